@@ -1,0 +1,46 @@
+"""ONNX Autodoc: what a model is and what it costs.
+
+Importing this package is cheap: nothing but the standard library is loaded until a function is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from py_autodoc.limits import Limits
+    from py_autodoc.report import Report, analyze
+
+__all__ = ["Limits", "Report", "analyze"]
+
+_LAZY = {
+    "Limits": "py_autodoc.limits",
+    "Report": "py_autodoc.report",
+    "analyze": "py_autodoc.report",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used (PEP 562)."""
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Public names."""
+    return sorted(__all__)
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    """Where JupyterLab finds the prebuilt extension of a development install."""
+    return [{"src": "labextension", "dest": "onnx-autodoc"}]
+
+
+def _jupyter_server_extension_points() -> list[dict[str, Any]]:
+    """Where jupyter_server finds the server extension."""
+    from py_autodoc.server.app import AutodocApp
+
+    return [{"module": "py_autodoc.server", "app": AutodocApp}]

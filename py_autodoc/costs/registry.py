@@ -1,0 +1,180 @@
+"""Cost rules: shapes of one node → MACs, FLOPs and bytes.
+
+Conventions (one place, every rule follows them):
+
+* 1 MAC = one multiply-accumulate = 2 FLOPs. ``macs`` covers Conv, Gemm, MatMul, Einsum,
+  attention, recurrent operators and their quantized or packed forms.
+* ``flops = 2·macs +`` the arithmetic of the rest (a bias add, a normalization, an activation).
+* Data movement (Reshape, Transpose, Gather, Concat, Cast …) has 0 of both, but bytes.
+* A rule sees sizes through ``NodeView``; asking for a size that is not a number raises
+  ``Unknown`` and the cost becomes ``None`` with that reason. A rule never guesses.
+* Rules use only ``+ - * //``, ``prod``, ``ceil_div``, ``minimum``, ``maximum`` on sizes, so that
+  they also work on symbolic sizes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from py_autodoc.graph.model import Model, Node, Shape, TypeTable
+
+
+class Unknown(Exception):
+    """A cost cannot be computed; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one execution of a node costs.
+
+    ``read_bytes`` / ``write_bytes`` of ``None`` mean "all inputs once / all outputs once at
+    their stored dtypes", which the engine fills in.
+    """
+
+    macs: int = 0
+    flops: int = 0
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+
+    @staticmethod
+    def of(macs: int = 0, extra: int = 0, **kw: Any) -> Cost:
+        """``flops`` = 2·``macs`` + ``extra``."""
+        return Cost(macs, 2 * macs + extra, **kw)
+
+
+FREE = Cost(0, 0)
+VIEW = Cost(0, 0, 0, 0)
+"""Nothing moves: the output is the input under another shape."""
+
+Rule = Callable[["NodeView"], Cost]
+_RULES: dict[tuple[str, str], Rule] = {}
+
+
+def cost(domain: str, *ops: str) -> Callable[[Rule], Rule]:
+    """Register a rule for operators of a domain (``""`` = ai.onnx). Duplicates raise."""
+
+    def add(rule: Rule) -> Rule:
+        for op in ops:
+            key = (domain, op)
+            if key in _RULES:
+                raise ValueError(f"two cost rules for {domain or 'ai.onnx'}::{op}")
+            _RULES[key] = rule
+        return rule
+
+    return add
+
+
+def rule_for(domain: str, op: str) -> Rule | None:
+    """The rule of an operator, or None when there is none."""
+    return _RULES.get((domain, op))
+
+
+def registered() -> frozenset[tuple[str, str]]:
+    """Every (domain, op) that has a rule."""
+    return frozenset(_RULES)
+
+
+def prod(sizes: Iterable[int]) -> int:
+    """Product of sizes; 1 for a scalar."""
+    return math.prod(sizes)
+
+
+def ceil_div(a: int, b: int) -> int:
+    """a / b rounded up."""
+    return -(-a // b)
+
+
+class NodeView:
+    """What a rule may know of a node: shapes, dtypes, attributes, small constant inputs."""
+
+    __slots__ = ("model", "node", "types")
+
+    def __init__(self, model: Model, types: TypeTable, node: Node) -> None:
+        self.model = model
+        self.types = types
+        self.node = node
+
+    @property
+    def op(self) -> str:
+        return self.node.op_type
+
+    @property
+    def opset(self) -> int:
+        return self.node.opset
+
+    @property
+    def n_inputs(self) -> int:
+        return len(self.node.inputs)
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.node.outputs)
+
+    def has(self, i: int) -> bool:
+        """True when input ``i`` is given."""
+        return i < len(self.node.inputs) and self.node.inputs[i] >= 0
+
+    def has_out(self, i: int) -> bool:
+        """True when output ``i`` is given."""
+        return i < len(self.node.outputs) and self.node.outputs[i] >= 0
+
+    def shape(self, i: int) -> tuple[int, ...]:
+        """Shape of input ``i``. Raises: Unknown when it is absent or not all numbers."""
+        return self._numbers(self._tensor(self.node.inputs, i, "input"), f"input {i}")
+
+    def out(self, i: int = 0) -> tuple[int, ...]:
+        """Shape of output ``i``. Raises: Unknown when it is absent or not all numbers."""
+        return self._numbers(self._tensor(self.node.outputs, i, "output"), f"output {i}")
+
+    def numel(self, i: int) -> int:
+        """Elements of input ``i``."""
+        return prod(self.shape(i))
+
+    def out_numel(self, i: int = 0) -> int:
+        """Elements of output ``i``."""
+        return prod(self.out(i))
+
+    def raw_shape(self, i: int) -> Shape | None:
+        """Shape of input ``i`` with symbols kept; None when unknown or absent."""
+        return self.types.shapes[self.node.inputs[i]] if self.has(i) else None
+
+    def dtype(self, i: int) -> int:
+        """ONNX element type of input ``i`` (0 unknown)."""
+        return self.types.dtypes[self.node.inputs[i]] if self.has(i) else 0
+
+    def out_dtype(self, i: int = 0) -> int:
+        """ONNX element type of output ``i`` (0 unknown)."""
+        return self.types.dtypes[self.node.outputs[i]] if self.has_out(i) else 0
+
+    def attr(self, name: str, default: Any = None) -> Any:
+        """An attribute, or ``default`` when it is absent."""
+        value = self.node.attributes.get(name)
+        return default if value is None else value
+
+    def int_attr(self, name: str, default: int) -> int:
+        """An integer attribute. Raises: Unknown when it has another type."""
+        value = self.attr(name, default)
+        if not isinstance(value, int):
+            raise Unknown(f"attribute {name} is not an integer")
+        return value
+
+    def value(self, i: int) -> Any | None:
+        """numpy array of input ``i`` when it is small and known, else None."""
+        return self.types.values.get(self.node.inputs[i]) if self.has(i) else None
+
+    def _tensor(self, ids: Sequence[int], i: int, what: str) -> int:
+        if i >= len(ids) or ids[i] < 0:
+            raise Unknown(f"{what} {i} is missing")
+        return ids[i]
+
+    def _numbers(self, tensor: int, what: str) -> tuple[int, ...]:
+        shape = self.types.shapes[tensor]
+        if shape is None:
+            raise Unknown(f"shape of {what} is unknown")
+        for d in shape:
+            if not isinstance(d, int):
+                raise Unknown(f"{what} has the dimension {d}" if d else f"{what} has an unknown dimension")
+        return shape  # type: ignore[return-value]

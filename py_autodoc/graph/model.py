@@ -1,0 +1,196 @@
+"""The frozen graph that every later stage works on.
+
+Ids are ints: ``Model.nodes[i].id == i``, ``Model.tensors[i].id == i``, ``Model.graphs[i].id == i``.
+Names are labels for people, already decoded to ``str`` and never used as keys.
+
+Local functions are expanded while the model is built (each call's body appears as ordinary nodes
+whose ``scope`` carries the call), unless the expansion is over the limit; then the call stays one
+node, a diagnostic says so, and its costs are unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+Dim = int | str | None
+"""A known size, a symbol (``"batch"`` or an expression such as ``"seq + 1"``), or unknown."""
+
+Shape = tuple[Dim, ...]
+
+
+class TensorKind(IntEnum):
+    """Where a tensor's value comes from."""
+
+    ACTIVATION = 0
+    INPUT = 1
+    INITIALIZER = 2
+    CONSTANT = 3
+    """Output of a Constant node."""
+    OUTER = 4
+    """A subgraph's own formal input (a loop-carried value, a scan slice)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Where the bytes of a constant tensor lie. Nothing here was read from a weight.
+
+    ``bytes`` is the stored size in bytes (packed for 4-bit types), ``None`` when it cannot be
+    known. ``location`` is empty for data inside the model file, else the external file's name
+    as written in the model.
+    """
+
+    bytes: int | None
+    location: str = ""
+    offset: int | None = None
+    length: int | None = None
+    sparse_values: int | None = None
+    """Number of stored values of a sparse tensor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """One value of one graph. Types found by inference live in ``TypeTable``, not here."""
+
+    id: int
+    name: str
+    graph: int
+    kind: TensorKind
+    dtype: int = 0
+    """Declared ONNX element type (``TensorProto.DataType``), 0 when not declared."""
+    shape: Shape | None = None
+    """Declared shape; ``None`` when the rank is unknown."""
+    container: str = "tensor"
+    """``tensor``, ``sparse``, ``sequence``, ``optional`` or ``map``."""
+    producer: int = -1
+    """Node id, -1 for inputs and initializers."""
+    consumers: tuple[int, ...] = ()
+    """Ids of the nodes that read it (nodes of inner graphs included), each once, ascending."""
+    is_output: bool = False
+    """True when the main graph returns it."""
+    storage: Storage | None = None
+    quantized_scale: bool = False
+    """True when the tensor is used as a scale or zero point only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One operator call."""
+
+    id: int
+    graph: int
+    name: str
+    op_type: str
+    domain: str
+    """Normalised: ``""`` for ai.onnx."""
+    inputs: tuple[int, ...]
+    """Tensor ids, -1 for an omitted optional input."""
+    outputs: tuple[int, ...]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    """int, float, str, list of those; tensors as ``ConstTensor``; graphs as their graph id."""
+    subgraphs: tuple[tuple[str, int], ...] = ()
+    """(attribute name, graph id) for If, Loop, Scan and the like."""
+    scope: tuple[str, ...] = ()
+    """Module path, outermost first, e.g. ``("encoder", "layer.0", "attention")``."""
+    classes: tuple[str, ...] = ()
+    """Class name of each scope level where the exporter recorded it, else empty."""
+    tag: str = ""
+    """Hierarchy tag, ``/BertModel/BertEncoder/BertLayer.0``."""
+    opset: int = 0
+    """Version of the node's domain, 0 when the model imports none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConstTensor:
+    """A tensor attribute: its type, and its values when they are few (``None`` otherwise)."""
+
+    dtype: int
+    shape: tuple[int, ...]
+    storage: Storage
+    values: Any = None
+    """numpy array of at most 1,024 elements, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubGraph:
+    """The main graph (id 0) or the body of a control-flow node."""
+
+    id: int
+    name: str
+    parent_node: int = -1
+    attribute: str = ""
+    """``then_branch``, ``body`` …"""
+    inputs: tuple[int, ...] = ()
+    outputs: tuple[int, ...] = ()
+    nodes: tuple[int, ...] = ()
+    """Node ids in execution (topological) order."""
+    initializers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """Something about the file the reader must know. Codes are those of ``docs/diagnostics.md``."""
+
+    code: str
+    severity: str
+    """``info``, ``warning`` or ``error``."""
+    message: str
+    where: str = ""
+    node: int = -1
+    tensor: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What is known of the file itself. ``name`` is the base name, never a path."""
+
+    name: str
+    bytes: int
+    structure_bytes: int
+    """Bytes read: everything but weights."""
+    identity: str
+    """Content identity of what was read: sha256 over the structure bytes, sizes and offsets."""
+    external_files: tuple[str, ...] = ()
+    external_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A whole model, weights left where they are."""
+
+    file: FileFacts
+    ir_version: int
+    opsets: Mapping[str, int]
+    producer_name: str
+    producer_version: str
+    domain: str
+    model_version: int
+    doc_string: str
+    metadata: Mapping[str, str]
+    graphs: tuple[SubGraph, ...]
+    nodes: tuple[Node, ...]
+    tensors: tuple[Tensor, ...]
+    constants: Mapping[int, Any]
+    """Tensor id → numpy array for constants of at most 1,024 elements whose values are in the file."""
+    diagnostics: tuple[Diagnostic, ...]
+    functions: int = 0
+    """Local functions defined in the file."""
+    unexpanded_calls: int = 0
+    """Calls left as one node because the expansion was over the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypeTable:
+    """Types of every tensor after shape inference under one binding, indexed by tensor id."""
+
+    dtypes: list[int]
+    shapes: list[Shape | None]
+    values: Mapping[int, Any]
+    """Tensor id → numpy array for small tensors whose value is known (constants included)."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    symbols: tuple[str, ...] = ()
+    """Free symbols of the graph inputs, in order of appearance, before binding."""
+    bindings: Mapping[str, int] = field(default_factory=dict)
+    """Symbol → value that was applied."""

@@ -1,0 +1,30 @@
+"""How much of an untrusted model we agree to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds checked before and while a model is read.
+
+    Units: bytes, counts, seconds. ``memory_bytes`` and ``seconds`` are enforced by the
+    process that isolates a job (``py_autodoc.jobs``), not by the library itself.
+    """
+
+    file_bytes: int = 1 << 40
+    structure_bytes: int = 1 << 29
+    """Everything that is not weight payload: what we really read and parse."""
+    nodes: int = 500_000
+    """Nodes in the file, subgraphs and functions included."""
+    expanded_nodes: int = 500_000
+    """Nodes after local functions are expanded at every call."""
+    depth: int = 32
+    """Nesting of subgraphs."""
+    memory_bytes: int = 8 << 30
+    seconds: float = 600.0
+
+
+LIBRARY = Limits()
+SERVER = Limits(nodes=300_000, expanded_nodes=300_000, memory_bytes=4 << 30, seconds=300.0)

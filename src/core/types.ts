@@ -1,0 +1,136 @@
+/**
+ * What the core offers and the viewer draws. No React and no DOM below this folder.
+ *
+ * Entities are ints: `0 … nodeCount-1` are nodes, `nodeCount … nodeCount+groupCount-1` are groups
+ * (entity = nodeCount + group). Boxes are indices into a scene and change with every scene.
+ */
+
+/** A model decoded for drawing: columns as typed arrays, NaN where a number is unknown. */
+export interface IGraphModel {
+  readonly nodeCount: number;
+  readonly tensorCount: number;
+  readonly payload: import('../schema').GraphPayload;
+  readonly nodeOp: Int32Array;
+  readonly nodeScope: Int32Array;
+  readonly nodeGraph: Int32Array;
+  /** 1 for Constant nodes, which are not drawn. */
+  readonly nodeConstant: Uint8Array;
+  readonly inputOffsets: Int32Array;
+  readonly inputs: Int32Array;
+  readonly outputOffsets: Int32Array;
+  readonly outputs: Int32Array;
+  readonly metrics: Readonly<Record<MetricId, Float64Array>>;
+  readonly tensorKind: Uint8Array;
+  readonly tensorProducer: Int32Array;
+  /** CSR of consuming nodes by tensor. */
+  readonly consumerOffsets: Int32Array;
+  readonly consumers: Int32Array;
+  nodeName(node: number): string;
+  opType(node: number): string;
+  category(node: number): string;
+  tensorName(tensor: number): string;
+  /** `1×64×56×56`, `batch×768`, `?` when unknown. */
+  shapeText(tensor: number): string;
+  dtypeText(tensor: number): string;
+}
+
+export type MetricId =
+  | 'params'
+  | 'weight_bytes'
+  | 'macs'
+  | 'flops'
+  | 'read_bytes'
+  | 'write_bytes'
+  | 'activation_bytes';
+
+/** The tree of boxes. Group 0 … groupCount-1; `children[0]` belongs to the root, `children[g+1]` to group g. */
+export interface ITree {
+  readonly model: IGraphModel;
+  readonly groupCount: number;
+  readonly groupParent: Int32Array;
+  readonly groupLabel: readonly string[];
+  /** Class name, or empty. */
+  readonly groupType: readonly string[];
+  /** Nodes below, Constant nodes excluded. */
+  readonly groupSize: Int32Array;
+  readonly groupDepth: Int32Array;
+  /** Group of each node, -1 = root. */
+  readonly nodeParent: Int32Array;
+  /** Entities of each level, in order of first node. */
+  readonly children: readonly Int32Array[];
+  /** Sum over the nodes below; unknown parts are left out and counted in `groupUnknown`. */
+  readonly groupMetrics: Readonly<Record<MetricId, Float64Array>>;
+  readonly groupUnknown: Readonly<Record<MetricId, Int32Array>>;
+  /** Path of labels from the root to the entity's parent group. */
+  path(entity: number): string[];
+}
+
+export const enum BoxKind {
+  Node = 0,
+  /** A collapsed group: a card. */
+  Group = 1,
+  /** An open group: a panel with its children inside. */
+  OpenGroup = 2,
+  Input = 3,
+  Output = 4,
+  /** A small named stub that stands for a far or widely shared tensor. */
+  Stub = 5,
+  /** Where a tensor enters or leaves an open group. */
+  Port = 6
+}
+
+/** Everything to draw, in world units (px at zoom 1). Parents come before their children. */
+export interface IScene {
+  readonly version: number;
+  readonly width: number;
+  readonly height: number;
+  readonly boxCount: number;
+  readonly boxKind: Uint8Array;
+  /** Node or group entity; for Input/Output/Stub/Port the tensor id. */
+  readonly boxEntity: Int32Array;
+  readonly boxX: Float64Array;
+  readonly boxY: Float64Array;
+  readonly boxW: Float64Array;
+  readonly boxH: Float64Array;
+  readonly boxDepth: Uint8Array;
+  /** Enclosing open group's box, -1 = none. */
+  readonly boxParent: Int32Array;
+  readonly edgeCount: number;
+  readonly edgeSource: Int32Array;
+  readonly edgeTarget: Int32Array;
+  /** A tensor the edge carries (the first, where a lifted edge carries several). */
+  readonly edgeTensor: Int32Array;
+  /** How many tensors the edge stands for. */
+  readonly edgeWeight: Int32Array;
+  /** Points of edge e: `edgePoints[2*edgeOffsets[e] … 2*edgeOffsets[e+1])` as x, y pairs, left to right. */
+  readonly edgeOffsets: Int32Array;
+  readonly edgePoints: Float64Array;
+  /** Box of an entity in this scene, or that of its closest visible ancestor; -1 = none. */
+  boxOf(entity: number): number;
+}
+
+/** Sizes of cards before layout; the viewer supplies text measures. */
+export interface ISizer {
+  node(node: number): { w: number; h: number };
+  group(group: number): { w: number; h: number };
+  pill(text: string): { w: number; h: number };
+}
+
+/** Opens and closes groups and lays out what is visible. Calls may run in a worker; the last wins. */
+export interface IGraphView {
+  readonly tree: ITree;
+  readonly scene: IScene;
+  isOpen(group: number): boolean;
+  /** First picture: opens groups breadth-first while at most `budget` boxes are visible. */
+  initial(budget: number): Promise<IScene>;
+  expand(group: number, recursive?: boolean): Promise<IScene>;
+  collapse(group: number, recursive?: boolean): Promise<IScene>;
+  expandAll(maxBoxes: number): Promise<IScene>;
+  collapseAll(): Promise<IScene>;
+  /** Opens every ancestor of the entity. */
+  reveal(entity: number): Promise<IScene>;
+  /** Open groups, for saving and restoring a view. */
+  openGroups(): number[];
+  restore(open: readonly number[]): Promise<IScene>;
+  dispose(): void;
+}
