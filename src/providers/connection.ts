@@ -1,0 +1,159 @@
+/** Requests with typed problems. Tokens, XSRF and base URLs are the host's business. */
+
+import type { Problem } from '../schema';
+import { ProblemError, abortError, isAbort, localProblem } from './provider';
+
+/** The part of a WebSocket that is used; fakes implement it in tests. */
+export interface ISocket {
+  onmessage: ((event: { data: unknown }) => void) | null;
+  onerror: ((event: unknown) => void) | null;
+  onclose: ((event: unknown) => void) | null;
+  close(): void;
+}
+
+export interface IRequest {
+  method?: string;
+  body?: string;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** What a host hands over; JupyterLab fills it from `ServerConnection`. */
+export interface IServerConnection {
+  /** Server root, with or without a trailing slash: `http://host/user/me/`. */
+  readonly baseUrl: string;
+  readonly wsUrl: string;
+  /** Added to socket URLs only (requests authenticate through `fetch`). */
+  readonly token?: string;
+  fetch(url: string, request: IRequest): Promise<Response>;
+  openSocket(url: string): ISocket;
+  /** Injected by tests; resolves after `ms` or rejects when aborted. */
+  delay?(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+const API = 'autodoc/api/';
+
+function slashed(url: string): string {
+  return url.endsWith('/') ? url : `${url}/`;
+}
+
+function isProblem(value: unknown): value is Problem {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'detail' in value &&
+    typeof value.detail === 'string' &&
+    'title' in value &&
+    typeof value.title === 'string'
+  );
+}
+
+export class Connection {
+  constructor(private readonly _host: IServerConnection) {}
+
+  /** Body of a successful answer. Throws `ProblemError`, or `AbortError` when aborted. */
+  async json<T>(resource: string, request: IRequest): Promise<T> {
+    const response = await this._fetch(resource, request);
+    const text = await response.text();
+    if (!response.ok) {
+      throw new ProblemError(problemFrom(response, text));
+    }
+    try {
+      return JSON.parse(text) as T;
+    } catch (error) {
+      throw new ProblemError(
+        localProblem(
+          'bad-answer',
+          'The server gave an unreadable answer',
+          error instanceof Error ? error.message : String(error),
+          'Reload the page; the server extension may be of another version.',
+          response.status
+        )
+      );
+    }
+  }
+
+  /** DELETE without waiting: the caller is leaving and has nobody to tell. */
+  forget(resource: string): void {
+    this._host
+      .fetch(this._url(resource), { method: 'DELETE' })
+      .catch((error: unknown) =>
+        console.debug('ONNX Autodoc: the job could not be cancelled', error)
+      );
+  }
+
+  socket(resource: string): ISocket {
+    const { wsUrl, token } = this._host;
+    const query = token ? `?token=${encodeURIComponent(token)}` : '';
+    return this._host.openSocket(`${slashed(wsUrl)}${API}${resource}${query}`);
+  }
+
+  delay(ms: number, signal: AbortSignal): Promise<void> {
+    return (this._host.delay ?? wait)(ms, signal);
+  }
+
+  private _url(resource: string): string {
+    return `${slashed(this._host.baseUrl)}${API}${resource}`;
+  }
+
+  private async _fetch(resource: string, request: IRequest): Promise<Response> {
+    try {
+      return await this._host.fetch(this._url(resource), request);
+    } catch (error) {
+      if (request.signal?.aborted || isAbort(error)) {
+        throw abortError();
+      }
+      throw new ProblemError(
+        localProblem(
+          'unreachable',
+          'The server cannot be reached',
+          error instanceof Error ? error.message : String(error),
+          'Check that the Jupyter server is running, then retry.'
+        )
+      );
+    }
+  }
+}
+
+function problemFrom(response: Response, text: string): Problem {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (isProblem(body)) {
+      return {
+        ...localProblem('', '', '', ''),
+        ...body,
+        status: response.status
+      };
+    }
+  } catch {
+    // A proxy's HTML page: described by its status below.
+  }
+  const missing = response.status === 404;
+  return localProblem(
+    `http-${response.status}`,
+    'The server refused the request',
+    `It answered ${response.status} ${response.statusText}`.trim() + '.',
+    missing
+      ? 'Check that the server extension is enabled: jupyter server extension list.'
+      : 'Retry; look into the server’s log if it fails again.',
+    response.status
+  );
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    function stop(): void {
+      clearTimeout(timer);
+      reject(abortError());
+    }
+    if (signal.aborted) {
+      stop();
+    } else {
+      signal.addEventListener('abort', stop, { once: true });
+    }
+  });
+}

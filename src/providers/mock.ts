@@ -1,0 +1,60 @@
+/** A provider over data already in memory: tests, demos, and pages that carry their report. */
+
+import type { GraphPayload, NodeDetails } from '../schema';
+import type { ILoadOptions, IProgress, IReportProvider } from './provider';
+import { ProblemError, abortError, localProblem } from './provider';
+
+export interface IMockOptions {
+  readonly exportName?: string;
+  /** Details by node id. */
+  readonly details?: Readonly<Record<number, NodeDetails>>;
+  /** Another payload under other options; the given one when absent. */
+  reload?(options: ILoadOptions): GraphPayload;
+}
+
+export class MockProvider implements IReportProvider {
+  readonly exportName: string;
+  /** Options of every load so far, oldest first. */
+  readonly loads: ILoadOptions[] = [];
+
+  constructor(
+    private readonly _payload: GraphPayload,
+    private readonly _options: IMockOptions = {}
+  ) {
+    this.exportName =
+      _options.exportName ?? _payload.model.name.replace(/\.onnx$/i, '');
+  }
+
+  async load(
+    options: ILoadOptions,
+    onProgress: (progress: IProgress) => void,
+    signal: AbortSignal
+  ): Promise<GraphPayload> {
+    this.loads.push(options);
+    onProgress({ phase: 'read', done: 1, total: 1 });
+    await Promise.resolve();
+    if (signal.aborted) {
+      throw abortError();
+    }
+    return this._options.reload?.(options) ?? this._payload;
+  }
+
+  async details(node: number, signal: AbortSignal): Promise<NodeDetails> {
+    await Promise.resolve();
+    if (signal.aborted) {
+      throw abortError();
+    }
+    const details = this._options.details?.[node];
+    if (details === undefined) {
+      throw new ProblemError(
+        localProblem(
+          'no-details',
+          'No details are stored for this node',
+          `Node ${node} has no stored details.`,
+          'Open the model in JupyterLab to read them.'
+        )
+      );
+    }
+    return details;
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Where the viewer gets its data. A host (JupyterLab, notebook, one-file page) passes one of these;
+ * the viewer knows nothing of servers.
+ */
+
+import type { GraphPayload, NodeDetails, Problem, Report } from '../schema';
+
+/** What to analyse the model with. Symbols left out stay symbols unless `assume` is set. */
+export interface ILoadOptions {
+  readonly bindings: Readonly<Record<string, number>>;
+  readonly inputShapes?: Readonly<Record<string, readonly number[]>>;
+  /** Give every unbound symbol its suggested value; the payload's `dims[].assumed` says which. */
+  readonly assume: boolean;
+}
+
+/** How far an analysis is. `total` of 0: unknown. */
+export interface IProgress {
+  readonly phase: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface IReportProvider {
+  /** Name without extension or folders, for files the user saves. */
+  readonly exportName: string;
+  /** Rejects with a `ProblemError`, or with an `AbortError` once `signal` is aborted. */
+  load(
+    options: ILoadOptions,
+    onProgress: (progress: IProgress) => void,
+    signal: AbortSignal
+  ): Promise<GraphPayload>;
+  /** Details of a node of the payload loaded last. Rejects as `load` does. */
+  details(node: number, signal: AbortSignal): Promise<NodeDetails>;
+  report?(signal: AbortSignal): Promise<Report>;
+  /** Whether the file is no longer the one that was loaded. Absent where a file cannot change. */
+  changed?(signal: AbortSignal): Promise<boolean>;
+}
+
+/** A failure that can be shown as it is: what, where, what to do. */
+export class ProblemError extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.detail || problem.title);
+    this.name = 'ProblemError';
+  }
+}
+
+/** A problem that arose on this side of the wire. */
+export function localProblem(
+  code: string,
+  title: string,
+  detail: string,
+  hint: string,
+  status = 0
+): Problem {
+  return { type: 'about:blank', title, status, detail, code, hint };
+}
+
+/** Any thrown value as a problem; never throws. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ProblemError) {
+    return error.problem;
+  }
+  const detail = error instanceof Error ? error.message : String(error);
+  return localProblem(
+    'viewer-error',
+    'The viewer could not show this model',
+    detail,
+    'Retry. If it fails again, report it with the text above.'
+  );
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof Error
+    ? error.name === 'AbortError'
+    : typeof DOMException !== 'undefined' &&
+        error instanceof DOMException &&
+        error.name === 'AbortError';
+}
+
+export function abortError(): Error {
+  const error = new Error('Aborted');
+  error.name = 'AbortError';
+  return error;
+}

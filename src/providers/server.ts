@@ -1,0 +1,168 @@
+/** A provider that talks to the Jupyter server extension. Knows no `@jupyterlab` package: hosts pass the pieces. */
+
+import type { GraphPayload, Job, NodeDetails, Report } from '../schema';
+import { JobWatcher } from './jobs';
+import type { IServerConnection } from './connection';
+import { Connection } from './connection';
+import type { ILoadOptions, IProgress, IReportProvider } from './provider';
+import { ProblemError, abortError, localProblem } from './provider';
+
+interface IFileStat {
+  bytes: number;
+  mtime_ns: number;
+}
+
+export class ServerProvider implements IReportProvider {
+  readonly exportName: string;
+  private readonly _connection: Connection;
+  private readonly _path: string;
+  private _job: Job | null = null;
+  private _options: ILoadOptions = { bindings: {}, assume: true };
+  private _stat: IFileStat | null = null;
+
+  /** `path` is the server's (contents API) path of the file. */
+  constructor(connection: IServerConnection, path: string) {
+    this._connection = new Connection(connection);
+    this._path = path;
+    const base = path.split('/').pop() ?? path;
+    this.exportName = base.replace(/\.onnx$/i, '') || 'model';
+  }
+
+  async load(
+    options: ILoadOptions,
+    onProgress: (progress: IProgress) => void,
+    signal: AbortSignal
+  ): Promise<GraphPayload> {
+    const stat = await this._readStat(signal);
+    const job = await this._finish(options, onProgress, signal);
+    const payload = await this._connection.json<GraphPayload>(
+      `jobs/${encodeURIComponent(job.id)}/graph`,
+      { signal }
+    );
+    this._stat = stat;
+    this._job = job;
+    this._options = options;
+    return payload;
+  }
+
+  async details(node: number, signal: AbortSignal): Promise<NodeDetails> {
+    return this._ofJob<NodeDetails>(`nodes/${node}`, signal);
+  }
+
+  async report(signal: AbortSignal): Promise<Report> {
+    return this._ofJob<Report>('report', signal);
+  }
+
+  async changed(signal: AbortSignal): Promise<boolean> {
+    if (this._stat === null) {
+      return false;
+    }
+    const now = await this._readStat(signal);
+    return (
+      now !== null &&
+      (now.bytes !== this._stat.bytes || now.mtime_ns !== this._stat.mtime_ns)
+    );
+  }
+
+  /** Starts (or finds) the job and waits for its end; aborting cancels it on the server. */
+  private async _finish(
+    options: ILoadOptions,
+    onProgress: (progress: IProgress) => void,
+    signal: AbortSignal
+  ): Promise<Job> {
+    const started = await this._connection.json<Job>('jobs', {
+      method: 'POST',
+      body: JSON.stringify({
+        path: this._path,
+        bindings: options.bindings,
+        input_shapes: options.inputShapes ?? {},
+        assume: options.assume
+      }),
+      headers: { 'Content-Type': 'application/json' },
+      signal
+    });
+    try {
+      const watcher = new JobWatcher(this._connection, started, job =>
+        onProgress({ phase: job.phase, done: job.done, total: job.total })
+      );
+      return succeeded(await watcher.wait(signal));
+    } catch (error) {
+      if (signal.aborted) {
+        this._connection.forget(`jobs/${encodeURIComponent(started.id)}`);
+        throw abortError();
+      }
+      throw error;
+    }
+  }
+
+  /** Reads a resource of the current job; asks for the job again when the server no longer has it. */
+  private async _ofJob<T>(resource: string, signal: AbortSignal): Promise<T> {
+    const job = this._job;
+    if (job === null) {
+      throw new ProblemError(
+        localProblem(
+          'not-loaded',
+          'The model is not loaded',
+          'There is no analysis to read from.',
+          'Reload the model.'
+        )
+      );
+    }
+    const read = (id: string): Promise<T> =>
+      this._connection.json<T>(`jobs/${encodeURIComponent(id)}/${resource}`, {
+        signal
+      });
+    try {
+      return await read(job.id);
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.problem.status !== 404) {
+        throw error;
+      }
+      const renewed = await this._finish(
+        this._options,
+        () => undefined,
+        signal
+      );
+      if (renewed.id === job.id) {
+        throw error;
+      }
+      this._job = renewed;
+      return read(renewed.id);
+    }
+  }
+
+  /** Null when the server cannot say; the file is then taken as unchanged. */
+  private async _readStat(signal: AbortSignal): Promise<IFileStat | null> {
+    try {
+      return await this._connection.json<IFileStat>(
+        `files?path=${encodeURIComponent(this._path)}`,
+        { signal }
+      );
+    } catch (error) {
+      if (error instanceof ProblemError) {
+        return null;
+      }
+      throw error;
+    }
+  }
+}
+
+/** The job when it is done; throws its problem otherwise. */
+function succeeded(job: Job): Job {
+  if (job.state === 'done') {
+    return job;
+  }
+  if (job.problem) {
+    throw new ProblemError(job.problem);
+  }
+  throw new ProblemError(
+    localProblem(
+      job.state === 'cancelled' ? 'cancelled' : 'analysis-failed',
+      job.state === 'cancelled'
+        ? 'The analysis was cancelled'
+        : 'The analysis failed',
+      `It ended in the state “${job.state}” during “${job.phase}”.`,
+      'Retry.'
+    )
+  );
+}
