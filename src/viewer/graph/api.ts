@@ -1,0 +1,115 @@
+/**
+ * What the rest of the viewer may know about the drawing surface. Entities and tensors are the ids
+ * of `core/types.ts`; the surface never fetches, never lays out and holds no application state.
+ */
+import type { IScene } from '../../core/types';
+
+/** Centre of the view in world units and the zoom; survives a resize of the host. */
+export interface ICamera {
+  readonly x: number;
+  readonly y: number;
+  /** Screen pixels per world unit. */
+  readonly k: number;
+}
+
+/** A number per entity painted on the graph. */
+export interface IOverlay {
+  /** 0 … 1 along the ramp; NaN = unknown (drawn hatched grey, never as 0). */
+  value(entity: number): number;
+  /** Fill of the card at a value of 0 … 1, any CSS colour. */
+  color(value: number): string;
+  /** Text colour that stays readable on `color(value)`. */
+  textColor(value: number): string;
+  /** Replaces the quiet cost line, e.g. `118 M MACs`; empty = keep the cost line. */
+  text?(entity: number): string;
+}
+
+/** What cards show below the title, from zoom 0.8 up. Sizes depend on it: give the sizer the same. */
+export interface ICardDetails {
+  /** Shapes of the weights, `W 64×3×7×7`. */
+  readonly weights: boolean;
+  /** The node's own name under its operator type. */
+  readonly names: boolean;
+  /** `118 M MACs · 9.4 K params`. */
+  readonly costs: boolean;
+}
+
+export const DEFAULT_DETAILS: ICardDetails = {
+  weights: true,
+  names: false,
+  costs: true
+};
+
+/** What is under the pointer. */
+export type IHover =
+  | { readonly kind: 'entity'; readonly id: number }
+  | { readonly kind: 'tensor'; readonly id: number }
+  | null;
+
+export interface ISurfaceCallbacks {
+  /** A click or a keyboard step onto an entity; null = onto nothing (Esc, click on the ground). */
+  onSelect(entity: number | null, how: { additive: boolean }): void;
+  /** Double-click, chevron or Enter: groups expand or collapse, nodes show their details. */
+  onActivate(entity: number, how: { recursive: boolean }): void;
+  /** A click on a wire, an input or output pill, a stub or a port. */
+  onSelectTensor(tensor: number): void;
+  onHover(what: IHover): void;
+  /** After every change of the camera, at most once a frame. */
+  onCameraChange(camera: ICamera): void;
+  /** A secondary click or the menu key; client coordinates. */
+  onContextMenu(what: IHover, at: { x: number; y: number }): void;
+}
+
+/** Every sentence the surface says itself; the host passes translated ones. */
+export interface ISurfaceStrings {
+  graph: string;
+  group: string;
+  input: string;
+  output: string;
+  tensor: string;
+  expanded: string;
+  collapsed: string;
+  /** `%1` nodes. */
+  nodes: string;
+  /** `%1` share. */
+  share: string;
+  unknown: string;
+  overview: string;
+  zoom: string;
+}
+
+export const DEFAULT_STRINGS: ISurfaceStrings = {
+  graph: 'Model graph',
+  group: 'group',
+  input: 'Input',
+  output: 'Output',
+  tensor: 'Tensor',
+  expanded: 'expanded',
+  collapsed: 'collapsed',
+  nodes: '%1 nodes',
+  share: '%1 of MACs',
+  unknown: 'unknown',
+  overview: 'Overview',
+  zoom: 'Zoom'
+};
+
+export interface ISurfaceOptions {
+  readonly callbacks?: Partial<ISurfaceCallbacks>;
+  readonly strings?: Partial<ISurfaceStrings>;
+  readonly details?: ICardDetails;
+  /** Overview strip in the corner; default true. */
+  readonly minimap?: boolean;
+  /** What a plain wheel does; default `pan`. Ctrl/Meta+wheel and pinch always zoom. */
+  readonly wheel?: 'pan' | 'zoom';
+  /** Default: the system's `prefers-reduced-motion`. */
+  readonly reducedMotion?: boolean;
+}
+
+export interface ISetSceneOptions {
+  /** The scene to move from; null or absent = no motion. */
+  readonly animateFrom?: IScene | null;
+  /** Its box stays where it is on the screen (its top left corner, where the chevron is). */
+  readonly anchorEntity?: number;
+  /** Keep the camera as it is (default true when a scene was there before, else the view is fitted). */
+  readonly keepCamera?: boolean;
+}
