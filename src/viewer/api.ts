@@ -1,0 +1,70 @@
+/** What a host sees of the viewer. */
+
+import type { IReportProvider } from '../providers/provider';
+import type { OverlayId } from './overlays';
+import type { ITranslate } from './translate';
+
+/** The user's defaults. What a view's snapshot remembers wins over them. */
+export interface IViewerSettings {
+  /** Overlay of a new view; `auto`: MACs where they are known, else parameters. */
+  readonly overlay: OverlayId | 'auto' | 'none';
+  readonly logScale: boolean;
+  /** How many boxes the first picture may have. */
+  readonly boxBudget: number;
+  /** Give unbound symbols their suggested values, so that costs are numbers from the start. */
+  readonly assumeDims: boolean;
+  readonly wheel: 'pan' | 'zoom';
+  readonly minimap: boolean;
+  readonly showNames: boolean;
+  readonly showWeights: boolean;
+}
+
+export const DEFAULT_SETTINGS: IViewerSettings = {
+  overlay: 'auto',
+  logScale: false,
+  boxBudget: 40,
+  assumeDims: true,
+  wheel: 'pan',
+  minimap: true,
+  showNames: false,
+  showWeights: true
+};
+
+/** An action a host can offer as a command; its keys work inside the viewer without the host. */
+export interface IActionInfo {
+  readonly id: string;
+  readonly label: string;
+  /** Like `Shift+E`; the first is the one to show. */
+  readonly keys: readonly string[];
+}
+
+/** How a host drives a mounted viewer. */
+export interface IViewerHandle {
+  readonly actions: readonly IActionInfo[];
+  /** False when there is no such action or it cannot run now. */
+  run(action: string): boolean;
+  isEnabled(action: string): boolean;
+  /** JSON for a host's state database. */
+  getState(): object;
+  /** Takes what `getState` gave, of this or another version; what does not fit is ignored. */
+  setState(state: unknown): void;
+  /** Analyses the file again; the view is kept. */
+  reload(): void;
+  /** Asks the provider whether the file changed and shows the banner if so. */
+  checkFile(): void;
+}
+
+export interface IViewerProps {
+  readonly provider: IReportProvider;
+  readonly settings?: Partial<IViewerSettings>;
+  readonly translator?: ITranslate;
+  /** Any text that changes when the host's theme does; colours are read again then. */
+  readonly theme?: string;
+  /** A snapshot to start from. */
+  readonly state?: unknown;
+  /** Called after the user changed something worth remembering, at most once a second. */
+  readonly onStateChange?: (state: object) => void;
+  readonly onReady?: (handle: IViewerHandle) => void;
+  /** The model's name and a one-line summary, when known. */
+  readonly onTitle?: (title: string, caption: string) => void;
+}

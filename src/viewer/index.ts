@@ -1,0 +1,10 @@
+export { Viewer } from './Viewer';
+export { DEFAULT_SETTINGS } from './api';
+export type {
+  IActionInfo,
+  IViewerHandle,
+  IViewerProps,
+  IViewerSettings
+} from './api';
+export { IDENTITY } from './translate';
+export type { ITranslate } from './translate';

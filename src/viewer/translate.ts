@@ -1,0 +1,26 @@
+/** Translation as JupyterLab's bundles offer it; every visible sentence goes through one. */
+
+export interface ITranslate {
+  /** `%1`, `%2` … stand for the arguments. */
+  __(msgid: string, ...args: (string | number)[]): string;
+  _n(
+    singular: string,
+    plural: string,
+    count: number,
+    ...args: (string | number)[]
+  ): string;
+}
+
+function fill(text: string, args: readonly (string | number)[]): string {
+  return text.replace(/%(\d+)/g, (whole, digits: string) => {
+    const value = args[Number(digits) - 1];
+    return value === undefined ? whole : String(value);
+  });
+}
+
+/** English as written in the source. */
+export const IDENTITY: ITranslate = {
+  __: (msgid, ...args) => fill(msgid, args),
+  _n: (singular, plural, count, ...args) =>
+    fill(count === 1 ? singular : plural, [count, ...args])
+};
