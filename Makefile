@@ -1,0 +1,96 @@
+# make lab   JupyterLab with the extension, open on examples/
+# make test  every test of every layer, as CI runs them
+# Each sets up what it needs on a fresh machine: a virtual environment, the pinned Python and npm
+# packages, and (for the UI tests) Chromium from Debian.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(abspath $(VENV))/bin
+export PATH := $(BIN):$(PATH)
+export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
+STAMPS := .stamps
+ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
+SOURCES := $(shell find src style schema -type f 2>/dev/null)
+
+.PHONY: lab test lint test-lint test-py test-js test-ui wheel wheel-check chromium generate lock bench clean
+
+lab: $(STAMPS)/extension
+	cd examples && jupyter lab $(ROOT_FLAG) resnet_tiny.onnx $(ARGS)
+
+test: test-lint test-py test-js test-ui
+
+$(STAMPS)/venv: requirements.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements.lock
+	mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/node: package.json yarn.lock | $(STAMPS)/venv
+	jlpm install --immutable
+	mkdir -p $(STAMPS) && touch $@
+
+# The package is installed without its front end first; the front end is built and linked next, so
+# that a later `jlpm build` is seen without another install.
+$(STAMPS)/package: pyproject.toml | $(STAMPS)/venv
+	rm -f $(VENV)/share/jupyter/labextensions/onnx-autodoc || true
+	SKIP_JUPYTER_BUILDER=1 $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/extension: $(STAMPS)/node $(STAMPS)/package $(SOURCES) package.json tsconfig.json
+	jlpm build:prod
+	rm -rf $(VENV)/share/jupyter/labextensions/onnx-autodoc
+	jupyter-builder develop . --overwrite
+	touch $@
+
+chromium:
+	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core fonts-liberation)
+
+$(STAMPS)/ui: ui-tests/package.json ui-tests/yarn.lock | $(STAMPS)/venv
+	cd ui-tests && jlpm install --immutable
+	touch $@
+
+test-lint: $(STAMPS)/node $(STAMPS)/package
+	ruff check .
+	ruff format --check .
+	mypy
+	lint-imports
+	python scripts/generate.py --check
+	jlpm lint:check
+
+test-py: $(STAMPS)/package
+	pytest
+
+test-js: $(STAMPS)/node
+	jlpm test
+
+test-ui: $(STAMPS)/extension $(STAMPS)/ui chromium
+	ui-tests/run
+
+# Formatting and generated files, written instead of checked.
+lint: $(STAMPS)/node $(STAMPS)/package
+	ruff check --fix .
+	ruff format .
+	jlpm prettier
+
+generate: $(STAMPS)/node $(STAMPS)/package
+	python scripts/generate.py
+
+wheel: $(STAMPS)/node
+	jlpm clean:all
+	rm -rf dist $(STAMPS)/extension
+	python -m build --wheel --no-isolation
+
+# The wheel in an environment of its own, without node: the extension must be there and enabled.
+wheel-check: wheel
+	scripts/check_wheel.sh
+
+bench: $(STAMPS)/package $(STAMPS)/node
+	python benchmarks/engine.py
+	node benchmarks/layout.mjs
+
+# Pins everything that `make` installs from PyPI.
+lock: $(STAMPS)/venv
+	pip-compile -q --strip-extras --extra dev --extra test --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header --no-annotate --allow-unsafe -o requirements.lock pyproject.toml requirements-build.in
+
+clean:
+	rm -rf lib dist py_autodoc/labextension $(STAMPS)

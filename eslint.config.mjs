@@ -1,0 +1,88 @@
+import js from '@eslint/js';
+import prettier from 'eslint-config-prettier';
+import globals from 'globals';
+import tseslint from 'typescript-eslint';
+
+/** Imports point one way: schema ← core ← viewer ← lab; providers stand beside core. */
+const layers = {
+  'src/schema': ['**/core/**', '**/viewer/**', '**/providers/**', '**/lab/**'],
+  'src/core': ['**/viewer/**', '**/providers/**', '**/lab/**'],
+  'src/providers': ['**/viewer/**', '**/lab/**'],
+  'src/viewer': ['**/lab/**']
+};
+const noLab = ['@jupyterlab/*', '@jupyter/*', '@lumino/*'];
+const noReact = ['react', 'react-dom', 'react-dom/*', 'react/*'];
+
+const restrict = (dir, groups) => ({
+  files: [`${dir}/**/*.{ts,tsx}`],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          {
+            group: groups,
+            message: `${dir} must not depend on this (see the layers in docs/architecture.md).`
+          }
+        ]
+      }
+    ]
+  }
+});
+
+export default tseslint.config(
+  {
+    ignores: [
+      'lib',
+      'node_modules',
+      'py_autodoc',
+      'dist',
+      'src/schema/api.d.ts',
+      '**/*.d.ts'
+    ]
+  },
+  js.configs.recommended,
+  ...tseslint.configs.recommended,
+  prettier,
+  {
+    languageOptions: { globals: { ...globals.browser, ...globals.node } },
+    rules: {
+      curly: 'error',
+      eqeqeq: 'error',
+      'no-console': ['error', { allow: ['warn', 'error'] }],
+      'prefer-arrow-callback': 'error',
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-namespace': 'off',
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }
+      ],
+      '@typescript-eslint/naming-convention': [
+        'error',
+        {
+          selector: 'interface',
+          format: ['PascalCase'],
+          custom: { regex: '^I[A-Z]', match: true }
+        }
+      ],
+      // A name from a model must never become markup.
+      'no-restricted-properties': [
+        'error',
+        { property: 'innerHTML', message: 'Use textContent.' },
+        { property: 'outerHTML', message: 'Use DOM nodes.' },
+        { property: 'insertAdjacentHTML', message: 'Use DOM nodes.' }
+      ],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'JSXAttribute[name.name="dangerouslySetInnerHTML"]',
+          message: 'Render React elements.'
+        }
+      ]
+    }
+  },
+  restrict('src/schema', [...layers['src/schema'], ...noLab, ...noReact]),
+  restrict('src/core', [...layers['src/core'], ...noLab, ...noReact]),
+  restrict('src/providers', [...layers['src/providers'], ...noLab, ...noReact]),
+  restrict('src/viewer', [...layers['src/viewer'], ...noLab])
+);

@@ -1,0 +1,53 @@
+import { TextModelFactory } from '@jupyterlab/docregistry';
+import type { Contents } from '@jupyterlab/services';
+
+/** Name of the document model and id of the content provider below. */
+export const MODEL_NAME = 'onnx-autodoc';
+export const PROVIDER_ID = 'onnx-autodoc:metadata';
+export const FACTORY_NAME = 'ONNX Autodoc';
+export const ONNX_FILE_TYPE = 'onnx';
+export const ORT_FILE_TYPE = 'onnx-ort';
+
+/**
+ * A document without content. `fileFormat: null` makes JupyterLab ask the server for metadata only
+ * (`content=0&hash=0`): a model may have gigabytes, and all that the viewer needs comes from the
+ * server extension.
+ */
+export class OnnxModelFactory extends TextModelFactory {
+  constructor() {
+    super(false);
+  }
+
+  override get name(): string {
+    return MODEL_NAME;
+  }
+
+  override get fileFormat(): Contents.FileFormat {
+    return null;
+  }
+}
+
+/**
+ * Answers with a file's metadata, read-only. Read-only matters twice: JupyterLab copies a writable
+ * file to a checkpoint when it is opened, and Ctrl+S would write the (empty) document over the model.
+ */
+export function metadataProvider(drive: Contents.IDrive): {
+  get(path: string, options?: Contents.IFetchOptions): Promise<Contents.IModel>;
+  save(): Promise<Contents.IModel>;
+} {
+  return {
+    get: async (path, options) => {
+      // No contentProviderId here: the drive would come straight back to us.
+      const model = await drive.get(path, {
+        type: options?.type,
+        content: false,
+        hash: false
+      });
+      return { ...model, writable: false };
+    },
+    save: () =>
+      Promise.reject(
+        new Error('ONNX models are opened read-only; nothing was written.')
+      )
+  };
+}
