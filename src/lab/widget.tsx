@@ -5,67 +5,74 @@ import {
   DocumentWidget
 } from '@jupyterlab/docregistry';
 import type { ServerConnection } from '@jupyterlab/services';
-import type { ITranslator, TranslationBundle } from '@jupyterlab/translation';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
 import { Signal, type ISignal } from '@lumino/signaling';
 import * as React from 'react';
-import type { IViewerHandle, IViewerSettings } from '../viewer';
+import type { ITranslate, IViewerHandle } from '../viewer';
 import { onnxIcon } from './icon';
+import type { LabSettings } from './settings';
 
 /** The viewer is fetched when the first model is opened, not when Lab starts. */
 const Panel = React.lazy(() => import('./panel'));
 
 /** What a document needs from its surroundings. */
 export interface IOnnxServices {
-  serverSettings: ServerConnection.ISettings;
-  trans: TranslationBundle;
-  /** Settings of the user, and news of their change. */
-  settings(): IViewerSettings;
-  settingsChanged: ISignal<unknown, void>;
-  /** Remembered state of a view, by widget id. */
+  readonly serverSettings: ServerConnection.ISettings;
+  readonly trans: TranslationBundle;
+  readonly translate: ITranslate;
+  readonly settings: LabSettings;
+  /** Name of Lab's theme, and news of its change. */
+  theme(): string;
+  readonly themeChanged: ISignal<unknown, unknown> | null;
+  /** Remembered state of a view. Null: nothing is remembered. */
   loadState(key: string): Promise<unknown>;
-  saveState(key: string, state: unknown): void;
+  saveState(key: string, state: object): void;
 }
 
 /** The main area of a document: the React viewer over the server's analysis. */
 export class OnnxPanel extends ReactWidget {
   constructor(
-    private _context: DocumentRegistry.Context,
-    private _services: IOnnxServices
+    private readonly _context: DocumentRegistry.Context,
+    private readonly _services: IOnnxServices,
+    /** Distinguishes several views of one file; the first is 0. */
+    readonly ordinal: number
   ) {
     super();
     this.addClass('oad-LabPanel');
     // A rename keeps the widget: draw again under the new path.
-    this._context.pathChanged.connect(this.update, this);
-    this._services.settingsChanged.connect(this.update, this);
+    this._context.pathChanged.connect(this._redraw, this);
+    this._services.settings.changed.connect(this._redraw, this);
+    this._services.themeChanged?.connect(this._redraw, this);
   }
 
-  /** Commands act on the viewer through this; null until the first picture. */
+  /** Commands act on the viewer through this; null until the viewer is there. */
   get handle(): IViewerHandle | null {
     return this._handle;
   }
 
   override dispose(): void {
-    if (this.isDisposed) {
-      return;
+    if (!this.isDisposed) {
+      Signal.clearData(this);
+      super.dispose();
     }
-    Signal.clearData(this);
-    super.dispose();
   }
 
   protected override onAfterShow(msg: Message): void {
     super.onAfterShow(msg);
-    this._visible.emit(true);
+    this._visibility.emit(true);
   }
 
   protected override onBeforeHide(msg: Message): void {
     super.onBeforeHide(msg);
-    this._visible.emit(false);
+    this._visibility.emit(false);
   }
 
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
-    this.node.querySelector<HTMLElement>('.oad-Viewer')?.focus();
+    if (!this.node.contains(document.activeElement)) {
+      this.node.querySelector<HTMLElement>('[data-oad-focus]')?.focus();
+    }
   }
 
   protected render(): JSX.Element {
@@ -80,19 +87,30 @@ export class OnnxPanel extends ReactWidget {
       >
         <Panel
           path={this._context.localPath}
+          stateKey={`${this._context.path}#${this.ordinal}`}
           services={this._services}
-          visible={this._visible}
+          visibility={this._visibility}
           isVisible={() => this.isVisible}
           onReady={handle => {
             this._handle = handle;
+          }}
+          onCaption={caption => {
+            const tab = this.parent?.title;
+            if (tab) {
+              tab.caption = `${this._context.path}\n${caption}`;
+            }
           }}
         />
       </React.Suspense>
     );
   }
 
+  private _redraw(): void {
+    this.update();
+  }
+
   private _handle: IViewerHandle | null = null;
-  private _visible = new Signal<this, boolean>(this);
+  private readonly _visibility = new Signal<this, boolean>(this);
 }
 
 /** A tab that shows one model. */
@@ -110,18 +128,29 @@ export class OnnxWidgetFactory extends ABCWidgetFactory<OnnxDocument> {
   }
 
   protected createNewWidget(context: DocumentRegistry.Context): OnnxDocument {
-    const content = new OnnxPanel(context, this._services);
+    const ordinal = this._takeOrdinal(context);
+    const content = new OnnxPanel(context, this._services, ordinal);
     const widget = new OnnxDocument({ context, content });
     widget.title.icon = onnxIcon;
+    widget.disposed.connect(() => this._ordinals.get(context)?.delete(ordinal));
     return widget;
   }
 
-  private _services: IOnnxServices;
-}
-
-/** Options of the factory besides Lab's own. */
-export namespace OnnxWidgetFactory {
-  export interface IOptions {
-    translator: ITranslator;
+  /** The smallest number that no open view of the file has. */
+  private _takeOrdinal(context: DocumentRegistry.Context): number {
+    const taken = this._ordinals.get(context) ?? new Set<number>();
+    this._ordinals.set(context, taken);
+    let ordinal = 0;
+    while (taken.has(ordinal)) {
+      ordinal++;
+    }
+    taken.add(ordinal);
+    return ordinal;
   }
+
+  private readonly _services: IOnnxServices;
+  private readonly _ordinals = new WeakMap<
+    DocumentRegistry.Context,
+    Set<number>
+  >();
 }

@@ -1,0 +1,143 @@
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { Dialog, type ICommandPalette } from '@jupyterlab/apputils';
+import type { IDocumentManager } from '@jupyterlab/docmanager';
+import { FileDialog } from '@jupyterlab/filebrowser';
+import type { ILauncher } from '@jupyterlab/launcher';
+import type { ITranslator, TranslationBundle } from '@jupyterlab/translation';
+import type { WidgetTracker } from '@jupyterlab/apputils';
+import { FACTORY_NAME } from './document';
+import { onnxIcon } from './icon';
+import type { OnnxDocument } from './widget';
+
+export namespace CommandIDs {
+  export const open = 'onnx-autodoc:open';
+  export const run = 'onnx-autodoc:run';
+}
+
+export interface ICommandContext {
+  app: JupyterFrontEnd;
+  tracker: WidgetTracker<OnnxDocument>;
+  trans: TranslationBundle;
+  translator: ITranslator;
+  manager: IDocumentManager | null;
+  palette: ICommandPalette | null;
+  launcher: ILauncher | null;
+}
+
+/** Viewer actions that stand in the command palette while a model is in front. */
+const PALETTE_ACTIONS: readonly { id: string; label: string }[] = [
+  { id: 'find', label: 'Find in the graph' },
+  { id: 'fit', label: 'Fit the graph into the view' },
+  { id: 'expand-all', label: 'Expand all groups' },
+  { id: 'collapse-all', label: 'Collapse all groups' },
+  { id: 'next-overlay', label: 'Next heatmap' },
+  { id: 'reload', label: 'Analyse the file again' }
+];
+
+/** Registers the commands and puts them where people look for them. */
+export function addCommands(context: ICommandContext): void {
+  addOpen(context);
+  addRun(context);
+}
+
+function addOpen(context: ICommandContext): void {
+  const { app, trans, translator, manager, palette, launcher } = context;
+  if (!manager) {
+    return;
+  }
+  app.commands.addCommand(CommandIDs.open, {
+    label: trans.__('Open ONNX Model…'),
+    caption: trans.__('Choose an ONNX model and see what it is'),
+    icon: onnxIcon,
+    describedBy: {
+      args: {
+        type: 'object',
+        properties: { path: { type: 'string', description: 'The file' } }
+      }
+    },
+    execute: async args => {
+      const paths =
+        typeof args.path === 'string'
+          ? [args.path]
+          : await choose(manager, translator, trans);
+      for (const path of paths) {
+        await app.commands.execute('docmanager:open', {
+          path,
+          factory: FACTORY_NAME
+        });
+      }
+    }
+  });
+  palette?.addItem({
+    command: CommandIDs.open,
+    category: trans.__('ONNX Autodoc')
+  });
+  launcher?.add({
+    command: CommandIDs.open,
+    category: trans.__('Other'),
+    rank: 3
+  });
+}
+
+async function choose(
+  manager: IDocumentManager,
+  translator: ITranslator,
+  trans: TranslationBundle
+): Promise<string[]> {
+  const answer = await FileDialog.getOpenFiles({
+    manager,
+    translator,
+    title: trans.__('Open ONNX Model'),
+    filter: model =>
+      model.type === 'directory' || model.path.toLowerCase().endsWith('.onnx')
+        ? {}
+        : null
+  });
+  if (!answer.button.accept || !answer.value) {
+    return [];
+  }
+  const files = answer.value.filter(model => model.type !== 'directory');
+  if (files.length === 0) {
+    await new Dialog({
+      title: trans.__('No model was chosen'),
+      body: trans.__('Choose a file that ends in .onnx.'),
+      buttons: [Dialog.okButton()]
+    }).launch();
+  }
+  return files.map(model => model.path);
+}
+
+function addRun(context: ICommandContext): void {
+  const { app, tracker, trans, palette } = context;
+  const handle = () =>
+    app.shell.currentWidget === tracker.currentWidget
+      ? (tracker.currentWidget?.content.handle ?? null)
+      : null;
+  app.commands.addCommand(CommandIDs.run, {
+    label: args => trans.__(String(args.label ?? args.action ?? '')),
+    describedBy: {
+      args: {
+        type: 'object',
+        properties: {
+          action: { type: 'string', description: 'Id of a viewer action' }
+        },
+        required: ['action']
+      }
+    },
+    isVisible: () => handle() !== null,
+    isEnabled: args => handle()?.isEnabled(String(args.action)) ?? false,
+    execute: args => {
+      handle()?.run(String(args.action));
+    }
+  });
+  for (const { id, label } of PALETTE_ACTIONS) {
+    palette?.addItem({
+      command: CommandIDs.run,
+      args: { action: id, label },
+      category: trans.__('ONNX Autodoc')
+    });
+  }
+  tracker.currentChanged.connect(() =>
+    app.commands.notifyCommandChanged(CommandIDs.run)
+  );
+}

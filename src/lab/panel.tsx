@@ -1,0 +1,99 @@
+import type { ISignal } from '@lumino/signaling';
+import * as React from 'react';
+import { ServerProvider } from '../providers/server';
+import { Viewer, type IViewerHandle } from '../viewer';
+import { labConnection } from './connection';
+import { WATCH_INTERVAL } from './settings';
+import type { IOnnxServices } from './widget';
+
+export interface IPanelProps {
+  /** Contents path of the model, as the server knows it. */
+  path: string;
+  /** Under which the state of this view is remembered. */
+  stateKey: string;
+  services: IOnnxServices;
+  visibility: ISignal<unknown, boolean>;
+  isVisible(): boolean;
+  onReady(handle: IViewerHandle): void;
+  onCaption(caption: string): void;
+}
+
+/** Connects the viewer to Lab: server, settings, theme, remembered state, changes on disk. */
+export default function Panel(props: IPanelProps): JSX.Element | null {
+  const { path, stateKey, services, onReady } = props;
+  const provider = React.useMemo(
+    () => new ServerProvider(labConnection(services.serverSettings), path),
+    [path, services]
+  );
+  const handle = React.useRef<IViewerHandle | null>(null);
+  const state = useRemembered(services, stateKey);
+  useFileWatch(props, handle);
+  if (state === undefined) {
+    return null;
+  }
+  return (
+    <Viewer
+      key={path}
+      provider={provider}
+      settings={services.settings.viewer}
+      translator={services.translate}
+      theme={services.theme()}
+      state={state}
+      onStateChange={next => services.saveState(stateKey, next)}
+      onReady={next => {
+        handle.current = next;
+        onReady(next);
+      }}
+      onTitle={(_title, caption) => props.onCaption(caption)}
+    />
+  );
+}
+
+/** The remembered state of this view: undefined while it is being read, null when there is none. */
+function useRemembered(services: IOnnxServices, key: string): unknown {
+  const [state, setState] = React.useState<unknown>(undefined);
+  React.useEffect(() => {
+    let live = true;
+    services.loadState(key).then(
+      found => live && setState(found ?? null),
+      (error: unknown) => {
+        console.warn('ONNX Autodoc: the view could not be restored', error);
+        if (live) {
+          setState(null);
+        }
+      }
+    );
+    return () => {
+      live = false;
+    };
+  }, [services, key]);
+  return state;
+}
+
+/** Looks at the file when the tab comes to the front and from time to time while it is there. */
+function useFileWatch(
+  props: IPanelProps,
+  handle: React.MutableRefObject<IViewerHandle | null>
+): void {
+  const { services, visibility, isVisible } = props;
+  React.useEffect(() => {
+    const look = (): void => {
+      if (services.settings.watchFile && isVisible() && !document.hidden) {
+        handle.current?.checkFile();
+      }
+    };
+    const onVisibility = (_: unknown, visible: boolean): void => {
+      if (visible) {
+        look();
+      }
+    };
+    const timer = setInterval(look, WATCH_INTERVAL);
+    visibility.connect(onVisibility);
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearInterval(timer);
+      visibility.disconnect(onVisibility);
+      document.removeEventListener('visibilitychange', look);
+    };
+  }, [services, visibility]);
+}

@@ -1,0 +1,44 @@
+import type { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { Signal } from '@lumino/signaling';
+import type { IViewerSettings } from '../viewer';
+
+/** How often an open, visible file is looked at, in milliseconds. */
+export const WATCH_INTERVAL = 4000;
+
+/** The user's settings in the viewer's terms, kept up to date. */
+export class LabSettings {
+  readonly changed = new Signal<this, void>(this);
+
+  /** Defaults of the viewer where the registry says nothing. */
+  get viewer(): Partial<IViewerSettings> {
+    return this._viewer;
+  }
+
+  get watchFile(): boolean {
+    return this._watchFile;
+  }
+
+  /** Follows a plugin's settings from now on. */
+  attach(settings: ISettingRegistry.ISettings): void {
+    const read = (): void => {
+      const values = settings.composite;
+      this._watchFile = values.watchFile !== false;
+      this._viewer = {
+        overlay: values.overlay as IViewerSettings['overlay'],
+        logScale: values.logScale === true,
+        boxBudget: values.firstBoxes as number,
+        assumeDims: values.assumeDims !== false,
+        wheel: values.wheel === 'zoom' ? 'zoom' : 'pan',
+        minimap: values.minimap !== false,
+        showNames: values.showNames === true,
+        showWeights: values.showWeights !== false
+      };
+      this.changed.emit();
+    };
+    settings.changed.connect(read);
+    read();
+  }
+
+  private _viewer: Partial<IViewerSettings> = {};
+  private _watchFile = true;
+}
