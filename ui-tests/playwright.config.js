@@ -1,0 +1,43 @@
+const base = require('@jupyterlab/galata/lib/playwright-config');
+
+const port = process.env.AUTODOC_UI_PORT ?? '18888';
+const baseURL = `http://localhost:${port}`;
+
+module.exports = {
+  ...base,
+  testDir: 'tests',
+  timeout: 120000,
+  expect: { timeout: 30000 },
+  workers: 1,
+  retries: 0,
+  reporter: [['list']],
+  use: {
+    ...base.use,
+    baseURL,
+    trace: 'off',
+    video: 'off',
+    viewport: { width: 1400, height: 900 },
+    launchOptions: {
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      // The last four keep the browser from looking for its maker's hosts.
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-dev-shm-usage',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync'
+      ]
+    }
+  },
+  webServer: {
+    command: 'jlpm start',
+    url: `${baseURL}/lab`,
+    timeout: 180000,
+    reuseExistingServer: false,
+    env: { ...process.env, AUTODOC_UI_PORT: port },
+    stdout: 'ignore',
+    stderr: 'ignore'
+  }
+};
