@@ -196,6 +196,18 @@ class Generator(_Wire, frozen=True, kw_only=True):
     version: str
 
 
+class RiskSignal(_Wire, frozen=True, kw_only=True):
+    """A finding: something in the design that may hurt."""
+
+    id: str
+    severity: str
+    description: str
+    nodes: list[int]
+    """Ids of the layers it is about."""
+    evidence: dict[str, Any]
+    recommendation: str
+
+
 class Report(_Wire, frozen=True, kw_only=True):
     """The whole report."""
 
@@ -211,7 +223,7 @@ class Report(_Wire, frozen=True, kw_only=True):
     layers_omitted: int
     """Layers cut by ``--max-layers``."""
     blocks: list[Block]
-    risk_signals: list[dict[str, Any]]
+    risk_signals: list[RiskSignal]
 
 
 # ---------------------------------------------------------------- viewer payload (columnar)
@@ -223,7 +235,7 @@ class OpEntry(_Wire, frozen=True, kw_only=True):
     type: str
     domain: str
     category: str
-    """layer, activation, normalization, pool, shape, transform, logic, quantization, control, data, custom …"""
+    """One of the categories of ``report/categories.py``: layer, activation, normalization, pool …"""
     opset: int
 
 
@@ -410,3 +422,14 @@ class Problem(_Wire, frozen=True, kw_only=True):
     detail: str
     code: str
     hint: str
+
+
+class FileStamp(_Wire, frozen=True, kw_only=True):
+    """A cheap look at a file under the server's root, to notice that it changed on disk."""
+
+    path: str
+    bytes: int
+    mtime_ns: str
+    """Modification time in nanoseconds, as text: it is beyond the integers a browser keeps exact."""
+    kind: str
+    """``onnx`` or ``other``, by the name."""

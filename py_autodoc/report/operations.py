@@ -1,0 +1,40 @@
+"""What the server offers, one row a method: the wire side of ``py_autodoc/server/routes.py``.
+
+The handlers are bound to these rows there; a test on the server's side asserts that the two agree.
+"""
+
+from __future__ import annotations
+
+from py_autodoc.report.openapi import Operation
+from py_autodoc.report.schema import FileStamp, GraphPayload, Job, JobRequest, NodeDetails, Report
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        "POST",
+        "/jobs",
+        "startJob",
+        "Start the analysis of a file, or find the one that runs or is done.",
+        {200: Job, 202: Job},
+        request=JobRequest,
+    ),
+    Operation("GET", "/jobs/{id}", "getJob", "State of an analysis.", {200: Job}),
+    Operation("DELETE", "/jobs/{id}", "cancelJob", "Cancel an analysis.", {204: None}),
+    Operation(
+        "GET",
+        "/jobs/{id}/ws",
+        "watchJob",
+        "WebSocket: a Job at once, then one on each change; closes after the last state.",
+        {101: Job},
+    ),
+    Operation("GET", "/jobs/{id}/graph", "getGraph", "What the viewer draws.", {200: GraphPayload}),
+    Operation("GET", "/jobs/{id}/report", "getReport", "The whole report.", {200: Report}),
+    Operation("GET", "/jobs/{id}/nodes/{node_id}", "getNode", "Details of one node.", {200: NodeDetails}),
+    Operation(
+        "GET",
+        "/files",
+        "statFile",
+        "Size and time of a file, to notice that it changed.",
+        {200: FileStamp},
+        query={"path": "Path under the server's root."},
+    ),
+)

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Writes every generated file of the repository, or (``--check``) fails when one of them is stale.
+
+py_autodoc/report/report.schema.json   JSON Schema of the report, shipped in the wheel
+src/schema/openapi.json                OpenAPI 3.1: routes and wire types
+src/schema/api.d.ts                    TypeScript of the above, by openapi-typescript
+docs/report.md                         field reference
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
+
+from report_docs import report_page  # noqa: E402
+
+from py_autodoc.report.openapi import document, report_schema  # noqa: E402
+from py_autodoc.report.operations import OPERATIONS  # noqa: E402
+
+OPENAPI = ROOT / "src/schema/openapi.json"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file is stale")
+    check = parser.parse_args().check
+    openapi = pretty(document(OPERATIONS))
+    outputs: list[tuple[Path, Callable[[], str]]] = [
+        (ROOT / "py_autodoc/report/report.schema.json", lambda: pretty(report_schema())),
+        (OPENAPI, lambda: openapi),
+        (ROOT / "src/schema/api.d.ts", lambda: typescript(openapi)),
+        (ROOT / "docs/report.md", report_page),
+    ]
+    stale = [path for path, make in outputs if not refresh(path, make(), check)]
+    for path in stale:
+        print(f"{'stale' if check else 'wrote'} {path.relative_to(ROOT)}")
+    if check and stale:
+        print("run scripts/generate.py and commit the result", file=sys.stderr)
+        return 1
+    return 0
+
+
+def pretty(value: dict[str, Any]) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def refresh(path: Path, text: str, check: bool) -> bool:
+    """True when the file already says ``text``; writes it otherwise unless ``check``."""
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return True
+    if not check:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return False
+
+
+def typescript(openapi: str) -> str:
+    """The declarations of an OpenAPI document, formatted like the rest of ``src``."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "openapi.json"), Path(folder, "api.d.ts")
+        source.write_text(openapi, encoding="utf-8")
+        run("openapi-typescript", str(source), "-o", str(target))
+        return run(
+            "prettier", "--stdin-filepath", "src/schema/api.d.ts", stdin=target.read_text(encoding="utf-8")
+        )
+
+
+def run(tool: str, *args: str, stdin: str | None = None) -> str:
+    binary = ROOT / "node_modules/.bin" / tool
+    if not binary.exists():
+        sys.exit(f"{tool} is missing: run `jlpm install` first")
+    done = subprocess.run([binary, *args], cwd=ROOT, input=stdin, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{tool} failed:\n{done.stderr}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+/**
+ * The wire types by name. `api.d.ts` and `openapi.json` are generated from the Python structs by
+ * `scripts/generate.py`; do not edit them.
+ */
+import type { components } from './api';
+
+type Schemas = components['schemas'];
+
+export type { paths, operations } from './api';
+
+export type Report = Schemas['Report'];
+export type ModelInfo = Schemas['ModelInfo'];
+export type OpsetImport = Schemas['OpsetImport'];
+export type GraphInfo = Schemas['GraphInfo'];
+export type ValueInfo = Schemas['ValueInfo'];
+export type Layer = Schemas['Layer'];
+export type Block = Schemas['Block'];
+export type Metrics = Schemas['Metrics'];
+export type OpTotals = Schemas['OpTotals'];
+export type Coverage = Schemas['Coverage'];
+export type DimInfo = Schemas['DimInfo'];
+export type DiagnosticInfo = Schemas['DiagnosticInfo'];
+export type RiskSignal = Schemas['RiskSignal'];
+export type Generator = Schemas['Generator'];
+
+export type GraphPayload = Schemas['GraphPayload'];
+export type OpEntry = Schemas['OpEntry'];
+export type NodeColumns = Schemas['NodeColumns'];
+export type TensorColumns = Schemas['TensorColumns'];
+export type ScopeColumns = Schemas['ScopeColumns'];
+export type GraphColumns = Schemas['GraphColumns'];
+
+export type NodeDetails = Schemas['NodeDetails'];
+export type AttributeInfo = Schemas['AttributeInfo'];
+export type ConstantInfo = Schemas['ConstantInfo'];
+export type OperatorDoc = Schemas['OperatorDoc'];
+
+export type Job = Schemas['Job'];
+export type JobRequest = Schemas['JobRequest'];
+export type Problem = Schemas['Problem'];
+export type FileStamp = Schemas['FileStamp'];
+
+/** A known size, a symbol, or unknown. */
+export type DimValue = number | string | null;
