@@ -1,0 +1,23 @@
+/** The core's public surface: no React, no DOM. */
+export { decode, formatShape, METRIC_IDS, TENSOR_KIND } from './model';
+export { buildTree } from './tree';
+export type { IGroupTree } from './tree';
+export {
+  formatBytes,
+  formatCount,
+  formatExact,
+  formatMetric,
+  formatShare,
+  UNKNOWN
+} from './units';
+export {
+  contrast,
+  createScale,
+  histogram,
+  luminance,
+  rampColor,
+  RAMP_STEPS,
+  textOn
+} from './scale';
+export type { IScale, ScaleMode } from './scale';
+export * from './types';

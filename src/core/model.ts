@@ -1,0 +1,166 @@
+/** From the wire payload to typed columns: the only place that reads the payload's columns. */
+
+import type { DimValue, GraphPayload } from '../schema';
+import { groupBy } from './csr';
+import type { IGraphModel, MetricId } from './types';
+
+/** `tensors.kind` of the payload. */
+export const TENSOR_KIND = {
+  activation: 0,
+  input: 1,
+  initializer: 2,
+  constant: 3,
+  formal: 4
+} as const;
+
+/** The numbers a node can have, in the order the interface shows them. */
+export const METRIC_IDS: readonly MetricId[] = [
+  'params',
+  'weight_bytes',
+  'macs',
+  'flops',
+  'read_bytes',
+  'write_bytes',
+  'activation_bytes'
+];
+
+type Column = readonly (number | null | undefined)[] | null | undefined;
+
+/** A column of ids; a missing or odd entry becomes `missing`. */
+function ids(column: Column, length: number, missing = -1): Int32Array {
+  const out = new Int32Array(length).fill(missing);
+  const given = column ?? [];
+  for (let i = 0; i < Math.min(length, given.length); i++) {
+    const value = given[i];
+    if (typeof value === 'number' && Number.isInteger(value)) {
+      out[i] = value;
+    }
+  }
+  return out;
+}
+
+/** A column of numbers; null, missing and negative entries become NaN. */
+function numbers(column: Column, length: number): Float64Array {
+  const out = new Float64Array(length).fill(NaN);
+  const given = column ?? [];
+  for (let i = 0; i < Math.min(length, given.length); i++) {
+    const value = given[i];
+    if (typeof value === 'number' && value >= 0) {
+      out[i] = value;
+    }
+  }
+  return out;
+}
+
+/** Offsets of a CSR pair, forced to be rising and inside the list. */
+function offsets(column: Column, rows: number, items: number): Int32Array {
+  const out = new Int32Array(rows + 1);
+  const given = column ?? [];
+  for (let i = 1; i <= rows; i++) {
+    const value = given[i] ?? out[i - 1];
+    out[i] = Math.min(items, Math.max(out[i - 1], value));
+  }
+  return out;
+}
+
+/** Sets ids outside `0 … limit-1` to -1, so that later stages need no checks. */
+function within(column: Int32Array, limit: number): Int32Array {
+  for (let i = 0; i < column.length; i++) {
+    if (column[i] >= limit || column[i] < 0) {
+      column[i] = -1;
+    }
+  }
+  return column;
+}
+
+/** `1×64×56×56`; a scalar is `scalar`, an unknown rank or dimension is `?`. */
+export function formatShape(
+  shape: readonly DimValue[] | null | undefined
+): string {
+  if (!shape) {
+    return '?';
+  }
+  if (shape.length === 0) {
+    return 'scalar';
+  }
+  return shape.map(dim => (dim === null ? '?' : String(dim))).join('×');
+}
+
+/** Nodes reading each tensor, each node once, in ascending order. */
+function consumersOf(
+  tensorCount: number,
+  inputOffsets: Int32Array,
+  inputs: Int32Array
+): { offsets: Int32Array; values: Int32Array } {
+  const nodeCount = inputOffsets.length - 1;
+  const tensors: number[] = [];
+  const nodes: number[] = [];
+  const lastReader = new Int32Array(tensorCount).fill(-1);
+  for (let node = 0; node < nodeCount; node++) {
+    for (let k = inputOffsets[node]; k < inputOffsets[node + 1]; k++) {
+      const tensor = inputs[k];
+      if (tensor >= 0 && lastReader[tensor] !== node) {
+        lastReader[tensor] = node;
+        tensors.push(tensor);
+        nodes.push(node);
+      }
+    }
+  }
+  return groupBy(tensorCount, tensors, nodes);
+}
+
+/**
+ * Decodes a payload for drawing.
+ *
+ * Tolerant: a null or missing number is NaN, an id outside its table is -1, a short column is
+ * filled up. Never throws on a well-typed payload.
+ */
+export function decode(payload: GraphPayload): IGraphModel {
+  const { nodes, tensors, ops, dtypes, shapes, graphs, scopes } = payload;
+  const nodeCount = nodes.op.length;
+  const tensorCount = tensors.name.length;
+  const inputs = within(ids(nodes.inputs, nodes.inputs.length), tensorCount);
+  const outputs = within(ids(nodes.outputs, nodes.outputs.length), tensorCount);
+  const inputOffsets = offsets(nodes.input_offsets, nodeCount, inputs.length);
+  const outputOffsets = offsets(
+    nodes.output_offsets,
+    nodeCount,
+    outputs.length
+  );
+  const nodeConstant = new Uint8Array(nodeCount);
+  for (const node of nodes.constant) {
+    nodeConstant[node] = 1;
+  }
+  const nodeOp = within(ids(nodes.op, nodeCount), ops.length);
+  const tensorShape = within(ids(tensors.shape, tensorCount), shapes.length);
+  const tensorDtype = within(ids(tensors.dtype, tensorCount), dtypes.length);
+  const consumers = consumersOf(tensorCount, inputOffsets, inputs);
+  const shapeTexts = shapes.map(formatShape);
+  const metrics = Object.fromEntries(
+    METRIC_IDS.map(id => [id, numbers(nodes[id], nodeCount)])
+  ) as Record<MetricId, Float64Array>;
+  return {
+    nodeCount,
+    tensorCount,
+    payload,
+    nodeOp,
+    nodeScope: within(ids(nodes.scope, nodeCount), scopes.parent.length),
+    nodeGraph: within(ids(nodes.graph, nodeCount, 0), graphs.name.length),
+    nodeConstant,
+    inputOffsets,
+    inputs,
+    outputOffsets,
+    outputs,
+    metrics,
+    tensorKind: Uint8Array.from(ids(tensors.kind, tensorCount, 0)),
+    tensorProducer: within(ids(tensors.producer, tensorCount), nodeCount),
+    consumerOffsets: consumers.offsets,
+    consumers: consumers.values,
+    nodeName: node => nodes.name[node] ?? '',
+    opType: node => ops[nodeOp[node]]?.type ?? '?',
+    category: node => ops[nodeOp[node]]?.category ?? 'custom',
+    tensorName: tensor => tensors.name[tensor] ?? '',
+    shapeText: tensor => shapeTexts[tensorShape[tensor]] ?? '?',
+    dtypeText: tensor => dtypes[tensorDtype[tensor]] ?? '?'
+  };
+}

@@ -1,0 +1,347 @@
+/** The tree of boxes: groups, their nodes, their totals, and who reads which tensor where. */
+
+import { groupBy, IntList } from './csr';
+import type { IRows } from './csr';
+import { collectGroups, trimGroups } from './groups';
+import type { IRawGroups } from './groups';
+import { METRIC_IDS, TENSOR_KIND } from './model';
+import type { IGraphModel, ITree, MetricId } from './types';
+
+/**
+ * The tree with what layout needs. Groups are numbered in pre-order, so a parent's id is smaller
+ * than its children's, and the nodes below group g are `nodeOrder[groupStart[g] … groupEnd[g])`.
+ */
+export interface IGroupTree extends ITree {
+  readonly nodeOrder: Int32Array;
+  /** Place of each node in `nodeOrder`, -1 for Constant nodes. */
+  readonly nodePlace: Int32Array;
+  readonly groupStart: Int32Array;
+  readonly groupEnd: Int32Array;
+  /** Graph id of the body the group stands for, -1 otherwise. */
+  readonly groupBody: Int32Array;
+  /** Control-flow node the group stands for, -1 otherwise. */
+  readonly groupControl: Int32Array;
+  /** Group of each graph's body, -1 = root or none. */
+  readonly bodyGroup: Int32Array;
+  /**
+   * Tensors drawn into each node: its inputs that have a drawn source, each once, and for a
+   * control-flow node the results of its bodies.
+   */
+  readonly reads: IRows;
+  /** Body a formal input belongs to, -1 for other tensors. */
+  readonly tensorBody: Int32Array;
+  /** First and last place that reads a tensor; a model output reads at `nodeOrder.length`. */
+  readonly firstRead: Int32Array;
+  readonly lastRead: Int32Array;
+}
+
+interface INumbering {
+  count: number;
+  /** Raw id of each group. */
+  rawOf: Int32Array;
+  parent: Int32Array;
+  depth: Int32Array;
+  nodeParent: Int32Array;
+  children: Int32Array[];
+}
+
+/** Children of every raw group (row 0 = root) in order of their first node. */
+function orderedChildren(
+  model: IGraphModel,
+  raw: IRawGroups,
+  closest: Int32Array
+): IRows {
+  const rows = new IntList();
+  const entities = new IntList();
+  const seen = new Uint8Array(raw.parent.length);
+  for (let node = 0; node < model.nodeCount; node++) {
+    if (model.nodeConstant[node]) {
+      continue;
+    }
+    let group = raw.nodeGroup[node] >= 0 ? closest[raw.nodeGroup[node]] : -1;
+    rows.push(group + 1);
+    entities.push(node);
+    while (group >= 0 && !seen[group]) {
+      seen[group] = 1;
+      const above = raw.parent[group];
+      const parent = above >= 0 ? closest[above] : -1;
+      rows.push(parent + 1);
+      entities.push(model.nodeCount + group);
+      group = parent;
+    }
+  }
+  return groupBy(raw.parent.length + 1, rows.toArray(), entities.toArray());
+}
+
+/** Numbers the groups in pre-order and rewrites the children with the final ids. */
+function number(
+  model: IGraphModel,
+  raw: IRawGroups,
+  closest: Int32Array
+): INumbering {
+  const { nodeCount } = model;
+  const rows = orderedChildren(model, raw, closest);
+  const kept = closest.filter((c, i) => c === i).length;
+  const rawOf = new Int32Array(kept);
+  const parent = new Int32Array(kept).fill(-1);
+  const depth = new Int32Array(kept);
+  const nodeParent = new Int32Array(nodeCount).fill(-1);
+  const children: Int32Array[] = new Array<Int32Array>(kept + 1);
+  const open = [-1];
+  let count = 0;
+  const rowOf = (group: number) => (group < 0 ? 0 : rawOf[group] + 1);
+  const cursor = [0];
+  children[0] = rows.values.slice(rows.offsets[0], rows.offsets[1]);
+  while (open.length > 0) {
+    const group = open[open.length - 1];
+    const list = children[group + 1];
+    const at = cursor[cursor.length - 1]++;
+    if (at >= list.length) {
+      open.pop();
+      cursor.pop();
+      continue;
+    }
+    const entity = list[at];
+    if (entity < nodeCount) {
+      nodeParent[entity] = group;
+      continue;
+    }
+    const id = count++;
+    rawOf[id] = entity - nodeCount;
+    parent[id] = group;
+    depth[id] = open.length - 1;
+    list[at] = nodeCount + id;
+    const row = rowOf(id);
+    children[id + 1] = rows.values.slice(
+      rows.offsets[row],
+      rows.offsets[row + 1]
+    );
+    open.push(id);
+    cursor.push(0);
+  }
+  return { count, rawOf, parent, depth, nodeParent, children };
+}
+
+/** Places of nodes in pre-order and the range of every group. */
+function ranges(model: IGraphModel, numbering: INumbering) {
+  const { nodeCount } = model;
+  const { count, children } = numbering;
+  const size = new Int32Array(count);
+  for (let group = count - 1; group >= 0; group--) {
+    for (const entity of children[group + 1]) {
+      size[group] += entity < nodeCount ? 1 : size[entity - nodeCount];
+    }
+  }
+  const start = new Int32Array(count);
+  const place = new Int32Array(nodeCount).fill(-1);
+  // Pre-order ids make a recursive walk needless: a group's start is known when its parent is done.
+  let total = 0;
+  const settle = (list: Int32Array, first: number) => {
+    let next = first;
+    for (const entity of list) {
+      if (entity < nodeCount) {
+        place[entity] = next++;
+      } else {
+        start[entity - nodeCount] = next;
+        next += size[entity - nodeCount];
+      }
+    }
+    total = Math.max(total, next);
+  };
+  settle(children[0], 0);
+  for (let group = 0; group < count; group++) {
+    settle(children[group + 1], start[group]);
+  }
+  const nodeOrder = new Int32Array(total);
+  for (let node = 0; node < nodeCount; node++) {
+    if (place[node] >= 0) {
+      nodeOrder[place[node]] = node;
+    }
+  }
+  const end = start.map((first, group) => first + size[group]);
+  return { nodeOrder, nodePlace: place, start, end, size };
+}
+
+/** Whether edges are drawn from the tensor: it has a visible producer or is an input. */
+function drawn(model: IGraphModel): Uint8Array {
+  const out = new Uint8Array(model.tensorCount);
+  for (let tensor = 0; tensor < model.tensorCount; tensor++) {
+    const producer = model.tensorProducer[tensor];
+    if (producer >= 0) {
+      out[tensor] = model.nodeConstant[producer] ? 0 : 1;
+    }
+  }
+  for (const tensor of interfaceTensors(model)) {
+    out[tensor] = 1;
+  }
+  return out;
+}
+
+/** Main graph inputs and the formal inputs of every body. */
+function interfaceTensors(model: IGraphModel): number[] {
+  const { tensors, graphs } = model.payload;
+  const formal = graphs.inputs.slice(1).flat();
+  const inputs = tensors.inputs.filter(
+    t => model.tensorKind[t] !== TENSOR_KIND.initializer
+  );
+  return [...inputs, ...formal].filter(t => t >= 0 && t < model.tensorCount);
+}
+
+/** See `IGroupTree.reads`. */
+function collectReads(model: IGraphModel): IRows {
+  const { graphs } = model.payload;
+  const isDrawn = drawn(model);
+  const last = new Int32Array(model.tensorCount).fill(-1);
+  const readers = new IntList();
+  const tensors = new IntList();
+  const results = new Map<number, number[]>();
+  for (let graph = 1; graph < graphs.name.length; graph++) {
+    const node = graphs.parent_node[graph];
+    const outputs = graphs.outputs[graph] ?? [];
+    results.set(node, [...(results.get(node) ?? []), ...outputs]);
+  }
+  const read = (node: number, tensor: number) => {
+    if (tensor >= 0 && isDrawn[tensor] && last[tensor] !== node) {
+      last[tensor] = node;
+      readers.push(node);
+      tensors.push(tensor);
+    }
+  };
+  for (let node = 0; node < model.nodeCount; node++) {
+    if (model.nodeConstant[node]) {
+      continue;
+    }
+    const end = model.inputOffsets[node + 1];
+    for (let k = model.inputOffsets[node]; k < end; k++) {
+      read(node, model.inputs[k]);
+    }
+    for (const tensor of results.get(node) ?? []) {
+      read(node, tensor);
+    }
+  }
+  return groupBy(model.nodeCount, readers.toArray(), tensors.toArray());
+}
+
+/** First and last place where each tensor is read. */
+function readingRange(
+  model: IGraphModel,
+  reads: IRows,
+  nodePlace: Int32Array,
+  places: number
+) {
+  const firstRead = new Int32Array(model.tensorCount).fill(places + 1);
+  const lastRead = new Int32Array(model.tensorCount).fill(-1);
+  const note = (tensor: number, place: number) => {
+    firstRead[tensor] = Math.min(firstRead[tensor], place);
+    lastRead[tensor] = Math.max(lastRead[tensor], place);
+  };
+  for (let node = 0; node < model.nodeCount; node++) {
+    for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
+      note(reads.values[k], nodePlace[node]);
+    }
+  }
+  for (const tensor of model.payload.tensors.outputs) {
+    if (tensor >= 0 && tensor < model.tensorCount) {
+      note(tensor, places);
+    }
+  }
+  return { firstRead, lastRead };
+}
+
+/** Sums of every metric over the nodes below each group, and how many of them are unknown. */
+function aggregate(model: IGraphModel, numbering: INumbering) {
+  const { count, parent, nodeParent } = numbering;
+  const sums = {} as Record<MetricId, Float64Array>;
+  const unknown = {} as Record<MetricId, Int32Array>;
+  for (const id of METRIC_IDS) {
+    const values = model.metrics[id];
+    const sum = new Float64Array(count);
+    const missing = new Int32Array(count);
+    for (let node = 0; node < model.nodeCount; node++) {
+      const group = nodeParent[node];
+      if (group < 0 || model.nodeConstant[node]) {
+        continue;
+      }
+      if (Number.isNaN(values[node])) {
+        missing[group]++;
+      } else {
+        sum[group] += values[node];
+      }
+    }
+    for (let group = count - 1; group >= 0; group--) {
+      if (parent[group] >= 0) {
+        sum[parent[group]] += sum[group];
+        missing[parent[group]] += missing[group];
+      }
+    }
+    sums[id] = sum;
+    unknown[id] = missing;
+  }
+  return { sums, unknown };
+}
+
+/** Which body each formal input belongs to and which group each body is. */
+function bodies(model: IGraphModel, groupBody: Int32Array) {
+  const { graphs } = model.payload;
+  const bodyGroup = new Int32Array(graphs.name.length).fill(-1);
+  groupBody.forEach((graph, group) => {
+    if (graph >= 0) {
+      bodyGroup[graph] = group;
+    }
+  });
+  const tensorBody = new Int32Array(model.tensorCount).fill(-1);
+  for (let graph = 1; graph < graphs.name.length; graph++) {
+    for (const tensor of graphs.inputs[graph] ?? []) {
+      if (tensor >= 0 && tensor < model.tensorCount) {
+        tensorBody[tensor] = graph;
+      }
+    }
+  }
+  return { bodyGroup, tensorBody };
+}
+
+/** Builds the tree of a model. A model without scopes gives a flat one. Linear time, no recursion. */
+export function buildTree(model: IGraphModel): IGroupTree {
+  const { raw, order } = collectGroups(model);
+  const closest = trimGroups(model, raw, order);
+  const numbering = number(model, raw, closest);
+  const { rawOf, parent, children, nodeParent } = numbering;
+  const { nodeOrder, nodePlace, start, end, size } = ranges(model, numbering);
+  const { sums, unknown } = aggregate(model, numbering);
+  const groupBody = rawOf.map(group => raw.body[group]);
+  const reads = collectReads(model);
+  const groupLabel = Array.from(rawOf, group => raw.label[group]);
+  const parentOf = (entity: number) =>
+    entity < model.nodeCount
+      ? nodeParent[entity]
+      : parent[entity - model.nodeCount];
+  return {
+    model,
+    groupCount: numbering.count,
+    groupParent: parent,
+    groupLabel,
+    groupType: Array.from(rawOf, group => raw.type[group]),
+    groupSize: size,
+    groupDepth: numbering.depth,
+    nodeParent,
+    children,
+    groupMetrics: sums,
+    groupUnknown: unknown,
+    nodeOrder,
+    nodePlace,
+    groupStart: start,
+    groupEnd: end,
+    groupBody,
+    groupControl: rawOf.map(group => raw.control[group]),
+    ...bodies(model, groupBody),
+    reads,
+    ...readingRange(model, reads, nodePlace, nodeOrder.length),
+    path: entity => {
+      const labels: string[] = [];
+      for (let g = parentOf(entity); g >= 0; g = parent[g]) {
+        labels.push(groupLabel[g]);
+      }
+      return labels.reverse();
+    }
+  };
+}

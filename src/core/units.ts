@@ -1,0 +1,100 @@
+/** How numbers are written: three significant digits with SI prefixes, or exact with separators. */
+
+/** What stands for an unknown number. */
+export const UNKNOWN = '—';
+
+const PREFIXES = ['', 'K', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y'];
+const BYTE_PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y'];
+const SPACE = ' ';
+
+type MaybeNumber = number | null | undefined;
+
+function isKnown(value: MaybeNumber): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+/** Scales to 1 … 999.5 and returns the text of three significant digits and the power of 1000. */
+function scaled(value: number): { text: string; power: number } {
+  const magnitude = Math.abs(value);
+  let power =
+    magnitude < 1000 ? 0 : Math.floor(Math.log10(magnitude) / 3 + 1e-12);
+  power = Math.min(PREFIXES.length - 1, power);
+  let mantissa = magnitude / 1000 ** power;
+  if (mantissa >= 999.5 && power < PREFIXES.length - 1) {
+    power += 1;
+    mantissa = magnitude / 1000 ** power;
+  }
+  return { text: (value < 0 ? '-' : '') + threeDigits(mantissa, power), power };
+}
+
+function threeDigits(mantissa: number, power: number): string {
+  if (power === 0 && Number.isInteger(mantissa)) {
+    return String(mantissa);
+  }
+  if (mantissa >= 99.95) {
+    return String(Math.round(mantissa));
+  }
+  if (mantissa >= 9.995) {
+    return mantissa.toFixed(1);
+  }
+  // Three digits, but `2.0`, not `2.00`.
+  return mantissa === 0 ? '0' : mantissa.toFixed(2).replace(/0$/, '');
+}
+
+/**
+ * A count in three significant digits: `118 M`, `9.41 K`, `2.0 Z`, `64`.
+ *
+ * `unit` follows the prefix: `formatCount(118e6, 'MACs')` is `118 M MACs`. Unknown is `—`.
+ */
+export function formatCount(value: MaybeNumber, unit = ''): string {
+  if (!isKnown(value)) {
+    return UNKNOWN;
+  }
+  const { text, power } = scaled(value);
+  return [text, PREFIXES[power], unit].filter(part => part).join(SPACE);
+}
+
+/** Bytes with SI prefixes (1 kB = 1000 B): `3.21 MB`, `512 B`. Unknown is `—`. */
+export function formatBytes(value: MaybeNumber): string {
+  if (!isKnown(value)) {
+    return UNKNOWN;
+  }
+  const { text, power } = scaled(value);
+  return `${text}${SPACE}${BYTE_PREFIXES[power]}B`;
+}
+
+/** All digits with thousands separators: `25,557,032`. Unknown is `—`. */
+export function formatExact(value: MaybeNumber, unit = ''): string {
+  if (!isKnown(value)) {
+    return UNKNOWN;
+  }
+  const [whole, fraction] = Math.abs(value)
+    .toLocaleString('en-US', { maximumFractionDigits: 6 })
+    .split('.');
+  const text =
+    (value < 0 ? '-' : '') + whole + (fraction ? `.${fraction}` : '');
+  return unit ? `${text}${SPACE}${unit}` : text;
+}
+
+/** A share between 0 and 1 as `12.3 %`; below 0.1 % as `<0.1 %`. */
+export function formatShare(value: MaybeNumber): string {
+  if (!isKnown(value)) {
+    return UNKNOWN;
+  }
+  const percent = value * 100;
+  if (percent > 0 && percent < 0.1) {
+    return `<0.1${SPACE}%`;
+  }
+  if (percent === 0 || percent >= 99.95) {
+    return `${Math.round(percent)}${SPACE}%`;
+  }
+  return `${percent.toFixed(percent < 10 ? 1 : 0)}${SPACE}%`;
+}
+
+/** What each metric is called and how it is written. */
+export type Unit = 'count' | 'bytes';
+
+/** Short text of a metric value. */
+export function formatMetric(value: MaybeNumber, unit: Unit): string {
+  return unit === 'bytes' ? formatBytes(value) : formatCount(value);
+}
