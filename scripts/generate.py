@@ -35,7 +35,7 @@ def main() -> int:
     )
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file is stale")
     check = parser.parse_args().check
-    openapi = pretty(document(OPERATIONS))
+    openapi = prettier("src/schema/openapi.json", pretty(document(OPERATIONS)))
     outputs: list[tuple[Path, Callable[[], str]]] = [
         (ROOT / "py_autodoc/report/report.schema.json", lambda: pretty(report_schema())),
         (OPENAPI, lambda: openapi),
@@ -71,9 +71,12 @@ def typescript(openapi: str) -> str:
         source, target = Path(folder, "openapi.json"), Path(folder, "api.d.ts")
         source.write_text(openapi, encoding="utf-8")
         run("openapi-typescript", str(source), "-o", str(target))
-        return run(
-            "prettier", "--stdin-filepath", "src/schema/api.d.ts", stdin=target.read_text(encoding="utf-8")
-        )
+        return prettier("src/schema/api.d.ts", target.read_text(encoding="utf-8"))
+
+
+def prettier(name: str, text: str) -> str:
+    """``text`` formatted as the repository formats a file of that name."""
+    return run("prettier", "--stdin-filepath", name, stdin=text)
 
 
 def run(tool: str, *args: str, stdin: str | None = None) -> str:
