@@ -21,7 +21,9 @@ class Limits:
     expanded_nodes: int = 500_000
     """Nodes after local functions are expanded at every call."""
     depth: int = 32
-    """Nesting of subgraphs."""
+    """Nesting of subgraphs, and of types."""
+    messages: int = 20_000_000
+    """Protobuf fields looked at (a node of an exporter has about 20): bounds what parsing can cost."""
     memory_bytes: int = 8 << 30
     seconds: float = 600.0
 

@@ -100,6 +100,8 @@ class Node:
     """Hierarchy tag, ``/BertModel/BertEncoder/BertLayer.0``."""
     opset: int = 0
     """Version of the node's domain, 0 when the model imports none."""
+    origins: tuple[str, ...] = ()
+    """Where each scope level comes from: ``scope`` (recorded by the exporter), ``name`` or ``function``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,142 @@
+"""Faults of a model's structure, reported as diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+
+from py_autodoc.graph.names import text
+from py_autodoc.graph.notes import Notes
+from py_autodoc.graph.values import (
+    KNOWN_TYPES,
+    MAX_ELEMENTS,
+    element_count,
+    payload_bytes,
+    payload_elements,
+    stored_bytes,
+)
+
+_T = onnx.TensorProto
+_MAX_OPSET = {"": onnx.defs.onnx_opset_version(), "ai.onnx.ml": onnx.defs.onnx_ml_opset_version()}
+
+
+def opsets(proto: onnx.ModelProto, notes: Notes) -> dict[str, int]:
+    """Imported opsets by normalised domain, the highest where a domain is imported twice."""
+    found: dict[str, int] = {}
+    for entry in proto.opset_import:
+        domain = text(entry.domain)
+        domain = "" if domain == "ai.onnx" else domain
+        shown = domain or "ai.onnx"
+        if domain in found:
+            notes.add("opset-duplicate", "Imported twice; the higher version is used.", shown)
+        found[domain] = max(entry.version, found.get(domain, entry.version))
+        limit = _MAX_OPSET.get(domain)
+        if limit is not None and not 1 <= entry.version <= limit:
+            notes.add("opset-unknown", f"Version {entry.version} is unknown; 1 to {limit} are known.", shown)
+    if not found:
+        notes.add("opset-missing", "The model imports no operator set.")
+    return found
+
+
+def empty(proto: onnx.ModelProto, notes: Notes) -> None:
+    """Note a model without nodes."""
+    if not proto.HasField("graph"):
+        notes.add("empty-graph", "The model has no graph.")
+    elif not len(proto.graph.node):
+        notes.add("empty-graph", "The graph has no nodes.", text(proto.graph.name))
+
+
+def declared(proto: onnx.TypeProto, where: str, tensor: int, notes: Notes) -> None:
+    """Note negative sizes and unknown element types of a declared type."""
+    if proto.WhichOneof("value") != "tensor_type":
+        return
+    kind = proto.tensor_type
+    if kind.elem_type not in KNOWN_TYPES and kind.elem_type:
+        notes.add("unknown-dtype", f"Element type {kind.elem_type} is unknown.", where, tensor=tensor)
+    if kind.HasField("shape") and any(dim.dim_value < 0 for dim in kind.shape.dim):
+        notes.add("negative-dim", "A declared size is negative; it counts as unknown.", where, tensor=tensor)
+
+
+def tensor(proto: onnx.TensorProto, dims: tuple[int, ...], where: str, number: int, notes: Notes) -> bool:
+    """Check a constant's type, shape and amount of data; True when all agree."""
+    if proto.data_type not in KNOWN_TYPES:
+        notes.add("unknown-dtype", f"Element type {proto.data_type} is unknown.", where, tensor=number)
+        return False
+    elements = element_count(dims)
+    if elements is None:
+        notes.add("negative-dim", f"Shape {_shape(dims)} has a negative size.", where, tensor=number)
+        return False
+    if elements > MAX_ELEMENTS:
+        notes.add("dim-overflow", f"Shape {_shape(dims)} overflows 63 bits.", where, tensor=number)
+        return False
+    fault = _data_fault(proto, elements)
+    if fault:
+        notes.add("data-size-mismatch", f"Shape {_shape(dims)} {fault}", where, tensor=number)
+    return not fault
+
+
+def _data_fault(proto: onnx.TensorProto, elements: int) -> str:
+    there = payload_bytes(proto)
+    if there is not None:
+        wanted = stored_bytes(proto.data_type, elements)
+        return "" if wanted == there else f"needs {wanted:,} bytes, {there:,} are there."
+    count = payload_elements(proto)
+    if count is None or proto.data_type in _PACKED:
+        return ""
+    if proto.data_type in (_T.COMPLEX64, _T.COMPLEX128):
+        elements *= 2
+    return "" if count == elements else f"needs {elements:,} values, {count:,} are there."
+
+
+_PACKED = frozenset({_T.UINT4, _T.INT4, _T.FLOAT4E2M1, 25, 26, 27, 28})
+"""Types that share one int32_data entry between elements, differently from release to release."""
+
+
+def _shape(dims: Sequence[int]) -> str:
+    return "×".join(map(str, dims[:16])) or "()"
+
+
+def plain_constant(name: str, held: Any) -> tuple[int, np.ndarray[Any, Any]] | None:
+    """(element type, value) of a Constant's value_int(s), value_float(s) or value_string(s)."""
+    try:
+        if name in ("value_int", "value_ints"):
+            return _T.INT64, np.array(held, np.int64)
+        if name in ("value_float", "value_floats"):
+            return _T.FLOAT, np.array(held, np.float32)
+        if name in ("value_string", "value_strings"):
+            return _T.STRING, np.array(held, object)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return None
+
+
+class AttributeTypes:
+    """Compares attributes with the operator's schema."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, int], dict[str, int]] = {}
+
+    def fault(self, domain: str, op_type: str, opset: int, name: str, kind: int) -> str:
+        """What is wrong with an attribute's type; empty when nothing is, or nothing is known."""
+        key = (domain, op_type, opset)
+        types = self._known.get(key)
+        if types is None:
+            types = self._known[key] = self._load(domain, op_type, opset)
+        wanted = types.get(name)
+        if wanted is None or wanted == kind:
+            return ""
+        names = onnx.AttributeProto.AttributeType
+        got = names.Name(kind) if kind in names.values() else f"type {kind}"
+        return f"is {got}, must be {names.Name(wanted)}."
+
+    def _load(self, domain: str, op_type: str, opset: int) -> dict[str, int]:
+        if not opset or not onnx.defs.has(op_type, domain):
+            return {}
+        try:
+            schema = onnx.defs.get_schema(op_type, min(opset, 1 << 30), domain)
+        except onnx.defs.SchemaError:
+            return {}
+        return {name: int(attribute.type) for name, attribute in schema.attributes.items()}

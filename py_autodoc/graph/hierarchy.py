@@ -1,0 +1,164 @@
+"""The module a node comes from, as far as the exporter wrote it down.
+
+In order of trust: the metadata of torch.onnx's dynamo exporter (``pkg.torch.onnx.name_scopes`` with
+``class_hierarchy``, else ``namespace``), then slashes in the node's name as TorchScript
+(``/encoder/layer.0/attention/MatMul``), TensorFlow (``model/conv1/Conv2D``) and others write them.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from dataclasses import dataclass
+
+import onnx
+
+from py_autodoc.graph.names import text
+
+MAX_DEPTH = 64
+"""Levels kept; deeper scopes are cut."""
+CALL_KEY = "autodoc.call"
+"""Node metadata left by function expansion: JSON list of the calls the node comes from."""
+
+_SCOPES = "pkg.torch.onnx.name_scopes"
+_CLASSES = "pkg.torch.onnx.class_hierarchy"
+_NAMESPACE = "namespace"
+_MAX_TEXT = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where a node belongs; ``names``, ``classes`` and ``origins`` have one entry a level."""
+
+    names: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    """``scope``, ``name`` or ``function``."""
+    tag: str = ""
+    cut: bool = False
+    """Levels below the 64th were dropped."""
+
+
+NO_SCOPE = Scope()
+
+
+class Scopes:
+    """Reads scopes of one model; equal ones are shared."""
+
+    def __init__(self) -> None:
+        self._by_path: dict[tuple[str, str], Scope] = {}
+        self._by_prefix: dict[str, Scope] = {}
+
+    def of(self, node: onnx.NodeProto, name: str, output: str) -> Scope:
+        """The scope of one node; ``output`` stands in for an empty name."""
+        scopes = classes = namespace = calls = ""
+        for entry in node.metadata_props:
+            key = entry.key
+            if key == _SCOPES:
+                scopes = text(entry.value)
+            elif key == _CLASSES:
+                classes = text(entry.value)
+            elif key == _NAMESPACE:
+                namespace = text(entry.value)
+            elif key == CALL_KEY:
+                calls = text(entry.value)
+        if scopes:
+            found = self._recorded(scopes, classes)
+        elif namespace:
+            found = self._namespace(namespace)
+        else:
+            found = NO_SCOPE
+        if not found.tag and not found.names:
+            found = self._named(name if "/" in name or name else output)
+        return self._called(calls, found) if calls else found
+
+    def _recorded(self, scopes: str, classes: str) -> Scope:
+        key = (scopes[: scopes.rfind(",")], classes[: classes.rfind(",")])
+        known = self._by_path.get(key)
+        if known is None:
+            paths, kinds = string_list(scopes)[:-1], string_list(classes)[:-1]
+            if len(kinds) != len(paths):
+                kinds = [""] * len(paths)
+            known = self._by_path[key] = module_scope(paths, kinds)
+        return known
+
+    def _namespace(self, namespace: str) -> Scope:
+        """``cls/encoder: cls/encoder.layer: cls/linear_4: aten.linear`` (root without a path)."""
+        cut = namespace.rfind("/")
+        if cut <= 0 or len(namespace) > _MAX_TEXT:
+            return NO_SCOPE
+        key = (namespace[:cut], "")
+        known = self._by_path.get(key)
+        if known is None:
+            levels = [part.rpartition(": ") for part in namespace[:cut].split("/")]
+            known = module_scope([path for path, _, _ in levels], [kind for _, _, kind in levels])
+            self._by_path[key] = known
+        return known
+
+    def _named(self, name: str) -> Scope:
+        """All components of a name but the last, which is the operator's own."""
+        cut = name.split(";", 1)[0].rfind("/")
+        if cut <= 0:
+            return NO_SCOPE
+        prefix = name[:cut]
+        known = self._by_prefix.get(prefix)
+        if known is None:
+            parts = prefix.split("/", MAX_DEPTH * 4)
+            names = tuple(part for part in parts if part)
+            known = _scope(names, (), "name", "")
+            self._by_prefix[prefix] = known
+        return known
+
+    def _called(self, calls: str, inner: Scope) -> Scope:
+        levels = [str(level) for level in json.loads(calls)] if len(calls) < _MAX_TEXT else []
+        names = (*levels, *inner.names)
+        origins = ("function",) * len(levels) + inner.origins
+        classes = tuple(level.split(" ")[0] for level in levels)
+        classes += inner.classes or ("",) * len(inner.names)
+        return Scope(
+            names[:MAX_DEPTH], classes[:MAX_DEPTH], origins[:MAX_DEPTH], inner.tag, len(names) > MAX_DEPTH
+        )
+
+
+def module_scope(paths: list[str], classes: list[str]) -> Scope:
+    """The scope of module paths from the outermost in, each with its class.
+
+    ``["", "encoder", "encoder.layer.0"]`` becomes ``("encoder", "layer.0")``: a level is named by
+    what it adds to the one around it. The root, whose path is empty, has no level but a class.
+    """
+    names: list[str] = []
+    kinds: list[str] = []
+    tag: list[str] = []
+    outer = ""
+    for path, kind in zip(paths, classes, strict=True):
+        short = kind.rpartition(".")[2]
+        inside = outer and path.startswith(outer + ".")
+        name = path[len(outer) + 1 :] if inside else path
+        if path:
+            names.append(name)
+            kinds.append(short)
+            outer = path
+        if short and not kind.startswith("torch.nn."):
+            last = name.rpartition(".")[2]
+            tag.append(f"{short}.{last}" if last.isdigit() else short)
+    return _scope(tuple(names), tuple(kinds), "scope", "/" + "/".join(tag) if tag else "")
+
+
+def _scope(names: tuple[str, ...], classes: tuple[str, ...], origin: str, tag: str) -> Scope:
+    kept = names[:MAX_DEPTH]
+    return Scope(kept, classes[:MAX_DEPTH], (origin,) * len(kept), tag, len(names) > MAX_DEPTH)
+
+
+def string_list(literal: str) -> list[str]:
+    """A Python list of strings as the exporter writes it; empty when it is anything else."""
+    if len(literal) > _MAX_TEXT or literal[:2] not in ("['", '["') or literal[-1:] != "]":
+        return []
+    if literal[-2:] == "']" and "\\" not in literal and '"' not in literal:
+        parts = literal[2:-2].split("', '")
+        if literal.count("'") == 2 * len(parts):
+            return parts
+    try:
+        value = ast.literal_eval(literal)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return []
+    return [str(item) for item in value] if isinstance(value, list) else []

@@ -1,0 +1,65 @@
+"""Which tensors are scales and zero points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.graph.model import Node
+from py_autodoc.graph.notes import Notes
+
+_MS = "com.microsoft"
+_Q = ((1,), (2,))
+_LINEAR = ((1, 4, 6), (2, 5, 7))
+_INTEGER = ((), (2, 3))
+
+PLACES: Mapping[tuple[str, str], tuple[tuple[int, ...], tuple[int, ...]]] = {
+    ("", "QuantizeLinear"): _Q,
+    ("", "DequantizeLinear"): _Q,
+    ("", "QLinearConv"): _LINEAR,
+    ("", "QLinearMatMul"): _LINEAR,
+    ("", "ConvInteger"): _INTEGER,
+    ("", "MatMulInteger"): _INTEGER,
+    (_MS, "QuantizeLinear"): _Q,
+    (_MS, "DequantizeLinear"): _Q,
+    (_MS, "QLinearAdd"): _LINEAR,
+    (_MS, "QLinearMul"): _LINEAR,
+    (_MS, "QLinearSigmoid"): ((1, 3), (2, 4)),
+    (_MS, "QLinearLeakyRelu"): ((1, 3), (2, 4)),
+    (_MS, "QLinearSoftmax"): ((1, 3), (2, 4)),
+    (_MS, "QLinearAveragePool"): ((1, 3), (2, 4)),
+    (_MS, "QLinearGlobalAveragePool"): ((1, 3), (2, 4)),
+    (_MS, "QGemm"): ((1, 4, 7), (2, 5, 8)),
+    (_MS, "MatMulInteger16"): _INTEGER,
+    (_MS, "MatMulIntegerToFloat"): ((2, 3), (4, 5)),
+    (_MS, "DynamicQuantizeMatMul"): ((2,), (3,)),
+    (_MS, "MatMulNBits"): ((2,), (3,)),
+    (_MS, "MatMulBnb4"): ((2,), ()),
+}
+"""Operator → input places of scales and of zero points (onnx Operators.md, ORT ContribOperators.md)."""
+
+
+def scales_and_zero_points(
+    nodes: Sequence[Node], constants: Mapping[int, Any], notes: Notes, name: Callable[[int], str]
+) -> frozenset[int]:
+    """Tensors that are used as a scale or zero point and as nothing else; notes scales of 0."""
+    special: set[int] = set()
+    other: set[int] = set()
+    for node in nodes:
+        places = PLACES.get((node.domain, node.op_type))
+        if places is None:
+            other.update(node.inputs)
+            continue
+        for place, tensor in enumerate(node.inputs):
+            if place in places[0]:
+                special.add(tensor)
+                value = constants.get(tensor)
+                if value is not None and value.dtype.kind == "f" and np.any(value == 0):
+                    notes.add("zero-scale", "A quantization scale is 0.", name(tensor), node.id, tensor)
+            elif place in places[1]:
+                special.add(tensor)
+            else:
+                other.add(tensor)
+    return frozenset(special - other - {-1})

@@ -1,0 +1,174 @@
+"""Tensors and types of the protobuf: element sizes, storage, small values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import onnx
+
+from py_autodoc.graph.model import ConstTensor, Shape, Storage
+from py_autodoc.graph.names import text
+from py_autodoc.graph.scan import COUNT_KEY, FIELD_KEY
+
+MAX_VALUES = 1024
+"""Constants of more elements keep their values in the file."""
+MAX_ELEMENTS = (1 << 63) - 1
+
+_T = onnx.TensorProto
+BITS: dict[int, int] = {
+    _T.FLOAT: 32, _T.UINT8: 8, _T.INT8: 8, _T.UINT16: 16, _T.INT16: 16, _T.INT32: 32, _T.INT64: 64,
+    _T.BOOL: 8, _T.FLOAT16: 16, _T.DOUBLE: 64, _T.UINT32: 32, _T.UINT64: 64, _T.COMPLEX64: 64,
+    _T.COMPLEX128: 128, _T.BFLOAT16: 16, _T.FLOAT8E4M3FN: 8, _T.FLOAT8E4M3FNUZ: 8, _T.FLOAT8E5M2: 8,
+    _T.FLOAT8E5M2FNUZ: 8, _T.UINT4: 4, _T.INT4: 4, _T.FLOAT4E2M1: 4, 24: 8, 25: 2, 26: 2, 27: 6, 28: 6,
+}  # fmt: skip
+"""Bits of one stored element by ONNX data type; strings have none. 24 FLOAT8E8M0, 25/26 (U)INT2,
+27/28 FLOAT6 (source: onnx.proto, TensorProto.DataType)."""
+KNOWN_TYPES = frozenset(BITS) | {_T.STRING}
+
+_NATIVE: dict[int, Any] = {
+    _T.FLOAT: "<f4", _T.UINT8: "u1", _T.INT8: "i1", _T.UINT16: "<u2", _T.INT16: "<i2", _T.INT32: "<i4",
+    _T.INT64: "<i8", _T.BOOL: "?", _T.FLOAT16: "<f2", _T.DOUBLE: "<f8", _T.UINT32: "<u4", _T.UINT64: "<u8",
+}  # fmt: skip
+
+
+def element_count(dims: tuple[int, ...]) -> int | None:
+    """Number of elements; None when a dimension is negative."""
+    return None if any(d < 0 for d in dims) else math.prod(dims)
+
+
+def stored_bytes(dtype: int, elements: int) -> int | None:
+    """Bytes of so many elements, packed for types below 8 bits; None for strings and unknown types."""
+    bits = BITS.get(dtype)
+    return None if bits is None else (elements * bits + 7) // 8
+
+
+def external_entries(tensor: onnx.TensorProto) -> dict[str, str]:
+    """The external_data of a tensor as a dict."""
+    return {text(e.key): text(e.value) for e in tensor.external_data}
+
+
+def storage_of(tensor: onnx.TensorProto, dims: tuple[int, ...]) -> Storage:
+    """Where the bytes of a tensor lie, and how many there must be by its type and shape."""
+    elements = element_count(dims)
+    size = None if elements is None or elements > MAX_ELEMENTS else stored_bytes(tensor.data_type, elements)
+    if tensor.data_location != _T.EXTERNAL:
+        if size is None and tensor.data_type == _T.STRING:
+            size = sum(map(len, tensor.string_data))
+        return Storage(size)
+    entries = external_entries(tensor)
+    offset, length = _integer(entries.get("offset")), _integer(entries.get("length"))
+    if FIELD_KEY in entries:
+        if entries[FIELD_KEY] == "string_data":
+            size = length
+        return Storage(size, "", offset, length)
+    return Storage(size, entries.get("location", ""), offset, length)
+
+
+def payload_bytes(tensor: onnx.TensorProto) -> int | None:
+    """Bytes of raw data that are there; None when they are typed, external or strings."""
+    if tensor.data_location == _T.EXTERNAL:
+        entries = external_entries(tensor)
+        return _integer(entries.get("length")) if entries.get(FIELD_KEY) == "raw_data" else None
+    return len(tensor.raw_data) if tensor.HasField("raw_data") else None
+
+
+def payload_elements(tensor: onnx.TensorProto) -> int | None:
+    """Elements of typed data that are there; None when they are raw, external or not counted."""
+    if tensor.data_location == _T.EXTERNAL:
+        entries = external_entries(tensor)
+        return _integer(entries.get(COUNT_KEY)) if FIELD_KEY in entries else None
+    if tensor.HasField("raw_data"):
+        return None
+    return max(
+        len(tensor.float_data), len(tensor.int32_data), len(tensor.int64_data), len(tensor.double_data),
+        len(tensor.uint64_data), len(tensor.string_data),
+    )  # fmt: skip
+
+
+def _integer(value: str | None) -> int | None:
+    if value is None or len(value) > 20:
+        return None
+    try:
+        return int(value)
+    except ValueError:
+        return None
+
+
+def small_value(tensor: onnx.TensorProto, dims: tuple[int, ...]) -> Any:
+    """The values of a small tensor as a read-only numpy array; None when large, absent or odd."""
+    count = element_count(dims)
+    if count is None or count > MAX_VALUES or tensor.data_location == _T.EXTERNAL:
+        return None
+    dtype = _NATIVE.get(tensor.data_type)
+    if dtype is not None and tensor.HasField("raw_data"):
+        raw = tensor.raw_data
+        size = np.dtype(dtype).itemsize * count
+        return np.frombuffer(raw, dtype).reshape(dims) if len(raw) == size else None
+    if tensor.data_type not in KNOWN_TYPES:
+        return None
+    try:
+        array = onnx.numpy_helper.to_array(tensor)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    array.flags.writeable = False
+    return array
+
+
+def const_tensor(tensor: onnx.TensorProto) -> ConstTensor:
+    """A dense tensor attribute."""
+    dims = tuple(tensor.dims)
+    return ConstTensor(tensor.data_type, dims, storage_of(tensor, dims), small_value(tensor, dims))
+
+
+def sparse_storage(sparse: onnx.SparseTensorProto) -> Storage:
+    """Stored bytes of a sparse tensor: its values and its indices."""
+    values, indices = sparse.values, sparse.indices
+    first = storage_of(values, tuple(values.dims))
+    second = storage_of(indices, tuple(indices.dims))
+    size = None if first.bytes is None or second.bytes is None else first.bytes + second.bytes
+    count = element_count(tuple(values.dims))
+    return Storage(size, first.location, first.offset, first.length, sparse_values=count)
+
+
+def const_sparse(sparse: onnx.SparseTensorProto) -> ConstTensor:
+    """A sparse tensor attribute; its values are not decoded."""
+    return ConstTensor(sparse.values.data_type, tuple(sparse.dims), sparse_storage(sparse))
+
+
+def declared_type(proto: onnx.TypeProto) -> tuple[str, int, Shape | None]:
+    """(container, element type, shape) of a declared type; sizes below 0 become None.
+
+    A sequence or optional has its element's type and no shape.
+    """
+    container = ""
+    for _ in range(64):
+        which = proto.WhichOneof("value")
+        if which == "tensor_type":
+            tensor = proto.tensor_type
+            return container or "tensor", tensor.elem_type, None if container else _shape(tensor)
+        if which == "sparse_tensor_type":
+            return "sparse", proto.sparse_tensor_type.elem_type, _shape(proto.sparse_tensor_type)
+        if which == "sequence_type":
+            container, proto = container or "sequence", proto.sequence_type.elem_type
+        elif which == "optional_type":
+            container, proto = container or "optional", proto.optional_type.elem_type
+        else:
+            return "map" if which == "map_type" else container or "tensor", 0, None
+    return container, 0, None
+
+
+def _shape(tensor: Any) -> Shape | None:
+    if not tensor.HasField("shape"):
+        return None
+    out: list[int | str | None] = []
+    for dim in tensor.shape.dim:
+        size = dim.dim_value
+        if size > 0:
+            out.append(size)
+        elif dim.HasField("dim_value"):
+            out.append(size if size == 0 else None)
+        else:
+            out.append(text(dim.dim_param) or None)
+    return tuple(out)
