@@ -1,1 +1,1 @@
-
+"""Analyses in child processes: isolated, bounded, cancellable, cached."""

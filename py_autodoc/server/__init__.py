@@ -1,1 +1,1 @@
-
+"""The Jupyter server extension: a thin shell around ``py_autodoc.jobs``."""

@@ -1,0 +1,126 @@
+"""What server and child say to each other: framed messages over one byte stream.
+
+A frame is one byte of kind, a big-endian uint32 length and that many bytes. Bodies (payload,
+report, details) cross as many ``CHUNK`` frames of at most ``CHUNK_BYTES``, so that the server never
+copies or decodes anything large. The child is not trusted: lengths are bounded and every control
+frame is decoded into its type.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+
+import msgspec
+
+from py_autodoc.jobs.stamps import Companion, Stamp
+from py_autodoc.limits import Limits
+
+HEADER = struct.Struct("!cI")
+CHUNK_BYTES = 1 << 18
+
+# server → child
+ANALYSE = b"A"
+RENDER = b"R"
+# child → server
+PROGRESS = b"P"
+SUMMARY = b"S"
+CHUNK = b"C"
+END = b"E"
+PROBLEM = b"F"
+LOG = b"L"
+
+
+class Spec(msgspec.Struct, frozen=True, kw_only=True):
+    """What to analyse, how, and within which limits."""
+
+    path: str
+    stamp: Stamp
+    bindings: dict[str, int] = {}
+    input_shapes: dict[str, list[int]] = {}
+    assume: bool = False
+    limits: Limits
+
+
+class Progress(msgspec.Struct, frozen=True, array_like=True):
+    """How far the analysis is."""
+
+    phase: str
+    done: int
+    total: int
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """The analysis is there; bodies can be asked for."""
+
+    identity: str
+    companions: list[Companion]
+
+
+class Render(msgspec.Struct, frozen=True, kw_only=True):
+    """Ask for a body: ``graph``, ``report`` or ``node``."""
+
+    what: str
+    node: int = -1
+
+
+class End(msgspec.Struct, frozen=True, kw_only=True):
+    """The body is complete. ``digest`` identifies its content."""
+
+    size: int
+    digest: str
+
+
+class BrokenStream(Exception):
+    """The other side closed the stream or does not speak this protocol."""
+
+
+def pack(kind: bytes, payload: bytes = b"") -> bytes:
+    """One frame."""
+    return HEADER.pack(kind, len(payload)) + payload
+
+
+def encode(kind: bytes, message: msgspec.Struct) -> bytes:
+    """One frame that carries a message."""
+    return pack(kind, msgspec.json.encode(message))
+
+
+def unpack_header(header: bytes) -> tuple[bytes, int]:
+    """Kind and length. Raises ``BrokenStream`` when the length is not one we would send."""
+    kind, length = HEADER.unpack(header)
+    if length > CHUNK_BYTES:
+        raise BrokenStream
+    return kind, length
+
+
+def chunks(body: bytes) -> Iterator[memoryview]:
+    """``body`` in pieces that fit a frame."""
+    view = memoryview(body)
+    for start in range(0, len(view), CHUNK_BYTES):
+        yield view[start : start + CHUNK_BYTES]
+
+
+def read_exactly(descriptor: int, size: int) -> bytes:
+    """``size`` bytes from a blocking descriptor. Raises ``BrokenStream`` at its end."""
+    parts: list[bytes] = []
+    while size:
+        part = os.read(descriptor, size)
+        if not part:
+            raise BrokenStream
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def read_frame(descriptor: int) -> tuple[bytes, bytes]:
+    """The next frame of a blocking descriptor: kind and payload."""
+    kind, length = unpack_header(read_exactly(descriptor, HEADER.size))
+    return kind, read_exactly(descriptor, length)
+
+
+def write_all(descriptor: int, data: bytes | memoryview) -> None:
+    """All of ``data`` to a blocking descriptor."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -1,0 +1,152 @@
+"""One analysis in one child, seen from the server: ask, follow, time out, kill.
+
+Bodies stay encoded bytes in pieces: the event loop never decodes, joins or copies one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from py_autodoc.errors import AutodocError
+from py_autodoc.jobs import frames
+from py_autodoc.jobs.errors import JobFailed, out_of_time, worker_died
+from py_autodoc.jobs.frames import Progress, Render, Spec, Summary
+from py_autodoc.jobs.launch import Child, Launcher
+from py_autodoc.report.schema import Problem
+
+T = TypeVar("T")
+log = logging.getLogger("py_autodoc.jobs")
+
+MAX_BODY_BYTES = 1 << 29
+_PROGRESS = msgspec.json.Decoder(Progress)
+_SUMMARY = msgspec.json.Decoder(Summary)
+_END = msgspec.json.Decoder(frames.End)
+_PROBLEM = msgspec.json.Decoder(Problem)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """An encoded answer in pieces of at most 256 KiB. ``digest`` identifies its content."""
+
+    pieces: tuple[bytes, ...]
+    size: int
+    digest: str
+
+
+class Isolated:
+    """A child that analyses ``spec`` and then answers questions about it, one at a time.
+
+    Whatever goes wrong between the two (an error inside the child is not that) kills the child.
+    """
+
+    def __init__(self, child: Child, spec: Spec) -> None:
+        self._child = child
+        self._spec = spec
+        self._busy = asyncio.Lock()
+
+    @classmethod
+    async def start(cls, launcher: Launcher, spec: Spec) -> Isolated:
+        """A new child that has not begun yet."""
+        return cls(await launcher.start(), spec)
+
+    @property
+    def alive(self) -> bool:
+        """True while it can be asked."""
+        return self._child.alive
+
+    def kill(self) -> None:
+        """Ends it now."""
+        self._child.kill()
+
+    async def analyse(self, on_progress: Callable[[Progress], None]) -> Summary:
+        """Runs the analysis.
+
+        Raises:
+            JobFailed: the child reported a problem.
+            AutodocError: it died or ran over a limit.
+        """
+        return await self._bounded(self._analyse(on_progress))
+
+    async def render(self, request: Render) -> Body:
+        """A body of the finished analysis. Raises like ``analyse``."""
+        async with self._busy:
+            return await self._bounded(self._render(request))
+
+    async def _bounded(self, work: Coroutine[Any, Any, T]) -> T:
+        seconds = self._spec.limits.seconds
+        try:
+            return await asyncio.wait_for(work, seconds)
+        except JobFailed:
+            raise
+        except asyncio.TimeoutError:
+            self.kill()
+            raise out_of_time(seconds) from None
+        except (frames.BrokenStream, asyncio.IncompleteReadError, msgspec.MsgspecError, OSError):
+            self.kill()
+            raise self._cause(await self._child.exit_status()) from None
+        except BaseException:
+            # Cancelled in the middle of a frame: the stream cannot be used any more.
+            self.kill()
+            raise
+
+    async def _analyse(self, on_progress: Callable[[Progress], None]) -> Summary:
+        self._child.write(frames.encode(frames.ANALYSE, self._spec))
+        while True:
+            kind, payload = await self._receive()
+            if kind == frames.PROGRESS:
+                on_progress(_PROGRESS.decode(payload))
+            elif kind == frames.SUMMARY:
+                return _SUMMARY.decode(payload)
+            else:
+                raise frames.BrokenStream
+
+    async def _render(self, request: Render) -> Body:
+        self._child.write(frames.encode(frames.RENDER, request))
+        pieces: list[bytes] = []
+        size = 0
+        while True:
+            kind, payload = await self._receive()
+            if kind == frames.CHUNK:
+                pieces.append(payload)
+                size += len(payload)
+                if size > MAX_BODY_BYTES:
+                    raise frames.BrokenStream
+            elif kind == frames.END:
+                end = _END.decode(payload)
+                if end.size != size:
+                    raise frames.BrokenStream
+                return Body(tuple(pieces), size, end.digest)
+            else:
+                raise frames.BrokenStream
+
+    async def _receive(self) -> tuple[bytes, bytes]:
+        """The next frame; log lines are logged, a problem is raised."""
+        while True:
+            header = await self._child.reader.readexactly(frames.HEADER.size)
+            kind, length = frames.unpack_header(header)
+            payload = await self._child.reader.readexactly(length)
+            if kind == frames.PROBLEM:
+                raise JobFailed(_PROBLEM.decode(payload))
+            if kind != frames.LOG:
+                return kind, payload
+            # Escaped: a traceback may quote names from the model, control characters included.
+            for line in payload.decode("utf-8", "replace").splitlines():
+                log.error("worker: %s", line.encode("unicode_escape").decode("ascii"))
+
+    def _cause(self, status: int | None) -> AutodocError:
+        """Why the stream broke, from how the child ended."""
+        if status is None or status >= 0:
+            return worker_died("no signal")
+        if status == -getattr(signal, "SIGXCPU", 0):
+            return out_of_time(self._spec.limits.seconds)
+        try:
+            return worker_died(signal.Signals(-status).name)
+        except ValueError:
+            return worker_died(f"signal {-status}")

@@ -1,0 +1,245 @@
+"""Jobs: one for each content and set of options, a few at a time, results kept for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+
+from py_autodoc.errors import AnalysisError, AutodocError
+from py_autodoc.jobs.errors import FileChanged, JobFailed, JobNotDone, QueueFull
+from py_autodoc.jobs.frames import Progress, Render, Spec
+from py_autodoc.jobs.isolate import Body, Isolated
+from py_autodoc.jobs.launch import Launcher
+from py_autodoc.jobs.record import DONE, QUEUED, Record
+from py_autodoc.jobs.stamps import unchanged
+from py_autodoc.jobs.store import Store
+from py_autodoc.limits import SERVER, Limits
+from py_autodoc.report.schema import Job
+
+log = logging.getLogger("py_autodoc.jobs")
+
+SWEEP_S = 15.0
+NOT_RUN = AnalysisError("internal-error", "The analysis could not be run.", "See the server's log.")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How much a queue may use. Units: seconds, bytes, counts."""
+
+    limits: Limits = SERVER
+    max_running: int = field(default_factory=lambda: min(2, os.cpu_count() or 1))
+    max_pending: int = 32
+    cache_bytes: int = 256 << 20
+    cache_seconds: float = 3600.0
+    max_records: int = 256
+    idle_workers: int = 3
+    """Children kept after their analysis to answer questions about nodes."""
+    worker_idle_seconds: float = 300.0
+    launcher_idle_seconds: float = 1800.0
+
+
+class JobQueue:
+    """Single-flight, bounded, cancellable. All methods run on the event loop and never block it."""
+
+    def __init__(self, launcher: Launcher, settings: Settings | None = None, version: str = "") -> None:
+        self._launcher = launcher
+        self.settings = settings or Settings()
+        self._version = version
+        self._store = Store(self.settings.cache_bytes, self.settings.max_records, self.settings.cache_seconds)
+        self._slots = asyncio.Semaphore(self.settings.max_running)
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._used_at = time.monotonic()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # ------------------------------------------------------------ requests
+
+    async def submit(self, spec: Spec) -> Job:
+        """The job for ``spec``: the one that runs or is done, else a new one. Raises ``QueueFull``."""
+        now = self._now()
+        key = self._key(spec)
+        record = self._store.find(key, now)
+        if record is not None and record.state == DONE and record.companions:
+            loop = asyncio.get_running_loop()
+            same = await loop.run_in_executor(None, unchanged, spec.path, spec.stamp, record.companions)
+            # Somebody else may have started the renewed analysis meanwhile.
+            newer = self._store.find(key, now)
+            record = record if same else (newer if newer is not record else None)
+        if record is not None:
+            record.requesters += 1
+            return record.job()
+        waiting = sum(record.state == QUEUED for record in self._store.records)
+        if waiting >= self.settings.max_pending:
+            raise QueueFull(waiting)
+        record = Record(key, spec)
+        self._store.add(record, now)
+        record.task = asyncio.get_running_loop().create_task(self._run(record))
+        self._keep(record.task)
+        return record.job()
+
+    def job(self, job_id: str) -> Job:
+        """State of a job. Raises ``UnknownJob``."""
+        return self._store.get(job_id, self._now()).job()
+
+    def knows(self, job_id: str) -> bool:
+        """True when ``job`` would find it."""
+        return job_id in self._store
+
+    def watch(self, job_id: str) -> AsyncIterator[Job]:
+        """States of a job, the present one first. Raises ``UnknownJob``."""
+        return self._store.get(job_id, self._now()).watch()
+
+    def withdraw(self, job_id: str) -> None:
+        """One requester loses interest; with the last one the job is cancelled and its child killed."""
+        record = self._store.get(job_id, self._now())
+        record.requesters -= 1
+        if record.requesters <= 0 and not record.over and record.task is not None:
+            record.cancel()
+            record.task.cancel()
+
+    async def body(self, job_id: str, what: str, node: int = -1) -> Body:
+        """``graph``, ``report`` or ``node`` of a finished job.
+
+        Raises:
+            UnknownJob: or its result was dropped.
+            JobNotDone: too early, or cancelled.
+            JobFailed: with the problem of the job.
+            FileChanged: the answer needs the analysis again and the file is another one now.
+        """
+        record = self._store.get(job_id, self._now())
+        if record.problem is not None:
+            raise JobFailed(record.problem)
+        if record.state != DONE:
+            raise JobNotDone(record.state)
+        if what in record.bodies:
+            return record.bodies[what]
+        worker = await self._worker_of(record)
+        body = await worker.render(Render(what=what, node=node))
+        record.worker_used_at = self._now()
+        if what != "node":
+            record.bodies[what] = body
+            self._trim()
+        return body
+
+    async def warm(self) -> None:
+        """Prepares for a quick first job."""
+        await self._launcher.warm()
+
+    async def close(self) -> None:
+        """Ends all children."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for record in self._store.records:
+            self._dismiss(record)
+        await self._launcher.close()
+
+    # ------------------------------------------------------------ running
+
+    async def _run(self, record: Record) -> None:
+        try:
+            async with self._slots:
+                record.begin()
+                worker = await self._analyse(record, record.progress)
+                record.progress(Progress("picture", 0, 0))
+                record.bodies["graph"] = await worker.render(Render(what="graph"))
+            record.finish()
+        except asyncio.CancelledError:
+            if not record.over:
+                record.cancel()
+        except AutodocError as error:
+            record.fail(error)
+        except Exception:
+            # A fault of ours (or no process to be had): the job must not hang in the state running.
+            log.exception("a job could not be run")
+            record.fail(NOT_RUN)
+        finally:
+            if record.state != DONE:
+                self._dismiss(record)
+            self._trim()
+            self._schedule_sweep()
+
+    async def _analyse(self, record: Record, on_progress: Callable[[Progress], None]) -> Isolated:
+        """A child that has analysed the record's file. The caller holds a slot."""
+        worker = await Isolated.start(self._launcher, record.spec)
+        record.worker = worker
+        summary = await worker.analyse(on_progress)
+        record.identity = summary.identity
+        record.companions = summary.companions
+        record.worker_used_at = self._now()
+        return worker
+
+    async def _worker_of(self, record: Record) -> Isolated:
+        """The child that has the record's analysis; a new one when it was dismissed or died."""
+        async with record.reviving:
+            if record.worker is not None and record.worker.alive:
+                return record.worker
+            loop = asyncio.get_running_loop()
+            spec = record.spec
+            if not await loop.run_in_executor(None, unchanged, spec.path, spec.stamp, record.companions):
+                raise FileChanged(os.path.basename(spec.path))
+            async with self._slots:
+                worker = await self._analyse(record, _ignore)
+            self._schedule_sweep()
+            return worker
+
+    # ------------------------------------------------------------ housekeeping
+
+    def _key(self, spec: Spec) -> tuple[object, ...]:
+        return (
+            spec.path,
+            spec.stamp,
+            tuple(sorted(spec.bindings.items())),
+            tuple(sorted((name, tuple(shape)) for name, shape in spec.input_shapes.items())),
+            spec.assume,
+            self._version,
+        )
+
+    def _now(self) -> float:
+        self._used_at = time.monotonic()
+        return self._used_at
+
+    def _trim(self) -> None:
+        for record in self._store.trim(time.monotonic()):
+            self._dismiss(record)
+        idle = sorted(
+            (record for record in self._store.records if record.worker is not None and record.over),
+            key=lambda record: record.worker_used_at,
+            reverse=True,
+        )
+        oldest = time.monotonic() - self.settings.worker_idle_seconds
+        for place, record in enumerate(idle):
+            if place >= self.settings.idle_workers or record.worker_used_at < oldest:
+                self._dismiss(record)
+
+    def _dismiss(self, record: Record) -> None:
+        worker, record.worker = record.worker, None
+        if worker is not None:
+            worker.kill()
+
+    def _schedule_sweep(self) -> None:
+        if self._sweeper is None:
+            self._sweeper = asyncio.get_running_loop().call_later(SWEEP_S, self._sweep)
+
+    def _sweep(self) -> None:
+        self._sweeper = None
+        self._trim()
+        if time.monotonic() - self._used_at > self.settings.launcher_idle_seconds:
+            self._keep(asyncio.get_running_loop().create_task(self._launcher.rest()))
+        else:
+            self._schedule_sweep()
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        # The loop holds tasks weakly.
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _ignore(_: Progress) -> None:
+    """Nobody follows the progress of a repeated analysis."""

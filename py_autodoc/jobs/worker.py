@@ -1,0 +1,162 @@
+"""The child's side of a job: analyse one model, then answer questions about it until told to end.
+
+The same loop serves a forked child (``zygote``) and, where there is no fork, a process of its own
+(``main``). A thread reads requests, so that the end of the stream ends the process at once, whatever
+the main thread computes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import queue
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from py_autodoc.errors import AnalysisError, AutodocError
+from py_autodoc.jobs import confine, frames
+from py_autodoc.jobs.errors import out_of_memory
+from py_autodoc.jobs.frames import Spec
+from py_autodoc.jobs.problems import problem_of, unexpected
+from py_autodoc.jobs.stamps import Companion
+
+ProgressCall = Callable[[str, int, int], None]
+PROGRESS_INTERVAL_S = 0.1
+LOG_BYTES = 1 << 14
+_READER_STACK_BYTES = 1 << 18
+T = TypeVar("T")
+TOO_DEEP = AnalysisError("too-deep", "The model is nested too deeply.", "Simplify its subgraphs and types.")
+
+
+class Session(Protocol):
+    """An analysed model that answers with encoded JSON."""
+
+    identity: str
+    companions: list[Companion]
+
+    def graph(self) -> bytes:
+        """The viewer's payload."""
+
+    def report(self) -> bytes:
+        """The whole report."""
+
+    def node(self, node: int) -> bytes:
+        """Details of one node."""
+
+
+Engine = Callable[[Spec, ProgressCall], Session]
+
+
+def find_engine(name: str) -> Engine:
+    """The engine named ``module:function``."""
+    module, _, function = name.partition(":")
+    engine: Engine = getattr(import_module(module), function)
+    return engine
+
+
+class Worker:
+    """One child: reads from ``source``, writes to ``sink`` (blocking descriptors)."""
+
+    def __init__(self, engine: Engine, source: int, sink: int) -> None:
+        self._engine = engine
+        self._source = source
+        self._sink = sink
+        self._requests: queue.SimpleQueue[frames.Render] = queue.SimpleQueue()
+        self._last_progress = 0.0
+        self._last_phase = ""
+
+    def serve(self) -> None:
+        """Analyses what the first frame asks for, then answers requests for ever."""
+        kind, payload = frames.read_frame(self._source)
+        if kind != frames.ANALYSE:
+            raise frames.BrokenStream
+        spec = msgspec.json.decode(payload, type=Spec)
+        limits = spec.limits
+        confine.confine(limits.memory_bytes, limits.seconds)
+        threading.stack_size(_READER_STACK_BYTES)
+        threading.Thread(target=self._read_requests, daemon=True).start()
+        session = self._guarded(spec, lambda: self._engine(spec, self._progress))
+        if session is None:
+            return
+        summary = frames.Summary(identity=session.identity, companions=session.companions)
+        self._send(frames.encode(frames.SUMMARY, summary))
+        while True:
+            request = self._requests.get()
+            confine.renew_cpu(limits.seconds)
+            body = self._guarded(spec, partial(render, session, request))
+            if body is not None:
+                self._send_body(body)
+
+    def _read_requests(self) -> None:
+        try:
+            while True:
+                kind, payload = frames.read_frame(self._source)
+                if kind != frames.RENDER:
+                    break
+                self._requests.put(msgspec.json.decode(payload, type=frames.Render))
+        finally:
+            # The server is gone or has no more use for this process; nothing is worth cleaning up.
+            os._exit(0)
+
+    def _guarded(self, spec: Spec, work: Callable[[], T]) -> T | None:
+        """The result of ``work``, or None after its problem was sent."""
+        try:
+            return work()
+        except AutodocError as error:
+            problem = problem_of(error, spec.path)
+        except MemoryError:
+            problem = problem_of(out_of_memory(spec.limits.memory_bytes))
+        except RecursionError:
+            problem = problem_of(TOO_DEEP)
+        except Exception:  # noqa: BLE001 - the process boundary: whatever it is, the server must hear of it
+            self._send(frames.pack(frames.LOG, traceback.format_exc().encode()[-LOG_BYTES:]))
+            problem = unexpected()
+        self._send(frames.encode(frames.PROBLEM, problem))
+        return None
+
+    def _progress(self, phase: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if phase == self._last_phase and now - self._last_progress < PROGRESS_INTERVAL_S:
+            return
+        self._last_phase, self._last_progress = phase, now
+        self._send(frames.encode(frames.PROGRESS, frames.Progress(phase, done, total)))
+
+    def _send_body(self, body: bytes) -> None:
+        for chunk in frames.chunks(body):
+            self._send(frames.HEADER.pack(frames.CHUNK, len(chunk)))
+            self._send(chunk)
+        digest = hashlib.sha256(body).hexdigest()[:32]
+        self._send(frames.encode(frames.END, frames.End(size=len(body), digest=digest)))
+
+    def _send(self, data: bytes | memoryview) -> None:
+        frames.write_all(self._sink, data)
+
+
+def render(session: Session, request: frames.Render) -> bytes:
+    """The body that was asked for."""
+    if request.what == "graph":
+        return session.graph()
+    if request.what == "report":
+        return session.report()
+    return session.node(request.node)
+
+
+def run(engine: Engine, source: int, sink: int) -> None:
+    """Serves until the stream ends; a stream that breaks is the normal end."""
+    with contextlib.suppress(frames.BrokenStream, OSError):
+        Worker(engine, source, sink).serve()
+
+
+def main(engine: str) -> None:
+    """A process of its own, over standard input and output (platforms without fork)."""
+    source, sink = os.dup(0), os.dup(1)
+    confine.silence()
+    run(find_engine(engine), source, sink)

@@ -1,0 +1,84 @@
+"""What all handlers share."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import msgspec
+from jupyter_server.base.handlers import APIHandler
+from jupyter_server.extension.handler import ExtensionHandlerMixin
+from tornado.iostream import StreamClosedError
+
+from py_autodoc.errors import LimitError, OptionError
+from py_autodoc.jobs.isolate import Body
+from py_autodoc.jobs.queue import JobQueue
+from py_autodoc.server.paths import ServedFile, resolve
+from py_autodoc.server.problems import ProblemMixin
+
+if TYPE_CHECKING:
+    from py_autodoc.server.app import AutodocApp
+
+MAX_REQUEST_BYTES = 1 << 20
+JSON = "application/json"
+T = TypeVar("T")
+
+
+class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
+    """Base of the JSON handlers. Each method of each handler names its own permissions."""
+
+    _etag: str | None = None
+
+    @property
+    def app(self) -> AutodocApp:
+        """The extension."""
+        return cast("AutodocApp", self.extensionapp)
+
+    @property
+    def jobs(self) -> JobQueue:
+        """The queue."""
+        return self.app.jobs
+
+    def prepare(self) -> Any:
+        """Nothing we answer may be kept by anybody: it tells what is in a user's model."""
+        self.set_header("Cache-Control", "no-store")
+        return super().prepare()
+
+    def compute_etag(self) -> str | None:
+        """Only bodies have one; tornado's own would hash what we send."""
+        return self._etag
+
+    def read(self, kind: type[T]) -> T:
+        """The request's body. Raises ``OptionError`` with the place of the fault, ``LimitError``."""
+        size = len(self.request.body)
+        if size > MAX_REQUEST_BYTES:
+            raise LimitError("request_bytes", size, MAX_REQUEST_BYTES, f"The request has {size:,} bytes.")
+        try:
+            return msgspec.json.decode(self.request.body, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise OptionError("bad-request", f"The request cannot be read: {error}.") from error
+
+    async def file(self, path: str) -> ServedFile:
+        """The file a client means. Raises like ``paths.resolve``."""
+        return await resolve(self.contents_manager, path, self.app.allow_outside_links)
+
+    def reply(self, value: msgspec.Struct, status: int = 200) -> None:
+        """Answers with a small struct."""
+        self.set_status(status)
+        self.finish(msgspec.json.encode(value))
+
+    async def send(self, body: Body) -> None:
+        """Answers with a large body, piece by piece, as fast as the client takes it."""
+        self._etag = f'"{body.digest}"'
+        self.set_etag_header()
+        if self.check_etag_header():
+            self.set_status(304)
+            self.finish()
+            return
+        self.set_header("Content-Type", JSON)
+        self.set_header("Content-Length", str(body.size))
+        with contextlib.suppress(StreamClosedError):
+            for piece in body.pieces:
+                self.write(piece)
+                await self.flush()
+            self.finish()

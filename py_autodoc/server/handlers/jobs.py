@@ -1,0 +1,55 @@
+"""Start, look at and cancel analyses."""
+
+from __future__ import annotations
+
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from py_autodoc.jobs.frames import Spec
+from py_autodoc.jobs.record import DONE
+from py_autodoc.report.schema import JobRequest
+from py_autodoc.server.base import Handler
+from py_autodoc.server.paths import require_model
+
+RESOURCE = "autodoc:jobs"
+
+
+class JobsHandler(Handler):
+    """All jobs."""
+
+    @web.authenticated
+    @authorized("execute", RESOURCE)
+    async def post(self) -> None:
+        """Starts an analysis, or finds the one of the same file and options."""
+        request = self.read(JobRequest)
+        file = await self.file(request.path)
+        require_model(file)
+        spec = Spec(
+            path=file.os_path,
+            stamp=file.stamp,
+            bindings=request.bindings,
+            input_shapes=request.input_shapes,
+            assume=request.assume,
+            limits=self.jobs.settings.limits,
+        )
+        job = await self.jobs.submit(spec)
+        self.set_header("Location", f"{self.request.path.rstrip('/')}/{job.id}")
+        self.reply(job, 200 if job.state == DONE else 202)
+
+
+class JobHandler(Handler):
+    """One job."""
+
+    @web.authenticated
+    @authorized("read", RESOURCE)
+    async def get(self, job_id: str) -> None:
+        """Its state."""
+        self.reply(self.jobs.job(job_id))
+
+    @web.authenticated
+    @authorized("execute", RESOURCE)
+    async def delete(self, job_id: str) -> None:
+        """Withdraws one request for it; cancels it when that was the last."""
+        self.jobs.withdraw(job_id)
+        self.set_status(204)
+        self.finish()

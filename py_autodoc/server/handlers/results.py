@@ -1,0 +1,44 @@
+"""What a finished analysis found."""
+
+from __future__ import annotations
+
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from py_autodoc.jobs.errors import UnknownNode
+from py_autodoc.server.base import Handler
+
+RESOURCE = "autodoc:reports"
+MAX_NODE_DIGITS = 9
+
+
+class GraphHandler(Handler):
+    """The viewer's payload."""
+
+    @web.authenticated
+    @authorized("read", RESOURCE)
+    async def get(self, job_id: str) -> None:
+        """What the viewer draws."""
+        await self.send(await self.jobs.body(job_id, "graph"))
+
+
+class ReportHandler(Handler):
+    """The full report."""
+
+    @web.authenticated
+    @authorized("read", RESOURCE)
+    async def get(self, job_id: str) -> None:
+        """Built when first asked for."""
+        await self.send(await self.jobs.body(job_id, "report"))
+
+
+class NodeHandler(Handler):
+    """Details of one node."""
+
+    @web.authenticated
+    @authorized("read", RESOURCE)
+    async def get(self, job_id: str, node_id: str) -> None:
+        """What the inspector shows."""
+        if not (node_id.isascii() and node_id.isdigit() and len(node_id) <= MAX_NODE_DIGITS):
+            raise UnknownNode(node_id)
+        await self.send(await self.jobs.body(job_id, "node", int(node_id)))

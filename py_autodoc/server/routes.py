@@ -1,0 +1,52 @@
+"""The table of routes. It feeds tornado, and the audit that every method asks for permission.
+
+What goes over the wire (paths, request and answer types) is ``py_autodoc.report.operations``, from
+which the OpenAPI document is made; here each operation gets its handler and its permission.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from py_autodoc.report.openapi import Operation
+from py_autodoc.report.operations import OPERATIONS
+from py_autodoc.server.handlers import files, jobs, results, socket
+
+PREFIX = "/autodoc/api"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One method of one path: ``action`` on ``resource`` is what the authorizer is asked."""
+
+    operation: Operation
+    handler: type[Any]
+    action: str
+    resource: str
+
+    @property
+    def pattern(self) -> str:
+        """tornado's pattern below the base URL."""
+        return PREFIX + re.sub(r"\{\w+\}", r"([^/]+)", self.operation.path)
+
+
+_BINDINGS: dict[str, tuple[type[Any], str, str]] = {
+    "startJob": (jobs.JobsHandler, "execute", jobs.RESOURCE),
+    "getJob": (jobs.JobHandler, "read", jobs.RESOURCE),
+    "cancelJob": (jobs.JobHandler, "execute", jobs.RESOURCE),
+    "watchJob": (socket.JobSocket, "read", jobs.RESOURCE),
+    "getGraph": (results.GraphHandler, "read", results.RESOURCE),
+    "getReport": (results.ReportHandler, "read", results.RESOURCE),
+    "getNode": (results.NodeHandler, "read", results.RESOURCE),
+    "statFile": (files.FilesHandler, "read", files.RESOURCE),
+}
+
+ROUTES: tuple[Route, ...] = tuple(Route(operation, *_BINDINGS[operation.id]) for operation in OPERATIONS)
+
+
+def tornado_rules(routes: Sequence[Route] = ROUTES) -> list[tuple[str, type[Any]]]:
+    """Pattern and handler, each pattern once."""
+    return list({route.pattern: route.handler for route in routes}.items())

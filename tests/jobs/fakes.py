@@ -1,0 +1,99 @@
+"""An engine for tests: the file says what the child shall do. Reachable only by naming it to a launcher."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+
+from py_autodoc.errors import NotAModel
+from py_autodoc.jobs.errors import UnknownNode
+from py_autodoc.jobs.frames import Spec
+from py_autodoc.jobs.stamps import Companion, stamp_beside
+from py_autodoc.jobs.worker import ProgressCall
+
+NAME = "fakes:open_session"
+
+
+class FakeSession:
+    def __init__(self, text: str, companions: list[Companion]) -> None:
+        self.identity = f"identity of {text}"
+        self.companions = companions
+        self._text = text
+
+    def graph(self) -> bytes:
+        if self._text.startswith("large"):
+            return b'"' + b"x" * int(self._text.split()[1]) + b'"'
+        if self._text == "die drawing":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return b'{"graph":"%s"}' % self._text.encode()
+
+    def report(self) -> bytes:
+        return b'{"report":"%s","pid":%d}' % (self._text.encode(), os.getpid())
+
+    def node(self, node: int) -> bytes:
+        if node == 666:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if node > 9:
+            raise UnknownNode(str(node))
+        return b'{"id":%d,"pid":%d}' % (node, os.getpid())
+
+
+def open_session(spec: Spec, progress: ProgressCall) -> FakeSession:
+    with open(spec.path, encoding="utf-8") as file:
+        text = file.read()
+    for step in range(3):
+        progress(f"step {step}", step, 3)
+    act(text, spec)
+    folder = os.path.dirname(spec.path)
+    companions = [Companion("weights.bin", stamp_beside(folder, "weights.bin"))] if "external" in text else []
+    return FakeSession(text, companions)
+
+
+def act(text: str, spec: Spec) -> None:
+    if text.startswith("wait"):
+        # Until the file named after it appears: tests decide how long a job runs.
+        while not os.path.exists(os.path.join(os.path.dirname(spec.path), text.split()[1])):
+            time.sleep(0.01)
+    elif text == "sleep":
+        time.sleep(3600)
+    elif text == "spin":
+        while True:
+            pass
+    elif text == "fork and sleep":
+        if os.fork() == 0:
+            time.sleep(3600)
+        time.sleep(3600)
+    elif text == "segv":
+        ctypes.string_at(0)
+    elif text == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif text == "memory":
+        blocks = []
+        while True:
+            blocks.append(bytearray(1 << 24))
+    elif text == "bad":
+        raise NotAModel("text", f"{spec.path} is text, not a model.", f"Look into {os.path.dirname(spec.path)}.")
+    elif text == "bug":
+        raise ValueError(f"secret \x1b[31m in {spec.path}")
+    elif text == "deep":
+        act(text, spec)
+    elif text == "garbage":
+        os.write(find_socket(), b"\xff" * 64)
+        time.sleep(3600)
+    elif text == "write":
+        with open(os.path.join(os.path.dirname(spec.path), "written"), "w") as file:
+            file.write("a child must not write files")
+    elif text == "environment":
+        raise NotAModel("env", " ".join(sorted(os.environ)))
+
+
+def find_socket() -> int:
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            if os.readlink(f"/proc/self/fd/{name}").startswith(("socket:", "pipe:")):
+                return int(name)
+        except OSError:
+            continue
+    raise AssertionError("no channel")
