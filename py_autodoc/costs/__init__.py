@@ -1,1 +1,1 @@
-
+"""What a model costs: MACs, FLOPs, bytes, parameters, peak activation memory."""

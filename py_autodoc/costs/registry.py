@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from py_autodoc.costs.sizes import Sizes
 from py_autodoc.graph.model import Model, Node, Shape, TypeTable
 
 
@@ -30,8 +31,9 @@ class Unknown(Exception):
 class Cost:
     """What one execution of a node costs.
 
-    ``read_bytes`` / ``write_bytes`` of ``None`` mean "all inputs once / all outputs once at
-    their stored dtypes", which the engine fills in.
+    From a rule, ``read_bytes`` / ``write_bytes`` of ``None`` mean "all inputs once / all outputs
+    once at their stored dtypes" and ``BYTES_UNKNOWN`` that they cannot be known. The engine fills
+    them in: in its answer ``None`` means unknown.
     """
 
     macs: int = 0
@@ -49,12 +51,19 @@ FREE = Cost(0, 0)
 VIEW = Cost(0, 0, 0, 0)
 """Nothing moves: the output is the input under another shape."""
 
+BYTES_UNKNOWN = -1
+"""A rule's answer for traffic that depends on something unknown."""
+
 Rule = Callable[["NodeView"], Cost]
 _RULES: dict[tuple[str, str], Rule] = {}
+_MAC_OPS: set[tuple[str, str]] = set()
 
 
-def cost(domain: str, *ops: str) -> Callable[[Rule], Rule]:
-    """Register a rule for operators of a domain (``""`` = ai.onnx). Duplicates raise."""
+def cost(domain: str, *ops: str, macs: bool = False) -> Callable[[Rule], Rule]:
+    """Register a rule for operators of a domain (``""`` = ai.onnx). Duplicates raise.
+
+    ``macs`` marks operators that belong to the multiply-accumulate class; coverage counts them.
+    """
 
     def add(rule: Rule) -> Rule:
         for op in ops:
@@ -62,9 +71,16 @@ def cost(domain: str, *ops: str) -> Callable[[Rule], Rule]:
             if key in _RULES:
                 raise ValueError(f"two cost rules for {domain or 'ai.onnx'}::{op}")
             _RULES[key] = rule
+            if macs:
+                _MAC_OPS.add(key)
         return rule
 
     return add
+
+
+def carries_macs(domain: str, op: str) -> bool:
+    """True for operators of the multiply-accumulate class (Conv, MatMul, Attention, LSTM …)."""
+    return (domain, op) in _MAC_OPS
 
 
 def rule_for(domain: str, op: str) -> Rule | None:
@@ -83,34 +99,49 @@ def prod(sizes: Iterable[int]) -> int:
 
 
 def ceil_div(a: int, b: int) -> int:
-    """a / b rounded up."""
+    """A / b rounded up."""
     return -(-a // b)
+
+
+def minimum(a: int, b: int) -> int:
+    """The smaller size."""
+    return min(a, b)
+
+
+def maximum(a: int, b: int) -> int:
+    """The larger size."""
+    return max(a, b)
 
 
 class NodeView:
     """What a rule may know of a node: shapes, dtypes, attributes, small constant inputs."""
 
-    __slots__ = ("model", "node", "types")
+    __slots__ = ("model", "node", "sizes", "types")
 
-    def __init__(self, model: Model, types: TypeTable, node: Node) -> None:
+    def __init__(self, model: Model, types: TypeTable, node: Node, sizes: Sizes | None = None) -> None:
         self.model = model
         self.types = types
         self.node = node
+        self.sizes = sizes or Sizes(model, types)
 
     @property
     def op(self) -> str:
+        """Operator type."""
         return self.node.op_type
 
     @property
     def opset(self) -> int:
+        """Version of the node's domain, 0 when the model imports none."""
         return self.node.opset
 
     @property
     def n_inputs(self) -> int:
+        """Inputs written, omitted ones included."""
         return len(self.node.inputs)
 
     @property
     def n_outputs(self) -> int:
+        """Outputs written, omitted ones included."""
         return len(self.node.outputs)
 
     def has(self, i: int) -> bool:
@@ -131,11 +162,27 @@ class NodeView:
 
     def numel(self, i: int) -> int:
         """Elements of input ``i``."""
-        return prod(self.shape(i))
+        n = self.sizes.numel[self._tensor(self.node.inputs, i, "input")]
+        return prod(self.shape(i)) if n is None else n
 
     def out_numel(self, i: int = 0) -> int:
         """Elements of output ``i``."""
-        return prod(self.out(i))
+        n = self.sizes.numel[self._tensor(self.node.outputs, i, "output")]
+        return prod(self.out(i)) if n is None else n
+
+    def bytes_in(self, i: int) -> int:
+        """Stored bytes of input ``i``. Raises: Unknown."""
+        n = self.sizes.bytes[self._tensor(self.node.inputs, i, "input")]
+        if n is None:
+            raise Unknown(f"size of input {i} is unknown")
+        return n
+
+    def bytes_out(self, i: int = 0) -> int:
+        """Bytes of output ``i``. Raises: Unknown."""
+        n = self.sizes.bytes[self._tensor(self.node.outputs, i, "output")]
+        if n is None:
+            raise Unknown(f"size of output {i} is unknown")
+        return n
 
     def raw_shape(self, i: int) -> Shape | None:
         """Shape of input ``i`` with symbols kept; None when unknown or absent."""
@@ -161,8 +208,35 @@ class NodeView:
             raise Unknown(f"attribute {name} is not an integer")
         return value
 
+    def positive_attr(self, name: str, default: int | None = None) -> int:
+        """An integer attribute of at least 1. Raises: Unknown when it is absent or smaller."""
+        value = self.attr(name, default)
+        if not isinstance(value, int):
+            raise Unknown(f"attribute {name} is {'missing' if value is None else 'not an integer'}")
+        if value < 1:
+            raise Unknown(f"attribute {name} is {value}")
+        return value
+
+    def ints_attr(self, name: str) -> list[int] | None:
+        """A list of integers, None when absent. Raises: Unknown when it is something else."""
+        value = self.attr(name)
+        if value is None:
+            return None
+        if not isinstance(value, (list, tuple)) or not all(isinstance(x, int) for x in value):
+            raise Unknown(f"attribute {name} is not a list of integers")
+        return list(value)
+
+    def text_attr(self, name: str, default: str = "") -> str:
+        """A string attribute. Raises: Unknown when it is something else."""
+        value = self.attr(name, default)
+        if isinstance(value, bytes):
+            return value.decode("utf-8", "replace")
+        if not isinstance(value, str):
+            raise Unknown(f"attribute {name} is not a string")
+        return value
+
     def value(self, i: int) -> Any | None:
-        """numpy array of input ``i`` when it is small and known, else None."""
+        """Numpy array of input ``i`` when it is small and known, else None."""
         return self.types.values.get(self.node.inputs[i]) if self.has(i) else None
 
     def _tensor(self, ids: Sequence[int], i: int, what: str) -> int:
@@ -177,4 +251,6 @@ class NodeView:
         for d in shape:
             if not isinstance(d, int):
                 raise Unknown(f"{what} has the dimension {d}" if d else f"{what} has an unknown dimension")
+            if d < 0:
+                raise Unknown(f"{what} has the negative dimension {d}")
         return shape  # type: ignore[return-value]

@@ -1,0 +1,111 @@
+"""Attention of ai.onnx: the two products Q·Kᵀ and P·V over the full square (no causal halving)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, prod
+from py_autodoc.costs.weights import ROTARY, SOFTMAX
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Sizes of one attention: ``b`` batch, ``h`` query heads, ``s`` queries, ``t`` keys, head sizes d, dv."""
+
+    b: int
+    h: int
+    s: int
+    t: int
+    d: int
+    dv: int
+
+    @property
+    def scores(self) -> int:
+        """Elements of Q·Kᵀ: b · h · s · t."""
+        return self.b * self.h * self.s * self.t
+
+    @property
+    def macs(self) -> int:
+        """b·h·s·t·d for Q·Kᵀ plus b·h·s·t·dv for P·V."""
+        return self.scores * (self.d + self.dv)
+
+
+def split(shape: tuple[int, ...], heads: int) -> int:
+    """Head size of a (…, heads · size) tensor. Raises: Unknown when it does not divide."""
+    if shape[-1] % heads:
+        raise Unknown(f"{shape[-1]} channels do not divide into {heads} heads")
+    return shape[-1] // heads
+
+
+def attention_heads(v: NodeView) -> Heads:
+    """Sizes of ai.onnx Attention from 4-D (B, H, S, D) or 3-D (B, S, H·D) inputs.
+
+    The keys are the cached ones plus the new ones. Raises: Unknown.
+    """
+    q, k, val = v.shape(0), v.shape(1), v.shape(2)
+    past = v.shape(4)[2] if v.has(4) else 0
+    if len(q) == 4 and len(k) == 4 and len(val) == 4:
+        return Heads(q[0], q[1], q[2], k[2] + past, q[3], val[3])
+    if len(q) == 3 and len(k) == 3 and len(val) == 3:
+        h, kv = v.positive_attr("q_num_heads"), v.positive_attr("kv_num_heads")
+        return Heads(q[0], h, q[1], k[1] + past, split(q, h), split(val, kv))
+    raise Unknown("Q, K and V must all be 4-D or all be 3-D")
+
+
+@cost("", "Attention", macs=True)
+def attention(v: NodeView) -> Cost:
+    """ONNX Attention-23/24: softmax(softcap(scale·Q·Kᵀ) + mask)·V, with grouped queries and a KV cache.
+
+    Besides the MACs, per score: scale, softmax, the mask's +, 3 for the soft cap (÷, tanh, ×).
+    """
+    n = attention_heads(v)
+    softcap = 3 if v.attr("softcap", 0.0) else 0
+    masks = v.has(3) + bool(v.int_attr("is_causal", 0))
+    return Cost.of(n.macs, n.scores * (1 + SOFTMAX + masks + softcap))
+
+
+@cost("ai.onnx.preview", "FlexAttention", macs=True)
+def flex_attention(v: NodeView) -> Cost:
+    """Q·Kᵀ, scale, softmax, P·V on 4-D inputs. The score and probability graphs are costed apart."""
+    n = attention_heads(v)
+    return Cost.of(n.macs, n.scores * (1 + SOFTMAX))
+
+
+@cost("", "LinearAttention", macs=True)
+def linear_attention(v: NodeView) -> Cost:
+    """Linear attention run token by token over a state S (B, H_kv, d_k, d_v).
+
+    Per token and key head: k ⊗ v into S, d_k·d_v MACs; the delta rules also read Sᵀk first, d_k·d_v
+    more. Per token and query head: qᵀS, d_k·d_v. Beside that: the decay multiplies S (exp(g)·S), the
+    delta rules do v − Sᵀk and × β on d_v, and the output is scaled.
+    """
+    q, val = v.shape(0), v.shape(2)
+    h, kv = v.positive_attr("q_num_heads"), v.positive_attr("kv_num_heads")
+    if len(q) != 3 or len(val) != 3:
+        raise Unknown("query and value must be 3-D")
+    d_k, d_v, tokens = split(q, h), split(val, kv), q[0] * q[1]
+    rule = v.text_attr("update_rule", "gated_delta")
+    if rule not in ("linear", "gated", "delta", "gated_delta"):
+        raise Unknown(f"update rule {rule} is unknown")
+    delta, gated = rule.endswith("delta"), rule.startswith("gated")
+    state = d_k * d_v
+    macs = tokens * state * (kv * (2 if delta else 1) + h)
+    extra = tokens * (h * d_v + (2 * kv * d_v if delta else 0))
+    if gated:
+        extra += tokens * kv * state + (v.numel(4) if v.has(4) else 0)
+    return Cost.of(macs, extra)
+
+
+@cost("", "RotaryEmbedding")
+def rotary(v: NodeView) -> Cost:
+    """x·cos + rotated(x)·sin on the first ``rotary_embedding_dim`` channels of each head."""
+    x = v.shape(0)
+    part = v.int_attr("rotary_embedding_dim", 0)
+    if part <= 0:
+        return Cost(0, ROTARY * v.numel(0))
+    if len(x) == 4:
+        return Cost(0, ROTARY * prod(x[:3]) * min(part, x[3]))
+    if len(x) != 3:
+        raise Unknown("input 0 must be 3-D or 4-D")
+    heads = v.positive_attr("num_heads")
+    return Cost(0, ROTARY * prod(x[:2]) * heads * min(part, split(x, heads)))

@@ -1,0 +1,193 @@
+"""Attention operators of com.microsoft, over the full square like ai.onnx's.
+
+Source of the shapes: ONNX Runtime, docs/ContribOperators.md.
+"""
+
+from __future__ import annotations
+
+from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, prod
+from py_autodoc.costs.rules.attention import Heads, split
+from py_autodoc.costs.weights import DEQUANTIZE, ROTARY, SOFTMAX
+
+MS = "com.microsoft"
+
+
+def scores(n: Heads, v: NodeView, *biases: int) -> int:
+    """FLOPs on the scores: scale, softmax, and one + for each mask or bias that is given."""
+    return n.scores * (1 + SOFTMAX + sum(v.has(i) for i in biases))
+
+
+def projected(v: NodeView, tokens: int, past: int, queries: tuple[int, int]) -> tuple[Heads, int]:
+    """(heads, projection MACs) of an operator that holds its Q/K/V weight (D, q + k + v) at input 1.
+
+    ``queries`` = (batch, sequence). Hidden sizes are equal thirds unless qkv_hidden_sizes tells.
+    """
+    heads = v.positive_attr("num_heads")
+    weight = v.shape(1)
+    if len(weight) != 2:
+        raise Unknown("input 1 is not a (D, q + k + v) matrix")
+    sizes = v.ints_attr("qkv_hidden_sizes") or [weight[1] // 3] * 3
+    if len(sizes) != 3 or min(sizes) < 1:
+        raise Unknown("attribute qkv_hidden_sizes must hold three positive sizes")
+    d, dv = split((sizes[0],), heads), split((sizes[2],), heads)
+    batch, sequence = queries
+    return Heads(batch, heads, sequence, sequence + past, d, dv), tokens * prod(weight)
+
+
+def past_length(v: NodeView, i: int) -> int:
+    """Cached tokens in past (2, B, N, P, H) at input ``i``; 0 when it is not given.
+
+    Raises: Unknown when the cache is a shared buffer and the filled length is not known.
+    """
+    if not v.has(i):
+        return 0
+    if v.int_attr("past_present_share_buffer", 0):
+        raise Unknown("the past length in a shared buffer is known at run time only")
+    return v.shape(i)[3]
+
+
+@cost(MS, "Attention", macs=True)
+def attention(v: NodeView) -> Cost:
+    """X (B, S, D) · W + bias → Q, K, V; then attention. past at input 4, attention bias at 5."""
+    b, s, _ = v.shape(0)
+    n, projection = projected(v, b * s, past_length(v, 4), (b, s))
+    bias = b * s * v.shape(1)[1] if v.has(2) else 0
+    return Cost.of(projection + n.macs, bias + scores(n, v, 3, 5))
+
+
+@cost(MS, "QAttention", macs=True)
+def quantized_attention(v: NodeView) -> Cost:
+    """Attention on 8-bit X and W; the projection is scaled back to float. Mask at 5, past at 8."""
+    b, s, _ = v.shape(0)
+    n, projection = projected(v, b * s, past_length(v, 8), (b, s))
+    width = b * s * v.shape(1)[1]
+    return Cost.of(projection + n.macs, width * (DEQUANTIZE + v.has(2)) + scores(n, v, 5))
+
+
+@cost(MS, "PackedAttention", macs=True)
+def packed_attention(v: NodeView) -> Cost:
+    """X (tokens, D) without padding; token_offset (B, S) at 3: the scores count the padded square."""
+    tokens = v.shape(0)[0]
+    b, s = v.shape(3)
+    n, projection = projected(v, tokens, 0, (b, s))
+    bias = tokens * v.shape(1)[1] if v.has(2) else 0
+    return Cost.of(projection + n.macs, bias + scores(n, v, 5))
+
+
+@cost(MS, "DecoderMaskedSelfAttention", macs=True)
+def decoder_self_attention(v: NodeView) -> Cost:
+    """One new token: X (B, 1, D) · W, then attention over the cache. past at 4, its length at 6."""
+    b, s, _ = v.shape(0)
+    given = v.value(6)
+    past = int(given.reshape(-1)[0]) if given is not None else past_length(v, 4)
+    n, projection = projected(v, b * s, past, (b, s))
+    bias = b * s * v.shape(1)[1] if v.has(2) else 0
+    return Cost.of(projection + n.macs, bias + scores(n, v, 3, 5))
+
+
+def separate(v: NodeView, heads: int, past: int) -> Heads:
+    """Sizes from query (B, S, N·H) or packed QKV (B, S, N, 3, H), key and value in any of their layouts."""
+    q = v.shape(0)
+    if len(q) == 5:
+        return Heads(q[0], q[2], q[1], q[1] + past, q[4], q[4])
+    if len(q) != 3:
+        raise Unknown(f"query of rank {len(q)}")
+    d = split(q, heads)
+    if not v.has(1):
+        raise Unknown("the key is missing")
+    k = v.shape(1)
+    if len(k) == 5:  # packed (B, L, N, 2, H)
+        return Heads(q[0], heads, q[1], k[1] + past, d, k[4])
+    keys = k[2] if len(k) == 4 else k[1]
+    val = v.shape(2)
+    dv = val[3] if len(val) == 4 else split(val, heads)
+    # A 4-D key (B, N, L, H) holds all of the keys already.
+    return Heads(q[0], heads, q[1], keys + (0 if len(k) == 4 else past), d, dv)
+
+
+@cost(MS, "MultiHeadAttention", macs=True)
+def multi_head_attention(v: NodeView) -> Cost:
+    """Query, key, value, bias (3), key mask (4), attention bias (5), past (6, 7)."""
+    past = v.shape(6)[2] if v.has(6) else 0
+    n = separate(v, v.positive_attr("num_heads"), past)
+    bias = n.b * n.h * (n.s * n.d + n.t * (n.d + n.dv)) if v.has(3) else 0
+    return Cost.of(n.macs, bias + scores(n, v, 4, 5))
+
+
+@cost(MS, "DecoderMaskedMultiHeadAttention", macs=True)
+def decoder_attention(v: NodeView) -> Cost:
+    """One new token against the cache (past key at 5, filled length at 7), or cross attention without one."""
+    heads = v.positive_attr("num_heads")
+    if not v.has(5):
+        past = 0
+    else:
+        given = v.value(7)
+        if given is not None:
+            past = int(given.reshape(-1)[0])
+        elif v.int_attr("past_present_share_buffer", 0):
+            raise Unknown("the past length in a shared buffer is known at run time only")
+        else:
+            past = v.shape(5)[2]
+    n = separate(v, heads, past)
+    return Cost.of(n.macs, scores(n, v, 3, 4))
+
+
+@cost(MS, "PackedMultiHeadAttention", macs=True)
+def packed_multi_head_attention(v: NodeView) -> Cost:
+    """Query (tokens, N·H) or (tokens, N, 3, H); token_offset (B, S) at 4: the padded square."""
+    q, (b, s) = v.shape(0), v.shape(4)
+    heads = v.positive_attr("num_heads")
+    if len(q) == 4:
+        d = dv = q[3]
+    else:
+        d, dv = split(q, heads), split(v.shape(2), heads)
+    n = Heads(b, heads, s, s, d, dv)
+    return Cost.of(n.macs, (v.numel(0) if v.has(3) else 0) + scores(n, v, 6))
+
+
+def total_keys(v: NodeView, new: int) -> int:
+    """Keys a grouped query sees: total_sequence_length (6) if constant, else present's, else past + new."""
+    given = v.value(6)
+    if given is not None:
+        return int(given.reshape(-1)[0])
+    if v.has_out(1) and v.types.shapes[v.node.outputs[1]] is not None:
+        return v.out(1)[2]
+    return (v.shape(3)[2] if v.has(3) else 0) + new
+
+
+@cost(MS, "GroupQueryAttention", "SparseAttention", macs=True)
+def group_query_attention(v: NodeView) -> Cost:
+    """Query (B, S, N·H), key and value (B, S, Nk·H), or all packed in query (B, S, (N + 2·Nk)·H).
+
+    Past (B, Nk, P, H) at 3 and 4. A shared cache buffer counts at its full length, as allocated,
+    unless total_sequence_length is a constant. ``do_rotary`` turns Q and K.
+    """
+    b, s, width = v.shape(0)
+    heads, kv = v.positive_attr("num_heads"), v.positive_attr("kv_num_heads")
+    d = split((width,), heads) if v.has(1) else split((width,), heads + 2 * kv)
+    n = Heads(b, heads, s, total_keys(v, s), d, d)
+    rotary = ROTARY * b * s * (heads + kv) * d if v.int_attr("do_rotary", 0) else 0
+    softcap = 3 * n.scores if v.attr("softcap", 0.0) else 0
+    return Cost.of(n.macs, rotary + softcap + scores(n, v, 10))
+
+
+@cost(MS, "LongformerAttention", macs=True)
+def longformer(v: NodeView) -> Cost:
+    """Sliding window attention (arXiv:2004.05150): X (B, S, D), W (D, 3D), global W (D, 3D) at 4.
+
+    Local and global projections, and S · (2·window + 1) scores a head; global tokens' scores, known at
+    run time only, are left out.
+    """
+    b, s, d = v.shape(0)
+    heads = v.positive_attr("num_heads")
+    seen = min(2 * v.positive_attr("window") + 1, s)
+    n = Heads(b, heads, s, seen, split((d,), heads), split((d,), heads))
+    weights = v.numel(1) + (v.numel(4) if v.has(4) else 0)
+    return Cost.of(b * s * weights + n.macs, n.scores * (1 + SOFTMAX))
+
+
+@cost(MS, "RelativePositionBias")
+def relative_position_bias(v: NodeView) -> Cost:
+    """T5's bucketed bias looked up for Y (1, N, S, S): about 8 operations for each bucket index."""
+    heads, queries, keys = v.out()[1:]
+    return Cost(0, 8 * queries * keys, v.bytes_out(0) if heads else 0)

@@ -1,0 +1,8 @@
+"""Control flow carries no cost of its own: the engine adds up the bodies (see ``costs.control_flow``)."""
+
+from __future__ import annotations
+
+from py_autodoc.costs.registry import VIEW
+from py_autodoc.costs.rules._make import register
+
+register("", "If Loop Scan SequenceMap", lambda v: VIEW)

@@ -1,0 +1,12 @@
+"""Experimental operators that early ai.onnx opsets had and later ones dropped; old files still hold them."""
+
+from __future__ import annotations
+
+from py_autodoc.costs.rules._make import movement, nothing, per_output, register, rows_read
+
+register("", "Affine ImageScaler", per_output(2))  # ×, +
+register("", "Scale", per_output(1))
+register("", "ScaledTanh", per_output(3))  # ×, tanh, ×
+register("", "ParametricSoftplus", per_output(5))  # ×, softplus, ×
+register("", "Crop DynamicSlice", movement(read=rows_read(0)))
+register("", "ConstantFill GivenTensorFill", movement(read=nothing))
