@@ -1,64 +1,475 @@
 /** The drawing surface: one imperative scene inside one host element. */
 import type { IGraphModel, IScene, ITree } from '../../core/types';
-import type {
-  ICamera,
-  ICardDetails,
-  IOverlay,
-  ISetSceneOptions,
-  ISurfaceOptions
+import {
+  DEFAULT_DETAILS,
+  DEFAULT_STRINGS,
+  type ICamera,
+  type ICardDetails,
+  type IOverlay,
+  type ISetSceneOptions,
+  type ISurfaceCallbacks,
+  type ISurfaceOptions,
+  type ISurfaceStrings
 } from './api';
+import {
+  anchored,
+  clampCamera,
+  fitRect,
+  homeCamera,
+  type IPoint,
+  type ISize,
+  sameCamera,
+  zoomAt
+} from './camera';
+import { Cards } from './card';
+import { type IDecor, NO_DECOR } from './decor';
+import type { SceneIndex } from './grid';
+import { type IActor, Interaction } from './interaction';
+import type { Links } from './links';
+import { Minimap } from './minimap';
+import { Flight } from './motion';
+import { ScenePaint } from './paint';
+import { boxRect, Renderer } from './renderer';
+import { Stage } from './stage';
+import { boxName } from './svg';
+import { pageMeasure } from './text';
+import { prefersReducedMotion } from './theme';
 
 export * from './api';
 
-export interface IGraphSurface {
+/** The picture rests when the camera has not moved for so long. */
+const REST = 140;
+/** Screen pixels between a box brought into view and the edge of the view. */
+const VIEW_MARGIN = 40;
+const READING_ZOOM = 0.9;
+
+type Auto = 'home' | 'fit' | null;
+
+/** Draws scenes; the host needs a size. Throws nothing on empty scenes or hidden hosts. */
+export class GraphSurface implements IActor {
+  readonly callbacks: Partial<ISurfaceCallbacks>;
+  private readonly strings: ISurfaceStrings;
+  private readonly stage: Stage;
+  private readonly renderer: Renderer;
+  private readonly minimap: Minimap | null;
+  private readonly interaction: Interaction;
+  private readonly flight: Flight;
+  private readonly reduced: () => boolean;
+  private details: ICardDetails;
+  private cards: { model: IGraphModel; tree: ITree; cards: Cards } | null =
+    null;
+  private overlay: IOverlay | null = null;
+  private decor: IDecor = NO_DECOR;
+  private decorDirty = false;
+  private selected: readonly number[] = [];
+  private hits: readonly number[] = [];
+  private hit: number | null = null;
+  private _cursor = -1;
+  private _camera: ICamera = { x: 0, y: 0, k: 1 };
+  /** What a resize does again, until the reader moves the camera. */
+  private auto: Auto = 'home';
+  private request = 0;
+  private rest: ReturnType<typeof setTimeout> | null = null;
+  private reported: ICamera | null = null;
+
+  constructor(host: HTMLElement, options: ISurfaceOptions = {}) {
+    this.callbacks = options.callbacks ?? {};
+    this.strings = { ...DEFAULT_STRINGS, ...options.strings };
+    this.details = options.details ?? DEFAULT_DETAILS;
+    this.reduced = () => options.reducedMotion ?? prefersReducedMotion();
+    this.stage = new Stage(host, this.strings, () => this.resized());
+    this.minimap =
+      options.minimap === false
+        ? null
+        : new Minimap(p => this.move({ ...this._camera, ...p }));
+    this.renderer = new Renderer(this.stage, this.minimap, this.strings);
+    this.flight = new Flight(camera => this.apply(camera), this.reduced);
+    this.interaction = new Interaction(this, () => options.wheel === 'zoom');
+  }
+
+  // ---------------------------------------------------------------- what is shown
+
+  /** Shows a scene. The first one is fitted; later ones keep the camera, or hold `anchorEntity` still. */
   setScene(
     scene: IScene,
     model: IGraphModel,
     tree: ITree,
-    how?: ISetSceneOptions
-  ): void;
-  setOverlay(overlay: IOverlay | null): void;
-  setSelection(entities: readonly number[]): void;
-  /** A tensor to keep bright (inspector, table); null = none. */
-  setTensor(tensor: number | null): void;
-  /** Search hits; `current` gets the stronger mark. */
-  setHighlights(entities: readonly number[], current?: number | null): void;
-  setDetails(details: ICardDetails): void;
-  /** Re-reads the theme's computed colours. */
-  setTheme(): void;
-  fit(animate?: boolean): void;
-  /** Brings the entity (or its closest visible ancestor) to the middle, zooming to reading size when smaller. */
-  zoomTo(entity: number, animate?: boolean): void;
-  /** Multiplies the zoom about the middle of the view. */
-  zoom(factor: number): void;
-  actualSize(): void;
-  readonly camera: ICamera;
-  setCamera(camera: ICamera, animate?: boolean): void;
-  focus(): void;
-  dispose(): void;
+    how: ISetSceneOptions = {}
+  ): void {
+    const before = this.scene
+      ? { scene: this.scene, camera: this._camera }
+      : null;
+    const held = this.cursorEntity();
+    if (!this.cards || this.cards.model !== model || this.cards.tree !== tree) {
+      this.cards = { model, tree, cards: new Cards(model, tree, this.details) };
+    }
+    this.draw(scene, model, tree);
+    this._cursor = held === null ? -1 : exactBox(scene, held);
+    this.renderer.svg.setCursor(this._cursor);
+    this.updateDecor({ hoverBox: -1, hoverTensor: -1, cursor: -1 });
+    this.mark();
+    if (!before || how.keepCamera === false) {
+      this.auto = 'home';
+      this.rehome();
+    } else {
+      this.hold(before.scene, scene, how.anchorEntity);
+    }
+    this.frame();
+    if (before && how.animateFrom && !this.reduced()) {
+      this.renderer.glide(
+        { scene: how.animateFrom, camera: before.camera },
+        this._camera
+      );
+    }
+    if (how.anchorEntity !== undefined) {
+      this.announceGroup(how.anchorEntity);
+    }
+  }
+
+  setOverlay(overlay: IOverlay | null): void {
+    this.overlay = overlay;
+    this.redraw();
+  }
+
+  /** Changes what cards show; the scene should be laid out again with a sizer of the same details. */
+  setDetails(details: ICardDetails): void {
+    this.details = details;
+    if (this.cards) {
+      const { model, tree } = this.cards;
+      this.cards = { model, tree, cards: new Cards(model, tree, details) };
+      this.redraw();
+    }
+  }
+
+  /** Reads the theme's colours again. */
+  setTheme(): void {
+    this.renderer.setTheme();
+    this.schedule();
+  }
+
+  setSelection(entities: readonly number[]): void {
+    this.selected = entities;
+    this.mark();
+  }
+
+  /** A tensor to keep bright; null = none. */
+  setTensor(tensor: number | null): void {
+    this.updateDecor({ tensor: tensor ?? -1 });
+  }
+
+  /** Search hits; `current` gets the stronger mark. Hidden ones mark the group that hides them. */
+  setHighlights(
+    entities: readonly number[],
+    current: number | null = null
+  ): void {
+    this.hits = entities;
+    this.hit = current;
+    this.mark();
+  }
+
+  // ---------------------------------------------------------------- camera
+
+  get camera(): ICamera {
+    return this._camera;
+  }
+
+  setCamera(camera: ICamera, animate = false): void {
+    this.auto = null;
+    this.flight.go(this._camera, this.clamped(camera), animate);
+  }
+
+  fit(animate = true): void {
+    if (this.scene) {
+      this.flight.go(this._camera, this.clamped(this.fitted()), animate);
+      this.auto = 'fit';
+    }
+  }
+
+  /** Brings the entity, or its closest visible ancestor, to the middle at a zoom that can be read. */
+  zoomTo(entity: number, animate = true): void {
+    const box = this.scene?.boxOf(entity) ?? -1;
+    if (box < 0 || !this.scene) {
+      return;
+    }
+    const rect = boxRect(this.scene, box);
+    const whole = fitRect(rect, this.view, 1);
+    const k = Math.min(
+      Math.max(this._camera.k, READING_ZOOM),
+      Math.max(whole.k, 0.3)
+    );
+    this.setCamera({ x: whole.x, y: whole.y, k }, animate);
+  }
+
+  zoom(factor: number): void {
+    const at = { x: this.view.w / 2, y: this.view.h / 2 };
+    this.fly(zoomAt(this._camera, this.view, at, this._camera.k * factor));
+  }
+
+  actualSize(): void {
+    this.fly({ ...this._camera, k: 1 });
+  }
+
+  focus(): void {
+    this.renderer.focusBox(this._cursor);
+  }
+
+  dispose(): void {
+    this.flight.stop();
+    cancelAnimationFrame(this.request);
+    if (this.rest) {
+      clearTimeout(this.rest);
+    }
+    this.interaction.dispose();
+    this.minimap?.dispose();
+    this.stage.dispose();
+  }
+
+  // ---------------------------------------------------------------- for the interaction
+
+  get root(): HTMLElement {
+    return this.stage.root;
+  }
+
+  get scene(): IScene | null {
+    return this.renderer.scene;
+  }
+
+  get index(): SceneIndex | null {
+    return this.renderer.index;
+  }
+
+  get links(): Links | null {
+    return this.renderer.links;
+  }
+
+  get view(): ISize {
+    return this.stage.size;
+  }
+
+  get cursor(): number {
+    return this._cursor;
+  }
+
+  move(camera: ICamera): boolean {
+    this.flight.stop();
+    const next = this.clamped(camera);
+    if (sameCamera(next, this._camera)) {
+      return false;
+    }
+    this.auto = null;
+    this.apply(next);
+    return true;
+  }
+
+  fly(camera: ICamera): void {
+    this.setCamera(camera, true);
+  }
+
+  setHover(box: number, tensor: number): void {
+    if (box !== this.decor.hoverBox || tensor !== this.decor.hoverTensor) {
+      this.updateDecor({ hoverBox: box, hoverTensor: tensor });
+    }
+  }
+
+  setCursor(box: number, byKey: boolean): void {
+    this._cursor = box;
+    this.updateDecor({ cursor: byKey ? box : -1 });
+    if (byKey && box >= 0) {
+      this.reveal(box);
+      this.frame();
+      if (!this.renderer.focusBox(box) && this.renderer.drawing) {
+        this.stage.announce(boxName(this.renderer.drawing, box, this.strings));
+      }
+    } else {
+      this.renderer.svg.setCursor(box);
+    }
+  }
+
+  showBand(from: IPoint, to: IPoint | null): void {
+    this.stage.showBand(from, to);
+  }
+
+  // ---------------------------------------------------------------- inside
+
+  private draw(scene: IScene, model: IGraphModel, tree: ITree): void {
+    const paint = new ScenePaint(scene, model, this.overlay);
+    const { cards } = this.cards!;
+    this.renderer.setDrawing({
+      scene,
+      model,
+      tree,
+      paint,
+      cards,
+      measure: pageMeasure()
+    });
+  }
+
+  private redraw(): void {
+    if (this.scene && this.cards) {
+      this.draw(this.scene, this.cards.model, this.cards.tree);
+      this.schedule();
+    }
+  }
+
+  private fitted(): ICamera {
+    const { width, height } = this.scene!;
+    return fitRect({ x: 0, y: 0, w: width, h: height }, this.view);
+  }
+
+  private clamped(camera: ICamera): ICamera {
+    const { scene, view } = this;
+    return scene && view.w > 0
+      ? clampCamera(camera, { w: scene.width, h: scene.height }, view)
+      : camera;
+  }
+
+  private resized(): void {
+    this.renderer.resized();
+    this.rehome();
+    this.schedule();
+  }
+
+  private rehome(): void {
+    const { scene, view, auto } = this;
+    if (scene && auto && view.w > 0 && view.h > 0) {
+      const size = { w: scene.width, h: scene.height };
+      this.flight.stop();
+      this.apply(
+        this.clamped(auto === 'fit' ? this.fitted() : homeCamera(size, view))
+      );
+    }
+  }
+
+  /** Keeps the anchor's top left corner where it was on the screen. */
+  private hold(
+    before: IScene,
+    after: IScene,
+    anchor: number | undefined
+  ): void {
+    this.flight.stop();
+    this.auto = null;
+    const old = anchor === undefined ? -1 : exactBox(before, anchor);
+    const now = anchor === undefined ? -1 : exactBox(after, anchor);
+    if (old >= 0 && now >= 0) {
+      this.apply(
+        anchored(this._camera, boxRect(before, old), boxRect(after, now))
+      );
+      this.reveal(now);
+    } else {
+      this.apply(this.clamped(this._camera));
+    }
+  }
+
+  /** Pans by as little as brings the box's top left part into view. */
+  private reveal(box: number): void {
+    const { view, _camera: c } = this;
+    const r = boxRect(this.scene!, box);
+    const shift = (
+      low: number,
+      size: number,
+      centre: number,
+      extent: number
+    ): number => {
+      const half = extent / 2 / c.k;
+      const margin = Math.min(VIEW_MARGIN / c.k, half / 2);
+      const length = Math.min(size, 2 * (half - margin));
+      const first = centre - half + margin;
+      const last = centre + half - margin;
+      return low < first
+        ? low - first
+        : low + length > last
+          ? low + length - last
+          : 0;
+    };
+    const dx = shift(r.x, r.w, c.x, view.w);
+    const dy = shift(r.y, r.h, c.y, view.h);
+    if (dx !== 0 || dy !== 0) {
+      this.auto = null;
+      this.apply(this.clamped({ x: c.x + dx, y: c.y + dy, k: c.k }));
+    }
+  }
+
+  private cursorEntity(): number | null {
+    const { scene, _cursor } = this;
+    return scene && _cursor >= 0 && scene.boxKind[_cursor] <= 2
+      ? scene.boxEntity[_cursor]
+      : null;
+  }
+
+  private announceGroup(entity: number): void {
+    const { scene, strings } = this;
+    const { drawing } = this.renderer;
+    const box = scene ? exactBox(scene, entity) : -1;
+    if (box >= 0 && drawing && scene) {
+      const state =
+        scene.boxKind[box] === 2 ? strings.expanded : strings.collapsed;
+      this.stage.announce(`${boxName(drawing, box, strings)}, ${state}`);
+    }
+  }
+
+  /** Selection and hits as boxes of the present scene. */
+  private mark(): void {
+    const { scene } = this;
+    if (!scene) {
+      return;
+    }
+    const visible = (entities: readonly number[]): number[] =>
+      [...new Set(entities.map(e => scene.boxOf(e)))].filter(b => b >= 0);
+    this.updateDecor({
+      selection: visible(this.selected),
+      hits: new Set(visible(this.hits)),
+      currentHit: this.hit === null ? -1 : scene.boxOf(this.hit)
+    });
+  }
+
+  private updateDecor(change: Partial<IDecor>): void {
+    this.decor = { ...this.decor, ...change };
+    this.decorDirty = true;
+    this.schedule();
+  }
+
+  private apply(camera: ICamera): void {
+    this._camera = camera;
+    this.stage.root.classList.add('oad-moving');
+    if (this.rest) {
+      clearTimeout(this.rest);
+    }
+    this.rest = setTimeout(() => {
+      this.rest = null;
+      this.stage.root.classList.remove('oad-moving');
+      this.schedule();
+    }, REST);
+    this.schedule();
+  }
+
+  private schedule(): void {
+    if (!this.request) {
+      this.request = requestAnimationFrame(() => this.frame());
+    }
+  }
+
+  private frame(): void {
+    cancelAnimationFrame(this.request);
+    this.request = 0;
+    this.renderer.frame(
+      this._camera,
+      this.view,
+      this.decor,
+      this.decorDirty,
+      this.rest !== null
+    );
+    this.decorDirty = false;
+    if (!this.reported || !sameCamera(this.reported, this._camera)) {
+      this.reported = this._camera;
+      this.callbacks.onCameraChange?.(this._camera);
+    }
+  }
 }
 
-/** Draws scenes; `new GraphSurface(host, options)`. The host needs a size and `position: relative`. */
-export declare class GraphSurface implements IGraphSurface {
-  constructor(host: HTMLElement, options?: ISurfaceOptions);
-  setScene(
-    scene: IScene,
-    model: IGraphModel,
-    tree: ITree,
-    how?: ISetSceneOptions
-  ): void;
-  setOverlay(overlay: IOverlay | null): void;
-  setSelection(entities: readonly number[]): void;
-  setTensor(tensor: number | null): void;
-  setHighlights(entities: readonly number[], current?: number | null): void;
-  setDetails(details: ICardDetails): void;
-  setTheme(): void;
-  fit(animate?: boolean): void;
-  zoomTo(entity: number, animate?: boolean): void;
-  zoom(factor: number): void;
-  actualSize(): void;
-  readonly camera: ICamera;
-  setCamera(camera: ICamera, animate?: boolean): void;
-  focus(): void;
-  dispose(): void;
+/** The box of the entity itself, not of a group that hides it; -1 = none. */
+function exactBox(scene: IScene, entity: number): number {
+  const box = scene.boxOf(entity);
+  return box >= 0 && scene.boxEntity[box] === entity && scene.boxKind[box] <= 2
+    ? box
+    : -1;
 }

@@ -1,0 +1,135 @@
+/** Camera arithmetic: pure functions over a centre, a zoom and the size of the host. */
+import type { ICamera } from './api';
+
+export interface ISize {
+  readonly w: number;
+  readonly h: number;
+}
+
+export interface IRect {
+  readonly x: number;
+  readonly y: number;
+  readonly w: number;
+  readonly h: number;
+}
+
+export interface IPoint {
+  readonly x: number;
+  readonly y: number;
+}
+
+export const MAX_ZOOM = 4;
+/** Below this a card's title cannot be read; the first picture does not start lower. */
+export const HOME_ZOOM = 0.5;
+/** Screen pixels kept free around a fitted picture. */
+export const FIT_PADDING = 24;
+/** Screen pixels of the scene that always stay in view. */
+const KEEP_IN_VIEW = 48;
+
+export function toScreen(
+  c: ICamera,
+  view: ISize,
+  x: number,
+  y: number
+): IPoint {
+  return { x: (x - c.x) * c.k + view.w / 2, y: (y - c.y) * c.k + view.h / 2 };
+}
+
+export function toWorld(c: ICamera, view: ISize, x: number, y: number): IPoint {
+  return { x: (x - view.w / 2) / c.k + c.x, y: (y - view.h / 2) / c.k + c.y };
+}
+
+/** The part of the world in view, in world units, grown by `margin` screen pixels. */
+export function visibleRect(c: ICamera, view: ISize, margin = 0): IRect {
+  const w = (view.w + 2 * margin) / c.k;
+  const h = (view.h + 2 * margin) / c.k;
+  return { x: c.x - w / 2, y: c.y - h / 2, w, h };
+}
+
+/** Moves the picture by screen pixels: positive = the picture goes right and down. */
+export function panBy(c: ICamera, dx: number, dy: number): ICamera {
+  return { x: c.x - dx / c.k, y: c.y - dy / c.k, k: c.k };
+}
+
+/** Sets the zoom so that the world point under the screen point stays there. */
+export function zoomAt(
+  c: ICamera,
+  view: ISize,
+  at: IPoint,
+  k: number
+): ICamera {
+  const p = toWorld(c, view, at.x, at.y);
+  return {
+    x: p.x - (at.x - view.w / 2) / k,
+    y: p.y - (at.y - view.h / 2) / k,
+    k
+  };
+}
+
+/** The camera that shows the whole rectangle, at most at zoom `maxK`. */
+export function fitRect(rect: IRect, view: ISize, maxK = 1): ICamera {
+  const w = Math.max(1, view.w - 2 * FIT_PADDING);
+  const h = Math.max(1, view.h - 2 * FIT_PADDING);
+  const k = Math.min(maxK, w / Math.max(1, rect.w), h / Math.max(1, rect.h));
+  return { x: rect.x + rect.w / 2, y: rect.y + rect.h / 2, k };
+}
+
+/** The lowest zoom offered: a little below the fitted picture. */
+export function minZoom(scene: ISize, view: ISize): number {
+  return Math.min(0.1, fitRect({ x: 0, y: 0, ...scene }, view).k * 0.6);
+}
+
+/**
+ * The first picture: all of it where that can be read, else its left end at a zoom that can.
+ */
+export function homeCamera(scene: ISize, view: ISize): ICamera {
+  const fit = fitRect({ x: 0, y: 0, ...scene }, view);
+  if (fit.k >= HOME_ZOOM) {
+    return fit;
+  }
+  const byHeight = fitRect({ x: 0, y: 0, w: 1, h: scene.h }, view, 0.85).k;
+  const k = Math.max(HOME_ZOOM, byHeight);
+  return { x: (view.w / 2 - FIT_PADDING) / k, y: scene.h / 2, k };
+}
+
+/** Keeps the zoom in its range and some of the scene in view. */
+export function clampCamera(c: ICamera, scene: ISize, view: ISize): ICamera {
+  const k = Math.min(MAX_ZOOM, Math.max(minZoom(scene, view), c.k));
+  const outX = Math.max(0, view.w / 2 - KEEP_IN_VIEW) / k;
+  const outY = Math.max(0, view.h / 2 - KEEP_IN_VIEW) / k;
+  return {
+    x: Math.min(scene.w + outX, Math.max(-outX, c.x)),
+    y: Math.min(scene.h + outY, Math.max(-outY, c.y)),
+    k
+  };
+}
+
+/**
+ * Between two cameras, `t` from 0 to 1: the zoom goes geometrically, and the centre so that a point
+ * that both cameras show moves straight.
+ */
+export function between(a: ICamera, b: ICamera, t: number): ICamera {
+  if (t >= 1) {
+    return b;
+  }
+  const k = a.k * Math.pow(b.k / a.k, t);
+  // With s = 1/k linear in the centre, the fixed point of the zoom stays put on the screen.
+  const s =
+    Math.abs(b.k - a.k) < 1e-9 ? t : (1 / k - 1 / a.k) / (1 / b.k - 1 / a.k);
+  return { x: a.x + (b.x - a.x) * s, y: a.y + (b.y - a.y) * s, k };
+}
+
+/** The camera of the new scene under which a world point stays where it was on the screen. */
+export function anchored(c: ICamera, before: IPoint, after: IPoint): ICamera {
+  return { x: c.x + after.x - before.x, y: c.y + after.y - before.y, k: c.k };
+}
+
+export function intersects(a: IRect, b: IRect): boolean {
+  return (
+    a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
+  );
+}
+
+export function sameCamera(a: ICamera, b: ICamera): boolean {
+  return a.x === b.x && a.y === b.y && a.k === b.k;
+}

@@ -1,0 +1,266 @@
+/** What stands on a card: the one place that decides, for sizing, drawing and reading aloud. */
+import type { IGraphModel, ITree } from '../../core/types';
+import { formatCount, formatShare } from '../../core/units';
+import { DEFAULT_DETAILS, type ICardDetails } from './api';
+import {
+  BODY_PAD,
+  BODY_SIZE,
+  CHEVRON,
+  HEADER,
+  LINE,
+  MAX_CARD,
+  MIN_CARD,
+  PAD_X,
+  SHARE_BAR,
+  TITLE_SIZE
+} from './metrics';
+import { clip, pageMeasure, type TextMeasure } from './text';
+
+export type LineKind = 'name' | 'weight' | 'cost';
+
+export interface ICardLine {
+  readonly kind: LineKind;
+  readonly text: string;
+}
+
+export interface ICard {
+  /** Operator type, class of the group or its label. */
+  readonly title: string;
+  /** Instance of a group, empty where the title says it. */
+  readonly instance: string;
+  readonly category: string;
+  readonly lines: readonly ICardLine[];
+  /** Share of the model's MACs, NaN = unknown or none. Groups only. */
+  readonly share: number;
+  readonly w: number;
+  readonly h: number;
+}
+
+/** Kinds in the payload: 2 initializer, 3 constant. */
+const INITIALIZER = 2;
+const CONSTANT = 3;
+const MOST_WEIGHTS = 3;
+
+/** Letters the ONNX schema gives to inputs that are usually weights, by position. */
+const INPUT_NAMES: Readonly<Record<string, readonly string[]>> = {
+  Conv: ['X', 'W', 'B'],
+  ConvTranspose: ['X', 'W', 'B'],
+  ConvInteger: ['x', 'w'],
+  QLinearConv: ['x', '', '', 'w', '', '', '', '', 'B'],
+  Gemm: ['A', 'B', 'C'],
+  MatMul: ['A', 'B'],
+  MatMulInteger: ['A', 'B'],
+  MatMulNBits: ['A', 'B', '', '', '', 'bias'],
+  BatchNormalization: ['X', 'scale', 'B', 'mean', 'var'],
+  InstanceNormalization: ['input', 'scale', 'B'],
+  GroupNormalization: ['X', 'scale', 'B'],
+  LayerNormalization: ['X', 'scale', 'B'],
+  RMSNormalization: ['X', 'scale'],
+  LSTM: ['X', 'W', 'R', 'B'],
+  GRU: ['X', 'W', 'R', 'B'],
+  RNN: ['X', 'W', 'R', 'B'],
+  Gather: ['data'],
+  PRelu: ['X', 'slope']
+};
+
+export class Cards {
+  constructor(
+    private readonly model: IGraphModel,
+    private readonly tree: ITree,
+    private readonly details: ICardDetails = DEFAULT_DETAILS,
+    private readonly text: TextMeasure = pageMeasure()
+  ) {
+    this.totalMacs = total(model);
+  }
+
+  /** The card of a node or a group. */
+  of(entity: number): ICard {
+    let card = this.cache.get(entity);
+    if (!card) {
+      const nodes = this.model.nodeCount;
+      card = entity < nodes ? this.node(entity) : this.group(entity - nodes);
+      this.cache.set(entity, card);
+    }
+    return card;
+  }
+
+  private node(node: number): ICard {
+    const { model, details, text } = this;
+    const title = clip(model.opType(node));
+    const lines: ICardLine[] = [];
+    const name = model.nodeName(node);
+    if (details.names && name) {
+      lines.push({
+        kind: 'name',
+        text: text.shorten(name, MAX_CARD - 2 * PAD_X, BODY_SIZE)
+      });
+    }
+    const weights = this.weights(node);
+    if (details.weights) {
+      lines.push(...weights.map(w => ({ kind: 'weight' as const, text: w })));
+    }
+    const cost = this.cost(
+      model.metrics.macs[node],
+      model.metrics.params[node]
+    );
+    if (details.costs && cost) {
+      lines.push({ kind: 'cost', text: cost });
+    }
+    const titleWidth = text.width(title, TITLE_SIZE, 600) + 2 * PAD_X;
+    const least = lines.length > 0 ? MIN_CARD : 0;
+    return {
+      title,
+      instance: '',
+      category: model.category(node),
+      lines,
+      share: NaN,
+      w: this.widest(lines, Math.max(least, titleWidth)),
+      h: HEADER + body(lines.length)
+    };
+  }
+
+  private group(group: number): ICard {
+    const { tree, details, text } = this;
+    const label = clip(tree.groupLabel[group]);
+    const type = clip(tree.groupType[group]);
+    const size = tree.groupSize[group];
+    const macs = tree.groupMetrics.macs[group];
+    const params = tree.groupMetrics.params[group];
+    const lines: ICardLine[] = [
+      {
+        kind: 'name',
+        text: size === 1 ? '1 node' : `${formatCount(size)} nodes`
+      }
+    ];
+    const cost = this.cost(macs, params);
+    if (details.costs && cost) {
+      lines.push({ kind: 'cost', text: cost });
+    }
+    const title = type || label;
+    const instance = type && type !== label ? label : '';
+    const titleWidth =
+      CHEVRON +
+      text.width(title, TITLE_SIZE, 600) +
+      (instance ? 6 + text.width(instance, BODY_SIZE) : 0) +
+      2 * PAD_X;
+    const share = this.totalMacs > 0 ? macs / this.totalMacs : NaN;
+    return {
+      title,
+      instance,
+      category: 'group',
+      lines,
+      share,
+      w: this.widest(lines, Math.max(MIN_CARD + CHEVRON, titleWidth)),
+      h: HEADER + body(lines.length) + (share > 0 ? SHARE_BAR + 2 : 0)
+    };
+  }
+
+  /** `118 M MACs · 9.4 K params`; what is zero is left out, what is unknown says so. */
+  private cost(macs: number, params: number): string {
+    const parts: string[] = [];
+    if (macs > 0) {
+      parts.push(formatCount(macs, 'MACs'));
+    }
+    if (params > 0) {
+      parts.push(formatCount(params, 'params'));
+    }
+    return parts.join(' · ');
+  }
+
+  /** Lines `W 64×3×7×7`; short neighbours share a line. */
+  private weights(node: number): string[] {
+    const { model } = this;
+    const shows =
+      model.metrics.params[node] > 0 ||
+      ['layer', 'normalization', 'attention'].includes(model.category(node));
+    if (!shows) {
+      return [];
+    }
+    const names = INPUT_NAMES[model.opType(node)] ?? [];
+    const items: string[] = [];
+    const from = model.inputOffsets[node];
+    for (let i = from; i < model.inputOffsets[node + 1]; i++) {
+      const tensor = model.inputs[i];
+      const kind = tensor < 0 ? -1 : model.tensorKind[tensor];
+      if (kind === INITIALIZER || kind === CONSTANT) {
+        const name = names[i - from] ?? `in${i - from}`;
+        const shape = model.shapeText(tensor);
+        if (name && shape) {
+          items.push(`${name} ${shape}`);
+        }
+      }
+    }
+    return this.joined(items);
+  }
+
+  private joined(items: readonly string[]): string[] {
+    const wide = 132;
+    const lines: string[] = [];
+    for (const item of items) {
+      const last = lines[lines.length - 1];
+      const together = last === undefined ? item : `${last}  ${item}`;
+      if (last !== undefined && this.text.width(together, BODY_SIZE) <= wide) {
+        lines[lines.length - 1] = together;
+      } else {
+        lines.push(this.text.shorten(item, MAX_CARD - 2 * PAD_X, BODY_SIZE));
+      }
+    }
+    if (lines.length > MOST_WEIGHTS) {
+      const rest = lines.length - MOST_WEIGHTS;
+      lines.length = MOST_WEIGHTS;
+      lines[MOST_WEIGHTS - 1] += `  +${rest}`;
+    }
+    return lines;
+  }
+
+  private widest(lines: readonly ICardLine[], least: number): number {
+    let w = least;
+    for (const line of lines) {
+      w = Math.max(w, this.text.width(line.text, BODY_SIZE, 400) + 2 * PAD_X);
+    }
+    return Math.ceil(Math.min(MAX_CARD, w));
+  }
+
+  private readonly totalMacs: number;
+  private readonly cache = new Map<number, ICard>();
+}
+
+function body(lines: number): number {
+  return lines > 0 ? lines * LINE + 2 * BODY_PAD : 0;
+}
+
+/** MACs of the main graph and its groups: the sum over the top level, unknown parts left out. */
+function total(model: IGraphModel): number {
+  const known = model.payload.metrics?.total_macs;
+  return typeof known === 'number' ? known : NaN;
+}
+
+/** What a screen reader says of an entity: `Conv conv1, 118 M MACs, 9.4 K params`. */
+export function spoken(
+  model: IGraphModel,
+  tree: ITree,
+  entity: number
+): string {
+  const isNode = entity < model.nodeCount;
+  const group = entity - model.nodeCount;
+  const metrics = isNode ? model.metrics : tree.groupMetrics;
+  const at = isNode ? entity : group;
+  const head = isNode
+    ? [model.opType(entity), model.nodeName(entity)]
+    : [tree.groupType[group], tree.groupLabel[group]];
+  const parts = [clip(head.filter(part => part).join(' '))];
+  if (!isNode) {
+    parts.push(`${tree.groupSize[group]} nodes`);
+    const share = metrics.macs[at] / (total(model) || NaN);
+    if (share > 0) {
+      parts.push(`${formatShare(share)} of MACs`);
+    }
+  }
+  if (metrics.macs[at] > 0) {
+    parts.push(formatCount(metrics.macs[at], 'MACs'));
+  }
+  if (metrics.params[at] > 0) {
+    parts.push(formatCount(metrics.params[at], 'params'));
+  }
+  return parts.join(', ');
+}

@@ -1,0 +1,141 @@
+/** Marks over the picture: hovered and chosen wires, consumers, selection, search hits. */
+import { BoxKind, type IScene } from '../../core/types';
+import { edgePath, edgeWidth } from './edges';
+import type { Links } from './links';
+import { RADIUS, TITLE_BAR } from './metrics';
+import { svgElement } from './svgsink';
+
+/** Marks beyond this many say nothing more and cost a frame each. */
+const MOST = 1500;
+
+export interface IDecor {
+  /** Box under the pointer, -1 = none. */
+  readonly hoverBox: number;
+  /** Tensor under the pointer, -1 = none. */
+  readonly hoverTensor: number;
+  /** Tensor chosen elsewhere, -1 = none. */
+  readonly tensor: number;
+  readonly selection: readonly number[];
+  readonly hits: ReadonlySet<number>;
+  readonly currentHit: number;
+  /** Box with the keyboard's cursor when no element can take the focus, -1 = none. */
+  readonly cursor: number;
+}
+
+export const NO_DECOR: IDecor = {
+  hoverBox: -1,
+  hoverTensor: -1,
+  tensor: -1,
+  selection: [],
+  hits: new Set(),
+  currentHit: -1,
+  cursor: -1
+};
+
+export class DecorLayer {
+  /** Marks below the boxes: wires. */
+  readonly wires = svgElement('g');
+  /** Marks over the boxes: rings. */
+  readonly rings = svgElement('g');
+
+  constructor() {
+    this.wires.setAttribute('class', 'oad-decor');
+    this.rings.setAttribute('class', 'oad-decor');
+  }
+
+  /** `shown` tells which hits are worth a mark: those near the view. */
+  draw(
+    scene: IScene,
+    links: Links,
+    decor: IDecor,
+    shown: (box: number) => boolean
+  ): void {
+    const wires: SVGElement[] = [];
+    const rings: SVGElement[] = [];
+    const wire = (edges: Iterable<number>, name: string): void => {
+      const path = wirePath(scene, edges, name);
+      if (path) {
+        wires.push(path);
+      }
+    };
+    for (const tensor of new Set([decor.tensor, decor.hoverTensor])) {
+      if (tensor >= 0) {
+        wire(links.carrying(tensor), 'oad-wire-bright');
+        for (const box of links.consumers(tensor).slice(0, MOST)) {
+          rings.push(ring(scene, box, 'oad-ring-consumer', 1));
+        }
+      }
+    }
+    if (decor.hoverBox >= 0) {
+      wire(links.incoming(decor.hoverBox), 'oad-wire-in');
+      wire(links.outgoing(decor.hoverBox), 'oad-wire-bright');
+      rings.push(ring(scene, decor.hoverBox, 'oad-ring-hover', 1));
+    }
+    let count = 0;
+    for (const box of decor.hits) {
+      if (box !== decor.currentHit && shown(box) && count++ < MOST) {
+        rings.push(ring(scene, box, 'oad-ring-hit', 2));
+      }
+    }
+    if (decor.currentHit >= 0) {
+      rings.push(
+        ring(scene, decor.currentHit, 'oad-ring-hit oad-ring-current', 3)
+      );
+    }
+    for (const box of decor.selection.slice(0, MOST)) {
+      rings.push(ring(scene, box, 'oad-ring-selected', 2));
+    }
+    if (decor.cursor >= 0) {
+      rings.push(ring(scene, decor.cursor, 'oad-ring-cursor', 5));
+    }
+    this.wires.replaceChildren(...wires);
+    this.rings.replaceChildren(...rings);
+  }
+}
+
+function wirePath(
+  scene: IScene,
+  edges: Iterable<number>,
+  name: string
+): SVGElement | null {
+  let d = '';
+  let width = 1.5;
+  for (const e of edges) {
+    d += edgePath(scene, e);
+    width = Math.max(width, edgeWidth(scene.edgeWeight[e]) + 0.75);
+  }
+  if (!d) {
+    return null;
+  }
+  const path = svgElement('path');
+  path.setAttribute('class', name);
+  path.setAttribute('d', d);
+  path.style.strokeWidth = `${Math.max(2, width)}px`;
+  return path;
+}
+
+function ring(
+  scene: IScene,
+  box: number,
+  name: string,
+  grow: number
+): SVGElement {
+  const kind = scene.boxKind[box];
+  const rect = svgElement('rect');
+  const h = scene.boxH[box];
+  const pill =
+    kind === BoxKind.Input || kind === BoxKind.Output || kind === BoxKind.Stub;
+  const r = pill ? h / 2 : kind === BoxKind.OpenGroup ? 6 : RADIUS;
+  rect.setAttribute('class', name);
+  rect.setAttribute('x', String(scene.boxX[box] - grow));
+  rect.setAttribute('y', String(scene.boxY[box] - grow));
+  rect.setAttribute('width', String(scene.boxW[box] + 2 * grow));
+  // The ring of a hovered open group goes around its title bar, not around all it holds.
+  const title = kind === BoxKind.OpenGroup && name === 'oad-ring-hover';
+  rect.setAttribute(
+    'height',
+    String((title ? Math.min(TITLE_BAR, h) : h) + 2 * grow)
+  );
+  rect.setAttribute('rx', String(r + grow));
+  return rect;
+}

@@ -1,0 +1,302 @@
+/** The picture from afar on a canvas: boxes by colour, wires in one stroke, titles of groups. */
+import { BoxKind } from '../../core/types';
+import type { ICamera } from './api';
+import { type IRect, type ISize, visibleRect } from './camera';
+import { handle } from './edges';
+import type { SceneIndex } from './grid';
+import { Lod, lodOf } from './lod';
+import { type IMerged, mergeBoxes, mergeEdges } from './merge';
+import type { IDrawing } from './primitives';
+import type { IPalette } from './theme';
+
+/** Above so many boxes in view they are drawn merged; fewer are quick to draw one by one. */
+const MOST_BOXES = 5000;
+/** Cells of a merged picture are at most this many screen pixels wide. */
+const CELL_PIXELS = 3;
+const MOST_CELLS = 3e6;
+/** Curves flatter than this on the screen are drawn straight. */
+const STRAIGHT_BELOW = 5;
+const TITLE_PIXELS = 11;
+
+/** What stands out from afar. */
+export interface IMarks {
+  readonly hits: ReadonlySet<number>;
+}
+
+export class FarLayer {
+  private drawing: IDrawing | null = null;
+  private index: SceneIndex | null = null;
+  private readonly merged = new Map<
+    number,
+    { boxes: IMerged; edges: Float64Array }
+  >();
+
+  setDrawing(drawing: IDrawing, index: SceneIndex): void {
+    this.drawing = drawing;
+    this.index = index;
+    this.merged.clear();
+  }
+
+  /** Draws the view; the context's unit is one screen pixel at the ratio `dpr`. */
+  draw(
+    ctx: CanvasRenderingContext2D,
+    camera: ICamera,
+    view: ISize,
+    dpr: number,
+    palette: IPalette,
+    marks: IMarks
+  ): void {
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+    if (!this.drawing || !this.index) {
+      return;
+    }
+    const k = camera.k * dpr;
+    const dx = (view.w / 2) * dpr - camera.x * k;
+    const dy = (view.h / 2) * dpr - camera.y * k;
+    ctx.setTransform(k, 0, 0, k, dx, dy);
+    const rect = visibleRect(camera, view, 8);
+    const visible = this.index.boxesIn(rect);
+    const panels = visible
+      .filter(b => this.kind(b) === BoxKind.OpenGroup)
+      .sort((a, b) => a - b);
+    this.drawPanels(ctx, panels, camera.k, palette);
+    if (lodOf(camera.k) === Lod.Merged && visible.length > MOST_BOXES) {
+      this.drawMerged(ctx, camera.k, rect, palette);
+    } else {
+      this.drawEdges(ctx, this.index.edgesIn(rect), camera.k, palette);
+      this.drawBoxes(ctx, visible, camera.k, palette);
+    }
+    this.drawHits(ctx, visible, camera.k, palette, marks);
+    ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
+    this.drawTitles(ctx, visible, camera, view, palette);
+  }
+
+  private kind(box: number): BoxKind {
+    return this.drawing!.scene.boxKind[box];
+  }
+
+  private drawPanels(
+    ctx: CanvasRenderingContext2D,
+    panels: readonly number[],
+    k: number,
+    palette: IPalette
+  ): void {
+    const { scene } = this.drawing!;
+    ctx.fillStyle = palette.color('--oad-panel');
+    ctx.strokeStyle = palette.color('--oad-panel-border');
+    ctx.lineWidth = 1 / k;
+    for (const b of panels) {
+      if (scene.boxW[b] * k > 3) {
+        ctx.fillRect(
+          scene.boxX[b],
+          scene.boxY[b],
+          scene.boxW[b],
+          scene.boxH[b]
+        );
+        ctx.strokeRect(
+          scene.boxX[b],
+          scene.boxY[b],
+          scene.boxW[b],
+          scene.boxH[b]
+        );
+      }
+    }
+  }
+
+  private drawEdges(
+    ctx: CanvasRenderingContext2D,
+    edges: readonly number[],
+    k: number,
+    palette: IPalette
+  ): void {
+    const { scene } = this.drawing!;
+    const p = scene.edgePoints;
+    ctx.strokeStyle = palette.color('--oad-edge');
+    ctx.lineWidth = Math.max(1.25, 0.8 / k);
+    ctx.beginPath();
+    for (const e of edges) {
+      const from = scene.edgeOffsets[e];
+      const to = scene.edgeOffsets[e + 1];
+      ctx.moveTo(p[2 * from], p[2 * from + 1]);
+      for (let i = from; i + 1 < to; i++) {
+        const x0 = p[2 * i];
+        const y0 = p[2 * i + 1];
+        const x1 = p[2 * i + 2];
+        const y1 = p[2 * i + 3];
+        if (Math.abs(y1 - y0) * k < STRAIGHT_BELOW) {
+          ctx.lineTo(x1, y1);
+        } else {
+          const reach = handle(x0, x1);
+          ctx.bezierCurveTo(x0 + reach, y0, x1 - reach, y1, x1, y1);
+        }
+      }
+    }
+    ctx.stroke();
+  }
+
+  private drawBoxes(
+    ctx: CanvasRenderingContext2D,
+    visible: readonly number[],
+    k: number,
+    palette: IPalette
+  ): void {
+    const { scene, paint } = this.drawing!;
+    const buckets: number[][] = [];
+    for (const b of visible) {
+      const kind = this.kind(b);
+      if (kind !== BoxKind.OpenGroup && kind !== BoxKind.Port) {
+        (buckets[paint.fillIndex(b)] ??= []).push(b);
+      }
+    }
+    const least = 1.2 / k;
+    buckets.forEach((boxes, i) => {
+      ctx.fillStyle = palette.color(paint.paints[i]);
+      for (const b of boxes) {
+        const w = Math.max(least, scene.boxW[b]);
+        ctx.fillRect(
+          scene.boxX[b],
+          scene.boxY[b],
+          w,
+          Math.max(least, scene.boxH[b])
+        );
+      }
+    });
+  }
+
+  private drawMerged(
+    ctx: CanvasRenderingContext2D,
+    k: number,
+    rect: IRect,
+    palette: IPalette
+  ): void {
+    const { boxes, edges } = this.mergedAt(k);
+    const right = rect.x + rect.w;
+    const bottom = rect.y + rect.h;
+    ctx.strokeStyle = palette.color('--oad-edge');
+    ctx.lineWidth = 0.7 / k;
+    ctx.beginPath();
+    for (let i = 0; i < edges.length; i += 4) {
+      const low = Math.min(edges[i], edges[i + 2]);
+      const high = Math.max(edges[i], edges[i + 2]);
+      if (low <= right && high >= rect.x && (high - low) * k > 2) {
+        ctx.moveTo(edges[i], edges[i + 1]);
+        ctx.lineTo(edges[i + 2], edges[i + 3]);
+      }
+    }
+    ctx.stroke();
+    for (const run of boxes.runs) {
+      ctx.fillStyle = palette.color(this.drawing!.paint.paints[run.paint]);
+      for (let i = 4 * run.from; i < 4 * run.to; i += 4) {
+        const x = boxes.rects[i];
+        const y = boxes.rects[i + 1];
+        const w = boxes.rects[i + 2];
+        if (
+          x <= right &&
+          x + w >= rect.x &&
+          y <= bottom &&
+          y + boxes.rects[i + 3] >= rect.y
+        ) {
+          ctx.fillRect(x, y, w, boxes.rects[i + 3]);
+        }
+      }
+    }
+  }
+
+  /** Merged pictures are kept for each power of two of the zoom. */
+  private mergedAt(k: number): { boxes: IMerged; edges: Float64Array } {
+    const step = Math.ceil(Math.log2(k));
+    let merged = this.merged.get(step);
+    if (!merged) {
+      const { scene, paint } = this.drawing!;
+      const cells = (scene.width * scene.height) / MOST_CELLS;
+      const cell = Math.max(CELL_PIXELS / 2 ** step, Math.sqrt(cells));
+      merged = {
+        boxes: mergeBoxes(scene, paint, cell, cell),
+        edges: mergeEdges(scene, cell, cell)
+      };
+      this.merged.set(step, merged);
+    }
+    return merged;
+  }
+
+  private drawHits(
+    ctx: CanvasRenderingContext2D,
+    visible: readonly number[],
+    k: number,
+    palette: IPalette,
+    marks: IMarks
+  ): void {
+    if (marks.hits.size === 0) {
+      return;
+    }
+    const { scene } = this.drawing!;
+    const grow = 3 / k;
+    ctx.strokeStyle = palette.color('--oad-hit');
+    ctx.lineWidth = 2.5 / k;
+    ctx.beginPath();
+    for (const b of visible) {
+      if (marks.hits.has(b)) {
+        const w = scene.boxW[b] + 2 * grow;
+        ctx.rect(
+          scene.boxX[b] - grow,
+          scene.boxY[b] - grow,
+          w,
+          scene.boxH[b] + 2 * grow
+        );
+      }
+    }
+    ctx.stroke();
+  }
+
+  /** Titles of groups at a constant size on the screen, so that the picture can be read from afar. */
+  private drawTitles(
+    ctx: CanvasRenderingContext2D,
+    visible: readonly number[],
+    camera: ICamera,
+    view: ISize,
+    palette: IPalette
+  ): void {
+    const { scene, cards, measure, paint } = this.drawing!;
+    const { k } = camera;
+    ctx.font = `600 ${TITLE_PIXELS}px ${palette.font}`;
+    ctx.textBaseline = 'middle';
+    for (const b of visible) {
+      const kind = this.kind(b);
+      const w = scene.boxW[b] * k;
+      const h = scene.boxH[b] * k;
+      const open = kind === BoxKind.OpenGroup;
+      if ((kind !== BoxKind.Group && !open) || w < 34 || h < 11) {
+        continue;
+      }
+      const left = (scene.boxX[b] - camera.x) * k + view.w / 2;
+      const top = (scene.boxY[b] - camera.y) * k + view.h / 2;
+      const card = cards.of(scene.boxEntity[b]);
+      const text = measure.shorten(
+        card.instance || card.title,
+        w - 6,
+        TITLE_PIXELS,
+        600
+      );
+      if (text.length < 3) {
+        continue;
+      }
+      if (open) {
+        // On top of the frame, where it hides nothing inside.
+        ctx.textAlign = 'left';
+        ctx.fillStyle = palette.color('--oad-text-quiet');
+        ctx.fillText(
+          text,
+          Math.max(left, 0) + 3,
+          Math.max(TITLE_PIXELS, top + TITLE_PIXELS * 0.75)
+        );
+      } else {
+        ctx.textAlign = 'center';
+        ctx.fillStyle = palette.color(
+          paint.overlay ? paint.overText(b) : '--oad-on-category'
+        );
+        ctx.fillText(text, left + w / 2, top + h / 2);
+      }
+    }
+  }
+}

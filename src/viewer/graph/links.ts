@@ -1,0 +1,149 @@
+/** Which edges touch which box and carry which tensor; where the keyboard goes from a box. */
+import { indexBy, type IRows } from '../../core/csr';
+import { BoxKind, type IScene } from '../../core/types';
+
+export type Direction = 'left' | 'right' | 'up' | 'down';
+
+/** More hops than this over ports mean a broken scene, not a long wire. */
+const MOST_HOPS = 64;
+
+export class Links {
+  private readonly out: IRows;
+  private readonly in: IRows;
+  private readonly carriers = new Map<number, number[]>();
+
+  constructor(private readonly scene: IScene) {
+    this.out = indexBy(scene.boxCount, scene.edgeSource);
+    this.in = indexBy(scene.boxCount, scene.edgeTarget);
+    for (let e = 0; e < scene.edgeCount; e++) {
+      const tensor = scene.edgeTensor[e];
+      const list = this.carriers.get(tensor);
+      if (list) {
+        list.push(e);
+      } else {
+        this.carriers.set(tensor, [e]);
+      }
+    }
+  }
+
+  outgoing(box: number): Int32Array {
+    return row(this.out, box);
+  }
+
+  incoming(box: number): Int32Array {
+    return row(this.in, box);
+  }
+
+  /** Edges that carry the tensor. */
+  carrying(tensor: number): readonly number[] {
+    return this.carriers.get(tensor) ?? [];
+  }
+
+  /** Boxes that the tensor's edges end in, ports passed through. */
+  consumers(tensor: number): number[] {
+    const ends = this.carrying(tensor).map(e => this.scene.edgeTarget[e]);
+    return [...new Set(ends)].filter(
+      b => this.scene.boxKind[b] !== BoxKind.Port
+    );
+  }
+
+  /** The next box in a direction: along an edge where there is one, else the nearest that way. */
+  step(from: number, direction: Direction): number {
+    const { scene } = this;
+    if (direction === 'up' || direction === 'down') {
+      return this.nearest(from, direction);
+    }
+    const forward = direction === 'right';
+    const ends = this.reach(from, forward);
+    const y = middle(scene, from).y;
+    let best = -1;
+    let distance = Infinity;
+    for (const box of ends) {
+      const d = Math.abs(middle(scene, box).y - y);
+      if (d < distance) {
+        distance = d;
+        best = box;
+      }
+    }
+    return best >= 0 ? best : this.nearest(from, direction);
+  }
+
+  /** Boxes at the other end of the edges, walking through ports. */
+  private reach(from: number, forward: boolean): number[] {
+    const { scene } = this;
+    const found: number[] = [];
+    const seen = new Set<number>([from]);
+    let front = [from];
+    for (let hop = 0; hop < MOST_HOPS && front.length > 0; hop++) {
+      const next: number[] = [];
+      for (const box of front) {
+        const edges = forward ? this.outgoing(box) : this.incoming(box);
+        for (const e of edges) {
+          const end = forward ? scene.edgeTarget[e] : scene.edgeSource[e];
+          if (!seen.has(end)) {
+            seen.add(end);
+            (scene.boxKind[end] === BoxKind.Port ? next : found).push(end);
+          }
+        }
+      }
+      front = next;
+    }
+    return found;
+  }
+
+  /** The closest box whose middle lies that way, preferring what is straight ahead. */
+  private nearest(from: number, direction: Direction): number {
+    const { scene } = this;
+    const a = middle(scene, from);
+    let best = -1;
+    let least = Infinity;
+    for (let b = 0; b < scene.boxCount; b++) {
+      if (b === from || !walkable(scene, b)) {
+        continue;
+      }
+      const m = middle(scene, b);
+      const [ahead, aside] = along(direction, m.x - a.x, m.y - a.y);
+      if (ahead > 1) {
+        const cost = ahead + 2 * Math.abs(aside);
+        if (cost < least) {
+          least = cost;
+          best = b;
+        }
+      }
+    }
+    return best;
+  }
+}
+
+/** Boxes the keyboard stops at: everything but ports. */
+export function walkable(scene: IScene, box: number): boolean {
+  return scene.boxKind[box] !== BoxKind.Port;
+}
+
+function along(direction: Direction, dx: number, dy: number): [number, number] {
+  switch (direction) {
+    case 'left':
+      return [-dx, dy];
+    case 'right':
+      return [dx, dy];
+    case 'up':
+      return [-dy, dx];
+    default:
+      return [dy, dx];
+  }
+}
+
+/** Middle of a box; of an open group that of its title bar's left end. */
+function middle(scene: IScene, box: number): { x: number; y: number } {
+  if (scene.boxKind[box] === BoxKind.OpenGroup) {
+    return { x: scene.boxX[box] + 60, y: scene.boxY[box] + 14 };
+  }
+  return {
+    x: scene.boxX[box] + scene.boxW[box] / 2,
+    y: scene.boxY[box] + scene.boxH[box] / 2
+  };
+}
+
+function row(rows: IRows, i: number): Int32Array {
+  return rows.values.subarray(rows.offsets[i], rows.offsets[i + 1]);
+}

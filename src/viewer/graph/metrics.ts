@@ -1,0 +1,22 @@
+/** Measures of the picture that more than one module must agree on, in world units. */
+
+export const HEADER = 24;
+/** Height of the title bar of an open group. */
+export const TITLE_BAR = 28;
+export const RADIUS = 4;
+export const PAD_X = 9;
+export const LINE = 16;
+export const BODY_PAD = 6;
+export const SHARE_BAR = 4;
+export const CHEVRON = 16;
+export const MAX_CARD = 236;
+export const MIN_CARD = 92;
+
+/** Font sizes. */
+export const TITLE_SIZE = 12.5;
+export const BODY_SIZE = 11;
+export const LABEL_SIZE = 10;
+export const PILL_SIZE = 11.5;
+
+export const FONT_FALLBACK =
+  'system-ui, -apple-system, BlinkMacSystemFont, "Segoe UI", Helvetica, Arial, sans-serif';

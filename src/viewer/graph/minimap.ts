@@ -1,0 +1,162 @@
+/** The overview strip: the whole scene in a corner, drawn when the layout or the colours change. */
+import type { IScene } from '../../core/types';
+import type { ICamera } from './api';
+import { type IPoint, type ISize, visibleRect } from './camera';
+import { mergeBoxes, mergeEdges } from './merge';
+import type { IDrawing } from './primitives';
+import type { IPalette } from './theme';
+
+const WIDEST = 260;
+const TALLEST = 96;
+/** A strip thinner than this cannot be hit. */
+const THINNEST = 34;
+const MARGIN = 5;
+
+export class Minimap {
+  readonly element = document.createElement('div');
+  private readonly canvas = document.createElement('canvas');
+  private readonly frame = document.createElement('div');
+  private readonly abort = new AbortController();
+  private scene: IScene | null = null;
+  private size: ISize = { w: 0, h: 0 };
+
+  /** `go` receives the world point that should come to the middle of the view. */
+  constructor(private readonly go: (to: IPoint) => void) {
+    this.element.className = 'oad-minimap';
+    // The keyboard has fit, arrows and search; to a screen reader the strip is a picture of a picture.
+    this.element.setAttribute('aria-hidden', 'true');
+    this.frame.className = 'oad-minimap-frame';
+    this.element.append(this.canvas, this.frame);
+    const options = { signal: this.abort.signal };
+    this.element.addEventListener(
+      'pointerdown',
+      e => this.drag(e, true),
+      options
+    );
+    this.element.addEventListener(
+      'pointermove',
+      e => this.drag(e, false),
+      options
+    );
+    for (const type of ['click', 'dblclick', 'pointerup'] as const) {
+      this.element.addEventListener(type, e => e.stopPropagation(), options);
+    }
+  }
+
+  dispose(): void {
+    this.abort.abort();
+    this.element.remove();
+  }
+
+  /** Draws the whole scene; `view` bounds the strip. */
+  draw(drawing: IDrawing, view: ISize, palette: IPalette, dpr: number): void {
+    const { scene } = drawing;
+    this.scene = scene;
+    const w = Math.round(
+      Math.min(WIDEST, view.w * 0.3, (TALLEST * 3 * scene.width) / scene.height)
+    );
+    const h = Math.round(
+      Math.max(
+        THINNEST,
+        Math.min(TALLEST, (w * scene.height) / Math.max(1, scene.width))
+      )
+    );
+    this.size = { w: Math.max(1, w), h };
+    this.canvas.width = this.size.w * dpr;
+    this.canvas.height = h * dpr;
+    this.element.style.width = `${this.size.w}px`;
+    this.element.style.height = `${h}px`;
+    const ctx = this.canvas.getContext('2d');
+    if (!ctx) {
+      return;
+    }
+    ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
+    ctx.clearRect(0, 0, w, h);
+    paintOverview(ctx, drawing, this.scaleX, this.scaleY, palette);
+  }
+
+  /** Puts the frame where the view is; hides the strip while all of the scene is in view. */
+  place(camera: ICamera, view: ISize): void {
+    if (!this.scene) {
+      this.element.style.display = 'none';
+      return;
+    }
+    const r = visibleRect(camera, view);
+    const whole =
+      r.x <= 0 &&
+      r.y <= 0 &&
+      r.x + r.w >= this.scene.width &&
+      r.y + r.h >= this.scene.height;
+    this.element.style.display = whole ? 'none' : '';
+    const x0 = clamp(MARGIN + r.x * this.scaleX, this.size.w);
+    const x1 = clamp(MARGIN + (r.x + r.w) * this.scaleX, this.size.w);
+    const y0 = clamp(MARGIN + r.y * this.scaleY, this.size.h);
+    const y1 = clamp(MARGIN + (r.y + r.h) * this.scaleY, this.size.h);
+    const width = Math.max(6, x1 - x0);
+    this.frame.style.transform = `translate(${Math.min(x0, this.size.w - width)}px,${y0}px)`;
+    this.frame.style.width = `${width}px`;
+    this.frame.style.height = `${Math.max(6, y1 - y0)}px`;
+  }
+
+  private get scaleX(): number {
+    return (this.size.w - 2 * MARGIN) / Math.max(1, this.scene?.width ?? 1);
+  }
+
+  private get scaleY(): number {
+    return (this.size.h - 2 * MARGIN) / Math.max(1, this.scene?.height ?? 1);
+  }
+
+  private drag(event: PointerEvent, start: boolean): void {
+    event.stopPropagation();
+    if (event.buttons !== 1 || !this.scene) {
+      return;
+    }
+    if (start) {
+      this.element.setPointerCapture?.(event.pointerId);
+    }
+    const r = this.element.getBoundingClientRect();
+    this.go({
+      x: (event.clientX - r.left - MARGIN) / this.scaleX,
+      y: (event.clientY - r.top - MARGIN) / this.scaleY
+    });
+  }
+}
+
+function clamp(value: number, max: number): number {
+  return Math.min(max - 1, Math.max(1, value));
+}
+
+/** All boxes and wires at an own scale a side: a long chain becomes a strip that can be read. */
+function paintOverview(
+  ctx: CanvasRenderingContext2D,
+  drawing: IDrawing,
+  scaleX: number,
+  scaleY: number,
+  palette: IPalette
+): void {
+  const { scene, paint } = drawing;
+  ctx.translate(MARGIN, MARGIN);
+  ctx.scale(scaleX, scaleY);
+  const cellW = 1 / scaleX;
+  const cellH = 1 / scaleY;
+  const edges = mergeEdges(scene, cellW, cellH);
+  ctx.beginPath();
+  for (let i = 0; i < edges.length; i += 4) {
+    ctx.moveTo(edges[i], edges[i + 1]);
+    ctx.lineTo(edges[i + 2], edges[i + 3]);
+  }
+  ctx.save();
+  ctx.setTransform(1, 0, 0, 1, 0, 0);
+  ctx.strokeStyle = palette.color('--oad-edge');
+  ctx.globalAlpha = 0.5;
+  ctx.lineWidth = 0.75;
+  ctx.stroke();
+  ctx.restore();
+  const { runs, rects } = mergeBoxes(scene, paint, cellW, cellH);
+  for (const run of runs) {
+    ctx.fillStyle = palette.color(paint.paints[run.paint]);
+    for (let i = 4 * run.from; i < 4 * run.to; i += 4) {
+      ctx.fillRect(rects[i], rects[i + 1], rects[i + 2], rects[i + 3]);
+    }
+  }
+}

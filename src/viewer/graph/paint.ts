@@ -1,0 +1,149 @@
+/** Colours of boxes. A paint is a token `--oad-…` (resolved by CSS or the palette) or a colour. */
+import { BoxKind, type IGraphModel, type IScene } from '../../core/types';
+import type { IOverlay } from './api';
+
+export type Paint = string;
+
+/** Categories with a colour of their own; everything else is `other`. */
+export const CATEGORIES = [
+  'layer',
+  'activation',
+  'pool',
+  'shape',
+  'transform',
+  'normalization',
+  'tensor',
+  'attention',
+  'quantization',
+  'control',
+  'group',
+  'other'
+] as const;
+
+/** The payload's categories that share a colour with another. */
+const SAME_AS: Readonly<Record<string, string>> = {
+  recurrent: 'layer',
+  data: 'tensor',
+  constant: 'tensor',
+  dropout: 'normalization',
+  image: 'transform',
+  sequence: 'control'
+};
+
+const KNOWN = new Set<string>(CATEGORIES);
+
+export function categoryPaint(category: string): Paint {
+  const name = SAME_AS[category] ?? category;
+  return `--oad-cat-${KNOWN.has(name) ? name : 'other'}`;
+}
+
+/** Every token a canvas needs, so that a theme change can resolve them in one go. */
+export const TOKENS: readonly string[] = [
+  ...CATEGORIES.map(c => `--oad-cat-${c}`),
+  '--oad-ground',
+  '--oad-card',
+  '--oad-card-unknown',
+  '--oad-border',
+  '--oad-panel',
+  '--oad-panel-border',
+  '--oad-text',
+  '--oad-text-quiet',
+  '--oad-on-category',
+  '--oad-edge',
+  '--oad-pill',
+  '--oad-pill-border',
+  '--oad-accent',
+  '--oad-hit',
+  '--oad-share'
+];
+
+/** Ramp steps: few enough to batch, fine enough to read. */
+const STEPS = 63;
+
+/** The colours of the boxes of one scene under one overlay. */
+export class ScenePaint {
+  constructor(
+    readonly scene: IScene,
+    private readonly model: IGraphModel,
+    readonly overlay: IOverlay | null
+  ) {
+    this.index = new Int16Array(scene.boxCount).fill(-1);
+  }
+
+  /** The colour a box has from afar. */
+  fill(box: number): Paint {
+    return this.paints[this.fillIndex(box)];
+  }
+
+  /** Index of the box's colour in `paints`; boxes of one colour share it. */
+  fillIndex(box: number): number {
+    let i = this.index[box];
+    if (i < 0) {
+      i = this.intern(this.overlaid(box) ?? this.plain(box));
+      this.index[box] = i;
+    }
+    return i;
+  }
+
+  /** The category's colour, which an overlay reduces to the left edge. */
+  plain(box: number): Paint {
+    const entity = this.scene.boxEntity[box];
+    switch (this.scene.boxKind[box]) {
+      case BoxKind.Node:
+        return categoryPaint(this.model.category(entity));
+      case BoxKind.Group:
+        return '--oad-cat-group';
+      case BoxKind.OpenGroup:
+        return '--oad-panel';
+      case BoxKind.Port:
+        return '--oad-edge';
+      default:
+        return '--oad-pill';
+    }
+  }
+
+  /** The overlay's colour, null where there is none. */
+  overlaid(box: number): Paint | null {
+    const value = this.value(box);
+    if (value === null) {
+      return null;
+    }
+    return Number.isNaN(value)
+      ? '--oad-card-unknown'
+      : this.overlay!.color(quantise(value));
+  }
+
+  /** Text on the overlay's colour. */
+  overText(box: number): Paint {
+    const value = this.value(box);
+    return value === null || Number.isNaN(value)
+      ? '--oad-text'
+      : this.overlay!.textColor(quantise(value));
+  }
+
+  private value(box: number): number | null {
+    const kind = this.scene.boxKind[box];
+    if (!this.overlay || (kind !== BoxKind.Node && kind !== BoxKind.Group)) {
+      return null;
+    }
+    return this.overlay.value(this.scene.boxEntity[box]);
+  }
+
+  private intern(paint: Paint): number {
+    let i = this.byPaint.get(paint);
+    if (i === undefined) {
+      i = this.paints.length;
+      this.paints.push(paint);
+      this.byPaint.set(paint, i);
+    }
+    return i;
+  }
+
+  readonly paints: Paint[] = [];
+  private readonly byPaint = new Map<Paint, number>();
+  private readonly index: Int16Array;
+}
+
+function quantise(value: number): number {
+  return Math.round(Math.min(1, Math.max(0, value)) * STEPS) / STEPS;
+}

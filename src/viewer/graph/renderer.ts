@@ -1,0 +1,187 @@
+/** Draws one frame: elements or canvas by zoom, marks, overview. Holds no state of the reader's. */
+import type { IScene } from '../../core/types';
+import type { ICamera, ISurfaceStrings } from './api';
+import { intersects, type IRect, type ISize, visibleRect } from './camera';
+import { DecorLayer, type IDecor } from './decor';
+import { FarLayer } from './far';
+import { SceneIndex } from './grid';
+import { Links } from './links';
+import { FAR_UP_TO } from './lod';
+import { Minimap } from './minimap';
+import { glide } from './motion';
+import type { IDrawing } from './primitives';
+import { Stage } from './stage';
+import { SvgLayer } from './svg';
+import { type IPalette, readPalette } from './theme';
+import { DURATION } from './motion';
+
+export class Renderer {
+  index: SceneIndex | null = null;
+  links: Links | null = null;
+  drawing: IDrawing | null = null;
+  readonly svg: SvgLayer;
+  private readonly far = new FarLayer();
+  private readonly decor = new DecorLayer();
+  private palette: IPalette | null = null;
+  private mapDirty = true;
+  private canvasShown = false;
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly minimap: Minimap | null,
+    strings: ISurfaceStrings
+  ) {
+    this.svg = new SvgLayer(stage.svg, strings);
+    this.svg.mountDecor(this.decor.wires, this.decor.rings);
+    if (minimap) {
+      stage.root.append(minimap.element);
+    }
+  }
+
+  get scene(): IScene | null {
+    return this.drawing?.scene ?? null;
+  }
+
+  setDrawing(drawing: IDrawing): void {
+    if (this.drawing?.scene !== drawing.scene || !this.index) {
+      this.index = new SceneIndex(drawing.scene);
+      this.links = new Links(drawing.scene);
+    }
+    this.drawing = drawing;
+    this.far.setDrawing(drawing, this.index);
+    this.svg.setDrawing(drawing, this.index);
+    this.mapDirty = true;
+  }
+
+  /** The theme's colours are read again at the next frame. */
+  setTheme(): void {
+    this.palette = null;
+    this.mapDirty = true;
+  }
+
+  /** A change of size changes the overview strip. */
+  resized(): void {
+    this.mapDirty = true;
+  }
+
+  /** Draws; `decor` is null when no mark changed. */
+  frame(
+    camera: ICamera,
+    view: ISize,
+    decor: IDecor,
+    decorDirty: boolean,
+    moving: boolean
+  ): void {
+    const { drawing } = this;
+    if (!drawing || view.w < 1 || view.h < 1) {
+      return;
+    }
+    const held = this.heldFocus();
+    const changed = this.svg.update(camera, view);
+    if (changed && held) {
+      this.keepFocus(decor.cursor);
+    }
+    this.drawFar(camera, view, decor, moving);
+    if (decorDirty || (changed && decor.hits.size > 0)) {
+      this.drawDecor(camera, view, decor);
+    }
+    this.drawMap(camera, view);
+  }
+
+  /** Boxes glide from where the old scene had them. */
+  glide(before: { scene: IScene; camera: ICamera }, camera: ICamera): void {
+    if (this.drawing && camera.k > FAR_UP_TO) {
+      glide(this.svg.drawnBoxes(), before, {
+        scene: this.drawing.scene,
+        camera
+      });
+      this.svg.fadeEdges(DURATION);
+    }
+  }
+
+  /** Puts the focus on the element of a box, or on the whole surface where there is none. */
+  focusBox(box: number): boolean {
+    this.svg.setCursor(box);
+    const element = this.svg.element(box);
+    (element ?? this.stage.root).focus({ preventScroll: true });
+    return element !== null;
+  }
+
+  private heldFocus(): boolean {
+    const active = document.activeElement;
+    return (
+      active !== null &&
+      active !== this.stage.root &&
+      this.stage.svg.contains(active)
+    );
+  }
+
+  /** An element that had the focus may have been dropped with its tile. */
+  private keepFocus(cursor: number): void {
+    if (!this.stage.root.contains(document.activeElement)) {
+      const element = cursor >= 0 ? this.svg.element(cursor) : null;
+      (element ?? this.stage.root).focus({ preventScroll: true });
+    }
+  }
+
+  private drawFar(
+    camera: ICamera,
+    view: ISize,
+    decor: IDecor,
+    moving: boolean
+  ): void {
+    const far = camera.k <= FAR_UP_TO;
+    if (far !== this.canvasShown) {
+      this.stage.canvas.style.display = far ? 'block' : 'none';
+      this.canvasShown = far;
+    }
+    if (!far) {
+      return;
+    }
+    // While moving, one device pixel a pixel: a sharp picture comes when it rests.
+    const dpr = moving ? 1 : this.stage.dpr;
+    const ctx = this.stage.context(dpr);
+    if (ctx) {
+      this.far.draw(ctx, camera, view, dpr, this.colors(), {
+        hits: decor.hits
+      });
+    }
+  }
+
+  private drawDecor(camera: ICamera, view: ISize, decor: IDecor): void {
+    const { scene } = this.drawing!;
+    const near = visibleRect(camera, view, Math.max(view.w, view.h) * 0.4);
+    const isFar = camera.k <= FAR_UP_TO;
+    this.decor.draw(
+      scene,
+      this.links!,
+      decor,
+      box => !isFar && intersects(boxRect(scene, box), near)
+    );
+  }
+
+  private drawMap(camera: ICamera, view: ISize): void {
+    if (!this.minimap) {
+      return;
+    }
+    if (this.mapDirty) {
+      this.mapDirty = false;
+      this.minimap.draw(this.drawing!, view, this.colors(), this.stage.dpr);
+    }
+    this.minimap.place(camera, view);
+  }
+
+  private colors(): IPalette {
+    this.palette ??= readPalette(this.stage.root);
+    return this.palette;
+  }
+}
+
+export function boxRect(scene: IScene, box: number): IRect {
+  return {
+    x: scene.boxX[box],
+    y: scene.boxY[box],
+    w: scene.boxW[box],
+    h: scene.boxH[box]
+  };
+}

@@ -1,0 +1,334 @@
+/** The elements of the scene in view: made and dropped by tiles, redrawn when the detail changes. */
+import { BoxKind, type IScene } from '../../core/types';
+import type { ICamera, ISurfaceStrings } from './api';
+import { type IRect, type ISize, visibleRect } from './camera';
+import { spoken } from './card';
+import { edgePath, edgeWidth, labelSpot, portPath } from './edges';
+import type { SceneIndex } from './grid';
+import { detailKey, FAR_UP_TO, LABELS_FROM, lodOf } from './lod';
+import { LABEL_SIZE } from './metrics';
+import { drawBox, type IDrawing } from './primitives';
+import { svgElement, SvgSink } from './svgsink';
+
+const KIND_CLASS = [
+  'node',
+  'group',
+  'panel',
+  'input',
+  'output',
+  'stub',
+  'port'
+];
+
+export class SvgLayer {
+  readonly world = svgElement('g');
+  private readonly panels = svgElement('g');
+  private readonly edges = svgElement('g');
+  private readonly labels = svgElement('g');
+  private readonly boxes = svgElement('g');
+  private readonly boxElements = new Map<number, SVGGElement>();
+  private readonly edgeElements = new Map<number, SVGGElement>();
+  private drawing: IDrawing | null = null;
+  private index: SceneIndex | null = null;
+  private cover: IRect | null = null;
+  private key = 0;
+  private cursor = -1;
+  /** One labelled edge a wire: the widest place. */
+  private labelEdge = new Map<string, number>();
+
+  constructor(
+    parent: SVGSVGElement,
+    private readonly strings: ISurfaceStrings
+  ) {
+    this.edges.setAttribute('class', 'oad-edges');
+    this.labels.setAttribute('class', 'oad-labels');
+    this.world.append(this.panels, this.edges, this.labels, this.boxes);
+    parent.append(this.world);
+  }
+
+  /** Marks lie in the same coordinates: wires below the boxes, rings above them. */
+  mountDecor(wires: SVGGElement, rings: SVGGElement): void {
+    this.world.insertBefore(wires, this.labels);
+    this.world.append(rings);
+  }
+
+  setDrawing(drawing: IDrawing, index: SceneIndex): void {
+    const sameScene = this.drawing?.scene === drawing.scene;
+    this.drawing = drawing;
+    this.index = index;
+    if (!sameScene) {
+      this.labelEdge = labelEdges(drawing.scene);
+      this.clear();
+    } else {
+      this.clearBoxes();
+    }
+  }
+
+  /** The element of a box, when it is drawn. */
+  element(box: number): SVGGElement | null {
+    return this.boxElements.get(box) ?? null;
+  }
+
+  drawnBoxes(): ReadonlyMap<number, SVGGElement> {
+    return this.boxElements;
+  }
+
+  fadeEdges(milliseconds: number): void {
+    for (const g of [this.edges, this.labels]) {
+      if (typeof g.animate === 'function') {
+        g.animate([{ opacity: 0 }, { opacity: 1 }], {
+          duration: milliseconds,
+          easing: 'ease-in'
+        });
+      }
+    }
+  }
+
+  /** The one box that Tab reaches. */
+  setCursor(box: number): void {
+    this.boxElements.get(this.cursor)?.setAttribute('tabindex', '-1');
+    this.cursor = box;
+    this.boxElements.get(box)?.setAttribute('tabindex', '0');
+  }
+
+  /** Brings the elements in line with the camera; true when any was made or dropped. */
+  update(camera: ICamera, view: ISize): boolean {
+    const visible = camera.k > FAR_UP_TO && this.drawing !== null;
+    this.world.setAttribute(
+      'transform',
+      `translate(${view.w / 2 - camera.x * camera.k},${view.h / 2 - camera.y * camera.k}) scale(${camera.k})`
+    );
+    if (!visible) {
+      if (this.cover) {
+        this.clear();
+        return true;
+      }
+      return false;
+    }
+    const key = detailKey(camera.k);
+    const cover = tiles(camera, view);
+    if (key === this.key && this.cover && sameRect(cover, this.cover)) {
+      return false;
+    }
+    if (key !== this.key) {
+      this.clearBoxes();
+      this.labels.setAttribute(
+        'display',
+        camera.k >= LABELS_FROM ? 'inline' : 'none'
+      );
+      this.key = key;
+    }
+    this.cover = cover;
+    this.syncBoxes(cover, camera.k);
+    this.syncEdges(cover);
+    return true;
+  }
+
+  private syncBoxes(cover: IRect, k: number): void {
+    const wanted = new Set(this.index!.boxesIn(cover));
+    for (const [box, element] of this.boxElements) {
+      if (!wanted.has(box)) {
+        element.remove();
+        this.boxElements.delete(box);
+      }
+    }
+    const scene = this.drawing!.scene;
+    const missing = [...wanted]
+      .filter(b => !this.boxElements.has(b))
+      .sort((a, b) => a - b);
+    const fresh = document.createDocumentFragment();
+    for (const box of missing) {
+      const element = this.makeBox(box, k);
+      this.boxElements.set(box, element);
+      if (scene.boxKind[box] === BoxKind.OpenGroup) {
+        this.insertPanel(box, element);
+      } else {
+        fresh.append(element);
+      }
+    }
+    this.boxes.append(fresh);
+  }
+
+  /** Parents come before their children, so that a child's panel lies on its parent's. */
+  private insertPanel(box: number, element: SVGGElement): void {
+    let before: Element | null = null;
+    for (
+      let e = this.panels.lastElementChild;
+      e;
+      e = e.previousElementSibling
+    ) {
+      if (Number(e.getAttribute('data-box')) < box) {
+        break;
+      }
+      before = e;
+    }
+    this.panels.insertBefore(element, before);
+  }
+
+  private makeBox(box: number, k: number): SVGGElement {
+    const d = this.drawing!;
+    const { scene } = d;
+    const kind = scene.boxKind[box];
+    const g = svgElement('g');
+    g.setAttribute('class', `oad-box oad-${KIND_CLASS[kind]}`);
+    g.setAttribute('data-box', String(box));
+    g.setAttribute(
+      'transform',
+      `translate(${scene.boxX[box]},${scene.boxY[box]})`
+    );
+    if (kind !== BoxKind.Port) {
+      g.setAttribute('role', 'button');
+      g.setAttribute('tabindex', box === this.cursor ? '0' : '-1');
+      g.setAttribute('aria-label', boxName(d, box, this.strings));
+      if (kind === BoxKind.Group || kind === BoxKind.OpenGroup) {
+        g.setAttribute('aria-expanded', String(kind === BoxKind.OpenGroup));
+      }
+      g.setAttribute('data-entity', String(scene.boxEntity[box]));
+    } else {
+      g.setAttribute('aria-hidden', 'true');
+    }
+    drawBox(d, box, k, lodOf(k), new SvgSink(g));
+    return g;
+  }
+
+  private syncEdges(cover: IRect): void {
+    const wanted = new Set(this.index!.edgesIn(cover));
+    for (const [edge, element] of this.edgeElements) {
+      if (!wanted.has(edge)) {
+        element.remove();
+        this.edgeElements.delete(edge);
+      }
+    }
+    const fresh = document.createDocumentFragment();
+    const labels = document.createDocumentFragment();
+    for (const edge of wanted) {
+      if (!this.edgeElements.has(edge)) {
+        const element = this.makeEdge(edge);
+        this.edgeElements.set(edge, element);
+        fresh.append(element);
+      }
+    }
+    this.edges.append(fresh);
+    this.labels.replaceChildren();
+    for (const edge of wanted) {
+      const label = this.makeLabel(edge);
+      if (label) {
+        labels.append(label);
+      }
+    }
+    this.labels.append(labels);
+  }
+
+  private makeEdge(edge: number): SVGGElement {
+    const { scene } = this.drawing!;
+    const g = svgElement('g');
+    g.setAttribute('aria-hidden', 'true');
+    const line = svgElement('path');
+    line.setAttribute('d', edgePath(scene, edge));
+    line.setAttribute(
+      'stroke-width',
+      String(edgeWidth(scene.edgeWeight[edge]))
+    );
+    const ports = svgElement('path');
+    ports.setAttribute('class', 'oad-ports');
+    ports.setAttribute('d', portPath(scene, edge));
+    g.append(line, ports);
+    return g;
+  }
+
+  private makeLabel(edge: number): SVGTextElement | null {
+    const { scene, model, measure } = this.drawing!;
+    const tensor = scene.edgeTensor[edge];
+    if (tensor < 0 || this.labelEdge.get(wireKey(scene, edge)) !== edge) {
+      return null;
+    }
+    const spot = labelSpot(scene, edge);
+    const weight = scene.edgeWeight[edge];
+    const more = weight > 1 ? ` +${weight - 1}` : '';
+    const text = model.shapeText(tensor) + more;
+    if (!spot || !text || measure.width(text, LABEL_SIZE) > spot.room - 4) {
+      return null;
+    }
+    const label = svgElement('text');
+    label.setAttribute('x', String(Math.round(spot.x)));
+    label.setAttribute('y', String(Math.round(spot.y - 4)));
+    label.textContent = text;
+    return label;
+  }
+
+  private clearBoxes(): void {
+    this.panels.replaceChildren();
+    this.boxes.replaceChildren();
+    this.boxElements.clear();
+    this.cover = null;
+  }
+
+  private clear(): void {
+    this.clearBoxes();
+    this.edges.replaceChildren();
+    this.labels.replaceChildren();
+    this.edgeElements.clear();
+    this.key = 0;
+  }
+}
+
+/** The view grown to whole tiles of about a third of it, so that small moves change nothing. */
+export function tiles(camera: ICamera, view: ISize): IRect {
+  const size =
+    2 ** Math.floor(Math.log2((0.4 * Math.max(view.w, view.h, 64)) / camera.k));
+  const r = visibleRect(camera, view);
+  const x = Math.floor(r.x / size) * size;
+  const y = Math.floor(r.y / size) * size;
+  return {
+    x,
+    y,
+    w: Math.ceil((r.x + r.w) / size) * size - x,
+    h: Math.ceil((r.y + r.h) / size) * size - y
+  };
+}
+
+function sameRect(a: IRect, b: IRect): boolean {
+  return a.x === b.x && a.y === b.y && a.w === b.w && a.h === b.h;
+}
+
+function wireKey(scene: IScene, edge: number): string {
+  return `${scene.edgeSource[edge]}/${scene.edgeTensor[edge]}`;
+}
+
+function labelEdges(scene: IScene): Map<string, number> {
+  const best = new Map<string, number>();
+  const room = new Map<string, number>();
+  for (let e = 0; e < scene.edgeCount; e++) {
+    const key = wireKey(scene, e);
+    const here = labelSpot(scene, e)?.room ?? 0;
+    if (here > (room.get(key) ?? -1)) {
+      room.set(key, here);
+      best.set(key, e);
+    }
+  }
+  return best;
+}
+
+/** What a screen reader says of a box. */
+export function boxName(
+  d: IDrawing,
+  box: number,
+  strings: ISurfaceStrings
+): string {
+  const { scene, model, tree } = d;
+  const entity = scene.boxEntity[box];
+  switch (scene.boxKind[box]) {
+    case BoxKind.Node:
+    case BoxKind.Group:
+    case BoxKind.OpenGroup:
+      return spoken(model, tree, entity);
+    case BoxKind.Input:
+    case BoxKind.Output: {
+      const word =
+        scene.boxKind[box] === BoxKind.Input ? strings.input : strings.output;
+      return `${word} ${model.tensorName(entity)}, ${model.shapeText(entity)}`;
+    }
+    default:
+      return `${strings.tensor} ${model.tensorName(entity)}, ${model.shapeText(entity)}`;
+  }
+}

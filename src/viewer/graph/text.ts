@@ -1,0 +1,122 @@
+/** Widths of text from measured advances of single characters, and shortening to a width. */
+import { FONT_FALLBACK } from './metrics';
+
+/** Names come from untrusted files; nothing longer than this is measured or drawn. */
+const LONGEST = 160;
+/** Advance as a share of the font size where no canvas can measure (tests, workers). */
+const AVERAGE = 0.56;
+/** Advances are measured at this size and scaled. */
+const PROBE = 100;
+
+type Measure = (text: string) => number;
+
+function probe(weight: number, family: string): Measure {
+  const guess: Measure = text => text.length * PROBE * AVERAGE;
+  if (typeof document === 'undefined') {
+    return guess;
+  }
+  let context: CanvasRenderingContext2D | null = null;
+  try {
+    context = document.createElement('canvas').getContext('2d');
+  } catch {
+    // jsdom without the canvas package reports "not implemented" by throwing.
+    return guess;
+  }
+  if (!context) {
+    return guess;
+  }
+  const ctx = context;
+  ctx.font = `${weight} ${PROBE}px ${family}`;
+  return text => ctx.measureText(text).width;
+}
+
+/** Adds up cached advances; kerning is left out, so a width is never too small by much. */
+export class TextMeasure {
+  constructor(private readonly family: string = FONT_FALLBACK) {}
+
+  width(text: string, size: number, weight = 400): number {
+    const table = this.table(weight);
+    let sum = 0;
+    for (const char of text) {
+      let advance = table.advances.get(char);
+      if (advance === undefined) {
+        advance = table.measure(char);
+        table.advances.set(char, advance);
+      }
+      sum += advance;
+    }
+    return (sum * size) / PROBE;
+  }
+
+  /** The text, or its start and end around `…` where it is wider than `max`. */
+  shorten(text: string, max: number, size: number, weight = 400): string {
+    const whole = clip(text);
+    if (this.width(whole, size, weight) <= max) {
+      return whole;
+    }
+    const chars = Array.from(whole);
+    let keep = Math.floor(
+      (chars.length * max) / this.width(whole, size, weight)
+    );
+    for (; keep > 1; keep--) {
+      const head = Math.ceil(keep / 2);
+      const cut = `${chars.slice(0, head).join('')}…${chars.slice(chars.length - (keep - head)).join('')}`;
+      if (this.width(cut, size, weight) <= max) {
+        return cut;
+      }
+    }
+    return '…';
+  }
+
+  private table(weight: number): {
+    measure: Measure;
+    advances: Map<string, number>;
+  } {
+    let table = this.tables.get(weight);
+    if (!table) {
+      table = { measure: probe(weight, this.family), advances: new Map() };
+      this.tables.set(weight, table);
+    }
+    return table;
+  }
+
+  private readonly tables = new Map<
+    number,
+    { measure: Measure; advances: Map<string, number> }
+  >();
+}
+
+/** Drops line breaks and the middle of very long text. */
+export function clip(text: string): string {
+  const line = text.length > 4 * LONGEST ? text.slice(0, 4 * LONGEST) : text;
+  // eslint-disable-next-line no-control-regex
+  const clean = line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+  return clean.length > LONGEST
+    ? `${clean.slice(0, LONGEST / 2)}…${clean.slice(-LONGEST / 2)}`
+    : clean;
+}
+
+let shared: { family: string; measure: TextMeasure } | null = null;
+
+/** The measure for the interface font of the page; made again when the font changes. */
+export function pageMeasure(): TextMeasure {
+  const family = pageFont();
+  if (!shared || shared.family !== family) {
+    shared = { family, measure: new TextMeasure(family) };
+  }
+  return shared.measure;
+}
+
+/** The page's interface font, as JupyterLab names it. */
+export function pageFont(): string {
+  if (
+    typeof document === 'undefined' ||
+    typeof getComputedStyle === 'undefined'
+  ) {
+    return FONT_FALLBACK;
+  }
+  const named = getComputedStyle(document.documentElement)
+    .getPropertyValue('--jp-ui-font-family')
+    .trim();
+  return named || FONT_FALLBACK;
+}
