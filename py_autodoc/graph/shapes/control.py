@@ -1,0 +1,286 @@
+"""If, Loop, Scan and SequenceMap: types flow into bodies and out of them."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.model import Dim, Shape, SubGraph
+from py_autodoc.graph.shapes.core import BOOL, INT64, Bad, Element, Op, State, rule
+from py_autodoc.graph.shapes.sequences import common
+
+MAX_ROUNDS = 3
+"""Passes over a loop's body until its carried shapes stop changing."""
+
+
+def _body(op: Op, name: str) -> SubGraph:
+    for attribute, graph in op.node.subgraphs:
+        if attribute == name:
+            return op.state.model.graphs[graph]
+    raise Bad("bad-attribute", f"the graph {name} is missing")
+
+
+def _run(state: State, body: SubGraph) -> None:
+    state.depth += 1
+    try:
+        state.run_graph(body.id)
+    finally:
+        state.depth -= 1
+
+
+def _outward(state: State, shape: Shape | None) -> Shape | None:
+    """Sizes made inside a body have no meaning outside."""
+    if shape is None:
+        return None
+    return tuple(None if isinstance(d, str) and state.is_inner(d) else d for d in shape)
+
+
+def _join(a: Shape | None, b: Shape | None) -> Shape | None:
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
+
+
+def _give(state: State, t: int, dtype: int, shape: Shape | None, element: Element | None = None) -> None:
+    """Set the type of a body input."""
+    state.dtypes[t] = dtype
+    state.shapes[t] = shape
+    if element is not None:
+        state.elements[t] = element
+
+
+@rule("If")
+def if_(op: Op) -> None:
+    """What both branches agree on; a known condition picks one."""
+    state = op.state
+    branches = [_body(op, "then_branch"), _body(op, "else_branch")]
+    for body in branches:
+        _run(state, body)
+    cond = op.value(0)
+    chosen = branches
+    if cond is not None and cond.dtype != object and cond.size == 1:
+        chosen = [branches[0 if bool(cond.reshape(-1)[0]) else 1]]
+    for i in range(len(op.outputs)):
+        results = [b.outputs[i] for b in chosen if i < len(b.outputs)]
+        if len(results) != len(chosen):
+            raise Bad("shape-mismatch", "a branch returns fewer values than the node")
+        _if_output(op, i, results)
+
+
+def _if_output(op: Op, i: int, results: list[int]) -> None:
+    state = op.state
+    elements = [state.elements.get(t) for t in results]
+    if all(e is not None for e in elements):
+        same = common(tuple((e.dtype, e.shape) for e in elements if e is not None))
+        one = elements[0] if len(elements) == 1 else None
+        if op.has_out(i):
+            first = elements[0]
+            container = first.container if first is not None else "sequence"
+            state.elements[op.outputs[i]] = one or Element(container, *same)
+            state.dtypes[op.outputs[i]] = same[0]
+        return
+    dtype = state.dtypes[results[0]]
+    shape = _outward(state, state.shapes[results[0]])
+    for t in results[1:]:
+        dtype = dtype if state.dtypes[t] == dtype else 0
+        shape = _join(shape, _outward(state, state.shapes[t]))
+    op.set(i, shape, dtype)
+    if len(results) == 1 and results[0] in state.values:
+        op.set_value(i, state.values[results[0]])
+
+
+@rule("Loop")
+def loop(op: Op) -> None:
+    """Body (iteration, condition, carried…) → (condition, carried…, scanned…)."""
+    state, body = op.state, _body(op, "body")
+    carried = len(op.inputs) - 2
+    if len(body.inputs) < carried + 2 or len(body.outputs) < carried + 1:
+        raise Bad("shape-mismatch", f"the body does not take {carried} carried values")
+    if len(body.inputs) > 0:
+        _give(state, body.inputs[0], INT64, ())
+    if len(body.inputs) > 1:
+        _give(state, body.inputs[1], BOOL, ())
+    starts = [op.inputs[2 + i] for i in range(carried)]
+    _iterate(state, body, starts, list(body.inputs[2 : 2 + carried]), list(body.outputs[1 : 1 + carried]))
+    for i in range(carried):
+        _carried_output(op, i, starts[i], body.outputs[1 + i])
+    trips = _trip_count(op, body)
+    for i in range(carried, len(op.outputs)):
+        if 1 + i >= len(body.outputs):
+            raise Bad("shape-mismatch", "the body returns fewer values than the node")
+        t = body.outputs[1 + i]
+        inner = _outward(state, state.shapes[t])
+        op.set(i, None if inner is None else (trips, *inner), state.dtypes[t])
+
+
+def _carried_output(op: Op, i: int, start: int, end: int) -> None:
+    """After n iterations: the body's result, or the start value when there may be none."""
+    state = op.state
+    element = state.elements.get(end)
+    if element is not None:
+        if op.has_out(i):
+            state.elements[op.outputs[i]] = Element(
+                element.container, element.dtype, _outward(state, element.shape)
+            )
+            state.dtypes[op.outputs[i]] = element.dtype
+        return
+    shape = _outward(state, state.shapes[end])
+    runs = op.ints_in(0)
+    if start >= 0 and not (runs and runs[0] > 0):
+        shape = _join(shape, state.shapes[start])
+    op.set(i, shape, state.dtypes[end] or (state.dtypes[start] if start >= 0 else 0))
+
+
+def _iterate(state: State, body: SubGraph, starts: list[int], ins: list[int], outs: list[int]) -> None:
+    """Run the body until the carried shapes are stable; what keeps changing becomes unknown."""
+    shapes: list[Shape | None] = []
+    for start, t in zip(starts, ins, strict=True):
+        shape = state.shapes[start] if start >= 0 else None
+        element = state.elements.get(start)
+        if element is not None and element.items is not None:
+            element = Element(element.container, element.dtype, element.shape)
+        shapes.append(shape)
+        _give(state, t, state.dtypes[start] if start >= 0 else 0, shape, element)
+    for attempt in range(MAX_ROUNDS):
+        _run(state, body)
+        merged = [_stable(state, t, s, o) for t, s, o in zip(ins, shapes, outs, strict=True)]
+        if merged == shapes:
+            return
+        last = attempt == MAX_ROUNDS - 2 or state.tired()
+        shapes = [m if m == s or not last else None for m, s in zip(merged, shapes, strict=True)]
+        for t, shape in zip(ins, shapes, strict=True):
+            _give(state, t, state.dtypes[t], shape)
+            state.values.pop(t, None)
+
+
+def _stable(state: State, t: int, shape: Shape | None, out: int) -> Shape | None:
+    """The carried shape that holds before and after one iteration."""
+    if t in state.elements:
+        held, made = state.elements[t], state.elements.get(out)
+        if made is not None and (held.dtype, held.shape) != (made.dtype, made.shape):
+            dtype, joined = common(((held.dtype, held.shape), (made.dtype, made.shape)))
+            state.elements[t] = Element(held.container, dtype or made.dtype, joined)
+            return () if shape is None else None
+        return shape
+    result = state.shapes[out]
+    if shape is None or result is None or len(shape) != len(result):
+        return None
+    # A size that differs, or was made in the body, gets one symbol for "any iteration".
+    return tuple(
+        a if a == b else state.fresh(f"loop_{t}_{i}")
+        for i, (a, b) in enumerate(zip(shape, result, strict=True))
+    )
+
+
+def _trip_count(op: Op, body: SubGraph) -> Dim:
+    """The limit, when nothing can end the loop earlier."""
+    state = op.state
+    limit = op.value(0)
+    cond = op.value(1)
+    starts_true = not op.has(1) or (cond is not None and cond.size == 1 and bool(cond.reshape(-1)[0]))
+    out = body.outputs[0]
+    stays = _same_value(state, out, body.inputs[1]) or _is_true(state, out)
+    if limit is None or limit.size != 1 or not starts_true or not stays:
+        return op.fresh()
+    count = limit.reshape(-1).tolist()[0]
+    if isinstance(count, int):
+        return max(count, 0) if count < 1 << 40 else op.fresh()
+    return count if isinstance(count, str) else op.fresh()
+
+
+def _same_value(state: State, t: int, target: int) -> bool:
+    """True when ``t`` is ``target`` through Identity nodes."""
+    for _ in range(8):
+        if t == target:
+            return True
+        producer = state.model.tensors[t].producer
+        if producer < 0 or state.model.nodes[producer].op_type not in ("Identity", "Cast"):
+            return False
+        t = state.model.nodes[producer].inputs[0]
+    return False
+
+
+def _is_true(state: State, t: int) -> bool:
+    value = state.values.get(t)
+    return value is not None and value.dtype != object and value.size == 1 and bool(value.reshape(-1)[0])
+
+
+@rule("Scan")
+def scan(op: Op) -> None:
+    """Body (states…, slices…) → (states…, slices…); opset 8 has a batch axis first."""
+    state, body = op.state, _body(op, "body")
+    old = op.opset == 8
+    lead = 1 if old else 0
+    n = op.int_attr("num_scan_inputs", 0)
+    states = len(op.inputs) - lead - n
+    if n <= 0 or states < 0 or len(body.inputs) != states + n:
+        raise Bad("bad-attribute", f"num_scan_inputs {n} does not fit {len(op.inputs)} inputs")
+    axes = op.ints_attr("scan_input_axes") or (0,) * n
+    trips: Dim = None
+    for i in range(n):
+        t = op.inputs[lead + states + i]
+        shape = state.shapes[t]
+        axis = 1 if old else axes[i]
+        if shape is None:
+            _give(state, body.inputs[states + i], state.dtypes[t], None)
+            continue
+        if not -len(shape) <= axis < len(shape):
+            raise Bad("bad-attribute", f"scan axis {axis} is out of range")
+        axis %= len(shape)
+        trips = shape[axis] if trips is None else trips
+        slice_ = tuple(d for k, d in enumerate(shape) if k != axis and not (old and k == 0))
+        _give(state, body.inputs[states + i], state.dtypes[t], slice_)
+    starts = list(op.inputs[lead : lead + states])
+    if old:
+        _scan_states_8(op, body, starts)
+        _run(state, body)
+    else:
+        _iterate(state, body, starts, list(body.inputs[:states]), list(body.outputs[:states]))
+    _scan_outputs(op, body, states, trips, old)
+
+
+def _scan_states_8(op: Op, body: SubGraph, starts: list[int]) -> None:
+    for t, start in zip(body.inputs, starts, strict=False):
+        shape = op.state.shapes[start]
+        _give(op.state, t, op.state.dtypes[start], None if shape is None else shape[1:])
+
+
+def _scan_outputs(op: Op, body: SubGraph, states: int, trips: Dim, old: bool) -> None:
+    state = op.state
+    if len(body.outputs) < len(op.outputs):
+        raise Bad("shape-mismatch", "the body returns fewer values than the node")
+    first = op.shape(1) if old else None
+    batch: Shape = (first[0] if first else None,) if old else ()
+    axes = op.ints_attr("scan_output_axes") or (0,) * (len(op.outputs) - states)
+    for i in range(len(op.outputs)):
+        t = body.outputs[i]
+        shape = _outward(state, state.shapes[t])
+        if shape is None:
+            op.set(i, None, state.dtypes[t])
+        elif i < states:
+            op.set(i, batch + shape, state.dtypes[t])
+        else:
+            axis = axes[i - states] % (len(shape) + 1)
+            op.set(i, batch + shape[:axis] + (trips,) + shape[axis:], state.dtypes[t])
+
+
+@rule("SequenceMap")
+def sequence_map(op: Op) -> None:
+    """The body sees one item of each sequence; the results are sequences."""
+    state, body = op.state, _body(op, "body")
+    for i, t in enumerate(op.inputs):
+        if i >= len(body.inputs) or t < 0:
+            break
+        element = state.elements.get(t)
+        if element is not None:
+            _give(state, body.inputs[i], element.dtype, element.shape)
+        else:
+            _give(state, body.inputs[i], state.dtypes[t], state.shapes[t])
+    _run(state, body)
+    first = state.elements.get(op.inputs[0]) if op.inputs and op.inputs[0] >= 0 else None
+    count = None if first is None or first.items is None else len(first.items)
+    for i, t in enumerate(body.outputs):
+        if op.has_out(i):
+            item = (state.dtypes[t], _outward(state, state.shapes[t]))
+            same = count is not None and item[1] is not None and None not in item[1] and count <= 1
+            state.elements[op.outputs[i]] = Element(
+                "sequence", *item, (item,) * (count or 0) if same else None
+            )
+            state.dtypes[op.outputs[i]] = item[0]

@@ -1,0 +1,311 @@
+"""Windows that slide: convolutions, transposed convolutions, pooling, resizing.
+
+Size of a window output: ``floor((in + pads - ((k - 1)·dilation + 1)) / stride) + 1``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from py_autodoc.graph import expr
+from py_autodoc.graph.model import Dim, Shape
+from py_autodoc.graph.shapes.core import FLOAT, INT32, INT64, MS, Bad, Op, broadcast_dim, rule
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Checked attributes of a sliding window; every tuple has one entry per spatial axis."""
+
+    kernel: tuple[Dim, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+    auto_pad: str
+    ceil: bool = False
+
+
+def _list(op: Op, name: str, n: int, default: int, low: int) -> tuple[int, ...]:
+    values = op.ints_attr(name)
+    if not values:
+        return (default,) * n
+    if len(values) != n:
+        raise Bad("bad-attribute", f"{name} {list(values)} needs {n} entries")
+    if any(v < low for v in values):
+        raise Bad("bad-attribute", f"{name} {list(values)} has an entry below {low}")
+    return values
+
+
+def window(op: Op, kernel: tuple[Dim, ...] | None, n: int) -> Window:
+    """Read and check the attributes. Raises: Bad."""
+    given = op.ints_attr("kernel_shape")
+    if given is not None:
+        if len(given) != n or any(k <= 0 for k in given):
+            raise Bad("bad-attribute", f"kernel_shape {list(given)} is not {n} positive sizes")
+        if kernel is not None and any(
+            isinstance(k, int) and k != g for k, g in zip(kernel, given, strict=True)
+        ):
+            raise Bad("bad-attribute", f"kernel_shape {list(given)} differs from the weight's {list(kernel)}")
+        kernel = given
+    if kernel is None:
+        raise Bad("bad-attribute", "kernel_shape is missing")
+    pads = op.ints_attr("pads") or (0,) * (2 * n)
+    if len(pads) != 2 * n:
+        raise Bad("bad-attribute", f"pads {list(pads)} needs {2 * n} entries")
+    return Window(
+        kernel,
+        _list(op, "strides", n, 1, 1),
+        _list(op, "dilations", n, 1, 1),
+        pads[:n],
+        pads[n:],
+        op.text_attr("auto_pad", "NOTSET") or "NOTSET",
+        bool(op.int_attr("ceil_mode", 0)),
+    )
+
+
+def slid(w: Window, axis: int, size: Dim) -> Dim:
+    """Output size of one axis."""
+    k, stride = w.kernel[axis], w.strides[axis]
+    if w.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
+        return expr.ceildiv(size, stride)
+    reach = expr.add(expr.mul(expr.sub(k, 1), w.dilations[axis]), 1)
+    pads = 0 if w.auto_pad == "VALID" else w.begins[axis] + w.ends[axis]
+    room = expr.sub(expr.add(size, pads), reach)
+    if isinstance(room, int) and room < 0:
+        raise Bad("bad-shape", f"a window of {reach} does not fit the padded size {expr.add(size, pads)}")
+    if not w.ceil:
+        return expr.add(expr.floordiv(room, stride), 1)
+    out = expr.add(expr.ceildiv(room, stride), 1)
+    if isinstance(out, int) and isinstance(size, int):
+        # The last window must start inside the input or its left padding.
+        return out - 1 if (out - 1) * stride >= size + w.begins[axis] else out
+    return out if stride == 1 else None
+
+
+def _check_groups(op: Op, x: Shape | None, weight: Shape | None) -> None:
+    group = op.int_attr("group", 1)
+    if group <= 0:
+        raise Bad("bad-attribute", f"group is {group}")
+    if weight is None:
+        return
+    m, c = weight[0], weight[1]
+    if x is not None and isinstance(x[1], int) and isinstance(c, int) and x[1] != c * group:
+        raise Bad("shape-mismatch", f"the input has {x[1]} channels, the weight expects {c}·{group}")
+    if isinstance(m, int) and m % group:
+        raise Bad("bad-attribute", f"{m} output channels cannot form {group} groups")
+
+
+def _convolution(op: Op, x: Shape | None, weight: Shape | None, dtype: int) -> None:
+    op.set(0, None, dtype)
+    group = op.int_attr("group", 1)
+    if group <= 0:
+        raise Bad("bad-attribute", f"group is {group}")
+    rank = len(x) if x is not None else len(weight) if weight is not None else None
+    if rank is None:
+        window_needs_kernel = op.ints_attr("kernel_shape")
+        if window_needs_kernel is not None:
+            window(op, None, len(window_needs_kernel))
+        return
+    if rank < 3 or (weight is not None and len(weight) != rank):
+        raise Bad("shape-mismatch", f"input {x} and weight {weight} do not form a convolution")
+    n = rank - 2
+    kernel = weight[2:] if weight is not None else (None,) * n
+    w = window(op, kernel, n)
+    _check_groups(op, x, weight)
+    batch = x[0] if x is not None else None
+    out = tuple(slid(w, i, None if x is None else x[2 + i]) for i in range(n))
+    op.set(0, (batch, weight[0] if weight is not None else None, *out))
+
+
+@rule("FusedConv", "NhwcFusedConv", domain=MS)
+@rule("Conv", "CausalConvWithState")
+def conv(op: Op) -> None:
+    """[N, C, …] · [M, C/group, k…] → [N, M, …]."""
+    if op.node.op_type == "CausalConvWithState":
+        return
+    _convolution(op, op.shape(0), op.shape(1), op.dtype(0))
+
+
+@rule("ConvInteger")
+def conv_integer(op: Op) -> None:
+    """8-bit operands, int32 result."""
+    _convolution(op, op.shape(0), op.shape(1), INT32)
+
+
+@rule("QLinearConv", domain=MS)
+@rule("QLinearConv")
+def qlinear_conv(op: Op) -> None:
+    """Inputs x, scale, zero point, w, … ; the output has the type of its zero point."""
+    if op.node.domain == MS and op.int_attr("channels_last", 0):
+        op.set(0, None, op.dtype(7) or op.dtype(0))
+        return
+    _convolution(op, op.shape(0), op.shape(3), op.dtype(7) or op.dtype(0))
+
+
+@rule("ConvTranspose")
+def conv_transpose(op: Op) -> None:
+    """``stride·(in - 1) + output_padding + reach - pads``; weight [C, M/group, k…]."""
+    x, weight = op.shape(0), op.shape(1)
+    op.set(0, None, op.dtype(0))
+    group = op.int_attr("group", 1)
+    if group <= 0:
+        raise Bad("bad-attribute", f"group is {group}")
+    if x is None:
+        return
+    n = len(x) - 2
+    if n < 1 or (weight is not None and len(weight) != len(x)):
+        raise Bad("shape-mismatch", f"input {x} and weight {weight} do not form a convolution")
+    w = window(op, weight[2:] if weight is not None else (None,) * n, n)
+    if weight is not None and isinstance(x[1], int) and isinstance(weight[0], int) and x[1] != weight[0]:
+        raise Bad("shape-mismatch", f"the input has {x[1]} channels, the weight expects {weight[0]}")
+    extra = _list(op, "output_padding", n, 0, 0)
+    fixed = op.ints_attr("output_shape")
+    channels = expr.mul(weight[1], group) if weight is not None else None
+    if fixed:
+        op.set(0, (x[0], channels, *fixed[-n:]))
+        return
+    op.set(0, (x[0], channels, *(_grown(w, i, x[2 + i], extra[i]) for i in range(n))))
+
+
+def _grown(w: Window, i: int, size: Dim, extra: int) -> Dim:
+    if w.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
+        return expr.mul(size, w.strides[i])
+    reach = expr.add(expr.mul(expr.sub(w.kernel[i], 1), w.dilations[i]), 1)
+    pads = 0 if w.auto_pad == "VALID" else w.begins[i] + w.ends[i]
+    return expr.sub(expr.add(expr.add(expr.mul(expr.sub(size, 1), w.strides[i]), extra), reach), pads)
+
+
+@rule("QLinearAveragePool", domain=MS)
+@rule("MaxPool", "AveragePool", "LpPool")
+def pool(op: Op) -> None:
+    """Channels stay; MaxPool may return indices."""
+    x = op.shape(0)
+    op.set(0, None, op.dtype(0))
+    op.set(1, None, INT64)
+    given = op.ints_attr("kernel_shape")
+    if x is None:
+        if given is not None:
+            window(op, None, len(given))
+        return
+    if len(x) < 3:
+        raise Bad("shape-mismatch", f"pooling needs spatial axes, the input is {x}")
+    if op.int_attr("channels_last", 0):
+        return
+    w = window(op, None, len(x) - 2)
+    out = (x[0], x[1], *(slid(w, i, d) for i, d in enumerate(x[2:])))
+    op.set(0, out)
+    op.set(1, out)
+
+
+@rule("QLinearGlobalAveragePool", domain=MS)
+@rule("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def global_pool(op: Op) -> None:
+    """Spatial axes become 1."""
+    x = op.shape(0)
+    if x is not None and op.int_attr("channels_last", 0):
+        x = (x[0], *((1,) * (len(x) - 2)), x[-1])
+    elif x is not None:
+        x = x[:2] + (1,) * (len(x) - 2)
+    op.set(0, x, op.dtype(0))
+
+
+@rule("Resize", "Upsample")
+def resize(op: Op) -> None:
+    """``floor(in · scale)``, or the sizes given; both may name some axes only (opset 18)."""
+    op.set(0, None, op.dtype(0))
+    shape = op.shape(0)
+    if shape is None:
+        return
+    old = op.node.op_type == "Upsample" or op.opset < 11
+    axes = tuple(a % max(len(shape), 1) for a in op.ints_attr("axes") or range(len(shape)))
+    policy = op.text_attr("keep_aspect_ratio_policy", "stretch")
+    sizes = None if old else op.dims_in(3) if op.has(3) and op.shape(3) != (0,) else None
+    out: list[Dim] = list(shape)
+    if sizes:
+        if len(sizes) != len(axes):
+            raise Bad("shape-mismatch", f"{len(sizes)} sizes for {len(axes)} axes")
+        sizes = sizes if policy == "stretch" else _keep_ratio(shape, axes, sizes, policy)
+        for a, s in zip(axes, sizes, strict=True):
+            out[a] = s
+        op.set(0, tuple(out))
+        return
+    scales = _scales(op, old)
+    if scales is None:
+        op.set(0, tuple(None if i in axes else d for i, d in enumerate(shape)))
+        return
+    if len(scales) != len(axes):
+        raise Bad("shape-mismatch", f"{len(scales)} scales for {len(axes)} axes")
+    roi = _roi(op, axes)
+    for i, (a, s) in enumerate(zip(axes, scales, strict=True)):
+        crop = None if roi is None else roi[i + len(axes)] - roi[i]
+        out[a] = scaled(shape[a], s, crop)
+    op.set(0, tuple(out))
+
+
+def _roi(op: Op, axes: tuple[int, ...]) -> list[float] | None:
+    """Region of interest; it matters for ``tf_crop_and_resize`` only."""
+    if op.attrs.get("coordinate_transformation_mode") != "tf_crop_and_resize":
+        return None
+    value = op.value(1)
+    return None if value is None or value.size != 2 * len(axes) else [float(v) for v in value.reshape(-1)]
+
+
+def _scales(op: Op, old: bool) -> tuple[float, ...] | None:
+    if op.node.op_type == "Upsample" and op.opset < 9:
+        given = op.attrs.get("scales")
+        if given is None and "height_scale" in op.attrs:
+            return 1.0, 1.0, float(op.attrs["height_scale"]), float(op.attrs.get("width_scale", 1.0))
+        return None if given is None else tuple(float(s) for s in given)
+    value = op.value(1 if old else 2)
+    if value is None or value.dtype == object:
+        return None
+    return tuple(float(s) for s in value.reshape(-1).tolist())
+
+
+def scaled(size: Dim, scale: float, crop: float | None = None) -> Dim:
+    """``floor(size · crop · scale)``; symbols only with whole or 1/whole scales."""
+    if not math.isfinite(scale) or scale <= 0:
+        raise Bad("bad-attribute", f"the scale is {scale}")
+    if crop is not None:
+        return math.floor(size * crop * scale) if isinstance(size, int) else None
+    if isinstance(size, int):
+        return math.floor(size * scale)
+    if scale.is_integer():
+        return expr.mul(size, int(scale))
+    inverse = round(1 / scale)
+    return expr.floordiv(size, inverse) if abs(inverse * scale - 1) < 1e-9 else None
+
+
+def _keep_ratio(shape: Shape, axes: tuple[int, ...], sizes: tuple[Dim, ...], policy: str) -> tuple[Dim, ...]:
+    """``not_larger`` / ``not_smaller``: one common scale for all named axes."""
+    pairs = [(s, shape[a]) for s, a in zip(sizes, axes, strict=True)]
+    ratios = [s / d for s, d in pairs if isinstance(s, int) and isinstance(d, int) and d > 0]
+    if len(ratios) != len(pairs):
+        return (None,) * len(sizes)
+    scale = min(ratios) if policy == "not_larger" else max(ratios)
+    return tuple(math.floor(scale * d + 0.5) if isinstance(d, int) else None for _, d in pairs)
+
+
+@rule("MaxRoiPool")
+def max_roi_pool(op: Op) -> None:
+    """[rois, C, pooled_h, pooled_w]."""
+    x, rois = op.shape(0), op.shape(1)
+    pooled = op.ints_attr("pooled_shape")
+    if pooled is None:
+        raise Bad("bad-attribute", "pooled_shape is missing")
+    op.set(0, (rois[0] if rois else None, x[1] if x and len(x) > 1 else None, *pooled), op.dtype(0))
+
+
+@rule("Col2Im")
+def col2im(op: Op) -> None:
+    """[N, C·prod(block), L] → [N, C, image…]."""
+    op.set(0, None, op.dtype(0))
+    x, image, block = op.shape(0), op.dims_in(1), op.dims_in(2)
+    if x is None or image is None or len(x) != 3:
+        return
+    channels = None if block is None else expr.floordiv(x[1], expr.product(block))
+    op.set(0, (x[0], channels, *image))
+
+
+__all__ = ["FLOAT", "Window", "broadcast_dim", "scaled", "slid", "window"]

@@ -1,0 +1,306 @@
+"""What a shape rule sees, and where rules are registered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.graph import expr
+from py_autodoc.graph.model import ConstTensor, Diagnostic, Dim, Model, Node, Shape
+
+MAX_VALUE = 1024
+"""Most elements of a tensor whose value is followed."""
+HUGE_BYTES = 1 << 36
+"""An output above 64 GiB gets a diagnostic."""
+
+UINT8, INT8, INT32, INT64, STRING, BOOL, FLOAT16, FLOAT = 2, 3, 6, 7, 8, 9, 10, 1
+
+
+class Bad(Exception):
+    """A node contradicts the operator's definition; its outputs stay unknown."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class State:
+    """Everything known so far, indexed by tensor id."""
+
+    def __init__(self, model: Model) -> None:
+        n = len(model.tensors)
+        self.model = model
+        self.dtypes: list[int] = [0] * n
+        self.shapes: list[Shape | None] = [None] * n
+        self.values: dict[int, Any] = {}
+        """numpy arrays of at most ``MAX_VALUE`` elements; object arrays hold ints, expressions
+        and None for an unknown element."""
+        self.elements: dict[int, Element] = {}
+        self.diagnostics: list[Diagnostic] = []
+        self.reported: set[tuple[int, str]] = set()
+        self.minted: dict[str, int] = {}
+        """Generated symbol → depth of the graph it was made in."""
+        self.reserved: set[str] = set()
+        self.depth = 0
+        self.visits = 0
+        self.run_graph: Callable[[int], None] = _no_runner
+
+    def report(self, code: str, severity: str, message: str, node: Node) -> None:
+        """Add a diagnostic once per node and code."""
+        if (node.id, code) not in self.reported:
+            self.reported.add((node.id, code))
+            label = node.name or f"{node.op_type} #{node.id}"
+            self.diagnostics.append(Diagnostic(code, severity, f"{label}: {message}", label, node=node.id))
+
+    def fresh(self, stem: str) -> str:
+        """A symbol for a size that depends on data; the same stem gives the same symbol."""
+        name = stem if stem not in self.reserved else f"{stem}_"
+        self.minted.setdefault(name, self.depth)
+        return name
+
+    def is_inner(self, dim: str) -> bool:
+        """True when an expression holds a symbol made in a body deeper than the present graph."""
+        minted, depth = self.minted, self.depth
+        return any(minted.get(s, 0) > depth for s in expr.symbols_of(dim))
+
+    def tired(self) -> bool:
+        """True when loops inside loops were visited so often that precision is given up."""
+        return self.visits > 4 * len(self.model.nodes) + 10_000
+
+
+class Element:
+    """What a sequence or optional holds."""
+
+    __slots__ = ("container", "dtype", "items", "shape")
+
+    def __init__(
+        self,
+        container: str,
+        dtype: int,
+        shape: Shape | None,
+        items: tuple[tuple[int, Shape | None], ...] | None = None,
+    ) -> None:
+        self.container = container
+        self.dtype = dtype
+        self.shape = shape
+        self.items = items
+        """Type of each item when the length is known."""
+
+
+def _no_runner(graph: int) -> None:
+    raise RuntimeError("the engine is not running")
+
+
+class Op:
+    """One node under inference."""
+
+    __slots__ = ("attrs", "inputs", "node", "opset", "outputs", "state")
+
+    def __init__(self, state: State, node: Node) -> None:
+        self.state = state
+        self.node = node
+        self.inputs = node.inputs
+        self.outputs = node.outputs
+        self.attrs = node.attributes
+        self.opset = node.opset or 999
+
+    def has(self, i: int) -> bool:
+        """True when input ``i`` is given."""
+        return i < len(self.inputs) and self.inputs[i] >= 0
+
+    def has_out(self, i: int) -> bool:
+        """True when output ``i`` is asked for."""
+        return i < len(self.outputs) and self.outputs[i] >= 0
+
+    def shape(self, i: int) -> Shape | None:
+        """Shape of input ``i``; None when absent or its rank is unknown."""
+        return self.state.shapes[self.inputs[i]] if self.has(i) else None
+
+    def rank(self, i: int) -> int | None:
+        """Rank of input ``i``."""
+        shape = self.shape(i)
+        return None if shape is None else len(shape)
+
+    def dtype(self, i: int) -> int:
+        """Element type of input ``i``; 0 unknown."""
+        return self.state.dtypes[self.inputs[i]] if self.has(i) else 0
+
+    def value(self, i: int) -> Any:
+        """Value of input ``i`` (symbols possible), or None."""
+        return self.state.values.get(self.inputs[i]) if self.has(i) else None
+
+    def ints_in(self, i: int) -> tuple[int, ...] | None:
+        """Value of input ``i`` as plain integers, or None."""
+        value = self.value(i)
+        if value is None:
+            return None
+        flat = value.reshape(-1).tolist()
+        return tuple(flat) if all(isinstance(v, int) for v in flat) else None
+
+    def dims_in(self, i: int) -> tuple[Dim, ...] | None:
+        """Value of input ``i`` as dimensions; when only its length is known, that many unknowns."""
+        value = self.value(i)
+        if value is not None:
+            flat = value.reshape(-1).tolist()
+            return tuple(v if isinstance(v, (int, str)) else None for v in flat)
+        shape = self.shape(i)
+        if shape is not None and len(shape) == 1 and isinstance(shape[0], int) and shape[0] <= 64:
+            return (None,) * shape[0]
+        return None
+
+    def int_attr(self, name: str, default: int) -> int:
+        """An integer attribute. Raises: Bad when it has another type."""
+        value = self.attrs.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, int):
+            raise Bad("bad-attribute", f"attribute {name} is not an integer")
+        return value
+
+    def ints_attr(self, name: str) -> tuple[int, ...] | None:
+        """A list of integers. Raises: Bad when it has another type."""
+        value = self.attrs.get(name)
+        if value is None:
+            return None
+        if isinstance(value, (str, bytes, ConstTensor)) or not hasattr(value, "__iter__"):
+            raise Bad("bad-attribute", f"attribute {name} is not a list of integers")
+        out = tuple(value)
+        if not all(isinstance(v, int) for v in out):
+            raise Bad("bad-attribute", f"attribute {name} is not a list of integers")
+        return out
+
+    def text_attr(self, name: str, default: str) -> str:
+        """A string attribute. Raises: Bad when it has another type."""
+        value = self.attrs.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, str):
+            raise Bad("bad-attribute", f"attribute {name} is not a string")
+        return value
+
+    def axis(self, rank: int, name: str = "axis", default: int = 0, extra: int = 0) -> int:
+        """A checked, non-negative axis. Raises: Bad when it is out of range."""
+        return norm_axis(self.int_attr(name, default), rank + extra)
+
+    def set(self, i: int, shape: Shape | None, dtype: int = 0) -> None:
+        """Type of output ``i``; unknown parts do not overwrite known ones of this visit."""
+        if self.has_out(i):
+            t = self.outputs[i]
+            if dtype:
+                self.state.dtypes[t] = dtype
+            if shape is not None:
+                self.state.shapes[t] = shape
+
+    def set_value(self, i: int, value: Any) -> None:
+        """Value of output ``i``; ignored when it is None or too large."""
+        if value is None or not self.has_out(i):
+            return
+        if not isinstance(value, np.ndarray):
+            # Picking one element of an object array gives the bare element.
+            value = dims_array([value]).reshape(()) if isinstance(value, str) else np.asarray(value)
+        if value.size <= MAX_VALUE:
+            self.state.values[self.outputs[i]] = tidy(value)
+
+    def same(self, i: int = 0, src: int = 0) -> None:
+        """Output ``i`` has the type of input ``src``."""
+        self.set(i, self.shape(src), self.dtype(src))
+
+    def fresh(self, axis: int = 0, out: int = 0) -> str:
+        """A symbol for a data-dependent size of this node."""
+        suffix = f"_{axis}" if out == 0 else f"_{out}_{axis}"
+        return self.state.fresh(f"{self.node.op_type.lower()}_{self.node.id}{suffix}")
+
+
+Rule = Callable[[Op], None]
+RULES: dict[tuple[str, str], Rule] = {}
+MS = "com.microsoft"
+
+
+def rule(*ops: str, domain: str = "") -> Callable[[Rule], Rule]:
+    """Register a shape rule for operators of a domain. Duplicates raise."""
+
+    def add(fn: Rule) -> Rule:
+        for name in ops:
+            if (domain, name) in RULES:
+                raise ValueError(f"two shape rules for {domain}::{name}")
+            RULES[domain, name] = fn
+        return fn
+
+    return add
+
+
+def norm_axis(axis: int, rank: int) -> int:
+    """A non-negative axis. Raises: Bad when it is out of range."""
+    if not -rank <= axis < max(rank, 1):
+        raise Bad("bad-attribute", f"axis {axis} is out of range for rank {rank}")
+    return axis + rank if axis < 0 else axis
+
+
+def tidy(value: Any) -> Any:
+    """An object array of plain integers becomes int64."""
+    if value.dtype == object and all(type(v) is int for v in value.reshape(-1).tolist()):
+        try:
+            return value.astype(np.int64)
+        except OverflowError:
+            return value
+    return value
+
+
+def dims_array(dims: tuple[Dim, ...] | list[Dim]) -> Any:
+    """One-dimensional array of dimensions."""
+    if all(type(d) is int for d in dims):
+        return np.array(dims, dtype=np.int64)
+    out = np.empty(len(dims), dtype=object)
+    out[:] = dims
+    return out
+
+
+def numeric(value: Any) -> bool:
+    """True for an array without symbols."""
+    return value is not None and value.dtype != object
+
+
+def broadcast_dim(a: Dim, b: Dim) -> Dim:
+    """One dimension of a broadcast. Raises: Bad when the sizes disagree."""
+    if a == b:
+        return a
+    if a == 1:
+        return b
+    if b == 1:
+        return a
+    if isinstance(a, int):
+        if isinstance(b, int):
+            raise Bad("shape-mismatch", f"sizes {a} and {b} cannot be broadcast")
+        return a
+    if isinstance(b, int):
+        return b
+    return None
+
+
+def broadcast(a: Shape | None, b: Shape | None) -> Shape | None:
+    """Multidirectional broadcast of two shapes. Raises: Bad when they disagree."""
+    if a is None or b is None:
+        return None
+    if a == b and None not in a:
+        return a
+    if len(a) < len(b):
+        a, b = b, a
+    lead = len(a) - len(b)
+    return a[:lead] + tuple(broadcast_dim(x, y) for x, y in zip(a[lead:], b, strict=True))
+
+
+def numel(shape: Shape | None) -> Dim:
+    """Number of elements."""
+    return None if shape is None else expr.product(shape)
+
+
+def merge(known: Shape | None, other: Shape | None) -> Shape | None:
+    """Fill unknown parts of ``known`` from ``other`` when the ranks agree."""
+    if known is None:
+        return other
+    if other is None or len(known) != len(other) or None not in known:
+        return known
+    return tuple(o if k is None else k for k, o in zip(known, other, strict=True))

@@ -1,0 +1,162 @@
+"""Elementwise operators: output = (broadcast) input shape."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.shapes import values
+from py_autodoc.graph.shapes.core import BOOL, FLOAT, INT64, MS, Bad, Op, broadcast, rule
+
+UNARY = (
+    "Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Celu Clip Cos Cosh CumSum CumProd Elu Erf Exp Floor Gelu "
+    "HardSigmoid HardSwish Hardmax Identity InstanceNormalization LRN LeakyRelu Log LogSoftmax LpNormalization "
+    "MeanVarianceNormalization Mish Neg Not Reciprocal Relu ReverseSequence RMSNormalization Round Scatter "
+    "ScatterElements ScatterND Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh "
+    "ThresholdedRelu Trilu GroupNormalization TensorScatter"
+).split()
+_COMPARE = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
+_LOGIC = ("And", "Or", "Xor")
+_ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Mod", "Pow", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor")
+
+
+@rule(*UNARY)
+def unary(op: Op) -> None:
+    """Same type and shape as the first input."""
+    op.same()
+    if op.inputs and op.inputs[0] in op.state.values:
+        op.set_value(0, values.unary(op))
+
+
+@rule(
+    "BiasGelu", "FastGelu", "QuickGelu", "Gelu", "BiasSplitGelu", "RotaryEmbedding", "SimplifiedLayerNormalization",
+    "GroupNorm", "SkipGroupNorm", "Trilu", "Inverse", "BifurcationDetector", "BiasDropout", "Rfft", "Irfft",
+    domain=MS,
+)  # fmt: skip
+def contrib_unary(op: Op) -> None:
+    """Same type and shape as the first input (BiasSplitGelu halves the last axis)."""
+    if op.node.op_type in ("Rfft", "Irfft", "BifurcationDetector"):
+        return
+    shape = op.shape(0)
+    if op.node.op_type == "BiasSplitGelu" and shape:
+        last = shape[-1]
+        shape = (*shape[:-1], last // 2 if isinstance(last, int) else None)
+    op.set(0, shape, op.dtype(0))
+    if op.node.op_type == "BiasDropout":
+        op.set(1, shape, BOOL)
+
+
+def _binary(op: Op, dtype: int) -> None:
+    legacy = op.opset < 7
+    try:
+        shape = op.shape(0) if legacy else broadcast(op.shape(0), op.shape(1))
+    except Bad as e:
+        op.set(0, None, dtype)
+        raise Bad(e.code, f"{op.shape(0)} and {op.shape(1)}: {e.message}") from e
+    op.set(0, shape, dtype)
+    live = op.state.values
+    if len(op.inputs) > 1 and op.inputs[0] in live and op.inputs[1] in live and not legacy:
+        op.set_value(0, values.binary(op))
+
+
+@rule(*_ARITHMETIC, "PRelu")
+def arithmetic(op: Op) -> None:
+    """Broadcast; before opset 7 the second input is stretched to the first."""
+    _binary(op, op.dtype(0))
+
+
+@rule(*_COMPARE, *_LOGIC)
+def compare(op: Op) -> None:
+    """Broadcast to booleans."""
+    _binary(op, BOOL)
+
+
+@rule("Max", "Min", "Sum", "Mean")
+def variadic(op: Op) -> None:
+    """Broadcast of all inputs."""
+    shape = op.shape(0)
+    op.set(0, None, op.dtype(0))
+    for i in range(1, len(op.inputs)):
+        shape = broadcast(shape, op.shape(i))
+    op.set(0, shape)
+    op.set_value(0, values.variadic(op))
+
+
+@rule("Where")
+def where(op: Op) -> None:
+    """Broadcast of condition and both choices."""
+    op.set(0, None, op.dtype(1) or op.dtype(2))
+    op.set(0, broadcast(broadcast(op.shape(0), op.shape(1)), op.shape(2)))
+    op.set_value(0, values.where(op))
+
+
+@rule("IsInf", "IsNaN", "RegexFullMatch")
+def is_special(op: Op) -> None:
+    """One boolean per element."""
+    op.set(0, op.shape(0), BOOL)
+
+
+@rule("Cast")
+def cast(op: Op) -> None:
+    """Another element type. ``to`` is an enum number."""
+    op.set(0, op.shape(0), op.int_attr("to", 0))
+    if op.has(0) and op.inputs[0] in op.state.values:
+        op.set_value(0, values.cast(op, op.int_attr("to", 0)))
+
+
+@rule("CastLike")
+def cast_like(op: Op) -> None:
+    """Element type of the second input."""
+    op.set(0, op.shape(0), op.dtype(1))
+    if op.has(0) and op.inputs[0] in op.state.values:
+        op.set_value(0, values.cast(op, op.dtype(1)))
+
+
+@rule("Dropout")
+def dropout(op: Op) -> None:
+    """The second output is the mask (boolean from opset 10)."""
+    op.same()
+    op.set(1, op.shape(0), BOOL if op.opset >= 10 else op.dtype(0))
+
+
+@rule("BatchNormalization")
+def batch_norm(op: Op) -> None:
+    """Running statistics have the shape of the scale."""
+    op.same()
+    stats = op.shape(3) or op.shape(1)
+    for i in range(1, len(op.outputs)):
+        op.set(i, stats, op.dtype(3) or op.dtype(0))
+
+
+@rule("LayerNormalization", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MS)
+@rule("LayerNormalization")
+def layer_norm(op: Op) -> None:
+    """Mean and inverse deviation keep the leading dimensions; the skip forms return the sum last."""
+    op.same()
+    shape = op.shape(0)
+    if shape is None:
+        return
+    axis = -1 if op.node.op_type.startswith("Skip") else op.int_attr("axis", -1)
+    axis += len(shape) if axis < 0 else 0
+    stats = shape[:axis] + (1,) * (len(shape) - axis)
+    stash = op.int_attr("stash_type", FLOAT)
+    op.set(1, stats, stash)
+    op.set(2, stats, stash)
+    op.set(3, shape, op.dtype(0))
+
+
+@rule("Shape")
+def shape_of(op: Op) -> None:
+    """Dimensions ``start:end`` of the input."""
+    shape = op.shape(0)
+    if shape is None:
+        op.set(0, (None,), INT64)
+        return
+    start, end = op.int_attr("start", 0), op.int_attr("end", len(shape))
+    part = shape[slice(start, end)]
+    op.set(0, (len(part),), INT64)
+    op.set_value(0, values.dims_array(part))
+
+
+@rule("Size")
+def size_of(op: Op) -> None:
+    """Number of elements, a scalar."""
+    op.set(0, (), INT64)
+    op.set_value(0, values.scalar(values.numel(op.shape(0))))

@@ -1,0 +1,132 @@
+"""Types flow through the graphs, node by node in execution order."""
+
+from __future__ import annotations
+
+from py_autodoc.graph import expr
+from py_autodoc.graph.model import Node, Shape, TensorKind
+from py_autodoc.graph.shapes import (  # noqa: F401  (importing a module registers its rules)
+    contrib,
+    control,
+    conv,
+    elementwise,
+    indexing,
+    linear,
+    native,
+    quantized,
+    reducing,
+    reshaping,
+    sequences,
+)
+from py_autodoc.graph.shapes.core import HUGE_BYTES, RULES, Bad, Op, State
+
+_EXPANDING = frozenset(
+    "ConstantOfShape Expand Range Tile Pad OneHot Resize Upsample EyeLike RandomNormal RandomUniform".split()
+)
+
+
+class Engine:
+    """One inference over one model. ``use_declared``: a declared shape fills what no rule finds."""
+
+    def __init__(self, state: State, use_declared: bool) -> None:
+        self.state = state
+        self.use_declared = use_declared
+        state.run_graph = self.run_graph
+        self.nodes = state.model.nodes
+        self.graphs = state.model.graphs
+        self.tensors = state.model.tensors
+
+    def run_graph(self, graph: int) -> None:
+        """Infer every node of a graph; bodies are entered by the rules of their control nodes."""
+        nodes, state = self.nodes, self.state
+        order = self.graphs[graph].nodes
+        state.visits += len(order)
+        for i in order:
+            self._node(nodes[i])
+
+    def _node(self, node: Node) -> None:
+        state = self.state
+        op = Op(state, node)
+        for t in node.outputs:
+            if t >= 0:
+                state.shapes[t] = None
+                state.dtypes[t] = 0
+                state.values.pop(t, None)
+        fn = RULES.get((node.domain, node.op_type))
+        healthy = True
+        if fn is not None:
+            try:
+                fn(op)
+            except Bad as e:
+                healthy = False
+                state.report(e.code, "warning", e.message, node)
+        if healthy and self._open(node):
+            try:
+                native.infer_node(op)
+            except Bad as e:
+                state.report(e.code, "info", e.message, node)
+        self._finish(op)
+
+    def _open(self, node: Node) -> bool:
+        """True when an output is not fully typed."""
+        state = self.state
+        for t in node.outputs:
+            if t >= 0:
+                shape = state.shapes[t]
+                if (shape is None and t not in state.elements) or not state.dtypes[t]:
+                    return True
+                if shape is not None and None in shape:
+                    return True
+        return False
+
+    def _finish(self, op: Op) -> None:
+        """Declared types for what is left, names for unknown sizes, a note for huge outputs."""
+        state, node = self.state, op.node
+        for i, t in enumerate(node.outputs):
+            if t < 0:
+                continue
+            declared = self.tensors[t]
+            if not state.dtypes[t]:
+                state.dtypes[t] = declared.dtype
+            shape = state.shapes[t]
+            if (shape is None or None in shape) and self.use_declared and declared.shape is not None:
+                shape = state.shapes[t] = fill(shape, declared.shape)
+            if shape is not None and None in shape:
+                state.shapes[t] = tuple(op.fresh(a, i) if d is None else d for a, d in enumerate(shape))
+            if t in state.values and not agrees(state.values[t].shape, state.shapes[t]):
+                del state.values[t]
+            if node.op_type in _EXPANDING and shape is not None:
+                self._check_size(node, shape)
+
+    def _check_size(self, node: Node, shape: Shape) -> None:
+        count = expr.product(shape)
+        if isinstance(count, int) and count * 4 >= HUGE_BYTES:
+            self.state.report("huge-output", "warning", f"its output would have {count:,} elements", node)
+
+
+def agrees(value: tuple[int, ...], shape: Shape | None) -> bool:
+    """True when a value has the shape that was inferred."""
+    return shape is not None and value == shape
+
+
+def fill(shape: Shape | None, declared: Shape) -> Shape | None:
+    """Unknown parts taken from the declared shape; ranks must agree."""
+    clean = tuple(d if isinstance(d, int) and d >= 0 else None for d in declared)
+    if shape is None:
+        return clean
+    if len(shape) != len(clean):
+        return shape
+    return tuple(c if d is None else d for d, c in zip(shape, clean, strict=True))
+
+
+def seed(state: State, inputs: dict[int, Shape | None]) -> None:
+    """Types and values that the model itself gives: graph inputs, initializers, constants."""
+    for t in state.model.tensors:
+        if t.kind == TensorKind.INPUT:
+            state.dtypes[t.id] = t.dtype
+            state.shapes[t.id] = inputs.get(t.id)
+        elif t.producer < 0 and t.kind != TensorKind.ACTIVATION:
+            state.dtypes[t.id] = t.dtype
+            state.shapes[t.id] = t.shape
+    for i, value in state.model.constants.items():
+        if value.dtype.kind in "fiub":
+            state.values[i] = value

@@ -1,0 +1,361 @@
+"""Operators that pick elements: Gather, Slice, Split, Pad, Tile, TopK, ArgMax, OneHot, NonZero …"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.graph import expr
+from py_autodoc.graph.model import Dim, Shape
+from py_autodoc.graph.shapes.core import INT64, MAX_VALUE, Bad, Op, norm_axis, rule
+
+_FAR = 1 << 30
+"""An end this large means "to the end"."""
+
+
+@rule("Gather")
+def gather(op: Op) -> None:
+    """Indices replace one dimension."""
+    data, index = op.shape(0), op.shape(1)
+    op.set(0, None, op.dtype(0))
+    if data is None or index is None:
+        return
+    if not data:
+        raise Bad("shape-mismatch", "the data is a scalar")
+    axis = op.axis(len(data))
+    op.set(0, data[:axis] + index + data[axis + 1 :])
+    value, at = op.value(0), op.value(1)
+    if value is None or at is None or at.dtype.kind not in "iu" or at.size > MAX_VALUE:
+        return
+    try:
+        op.set_value(0, np.take(value, at, axis=axis))
+    except (IndexError, ValueError):
+        raise Bad("bad-shape", f"an index is outside 0…{value.shape[axis] - 1}") from None
+
+
+@rule("GatherElements")
+def gather_elements(op: Op) -> None:
+    """Shape of the indices."""
+    op.set(0, op.shape(1), op.dtype(0))
+
+
+@rule("GatherND")
+def gather_nd(op: Op) -> None:
+    """The last dimension of the indices says how many data dimensions are consumed."""
+    op.set(0, None, op.dtype(0))
+    data, index = op.shape(0), op.shape(1)
+    if data is None or index is None or not index or not isinstance(index[-1], int):
+        return
+    used = op.int_attr("batch_dims", 0) + index[-1]
+    if used > len(data):
+        raise Bad("shape-mismatch", f"indices address {used} dimensions of {len(data)}")
+    op.set(0, index[:-1] + data[used:])
+
+
+@rule("Slice")
+def slice_(op: Op) -> None:
+    """Starts, ends, axes, steps: inputs from opset 10, attributes before."""
+    op.set(0, None, op.dtype(0))
+    shape = op.shape(0)
+    if shape is None:
+        return
+    if op.opset < 10:
+        starts, ends, axes = op.ints_attr("starts"), op.ints_attr("ends"), op.ints_attr("axes")
+        steps: tuple[Dim, ...] | None = None
+    else:
+        starts, ends = op.dims_in(1), op.dims_in(2)
+        axes, steps = op.ints_in(3), op.dims_in(4)
+        if (op.has(3) and axes is None) or (op.has(4) and steps is None):
+            op.set(0, _unknown_like(op, shape, axes))
+            return
+    if starts is None or ends is None:
+        op.set(0, _unknown_like(op, shape, axes))
+        return
+    axes = axes if axes is not None else tuple(range(len(starts)))
+    steps = steps if steps is not None else (1,) * len(starts)
+    if not len(starts) == len(ends) == len(axes) == len(steps):
+        raise Bad("bad-shape", "starts, ends, axes and steps differ in length")
+    out = list(shape)
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        at = norm_axis(axis, len(shape))
+        if step == 0:
+            raise Bad("bad-attribute", f"the step of axis {at} is 0")
+        out[at] = slice_size(out[at], start, end, step)
+    op.set(0, tuple(out))
+    _slice_value(op, starts, ends, axes, steps)
+
+
+def _unknown_like(op: Op, shape: Shape, axes: tuple[int, ...] | None) -> Shape:
+    """Only the sliced axes are unknown."""
+    if axes is None:
+        return (None,) * len(shape)
+    hit = {norm_axis(a, len(shape)) for a in axes}
+    return tuple(None if i in hit else d for i, d in enumerate(shape))
+
+
+def slice_size(size: Dim, start: Dim, end: Dim, step: Dim) -> Dim:
+    """Length of ``[start:end:step]`` on a dimension; symbols are taken as large enough."""
+    if not isinstance(step, int) or start is None or end is None:
+        return None
+    if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
+        return len(range(*slice(start, _open(end, step), step).indices(size)))
+    if isinstance(start, int) and isinstance(end, int) and 0 <= start and 0 < step and end < _FAR:
+        if start >= end >= 0:
+            return 0
+        if size is None or (end > 1 and end > start):
+            return _constant_window(size, start, end, step)
+    if step < 0:
+        whole = step == -1 and start in (-1, size) and isinstance(end, int) and end < -_FAR
+        return size if whole else None
+    return _symbolic_window(size, start, end, step)
+
+
+def _open(end: int, step: int) -> int | None:
+    return None if step < 0 and end < -_FAR else end
+
+
+def _constant_window(size: Dim, start: int, end: int, step: int) -> Dim:
+    """``[a:b]`` with 1 < b on a symbolic size: the size may be smaller than b, so it is unknown."""
+    if size is None or isinstance(size, int):
+        return None
+    gap = expr.sub(size, end)
+    return -(-(end - start) // step) if isinstance(gap, int) and gap >= 0 else None
+
+
+def _symbolic_window(size: Dim, start: Dim, end: Dim, step: int) -> Dim:
+    """Differences of expressions, e.g. ``[seq - 1:seq]`` → 1, ``[1:]`` → ``seq - 1``.
+
+    A symbolic end on a fixed buffer (``positions[:, :seq]``) is taken to lie inside the buffer;
+    once ``seq`` is bound the exact clamping applies.
+    """
+    if isinstance(start, int) and start < 0:
+        start = expr.add(size, start)
+    if isinstance(end, int) and end < 0:
+        end = expr.add(size, end)
+    elif isinstance(end, int) and end >= _FAR:
+        end = size
+    elif end != size and isinstance(end, str):
+        over = expr.sub(end, size)
+        if isinstance(over, int):
+            end = size if over > 0 else end
+        elif size is None or not (isinstance(size, int) or _within(end, size)):
+            return None
+    length = expr.sub(end, start)
+    if isinstance(length, int):
+        length = max(length, 0)
+    return length if step == 1 or length is None else expr.ceildiv(length, step)
+
+
+def _within(end: str, size: str) -> bool:
+    """True when ``end`` <= ``size`` for every non-negative value of the symbols."""
+    gap = expr.sub(size, end)
+    if not isinstance(gap, str):
+        return isinstance(gap, int) and gap >= 0
+    return all(c >= 0 for c in expr.parse(gap).terms.values())
+
+
+def _slice_value(
+    op: Op, starts: tuple[Dim, ...], ends: tuple[Dim, ...], axes: tuple[int, ...], steps: tuple[Dim, ...]
+) -> None:
+    value = op.value(0)
+    if value is None:
+        return
+    index: list[slice] = [slice(None)] * value.ndim
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        if not (isinstance(start, int) and isinstance(end, int) and isinstance(step, int)):
+            return
+        index[norm_axis(axis, value.ndim)] = slice(start, _open(end, step), step)
+    op.set_value(0, value[tuple(index)])
+
+
+@rule("Split")
+def split(op: Op) -> None:
+    """Equal parts, or the sizes given as attribute (before opset 13) or input."""
+    n, shape = len(op.outputs), op.shape(0)
+    for i in range(n):
+        op.set(i, None, op.dtype(0))
+    if shape is None:
+        return
+    axis = op.axis(len(shape))
+    sizes: tuple[Dim, ...] | None = op.ints_attr("split")
+    if op.has(1):
+        sizes = op.dims_in(1) or (None,) * n
+    if sizes is None:
+        sizes = _equal_parts(shape[axis], n)
+    if len(sizes) != n:
+        raise Bad("shape-mismatch", f"{len(sizes)} sizes for {n} outputs")
+    total = expr.product((1,)) if None in sizes else sum(s for s in sizes if isinstance(s, int))
+    if all(isinstance(s, int) for s in sizes) and isinstance(shape[axis], int) and total != shape[axis]:
+        raise Bad("shape-mismatch", f"parts {list(sizes)} do not add up to {shape[axis]}")
+    value = op.value(0)
+    at = 0
+    for i, size in enumerate(sizes):
+        op.set(i, shape[:axis] + (size,) + shape[axis + 1 :])
+        if value is not None and isinstance(size, int) and at >= 0:
+            op.set_value(i, np.take(value, range(at, at + size), axis=axis))
+            at += size
+        else:
+            at = -1
+
+
+def _equal_parts(size: Dim, n: int) -> tuple[Dim, ...]:
+    """Chunks of ``ceil(size / n)``, the last one smaller."""
+    chunk = expr.ceildiv(size, n) if isinstance(size, int) else expr.floordiv(size, n)
+    if isinstance(size, int) and isinstance(chunk, int):
+        if n > 1 and size - chunk * (n - 1) < 0:
+            raise Bad("shape-mismatch", f"{size} cannot be split into {n} parts")
+        return (chunk,) * (n - 1) + (size - chunk * (n - 1),)
+    return (chunk,) * n if expr.mul(chunk, n) == size else (None,) * n
+
+
+@rule("Pad")
+def pad(op: Op) -> None:
+    """Two amounts per axis, begins first."""
+    op.set(0, None, op.dtype(0))
+    shape = op.shape(0)
+    if shape is None:
+        return
+    if op.opset < 11:
+        pads: tuple[Dim, ...] | None = op.ints_attr("pads" if op.opset > 1 else "paddings")
+    else:
+        pads = op.dims_in(1)
+    axes: tuple[int, ...] | None = tuple(range(len(shape)))
+    if op.has(3):
+        axes = op.ints_in(3)
+    if pads is None or axes is None:
+        op.set(0, (None,) * len(shape))
+        return
+    if len(pads) != 2 * len(axes):
+        raise Bad("bad-shape", f"{len(pads)} pads for {len(axes)} axes")
+    out = list(shape)
+    for i, axis in enumerate(axes):
+        at = norm_axis(axis, len(shape))
+        out[at] = expr.add(out[at], expr.add(pads[i], pads[i + len(axes)]))
+        size = out[at]
+        if isinstance(size, int) and size < 0:
+            raise Bad("bad-shape", f"dimension {at} would become {size}")
+    op.set(0, tuple(out))
+
+
+@rule("Tile")
+def tile(op: Op) -> None:
+    """Each dimension times its repeat."""
+    op.set(0, None, op.dtype(0))
+    shape = op.shape(0)
+    if shape is None:
+        return
+    if op.opset < 6:
+        tiles, axis = op.ints_in(1), op.ints_in(2)
+        if tiles and axis:
+            at = norm_axis(axis[0], len(shape))
+            op.set(0, shape[:at] + (expr.mul(shape[at], tiles[0]),) + shape[at + 1 :])
+        return
+    repeats = op.dims_in(1)
+    if repeats is None:
+        op.set(0, (None,) * len(shape))
+        return
+    if len(repeats) != len(shape):
+        raise Bad("shape-mismatch", f"{len(repeats)} repeats for rank {len(shape)}")
+    out = tuple(expr.mul(d, r) for d, r in zip(shape, repeats, strict=True))
+    op.set(0, out)
+    value, total = op.value(0), expr.product(out)
+    if value is not None and isinstance(total, int) and total <= MAX_VALUE:
+        op.set_value(0, np.tile(value, repeats))
+
+
+@rule("TopK")
+def top_k(op: Op) -> None:
+    """Values and int64 indices; k is an attribute before opset 10."""
+    shape = op.shape(0)
+    op.set(0, None, op.dtype(0))
+    op.set(1, None, INT64)
+    if shape is None:
+        return
+    axis = op.axis(len(shape), default=-1)
+    k: Dim = op.int_attr("k", -1) if op.opset < 10 else _one(op.dims_in(1))
+    out = shape[:axis] + (k,) + shape[axis + 1 :]
+    op.set(0, out)
+    op.set(1, out)
+
+
+def _one(dims: tuple[Any, ...] | None) -> Dim:
+    return dims[0] if dims else None
+
+
+@rule("OneHot")
+def one_hot(op: Op) -> None:
+    """Indices with a new axis of ``depth``."""
+    op.set(0, None, op.dtype(2))
+    shape = op.shape(0)
+    if shape is None:
+        return
+    axis = norm_axis(op.int_attr("axis", -1), len(shape) + 1)
+    value = op.value(1)
+    depth = None if value is None or value.size != 1 else value.reshape(-1).tolist()[0]
+    if isinstance(depth, float):
+        depth = int(depth)
+    op.set(0, shape[:axis] + (depth,) + shape[axis:])
+
+
+@rule("NonZero")
+def non_zero(op: Op) -> None:
+    """[rank, count], the count depends on data."""
+    shape = op.shape(0)
+    value = op.value(0)
+    count: Dim = op.fresh(1)
+    if value is not None and value.dtype != object:
+        index = np.array(np.nonzero(value), dtype=np.int64)
+        count = index.shape[1]
+        op.set_value(0, index)
+    op.set(0, (None if shape is None else max(len(shape), 0), count), INT64)
+
+
+@rule("Compress")
+def compress(op: Op) -> None:
+    """Kept elements depend on data unless the condition is known."""
+    shape, axis = op.shape(0), op.attrs.get("axis")
+    cond = op.value(1)
+    kept: Dim = op.fresh(0)
+    if axis is None:
+        if cond is not None and cond.dtype != object:
+            kept = int(np.count_nonzero(cond))
+        op.set(0, (kept,), op.dtype(0))
+        return
+    op.set(0, None, op.dtype(0))
+    if shape is not None:
+        at = op.axis(len(shape))
+        if cond is not None and cond.dtype != object:
+            kept = int(np.count_nonzero(cond))
+        op.set(0, shape[:at] + (kept,) + shape[at + 1 :])
+
+
+@rule("Unique")
+def unique(op: Op) -> None:
+    """Values, first places, inverse, counts; how many depends on data unless it is known."""
+    shape, value = op.shape(0), op.value(0)
+    count: Dim = op.fresh(0)
+    for i in range(1, len(op.outputs)):
+        op.set(i, (None,), INT64)
+    if op.attrs.get("axis") is None:
+        if value is not None and value.dtype.kind in "iufb":
+            count = int(np.unique(value).size)
+        op.set(0, (count,), op.dtype(0))
+        op.set(2, (expr.product(shape) if shape is not None else None,))
+    else:
+        op.set(0, None, op.dtype(0))
+        if shape is None:
+            return
+        at = op.axis(len(shape))
+        if value is not None and value.dtype.kind in "iufb":
+            count = int(np.unique(value, axis=at).shape[at])
+        op.set(0, shape[:at] + (count,) + shape[at + 1 :])
+        op.set(2, (shape[at],))
+    op.set(1, (count,))
+    op.set(3, (count,))
+
+
+@rule("NonMaxSuppression")
+def nms(op: Op) -> None:
+    """[selected, 3]; how many are selected depends on data."""
+    op.set(0, (op.fresh(0), 3), INT64)

@@ -1,0 +1,83 @@
+"""Shape inference of a whole model under given sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from py_autodoc.graph import dims
+from py_autodoc.graph.model import Model, Shape, TypeTable
+from py_autodoc.graph.shapes.core import Element, State, numeric
+from py_autodoc.graph.shapes.engine import Engine, seed
+from py_autodoc.graph.values import declared_type
+
+if TYPE_CHECKING:
+    from py_autodoc.graph.load import Loaded
+
+
+def infer(
+    loaded: Loaded,
+    model: Model,
+    bindings: Mapping[str, int],
+    input_shapes: Mapping[str, Sequence[int]],
+) -> TypeTable:
+    """Types of every tensor.
+
+    ``bindings`` give values to symbols (``"*"``: every symbol without one), ``input_shapes`` replace
+    the declared shape of an input. With either, shapes declared inside the file are not used, since
+    they may belong to other sizes. Raises: OptionError for unknown names or contradicting sizes;
+    faults of the model become diagnostics.
+    """
+    declared, names = dims.symbolic_inputs(model)
+    symbols = dims.free_symbols(declared.values())
+    inputs, values = dims.apply_shapes(declared, model, names, bindings, input_shapes)
+    state = State(model)
+    state.reserved.update(dims.declared_names(model), symbols)
+    seed(state, inputs)
+    _containers(loaded, model, state)
+    Engine(state, use_declared=not (bindings or input_shapes)).run_graph(0)
+    known = {(d.code, d.node) for d in model.diagnostics if d.node >= 0}
+    found = [d for d in state.diagnostics if (d.code, d.node) not in known]
+    return TypeTable(
+        dtypes=state.dtypes,
+        shapes=[_shown(s, names) for s in state.shapes],
+        values={i: v for i, v in state.values.items() if numeric(v)},
+        diagnostics=(*names.diagnostics, *found),
+        symbols=tuple(str(names.original(s)) for s in symbols),
+        bindings={str(names.original(s)): v for s, v in values.items()},
+    )
+
+
+def _shown(shape: Shape | None, names: dims.DimNames) -> Shape | None:
+    """Opaque names get the text of the file back."""
+    if shape is None or all(isinstance(d, int) for d in shape):
+        return shape
+    return tuple(names.original(d) for d in shape)
+
+
+def _containers(loaded: Loaded, model: Model, state: State) -> None:
+    """What sequences and optionals among the graph inputs hold."""
+    by_name = {
+        model.tensors[i].name: i for i in model.graphs[0].inputs if model.tensors[i].container != "tensor"
+    }
+    for info in loaded.proto.graph.input if by_name else ():
+        t = by_name.get(info.name)
+        if t is None:
+            continue
+        proto, container = info.type, model.tensors[t].container
+        for _ in range(8):
+            which = proto.WhichOneof("value")
+            if which not in ("sequence_type", "optional_type"):
+                break
+            container = which.removesuffix("_type") if which == "sequence_type" else container
+            proto = getattr(proto, which).elem_type
+        if proto.WhichOneof("value") == "tensor_type":
+            _, dtype, shape = declared_type(proto)
+            state.elements[t] = Element(container, dtype, _numbers(shape))
+            state.dtypes[t] = dtype
+            state.shapes[t] = None
+
+
+def _numbers(shape: Shape | None) -> Shape | None:
+    """Items of a container may differ in the sizes that are only named."""
+    return None if shape is None else tuple(d if isinstance(d, int) else None for d in shape)

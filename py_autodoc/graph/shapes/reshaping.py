@@ -1,0 +1,272 @@
+"""Operators that regroup dimensions: Reshape, Squeeze, Transpose, Flatten, Expand, depth and space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.graph import expr
+from py_autodoc.graph.model import Dim, Shape
+from py_autodoc.graph.shapes.core import Bad, Op, broadcast, broadcast_dim, norm_axis, numel, rule
+
+
+def _regroup(op: Op, shape: Shape) -> None:
+    """Carry a small value to its new shape."""
+    value = op.value(0)
+    if value is not None and all(isinstance(d, int) for d in shape):
+        sizes = tuple(d for d in shape if isinstance(d, int))
+        if int(np.prod(sizes, dtype=np.int64)) == value.size:
+            op.set_value(0, value.reshape(sizes))
+
+
+def divide_dims(total: Shape, parts: tuple[Dim, ...]) -> Dim:
+    """The dimension that makes ``parts`` hold as many elements as ``total``; None when unknown."""
+    left, right = list(total), []
+    for d in parts:
+        if d is not None and d != 0 and d in left:
+            left.remove(d)
+        else:
+            right.append(d)
+    if None in left or None in right:
+        return None
+    num, den = expr.product(left), expr.product(right)
+    if num is None or den is None or den == 0:
+        return None
+    quotient = expr.floordiv(num, den)
+    return quotient if expr.mul(quotient, den) == num else None
+
+
+@rule("Reshape")
+def reshape(op: Op) -> None:
+    """0 copies a dimension (unless ``allowzero``), one -1 takes what is left."""
+    op.set(0, None, op.dtype(0))
+    shape = op.shape(0)
+    target = op.dims_in(1) if op.has(1) else op.ints_attr("shape")
+    if target is None:
+        return
+    allow_zero = bool(op.int_attr("allowzero", 0))
+    out: list[Dim] = []
+    minus: list[int] = []
+    for i, d in enumerate(target):
+        if d == 0 and not allow_zero:
+            out.append(_copied(shape, i))
+        elif isinstance(d, int) and d < 0:
+            if d != -1:
+                raise Bad("bad-shape", f"the new shape {list(target)} holds {d}")
+            minus.append(i)
+            out.append(None)
+        else:
+            out.append(d)
+    if len(minus) > 1:
+        raise Bad("bad-shape", f"the new shape {list(target)} has more than one -1")
+    if shape is not None:
+        _solve(shape, out, minus)
+    op.set(0, tuple(out))
+    _regroup(op, tuple(out))
+
+
+def _copied(shape: Shape | None, i: int) -> Dim:
+    if shape is None:
+        return None
+    if i >= len(shape):
+        raise Bad("bad-shape", f"the new shape copies dimension {i} of a tensor of rank {len(shape)}")
+    return shape[i]
+
+
+def _solve(shape: Shape, out: list[Dim], minus: list[int]) -> None:
+    """Find the one unknown dimension, and check that the element counts agree."""
+    unknown = minus or [i for i, d in enumerate(out) if d is None]
+    if len(unknown) == 1:
+        rest = tuple(out[: unknown[0]] + out[unknown[0] + 1 :])
+        total, given = numel(shape), expr.product(rest)
+        if isinstance(total, int) and isinstance(given, int) and given and total % given:
+            raise Bad("shape-mismatch", f"{total:,} elements do not fit {list(rest)} and one free dimension")
+        out[unknown[0]] = divide_dims(shape, rest)
+    elif not unknown:
+        total, given = numel(shape), expr.product(out)
+        if isinstance(total, int) and isinstance(given, int) and total != given:
+            raise Bad("shape-mismatch", f"{list(shape)} has {total:,} elements, {list(out)} has {given:,}")
+
+
+def _axes(op: Op) -> tuple[int, ...] | None:
+    """Axes of Squeeze and Unsqueeze; None when they are given but not known."""
+    if op.has(1):
+        return op.ints_in(1)
+    return op.ints_attr("axes")
+
+
+@rule("Squeeze")
+def squeeze(op: Op) -> None:
+    """Drop the named axes, or every dimension of 1."""
+    op.set(0, None, op.dtype(0))
+    shape, axes = op.shape(0), _axes(op)
+    if shape is None or (axes is None and op.has(1)):
+        return
+    if axes is None:
+        if not all(isinstance(d, int) for d in shape):
+            return
+        out = tuple(d for d in shape if d != 1)
+    else:
+        drop = {norm_axis(a, len(shape)) for a in axes}
+        for a in drop:
+            if isinstance(shape[a], int) and shape[a] != 1:
+                raise Bad("shape-mismatch", f"axis {a} has size {shape[a]}, it cannot be squeezed")
+        out = tuple(d for i, d in enumerate(shape) if i not in drop)
+    op.set(0, out)
+    _regroup(op, out)
+
+
+@rule("Unsqueeze")
+def unsqueeze(op: Op) -> None:
+    """Insert dimensions of 1."""
+    op.set(0, None, op.dtype(0))
+    shape, axes = op.shape(0), _axes(op)
+    if shape is None or axes is None:
+        return
+    rank = len(shape) + len(axes)
+    places = {norm_axis(a, rank) for a in axes}
+    if len(places) != len(axes):
+        raise Bad("bad-attribute", f"axes {list(axes)} name one place twice")
+    rest = iter(shape)
+    out = tuple(1 if i in places else next(rest) for i in range(rank))
+    op.set(0, out)
+    _regroup(op, out)
+
+
+@rule("Flatten")
+def flatten(op: Op) -> None:
+    """Two dimensions: the product before the axis and after it."""
+    op.set(0, (None, None), op.dtype(0))
+    shape = op.shape(0)
+    if shape is None:
+        return
+    axis = op.int_attr("axis", 1)
+    if not -len(shape) <= axis <= len(shape):
+        raise Bad("bad-attribute", f"axis {axis} is out of range for rank {len(shape)}")
+    axis += len(shape) if axis < 0 else 0
+    out = (expr.product(shape[:axis]), expr.product(shape[axis:]))
+    op.set(0, out)
+    _regroup(op, out)
+
+
+@rule("Transpose")
+def transpose(op: Op) -> None:
+    """Permute; without ``perm`` the order is reversed."""
+    op.set(0, None, op.dtype(0))
+    shape, perm = op.shape(0), op.ints_attr("perm")
+    if shape is None:
+        if perm is not None:
+            op.set(0, (None,) * len(perm))
+        return
+    perm = perm if perm is not None else tuple(range(len(shape)))[::-1]
+    if sorted(perm) != list(range(len(shape))):
+        raise Bad("bad-attribute", f"perm {list(perm)} is no permutation of {len(shape)} axes")
+    op.set(0, tuple(shape[p] for p in perm))
+    value = op.value(0)
+    if value is not None:
+        op.set_value(0, value.transpose(perm))
+
+
+@rule("Expand")
+def expand(op: Op) -> None:
+    """Broadcast to a shape given as a tensor."""
+    op.set(0, None, op.dtype(0))
+    shape, target = op.shape(0), op.dims_in(1)
+    if shape is None or target is None:
+        return
+    op.set(0, broadcast(shape, target))
+    value, out = op.value(0), op.state.shapes[op.outputs[0]]
+    if value is not None and out is not None:
+        op.set_value(0, stretched(value, out))
+
+
+def stretched(value: Any, shape: Shape) -> Any:
+    """A small value broadcast to a small known shape, else None."""
+    total = numel(shape)
+    if not isinstance(total, int) or total > 1024:
+        return None
+    return np.broadcast_to(value, shape).copy()
+
+
+@rule("DepthToSpace", "SpaceToDepth")
+def depth_space(op: Op) -> None:
+    """Move blocks between channels and the plane, [N, C, H, W]."""
+    op.set(0, None, op.dtype(0))
+    shape, block = op.shape(0), op.int_attr("blocksize", 0)
+    if block <= 0:
+        raise Bad("bad-attribute", f"blocksize is {block}")
+    if shape is None:
+        return
+    if len(shape) != 4:
+        raise Bad("shape-mismatch", f"the input has rank {len(shape)}, not 4")
+    n, c, h, w = shape
+    if op.node.op_type == "DepthToSpace":
+        out = (n, expr.floordiv(c, block * block), expr.mul(h, block), expr.mul(w, block))
+    else:
+        out = (n, expr.mul(c, block * block), expr.floordiv(h, block), expr.floordiv(w, block))
+    op.set(0, out)
+
+
+@rule("Concat")
+def concat(op: Op) -> None:
+    """Sizes add up along the axis and agree elsewhere."""
+    n = len(op.inputs)
+    op.set(0, None, next((op.dtype(i) for i in range(n) if op.dtype(i)), 0))
+    shapes = [op.shape(i) for i in range(n)]
+    known = [s for s in shapes if s is not None]
+    if not known:
+        return
+    rank = len(known[0])
+    if any(len(s) != rank for s in known):
+        raise Bad("shape-mismatch", f"inputs have ranks {sorted({len(s) for s in known})}")
+    axis = op.axis(rank, default=1 if op.opset < 4 else 0)
+    out = list(known[0])
+    for s in known[1:]:
+        for i, d in enumerate(s):
+            if i != axis:
+                out[i] = _agree(out[i], d, i)
+    sizes = [None if s is None else s[axis] for s in shapes]
+    out[axis] = None if None in sizes else sum_dims(sizes)
+    op.set(0, tuple(out))
+    _concat_value(op, axis, rank)
+
+
+def sum_dims(sizes: list[Dim]) -> Dim:
+    """Sum of dimensions, numbers first so that long lists stay cheap."""
+    total: Dim = sum(s for s in sizes if isinstance(s, int))
+    for s in sizes:
+        if not isinstance(s, int):
+            total = expr.add(total, s)
+    return total
+
+
+def _agree(a: Dim, b: Dim, axis: int) -> Dim:
+    if isinstance(a, int) and isinstance(b, int) and a != b:
+        raise Bad("shape-mismatch", f"inputs differ in dimension {axis}: {a} and {b}")
+    return a if isinstance(a, int) or b is None else b if isinstance(b, int) or a is None else a
+
+
+def _concat_value(op: Op, axis: int, rank: int) -> None:
+    """Concatenate values; an input of known length but unknown value gives unknown elements."""
+    values, size = [], 0
+    for i in range(len(op.inputs)):
+        v = op.value(i)
+        if v is None:
+            dims = op.dims_in(i) if rank == 1 else None
+            if dims is None or len(op.inputs) > 64:
+                return
+            v = np.array(dims, dtype=object)
+        size += v.size
+        if size > 1024 or v.ndim != rank:
+            return
+        values.append(v)
+    if any(v.dtype == object for v in values):
+        values = [v.astype(object) for v in values]
+    try:
+        op.set_value(0, np.concatenate(values, axis=axis))
+    except ValueError:
+        return
+
+
+__all__ = ["broadcast_dim", "divide_dims", "stretched", "sum_dims"]

@@ -1,0 +1,195 @@
+"""Sequences and optionals: what they hold, item by item where that is known."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from py_autodoc.graph import expr
+from py_autodoc.graph.model import Dim, Shape
+from py_autodoc.graph.shapes.core import BOOL, FLOAT, INT64, Element, Op, norm_axis, rule
+
+Item = tuple[int, Shape | None]
+MAX_ITEMS = 256
+
+
+def common(items: tuple[Item, ...]) -> Item:
+    """The type that all items share: differing sizes and ranks become unknown."""
+    dtype, shape = items[0] if items else (0, None)
+    for other, s in items[1:]:
+        dtype = dtype if dtype == other else 0
+        if shape is None or s is None or len(s) != len(shape):
+            shape = None
+        else:
+            shape = tuple(a if a == b else None for a, b in zip(shape, s, strict=True))
+    return dtype, shape
+
+
+def _store(op: Op, element: Element, out: int = 0) -> None:
+    if op.has_out(out):
+        op.state.elements[op.outputs[out]] = element
+        op.state.dtypes[op.outputs[out]] = element.dtype
+
+
+def _of_items(items: tuple[Item, ...], dtype: int = 0) -> Element:
+    found, shape = common(items)
+    return Element("sequence", found or dtype, shape, items if len(items) <= MAX_ITEMS else None)
+
+
+def _element(op: Op, i: int = 0) -> Element | None:
+    return op.state.elements.get(op.inputs[i]) if op.has(i) else None
+
+
+@rule("SequenceConstruct")
+def construct(op: Op) -> None:
+    """A sequence of the inputs."""
+    _store(op, _of_items(tuple((op.dtype(i), op.shape(i)) for i in range(len(op.inputs)))))
+
+
+@rule("SequenceEmpty")
+def empty(op: Op) -> None:
+    """No items."""
+    _store(op, Element("sequence", op.int_attr("dtype", FLOAT), None, ()))
+
+
+def _position(op: Op, i: int, length: int) -> int | None:
+    at = op.ints_in(i)
+    if at is None or len(at) != 1:
+        return None
+    return at[0] + length if at[0] < 0 else at[0]
+
+
+@rule("SequenceAt")
+def at(op: Op) -> None:
+    """One item, or what all items share."""
+    e = _element(op)
+    if e is None:
+        return
+    dtype, shape = e.dtype, e.shape
+    if e.items is not None:
+        i = _position(op, 1, len(e.items))
+        if i is not None and 0 <= i < len(e.items):
+            dtype, shape = e.items[i]
+    op.set(0, shape, dtype)
+
+
+@rule("SequenceInsert")
+def insert(op: Op) -> None:
+    """One more item; without a position it goes last."""
+    e = _element(op)
+    new = (op.dtype(1), op.shape(1))
+    if e is None or e.items is None:
+        merged = common((new, (e.dtype, e.shape))) if e is not None else (new[0], None)
+        _store(op, Element("sequence", *merged))
+        return
+    i = len(e.items) if not op.has(2) else _position(op, 2, len(e.items))
+    if i is None:
+        _store(op, Element("sequence", *common((new, *e.items))))
+    else:
+        _store(op, _of_items((*e.items[:i], new, *e.items[i:]), e.dtype))
+
+
+@rule("SequenceErase")
+def erase(op: Op) -> None:
+    """One item less; without a position the last."""
+    e = _element(op)
+    if e is None:
+        return
+    i = None if e.items is None else len(e.items) - 1 if not op.has(1) else _position(op, 1, len(e.items))
+    if e.items is None or i is None:
+        _store(op, Element("sequence", e.dtype, e.shape))
+    else:
+        _store(op, _of_items(e.items[:i] + e.items[i + 1 :], e.dtype))
+
+
+@rule("SequenceLength")
+def length(op: Op) -> None:
+    """A scalar."""
+    op.set(0, (), INT64)
+    e = _element(op)
+    if e is not None and e.items is not None:
+        op.set_value(0, np.array(len(e.items), dtype=np.int64))
+
+
+@rule("SplitToSequence")
+def split_to_sequence(op: Op) -> None:
+    """Parts of a given size, or of given sizes; a scalar split repeats until the axis is used up."""
+    shape, dtype = op.shape(0), op.dtype(0)
+    if shape is None:
+        _store(op, Element("sequence", dtype, None))
+        return
+    axis = op.axis(len(shape))
+    size, keep = shape[axis], bool(op.int_attr("keepdims", 1))
+    sizes = _split_sizes(op, size)
+    squeeze = not keep and not op.has(1)
+
+    def part(d: Dim) -> Item:
+        return dtype, shape[:axis] + (() if squeeze else (d,)) + shape[axis + 1 :]
+
+    if sizes is None or len(sizes) > MAX_ITEMS:
+        one = 1 if not op.has(1) else None
+        _store(op, Element("sequence", *part(one)))
+    else:
+        _store(op, _of_items(tuple(part(d) for d in sizes), dtype))
+
+
+def _split_sizes(op: Op, size: Dim) -> tuple[Dim, ...] | None:
+    if not op.has(1):
+        return (1,) * size if isinstance(size, int) and size <= MAX_ITEMS else None
+    given = op.ints_in(1)
+    if given is None:
+        return None
+    if op.rank(1) == 0:
+        step = given[0]
+        if not isinstance(size, int) or step <= 0 or size // step > MAX_ITEMS:
+            return None
+        return tuple(min(step, size - i) for i in range(0, size, step))
+    return given
+
+
+@rule("ConcatFromSequence")
+def concat_from(op: Op) -> None:
+    """Concat of the items, or a stack along a new axis."""
+    e = _element(op)
+    if e is None:
+        return
+    op.set(0, None, e.dtype)
+    if e.shape is None:
+        return
+    new = bool(op.int_attr("new_axis", 0))
+    axis = norm_axis(op.int_attr("axis", 0), len(e.shape) + new)
+    if new:
+        count: Dim = len(e.items) if e.items is not None else op.fresh(axis)
+        op.set(0, e.shape[:axis] + (count,) + e.shape[axis:])
+        return
+    total: Dim = 0 if e.items is not None else None
+    for _, s in e.items or ():
+        total = expr.add(total, s[axis] if s is not None else None)
+    op.set(0, e.shape[:axis] + (total,) + e.shape[axis + 1 :])
+
+
+@rule("Optional")
+def optional(op: Op) -> None:
+    """Wraps a tensor or a sequence; without an input it is empty."""
+    inner = _element(op)
+    if inner is not None:
+        _store(op, inner)
+    elif op.has(0):
+        _store(op, Element("optional", op.dtype(0), op.shape(0)))
+
+
+@rule("OptionalGetElement")
+def optional_get(op: Op) -> None:
+    """Unwraps; a plain tensor passes through."""
+    inner = _element(op)
+    if inner is None:
+        op.same()
+    elif inner.container == "sequence":
+        _store(op, inner)
+    else:
+        op.set(0, inner.shape, inner.dtype)
+
+
+@rule("OptionalHasElement")
+def optional_has(op: Op) -> None:
+    """A boolean scalar."""
+    op.set(0, (), BOOL)
