@@ -1,0 +1,169 @@
+/** The proper graph: every wire is cut into steps from one column to the next. */
+
+import { groupBy, IntList } from '../csr';
+import { EDGE } from './acyclic';
+import type { ILayoutInput } from './types';
+
+/** Steps that meet a vertex on one side; parallel arrays, rows by vertex. */
+export interface ISide {
+  readonly offsets: Int32Array;
+  /** The vertex at the other end. */
+  readonly vertex: Int32Array;
+  readonly step: Int32Array;
+  /** Where the step meets the vertex itself, below its centre. */
+  readonly ownOffset: Float64Array;
+  /** Where it meets the other end. */
+  readonly farOffset: Float64Array;
+}
+
+/** Items 0 … itemCount-1, then the bends (points where a wire passes a column). */
+export interface IProperGraph {
+  readonly itemCount: number;
+  readonly vertexCount: number;
+  readonly rankCount: number;
+  readonly rank: Int32Array;
+  readonly height: Float64Array;
+  readonly stepCount: number;
+  readonly out: ISide;
+  readonly in: ISide;
+  /** First bend of the edge's trunk (in the column after its source), -1 when there is none. */
+  readonly firstBend: Int32Array;
+}
+
+/** Farthest column before a target that each edge's trunk must reach. */
+function trunks(
+  input: ILayoutInput,
+  rank: Int32Array,
+  edgeClass: Uint8Array
+): { trunkOf: Int32Array; source: IntList; reach: IntList } {
+  const edges = input.source.length;
+  const rows = groupBy(
+    input.itemCount,
+    input.source,
+    Int32Array.from({ length: edges }, (_, e) => e)
+  );
+  const trunkOf = new Int32Array(edges).fill(-1);
+  const source = new IntList();
+  const reach = new IntList();
+  const ids = new Map<number, number>();
+  for (let item = 0; item < input.itemCount; item++) {
+    ids.clear();
+    for (let k = rows.offsets[item]; k < rows.offsets[item + 1]; k++) {
+      const e = rows.values[k];
+      const last = rank[input.target[e]] - 1;
+      if (edgeClass[e] !== EDGE.normal || last <= rank[item]) {
+        continue;
+      }
+      let id = ids.get(input.trunk[e]);
+      if (id === undefined) {
+        id = source.length;
+        ids.set(input.trunk[e], id);
+        source.push(item);
+        reach.push(last);
+      }
+      reach.set(id, Math.max(reach.at(id), last));
+      trunkOf[e] = id;
+    }
+  }
+  return { trunkOf, source, reach };
+}
+
+function side(
+  count: number,
+  own: Int32Array,
+  far: Int32Array,
+  ownAt: Float64Array,
+  farAt: Float64Array
+): ISide {
+  const steps = Int32Array.from({ length: own.length }, (_, s) => s);
+  const rows = groupBy(count, own, steps);
+  const order = rows.values;
+  // Steps in the order in which they meet the vertex, so that equal ends are neighbours.
+  for (let v = 0; v < count; v++) {
+    const begin = rows.offsets[v];
+    const end = rows.offsets[v + 1];
+    if (end - begin > 1 && ownAt[order[begin]] !== ownAt[order[end - 1]]) {
+      order.subarray(begin, end).sort((a, b) => ownAt[a] - ownAt[b] || a - b);
+    }
+  }
+  return {
+    offsets: rows.offsets,
+    vertex: order.map(s => far[s]),
+    step: order,
+    ownOffset: Float64Array.from(order, s => ownAt[s]),
+    farOffset: Float64Array.from(order, s => farAt[s])
+  };
+}
+
+/** Cuts the edges of class `normal` into steps; wires of one trunk share their bends. */
+export function properGraph(
+  input: ILayoutInput,
+  itemRank: Int32Array,
+  edgeClass: Uint8Array
+): IProperGraph {
+  const { itemCount } = input;
+  const { trunkOf, source, reach } = trunks(input, itemRank, edgeClass);
+  const bendOf = new Int32Array(source.length);
+  let vertexCount = itemCount;
+  for (let t = 0; t < source.length; t++) {
+    bendOf[t] = vertexCount;
+    vertexCount += reach.at(t) - itemRank[source.at(t)];
+  }
+  const rank = new Int32Array(vertexCount);
+  const height = new Float64Array(vertexCount);
+  rank.set(itemRank);
+  height.set(input.height);
+  const from: number[] = [];
+  const to: number[] = [];
+  const fromAt: number[] = [];
+  const toAt: number[] = [];
+  const firstBend = new Int32Array(edgeClass.length).fill(-1);
+  const begun = new Uint8Array(source.length);
+  const step = (a: number, b: number, atA: number, atB: number) => {
+    from.push(a);
+    to.push(b);
+    fromAt.push(atA);
+    toAt.push(atB);
+  };
+  for (let e = 0; e < edgeClass.length; e++) {
+    if (edgeClass[e] !== EDGE.normal) {
+      continue;
+    }
+    const [s, t] = [input.source[e], input.target[e]];
+    const trunk = trunkOf[e];
+    if (trunk < 0) {
+      step(s, t, input.sourceOffset[e], input.targetOffset[e]);
+      continue;
+    }
+    const first = bendOf[trunk];
+    firstBend[e] = first;
+    if (!begun[trunk]) {
+      begun[trunk] = 1;
+      step(s, first, input.sourceOffset[e], 0);
+      const bends = reach.at(trunk) - itemRank[s];
+      for (let b = 0; b < bends; b++) {
+        rank[first + b] = itemRank[s] + 1 + b;
+        if (b > 0) {
+          step(first + b - 1, first + b, 0, 0);
+        }
+      }
+    }
+    const last = first + itemRank[t] - itemRank[s] - 2;
+    step(last, t, 0, input.targetOffset[e]);
+  }
+  const a = Int32Array.from(from);
+  const b = Int32Array.from(to);
+  const atA = Float64Array.from(fromAt);
+  const atB = Float64Array.from(toAt);
+  return {
+    itemCount,
+    vertexCount,
+    rankCount: rank.reduce((most, r) => Math.max(most, r + 1), 0),
+    rank,
+    height,
+    stepCount: a.length,
+    out: side(vertexCount, a, b, atA, atB),
+    in: side(vertexCount, b, a, atB, atA),
+    firstBend
+  };
+}
