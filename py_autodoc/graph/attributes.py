@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import onnx
 
 from py_autodoc.graph.names import text
+from py_autodoc.graph.notes import Notes
 from py_autodoc.graph.values import const_sparse, const_tensor, declared_type
 
 _A = onnx.AttributeProto
@@ -56,6 +57,51 @@ def decode(attribute: onnx.AttributeProto, kind: int, name: str, open_graph: Ope
     if kind == _A.GRAPHS:
         return [open_graph(name, graph) for graph in attribute.graphs]
     return None
+
+
+class AttributeReader:
+    """Reads the attributes of all nodes of a model and compares their types with the schemas."""
+
+    def __init__(self, opsets: Mapping[str, int], notes: Notes) -> None:
+        self._opsets = opsets
+        self._notes = notes
+        self._types: dict[tuple[str, str], Mapping[str, int]] = {}
+
+    def read(
+        self, node: onnx.NodeProto, number: int, where: str, domain: str, op_type: str, open_graph: OpenGraph
+    ) -> dict[str, Any]:
+        """The attributes by name, the first where one is given twice; notes ``bad-attribute``."""
+        values: dict[str, Any] = {}
+        wanted: Mapping[str, int] | None = None
+        for attribute in node.attribute:
+            name = text(attribute.name)
+            kind = attribute_type(attribute)
+            if wanted is None:
+                wanted = self._types.get((domain, op_type)) or self._schema(domain, op_type)
+            if wanted.get(name, kind) != kind:
+                what = f"{name[:80]} is {_kind_name(kind)}, must be {_kind_name(wanted[name])}."
+                self._notes.add("bad-attribute", what, where, number)
+            if name in values:
+                self._notes.add("bad-attribute", f"{name[:80]} is given twice.", where, number)
+            else:
+                values[name] = decode(attribute, kind, name, open_graph)
+        return values
+
+    def _schema(self, domain: str, op_type: str) -> Mapping[str, int]:
+        types: dict[str, int] = {}
+        opset = self._opsets.get(domain, 0)
+        if opset > 0 and onnx.defs.has(op_type, domain):
+            try:
+                schema = onnx.defs.get_schema(op_type, min(opset, 1 << 30), domain)
+                types = {name: int(attribute.type) for name, attribute in schema.attributes.items()}
+            except onnx.defs.SchemaError:  # the operator is younger than the model's opset
+                types = {}
+        return self._types.setdefault((domain, op_type), types)
+
+
+def _kind_name(kind: int) -> str:
+    names = onnx.AttributeProto.AttributeType
+    return str(names.Name(kind)) if kind in names.values() else f"type {kind}"
 
 
 def type_text(proto: onnx.TypeProto) -> str:

@@ -111,32 +111,3 @@ def plain_constant(name: str, held: Any) -> tuple[int, np.ndarray[Any, Any]] | N
     except (TypeError, ValueError, OverflowError):
         return None
     return None
-
-
-class AttributeTypes:
-    """Compares attributes with the operator's schema."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str, int], dict[str, int]] = {}
-
-    def fault(self, domain: str, op_type: str, opset: int, name: str, kind: int) -> str:
-        """What is wrong with an attribute's type; empty when nothing is, or nothing is known."""
-        key = (domain, op_type, opset)
-        types = self._known.get(key)
-        if types is None:
-            types = self._known[key] = self._load(domain, op_type, opset)
-        wanted = types.get(name)
-        if wanted is None or wanted == kind:
-            return ""
-        names = onnx.AttributeProto.AttributeType
-        got = names.Name(kind) if kind in names.values() else f"type {kind}"
-        return f"is {got}, must be {names.Name(wanted)}."
-
-    def _load(self, domain: str, op_type: str, opset: int) -> dict[str, int]:
-        if not opset or not onnx.defs.has(op_type, domain):
-            return {}
-        try:
-            schema = onnx.defs.get_schema(op_type, min(opset, 1 << 30), domain)
-        except onnx.defs.SchemaError:
-            return {}
-        return {name: int(attribute.type) for name, attribute in schema.attributes.items()}

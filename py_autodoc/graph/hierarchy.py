@@ -18,7 +18,10 @@ from py_autodoc.graph.names import text
 MAX_DEPTH = 64
 """Levels kept; deeper scopes are cut."""
 CALL_KEY = "autodoc.call"
-"""Node metadata left by function expansion: JSON list of the calls the node comes from."""
+"""Node metadata left by function expansion: the scope levels down to the call, as JSON triples of
+name, class and origin."""
+NAME_KEY = "autodoc.name"
+"""Node metadata left by function expansion: the node's name in the function's body."""
 
 _SCOPES = "pkg.torch.onnx.name_scopes"
 _CLASSES = "pkg.torch.onnx.class_hierarchy"
@@ -48,10 +51,11 @@ class Scopes:
     def __init__(self) -> None:
         self._by_path: dict[tuple[str, str], Scope] = {}
         self._by_prefix: dict[str, Scope] = {}
+        self._by_call: dict[tuple[str, Scope], Scope] = {}
 
     def of(self, node: onnx.NodeProto, name: str, output: str) -> Scope:
         """The scope of one node; ``output`` stands in for an empty name."""
-        scopes = classes = namespace = calls = ""
+        scopes = classes = namespace = call = ""
         for entry in node.metadata_props:
             key = entry.key
             if key == _SCOPES:
@@ -61,7 +65,9 @@ class Scopes:
             elif key == _NAMESPACE:
                 namespace = text(entry.value)
             elif key == CALL_KEY:
-                calls = text(entry.value)
+                call = text(entry.value)
+            elif key == NAME_KEY:
+                name = text(entry.value)
         if scopes:
             found = self._recorded(scopes, classes)
         elif namespace:
@@ -69,8 +75,8 @@ class Scopes:
         else:
             found = NO_SCOPE
         if not found.tag and not found.names:
-            found = self._named(name if "/" in name or name else output)
-        return self._called(calls, found) if calls else found
+            found = self._named(name or ("" if call else output))
+        return self._called(call, found) if call else found
 
     def _recorded(self, scopes: str, classes: str) -> Scope:
         key = (scopes[: scopes.rfind(",")], classes[: classes.rfind(",")])
@@ -109,15 +115,30 @@ class Scopes:
             self._by_prefix[prefix] = known
         return known
 
-    def _called(self, calls: str, inner: Scope) -> Scope:
-        levels = [str(level) for level in json.loads(calls)] if len(calls) < _MAX_TEXT else []
-        names = (*levels, *inner.names)
-        origins = ("function",) * len(levels) + inner.origins
-        classes = tuple(level.split(" ")[0] for level in levels)
-        classes += inner.classes or ("",) * len(inner.names)
-        return Scope(
-            names[:MAX_DEPTH], classes[:MAX_DEPTH], origins[:MAX_DEPTH], inner.tag, len(names) > MAX_DEPTH
-        )
+    def _called(self, call: str, inner: Scope) -> Scope:
+        """Put a scope found in a function's body under the scope of the call."""
+        key = (call, inner)
+        known = self._by_call.get(key)
+        if known is None:
+            levels = _levels(call)
+            outer = [level[0] for level in levels if level[2] != "function"]
+            skip = len(outer) if inner.names[: len(outer)] == tuple(outer) else 0
+            classes = inner.classes or ("",) * len(inner.names)
+            rest = list(zip(inner.names, classes, inner.origins, strict=True))[skip:]
+            rows = levels + rest
+            names, kinds, origins = (tuple(row[i] for row in rows[:MAX_DEPTH]) for i in range(3))
+            cut = inner.cut or len(rows) > MAX_DEPTH
+            known = self._by_call[key] = Scope(names, kinds, origins, inner.tag, cut)
+        return known
+
+
+def _levels(call: str) -> list[tuple[str, str, str]]:
+    """The levels of a call; empty when the metadata was not written by the expansion."""
+    try:
+        levels = json.loads(call) if len(call) <= _MAX_TEXT else []
+        return [(str(name), str(kind), str(origin)) for name, kind, origin in levels]
+    except (ValueError, TypeError, RecursionError):
+        return []
 
 
 def module_scope(paths: list[str], classes: list[str]) -> Scope:

@@ -17,9 +17,10 @@ from py_autodoc.graph.census import Census
 from py_autodoc.graph.external import external_facts
 from py_autodoc.graph.functions import expand_functions
 from py_autodoc.graph.model import Diagnostic, FileFacts
-from py_autodoc.graph.names import sanitize
+from py_autodoc.graph.notes import Notes
 from py_autodoc.graph.probe import PathLike, base_name, regular_file, scan_source
 from py_autodoc.graph.scan import Scan
+from py_autodoc.graph.survey import survey
 from py_autodoc.graph.wire import Source, WireError
 from py_autodoc.limits import LIBRARY, Limits
 
@@ -87,15 +88,14 @@ def _loaded(
     scan: Scan, structure: bytes, identity: str, name: str, path: str | None, limits: Limits
 ) -> Loaded:
     proto = _parse(structure, scan, name)
-    diagnostics = sanitize(proto)
-    files, external, faults = external_facts(proto, path)
-    diagnostics += faults
-    facts = FileFacts(name, scan.source.size, scan.census.structure_bytes, identity, files, external)
-    expanded = expand_functions(proto, limits)
-    diagnostics += expanded.diagnostics
-    return Loaded(
-        proto, facts, scan.census, tuple(diagnostics), scan.census.functions, expanded.unexpanded_calls
+    notes = Notes()
+    found = survey(proto, notes)
+    external = external_facts(found.external, path, notes)
+    left = expand_functions(proto, limits, notes)
+    facts = FileFacts(
+        name, scan.source.size, scan.census.structure_bytes, identity, external.files, external.bytes
     )
+    return Loaded(proto, facts, scan.census, tuple(notes.done()), scan.census.functions, left)
 
 
 def _parse(structure: bytes, scan: Scan, name: str) -> onnx.ModelProto:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, MutableSequence
+from typing import Any, Protocol
+
 import onnx
 
-from py_autodoc.graph.model import Diagnostic
+from py_autodoc.graph.notes import Notes
+
+MAX_NAME = 512
+"""Longer names are cut; the cut ones stay distinct."""
+_KEPT = 400
 
 
 def text(value: str | bytes) -> str:
@@ -12,6 +19,73 @@ def text(value: str | bytes) -> str:
     return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
 
 
-def sanitize(proto: onnx.ModelProto) -> list[Diagnostic]:
-    """TODO"""
-    return []
+class _Named(Protocol):
+    name: str
+
+
+class Names:
+    r"""Rewrites the names of a model in place so that every later stage sees valid, short text.
+
+    Bytes that are not UTF-8 become ``\xff``; a name of more than 512 characters keeps its first
+    400 and gets a number. Equal names stay equal and different ones different.
+    """
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._known: dict[str | bytes, str] = {}
+
+    def node(self, node: onnx.NodeProto) -> None:
+        """Repair the names of one node."""
+        for name in (node.name, node.op_type, node.domain, *node.input, *node.output):
+            if type(name) is not str or len(name) > MAX_NAME:
+                break
+        else:
+            return
+        for field in ("name", "op_type", "domain", "overload"):
+            self._field(node, field)
+        self.sequence(node.input)
+        self.sequence(node.output)
+
+    def message(self, message: _Named | Any) -> None:
+        """Repair ``message.name``."""
+        name = message.name
+        if type(name) is not str or len(name) > MAX_NAME:
+            message.name = self._clean(name)
+
+    def messages(self, messages: Iterable[_Named | Any]) -> None:
+        """Repair the ``name`` of each message."""
+        for message in messages:
+            self.message(message)
+
+    def sequence(self, names: MutableSequence[str]) -> None:
+        """Repair a repeated string field."""
+        for place, name in enumerate(names):
+            if type(name) is not str or len(name) > MAX_NAME:
+                names[place] = self._clean(name)
+
+    def function(self, function: onnx.FunctionProto) -> None:
+        """Repair what a function declares."""
+        for field in ("name", "domain", "overload"):
+            self._field(function, field)
+        for names in (function.input, function.output, function.attribute):
+            self.sequence(names)
+        self.messages(function.attribute_proto)
+
+    def _field(self, message: Any, field: str) -> None:
+        name = getattr(message, field)
+        if type(name) is not str or len(name) > MAX_NAME:
+            setattr(message, field, self._clean(name))
+
+    def _clean(self, name: str | bytes) -> str:
+        known = self._known.get(name)
+        if known is not None:
+            return known
+        clean = text(name)
+        if not isinstance(name, str):
+            self._notes.add("non-utf8-name", "A name is not UTF-8; its bytes are shown escaped.", clean[:80])
+        if len(clean) > MAX_NAME:
+            what = f"A name of {len(clean):,} characters is cut."
+            self._notes.add("long-name", what, clean[:80])
+            clean = f"{clean[:_KEPT]}…#{len(self._known)}"
+        self._known[name] = clean
+        return clean

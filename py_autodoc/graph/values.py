@@ -170,5 +170,8 @@ def _shape(tensor: Any) -> Shape | None:
         elif dim.HasField("dim_value"):
             out.append(size if size == 0 else None)
         else:
-            out.append(text(dim.dim_param) or None)
+            symbol = dim.dim_param
+            if not isinstance(symbol, str):
+                symbol = dim.dim_param = text(symbol)  # shape inference reads the same protobuf
+            out.append(symbol or None)
     return tuple(out)
