@@ -1,0 +1,224 @@
+"""How often each graph of a model runs in one inference.
+
+If runs one branch: the one its constant condition selects, else the costlier one. Loop runs its body
+trip-count times when the count is a constant and the condition stays true; Scan runs it once a slice
+of its inputs. Otherwise the body counts once ("per iteration") and a diagnostic says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from py_autodoc.graph.model import Diagnostic, Model, Node, TensorKind, TypeTable
+
+UNBOUNDED_TRIPS = (1 << 31) - 1
+"""Trip counts from here on mean "until the condition fails" (exporters write INT32_MAX, INT64_MAX)."""
+
+_COPIES = ("Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten")
+_MAX_CHAIN = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Executions of a graph: ``times`` counts an unknown loop as one iteration (``exact`` False)."""
+
+    times: int = 1
+    exact: bool = True
+    counted: bool = True
+    """False for a branch that is not taken into the totals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trips:
+    """Iterations of one body per execution of its node; ``count`` None when unknown."""
+
+    count: int | None
+    code: str = ""
+    message: str = ""
+
+
+Weight = tuple[int, int, int]
+"""(FLOPs, MACs, bytes) by which branches are compared."""
+
+
+def graph_runs(
+    model: Model, types: TypeTable, own: Callable[[int], Weight]
+) -> tuple[list[Runs], list[Diagnostic]]:
+    """Runs of every graph; ``own(node)`` is the node's known cost of one execution.
+
+    Graph 0 runs once. A body has a larger id than the graph it lies in.
+    """
+    runs = [Runs()] * len(model.graphs)
+    if len(model.graphs) == 1:
+        return runs, []
+    facts = _Facts(model, types)
+    trips: dict[int, Trips] = {}
+    diagnostics: list[Diagnostic] = []
+    for graph in model.graphs[1:]:
+        node = model.nodes[graph.parent_node]
+        trips[graph.id] = found = facts.trips(node, graph.id)
+        if found.code:
+            where = node.name or f"{node.op_type} {node.id}"
+            diagnostics.append(Diagnostic(found.code, "warning", found.message, where, node=node.id))
+    taken = _branches(model, facts, trips, own)
+    for graph in model.graphs[1:]:
+        node = model.nodes[graph.parent_node]
+        outer, trip = runs[node.graph], trips[graph.id]
+        times = outer.times * (1 if trip.count is None else trip.count)
+        exact = outer.exact and trip.count is not None
+        if times > UNBOUNDED_TRIPS:
+            times, exact = outer.times, False
+            message = "Nested loops repeat this body too often; it counts once a pass of the outer loop."
+            diagnostics.append(Diagnostic("unbounded-loop", "warning", message, graph.name, node=node.id))
+        counted = outer.counted and taken.get(node.id, graph.id) == graph.id
+        runs[graph.id] = Runs(times, exact, counted)
+    return runs, diagnostics
+
+
+def _branches(
+    model: Model, facts: _Facts, trips: dict[int, Trips], own: Callable[[int], Weight]
+) -> dict[int, int]:
+    """If node → the graph of the branch that counts. Bodies are summed before what holds them."""
+    total: dict[int, Weight] = {}
+    taken: dict[int, int] = {}
+    for graph in reversed(model.graphs[1:]):
+        flops = macs = moved = 0
+        for number in graph.nodes:
+            a, b, c = own(number)
+            flops, macs, moved = flops + a, macs + b, moved + c
+            node = model.nodes[number]
+            if not node.subgraphs:
+                continue
+            if node.op_type == "If" and not node.domain:
+                branch = taken[number] = facts.branch(node, total)
+                bodies = [] if branch < 0 else [branch]
+            else:
+                bodies = [body for _, body in node.subgraphs]
+            for body in bodies:
+                count = trips[body].count
+                a, b, c = (x * (1 if count is None else count) for x in total[body])
+                flops, macs, moved = flops + a, macs + b, moved + c
+        total[graph.id] = (flops, macs, moved)
+    for number in model.graphs[0].nodes:
+        node = model.nodes[number]
+        if node.subgraphs and node.op_type == "If" and not node.domain:
+            taken[number] = facts.branch(node, total)
+    return taken
+
+
+class _Facts:
+    """What constants and shapes say about conditions and trip counts."""
+
+    def __init__(self, model: Model, types: TypeTable) -> None:
+        self.model = model
+        self.types = types
+
+    def value(self, tensor: int) -> Any | None:
+        """The single value of a known tensor, looked up through copies; None when unknown."""
+        for _ in range(_MAX_CHAIN):
+            if tensor < 0:
+                return None
+            array = self.types.values.get(tensor)
+            if array is None:
+                array = self.model.constants.get(tensor)
+            if array is not None:
+                return array.reshape(-1)[0] if getattr(array, "size", 0) == 1 else None
+            tensor = self._source(tensor)
+        return None
+
+    def _source(self, tensor: int) -> int:
+        """The tensor that a copying operator copies, -1 when the producer computes."""
+        producer = self.model.tensors[tensor].producer
+        if producer < 0:
+            return -1
+        node = self.model.nodes[producer]
+        return node.inputs[0] if node.op_type in _COPIES and not node.domain and node.inputs else -1
+
+    def branch(self, node: Node, total: dict[int, Weight]) -> int:
+        """The branch that counts: the selected one, else the costlier, then_branch when equal."""
+        bodies = dict(node.subgraphs)
+        condition = self.value(node.inputs[0]) if node.inputs else None
+        if condition is not None and len(bodies) == 2:
+            selected = bodies.get("then_branch" if bool(condition) else "else_branch")
+            if selected is not None:
+                return selected
+        order = sorted(bodies, key=lambda name: (name != "then_branch", name))
+        return max((bodies[name] for name in order), key=lambda g: total.get(g, (0, 0, 0)), default=-1)
+
+    def trips(self, node: Node, body: int) -> Trips:
+        """Iterations of ``body`` in one execution of ``node``."""
+        if node.domain == "" and node.op_type == "If":
+            return Trips(1)
+        if node.domain == "" and node.op_type == "Loop":
+            return self._loop(node, body)
+        if node.domain == "" and node.op_type == "Scan":
+            return self._scan(node)
+        if node.op_type == "FlexAttention":
+            return Trips(1)
+        if node.op_type == "SequenceMap":
+            return Trips(
+                None, "loop-trip-unknown", "The sequence's length is not known; its body counts once."
+            )
+        message = f"How often {node.op_type} runs its body is not known; it counts once."
+        return Trips(None, "loop-trip-unknown", message)
+
+    def _loop(self, node: Node, body: int) -> Trips:
+        inputs = (*node.inputs, -1, -1)
+        start = True if inputs[1] < 0 else self.value(inputs[1])
+        if start is not None and not bool(start):
+            return Trips(0)
+        limit = self.value(inputs[0])
+        if limit is not None and int(limit) <= 0:
+            return Trips(0)
+        if limit is not None and int(limit) >= UNBOUNDED_TRIPS:
+            message = f"The trip count {int(limit)} is no real bound; the body counts once (per iteration)."
+            return Trips(None, "unbounded-loop", message)
+        if limit is not None and start is not None and self._stays_true(body):
+            return Trips(int(limit))
+        why = "its trip count is not a constant" if limit is None else "a condition may end it early"
+        return Trips(None, "loop-trip-unknown", f"Loop: {why}; the body counts once (per iteration).")
+
+    def _stays_true(self, body: int) -> bool:
+        """True when the body's condition output is constant true or its own condition input."""
+        graph = self.model.graphs[body]
+        if not graph.outputs:
+            return False
+        tensor = graph.outputs[0]
+        value = self.value(tensor)
+        if value is not None:
+            return bool(value)
+        condition = graph.inputs[1] if len(graph.inputs) > 1 else -1
+        for _ in range(_MAX_CHAIN):
+            if tensor < 0:
+                return False
+            if tensor == condition and self.model.tensors[tensor].kind == TensorKind.OUTER:
+                return True
+            tensor = self._source(tensor)
+        return False
+
+    def _scan(self, node: Node) -> Trips:
+        unknown = Trips(
+            None, "loop-trip-unknown", "Scan: its length is not known; the body counts once (per iteration)."
+        )
+        slices = node.attributes.get("num_scan_inputs")
+        if not isinstance(slices, int) or not 0 < slices <= len(node.inputs):
+            return unknown
+        shape = self.types.shapes[node.inputs[-slices]] if node.inputs[-slices] >= 0 else None
+        if shape is None:
+            return unknown
+        if 0 < node.opset < 9:  # opset 8: (batch, sequence, …), every sequence runs on its own
+            sizes = list(shape[:2])
+        else:
+            axes = node.attributes.get("scan_input_axes") or [0]
+            axis = axes[0] if isinstance(axes, list) and isinstance(axes[0], int) else 0
+            if not -len(shape) <= axis < len(shape):
+                return unknown
+            sizes = [shape[axis]]
+        count = 1
+        for size in sizes:
+            if not isinstance(size, int) or size < 0:
+                return unknown
+            count *= size
+        return Trips(count)

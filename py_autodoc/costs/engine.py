@@ -1,0 +1,272 @@
+"""Costs of every node and of the whole model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from py_autodoc.costs import rules
+from py_autodoc.costs.control_flow import graph_runs
+from py_autodoc.costs.registry import BYTES_UNKNOWN, Cost, NodeView, Unknown, carries_macs, rule_for
+from py_autodoc.costs.sizes import Sizes
+from py_autodoc.graph.model import Diagnostic, Model, Node, TypeTable
+
+__all__ = ["CostTable", "NodeCost", "OpTotal", "Totals", "cost_table", "node_costs", "rules", "totals"]
+
+MAX_NUMBER = (1 << 63) - 1
+"""Larger numbers are no real costs, and would not fit the report."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCost:
+    """Cost of one execution of a node, and how often it runs.
+
+    ``cost`` is None when MACs or FLOPs are unknown; inside a cost ``None`` bytes are unknown.
+    ``reason`` says why a number is missing. ``repeat`` is None when the number of executions is
+    unknown; the totals then count ``times`` (each unknown loop as one iteration). ``counted`` is
+    False in the branch of an If that the totals leave out.
+    """
+
+    cost: Cost | None
+    reason: str = ""
+    repeat: int | None = 1
+    times: int = 1
+    counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CostTable:
+    """``nodes[i]`` is the cost of node ``i``; ``diagnostics`` what could not be told."""
+
+    nodes: list[NodeCost]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(slots=True)
+class OpTotal:
+    """Totals of one operator type; ``count`` nodes, MACs and FLOPs with repeats."""
+
+    count: int = 0
+    macs: int = 0
+    flops: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over the counted nodes, with what they cover. Constant nodes are left out.
+
+    A sum of None means that no part of it is known (or that it exceeds 64 bits).
+    """
+
+    macs: int | None
+    flops: int | None
+    read_bytes: int | None
+    write_bytes: int | None
+    nodes_known: int
+    nodes_total: int
+    mac_nodes_known: int
+    mac_nodes_total: int
+    by_op: dict[tuple[str, str], OpTotal] = field(default_factory=dict)
+    """(domain, operator) → totals."""
+    reasons: dict[str, int] = field(default_factory=dict)
+    """Why costs are unknown → nodes."""
+    unknown_ops: dict[str, int] = field(default_factory=dict)
+    """Operators without a rule, ``domain::Op`` → nodes."""
+
+    @property
+    def node_share(self) -> float:
+        """Share of nodes whose cost is known, 1 for a model without nodes."""
+        return self.nodes_known / self.nodes_total if self.nodes_total else 1.0
+
+    @property
+    def mac_share(self) -> float | None:
+        """Share of multiply-accumulate nodes whose MACs are known, None when there are none."""
+        return self.mac_nodes_known / self.mac_nodes_total if self.mac_nodes_total else None
+
+
+def node_costs(model: Model, types: TypeTable) -> list[NodeCost]:
+    """Cost of every node, index = node id. See ``cost_table`` for the diagnostics."""
+    return cost_table(model, types).nodes
+
+
+def cost_table(model: Model, types: TypeTable, sizes: Sizes | None = None) -> CostTable:
+    """Cost of every node and the diagnostics. Never raises on content."""
+    run = _Run(model, types, sizes or Sizes(model, types))
+    own = [run.one(node) for node in model.nodes]
+    if len(model.graphs) == 1:
+        return CostTable([NodeCost(cost, why) for cost, why in own], tuple(run.notes()))
+
+    def weight(node: int) -> tuple[int, int, int]:
+        cost = own[node][0]
+        if cost is None:
+            return (0, 0, 0)
+        return (cost.flops, cost.macs, (cost.read_bytes or 0) + (cost.write_bytes or 0))
+
+    runs, diagnostics = graph_runs(model, types, weight)
+    table = []
+    for node, (cost, why) in zip(model.nodes, own, strict=True):
+        r = runs[node.graph]
+        table.append(NodeCost(cost, why, r.times if r.exact else None, r.times, r.counted))
+    return CostTable(table, (*run.notes(), *diagnostics))
+
+
+class _Run:
+    """Applies the rules; remembers what failed."""
+
+    def __init__(self, model: Model, types: TypeTable, sizes: Sizes) -> None:
+        self.model = model
+        self.types = types
+        self.sizes = sizes
+        self.unknown: dict[str, list[int]] = {}
+        self.failed: dict[tuple[str, str], int] = {}
+
+    def one(self, node: Node) -> tuple[Cost | None, str]:
+        """(cost, reason) of one node."""
+        rule = rule_for(node.domain, node.op_type)
+        if rule is None:
+            self.unknown.setdefault(op_name(node), []).append(node.id)
+            return None, f"no cost rule for {op_name(node)}"
+        view = NodeView(self.model, self.types, node, self.sizes)
+        try:
+            cost = rule(view)
+        except Unknown as fault:
+            return None, str(fault)
+        except (ArithmeticError, ValueError, TypeError, IndexError, KeyError, AttributeError) as fault:
+            self.failed.setdefault((op_name(node), f"{type(fault).__name__}: {fault}"), node.id)
+            return None, f"the inputs or attributes do not fit {node.op_type}"
+        return self._filled(node, cost)
+
+    def _filled(self, node: Node, cost: Cost) -> tuple[Cost | None, str]:
+        """The cost with its traffic; refused when a number is negative or beyond 64 bits."""
+        read, write = cost.read_bytes, cost.write_bytes
+        if read is None:
+            read = self._traffic(node.inputs)
+        if write is None:
+            write = self._traffic(node.outputs)
+        if not 0 <= cost.macs <= cost.flops <= MAX_NUMBER or max(read, write) > MAX_NUMBER:
+            return None, "the number is too large to be a real cost"
+        if read != BYTES_UNKNOWN and write != BYTES_UNKNOWN:
+            return Cost(cost.macs, cost.flops, read, write), ""
+        why = self._unsized(node, read == BYTES_UNKNOWN)
+        return (
+            Cost(
+                cost.macs,
+                cost.flops,
+                None if read == BYTES_UNKNOWN else read,
+                None if write == BYTES_UNKNOWN else write,
+            ),
+            why,
+        )
+
+    def _traffic(self, tensors: Sequence[int]) -> int:
+        """Bytes of the tensors, each once; ``BYTES_UNKNOWN`` when one is unknown."""
+        table = self.sizes.bytes
+        moved = 0
+        for tensor in tensors if len(tensors) < 2 else set(tensors):
+            if tensor < 0:
+                continue
+            size = table[tensor]
+            if size is None:
+                return BYTES_UNKNOWN
+            moved += size
+        return moved
+
+    def _unsized(self, node: Node, reading: bool) -> str:
+        """Why the traffic is unknown: the first tensor without a size."""
+        for what, tensors in (("input", node.inputs), ("output", node.outputs)):
+            for place, tensor in enumerate(tensors):
+                if tensor < 0 or self.sizes.bytes[tensor] is not None:
+                    continue
+                if self.sizes.numel[tensor] is not None:
+                    kind = "text" if self.types.dtypes[tensor] == 8 else "of unknown element type"
+                    return f"bytes: {what} {place} is {kind}"
+                container = self.model.tensors[tensor].container
+                if container in ("sequence", "optional", "map"):
+                    return f"bytes: {what} {place} is a {container}"
+                return f"bytes: the shape of {what} {place} is not known"
+        return f"bytes: the {'inputs' if reading else 'outputs'} used depend on the data"
+
+    def notes(self) -> list[Diagnostic]:
+        """One diagnostic an unknown operator and a distinct failure."""
+        found = []
+        for name, nodes in self.unknown.items():
+            many = f"{len(nodes)} nodes" if len(nodes) > 1 else "1 node"
+            message = f"{name} is not an operator we know; the cost of {many} is unknown."
+            first = self.model.nodes[nodes[0]]
+            found.append(Diagnostic("unknown-op", "warning", message, first.name or name, node=first.id))
+        for (name, fault), number in self.failed.items():
+            message = f"The inputs or attributes do not fit the operator {name} ({fault[:120]})."
+            where = self.model.nodes[number].name or name
+            found.append(Diagnostic("cost-rule-failed", "warning", message, where, node=number))
+        return found
+
+
+def op_name(node: Node) -> str:
+    """``Conv``, or ``com.microsoft::FusedConv`` outside ai.onnx."""
+    return f"{node.domain}::{node.op_type}" if node.domain else node.op_type
+
+
+def totals(model: Model, costs: Sequence[NodeCost]) -> Totals:
+    """Sums over the nodes that run. Coverage counts every node but Constants, in all graphs."""
+    sums = {"macs": _Sum(), "flops": _Sum(), "read": _Sum(), "write": _Sum()}
+    by_op: dict[tuple[str, str], OpTotal] = {}
+    reasons: Counter[str] = Counter()
+    unknown: Counter[str] = Counter()
+    known = total = mac_known = mac_total = 0
+    for node, entry in zip(model.nodes, costs, strict=True):
+        if node.op_type == "Constant" and not node.domain:
+            continue
+        total += 1
+        key = (node.domain, node.op_type)
+        op = by_op.get(key)
+        if op is None:
+            op = by_op[key] = OpTotal()
+        op.count += 1
+        mac = carries_macs(*key)
+        mac_total += mac
+        cost = entry.cost
+        if cost is None:
+            reasons[entry.reason] += 1
+            if rule_for(*key) is None:
+                unknown[op_name(node)] += 1
+            continue
+        known += 1
+        mac_known += mac
+        if not entry.counted:
+            continue
+        times = entry.times
+        op.macs += cost.macs * times
+        op.flops += cost.flops * times
+        sums["macs"].add(cost.macs, times)
+        sums["flops"].add(cost.flops, times)
+        sums["read"].add(cost.read_bytes, times)
+        sums["write"].add(cost.write_bytes, times)
+    for op in by_op.values():
+        op.macs, op.flops = min(op.macs, MAX_NUMBER), min(op.flops, MAX_NUMBER)
+    result = {name: s.result(total) for name, s in sums.items()}
+    return Totals(
+        result["macs"], result["flops"], result["read"], result["write"],
+        known, total, mac_known, mac_total, by_op, dict(reasons), dict(unknown),
+    )  # fmt: skip
+
+
+class _Sum:
+    """A sum that remembers whether anything went into it."""
+
+    __slots__ = ("parts", "value")
+
+    def __init__(self) -> None:
+        self.value = 0
+        self.parts = 0
+
+    def add(self, number: int | None, times: int) -> None:
+        if number is not None:
+            self.value += number * times
+            self.parts += 1
+
+    def result(self, nodes: int) -> int | None:
+        """The sum; None when nodes exist but none is known, or when it exceeds 64 bits."""
+        if (nodes and not self.parts) or self.value > MAX_NUMBER:
+            return None
+        return self.value

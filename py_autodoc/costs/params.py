@@ -1,0 +1,221 @@
+"""Parameters, wherever they live, and the bytes of all constants.
+
+A parameter is an element of a float (or quantized) weight:
+
+* every float constant counts, in an initializer or a Constant node, of any graph (all branches of an
+  If), dense or sparse (stored values), inside the file or external; so do the learned numbers that
+  ai.onnx.ml keeps in attributes;
+* an integer constant counts where an operator takes a quantized weight (``slots.QUANTIZED``), directly,
+  through views, or through a Gather; several packed in one element count each;
+* a ConstantOfShape output counts where it is a weight: its shape is a constant and it reaches a weight
+  input (``slots.LEARNED``) through views only. Published "light" models are written so.
+
+One tensor counts once however often it is used, and so do two tensors that share one external
+region. Scales, zero points, integer constants, masks and text are listed apart.
+
+The first node that uses a parameter owns it. Nodes that only prepare a weight (DequantizeLinear,
+Cast, Transpose, Reshape …) pass it on: the Conv behind a DequantizeLinear owns the weight.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from py_autodoc.costs.sizes import FLOAT_TYPES, Sizes
+from py_autodoc.costs.slots import (
+    LEARNED,
+    ML_ATTRIBUTES,
+    PASSES_ON,
+    PER_CHANNEL,
+    QUANTIZED,
+    VIEWS,
+    packed_elements,
+)
+from py_autodoc.graph.model import ConstTensor, Model, Node, Tensor, TensorKind, TypeTable
+
+_BOOL, _STRING = 9, 8
+_CONSTANT_KINDS = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+
+
+@dataclass(frozen=True, slots=True)
+class ParamTable:
+    """Parameters of a model. Lists are indexed by node id."""
+
+    total: int
+    """Elements of all parameters, those that no node uses included."""
+    params: list[int]
+    """Parameters each node is the first to use."""
+    node_bytes: list[int | None]
+    """Bytes of all constants each node is the first to use; None when one has no known size."""
+    weight_bytes: int | None
+    """Stored bytes of all constants, a generated weight at its full size; None when one is unknown."""
+    other_constants: dict[str, int] = field(default_factory=dict)
+    """scales, zero_points, integer_constants, masks, text → elements."""
+    unused: int = 0
+    """Parameters that no node uses."""
+    tensors: frozenset[int] = frozenset()
+    """Ids of the tensors that count as parameters."""
+
+
+def count_params(model: Model, types: TypeTable, sizes: Sizes | None = None) -> ParamTable:
+    """Count parameters and constants of every graph. Reads no weight. Never raises on content."""
+    return _Count(model, types, sizes or Sizes(model, types)).run()
+
+
+class _Count:
+    def __init__(self, model: Model, types: TypeTable, sizes: Sizes) -> None:
+        self.model = model
+        self.types = types
+        self.sizes = sizes
+        self.params = [0] * len(model.nodes)
+        self.node_bytes: list[int | None] = [0] * len(model.nodes)
+        self.total = self.unused = 0
+        self.weight_bytes: int | None = 0
+        self.other: Counter[str] = Counter()
+        self.tensors: set[int] = set()
+        self.regions: set[tuple[object, ...]] = set()
+
+    def run(self) -> ParamTable:
+        for tensor in self.model.tensors:
+            if tensor.kind in _CONSTANT_KINDS:
+                self._constant(tensor)
+        for node in self.model.nodes:
+            if node.op_type == "ConstantOfShape" and not node.domain:
+                self._generated(node)
+            elif node.domain == "ai.onnx.ml":
+                self._attributes(node)
+        return ParamTable(
+            self.total, self.params, self.node_bytes, self.weight_bytes, dict(self.other), self.unused,
+            frozenset(self.tensors),
+        )  # fmt: skip
+
+    def _constant(self, tensor: Tensor) -> None:
+        storage = tensor.storage
+        if storage is not None and storage.location and storage.offset is not None and storage.length:
+            region = (storage.location, storage.offset, storage.length, tensor.dtype, tensor.shape)
+            if region in self.regions:
+                return
+            self.regions.add(region)
+        elements = self.sizes.numel[tensor.id] or 0
+        if storage is not None and storage.sparse_values is not None:
+            elements = storage.sparse_values
+        reason, elements = self._kind(tensor, elements)
+        if reason:
+            self.other[reason] += elements
+        self._add(tensor.id, 0 if reason else elements, self.sizes.bytes[tensor.id])
+        if not reason:
+            self.tensors.add(tensor.id)
+
+    def _kind(self, tensor: Tensor, elements: int) -> tuple[str, int]:
+        """("", parameters) or (why it is none, elements)."""
+        dtype = self.types.dtypes[tensor.id] or tensor.dtype
+        if tensor.quantized_scale:
+            return ("scales" if dtype in FLOAT_TYPES else "zero_points"), elements
+        if dtype in FLOAT_TYPES:
+            return "", elements
+        if dtype in (_BOOL, _STRING):
+            return ("masks" if dtype == _BOOL else "text"), elements
+        use = self._quantized_use(tensor)
+        if use is None:
+            return "integer_constants", elements
+        return "", packed_elements(*use, elements)
+
+    def _quantized_use(self, tensor: Tensor) -> tuple[Node, int] | None:
+        """The (node, input) that takes the tensor as a quantized weight, through views and Gather."""
+        seen = {tensor.id}
+        stack = [tensor.id]
+        while stack:
+            current = stack.pop()
+            for number in self.model.tensors[current].consumers:
+                node = self.model.nodes[number]
+                places = QUANTIZED.get((node.domain, node.op_type))
+                if places is not None:
+                    for place in places:
+                        if place < len(node.inputs) and node.inputs[place] == current:
+                            return node, place
+                elif (node.op_type in VIEWS or node.op_type == "Gather") and node.inputs[0] == current:
+                    stack.extend(t for t in node.outputs if t >= 0 and t not in seen)
+                    seen.update(node.outputs)
+        return None
+
+    def _generated(self, node: Node) -> None:
+        """Count the output of a ConstantOfShape node when it is a weight."""
+        if not node.inputs or not node.outputs or min(node.inputs[0], node.outputs[0]) < 0:
+            return
+        made = node.outputs[0]
+        elements = self.sizes.numel[made]
+        if self.model.tensors[node.inputs[0]].kind not in _CONSTANT_KINDS or elements is None:
+            return
+        if self.types.dtypes[made] in FLOAT_TYPES and self._reaches_weight(made):
+            self.tensors.add(made)
+            self._add(made, elements, self.sizes.bytes[made])
+
+    def _reaches_weight(self, tensor: int) -> bool:
+        """True when a weight input takes the tensor, directly or through views."""
+        shape = self.types.shapes[tensor] or ()
+        vector = len(shape) > 0 and sum(d != 1 for d in shape) == 1
+        seen = {tensor}
+        stack = [tensor]
+        while stack:
+            current = stack.pop()
+            for number in self.model.tensors[current].consumers:
+                node = self.model.nodes[number]
+                places = LEARNED.get((node.domain, node.op_type), ())
+                if any(place < len(node.inputs) and node.inputs[place] == current for place in places):
+                    return True
+                if vector and node.op_type in PER_CHANNEL and not node.domain:
+                    return True
+                if node.op_type in VIEWS and node.inputs[0] == current:
+                    stack.extend(t for t in node.outputs if t >= 0 and t not in seen)
+                    seen.update(node.outputs)
+        return False
+
+    def _attributes(self, node: Node) -> None:
+        """Learned numbers of an ai.onnx.ml operator: float lists (4 bytes each) or tensors."""
+        for name in ML_ATTRIBUTES.get(node.op_type, ()):
+            value = node.attributes.get(name)
+            if isinstance(value, list):
+                self._own(node.id, len(value), 4 * len(value))
+            elif isinstance(value, ConstTensor):
+                count = 1
+                for d in value.shape:
+                    count *= max(d, 0)
+                self._own(node.id, count, value.storage.bytes)
+
+    def _add(self, tensor: int, params: int, size: int | None) -> None:
+        self._own(self._first_user(tensor), params, size)
+
+    def _own(self, node: int, params: int, size: int | None) -> None:
+        """Give ``params`` and ``size`` bytes to a node (-1: nobody uses them) and to the totals."""
+        self.total += params
+        self.weight_bytes = _plus(self.weight_bytes, size)
+        if node < 0:
+            self.unused += params
+            return
+        self.params[node] += params
+        self.node_bytes[node] = _plus(self.node_bytes[node], size)
+
+    def _first_user(self, tensor: int) -> int:
+        """The first node (in file order) that uses the tensor, past those that only prepare it."""
+        first = -1
+        seen = {tensor}
+        stack = [tensor]
+        tensors, nodes = self.model.tensors, self.model.nodes
+        while stack:
+            current = stack.pop()
+            for number in tensors[current].consumers:
+                node = nodes[number]
+                passed: tuple[int, ...] = ()
+                if node.op_type in PASSES_ON and node.inputs[0] == current:
+                    passed = tuple(t for t in node.outputs if t >= 0 and tensors[t].consumers)
+                if passed:
+                    stack.extend(t for t in passed if t not in seen)
+                    seen.update(passed)
+                elif first < 0 or number < first:
+                    first = number
+        return first
+
+
+def _plus(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b
