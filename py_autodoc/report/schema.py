@@ -106,16 +106,21 @@ class Layer(_Wire, frozen=True, kw_only=True):
     """Where the node lives when it is not in the main graph: ``If_3.then_branch``."""
     repeat: int | None = 1
     """How often the node runs in one inference (loop bodies); None when unknown."""
+    counted: bool = True
+    """False in the branch of an If that the totals leave out because the other one costs more."""
     reason: str = ""
     """Why a number is null."""
 
 
 class Block(_Wire, frozen=True, kw_only=True):
-    """A group of nodes shown as one box, from scopes or names."""
+    """A group of nodes shown as one box, from scopes or names. Sums are of what is known, per inference."""
 
     name: str
+    """Scope path, ``/``-separated."""
     type: str
+    """Class name, empty when unknown."""
     nodes: list[int]
+    """Ids of the layers in it, those of inner blocks included."""
     params: int
     macs: int | None
     flops: int | None
@@ -147,6 +152,8 @@ class Metrics(_Wire, frozen=True, kw_only=True):
     """Liveness peak with views and in-place reuse understood."""
     peak_activation_bytes_simple: int | None
     """The same without reuse."""
+    peak_reason: str
+    """Why the peak is null."""
     by_op: list[OpTotals]
 
 
@@ -268,6 +275,12 @@ class NodeColumns(_Wire, frozen=True, kw_only=True):
     activation_bytes: list[int | None]
     reason: dict[str, str]
     """Node id (as text) → why its numbers are null."""
+    repeat: dict[str, int | None]
+    """Node id (as text) → how often it runs in one inference, where that is not once; null: unknown.
+
+    ``macs``, ``flops`` and the traffic are of one inference: one execution times this number, an
+    unknown number counted as one.
+    """
 
 
 class TensorColumns(_Wire, frozen=True, kw_only=True):

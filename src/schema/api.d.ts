@@ -141,11 +141,14 @@ export interface components {
     };
     /**
      * Block
-     * @description A group of nodes shown as one box, from scopes or names.
+     * @description A group of nodes shown as one box, from scopes or names. Sums are of what is known, per inference.
      */
     Block: {
+      /** @description Scope path, `/`-separated. */
       name: string;
+      /** @description Class name, empty when unknown. */
       type: string;
+      /** @description Ids of the layers in it, those of inner blocks included. */
       nodes: number[];
       params: number;
       macs: number | null;
@@ -353,6 +356,8 @@ export interface components {
       subgraph: string;
       /** @description How often the node runs in one inference (loop bodies); None when unknown. */
       repeat: number | null;
+      /** @description False in the branch of an If that the totals leave out because the other one costs more. */
+      counted: boolean;
       /** @description Why a number is null. */
       reason: string;
     };
@@ -375,6 +380,8 @@ export interface components {
       peak_activation_bytes: number | null;
       /** @description The same without reuse. */
       peak_activation_bytes_simple: number | null;
+      /** @description Why the peak is null. */
+      peak_reason: string;
       by_op: components['schemas']['OpTotals'][];
     };
     /**
@@ -430,6 +437,15 @@ export interface components {
       /** @description Node id (as text) → why its numbers are null. */
       reason: {
         [key: string]: string;
+      };
+      /**
+       * @description Node id (as text) → how often it runs in one inference, where that is not once; null: unknown.
+       *
+       *     `macs`, `flops` and the traffic are of one inference: one execution times this number, an
+       *     unknown number counted as one.
+       */
+      repeat: {
+        [key: string]: number | null;
       };
     };
     /**

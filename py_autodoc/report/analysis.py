@@ -1,0 +1,202 @@
+"""The pipeline: a model in any form → everything the report and the viewer are made of.
+
+Phases, as ``progress`` names them: load, build, shapes, costs, memory.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from py_autodoc.costs.engine import CostTable, NodeCost, Totals, cost_table, totals
+from py_autodoc.costs.memory import PeakMemory, peak_activation
+from py_autodoc.costs.params import ParamTable, count_params
+from py_autodoc.costs.sizes import Sizes
+from py_autodoc.errors import AutodocError, InputError
+from py_autodoc.graph.build import build
+from py_autodoc.graph.load import Loaded, load, load_bytes
+from py_autodoc.graph.model import Diagnostic, Model, TypeTable
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.report.dims import Dims, resolve
+
+PHASES = ("load", "build", "shapes", "costs", "memory")
+FAILED = "analysis-failed"
+"""Code of the diagnostic that says a stage broke and the report is partial."""
+
+Progress = Callable[[str, int, int], None]
+"""(phase, done, total); what it raises ends the analysis."""
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to analyse.
+
+    ``bindings`` gives symbols their sizes (``"*"``: every unbound one), ``input_shapes`` whole shapes
+    to inputs, ``batch_size`` a size to the first symbol of the inputs. ``assume`` gives what is still
+    free its suggested size.
+    """
+
+    bindings: Mapping[str, int] = field(default_factory=dict)
+    input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    batch_size: int | None = None
+    assume: bool = False
+    limits: Limits = LIBRARY
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """One analysed model. ``peak`` is None when the sweep failed."""
+
+    loaded: Loaded
+    model: Model
+    types: TypeTable
+    sizes: Sizes
+    costs: list[NodeCost]
+    totals: Totals
+    params: ParamTable
+    peak: PeakMemory | None
+    dims: Dims
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def partial(self) -> bool:
+        """True when a stage failed and its results are missing."""
+        return any(d.code == FAILED for d in self.diagnostics)
+
+
+def run(source: Any, options: Options | None = None, progress: Progress | None = None) -> Analysis:
+    """Analyse a path, serialized bytes, ``onnx.ModelProto`` or ``onnx_ir.Model``.
+
+    No weight is read from a file and no external file is opened. A stage that fails on an odd model
+    leaves its numbers unknown and a diagnostic ``analysis-failed``.
+
+    Raises:
+        InputError: the model cannot be read at all, or an option does not fit it.
+    """
+    with paused_gc():
+        return _Run(options or Options(), progress or _silent).run(source)
+
+
+@contextmanager
+def paused_gc() -> Iterator[None]:
+    """Nothing built here is garbage before the end: collecting in between only costs time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _silent(phase: str, done: int, total: int) -> None:
+    """Progress that nobody asked for."""
+
+
+class _Run:
+    def __init__(self, options: Options, progress: Progress) -> None:
+        self.options = options
+        self.progress = progress
+        self.failures: list[Diagnostic] = []
+
+    def run(self, source: Any) -> Analysis:
+        self._enter("load")
+        loaded = open_model(source, self.options.limits)
+        self._enter("build")
+        model = build(loaded)
+        dims = resolve(model, self.options)
+        self._enter("shapes")
+        types = self._guard("shapes", lambda: self._infer(loaded, model, dims), lambda: declared_types(model))
+        self._enter("costs")
+        sizes = Sizes(model, types)
+        table = self._guard("costs", lambda: cost_table(model, types, sizes), lambda: no_costs(model))
+        params = count_params(model, types, sizes)
+        self._enter("memory")
+        peak = self._guard("memory", lambda: peak_activation(model, types, sizes), lambda: None)
+        self.progress("memory", len(PHASES), len(PHASES))
+        return Analysis(
+            loaded=loaded,
+            model=model,
+            types=types,
+            sizes=sizes,
+            costs=table.nodes,
+            totals=totals(model, table.nodes),
+            params=params,
+            peak=peak,
+            dims=dims,
+            diagnostics=(*model.diagnostics, *types.diagnostics, *table.diagnostics, *self.failures),
+        )
+
+    def _infer(self, loaded: Loaded, model: Model, dims: Dims) -> TypeTable:
+        # Shape inference is half of the import time: not before the file is known to be a model.
+        from py_autodoc.graph.shapes import infer
+
+        return infer(loaded, model, dims.bindings, self.options.input_shapes)
+
+    def _enter(self, phase: str) -> None:
+        self.progress(phase, PHASES.index(phase), len(PHASES))
+
+    def _guard(self, phase: str, work: Callable[[], T], fallback: Callable[[], T]) -> T:
+        try:
+            return work()
+        except (AutodocError, MemoryError):
+            raise
+        except Exception as fault:
+            log.debug("%s failed", phase, exc_info=True)
+            message = f"The stage {phase} failed ({type(fault).__name__}); its numbers are unknown."
+            self.failures.append(Diagnostic(FAILED, "error", message))
+            return fallback()
+
+
+def open_model(source: Any, limits: Limits = LIBRARY) -> Loaded:
+    """The structure of a model given in any form. Raises: InputError."""
+    if isinstance(source, (str, os.PathLike)):
+        return load(source, limits)
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return load_bytes(bytes(source), limits=limits)
+    if type(source).__module__.partition(".")[0] == "onnx_ir":
+        import onnx_ir
+
+        source = onnx_ir.to_proto(source)
+    if hasattr(source, "SerializeToString") and hasattr(source, "graph"):
+        return load_bytes(_serialized(source), f"{source.graph.name or 'model'}.onnx", limits)
+    raise InputError(
+        "not-a-source",
+        f"Cannot analyse a {type(source).__name__}.",
+        "Give a path, bytes, an onnx.ModelProto or an onnx_ir.Model.",
+    )
+
+
+def _serialized(proto: Any) -> bytes:
+    from google.protobuf.message import EncodeError
+
+    try:
+        data: bytes = proto.SerializeToString()
+    except (EncodeError, ValueError):
+        raise InputError(
+            "too-large-in-memory",
+            "The model in memory is over 2 GB, more than protobuf can hold.",
+            "Save it with external data and give the path.",
+        ) from None
+    return data
+
+
+def declared_types(model: Model) -> TypeTable:
+    """Types as the file declares them, for when inference failed."""
+    return TypeTable(
+        dtypes=[t.dtype for t in model.tensors],
+        shapes=[t.shape for t in model.tensors],
+        values=model.constants,
+    )
+
+
+def no_costs(model: Model) -> CostTable:
+    """Nothing known of any node, for when the cost stage failed."""
+    return CostTable([NodeCost(None, "the cost stage failed")] * len(model.nodes), ())

@@ -1,0 +1,139 @@
+"""Analysis → ``Report``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.graph.model import Model, Node, TensorKind
+from py_autodoc.report import sections
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.blocks import blocks
+from py_autodoc.report.labels import (
+    cut,
+    domain_name,
+    dtype_name,
+    graph_label,
+    is_constant,
+    node_label,
+    wire_shape,
+)
+from py_autodoc.report.numbers import activation_bytes, of_execution, of_inference
+from py_autodoc.report.schema import SCHEMA_VERSION, Layer, Report
+from py_autodoc.report.scopes import ScopeTree, scope_tree
+from py_autodoc.report.values import node_attributes
+
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+
+
+def build_report(analysis: Analysis, max_layers: int | None = None) -> Report:
+    """The whole report.
+
+    With ``max_layers``, only the layers with the most FLOPs (then parameters) are listed, still in
+    graph order, and ``layers_omitted`` counts the others; totals and blocks stay complete.
+    """
+    model = analysis.model
+    tree = scope_tree(model)
+    order = [node for node in graph_order(model) if not is_constant(node)]
+    kept = order if max_layers is None else heaviest(analysis, order, max_layers)
+    maker = _Layers(analysis, tree)
+    return Report(
+        schema_version=SCHEMA_VERSION,
+        generator=sections.generator(),
+        model=sections.model_info(model),
+        graph=sections.graph_info(analysis),
+        metrics=sections.metrics(analysis),
+        coverage=sections.coverage(analysis),
+        dims=sections.dims(analysis),
+        diagnostics=sections.diagnostics(analysis.diagnostics),
+        layers=[maker.layer(node) for node in kept],
+        layers_omitted=len(order) - len(kept),
+        blocks=blocks(analysis, tree),
+        risk_signals=[],
+    )
+
+
+def graph_order(model: Model) -> Iterator[Node]:
+    """Every node in execution order, the bodies of a node right after it."""
+    stack = [iter(model.graphs[0].nodes)]
+    while stack:
+        number = next(stack[-1], -1)
+        if number < 0:
+            stack.pop()
+            continue
+        node = model.nodes[number]
+        yield node
+        stack.extend(iter(model.graphs[graph].nodes) for _, graph in reversed(node.subgraphs))
+
+
+def heaviest(analysis: Analysis, order: list[Node], count: int) -> list[Node]:
+    """The ``count`` nodes with the most FLOPs, then parameters, in the order given."""
+
+    def weight(node: Node) -> tuple[int, int]:
+        return (of_inference(analysis.costs[node.id]).flops or 0, analysis.params.params[node.id])
+
+    chosen = {node.id for node in sorted(order, key=weight, reverse=True)[: max(0, count)]}
+    return [node for node in order if node.id in chosen]
+
+
+class _Layers:
+    """Makes the layer of a node."""
+
+    def __init__(self, analysis: Analysis, tree: ScopeTree) -> None:
+        self.analysis = analysis
+        self.tree = tree
+        self.places = [graph_label(analysis.model, graph.id) for graph in analysis.model.graphs]
+        self.groups: dict[int, str] = {-1: ""}
+        self.names = [cut(tensor.name) for tensor in analysis.model.tensors]
+
+    def layer(self, node: Node) -> Layer:
+        analysis = self.analysis
+        entry, shapes = analysis.costs[node.id], analysis.types.shapes
+        numbers = of_execution(entry)
+        inputs = [wire_shape(shapes[i]) if i >= 0 else None for i in node.inputs]
+        outputs = [wire_shape(shapes[i]) if i >= 0 else None for i in node.outputs]
+        first = self._first_input(node)
+        return Layer(
+            id=node.id,
+            name=node_label(node),
+            type=cut(node.op_type),
+            domain=cut(domain_name(node.domain)),
+            inputs=[self.names[i] if i >= 0 else "" for i in node.inputs],
+            outputs=[self.names[i] if i >= 0 else "" for i in node.outputs],
+            input_shape=None if first is None else inputs[first],
+            output_shape=outputs[0] if outputs else None,
+            input_shapes=inputs,
+            output_shapes=outputs,
+            output_dtype=self._dtype(node),
+            params=analysis.params.params[node.id],
+            weight_bytes=analysis.params.node_bytes[node.id],
+            macs=numbers.macs,
+            flops=numbers.flops,
+            read_bytes=numbers.read_bytes,
+            write_bytes=numbers.write_bytes,
+            activation_bytes=activation_bytes(analysis, node),
+            group=self._group(node),
+            tag=cut(node.tag),
+            attributes=node_attributes(analysis.model, node),
+            subgraph=self.places[node.graph],
+            repeat=entry.repeat,
+            counted=entry.counted,
+            reason=numbers.reason,
+        )
+
+    def _first_input(self, node: Node) -> int | None:
+        tensors = self.analysis.model.tensors
+        for place, tensor in enumerate(node.inputs):
+            if tensor >= 0 and tensors[tensor].kind not in _CONSTANT:
+                return place
+        return None
+
+    def _dtype(self, node: Node) -> str:
+        first = node.outputs[0] if node.outputs else -1
+        return dtype_name(self.analysis.types.dtypes[first]) if first >= 0 else dtype_name(0)
+
+    def _group(self, node: Node) -> str:
+        scope = self.tree.node[node.id]
+        known = self.groups.get(scope)
+        if known is None:
+            known = self.groups[scope] = "/".join(self.tree.path(scope))
+        return known

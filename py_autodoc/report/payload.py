@@ -1,0 +1,121 @@
+"""Analysis → ``GraphPayload``: columns instead of objects, because a viewer wants 50,000 nodes at once."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from py_autodoc.graph.model import Model, Shape
+from py_autodoc.report import sections
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.categories import category_of
+from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
+from py_autodoc.report.numbers import activation_bytes, of_inference
+from py_autodoc.report.schema import (
+    SCHEMA_VERSION,
+    GraphColumns,
+    GraphPayload,
+    NodeColumns,
+    OpEntry,
+    ScopeColumns,
+    TensorColumns,
+)
+from py_autodoc.report.scopes import ScopeTree, scope_tree
+
+K = TypeVar("K")
+
+
+class _Pool(dict[K, int]):
+    """Value → its index in a list of distinct values."""
+
+    def __missing__(self, key: K) -> int:
+        index = self[key] = len(self)
+        return index
+
+
+def build_payload(analysis: Analysis) -> GraphPayload:
+    """What the viewer draws: everything but attributes and documentation, which come node by node."""
+    model = analysis.model
+    tree = scope_tree(model)
+    ops: _Pool[tuple[str, str, int]] = _Pool()
+    nodes = _nodes(analysis, tree, ops)
+    dtypes: _Pool[int] = _Pool()
+    shapes: _Pool[Shape | None] = _Pool()
+    tensors = TensorColumns(
+        name=[cut(tensor.name) for tensor in model.tensors],
+        dtype=[dtypes[dtype] for dtype in analysis.types.dtypes],
+        shape=[shapes[shape] for shape in analysis.types.shapes],
+        kind=[int(tensor.kind) for tensor in model.tensors],
+        producer=[tensor.producer for tensor in model.tensors],
+        inputs=list(model.graphs[0].inputs),
+        outputs=list(model.graphs[0].outputs),
+    )
+    return GraphPayload(
+        schema_version=SCHEMA_VERSION,
+        model=sections.model_info(model),
+        graph=sections.graph_info(analysis),
+        metrics=sections.metrics(analysis),
+        coverage=sections.coverage(analysis),
+        dims=sections.dims(analysis),
+        diagnostics=sections.diagnostics(analysis.diagnostics),
+        ops=[_op(*key) for key in ops],
+        dtypes=[dtype_name(dtype) for dtype in dtypes],
+        shapes=[wire_shape(shape) for shape in shapes],
+        graphs=_graphs(model, tree),
+        scopes=ScopeColumns(parent=tree.parent, label=tree.label, type=tree.type, origin=tree.origin),
+        nodes=nodes,
+        tensors=tensors,
+    )
+
+
+def _op(domain: str, op: str, opset: int) -> OpEntry:
+    return OpEntry(
+        type=cut(op), domain=cut(domain_name(domain)), category=category_of(domain, op), opset=opset
+    )
+
+
+def _nodes(analysis: Analysis, tree: ScopeTree, ops: _Pool[tuple[str, str, int]]) -> NodeColumns:
+    all_nodes = analysis.model.nodes
+    numbers = [of_inference(entry) for entry in analysis.costs]
+    input_offsets, inputs = _csr([node.inputs for node in all_nodes])
+    output_offsets, outputs = _csr([node.outputs for node in all_nodes])
+    return NodeColumns(
+        op=[ops[(node.domain, node.op_type, node.opset)] for node in all_nodes],
+        name=[cut(node.name) for node in all_nodes],
+        scope=tree.node,
+        graph=[node.graph for node in all_nodes],
+        constant=[node.id for node in all_nodes if is_constant(node)],
+        input_offsets=input_offsets,
+        inputs=inputs,
+        output_offsets=output_offsets,
+        outputs=outputs,
+        params=analysis.params.params,
+        weight_bytes=analysis.params.node_bytes,
+        macs=[n.macs for n in numbers],
+        flops=[n.flops for n in numbers],
+        read_bytes=[n.read_bytes for n in numbers],
+        write_bytes=[n.write_bytes for n in numbers],
+        activation_bytes=[activation_bytes(analysis, node) for node in all_nodes],
+        reason={str(i): n.reason for i, n in enumerate(numbers) if n.reason},
+        repeat={str(i): entry.repeat for i, entry in enumerate(analysis.costs) if entry.repeat != 1},
+    )
+
+
+def _csr(rows: list[tuple[int, ...]]) -> tuple[list[int], list[int]]:
+    """Rows of different lengths as offsets and one flat list."""
+    offsets, flat = [0], list[int]()
+    for row in rows:
+        flat.extend(row)
+        offsets.append(len(flat))
+    return offsets, flat
+
+
+def _graphs(model: Model, tree: ScopeTree) -> GraphColumns:
+    graphs = model.graphs
+    return GraphColumns(
+        name=[cut(graph.name) for graph in graphs],
+        parent_node=[graph.parent_node for graph in graphs],
+        attribute=[cut(graph.attribute) for graph in graphs],
+        scope=tree.graph,
+        inputs=[list(graph.inputs) for graph in graphs],
+        outputs=[list(graph.outputs) for graph in graphs],
+    )

@@ -1,0 +1,184 @@
+"""The parts that the report and the viewer's payload have in common."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.model import Diagnostic, Model, TensorKind
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
+from py_autodoc.report.schema import (
+    Coverage,
+    DiagnosticInfo,
+    DimInfo,
+    Generator,
+    GraphInfo,
+    Metrics,
+    ModelInfo,
+    OpsetImport,
+    OpTotals,
+    ValueInfo,
+)
+from py_autodoc.report.values import MAX_TEXT
+from py_autodoc.version import NAME, version
+
+MAX_LISTED = 200
+"""Metadata entries, external files, reasons … that are listed by name."""
+MAX_PLACES = 20
+"""Places listed of one symbol."""
+
+
+def generator() -> Generator:
+    """Who made this."""
+    return Generator(name=NAME, version=version())
+
+
+def model_info(model: Model) -> ModelInfo:
+    """What the file says of itself."""
+    file = model.file
+    return ModelInfo(
+        name=cut(file.name),
+        file_bytes=file.bytes,
+        structure_bytes=file.structure_bytes,
+        external_files=[cut(name) for name in file.external_files[:MAX_LISTED]],
+        external_bytes=file.external_bytes,
+        identity=file.identity,
+        onnx_ir_version=str(model.ir_version),
+        opset_imports=[
+            OpsetImport(domain=domain_name(domain), version=number) for domain, number in model.opsets.items()
+        ],
+        producer_name=cut(model.producer_name),
+        producer_version=cut(model.producer_version),
+        domain=cut(model.domain),
+        model_version=model.model_version,
+        doc_string=cut(model.doc_string, MAX_TEXT),
+        metadata={cut(k): cut(v, MAX_TEXT) for k, v in list(model.metadata.items())[:MAX_LISTED]},
+    )
+
+
+def graph_info(analysis: Analysis) -> GraphInfo:
+    """Counts and the interface of the main graph."""
+    model = analysis.model
+    main = model.graphs[0]
+    counts: dict[str, int] = {}
+    for node in model.nodes:
+        if not is_constant(node):
+            label = op_label(node.domain, node.op_type)
+            counts[label] = counts.get(label, 0) + 1
+    operators = sum(counts.values())
+    fed = [i for i in main.inputs if model.tensors[i].kind == TensorKind.INPUT]
+    return GraphInfo(
+        name=cut(main.name),
+        num_nodes=operators,
+        num_constant_nodes=len(model.nodes) - operators,
+        num_edges=_edges(model),
+        num_initializers=sum(len(graph.initializers) for graph in model.graphs),
+        num_subgraphs=len(model.graphs) - 1,
+        num_functions=model.functions,
+        inputs=[value_info(analysis, i) for i in fed],
+        outputs=[value_info(analysis, i) for i in main.outputs],
+        op_counts=dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
+    )
+
+
+def _edges(model: Model) -> int:
+    """Pairs of nodes joined by a tensor; constants are no nodes of the picture."""
+    return sum(
+        len(tensor.consumers)
+        for tensor in model.tensors
+        if tensor.producer >= 0 and tensor.kind == TensorKind.ACTIVATION
+    )
+
+
+def value_info(analysis: Analysis, tensor: int) -> ValueInfo:
+    """A graph input or output with its inferred type."""
+    about, types = analysis.model.tensors[tensor], analysis.types
+    return ValueInfo(
+        name=cut(about.name),
+        elem_type=dtype_name(types.dtypes[tensor]),
+        shape=wire_shape(types.shapes[tensor]),
+        container=about.container,
+    )
+
+
+def op_label(domain: str, op: str) -> str:
+    """``Conv``, or ``com.microsoft::FusedConv`` outside ai.onnx."""
+    return cut(f"{domain}::{op}" if domain else op)
+
+
+def metrics(analysis: Analysis) -> Metrics:
+    """Totals of the whole model, for one inference."""
+    total, params, peak = analysis.totals, analysis.params, analysis.peak
+    by_op: dict[tuple[str, str], int] = {}
+    for node in analysis.model.nodes:
+        key = (node.domain, node.op_type)
+        by_op[key] = by_op.get(key, 0) + params.params[node.id]
+    rows = [
+        OpTotals(type=op_label(*key), count=op.count, params=by_op.get(key, 0), macs=op.macs, flops=op.flops)
+        for key, op in total.by_op.items()
+    ]
+    rows.sort(key=lambda row: (-row.macs, -row.flops, -row.count, row.type))
+    return Metrics(
+        total_params=params.total,
+        other_constants=dict(params.other_constants),
+        weight_bytes=params.weight_bytes,
+        total_macs=total.macs,
+        total_flops=total.flops,
+        read_bytes=total.read_bytes,
+        write_bytes=total.write_bytes,
+        peak_activation_bytes=peak.inplace if peak else None,
+        peak_activation_bytes_simple=peak.simple if peak else None,
+        peak_reason=cut(peak.reason) if peak else "the memory stage failed",
+        by_op=rows,
+    )
+
+
+def coverage(analysis: Analysis) -> Coverage:
+    """How much of the model the totals cover."""
+    total = analysis.totals
+    shapes = [
+        all(type(d) is int for d in shape) if shape is not None else False
+        for tensor, shape in zip(analysis.model.tensors, analysis.types.shapes, strict=True)
+        if tensor.container == "tensor"
+    ]
+    return Coverage(
+        nodes=total.node_share,
+        nodes_known=total.nodes_known,
+        nodes_total=total.nodes_total,
+        shapes=sum(shapes) / len(shapes) if shapes else 1.0,
+        macs=total.mac_share,
+        unknown_ops=_largest({cut(k): v for k, v in total.unknown_ops.items()}),
+        reasons=_largest({cut(k): v for k, v in total.reasons.items()}),
+    )
+
+
+def _largest(counts: dict[str, int]) -> dict[str, int]:
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return dict(ordered[:MAX_LISTED])
+
+
+def dims(analysis: Analysis) -> list[DimInfo]:
+    """The free symbols of the inputs."""
+    return [
+        DimInfo(
+            name=cut(symbol.name),
+            value=symbol.value,
+            assumed=symbol.assumed,
+            suggested=symbol.suggested,
+            where=[cut(place) for place in symbol.where[:MAX_PLACES]],
+        )
+        for symbol in analysis.dims.symbols
+    ]
+
+
+def diagnostics(found: tuple[Diagnostic, ...]) -> list[DiagnosticInfo]:
+    """Diagnostics, worst first, otherwise in the order they were found."""
+    order = {"error": 0, "warning": 1, "info": 2}
+    return [
+        DiagnosticInfo(
+            code=item.code,
+            severity=item.severity,
+            message=cut(item.message, MAX_TEXT),
+            where=cut(item.where),
+            node=item.node if item.node >= 0 else None,
+        )
+        for item in sorted(found, key=lambda item: order.get(item.severity, 3))
+    ]
