@@ -18,7 +18,7 @@ MAX_NUMBER = (1 << 63) - 1
 """Larger numbers are no real costs, and would not fit the report."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NodeCost:
     """Cost of one execution of a node, and how often it runs.
 
@@ -144,26 +144,19 @@ class _Run:
             read = self._traffic(node.inputs)
         if write is None:
             write = self._traffic(node.outputs)
-        if not 0 <= cost.macs <= cost.flops <= MAX_NUMBER or max(read, write) > MAX_NUMBER:
+        if not 0 <= cost.macs <= cost.flops <= MAX_NUMBER or read > MAX_NUMBER or write > MAX_NUMBER:
             return None, "the number is too large to be a real cost"
         if read != BYTES_UNKNOWN and write != BYTES_UNKNOWN:
             return Cost(cost.macs, cost.flops, read, write), ""
         why = self._unsized(node, read == BYTES_UNKNOWN)
-        return (
-            Cost(
-                cost.macs,
-                cost.flops,
-                None if read == BYTES_UNKNOWN else read,
-                None if write == BYTES_UNKNOWN else write,
-            ),
-            why,
-        )
+        known_read = None if read == BYTES_UNKNOWN else read
+        return Cost(cost.macs, cost.flops, known_read, None if write == BYTES_UNKNOWN else write), why
 
     def _traffic(self, tensors: Sequence[int]) -> int:
         """Bytes of the tensors, each once; ``BYTES_UNKNOWN`` when one is unknown."""
         table = self.sizes.bytes
         moved = 0
-        for tensor in tensors if len(tensors) < 2 else set(tensors):
+        for tensor in tensors if len(tensors) < 2 else dict.fromkeys(tensors):
             if tensor < 0:
                 continue
             size = table[tensor]

@@ -51,16 +51,14 @@ def peak_activation(model: Model, types: TypeTable, sizes: Sizes | None = None) 
     size = [n or 0 for n in table]
     bodies_simple = [0] * len(model.graphs)
     bodies_inplace = [0] * len(model.graphs)
-    simple = inplace = _Peak(0, -1, 0)
+    simple = inplace = _Peak()
     for graph in reversed(model.graphs):  # a body comes after what holds it
         plan = _Plan(model, graph)
-        simple = plan.sweep(size, bodies_simple, share=False)
-        inplace = plan.sweep(size, bodies_inplace, share=True)
+        simple = plan.simple(size, bodies_simple)
+        inplace = plan.inplace(size, bodies_inplace)
         bodies_simple[graph.id] = simple.bytes
         bodies_inplace[graph.id] = inplace.bytes
-    return PeakMemory(
-        simple.bytes, inplace.bytes, simple.node, inplace.node, simple.alone, inplace.alone
-    )  # fmt: skip
+    return PeakMemory(simple.bytes, inplace.bytes, simple.node, inplace.node, simple.alone, inplace.alone)
 
 
 def _unsized(model: Model, table: Sequence[int | None]) -> str:
@@ -71,12 +69,26 @@ def _unsized(model: Model, table: Sequence[int | None]) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Peak:
-    bytes: int
-    node: int
-    alone: int
-    """Without bodies."""
+    """A running maximum; ``alone`` leaves bodies out."""
+
+    bytes: int = 0
+    node: int = -1
+    alone: int = 0
+
+    def see(self, live: int, node: int) -> None:
+        """``live`` bytes while ``node`` runs."""
+        if live > self.alone:
+            self.alone = live
+        if live > self.bytes:
+            self.bytes, self.node = live, node
+
+    def inside(self, live: int, node: Node, bodies: Sequence[int]) -> None:
+        """The costliest body of ``node`` on top of ``live`` bytes outside."""
+        total = live + max(bodies[body] for _, body in node.subgraphs)
+        if total > self.bytes:
+            self.bytes, self.node = total, node.id
 
 
 class _Plan:
@@ -86,105 +98,123 @@ class _Plan:
         self.model = model
         self.graph = graph
         self.inputs = [t for t in graph.inputs if model.tensors[t].kind != TensorKind.INITIALIZER]
-        self.order = [n for n in (model.nodes[i] for i in graph.nodes) if not _is_constant(n)]
-        self.position = {node.id: i for i, node in enumerate(self.order)}
-        self.last: dict[int, int] = {}
+        order = [node for node in map(model.nodes.__getitem__, graph.nodes) if not _is_constant(node)]
+        self.order = order
+        self.position = {node.id: i for i, node in enumerate(order)}
+        self.made = [[t for t in node.outputs if t >= 0] for node in order]
+        """Tensors each node makes."""
+        self.last = self._last_uses()
         """Tensor → position of its last use; the number of nodes for outputs; absent when unused."""
-        self.dying: list[list[int]] = [[] for _ in self.order]
-        end = len(self.order)
-        outputs = set(graph.outputs)
-        for tensor in (*self.inputs, *(t for n in self.order for t in n.outputs if t >= 0)):
-            uses = [p for p in map(self._where, model.tensors[tensor].consumers) if p >= 0]
-            if tensor in outputs:
-                self.last[tensor] = end
-            elif uses:
-                self.last[tensor] = max(uses)
-                self.dying[self.last[tensor]].append(tensor)
-        self._kept_by_bodies()
+        self.dead: list[list[int]] = [[] for _ in order]
+        """Tensors that nobody needs after a node: last used there, or made there for nobody."""
+        end = len(order)
+        for tensor, at in self.last.items():
+            if at < end:
+                self.dead[at].append(tensor)
+        for at, tensors in enumerate(self.made):
+            for tensor in tensors:
+                if tensor not in self.last:
+                    self.dead[at].append(tensor)
+
+    def _last_uses(self) -> dict[int, int]:
+        """Where each tensor of this graph is used last; a body's use is its node's use."""
+        last: dict[int, int] = {}
+        tensors, place = self.model.tensors, self.position
+        alone = len(self.model.graphs) == 1
+        for tensor in (*self.inputs, *(t for row in self.made for t in row)):
+            uses = tensors[tensor].consumers
+            if uses:
+                at = place.get(uses[-1], -1) if alone and len(uses) == 1 else max(map(self._where, uses))
+                if at >= 0:
+                    last[tensor] = at
+        for node in self.order:
+            for _, body in node.subgraphs:
+                for tensor in self.model.graphs[body].outputs:  # a body may return an outer tensor
+                    if tensors[tensor].graph == self.graph.id:
+                        last[tensor] = max(last.get(tensor, -1), place[node.id])
+        made = {t for row in self.made for t in row}.union(self.inputs)
+        last.update((tensor, len(self.order)) for tensor in self.graph.outputs if tensor in made)
+        return {tensor: at for tensor, at in last.items() if tensor in made}
 
     def _where(self, number: int) -> int:
         """Position of the node, or of the node of this graph whose body holds it; -1 for none."""
         while number >= 0:
-            node = self.model.nodes[number]
-            if node.graph == self.graph.id:
-                return self.position.get(number, -1)
-            number = self.model.graphs[node.graph].parent_node
+            at = self.position.get(number)
+            if at is not None:
+                return at
+            number = self.model.graphs[self.model.nodes[number].graph].parent_node
         return -1
 
-    def _kept_by_bodies(self) -> None:
-        """A body that returns a tensor of this graph uses it."""
-        for node in self.order:
-            for _, body in node.subgraphs:
-                here = self.position[node.id]
-                for tensor in self.model.graphs[body].outputs:
-                    if self.model.tensors[tensor].graph == self.graph.id and self.last.get(tensor, -1) < here:
-                        if tensor in self.last:
-                            self.dying[self.last[tensor]].remove(tensor)
-                        self.last[tensor] = here
-                        self.dying[here].append(tensor)
-
-    def sweep(self, size: Sequence[int], bodies: Sequence[int], share: bool) -> _Peak:
-        """Run the nodes in order; ``bodies[g]`` is the peak inside graph ``g``."""
-        owner: dict[int, int] = {}
-        """Tensor → the tensor whose memory it uses."""
-        users: dict[int, int] = {}
-        """Memory (by its first tensor) → living tensors in it."""
-        live = peak = alone = 0
-        where = -1
-        feeds = set(self.inputs)
-        for tensor in self.inputs:
-            owner[tensor] = tensor
-            users[tensor] = 1
-            live += size[tensor]
-        peak = alone = live
-        for at, node in enumerate(self.order):
-            inside = max((bodies[body] for _, body in node.subgraphs), default=0)
-            if live + inside > peak:
-                peak, where = live + inside, node.id
-            for place, tensor in enumerate(node.outputs):
-                if tensor < 0:
-                    continue
-                host = self._host(node, tensor, at, owner, users, feeds, size) if share and not place else -1
-                if host < 0:
-                    host = tensor
-                    users[host] = 0
-                    live += size[tensor]
-                owner[tensor] = host
-                users[host] += 1
-            alone = max(alone, live)
-            if live > peak:
-                peak, where = live, node.id
-            dead = self.dying[at] + [t for t in node.outputs if t >= 0 and t not in self.last]
+    def simple(self, size: Sequence[int], bodies: Sequence[int]) -> _Peak:
+        """Every output has its own memory. ``bodies[g]`` is the peak inside graph ``g``."""
+        peak = _Peak()
+        live = sum(size[t] for t in self.inputs)
+        peak.see(live, -1)
+        held = set(self.inputs)
+        for node, made, dead in zip(self.order, self.made, self.dead, strict=True):
+            if node.subgraphs:
+                peak.inside(live, node, bodies)
+            for tensor in made:
+                live += size[tensor]
+            held.update(made)
+            peak.see(live, node.id)
             for tensor in dead:
-                host = owner.get(tensor, -1)
-                if host < 0:  # made later: only in a graph with a circle
+                if tensor in held:  # not yet made: only in a graph with a circle
+                    live -= size[tensor]
+        return peak
+
+    def inplace(self, size: Sequence[int], bodies: Sequence[int]) -> _Peak:
+        """Views share memory, elementwise operators reuse what dies."""
+        owner = {tensor: tensor for tensor in self.inputs}
+        """Tensor → the tensor whose memory it uses."""
+        users = dict.fromkeys(self.inputs, 1)
+        """Memory (by its first tensor) → living tensors in it."""
+        feeds = frozenset(self.inputs)
+        peak = _Peak()
+        live = sum(size[t] for t in self.inputs)
+        peak.see(live, -1)
+        for at, node in enumerate(self.order):
+            if node.subgraphs:
+                peak.inside(live, node, bodies)
+            host = self._host(node, at, owner, users, feeds, size)
+            for tensor in self.made[at]:
+                if host < 0 or tensor != node.outputs[0]:
+                    owner[tensor] = tensor
+                    users[tensor] = 1
+                    live += size[tensor]
+                else:
+                    owner[tensor] = host
+                    users[host] += 1
+            peak.see(live, node.id)
+            for tensor in self.dead[at]:
+                memory = owner.get(tensor, -1)
+                if memory < 0:
                     continue
-                users[host] -= 1
-                if not users[host]:
-                    live -= size[host]
-        return _Peak(peak, where, alone)
+                users[memory] -= 1
+                if not users[memory]:
+                    live -= size[memory]
+        return peak
 
     def _host(
         self,
         node: Node,
-        made: int,
         at: int,
         owner: dict[int, int],
         users: dict[int, int],
-        feeds: set[int],
+        feeds: frozenset[int],
         size: Sequence[int],
     ) -> int:
         """The memory that output 0 can take over, -1 for memory of its own."""
-        if node.domain:
+        if node.domain or not node.outputs:
             return -1
         if node.op_type in SHARES_INPUT:
             return owner.get(node.inputs[0], -1) if node.inputs else -1
         if node.op_type in OVERWRITES:
             for tensor in node.inputs:
                 host = owner.get(tensor, -1)
-                if host < 0 or host in feeds or users[host] != 1:
+                if host < 0 or users[host] != 1 or host in feeds or self.last.get(tensor) != at:
                     continue
-                if self.last.get(tensor) == at and size[tensor] == size[made]:
+                if size[tensor] == size[node.outputs[0]]:
                     return host
         return -1
 

@@ -95,5 +95,5 @@ def packed_elements(node: Node, place: int, stored: int) -> int:
         name = "expert_weight_bits" if node.op_type == "QMoE" else "bits"
         bits = attributes.get(name, 4)
         if bits in (2, 4):
-            return stored * (8 // bits)
+            return stored * (8 // int(bits))
     return stored
