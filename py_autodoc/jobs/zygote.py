@@ -15,6 +15,7 @@ import select
 import signal
 import socket
 import struct
+import sys
 from importlib import import_module
 from typing import NoReturn
 
@@ -28,8 +29,6 @@ FORK = b"F"
 KILL = b"K"
 READY = b"R"
 EXITED = b"X"
-PRELOAD = ("numpy", "onnx", "onnx_ir", "onnx_shape_inference", "onnx.defs", "onnx.shape_inference")
-"""Imported by name because the core imports them late."""
 _FORK_FAILED = 71
 
 
@@ -131,11 +130,10 @@ class Zygote:
 
 
 def main(control: int, engine: str) -> None:
-    """Imports ``engine`` and serves on the inherited descriptor ``control``."""
-    for name in PRELOAD:
-        with contextlib.suppress(ImportError):
-            import_module(name)
+    """Imports ``engine`` and what its module lists in ``PRELOAD``; serves on the descriptor ``control``."""
     found = worker.find_engine(engine)
+    for name in getattr(sys.modules[found.__module__], "PRELOAD", ()):
+        import_module(name)
     gc.collect()
     # Children share these pages as long as nobody's collector writes to them.
     gc.freeze()

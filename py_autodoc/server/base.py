@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import msgspec
 from jupyter_server.base.handlers import APIHandler
@@ -39,10 +39,10 @@ class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
         """The queue."""
         return self.app.jobs
 
-    def prepare(self) -> Any:
+    def set_default_headers(self) -> None:
         """Nothing we answer may be kept by anybody: it tells what is in a user's model."""
+        super().set_default_headers()
         self.set_header("Cache-Control", "no-store")
-        return super().prepare()
 
     def compute_etag(self) -> str | None:
         """Only bodies have one; tornado's own would hash what we send."""

@@ -29,7 +29,7 @@ class Route:
 
     @property
     def pattern(self) -> str:
-        """tornado's pattern below the base URL."""
+        """What tornado matches below the base URL."""
         return PREFIX + re.sub(r"\{\w+\}", r"([^/]+)", self.operation.path)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import fcntl
 import os
 import signal
 import time
@@ -74,7 +76,9 @@ def act(text: str, spec: Spec) -> None:
         while True:
             blocks.append(bytearray(1 << 24))
     elif text == "bad":
-        raise NotAModel("text", f"{spec.path} is text, not a model.", f"Look into {os.path.dirname(spec.path)}.")
+        raise NotAModel(
+            "text", f"{spec.path} is text, not a model.", f"Look into {os.path.dirname(spec.path)}."
+        )
     elif text == "bug":
         raise ValueError(f"secret \x1b[31m in {spec.path}")
     elif text == "deep":
@@ -90,10 +94,10 @@ def act(text: str, spec: Spec) -> None:
 
 
 def find_socket() -> int:
+    """The descriptor that leads to the server."""
     for name in os.listdir("/proc/self/fd"):
-        try:
-            if os.readlink(f"/proc/self/fd/{name}").startswith(("socket:", "pipe:")):
+        with contextlib.suppress(OSError):
+            channel = os.readlink(f"/proc/self/fd/{name}").startswith(("socket:", "pipe:"))
+            if channel and fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY:
                 return int(name)
-        except OSError:
-            continue
     raise AssertionError("no channel")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from py_autodoc.jobs.frames import Spec
 from py_autodoc.jobs.record import DONE
 from py_autodoc.report.schema import JobRequest
+from py_autodoc.server.auth import authorized
 from py_autodoc.server.base import Handler
 from py_autodoc.server.paths import require_model
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from py_autodoc.jobs.errors import UnknownNode
+from py_autodoc.server.auth import authorized
 from py_autodoc.server.base import Handler
 
 RESOURCE = "autodoc:reports"
