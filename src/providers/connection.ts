@@ -77,9 +77,7 @@ export class Connection {
   forget(resource: string): void {
     this._host
       .fetch(this._url(resource), { method: 'DELETE' })
-      .catch((error: unknown) =>
-        console.debug('ONNX Autodoc: the job could not be cancelled', error)
-      );
+      .catch(() => undefined); // The server drops abandoned jobs by itself.
   }
 
   socket(resource: string): ISocket {

@@ -56,8 +56,8 @@ export class JobWatcher {
         socket = this._connection.socket(
           `jobs/${encodeURIComponent(this._last.id)}/ws`
         );
-      } catch (error) {
-        console.debug('ONNX Autodoc: no socket, polling instead', error);
+      } catch {
+        // No sockets here (blocked, or a bad URL): polling does the same, slower.
         resolve();
         return;
       }
@@ -67,7 +67,11 @@ export class JobWatcher {
         signal.removeEventListener('abort', stop);
         socket.onmessage = socket.onerror = socket.onclose = null;
         socket.close();
-        error ? reject(error) : resolve();
+        if (error) {
+          reject(error);
+        } else {
+          resolve();
+        }
       };
       const stop = (): void => finish(abortError());
       socket.onmessage = event => {

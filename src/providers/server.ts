@@ -1,16 +1,17 @@
 /** A provider that talks to the Jupyter server extension. Knows no `@jupyterlab` package: hosts pass the pieces. */
 
-import type { GraphPayload, Job, NodeDetails, Report } from '../schema';
+import type {
+  FileStamp,
+  GraphPayload,
+  Job,
+  NodeDetails,
+  Report
+} from '../schema';
 import { JobWatcher } from './jobs';
 import type { IServerConnection } from './connection';
 import { Connection } from './connection';
 import type { ILoadOptions, IProgress, IReportProvider } from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
-
-interface IFileStat {
-  bytes: number;
-  mtime_ns: number;
-}
 
 export class ServerProvider implements IReportProvider {
   readonly exportName: string;
@@ -18,7 +19,7 @@ export class ServerProvider implements IReportProvider {
   private readonly _path: string;
   private _job: Job | null = null;
   private _options: ILoadOptions = { bindings: {}, assume: true };
-  private _stat: IFileStat | null = null;
+  private _stamp: FileStamp | null = null;
 
   /** `path` is the server's (contents API) path of the file. */
   constructor(connection: IServerConnection, path: string) {
@@ -33,13 +34,13 @@ export class ServerProvider implements IReportProvider {
     onProgress: (progress: IProgress) => void,
     signal: AbortSignal
   ): Promise<GraphPayload> {
-    const stat = await this._readStat(signal);
+    const stamp = await this._readStamp(signal);
     const job = await this._finish(options, onProgress, signal);
     const payload = await this._connection.json<GraphPayload>(
       `jobs/${encodeURIComponent(job.id)}/graph`,
       { signal }
     );
-    this._stat = stat;
+    this._stamp = stamp;
     this._job = job;
     this._options = options;
     return payload;
@@ -54,13 +55,13 @@ export class ServerProvider implements IReportProvider {
   }
 
   async changed(signal: AbortSignal): Promise<boolean> {
-    if (this._stat === null) {
+    if (this._stamp === null) {
       return false;
     }
-    const now = await this._readStat(signal);
+    const now = await this._readStamp(signal);
     return (
       now !== null &&
-      (now.bytes !== this._stat.bytes || now.mtime_ns !== this._stat.mtime_ns)
+      (now.bytes !== this._stamp.bytes || now.mtime_ns !== this._stamp.mtime_ns)
     );
   }
 
@@ -132,9 +133,9 @@ export class ServerProvider implements IReportProvider {
   }
 
   /** Null when the server cannot say; the file is then taken as unchanged. */
-  private async _readStat(signal: AbortSignal): Promise<IFileStat | null> {
+  private async _readStamp(signal: AbortSignal): Promise<FileStamp | null> {
     try {
-      return await this._connection.json<IFileStat>(
+      return await this._connection.json<FileStamp>(
         `files?path=${encodeURIComponent(this._path)}`,
         { signal }
       );

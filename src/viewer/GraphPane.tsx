@@ -1,0 +1,48 @@
+import * as React from 'react';
+import { useDocument, useSession, useTrans, useView } from './context';
+import type { ISurfaceStrings } from './graph/api';
+import { Legend } from './legend/Legend';
+import { EmptyGraph } from './states/Failure';
+import type { ITranslate } from './translate';
+
+function stringsOf(trans: ITranslate): ISurfaceStrings {
+  return {
+    graph: trans.__('Model graph'),
+    group: trans.__('block'),
+    input: trans.__('Input'),
+    output: trans.__('Output'),
+    tensor: trans.__('Tensor'),
+    expanded: trans.__('expanded'),
+    collapsed: trans.__('collapsed'),
+    nodes: trans.__('%1 nodes'),
+    share: trans.__('%1 of MACs'),
+    unknown: trans.__('unknown'),
+    overview: trans.__('Overview'),
+    zoom: trans.__('Zoom')
+  };
+}
+
+/** The place of the picture. React owns the frame, the surface all that is inside. */
+export function GraphPane(props: { theme: string }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const { model } = useDocument();
+  const host = React.useRef<HTMLDivElement>(null);
+  const overlay = useView(state => state.overlay !== null);
+  React.useLayoutEffect(() => {
+    if (host.current) {
+      session.stage.attach(host.current, stringsOf(trans));
+    }
+    return () => session.stage.detach();
+  }, [session, trans]);
+  React.useEffect(() => {
+    session.stage.surface?.setTheme();
+  }, [session, props.theme]);
+  return (
+    <div className="oad-GraphPane">
+      <div ref={host} className="oad-GraphHost" />
+      {model.nodeCount === 0 && <EmptyGraph />}
+      {overlay && <Legend />}
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+import * as React from 'react';
+import { ACTIONS } from './actions';
+import { useSession, useTrans, useView } from './context';
+import { Icon } from './ui/Icon';
+
+/** Every action with its keys, from the one list that the keyboard uses. */
+export function Help(): JSX.Element | null {
+  const trans = useTrans();
+  const { store } = useSession();
+  const open = useView(state => state.help);
+  const close = React.useRef<HTMLButtonElement>(null);
+  React.useEffect(() => {
+    if (!open) {
+      return undefined;
+    }
+    const before = document.activeElement;
+    close.current?.focus();
+    return () => {
+      if (before instanceof HTMLElement) {
+        before.focus();
+      }
+    };
+  }, [open]);
+  if (!open) {
+    return null;
+  }
+  const singles = ACTIONS.filter(action => !/-view-/.test(action.id));
+  const rows: (readonly [string, readonly string[]])[] = [
+    ...singles.map(action => [action.label(trans), action.keys] as const),
+    [trans.__('Go to a stored view'), ['1 – 9']],
+    [trans.__('Store the view'), ['Shift+1 – 9']],
+    [trans.__('Move between boxes (focus in the graph)'), ['← → ↑ ↓']],
+    [trans.__('Zoom'), ['Ctrl+wheel']],
+    [trans.__('Select more'), ['Shift+click']]
+  ];
+  return (
+    <div
+      className="oad-Help"
+      role="dialog"
+      aria-modal="true"
+      aria-label={trans.__('Keyboard shortcuts')}
+      onKeyDown={event => {
+        // The dialog has one stop: Tab stays in it.
+        if (event.key === 'Tab') {
+          event.preventDefault();
+        }
+      }}
+    >
+      <div className="oad-Panel-head">
+        <h3>{trans.__('Keyboard shortcuts')}</h3>
+        <button
+          ref={close}
+          type="button"
+          className="oad-IconButton oad-mod-small"
+          aria-label={trans.__('Close')}
+          onClick={() => store.set({ help: false })}
+        >
+          <Icon name="close" size={14} />
+        </button>
+      </div>
+      <dl>
+        {rows.map(([label, keys]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>
+              {keys.map(key => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}

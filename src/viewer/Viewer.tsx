@@ -1,0 +1,189 @@
+import * as React from 'react';
+import { ACTIONS, runAction } from './actions';
+import type { IViewerProps } from './api';
+import { DEFAULT_SETTINGS } from './api';
+import { SessionContext, TranslateContext } from './context';
+import { createHandle } from './handle';
+import { actionFor } from './keyboard';
+import { RootContext, WidthContext } from './root';
+import { captionOf } from './caption';
+import { Session } from './session/session';
+import { readSnapshot } from './state/snapshot';
+import { useStore } from './state/store';
+import { Cancelled, Failure } from './states/Failure';
+import { Loading } from './states/Loading';
+import { IDENTITY } from './translate';
+import { useWidth } from './ui/useWidth';
+import { Workbench } from './Workbench';
+
+/** How long the view must rest before it is remembered, in milliseconds. */
+const REMEMBER_AFTER = 1000;
+
+/** The whole viewer over one provider. */
+export function Viewer(props: IViewerProps): JSX.Element | null {
+  const { provider } = props;
+  const trans = props.translator ?? IDENTITY;
+  const root = React.useRef<HTMLDivElement>(null);
+  const session = useSessionOf(props);
+  const width = useWidth(root);
+  useRemember(session, props.onStateChange);
+  const { onReady } = props;
+  const ready = React.useRef(onReady);
+  ready.current = onReady;
+  React.useEffect(() => {
+    if (session) {
+      ready.current?.(createHandle(session, trans, () => root.current));
+    }
+  }, [session, trans]);
+  return (
+    <TranslateContext.Provider value={trans}>
+      <RootContext.Provider value={root}>
+        <WidthContext.Provider value={width}>
+          <div
+            ref={root}
+            className="oad-Viewer"
+            tabIndex={-1}
+            // A new provider is another model: nothing of the old one stays.
+            key={provider.exportName}
+            onKeyDown={event => {
+              if (session && !event.defaultPrevented) {
+                onKeyDown(event, session, root.current);
+              }
+            }}
+          >
+            {session && (
+              <SessionContext.Provider value={session}>
+                <Gate
+                  session={session}
+                  theme={props.theme ?? ''}
+                  onTitle={props.onTitle}
+                />
+                <Announcer session={session} />
+              </SessionContext.Provider>
+            )}
+          </div>
+        </WidthContext.Provider>
+      </RootContext.Provider>
+    </TranslateContext.Provider>
+  );
+}
+
+function onKeyDown(
+  event: React.KeyboardEvent,
+  session: Session,
+  root: HTMLElement | null
+): void {
+  const action = actionFor(ACTIONS, event.nativeEvent);
+  if (action && runAction(action, { session, root })) {
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}
+
+/** One session a provider. Made in an effect, so that strict mode's second mount gets its own. */
+function useSessionOf(props: IViewerProps): Session | null {
+  const { provider } = props;
+  const latest = React.useRef(props);
+  latest.current = props;
+  const [session, setSession] = React.useState<Session | null>(null);
+  React.useEffect(() => {
+    const { settings, state } = latest.current;
+    const made = new Session(
+      provider,
+      { ...DEFAULT_SETTINGS, ...definedOf(settings ?? {}) },
+      readSnapshot(state)
+    );
+    setSession(made);
+    void made.load();
+    return () => {
+      setSession(null);
+      made.dispose();
+    };
+  }, [provider]);
+  return session;
+}
+
+/** A host may pass `undefined` for what it does not know. */
+function definedOf<T extends object>(settings: T): Partial<T> {
+  return Object.fromEntries(
+    Object.entries(settings).filter(([, value]) => value !== undefined)
+  ) as Partial<T>;
+}
+
+/** Reports the snapshot after changes, once things are at rest. */
+function useRemember(
+  session: Session | null,
+  onStateChange: IViewerProps['onStateChange']
+): void {
+  const latest = React.useRef(onStateChange);
+  latest.current = onStateChange;
+  React.useEffect(() => {
+    if (!session) {
+      return undefined;
+    }
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const changed = (): void => {
+      if (timer !== null || !latest.current) {
+        return;
+      }
+      timer = setTimeout(() => {
+        timer = null;
+        if (session.store.get().document) {
+          latest.current?.(session.snapshot());
+        }
+      }, REMEMBER_AFTER);
+    };
+    const stop = session.store.subscribe(changed);
+    session.onCameraChange = changed;
+    return () => {
+      stop();
+      session.onCameraChange = null;
+      if (timer !== null) {
+        clearTimeout(timer);
+      }
+    };
+  }, [session]);
+}
+
+/** Shows the model when there is one, else where its analysis stands. */
+function Gate(props: {
+  session: Session;
+  theme: string;
+  onTitle: IViewerProps['onTitle'];
+}): JSX.Element {
+  const { session, onTitle } = props;
+  const load = useStore(session.store, state => state.load);
+  const document = useStore(session.store, state => state.document);
+  const trans = React.useContext(TranslateContext);
+  React.useEffect(() => {
+    if (document) {
+      const { payload } = document.model;
+      onTitle?.(payload.model.name, captionOf(payload, trans));
+    }
+    // The host's callback may be a new function each time; only the model counts.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [document]);
+  if (document) {
+    return <Workbench theme={props.theme} />;
+  }
+  switch (load.status) {
+    case 'failed':
+      return <Failure problem={load.problem} />;
+    case 'cancelled':
+      return <Cancelled />;
+    case 'loading':
+      return <Loading progress={load.progress} />;
+    default:
+      return <Loading progress={{ phase: '', done: 0, total: 0 }} />;
+  }
+}
+
+/** Says what happened to those who cannot see it. */
+function Announcer({ session }: { session: Session }): JSX.Element {
+  const text = useStore(session.store, state => state.announcement);
+  return (
+    <div className="oad-mod-hidden" role="status" aria-live="polite">
+      {text}
+    </div>
+  );
+}

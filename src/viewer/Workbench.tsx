@@ -1,0 +1,86 @@
+import * as React from 'react';
+import { useSession, useTrans, useView } from './context';
+import { Drawer } from './drawer/Drawer';
+import { GraphPane } from './GraphPane';
+import { Help } from './Help';
+import { Inspector } from './inspector/Inspector';
+import { KpiStrip } from './kpi/KpiStrip';
+import { Outline } from './outline/Outline';
+import { WidthContext } from './root';
+import { isShown, NARROW, setPanels } from './session/panels';
+import { ChangedBanner, FailureBanner } from './states/Failure';
+import { Working } from './states/Loading';
+import { TopBar } from './topbar/TopBar';
+import { Splitter } from './ui/Splitter';
+
+const MIN_PANEL = 160;
+const MAX_PANEL = 640;
+
+/** Bar and totals above, the graph with its panels, tables below. */
+export function Workbench(props: { theme: string }): JSX.Element {
+  const load = useView(state => state.load);
+  const changed = useView(state => state.fileChanged);
+  return (
+    <div className="oad-Workbench">
+      <TopBar />
+      <KpiStrip />
+      {load.status === 'loading' && <Working progress={load.progress} />}
+      {load.status === 'failed' && <FailureBanner problem={load.problem} />}
+      {changed && load.status === 'ready' && <ChangedBanner />}
+      <Middle theme={props.theme} />
+      <Drawer />
+      <Help />
+    </div>
+  );
+}
+
+function Middle(props: { theme: string }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const width = React.useContext(WidthContext);
+  const panels = useView(state => state.panels);
+  const selection = useView(state => state.selection);
+  const narrow = width < NARROW;
+  const outline = isShown('outline', panels.outline, width, selection);
+  const inspector = isShown('inspector', panels.inspector, width, selection);
+  // Panels never take more than their share, whatever was remembered from a wider screen.
+  const most = Math.max(MIN_PANEL, Math.min(MAX_PANEL, width * 0.45));
+  const outlineWidth = Math.min(panels.outlineWidth, most);
+  const inspectorWidth = Math.min(panels.inspectorWidth, most);
+  return (
+    <div className={`oad-Middle${narrow ? ' oad-mod-narrow' : ''}`}>
+      {outline && (
+        <div className="oad-Side oad-mod-left" style={{ width: outlineWidth }}>
+          <Outline />
+          <Splitter
+            label={trans.__('Width of the outline')}
+            axis="x"
+            direction={1}
+            size={outlineWidth}
+            min={MIN_PANEL}
+            max={most}
+            onResize={size => setPanels(session, { outlineWidth: size })}
+          />
+        </div>
+      )}
+      <GraphPane theme={props.theme} />
+      {inspector && (
+        <div
+          className="oad-Side oad-mod-right"
+          style={{ width: inspectorWidth }}
+        >
+          <Splitter
+            label={trans.__('Width of the inspector')}
+            axis="x"
+            direction={-1}
+            size={inspectorWidth}
+            min={MIN_PANEL}
+            max={most}
+            onResize={size => setPanels(session, { inspectorWidth: size })}
+          />
+          <Inspector />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,11 @@
+import type { IAction } from './types';
+
+export const collapseAll: IAction = {
+  id: 'collapse-all',
+  label: trans => trans.__('Collapse all'),
+  keys: ['Shift+E'],
+  run: ({ session }) =>
+    void session.stage
+      .change(view => view.collapseAll())
+      .then(() => session.stage.surface?.fit(true))
+};

@@ -1,0 +1,29 @@
+import { entityOf } from '../session/entities';
+import { copyText } from '../ui/clipboard';
+import type { IAction } from './types';
+
+export const copyName: IAction = {
+  id: 'copy-name',
+  label: trans => trans.__('Copy the names of what is selected'),
+  keys: ['Ctrl+C'],
+  // A text the user marked goes first: the browser copies that.
+  enabled: ({ selection }) =>
+    selection.kind !== 'none' && !window.getSelection()?.toString(),
+  run: ({ session: { store } }) => {
+    const { document, selection, also } = store.get();
+    if (!document) {
+      return;
+    }
+    const { model, tree } = document;
+    const first = entityOf(model, selection);
+    const names = [...(first === null ? [] : [first]), ...also].map(entity =>
+      entity < model.nodeCount
+        ? model.nodeName(entity)
+        : tree.groupLabel[entity - model.nodeCount]
+    );
+    if (selection.kind === 'tensor') {
+      names.unshift(model.tensorName(selection.id));
+    }
+    void copyText(names.join('\n'));
+  }
+};

@@ -1,0 +1,12 @@
+import type { IAction } from './types';
+
+/** More boxes than this are no picture any more; the rest stays closed. */
+export const MAX_BOXES = 60_000;
+
+export const expandAll: IAction = {
+  id: 'expand-all',
+  label: trans => trans.__('Expand all'),
+  keys: ['E'],
+  run: ({ session }) =>
+    void session.stage.change(view => view.expandAll(MAX_BOXES))
+};

@@ -1,0 +1,9 @@
+import type { IAction } from './types';
+
+export const goBack: IAction = {
+  id: 'go-back',
+  label: trans => trans.__('Back to the last selection'),
+  keys: ['Backspace', 'Alt+ArrowLeft'],
+  enabled: state => state.back.length > 0,
+  run: ({ session }) => session.goBack()
+};

@@ -1,0 +1,67 @@
+import { actualSize } from './actual_size';
+import { bookmarks } from './bookmarks';
+import { clear } from './clear';
+import { collapseAll } from './collapse_all';
+import { copyName } from './copy_name';
+import { nextOverlayAction } from './next_overlay';
+import { expandAll } from './expand_all';
+import { find } from './find';
+import { findNext } from './find_next';
+import { findPrevious } from './find_previous';
+import { fit } from './fit';
+import { focusGraph } from './focus_graph';
+import { goBack } from './go_back';
+import { help } from './help';
+import { locate } from './locate';
+import { reload } from './reload';
+import { toggleGroup, toggleGroupDeep } from './toggle_group';
+import { toggleNames } from './toggle_names';
+import {
+  toggleDiagnostics,
+  toggleDims,
+  toggleInspector,
+  toggleLayers,
+  toggleOutline
+} from './toggle_panels';
+import { toggleScale } from './toggle_scale';
+import { toggleWeights } from './toggle_weights';
+import type { IAction, IActionContext } from './types';
+import { zoomIn } from './zoom_in';
+import { zoomOut } from './zoom_out';
+
+export type { IAction, IActionContext } from './types';
+
+/** Every action, in the order of the help. To add one: a file beside these and a line here. */
+export const ACTIONS: readonly IAction[] = [
+  ...[find, findNext, findPrevious],
+  ...[fit, actualSize, zoomIn, zoomOut],
+  ...[toggleGroup, toggleGroupDeep, expandAll, collapseAll],
+  ...[locate, goBack, clear, copyName],
+  ...[nextOverlayAction, toggleScale, toggleNames, toggleWeights],
+  ...[toggleOutline, toggleInspector, toggleLayers],
+  ...[toggleDiagnostics, toggleDims, focusGraph],
+  ...[reload, help],
+  ...bookmarks
+];
+
+const BY_ID = new Map(ACTIONS.map(action => [action.id, action]));
+
+export function actionById(id: string): IAction | undefined {
+  return BY_ID.get(id);
+}
+
+export function isEnabled(action: IAction, context: IActionContext): boolean {
+  const state = context.session.store.get();
+  return action.enabled
+    ? action.enabled(state)
+    : state.document !== null && state.load.status !== 'cancelled';
+}
+
+/** Runs the action if it can run now; tells whether it did. */
+export function runAction(action: IAction, context: IActionContext): boolean {
+  if (!isEnabled(action, context)) {
+    return false;
+  }
+  action.run(context);
+  return true;
+}

@@ -1,0 +1,23 @@
+import type { Session } from '../session/session';
+import type { IViewerState } from '../state/types';
+import type { ITranslate } from '../translate';
+
+/** What an action may act on. */
+export interface IActionContext {
+  readonly session: Session;
+  /** The viewer's root element, for moving the focus. */
+  readonly root: HTMLElement | null;
+}
+
+/** Something the user can do, by key, button or host command alike. One a file. */
+export interface IAction {
+  readonly id: string;
+  label(trans: ITranslate): string;
+  /** Like `Shift+E`; `Ctrl` is also the Mac's command key. The first is the one to show. */
+  readonly keys: readonly string[];
+  /** Works while a text box has the focus. */
+  readonly global?: boolean;
+  /** Absent: whenever a model is shown. */
+  enabled?(state: IViewerState): boolean;
+  run(context: IActionContext): void;
+}

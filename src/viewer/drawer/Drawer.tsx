@@ -1,0 +1,116 @@
+import * as React from 'react';
+import { DiagnosticsPanel } from '../diagnostics/DiagnosticsPanel';
+import { DimsPanel } from '../dims/DimsPanel';
+import { useDocument, useSession, useTrans, useView } from '../context';
+import { setPanels, showTab } from '../session/panels';
+import { DRAWER_TABS, type DrawerTab } from '../state/types';
+import { LayersTable } from '../table/LayersTable';
+import { Icon } from '../ui/Icon';
+import { Splitter } from '../ui/Splitter';
+
+/** Table, diagnostics and dimensions below the graph; the tabs stay when it is closed. */
+export function Drawer(): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const { drawer, tab, drawerHeight } = useView(state => state.panels);
+  const { payload } = useDocument().model;
+  const id = React.useId();
+  const labels: Record<DrawerTab, string> = {
+    layers: trans.__('Layers'),
+    diagnostics: trans.__('Diagnostics'),
+    dims: trans.__('Dimensions')
+  };
+  const grave = payload.diagnostics.some(item => item.severity === 'error')
+    ? 'error'
+    : payload.diagnostics.some(item => item.severity === 'warning')
+      ? 'warning'
+      : 'info';
+  const badges: Record<DrawerTab, number> = {
+    layers: 0,
+    diagnostics: payload.diagnostics.length,
+    dims: payload.dims.length
+  };
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    const count = DRAWER_TABS.length;
+    const next =
+      DRAWER_TABS[(DRAWER_TABS.indexOf(tab) + step + count) % count];
+    showTab(session, next);
+    document.getElementById(`${id}-${next}`)?.focus();
+  };
+  return (
+    <section
+      className={`oad-Drawer${drawer ? ' oad-mod-open' : ''}`}
+      aria-label={trans.__('Tables')}
+      style={drawer ? { height: drawerHeight } : undefined}
+    >
+      {drawer && (
+        <Splitter
+          label={trans.__('Height of the tables')}
+          axis="y"
+          direction={-1}
+          size={drawerHeight}
+          min={120}
+          max={900}
+          onResize={height => setPanels(session, { drawerHeight: height })}
+        />
+      )}
+      <div className="oad-Tabs">
+        <div role="tablist" onKeyDown={onKeyDown}>
+          {DRAWER_TABS.map(name => (
+            <button
+              key={name}
+              id={`${id}-${name}`}
+              type="button"
+              role="tab"
+              className="oad-Tab"
+              aria-selected={drawer && tab === name}
+              aria-controls={drawer ? `${id}-panel` : undefined}
+              tabIndex={tab === name ? 0 : -1}
+              onClick={() => showTab(session, name, true)}
+            >
+              {labels[name]}
+              {badges[name] > 0 && (
+                <span
+                  className="oad-Count"
+                  data-severity={name === 'diagnostics' ? grave : undefined}
+                >
+                  {badges[name]}
+                </span>
+              )}
+            </button>
+          ))}
+        </div>
+        <span className="oad-Bar-gap" />
+        <button
+          type="button"
+          className="oad-IconButton oad-mod-small"
+          aria-expanded={drawer}
+          aria-label={
+            drawer ? trans.__('Close the tables') : trans.__('Open the tables')
+          }
+          onClick={() => setPanels(session, { drawer: !drawer })}
+        >
+          <Icon name={drawer ? 'down' : 'up'} size={14} />
+        </button>
+      </div>
+      {drawer && (
+        <div
+          id={`${id}-panel`}
+          className="oad-Drawer-body"
+          role="tabpanel"
+          aria-labelledby={`${id}-${tab}`}
+        >
+          {tab === 'layers' && <LayersTable />}
+          {tab === 'diagnostics' && <DiagnosticsPanel />}
+          {tab === 'dims' && <DimsPanel />}
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,37 @@
+/** What a host holds of a mounted viewer. */
+
+import { ACTIONS, actionById, isEnabled, runAction } from './actions';
+import type { IViewerHandle } from './api';
+import type { Session } from './session/session';
+import { readSnapshot } from './state/snapshot';
+import type { ITranslate } from './translate';
+
+export function createHandle(
+  session: Session,
+  trans: ITranslate,
+  root: () => HTMLElement | null
+): IViewerHandle {
+  const context = (): { session: Session; root: HTMLElement | null } => ({
+    session,
+    root: root()
+  });
+  return {
+    actions: ACTIONS.map(action => ({
+      id: action.id,
+      label: action.label(trans),
+      keys: action.keys
+    })),
+    run: id => {
+      const action = actionById(id);
+      return action !== undefined && runAction(action, context());
+    },
+    isEnabled: id => {
+      const action = actionById(id);
+      return action !== undefined && isEnabled(action, context());
+    },
+    getState: () => session.snapshot(),
+    setState: state => void session.restore(readSnapshot(state)),
+    reload: () => void session.load(),
+    checkFile: () => void session.checkFile()
+  };
+}

@@ -1,0 +1,46 @@
+import * as React from 'react';
+import type { ITree } from '../../core/types';
+import { useTrans } from '../context';
+import { brief } from '../ui/text';
+import { Jump } from './parts';
+
+/** Groups around an entity, outermost first. */
+export function ancestors(tree: ITree, entity: number): number[] {
+  const { nodeCount } = tree.model;
+  const path: number[] = [];
+  let group =
+    entity < nodeCount
+      ? tree.nodeParent[entity]
+      : tree.groupParent[entity - nodeCount];
+  while (group >= 0) {
+    path.unshift(group);
+    group = tree.groupParent[group];
+  }
+  return path;
+}
+
+/** The hierarchy above an entity; every part leads to its block. */
+export function Breadcrumb(props: {
+  tree: ITree;
+  entity: number;
+}): JSX.Element | null {
+  const trans = useTrans();
+  const { tree } = props;
+  const path = ancestors(tree, props.entity);
+  if (path.length === 0) {
+    return null;
+  }
+  return (
+    <nav className="oad-Breadcrumb" aria-label={trans.__('Hierarchy')}>
+      {path.map(group => (
+        <Jump
+          key={group}
+          to={{ kind: 'group', id: group }}
+          title={brief(tree.groupType[group] || tree.groupLabel[group])}
+        >
+          <bdi>{brief(tree.groupLabel[group], 60)}</bdi>
+        </Jump>
+      ))}
+    </nav>
+  );
+}

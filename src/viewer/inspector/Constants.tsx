@@ -1,0 +1,56 @@
+import * as React from 'react';
+import { formatBytes, formatShape } from '../../core';
+import type { ConstantInfo } from '../../schema';
+import { useTrans } from '../context';
+import { brief, visible } from '../ui/text';
+import { Jump, Name, Section, Some } from './parts';
+
+/** Constant inputs; small ones with their values. */
+export function Constants(props: {
+  constants: readonly ConstantInfo[];
+}): JSX.Element | null {
+  const trans = useTrans();
+  const { constants } = props;
+  if (constants.length === 0) {
+    return null;
+  }
+  return (
+    <Section title={trans.__('Constants')} count={constants.length}>
+      <ul className="oad-Tensors">
+        <Some items={constants}>
+          {constant => (
+            <li key={constant.tensor}>
+              <div className="oad-Tensor">
+                <Jump to={{ kind: 'tensor', id: constant.tensor }}>
+                  <Name text={constant.name} />
+                </Jump>
+                <span className="oad-Shape">
+                  {visible(constant.elem_type)}{' '}
+                  <bdi>{brief(formatShape(constant.shape))}</bdi>
+                  {constant.bytes !== null && ` · ${formatBytes(constant.bytes)}`}
+                  {constant.location && ` · ${brief(constant.location, 80)}`}
+                </span>
+                {constant.values && (
+                  <code className="oad-Values">
+                    {brief(valuesText(constant), 600)}
+                  </code>
+                )}
+              </div>
+            </li>
+          )}
+        </Some>
+      </ul>
+    </Section>
+  );
+}
+
+/** The first values; an ellipsis when there are more. */
+function valuesText(constant: ConstantInfo): string {
+  const values = constant.values ?? [];
+  const count = (constant.shape ?? []).reduce<number>(
+    (product, dim) => product * (typeof dim === 'number' ? dim : 1),
+    1
+  );
+  const text = values.map(value => String(value)).join(', ');
+  return count > values.length ? `${text}, …` : text;
+}

@@ -1,0 +1,125 @@
+import * as React from 'react';
+import { entityOf } from '../session/entities';
+import { formatExact } from '../../core';
+import type { IGroupTree } from '../../core';
+import { useDocument, useSession, useTrans, useView } from '../context';
+import { brief, visible } from '../ui/text';
+import { Breadcrumb } from './Breadcrumb';
+import { Costs } from './costs';
+import { Fact, Facts, Jump, Section, Some, Title } from './parts';
+import { useActivationTotal } from './totals';
+
+/** Operator types below a group and how many there are of each, commonest first. */
+export function opHistogram(
+  tree: IGroupTree,
+  group: number
+): [type: string, count: number][] {
+  const counts = new Map<string, number>();
+  const { nodeOrder, groupStart, groupEnd, model } = tree;
+  for (let at = groupStart[group]; at < groupEnd[group]; at++) {
+    const type = model.opType(nodeOrder[at]);
+    counts.set(type, (counts.get(type) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+}
+
+/** A block: what it sums up to and what it is made of. */
+export function GroupInspector({ group }: { group: number }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const { model, tree } = useDocument();
+  const activationTotal = useActivationTotal();
+  const histogram = React.useMemo(
+    () => opHistogram(tree, group),
+    [tree, group]
+  );
+  // The selection changes with every click; the button below must follow the picture.
+  useView(state => state.announcement);
+  const entity = entityOf(model, { kind: 'group', id: group }) ?? 0;
+  const children = tree.children[group + 1];
+  const blocks = children.filter(child => child >= model.nodeCount);
+  return (
+    <>
+      <Title
+        kind={tree.groupType[group] || trans.__('Block')}
+        name={tree.groupLabel[group]}
+      />
+      <Breadcrumb tree={tree} entity={entity} />
+      <div className="oad-State-row">
+        <button
+          type="button"
+          className="oad-Button"
+          onClick={() => void session.activate(entity, false)}
+        >
+          {trans.__('Expand or collapse')}
+        </button>
+      </div>
+      <Facts>
+        <Fact label={trans.__('Nodes')}>
+          {formatExact(tree.groupSize[group])}
+        </Fact>
+        <Fact label={trans.__('Blocks inside')}>
+          {formatExact(blocks.length)}
+        </Fact>
+      </Facts>
+      <Section title={trans.__('Costs')}>
+        <Costs
+          metrics={model.payload.metrics}
+          activationTotal={activationTotal}
+          valueOf={id =>
+            tree.groupUnknown[id][group] >= tree.groupSize[group]
+              ? Number.NaN
+              : tree.groupMetrics[id][group]
+          }
+          unknownOf={id => tree.groupUnknown[id][group]}
+        />
+      </Section>
+      <Section title={trans.__('Operators')} count={histogram.length}>
+        <Histogram rows={histogram} />
+      </Section>
+      {blocks.length > 0 && (
+        <Section title={trans.__('Blocks')} count={blocks.length}>
+          <ul className="oad-Links">
+            <Some items={Array.from(blocks)}>
+              {child => {
+                const id = child - model.nodeCount;
+                return (
+                  <li key={child}>
+                    <Jump to={{ kind: 'group', id }}>
+                      <bdi>{brief(tree.groupLabel[id], 120)}</bdi>
+                      <span className="oad-Quiet">
+                        {brief(tree.groupType[id], 80)}
+                      </span>
+                    </Jump>
+                  </li>
+                );
+              }}
+            </Some>
+          </ul>
+        </Section>
+      )}
+    </>
+  );
+}
+
+/** Bars of operator counts. */
+export function Histogram(props: {
+  rows: readonly (readonly [string, number])[];
+}): JSX.Element {
+  const most = props.rows[0]?.[1] ?? 1;
+  return (
+    <ul className="oad-Histogram">
+      <Some items={props.rows}>
+        {([type, count]) => (
+          <li key={type}>
+            <bdi>{visible(type)}</bdi>
+            <span className="oad-Share-bar" aria-hidden="true">
+              <span style={{ width: `${(count / most) * 100}%` }} />
+            </span>
+            <span className="oad-Number">{formatExact(count)}</span>
+          </li>
+        )}
+      </Some>
+    </ul>
+  );
+}

@@ -1,0 +1,46 @@
+import * as React from 'react';
+import { useSession, useTrans, useView } from '../context';
+import { setPanels } from '../session/panels';
+import { Icon } from '../ui/Icon';
+import { GroupInspector } from './GroupInspector';
+import { ModelInspector } from './ModelInspector';
+import { NodeInspector } from './NodeInspector';
+import { TensorInspector } from './TensorInspector';
+
+/** Details of what is selected; of the model when nothing is. */
+export function Inspector(): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const selection = useView(state => state.selection);
+  return (
+    <aside
+      className="oad-Panel oad-Inspector"
+      aria-label={trans.__('Inspector')}
+    >
+      <div className="oad-Panel-head">
+        <h3>{trans.__('Inspector')}</h3>
+        <button
+          type="button"
+          className="oad-IconButton oad-mod-small"
+          aria-label={trans.__('Close the inspector')}
+          title={`${trans.__('Close the inspector')} (D)`}
+          onClick={() => setPanels(session, { inspector: 'closed' })}
+        >
+          <Icon name="close" size={14} />
+        </button>
+      </div>
+      {/* A new selection starts at the top. */}
+      <div
+        className="oad-Panel-body"
+        key={selection.kind === 'none' ? 'none' : `${selection.kind}${selection.id}`}
+      >
+        {selection.kind === 'node' && <NodeInspector node={selection.id} />}
+        {selection.kind === 'group' && <GroupInspector group={selection.id} />}
+        {selection.kind === 'tensor' && (
+          <TensorInspector tensor={selection.id} />
+        )}
+        {selection.kind === 'none' && <ModelInspector />}
+      </div>
+    </aside>
+  );
+}

@@ -1,0 +1,129 @@
+import * as React from 'react';
+import { formatBytes, formatExact, formatShape } from '../../core';
+import type { ValueInfo } from '../../schema';
+import { useDocument, useTrans } from '../context';
+import { brief, visible } from '../ui/text';
+import { Histogram } from './GroupInspector';
+import { Fact, Facts, Jump, Name, Section, Some, Title } from './parts';
+
+/** Shown when nothing is selected: what the file is. */
+export function ModelInspector(): JSX.Element {
+  const trans = useTrans();
+  const { payload } = useDocument().model;
+  const { model, graph, tensors } = payload;
+  const ops = Object.entries(graph.op_counts).sort((a, b) => b[1] - a[1]);
+  const metadata = Object.entries(model.metadata);
+  const producer = `${model.producer_name} ${model.producer_version}`.trim();
+  return (
+    <>
+      <Title kind={trans.__('Model')} name={model.name} />
+      <Facts>
+        <Fact label={trans.__('Nodes')}>{formatExact(graph.num_nodes)}</Fact>
+        <Fact label={trans.__('Edges')}>{formatExact(graph.num_edges)}</Fact>
+        <Fact label={trans.__('Initializers')}>
+          {formatExact(graph.num_initializers)}
+        </Fact>
+        {graph.num_subgraphs > 0 && (
+          <Fact label={trans.__('Subgraphs')}>
+            {formatExact(graph.num_subgraphs)}
+          </Fact>
+        )}
+        {graph.num_functions > 0 && (
+          <Fact label={trans.__('Functions')}>
+            {formatExact(graph.num_functions)}
+          </Fact>
+        )}
+        <Fact label={trans.__('Producer')}>
+          {producer ? <Name text={producer} /> : '—'}
+        </Fact>
+        <Fact label={trans.__('Opsets')}>
+          {model.opset_imports
+            .map(({ domain, version }) => `${visible(domain)} ${version}`)
+            .join(', ')}
+        </Fact>
+        <Fact label={trans.__('IR version')}>
+          {visible(model.onnx_ir_version)}
+        </Fact>
+        <Fact label={trans.__('File')}>{formatBytes(model.file_bytes)}</Fact>
+        {model.external_files.length > 0 && (
+          <Fact label={trans.__('External data')}>
+            {formatBytes(model.external_bytes)} ·{' '}
+            {brief(model.external_files.slice(0, 4).join(', '), 200)}
+          </Fact>
+        )}
+        <Fact label={trans.__('Graph')}>
+          <Name text={graph.name || '—'} />
+        </Fact>
+      </Facts>
+      <Values
+        title={trans.__('Inputs')}
+        values={graph.inputs}
+        ids={tensors.inputs}
+      />
+      <Values
+        title={trans.__('Outputs')}
+        values={graph.outputs}
+        ids={tensors.outputs}
+      />
+      <Section title={trans.__('Operators')} count={ops.length}>
+        <Histogram rows={ops} />
+      </Section>
+      {model.doc_string && (
+        <Section title={trans.__('Note in the file')} closed>
+          <pre className="oad-Text">
+            {model.doc_string.slice(0, 20_000).split('\n').map(visible).join('\n')}
+          </pre>
+        </Section>
+      )}
+      {metadata.length > 0 && (
+        <Section title={trans.__('Metadata')} count={metadata.length} closed>
+          <Facts>
+            <Some items={metadata}>
+              {([key, value]) => (
+                <Fact key={key} label={brief(key, 120)}>
+                  <Name text={value} />
+                </Fact>
+              )}
+            </Some>
+          </Facts>
+        </Section>
+      )}
+    </>
+  );
+}
+
+function Values(props: {
+  title: string;
+  values: readonly ValueInfo[];
+  /** Tensor ids in the same order; shorter when an entry has no tensor. */
+  ids: readonly number[];
+}): JSX.Element {
+  return (
+    <Section title={props.title} count={props.values.length}>
+      <ul className="oad-Tensors">
+        <Some items={props.values}>
+          {(value, index) => (
+            <li key={index}>
+              <div className="oad-Tensor">
+                {props.ids[index] >= 0 ? (
+                  <Jump to={{ kind: 'tensor', id: props.ids[index] }}>
+                    <Name text={value.name} />
+                  </Jump>
+                ) : (
+                  <Name text={value.name} />
+                )}
+                <span className="oad-Shape">
+                  {value.container && value.container !== 'tensor'
+                    ? `${visible(value.container)} `
+                    : ''}
+                  {visible(value.elem_type)}{' '}
+                  <bdi>{brief(formatShape(value.shape))}</bdi>
+                </span>
+              </div>
+            </li>
+          )}
+        </Some>
+      </ul>
+    </Section>
+  );
+}

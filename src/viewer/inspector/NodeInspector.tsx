@@ -1,0 +1,187 @@
+import * as React from 'react';
+import type { IGraphModel } from '../../core/types';
+import type { NodeDetails } from '../../schema';
+import { useDocument, useTrans } from '../context';
+import { CopyButton } from '../ui/CopyButton';
+import { Icon } from '../ui/Icon';
+import { brief, visible } from '../ui/text';
+import { Attributes } from './Attributes';
+import { Breadcrumb } from './Breadcrumb';
+import { Constants } from './Constants';
+import { Costs } from './costs';
+import { OperatorDocs } from './OperatorDocs';
+import { Fact, Facts, Name, Section, Title } from './parts';
+import { Tensors } from './tensors';
+import { useActivationTotal } from './totals';
+import { useDetails, type DetailsState } from './useDetails';
+
+/** Everything about one node. */
+export function NodeInspector({ node }: { node: number }): JSX.Element {
+  const trans = useTrans();
+  const { model, tree } = useDocument();
+  const { state, retry } = useDetails(node);
+  const activationTotal = useActivationTotal();
+  const { ops, metrics, nodes } = model.payload;
+  const op = ops[model.nodeOp[node]];
+  const reason = Object.hasOwn(nodes.reason, String(node))
+    ? nodes.reason[String(node)]
+    : '';
+  return (
+    <>
+      <Title
+        kind={model.opType(node)}
+        category={model.category(node)}
+        name={model.nodeName(node)}
+      />
+      <Breadcrumb tree={tree} entity={node} />
+      <Facts>
+        <Fact label={trans.__('Operator')}>
+          {visible(`${op?.domain || 'ai.onnx'} · ${model.opType(node)}`)}
+        </Fact>
+        <Fact label={trans.__('Opset')}>{op ? op.opset : '?'}</Fact>
+        <Tag state={state} />
+      </Facts>
+      <Section title={trans.__('Costs')}>
+        <Costs
+          metrics={metrics}
+          valueOf={id => model.metrics[id][node]}
+          activationTotal={activationTotal}
+          reason={reason}
+        />
+      </Section>
+      <NodeTensors model={model} node={node} state={state} />
+      <Remote state={state} retry={retry}>
+        {details => <NodeDetailSections details={details} />}
+      </Remote>
+    </>
+  );
+}
+
+function Tag({ state }: { state: DetailsState }): JSX.Element | null {
+  const trans = useTrans();
+  const tag = state.status === 'ready' ? state.details.tag : '';
+  return tag ? (
+    <Fact label={trans.__('Tag')}>
+      <span className="oad-WithCopy">
+        <Name text={tag} />
+        <CopyButton label={trans.__('Copy the tag')} text={() => tag} />
+      </span>
+    </Fact>
+  ) : null;
+}
+
+function NodeTensors(props: {
+  model: IGraphModel;
+  node: number;
+  state: DetailsState;
+}): JSX.Element {
+  const trans = useTrans();
+  const { model, node, state } = props;
+  const operator = state.status === 'ready' ? state.details.operator : null;
+  const slice = (values: Int32Array, offsets: Int32Array): number[] =>
+    Array.from(values.subarray(offsets[node], offsets[node + 1]));
+  const inputs = slice(model.inputs, model.inputOffsets);
+  const outputs = slice(model.outputs, model.outputOffsets);
+  const roles = (
+    formals: readonly Readonly<Record<string, string>>[] | undefined,
+    count: number
+  ): string[] =>
+    // The last formal parameter may stand for several tensors.
+    Array.from(
+      { length: formals && formals.length > 0 ? count : 0 },
+      (_, i) =>
+        brief(formals?.[Math.min(i, formals.length - 1)]?.name ?? `${i}`, 60)
+    );
+  return (
+    <>
+      <Section title={trans.__('Inputs')} count={inputs.length}>
+        <Tensors
+          model={model}
+          ids={inputs}
+          roles={roles(operator?.inputs, inputs.length)}
+          side="input"
+        />
+      </Section>
+      <Section title={trans.__('Outputs')} count={outputs.length}>
+        <Tensors
+          model={model}
+          ids={outputs}
+          roles={roles(operator?.outputs, outputs.length)}
+          side="output"
+        />
+      </Section>
+    </>
+  );
+}
+
+/** What has to be fetched: waiting, failed with a way out, or there. */
+function Remote(props: {
+  state: DetailsState;
+  retry: () => void;
+  children: (details: NodeDetails) => React.ReactNode;
+}): JSX.Element {
+  const trans = useTrans();
+  const { state } = props;
+  if (state.status === 'ready') {
+    return <>{props.children(state.details)}</>;
+  }
+  if (state.status === 'loading') {
+    return (
+      <p className="oad-Quiet oad-Wait" role="status">
+        {trans.__('Reading attributes…')}
+      </p>
+    );
+  }
+  const { problem } = state;
+  return (
+    <div className="oad-Inline-problem" role="alert">
+      <Icon name="error" />
+      <div>
+        <p>{visible(problem.detail || problem.title)}</p>
+        {problem.hint && <p className="oad-Quiet">{visible(problem.hint)}</p>}
+        <button type="button" className="oad-Button" onClick={props.retry}>
+          {trans.__('Retry')}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function NodeDetailSections(props: { details: NodeDetails }): JSX.Element {
+  const trans = useTrans();
+  const { details } = props;
+  const metadata = Object.entries(details.metadata);
+  return (
+    <>
+      <Attributes attributes={details.attributes} />
+      <Constants constants={details.constants} />
+      {details.doc_string && (
+        <Section title={trans.__('Note in the file')} closed>
+          <pre className="oad-Text">{brief(details.doc_string, 20_000)}</pre>
+        </Section>
+      )}
+      {metadata.length > 0 && (
+        <Section title={trans.__('Metadata')} count={metadata.length} closed>
+          <Facts>
+            {metadata.map(([key, value]) => (
+              <Fact key={key} label={brief(key, 120)}>
+                <Name text={value} />
+              </Fact>
+            ))}
+          </Facts>
+        </Section>
+      )}
+      {details.operator && <OperatorDocs operator={details.operator} />}
+      {details.stack_trace && (
+        <Section title={trans.__('Stack trace of the export')} closed>
+          <pre className="oad-Text">{multiline(details.stack_trace)}</pre>
+        </Section>
+      )}
+    </>
+  );
+}
+
+/** Keeps line breaks, makes everything else visible. */
+function multiline(text: string): string {
+  return text.slice(0, 50_000).split('\n').map(visible).join('\n');
+}

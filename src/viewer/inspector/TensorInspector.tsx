@@ -1,0 +1,75 @@
+import * as React from 'react';
+import { formatBytes, formatExact, TENSOR_KIND } from '../../core';
+import { useDocument, useTrans } from '../context';
+import { brief } from '../ui/text';
+import { tensorBytes } from './bytes';
+import { Fact, Facts, Section, Some, Title } from './parts';
+import { consumersOf, NodeLink } from './tensors';
+
+/** A tensor: what it is, who makes it, who reads it. */
+export function TensorInspector({ tensor }: { tensor: number }): JSX.Element {
+  const trans = useTrans();
+  const { model } = useDocument();
+  const kinds: ReadonlyMap<number, string> = new Map([
+    [TENSOR_KIND.activation, trans.__('Activation')],
+    [TENSOR_KIND.input, trans.__('Model input')],
+    [TENSOR_KIND.initializer, trans.__('Weight')],
+    [TENSOR_KIND.constant, trans.__('Constant')],
+    [TENSOR_KIND.formal, trans.__('Subgraph input')]
+  ]);
+  const bytes = tensorBytes(model, tensor);
+  const producer = model.tensorProducer[tensor];
+  const consumers = consumersOf(model, tensor);
+  const isOutput = model.payload.tensors.outputs.includes(tensor);
+  return (
+    <>
+      <Title
+        kind={kinds.get(model.tensorKind[tensor]) ?? trans.__('Tensor')}
+        category="tensor"
+        name={model.tensorName(tensor)}
+      />
+      <Facts>
+        <Fact label={trans.__('Type')}>{model.dtypeText(tensor)}</Fact>
+        <Fact label={trans.__('Shape')}>
+          <bdi>{brief(model.shapeText(tensor))}</bdi>
+        </Fact>
+        <Fact
+          label={trans.__('Size')}
+          note={
+            bytes === null
+              ? trans.__('the shape is not all numbers, or the type has no fixed size')
+              : undefined
+          }
+        >
+          {bytes === null || bytes < 1000
+            ? formatBytes(bytes)
+            : `${formatBytes(bytes)} (${formatExact(bytes)})`}
+        </Fact>
+        {isOutput && (
+          <Fact label={trans.__('Role')}>{trans.__('model output')}</Fact>
+        )}
+      </Facts>
+      <Section title={trans.__('Producer')}>
+        {producer >= 0 ? (
+          <NodeLink model={model} node={producer} />
+        ) : (
+          <p className="oad-Quiet">{trans.__('none: it comes with the model')}</p>
+        )}
+      </Section>
+      <Section title={trans.__('Consumers')} count={consumers.length}>
+        <ul className="oad-Links">
+          <Some items={consumers}>
+            {node => (
+              <li key={node}>
+                <NodeLink model={model} node={node} />
+              </li>
+            )}
+          </Some>
+        </ul>
+        {consumers.length === 0 && (
+          <p className="oad-Quiet">{trans.__('none')}</p>
+        )}
+      </Section>
+    </>
+  );
+}

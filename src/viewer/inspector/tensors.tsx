@@ -1,0 +1,124 @@
+import * as React from 'react';
+import { TENSOR_KIND } from '../../core';
+import type { IGraphModel } from '../../core/types';
+import { useTrans } from '../context';
+import { brief } from '../ui/text';
+import { Jump, Name, Some } from './parts';
+
+/** Nodes that read a tensor. */
+export function consumersOf(model: IGraphModel, tensor: number): number[] {
+  return Array.from(
+    model.consumers.subarray(
+      model.consumerOffsets[tensor],
+      model.consumerOffsets[tensor + 1]
+    )
+  );
+}
+
+/** A node as a link: its operator type and name. */
+export function NodeLink(props: {
+  model: IGraphModel;
+  node: number;
+}): JSX.Element {
+  const { model, node } = props;
+  const name = model.nodeName(node);
+  return (
+    <Jump to={{ kind: 'node', id: node }} title={brief(name)}>
+      <span
+        className="oad-Dot"
+        data-category={model.category(node)}
+        aria-hidden="true"
+      />
+      {brief(model.opType(node), 60)}
+      {name && <bdi className="oad-Quiet">{brief(name, 80)}</bdi>}
+    </Jump>
+  );
+}
+
+/** Inputs or outputs of a node: name, type and shape, and where they come from or go to. */
+export function Tensors(props: {
+  model: IGraphModel;
+  ids: readonly number[];
+  /** What the operator calls each of them. */
+  roles: readonly string[];
+  side: 'input' | 'output';
+}): JSX.Element {
+  const trans = useTrans();
+  const { model, ids, roles, side } = props;
+  if (ids.length === 0) {
+    return <p className="oad-Quiet">{trans.__('none')}</p>;
+  }
+  return (
+    <ul className="oad-Tensors">
+      <Some items={ids}>
+        {(tensor, index) => (
+          <li key={index}>
+            <div className="oad-Tensor-role">
+              {roles[index] ?? `${index}`}
+              {tensor < 0 && (
+                <span className="oad-Quiet"> {trans.__('left out')}</span>
+              )}
+            </div>
+            {tensor >= 0 && (
+              <div className="oad-Tensor">
+                <Jump to={{ kind: 'tensor', id: tensor }}>
+                  <Name text={model.tensorName(tensor)} />
+                </Jump>
+                <span className="oad-Shape">
+                  {model.dtypeText(tensor)} <bdi>{brief(model.shapeText(tensor))}</bdi>
+                </span>
+                <TensorEnds model={model} tensor={tensor} side={side} />
+              </div>
+            )}
+          </li>
+        )}
+      </Some>
+    </ul>
+  );
+}
+
+function TensorEnds(props: {
+  model: IGraphModel;
+  tensor: number;
+  side: 'input' | 'output';
+}): JSX.Element | null {
+  const trans = useTrans();
+  const { model, tensor, side } = props;
+  if (side === 'output') {
+    const nodes = consumersOf(model, tensor);
+    const isOutput = model.payload.tensors.outputs.includes(tensor);
+    return (
+      <div className="oad-Ends">
+        {isOutput && (
+          <span className="oad-Tag">{trans.__('model output')}</span>
+        )}
+        {nodes.length === 0 && !isOutput && (
+          <span className="oad-Quiet">{trans.__('not used')}</span>
+        )}
+        <Some items={nodes} limit={4}>
+          {node => <NodeLink key={node} model={model} node={node} />}
+        </Some>
+      </div>
+    );
+  }
+  const producer = model.tensorProducer[tensor];
+  if (producer >= 0 && !model.nodeConstant[producer]) {
+    return (
+      <div className="oad-Ends">
+        <NodeLink model={model} node={producer} />
+      </div>
+    );
+  }
+  const words: ReadonlyMap<number, string> = new Map([
+    [TENSOR_KIND.input, trans.__('model input')],
+    [TENSOR_KIND.initializer, trans.__('weight')],
+    [TENSOR_KIND.constant, trans.__('constant')],
+    [TENSOR_KIND.formal, trans.__('subgraph input')]
+  ]);
+  const word = words.get(model.tensorKind[tensor]);
+  return word ? (
+    <div className="oad-Ends">
+      <span className="oad-Tag">{word}</span>
+    </div>
+  ) : null;
+}

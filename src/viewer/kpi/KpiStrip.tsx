@@ -1,0 +1,99 @@
+import * as React from 'react';
+import { useDocument, useSession, useTrans, useView } from '../context';
+import { showTab } from '../session/panels';
+import { Icon } from '../ui/Icon';
+import { visible } from '../ui/text';
+import { tilesOf, type ITile } from './tiles';
+
+/** Totals of the model. A tile that has a heatmap switches it on. */
+export function KpiStrip(): JSX.Element {
+  const trans = useTrans();
+  const { model } = useDocument();
+  const tiles = React.useMemo(
+    () => tilesOf(model.payload, trans),
+    [model, trans]
+  );
+  return (
+    <div className="oad-Kpis" role="group" aria-label={trans.__('Totals')}>
+      {tiles.map(tile => (
+        <Tile key={tile.id} tile={tile} />
+      ))}
+      <DimChip />
+    </div>
+  );
+}
+
+function Tile({ tile }: { tile: ITile }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const active = useView(
+    state => tile.overlay !== null && state.overlay === tile.overlay
+  );
+  const className = `oad-Kpi${tile.known ? '' : ' oad-mod-unknown'}`;
+  const body = (
+    <>
+      <span className="oad-Kpi-label">{tile.label}</span>
+      <span className="oad-Kpi-value">{tile.value}</span>
+    </>
+  );
+  const detail = `${tile.label}: ${tile.detail}`;
+  if (tile.overlay === null) {
+    return (
+      <div className={className} title={detail} tabIndex={0} role="note">
+        {body}
+        <span className="oad-mod-hidden">{tile.detail}</span>
+      </div>
+    );
+  }
+  return (
+    <button
+      type="button"
+      className={className}
+      aria-pressed={active}
+      title={`${detail}\n${trans.__('Click to colour the graph by it.')}`}
+      onClick={() =>
+        session.store.set({ overlay: active ? null : tile.overlay })
+      }
+    >
+      {body}
+      <span className="oad-mod-hidden">{tile.detail}</span>
+    </button>
+  );
+}
+
+/** Says what sizes the totals are for; leads to the panel where they are changed. */
+function DimChip(): JSX.Element | null {
+  const trans = useTrans();
+  const session = useSession();
+  const { dims } = useDocument().model.payload;
+  if (dims.length === 0) {
+    return null;
+  }
+  const assumed = dims.filter(dim => dim.assumed);
+  const shown = dims
+    .slice(0, 3)
+    .map(dim => `${visible(dim.name)} = ${dim.value ?? '?'}`)
+    .join(', ');
+  const more = dims.length > 3 ? ', …' : '';
+  return (
+    <button
+      type="button"
+      className={`oad-Chip${assumed.length > 0 ? ' oad-mod-assumed' : ''}`}
+      title={
+        assumed.length > 0
+          ? trans.__('Assumed values: confirm or change them.')
+          : trans.__('Values of the free dimensions.')
+      }
+      onClick={() => showTab(session, 'dims')}
+    >
+      <Icon name="dims" size={14} />
+      <span>
+        {shown}
+        {more}
+      </span>
+      {assumed.length > 0 && (
+        <span className="oad-Chip-tag">{trans.__('assumed')}</span>
+      )}
+    </button>
+  );
+}

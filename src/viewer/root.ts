@@ -1,0 +1,9 @@
+import { createContext, type RefObject } from 'react';
+
+/** The viewer's root element. */
+export const RootContext = createContext<RefObject<HTMLElement>>({
+  current: null
+});
+
+/** Width of the viewer in pixels, so that parts can adapt to their room. */
+export const WidthContext = createContext<number>(0);

@@ -1,0 +1,35 @@
+/** Node details with a small cache, one request a node at a time. */
+
+import type { IReportProvider } from '../../providers/provider';
+import type { NodeDetails } from '../../schema';
+
+const CAPACITY = 200;
+
+export class DetailsCache {
+  private readonly _known = new Map<number, NodeDetails>();
+
+  constructor(private readonly _provider: IReportProvider) {}
+
+  /** What is already here, without a request. */
+  peek(node: number): NodeDetails | undefined {
+    return this._known.get(node);
+  }
+
+  async read(node: number, signal: AbortSignal): Promise<NodeDetails> {
+    const known = this._known.get(node);
+    if (known !== undefined) {
+      return known;
+    }
+    const details = await this._provider.details(node, signal);
+    this._known.set(node, details);
+    if (this._known.size > CAPACITY) {
+      const [oldest] = this._known.keys();
+      this._known.delete(oldest);
+    }
+    return details;
+  }
+
+  clear(): void {
+    this._known.clear();
+  }
+}

@@ -1,0 +1,104 @@
+/** Selections, entities and the names by which both are found again after a reload. */
+
+import type { IGraphModel, ITree } from '../../core/types';
+import type { Selection } from '../state/types';
+import { NOTHING } from '../state/types';
+
+/** Entity of a selection, null for tensors and nothing. */
+export function entityOf(
+  model: IGraphModel,
+  selection: Selection
+): number | null {
+  switch (selection.kind) {
+    case 'node':
+      return selection.id;
+    case 'group':
+      return model.nodeCount + selection.id;
+    default:
+      return null;
+  }
+}
+
+export function selectionOf(model: IGraphModel, entity: number): Selection {
+  return entity < model.nodeCount
+    ? { kind: 'node', id: entity }
+    : { kind: 'group', id: entity - model.nodeCount };
+}
+
+export function sameSelection(a: Selection, b: Selection): boolean {
+  return (
+    a.kind === b.kind &&
+    (a.kind === 'none' || (b.kind !== 'none' && a.id === b.id))
+  );
+}
+
+/** Group's path of labels; the same path means the same module after a reload. */
+function groupKey(tree: ITree, group: number): string {
+  return JSON.stringify([
+    ...tree.path(tree.model.nodeCount + group),
+    tree.groupLabel[group]
+  ]);
+}
+
+export function groupKeys(tree: ITree, groups: readonly number[]): string[] {
+  return groups.map(group => groupKey(tree, group));
+}
+
+/** Groups of these paths; paths that are no more are left out. */
+export function groupsOf(tree: ITree, keys: readonly string[]): number[] {
+  const wanted = new Set(keys);
+  const found: number[] = [];
+  for (let group = 0; wanted.size > 0 && group < tree.groupCount; group++) {
+    if (wanted.has(groupKey(tree, group))) {
+      found.push(group);
+    }
+  }
+  return found;
+}
+
+/** How a selection is remembered: by id and, should the file have changed, by name. */
+export interface ISelectionRecord {
+  readonly kind: Selection['kind'];
+  readonly id: number;
+  readonly name: string;
+}
+
+export function recordOf(tree: ITree, selection: Selection): ISelectionRecord {
+  const { model } = tree;
+  switch (selection.kind) {
+    case 'node':
+      return { ...selection, name: model.nodeName(selection.id) };
+    case 'tensor':
+      return { ...selection, name: model.tensorName(selection.id) };
+    case 'group':
+      return { ...selection, name: groupKey(tree, selection.id) };
+    default:
+      return { kind: 'none', id: -1, name: '' };
+  }
+}
+
+/** The selection a record stands for in this model; nothing when it is gone. */
+export function recall(tree: ITree, record: ISelectionRecord): Selection {
+  const { model } = tree;
+  const find = (count: number, nameOf: (id: number) => string): number => {
+    if (record.id < count && nameOf(record.id) === record.name) {
+      return record.id;
+    }
+    for (let id = 0; id < count; id++) {
+      if (nameOf(id) === record.name) {
+        return id;
+      }
+    }
+    return -1;
+  };
+  const by: Record<string, () => number> = {
+    node: () => find(model.nodeCount, id => model.nodeName(id)),
+    tensor: () => find(model.tensorCount, id => model.tensorName(id)),
+    group: () => find(tree.groupCount, id => groupKey(tree, id))
+  };
+  if (record.kind === 'none') {
+    return NOTHING;
+  }
+  const id = by[record.kind]();
+  return id < 0 ? NOTHING : { kind: record.kind, id };
+}

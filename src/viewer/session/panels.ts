@@ -1,0 +1,57 @@
+/** Opening and closing the parts around the graph. */
+
+import type { DrawerTab, IPanels, PanelMode } from '../state/types';
+import type { Selection } from '../state/types';
+import type { Session } from './session';
+
+/** Below this width of the viewer, panels lie over the graph. */
+export const NARROW = 800;
+/** From this width on there is room for the side panels without being asked. */
+export const WIDE = 1400;
+
+/** Whether a panel shows, given the viewer's width and what is selected. */
+export function isShown(
+  panel: 'outline' | 'inspector',
+  mode: PanelMode,
+  width: number,
+  selection: Selection
+): boolean {
+  if (mode !== 'auto') {
+    return mode === 'open';
+  }
+  return (
+    width >= WIDE || (panel === 'inspector' && selection.kind !== 'none')
+  );
+}
+
+export function setPanels(session: Session, change: Partial<IPanels>): void {
+  const { panels } = session.store.get();
+  session.store.set({ panels: { ...panels, ...change } });
+}
+
+/** Opens what is closed and closes what is open; over the graph, only one at a time. */
+export function togglePanel(
+  session: Session,
+  panel: 'outline' | 'inspector',
+  root: HTMLElement | null
+): void {
+  const { panels, selection } = session.store.get();
+  const width = root?.clientWidth || WIDE;
+  const shown = isShown(panel, panels[panel], width, selection);
+  const other = panel === 'outline' ? 'inspector' : 'outline';
+  setPanels(session, {
+    [panel]: shown ? 'closed' : 'open',
+    ...(width < NARROW && !shown ? { [other]: 'closed' } : {})
+  });
+}
+
+/** Shows a drawer tab; asked twice with `toggle`, closes the drawer. */
+export function showTab(
+  session: Session,
+  tab: DrawerTab,
+  toggle = false
+): void {
+  const { panels } = session.store.get();
+  const close = toggle && panels.drawer && panels.tab === tab;
+  setPanels(session, { drawer: !close, tab });
+}

@@ -1,0 +1,305 @@
+/** One open view of one model: loads it, keeps its state, answers the user. */
+
+import { decode } from '../../core/model';
+import { buildTree } from '../../core/tree';
+import type { IReportProvider } from '../../providers/provider';
+import { isAbort, problemOf } from '../../providers/provider';
+import type { GraphPayload } from '../../schema';
+import type { IViewerSettings } from '../api';
+import { defaultOverlay } from '../overlays';
+import { initialState } from '../state/initial';
+import type { ISnapshot } from '../state/snapshot';
+import { SNAPSHOT_VERSION } from '../state/snapshot';
+import { createStore, type IStore } from '../state/store';
+import type { IDocument, IViewerState, Selection } from '../state/types';
+import { NOTHING } from '../state/types';
+import { DetailsCache } from './details';
+import {
+  entityOf,
+  groupKeys,
+  groupsOf,
+  recall,
+  recordOf,
+  sameSelection,
+  selectionOf
+} from './entities';
+import { Stage } from './stage';
+
+/** How far back Backspace can go. */
+const HISTORY = 100;
+
+/** What to do to the picture when something is selected. */
+export type Follow = 'none' | 'focus' | 'reveal';
+
+export class Session {
+  readonly store: IStore<IViewerState>;
+  readonly details: DetailsCache;
+  readonly stage: Stage;
+  private _loading: AbortController | null = null;
+  private _restore: ISnapshot;
+
+  constructor(
+    readonly provider: IReportProvider,
+    readonly settings: IViewerSettings,
+    snapshot: ISnapshot
+  ) {
+    const { overlay, selection, open, camera, version, ...fields } = snapshot;
+    void selection, open, camera, version;
+    this._restore = snapshot;
+    this.store = createStore<IViewerState>({
+      ...initialState(settings),
+      ...fields,
+      overlay: overlay ?? null
+    });
+    this.details = new DetailsCache(provider);
+    this.stage = new Stage(this.store, settings, {
+      onSelect: (entity, how) => this._clicked(entity, how.additive),
+      onActivate: (entity, how) => void this.activate(entity, how.recursive),
+      onSelectTensor: id => this.select({ kind: 'tensor', id }),
+      onHover: () => undefined,
+      onCameraChange: () => this.onCameraChange?.(),
+      onContextMenu: () => undefined
+    });
+  }
+
+  /** Set by the owner; called while the user moves the picture. */
+  onCameraChange: (() => void) | null = null;
+
+  dispose(): void {
+    this._loading?.abort();
+    this._loading = null;
+    this.stage.dispose();
+  }
+
+  // ---- loading
+
+  /** Analyses the file with the current bindings. The picture that is there stays until it is replaced. */
+  async load(): Promise<void> {
+    this._loading?.abort();
+    const loading = new AbortController();
+    this._loading = loading;
+    const { bindings, assume, document } = this.store.get();
+    const kept = document ? this.snapshot() : this._restore;
+    this.store.set({
+      load: { status: 'loading', progress: { phase: '', done: 0, total: 0 } },
+      fileChanged: false
+    });
+    try {
+      const payload = await this.provider.load(
+        { bindings, assume },
+        progress => {
+          if (this._loading === loading) {
+            this.store.set({ load: { status: 'loading', progress } });
+          }
+        },
+        loading.signal
+      );
+      if (this._loading === loading) {
+        await this._take(payload, kept);
+      }
+    } catch (error) {
+      if (this._loading === loading && !isAbort(error)) {
+        this.store.set({
+          load: { status: 'failed', problem: problemOf(error) }
+        });
+      }
+    }
+  }
+
+  /** Stops a running analysis; what was shown before stays. */
+  cancel(): void {
+    this._loading?.abort();
+    this._loading = null;
+    const { document } = this.store.get();
+    this.store.set({ load: { status: document ? 'ready' : 'cancelled' } });
+  }
+
+  /** Gives symbols their values and analyses again. */
+  bind(
+    bindings: Readonly<Record<string, number>>,
+    assume: boolean
+  ): Promise<void> {
+    this.store.set({ bindings, assume });
+    return this.load();
+  }
+
+  async checkFile(): Promise<void> {
+    const { load } = this.store.get();
+    if (!this.provider.changed || load.status !== 'ready') {
+      return;
+    }
+    const check = new AbortController();
+    try {
+      if (await this.provider.changed(check.signal)) {
+        this.store.set({ fileChanged: true });
+      }
+    } catch (error) {
+      if (!isAbort(error)) {
+        // A server that is away says nothing about the file; the next check will.
+        console.warn('ONNX Autodoc: the file could not be checked', error);
+      }
+    }
+  }
+
+  // ---- selection
+
+  select(selection: Selection, follow: Follow = 'none'): void {
+    const { selection: before, back, document } = this.store.get();
+    if (!sameSelection(before, selection)) {
+      this.store.set({
+        selection,
+        also: [],
+        back:
+          before.kind === 'none' ? back : [...back, before].slice(-HISTORY)
+      });
+    }
+    if (document && follow !== 'none') {
+      this._follow(document, selection, follow);
+    }
+  }
+
+  goBack(): void {
+    const { back, document } = this.store.get();
+    const selection = back[back.length - 1];
+    if (selection && document) {
+      this.store.set({ selection, also: [], back: back.slice(0, -1) });
+      this._follow(document, selection, 'reveal');
+    }
+  }
+
+  /** Double-click or Enter: groups open or close, nodes show their details. */
+  async activate(entity: number, recursive: boolean): Promise<void> {
+    const { document, panels } = this.store.get();
+    if (!document) {
+      return;
+    }
+    const selection = selectionOf(document.model, entity);
+    this.select(selection);
+    if (selection.kind === 'group') {
+      const group = selection.id;
+      await this.stage.change(
+        view =>
+          view.isOpen(group)
+            ? view.collapse(group, recursive)
+            : view.expand(group, recursive),
+        entity
+      );
+    } else if (panels.inspector === 'closed') {
+      this.store.set({ panels: { ...panels, inspector: 'open' } });
+    }
+  }
+
+  private _clicked(entity: number | null, additive: boolean): void {
+    const { document, selection, also } = this.store.get();
+    if (!document) {
+      return;
+    }
+    if (entity === null) {
+      this.select(NOTHING);
+    } else if (additive && selection.kind !== 'none') {
+      this.store.set({
+        also: also.includes(entity)
+          ? also.filter(other => other !== entity)
+          : [...also, entity]
+      });
+    } else {
+      this.select(selectionOf(document.model, entity));
+    }
+  }
+
+  private _follow(
+    { model }: IDocument,
+    selection: Selection,
+    follow: Follow
+  ): void {
+    let entity = entityOf(model, selection);
+    if (selection.kind === 'tensor') {
+      const producer = model.tensorProducer[selection.id];
+      const consumer = model.consumers[model.consumerOffsets[selection.id]];
+      entity = producer >= 0 ? producer : (consumer ?? null);
+    }
+    if (entity === null) {
+      return;
+    }
+    if (follow === 'reveal') {
+      void this.stage.reveal(entity);
+    } else {
+      this.stage.focusOn(entity);
+    }
+  }
+
+  // ---- remembering
+
+  snapshot(): ISnapshot {
+    const state = this.store.get();
+    const { overlay, logScale, showNames, showWeights, panels } = state;
+    const { table, bindings, assume, bookmarks, document, selection } = state;
+    const view = document
+      ? {
+          selection: recordOf(document.tree, selection),
+          open: groupKeys(document.tree, this.stage.openGroups()),
+          camera: this.stage.camera ?? undefined
+        }
+      : {};
+    return {
+      version: SNAPSHOT_VERSION,
+      ...{ overlay, logScale, showNames, showWeights, panels },
+      ...{ table, bindings, assume, bookmarks },
+      ...view
+    };
+  }
+
+  /** Takes a snapshot over what is shown; bindings that differ start an analysis. */
+  async restore(snapshot: ISnapshot): Promise<void> {
+    const { selection, open, camera, version, ...fields } = snapshot;
+    void version;
+    const before = this.store.get();
+    this._restore = snapshot;
+    this.store.set(fields);
+    const bindings = fields.bindings ?? before.bindings;
+    const rebound =
+      JSON.stringify(bindings) !== JSON.stringify(before.bindings) ||
+      (fields.assume ?? before.assume) !== before.assume;
+    const { document } = before;
+    if (document) {
+      this.store.set({
+        selection: selection ? recall(document.tree, selection) : NOTHING
+      });
+      const groups = open && groupsOf(document.tree, open);
+      await this.stage.show(document, { open: groups, camera });
+    }
+    if (rebound) {
+      await this.load();
+    }
+  }
+
+  private async _take(payload: GraphPayload, kept: ISnapshot): Promise<void> {
+    const model = decode(payload);
+    const document: IDocument = { model, tree: buildTree(model) };
+    const { tree } = document;
+    this.details.clear();
+    const first = kept.open === undefined;
+    const { overlay, search } = this.store.get();
+    this.store.set({
+      document,
+      load: { status: 'ready' },
+      selection: kept.selection ? recall(tree, kept.selection) : NOTHING,
+      also: [],
+      back: [],
+      overlay: first && kept.overlay === undefined ? this._overlay(tree) : overlay,
+      search: { ...search, hits: [], at: -1 }
+    });
+    await this.stage.show(document, {
+      open: kept.open && groupsOf(tree, kept.open),
+      camera: kept.camera
+    });
+  }
+
+  private _overlay(tree: IDocument['tree']): IViewerState['overlay'] {
+    const { overlay } = this.settings;
+    if (overlay === 'none') {
+      return null;
+    }
+    return overlay === 'auto' ? defaultOverlay(tree) : overlay;
+  }
+}

@@ -1,0 +1,251 @@
+/** Between the state and the picture: owns the graph view and drives the drawing surface. */
+
+import type { IGraphView, IScene } from '../../core/types';
+import { BoxKind } from '../../core/types';
+import { createScale, rampColor, textOn } from '../../core/scale';
+import { formatBytes, formatCount } from '../../core/units';
+import type { IViewerSettings } from '../api';
+import type { ICamera, ICardDetails, ISurfaceCallbacks } from '../graph/api';
+import type { IOverlay, ISurfaceStrings } from '../graph/api';
+import { createSizer } from '../graph/measure';
+import { GraphSurface, type IGraphSurface } from '../graph/surface';
+import { OVERLAYS, type IOverlayDefinition } from '../overlays';
+import type { IStore } from '../state/store';
+import type { IDocument, IViewerState } from '../state/types';
+import { entityOf } from './entities';
+import { makeView } from './view';
+
+/** How a document is first shown. */
+export interface IShowOptions {
+  /** Groups to open; the view's own choice when absent. */
+  readonly open?: readonly number[];
+  readonly camera?: ICamera;
+}
+
+export class Stage {
+  private _surface: IGraphSurface | null = null;
+  private _view: IGraphView | null = null;
+  private _document: IDocument | null = null;
+  private _drawn: IViewerState | null = null;
+  private _camera: ICamera | null = null;
+  private readonly _unsubscribe: () => void;
+
+  constructor(
+    private readonly _store: IStore<IViewerState>,
+    private readonly _settings: IViewerSettings,
+    private readonly _callbacks: ISurfaceCallbacks
+  ) {
+    this._unsubscribe = _store.subscribe(() => this._sync());
+  }
+
+  get surface(): IGraphSurface | null {
+    return this._surface;
+  }
+
+  get camera(): ICamera | null {
+    return this._surface?.camera ?? this._camera;
+  }
+
+  /** Groups that are open now. */
+  openGroups(): number[] {
+    return this._view?.openGroups() ?? [];
+  }
+
+  isOpen(group: number): boolean {
+    return this._view?.isOpen(group) ?? false;
+  }
+
+  /** Starts drawing into `host`. */
+  attach(host: HTMLElement, strings: Partial<ISurfaceStrings>): void {
+    this.detach();
+    this._surface = new GraphSurface(host, {
+      callbacks: this._callbacks,
+      strings,
+      details: this._details(),
+      minimap: this._settings.minimap,
+      wheel: this._settings.wheel
+    });
+    const camera = this._camera;
+    this._draw({ keepCamera: false });
+    if (camera && this._view) {
+      this._surface.setCamera(camera, false);
+    }
+  }
+
+  detach(): void {
+    this._camera = this.camera;
+    this._surface?.dispose();
+    this._surface = null;
+    this._drawn = null;
+  }
+
+  dispose(): void {
+    this._unsubscribe();
+    this.detach();
+    this._view?.dispose();
+    this._view = null;
+  }
+
+  /** Lays out and draws a document. */
+  async show(document: IDocument, how: IShowOptions = {}): Promise<void> {
+    this._view?.dispose();
+    const view = makeView(document, createSizer, this._details());
+    this._view = view;
+    this._document = document;
+    await (how.open
+      ? view.restore(how.open)
+      : view.initial(this._settings.boxBudget));
+    if (this._view !== view) {
+      return;
+    }
+    this._draw({ keepCamera: false });
+    if (how.camera) {
+      this._surface?.setCamera(how.camera, false);
+    }
+  }
+
+  /** Opens or closes groups; the box of `anchor` stays where it is. */
+  async change(
+    work: (view: IGraphView) => Promise<IScene>,
+    anchor?: number
+  ): Promise<void> {
+    const view = this._view;
+    if (view === null) {
+      return;
+    }
+    const before = view.scene;
+    await work(view);
+    if (this._view === view && view.scene !== before) {
+      this._draw({ animateFrom: before, anchorEntity: anchor });
+    }
+  }
+
+  /** Opens what hides the entity and brings it to the middle. */
+  async reveal(entity: number): Promise<void> {
+    await this.change(view => view.reveal(entity));
+    this._surface?.zoomTo(entity, true);
+  }
+
+  /** Brings the entity, or the closed group that holds it, to the middle. */
+  focusOn(entity: number): void {
+    this._surface?.zoomTo(entity, true);
+  }
+
+  private _details(): ICardDetails {
+    const { showNames, showWeights } = this._store.get();
+    return { names: showNames, weights: showWeights, costs: true };
+  }
+
+  private _draw(how: {
+    animateFrom?: IScene;
+    anchorEntity?: number;
+    keepCamera?: boolean;
+  }): void {
+    if (!this._surface || !this._view || !this._document) {
+      return;
+    }
+    const { model, tree } = this._document;
+    // Colours first: the new boxes are then drawn once, in their final colours.
+    this._paint();
+    this._surface.setScene(this._view.scene, model, tree, how);
+    this._drawn = null;
+    this._sync();
+  }
+
+  /** Pushes what changed in the state to the surface. */
+  private _sync(): void {
+    const surface = this._surface;
+    const state = this._store.get();
+    const before = this._drawn;
+    if (!surface || !this._document || state.document !== this._document) {
+      return;
+    }
+    this._drawn = state;
+    const changed = (...keys: (keyof IViewerState)[]): boolean =>
+      before === null || keys.some(key => before[key] !== state[key]);
+    if (changed('selection', 'also')) {
+      const entity = entityOf(this._document.model, state.selection);
+      surface.setSelection([...(entity === null ? [] : [entity]), ...state.also]);
+      surface.setTensor(
+        state.selection.kind === 'tensor' ? state.selection.id : null
+      );
+    }
+    if (changed('search')) {
+      const { hits, at } = state.search;
+      surface.setHighlights(hits, hits[at] ?? null);
+    }
+    if (before !== null && changed('overlay', 'logScale')) {
+      this._paint();
+    }
+    if (before !== null && changed('showNames', 'showWeights')) {
+      this._resize();
+    }
+  }
+
+  /** Cards changed their contents: lay the same groups out again. */
+  private _resize(): void {
+    const document = this._document;
+    const open = this.openGroups();
+    const camera = this.camera ?? undefined;
+    this._surface?.setDetails(this._details());
+    if (document) {
+      void this.show(document, { open, camera });
+    }
+  }
+
+  /** Values of the visible cards decide the range, so that contrasts show at every level. */
+  private _paint(): void {
+    const { overlay, logScale } = this._store.get();
+    const scene = this._view?.scene;
+    if (!overlay || !scene || !this._document) {
+      this._surface?.setOverlay(null);
+      this._store.set({ range: null });
+      return;
+    }
+    const definition = OVERLAYS[overlay];
+    const { tree } = this._document;
+    const values = visibleValues(scene, entity =>
+      definition.value(tree, entity)
+    );
+    const scale = createScale(values, logScale ? 'log' : 'linear');
+    const painted: IOverlay = {
+      value: entity => scale.position(definition.value(tree, entity)),
+      color: rampColor,
+      textColor: position => textOn(rampColor(position)),
+      text: entity =>
+        overlayText(definition, definition.value(tree, entity))
+    };
+    this._surface?.setOverlay(painted);
+    this._store.set({
+      range: {
+        min: scale.min,
+        max: scale.max,
+        unknown: values.filter(value => Number.isNaN(value)).length
+      }
+    });
+  }
+}
+
+function visibleValues(
+  scene: IScene,
+  valueOf: (entity: number) => number
+): number[] {
+  const values: number[] = [];
+  for (let box = 0; box < scene.boxCount; box++) {
+    const kind = scene.boxKind[box];
+    if (kind === BoxKind.Node || kind === BoxKind.Group) {
+      values.push(valueOf(scene.boxEntity[box]));
+    }
+  }
+  return values;
+}
+
+/** `118 M MACs`, `3.21 MB`, `—`. */
+export function overlayText(
+  definition: IOverlayDefinition,
+  value: number
+): string {
+  return definition.unit === 'bytes'
+    ? formatBytes(value)
+    : formatCount(value, definition.unit);
+}

@@ -1,0 +1,16 @@
+/** Makes the graph view of a document. */
+
+import { createGraphView } from '../../core/view';
+import type { IGraphView, ISizer } from '../../core/types';
+import type { ICardDetails } from '../graph/api';
+import type { createSizer } from '../graph/measure';
+import type { IDocument } from '../state/types';
+
+export function makeView(
+  { model, tree }: IDocument,
+  sizerFor: typeof createSizer,
+  details: ICardDetails
+): IGraphView {
+  const sizer: ISizer = sizerFor(model, tree, details);
+  return createGraphView(tree, sizer);
+}

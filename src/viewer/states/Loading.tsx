@@ -1,0 +1,87 @@
+import * as React from 'react';
+import { useSession, useTrans } from '../context';
+import type { IProgress } from '../../providers/provider';
+import type { ITranslate } from '../translate';
+
+/** The phases of an analysis in words; a phase of a newer server is shown as it is. */
+export function phaseText(phase: string, trans: ITranslate): string {
+  const known: ReadonlyMap<string, string> = new Map([
+    ['', trans.__('Starting')],
+    ['queued', trans.__('Waiting for a free worker')],
+    ['probe', trans.__('Checking the file')],
+    ['load', trans.__('Reading the structure')],
+    ['read', trans.__('Reading the structure')],
+    ['build', trans.__('Building the graph')],
+    ['shapes', trans.__('Inferring shapes')],
+    ['infer', trans.__('Inferring shapes')],
+    ['costs', trans.__('Counting costs')],
+    ['params', trans.__('Counting parameters')],
+    ['memory', trans.__('Following the memory')],
+    ['payload', trans.__('Packing the picture')],
+    ['report', trans.__('Packing the picture')]
+  ]);
+  return known.get(phase) ?? phase;
+}
+
+function Bar({ progress }: { progress: IProgress }): JSX.Element {
+  const trans = useTrans();
+  const { done, total } = progress;
+  const share = total > 0 ? Math.min(1, done / total) : null;
+  return (
+    <div
+      className={`oad-Progress${share === null ? ' oad-mod-endless' : ''}`}
+      role="progressbar"
+      aria-label={trans.__('Analysis')}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={share === null ? undefined : Math.round(share * 100)}
+    >
+      <div style={share === null ? undefined : { width: `${share * 100}%` }} />
+    </div>
+  );
+}
+
+function Status({ progress }: { progress: IProgress }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  return (
+    <>
+      <p className="oad-State-title" role="status">
+        {phaseText(progress.phase, trans)}…
+      </p>
+      <Bar progress={progress} />
+      <button
+        type="button"
+        className="oad-Button"
+        onClick={() => session.cancel()}
+      >
+        {trans.__('Cancel')}
+      </button>
+    </>
+  );
+}
+
+/** Before the first picture: a sketch of what comes, the phase, and a way out. */
+export function Loading({ progress }: { progress: IProgress }): JSX.Element {
+  return (
+    <div className="oad-State" aria-busy="true">
+      <div className="oad-Sketch" aria-hidden="true">
+        {Array.from({ length: 7 }, (_, index) => (
+          <span key={index} />
+        ))}
+      </div>
+      <div className="oad-State-box">
+        <Status progress={progress} />
+      </div>
+    </div>
+  );
+}
+
+/** While a shown model is analysed again: the picture stays. */
+export function Working({ progress }: { progress: IProgress }): JSX.Element {
+  return (
+    <div className="oad-Banner oad-mod-working">
+      <Status progress={progress} />
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import * as React from 'react';
+import { useSession, useTrans, useView } from '../context';
+import { setQuery, stepSearch } from '../session/find';
+import { Icon } from '../ui/Icon';
+
+/** Finds nodes and groups; Enter and Shift+Enter walk through the matches. */
+export function SearchBox(): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const { query, hits, at } = useView(state => state.search);
+  const none = query !== '' && hits.length === 0;
+  const count =
+    query === ''
+      ? ''
+      : none
+        ? trans.__('none')
+        : `${at < 0 ? '–' : at + 1}/${hits.length}`;
+  return (
+    <div
+      className={`oad-Search${none ? ' oad-mod-none' : ''}`}
+      role="search"
+    >
+      <Icon name="search" size={14} />
+      <input
+        className="oad-Search-input"
+        type="text"
+        spellCheck={false}
+        autoComplete="off"
+        placeholder={trans.__('Find name, type, shape…')}
+        aria-label={trans.__('Find in the model')}
+        title={trans.__(
+          'Words that all must match: names, operator types, shapes; or a number, as in macs>1e9'
+        )}
+        value={query}
+        onChange={event => setQuery(session, event.currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key === 'Enter') {
+            event.preventDefault();
+            event.stopPropagation();
+            stepSearch(session, event.shiftKey ? -1 : 1);
+          }
+        }}
+      />
+      <span className="oad-Search-count" role="status">
+        {count}
+      </span>
+      <button
+        type="button"
+        className="oad-IconButton oad-mod-small"
+        disabled={hits.length === 0}
+        aria-label={trans.__('Previous match')}
+        title={`${trans.__('Previous match')} (Shift+Enter)`}
+        onClick={() => stepSearch(session, -1)}
+      >
+        <Icon name="up" size={14} />
+      </button>
+      <button
+        type="button"
+        className="oad-IconButton oad-mod-small"
+        disabled={hits.length === 0}
+        aria-label={trans.__('Next match')}
+        title={`${trans.__('Next match')} (Enter)`}
+        onClick={() => stepSearch(session, 1)}
+      >
+        <Icon name="down" size={14} />
+      </button>
+    </div>
+  );
+}

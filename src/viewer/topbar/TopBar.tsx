@@ -1,0 +1,73 @@
+import * as React from 'react';
+import { useTrans, useView, useSession } from '../context';
+import { OVERLAYS, OVERLAY_IDS, isOverlayId } from '../overlays';
+import { WidthContext } from '../root';
+import { isShown } from '../session/panels';
+import { SearchBox } from './SearchBox';
+import { Tool } from './Tool';
+
+/** Search, heatmap, view and panels in one thin row. */
+export function TopBar(): JSX.Element {
+  const trans = useTrans();
+  const width = React.useContext(WidthContext);
+  const panels = useView(state => state.panels);
+  const selection = useView(state => state.selection);
+  const shown = (panel: 'outline' | 'inspector'): boolean =>
+    isShown(panel, panels[panel], width, selection);
+  return (
+    <div className="oad-Bar" role="toolbar" aria-label={trans.__('Viewer')}>
+      <Tool
+        action="toggle-outline"
+        icon="outline"
+        pressed={shown('outline')}
+      />
+      <SearchBox />
+      <OverlayPicker />
+      <span className="oad-Bar-gap" />
+      <Tool action="go-back" icon="back" />
+      <Tool action="expand-all" icon="expand" />
+      <Tool action="collapse-all" icon="collapse" />
+      <Tool action="fit" icon="fit" />
+      <span className="oad-Bar-rule" />
+      <Tool action="reload" icon="reload" />
+      <Tool action="help" icon="help" />
+      <Tool
+        action="toggle-layers"
+        icon="drawer"
+        pressed={panels.drawer && panels.tab === 'layers'}
+      />
+      <Tool
+        action="toggle-inspector"
+        icon="inspector"
+        pressed={shown('inspector')}
+      />
+    </div>
+  );
+}
+
+function OverlayPicker(): JSX.Element {
+  const trans = useTrans();
+  const { store } = useSession();
+  const overlay = useView(state => state.overlay);
+  return (
+    <label className="oad-Pick" title={`${trans.__('Heatmap')} (H)`}>
+      <span className="oad-Pick-label">{trans.__('Heatmap')}</span>
+      <select
+        className="oad-Select"
+        aria-label={trans.__('Heatmap')}
+        value={overlay ?? ''}
+        onChange={event => {
+          const id = event.currentTarget.value;
+          store.set({ overlay: isOverlayId(id) ? id : null });
+        }}
+      >
+        <option value="">{trans.__('None')}</option>
+        {OVERLAY_IDS.map(id => (
+          <option key={id} value={id}>
+            {OVERLAYS[id].label(trans)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,43 @@
+import * as React from 'react';
+import { useSession, useTrans } from '../context';
+import { copyText } from './clipboard';
+import { Icon } from './Icon';
+
+/** Copies a text; says whether it worked, to eyes and ears. */
+export function CopyButton(props: {
+  text: () => string;
+  label: string;
+  caption?: string;
+}): JSX.Element {
+  const trans = useTrans();
+  const { store } = useSession();
+  const [copied, setCopied] = React.useState(false);
+  React.useEffect(() => {
+    if (copied) {
+      const timer = setTimeout(() => setCopied(false), 1500);
+      return () => clearTimeout(timer);
+    }
+    return undefined;
+  }, [copied]);
+  const copy = async (): Promise<void> => {
+    const done = await copyText(props.text());
+    setCopied(done);
+    store.set({
+      announcement: done
+        ? trans.__('Copied.')
+        : trans.__('The browser did not allow copying.')
+    });
+  };
+  return (
+    <button
+      type="button"
+      className={props.caption ? 'oad-Button' : 'oad-IconButton'}
+      title={props.label}
+      aria-label={props.caption ? undefined : props.label}
+      onClick={() => void copy()}
+    >
+      <Icon name={copied ? 'check' : 'copy'} size={14} />
+      {props.caption}
+    </button>
+  );
+}

@@ -1,0 +1,63 @@
+import * as React from 'react';
+
+const STEP = 16;
+
+export interface ISplitterProps {
+  readonly label: string;
+  /** Which way the size grows: `1` when dragging right or down makes the panel larger. */
+  readonly direction: 1 | -1;
+  readonly axis: 'x' | 'y';
+  readonly size: number;
+  readonly min: number;
+  readonly max: number;
+  onResize(size: number): void;
+}
+
+/** A border that is dragged, or moved with the arrow keys, to resize the panel beside it. */
+export function Splitter(props: ISplitterProps): JSX.Element {
+  const { axis, direction, size, min, max } = props;
+  const start = React.useRef<{ at: number; size: number } | null>(null);
+  const at = (event: React.PointerEvent): number =>
+    axis === 'x' ? event.clientX : event.clientY;
+  const resize = (wanted: number): void =>
+    props.onResize(Math.round(Math.max(min, Math.min(max, wanted))));
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    const [less, more] =
+      axis === 'x' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown'];
+    const sign = event.key === more ? 1 : event.key === less ? -1 : 0;
+    if (sign !== 0) {
+      event.preventDefault();
+      event.stopPropagation();
+      resize(size + sign * direction * STEP);
+    }
+  };
+  return (
+    <div
+      className={`oad-Splitter oad-mod-${axis}`}
+      role="separator"
+      tabIndex={0}
+      aria-label={props.label}
+      aria-orientation={axis === 'x' ? 'vertical' : 'horizontal'}
+      aria-valuenow={size}
+      aria-valuemin={min}
+      aria-valuemax={max}
+      onKeyDown={onKeyDown}
+      onPointerDown={event => {
+        start.current = { at: at(event), size };
+        event.currentTarget.setPointerCapture(event.pointerId);
+        event.preventDefault();
+      }}
+      onPointerMove={event => {
+        if (start.current) {
+          resize(start.current.size + direction * (at(event) - start.current.at));
+        }
+      }}
+      onPointerUp={() => {
+        start.current = null;
+      }}
+      onPointerCancel={() => {
+        start.current = null;
+      }}
+    />
+  );
+}

@@ -1,0 +1,29 @@
+/** Puts text on the clipboard. False when the browser does not allow it. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Pages served over plain http have no clipboard API.
+    return copyBySelection(text);
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const before = document.activeElement;
+  const box = document.createElement('textarea');
+  box.value = text;
+  box.setAttribute('readonly', '');
+  box.style.position = 'fixed';
+  box.style.opacity = '0';
+  document.body.append(box);
+  box.select();
+  // Deprecated, but the only way left without a secure context.
+  const done =
+    typeof document.execCommand === 'function' && document.execCommand('copy');
+  box.remove();
+  if (before instanceof HTMLElement) {
+    before.focus();
+  }
+  return done;
+}
