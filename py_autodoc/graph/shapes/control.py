@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.graph.model import Dim, Shape, SubGraph
-from py_autodoc.graph.shapes.core import BOOL, INT64, Bad, Element, Op, State, rule
+from py_autodoc.graph.shapes.core import BOOL, DOUBLE, FLOAT, INT64, Bad, Element, Op, State, rule
 from py_autodoc.graph.shapes.sequences import common
 
 MAX_ROUNDS = 3
@@ -284,3 +284,19 @@ def sequence_map(op: Op) -> None:
                 "sequence", *item, (item,) * (count or 0) if same else None
             )
             state.dtypes[op.outputs[i]] = item[0]
+
+
+@rule("FlexAttention", domain="ai.onnx.preview")
+def flex_attention(op: Op) -> None:
+    """Q [B, heads, S, d], V [B, kv heads, T, dv] → [B, heads, S, dv]; the modifiers see the scores."""
+    q, k, v = op.shape(0), op.shape(1), op.shape(2)
+    op.set(0, None, op.dtype(0))
+    scores = (q[0], q[1], q[2], k[2]) if q and k and len(q) == len(k) == 4 else None
+    dtype = op.int_attr("softmax_precision", 0) or (DOUBLE if op.dtype(0) == DOUBLE else FLOAT)
+    state = op.state
+    for _, graph in op.node.subgraphs:
+        for t in state.model.graphs[graph].inputs:
+            _give(state, t, dtype, scores)
+        _run(state, state.model.graphs[graph])
+    if q is not None and v is not None and len(q) == 4 and len(v) == 4:
+        op.set(0, (q[0], q[1], q[2], v[3]))

@@ -226,8 +226,8 @@ def resize(op: Op) -> None:
         if len(sizes) != len(axes):
             raise Bad("shape-mismatch", f"{len(sizes)} sizes for {len(axes)} axes")
         sizes = sizes if policy == "stretch" else _keep_ratio(shape, axes, sizes, policy)
-        for a, s in zip(axes, sizes, strict=True):
-            out[a] = s
+        for a, size in zip(axes, sizes, strict=True):
+            out[a] = size
         op.set(0, tuple(out))
         return
     scales = _scales(op, old)

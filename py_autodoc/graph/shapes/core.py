@@ -15,7 +15,7 @@ MAX_VALUE = 1024
 HUGE_BYTES = 1 << 36
 """An output above 64 GiB gets a diagnostic."""
 
-UINT8, INT8, INT32, INT64, STRING, BOOL, FLOAT16, FLOAT = 2, 3, 6, 7, 8, 9, 10, 1
+FLOAT, UINT8, INT8, INT32, INT64, STRING, BOOL, FLOAT16, DOUBLE = 1, 2, 3, 6, 7, 8, 9, 10, 11
 
 
 class Bad(Exception):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from py_autodoc.graph import expr
 from py_autodoc.graph.model import Node, Shape, TensorKind
 from py_autodoc.graph.shapes import (  # noqa: F401  (importing a module registers its rules)
+    classic,
     contrib,
     control,
     conv,
@@ -16,11 +17,23 @@ from py_autodoc.graph.shapes import (  # noqa: F401  (importing a module registe
     reducing,
     reshaping,
     sequences,
+    signal,
 )
 from py_autodoc.graph.shapes.core import HUGE_BYTES, RULES, Bad, Op, State
 
 _EXPANDING = frozenset(
-    "ConstantOfShape Expand Range Tile Pad OneHot Resize Upsample EyeLike RandomNormal RandomUniform".split()
+    {
+        "ConstantOfShape",
+        "Expand",
+        "OneHot",
+        "Pad",
+        "RandomNormal",
+        "RandomUniform",
+        "Range",
+        "Resize",
+        "Tile",
+        "Upsample",
+    }
 )
 
 

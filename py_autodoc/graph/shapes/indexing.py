@@ -1,4 +1,4 @@
-"""Operators that pick elements: Gather, Slice, Split, Pad, Tile, TopK, ArgMax, OneHot, NonZero …"""
+"""Operators that pick or place elements: Gather, Slice, Split, Pad, Tile, TopK, OneHot, NonZero."""
 
 from __future__ import annotations
 
@@ -60,6 +60,8 @@ def slice_(op: Op) -> None:
     shape = op.shape(0)
     if shape is None:
         return
+    starts: tuple[Dim, ...] | None
+    ends: tuple[Dim, ...] | None
     if op.opset < 10:
         starts, ends, axes = op.ints_attr("starts"), op.ints_attr("ends"), op.ints_attr("axes")
         steps: tuple[Dim, ...] | None = None
@@ -100,7 +102,7 @@ def slice_size(size: Dim, start: Dim, end: Dim, step: Dim) -> Dim:
         return None
     if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
         return len(range(*slice(start, _open(end, step), step).indices(size)))
-    if isinstance(start, int) and isinstance(end, int) and 0 <= start and 0 < step and end < _FAR:
+    if isinstance(start, int) and isinstance(end, int) and start >= 0 and step > 0 and end < _FAR:
         if start >= end >= 0:
             return 0
         if size is None or (end > 1 and end > start):
@@ -191,7 +193,7 @@ def split(op: Op) -> None:
     value = op.value(0)
     at = 0
     for i, size in enumerate(sizes):
-        op.set(i, shape[:axis] + (size,) + shape[axis + 1 :])
+        op.set(i, (*shape[:axis], size, *shape[axis + 1 :]))
         if value is not None and isinstance(size, int) and at >= 0:
             op.set_value(i, np.take(value, range(at, at + size), axis=axis))
             at += size
@@ -249,7 +251,7 @@ def tile(op: Op) -> None:
         tiles, axis = op.ints_in(1), op.ints_in(2)
         if tiles and axis:
             at = norm_axis(axis[0], len(shape))
-            op.set(0, shape[:at] + (expr.mul(shape[at], tiles[0]),) + shape[at + 1 :])
+            op.set(0, (*shape[:at], expr.mul(shape[at], tiles[0]), *shape[at + 1 :]))
         return
     repeats = op.dims_in(1)
     if repeats is None:
@@ -261,7 +263,7 @@ def tile(op: Op) -> None:
     op.set(0, out)
     value, total = op.value(0), expr.product(out)
     if value is not None and isinstance(total, int) and total <= MAX_VALUE:
-        op.set_value(0, np.tile(value, repeats))
+        op.set_value(0, np.tile(value, tuple(r for r in repeats if isinstance(r, int))))
 
 
 @rule("TopK")
@@ -274,7 +276,7 @@ def top_k(op: Op) -> None:
         return
     axis = op.axis(len(shape), default=-1)
     k: Dim = op.int_attr("k", -1) if op.opset < 10 else _one(op.dims_in(1))
-    out = shape[:axis] + (k,) + shape[axis + 1 :]
+    out = (*shape[:axis], k, *shape[axis + 1 :])
     op.set(0, out)
     op.set(1, out)
 
@@ -295,7 +297,7 @@ def one_hot(op: Op) -> None:
     depth = None if value is None or value.size != 1 else value.reshape(-1).tolist()[0]
     if isinstance(depth, float):
         depth = int(depth)
-    op.set(0, shape[:axis] + (depth,) + shape[axis:])
+    op.set(0, (*shape[:axis], depth, *shape[axis:]))
 
 
 @rule("NonZero")
@@ -327,7 +329,7 @@ def compress(op: Op) -> None:
         at = op.axis(len(shape))
         if cond is not None and cond.dtype != object:
             kept = int(np.count_nonzero(cond))
-        op.set(0, shape[:at] + (kept,) + shape[at + 1 :])
+        op.set(0, (*shape[:at], kept, *shape[at + 1 :]))
 
 
 @rule("Unique")
@@ -349,7 +351,7 @@ def unique(op: Op) -> None:
         at = op.axis(len(shape))
         if value is not None and value.dtype.kind in "iufb":
             count = int(np.unique(value, axis=at).shape[at])
-        op.set(0, shape[:at] + (count,) + shape[at + 1 :])
+        op.set(0, (*shape[:at], count, *shape[at + 1 :]))
         op.set(2, (shape[at],))
     op.set(1, (count,))
     op.set(3, (count,))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph import expr
 from py_autodoc.graph.model import Dim, Shape
 from py_autodoc.graph.shapes.core import FLOAT, INT32, MS, Bad, Op, broadcast, rule
 
@@ -190,11 +189,12 @@ def recurrent(op: Op) -> None:
         return
     if len(x) != 3:
         raise Bad("shape-mismatch", f"the input has rank {len(x)}, not 3")
-    seq, batch = (x[1], x[0]) if op.int_attr("layout", 0) else (x[0], x[1])
     if op.int_attr("layout", 0):
-        whole, state = (batch, seq, ways, hidden), (batch, ways, hidden)
+        whole: Shape = (x[0], x[1], ways, hidden)
+        state: Shape = (x[0], ways, hidden)
     else:
-        whole, state = (seq, ways, batch, hidden), (ways, batch, hidden)
+        whole = (x[0], ways, x[1], hidden)
+        state = (ways, x[1], hidden)
     op.set(0, whole)
     op.set(1, state)
     op.set(2, state)
@@ -205,4 +205,4 @@ def _hidden(op: Op) -> Dim:
     if given != -1 or op.node.domain == MS:
         return given if given != -1 else None
     recurrence = op.shape(2)
-    return expr.substitute(recurrence[2], {}) if recurrence is not None and len(recurrence) == 3 else None
+    return recurrence[2] if recurrence is not None and len(recurrence) == 3 else None

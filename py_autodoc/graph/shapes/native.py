@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+from onnx.checker import ValidationError
 from onnx.defs import OpSchema, SchemaError
 from onnx.shape_inference import InferenceError
 
@@ -114,7 +115,7 @@ def infer_node(op: Op) -> None:
     opset = [onnx.helper.make_opsetid(op.node.domain, min(op.node.opset or _LATEST, _LATEST))]
     try:
         found = onnx.shape_inference.infer_node_outputs(schema, proto, types, data, opset_imports=opset)
-    except (InferenceError, RuntimeError, ValueError, TypeError, KeyError, IndexError) as e:
+    except (InferenceError, ValidationError, RuntimeError, ValueError, TypeError, KeyError, IndexError) as e:
         raise Bad("shape-inference-failed", _short(str(e))) from e
     for i, t in enumerate(op.outputs):
         if t >= 0 and f"o{i}" in found:

@@ -10,10 +10,19 @@ import numpy as np
 from py_autodoc.graph import expr
 from py_autodoc.graph.model import ConstTensor, Dim, Shape
 from py_autodoc.graph.shapes.core import (
-    FLOAT, INT64, MAX_VALUE, STRING, Bad, Op, dims_array, norm_axis, numeric, rule,
+    FLOAT,
+    INT64,
+    MAX_VALUE,
+    STRING,
+    Bad,
+    Op,
+    dims_array,
+    norm_axis,
+    numeric,
+    rule,
 )  # fmt: skip
 
-_REDUCE = "L1 L2 LogSum LogSumExp Max Mean Min Prod Sum SumSquare".split()
+_REDUCE = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
 
 
 def reduced(shape: Shape, axes: tuple[int, ...], keep: bool) -> Shape:
@@ -191,10 +200,3 @@ def det(op: Op) -> None:
     """Drops the last two axes."""
     shape = op.shape(0)
     op.set(0, shape[:-2] if shape is not None else None, op.dtype(0))
-
-
-@rule("BlackmanWindow", "HannWindow", "HammingWindow")
-def signal_window(op: Op) -> None:
-    """One dimension of the given size."""
-    size = _scalar(op, 0)
-    op.set(0, (size if isinstance(size, (int, str)) else None,), op.int_attr("output_datatype", FLOAT))

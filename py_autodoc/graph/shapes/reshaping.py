@@ -186,7 +186,7 @@ def stretched(value: Any, shape: Shape) -> Any:
     total = numel(shape)
     if not isinstance(total, int) or total > 1024:
         return None
-    return np.broadcast_to(value, shape).copy()
+    return np.broadcast_to(value, tuple(d for d in shape if isinstance(d, int))).copy()
 
 
 @rule("DepthToSpace", "SpaceToDepth")

@@ -159,12 +159,12 @@ def concat_from(op: Op) -> None:
     axis = norm_axis(op.int_attr("axis", 0), len(e.shape) + new)
     if new:
         count: Dim = len(e.items) if e.items is not None else op.fresh(axis)
-        op.set(0, e.shape[:axis] + (count,) + e.shape[axis:])
+        op.set(0, (*e.shape[:axis], count, *e.shape[axis:]))
         return
     total: Dim = 0 if e.items is not None else None
     for _, s in e.items or ():
         total = expr.add(total, s[axis] if s is not None else None)
-    op.set(0, e.shape[:axis] + (total,) + e.shape[axis + 1 :])
+    op.set(0, (*e.shape[:axis], total, *e.shape[axis + 1 :]))
 
 
 @rule("Optional")

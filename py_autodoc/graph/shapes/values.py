@@ -285,7 +285,7 @@ def where(op: Op) -> Any:
             return None
         if math.prod(d for d in shape if isinstance(d, int)) > MAX_VALUE:
             return None
-        return np.broadcast_to(chosen, shape).copy()
+        return np.broadcast_to(chosen, tuple(d for d in shape if isinstance(d, int))).copy()
     if a is None or b is None:
         return None
     try:

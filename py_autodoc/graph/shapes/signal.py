@@ -1,0 +1,117 @@
+"""Signal processing: DFT, STFT, MelWeightMatrix, windows; and MaxUnpool.
+
+Scalars are often written as tensors of one element; both are accepted here, unlike in ONNX's own
+inference. Sizes follow the operators' documentation.
+"""
+
+from __future__ import annotations
+
+from py_autodoc.graph import expr
+from py_autodoc.graph.model import Dim
+from py_autodoc.graph.shapes.core import FLOAT, INT64, Bad, Op, rule
+
+
+def one_value(op: Op, i: int) -> Dim:
+    """The single element of an input as a size; None when it is unknown."""
+    value = op.value(i)
+    if value is None or value.size != 1:
+        return None
+    item = value.reshape(-1).tolist()[0]
+    return item if isinstance(item, (int, str)) else None
+
+
+@rule("DFT")
+def dft(op: Op) -> None:
+    """Complex numbers are a last axis of 2; ``onesided`` keeps n//2 + 1 frequencies."""
+    shape = op.shape(0)
+    op.set(0, None, op.dtype(0))
+    if shape is None:
+        return
+    if len(shape) < 2:
+        raise Bad("shape-mismatch", f"the input has rank {len(shape)}, at least 2 are needed")
+    axis: Dim = op.int_attr("axis", 1) if op.opset < 20 else -2
+    if op.opset >= 20 and op.has(2):
+        axis = one_value(op, 2)
+    inverse, onesided = bool(op.int_attr("inverse", 0)), bool(op.int_attr("onesided", 0))
+    last = 1 if inverse and onesided else 2
+    if not isinstance(axis, int):
+        op.set(0, (None,) * (len(shape) - 1) + (last,))
+        return
+    if not -len(shape) <= axis < len(shape):
+        raise Bad("bad-attribute", f"axis {axis} is out of range for rank {len(shape)}")
+    at = axis % len(shape)
+    size = one_value(op, 1) if op.has(1) else shape[at]
+    if onesided and inverse:
+        size = size if op.has(1) else expr.mul(expr.sub(size, 1), 2)
+    elif onesided:
+        size = expr.add(expr.floordiv(size, 2), 1)
+    out = [*shape[:-1], last]
+    out[at] = size
+    op.set(0, tuple(out))
+
+
+@rule("STFT")
+def stft(op: Op) -> None:
+    """[batch, signal, 1 or 2] → [batch, frames, frequencies, 2]."""
+    signal = op.shape(0)
+    op.set(0, None, op.dtype(0))
+    if signal is None:
+        return
+    step = one_value(op, 1)
+    window = op.shape(2)
+    length: Dim = signal[1] if len(signal) > 1 else None
+    frame: Dim = length
+    if op.has(3):
+        frame = one_value(op, 3)
+    elif op.has(2):
+        frame = window[0] if window else None
+    if isinstance(step, int) and step <= 0:
+        raise Bad("bad-shape", f"frame_step is {step}")
+    frames = expr.floordiv(expr.sub(length, frame), step)
+    # The frequencies of a one-sided transform come from the frame, not from the window's padding.
+    bins = expr.add(expr.floordiv(frame, 2), 1) if op.int_attr("onesided", 1) else frame
+    op.set(0, (signal[0] if signal else None, expr.add(frames, 1), bins, 2))
+
+
+@rule("MelWeightMatrix")
+def mel_weight_matrix(op: Op) -> None:
+    """[dft_length // 2 + 1, mel bins]."""
+    bins, length = one_value(op, 0), one_value(op, 1)
+    op.set(0, (expr.add(expr.floordiv(length, 2), 1), bins), op.int_attr("output_datatype", FLOAT))
+
+
+@rule("BlackmanWindow", "HannWindow", "HammingWindow")
+def signal_window(op: Op) -> None:
+    """One dimension of the given size."""
+    op.set(0, (one_value(op, 0),), op.int_attr("output_datatype", FLOAT))
+
+
+@rule("MaxUnpool")
+def max_unpool(op: Op) -> None:
+    """The inverse of a MaxPool: ``(in - 1)·stride + kernel - pads``, or the shape given."""
+    x, kernel = op.shape(0), op.ints_attr("kernel_shape")
+    op.set(0, None, op.dtype(0))
+    if op.has(2):
+        op.set(0, op.dims_in(2))
+        return
+    if x is None or kernel is None:
+        return
+    n = len(x) - 2
+    strides = op.ints_attr("strides") or (1,) * n
+    pads = op.ints_attr("pads") or (0,) * (2 * n)
+    if not len(kernel) == len(strides) == len(pads) // 2 == n:
+        raise Bad("bad-attribute", f"kernel_shape, strides and pads do not fit rank {len(x)}")
+    out = []
+    for i, d in enumerate(x[2:]):
+        size = expr.add(expr.mul(expr.sub(d, 1), strides[i]), kernel[i])
+        out.append(expr.sub(size, pads[i] + pads[i + n]))
+    op.set(0, (x[0], x[1], *out))
+
+
+@rule("StringSplit")
+def string_split(op: Op) -> None:
+    """Substrings along a new axis whose size depends on data, and their number."""
+    shape = op.shape(0)
+    if shape is not None:
+        op.set(0, (*shape, op.fresh(len(shape))), 8)
+    op.set(1, shape, INT64)
