@@ -49,9 +49,9 @@ class Zygote:
         """Forks and kills as ordered, reports exits."""
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
-        self._tell(READY, 0, 0)
         control = self._control.fileno()
         try:
+            self._tell(READY, 0, 0)
             while True:
                 readable, _, _ = select.select([control, self._woken], [], [])
                 if self._woken in readable:

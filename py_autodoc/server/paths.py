@@ -51,8 +51,8 @@ async def resolve(contents_manager: Any, path: str, allow_outside_links: bool) -
     try:
         hidden = not contents_manager.allow_hidden and await ensure_async(contents_manager.is_hidden(path))
         os_path = os.path.abspath(contents_manager._get_os_path(path))
-    except (web.HTTPError, ValueError) as error:
-        # Outside the root. Not told apart from missing.
+    except (web.HTTPError, OSError, ValueError) as error:
+        # Outside the root, or no possible name. Not told apart from missing.
         raise _missing(path) from error
     if hidden:
         raise _missing(path)

@@ -1,0 +1,61 @@
+"""A Jupyter server with the extension, as strict as it can be configured.
+
+Its jobs run in real child processes with the fake engine of ``tests/jobs``; what a test needs of the
+real engine it says with the marker ``real``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_jupyter.jupyter_server import *  # noqa: F403 - its fixtures and its support of coroutine tests
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "jobs"))
+
+import jobs_help
+from conftest_help import Client
+
+import py_autodoc.server.app as app_module
+from py_autodoc.server.app import AutodocApp
+
+
+@pytest.fixture
+def engine() -> str:
+    """Overridden where the real analysis is wanted."""
+    return "fake"
+
+
+@pytest.fixture
+def extension_config() -> dict[str, Any]:
+    return {}
+
+
+@pytest.fixture
+def jp_server_config(
+    engine: str, extension_config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> dict[str, Any]:
+    if engine == "fake":
+        monkeypatch.setattr(app_module, "default_launcher", jobs_help.fake_launcher)
+    return {
+        "ServerApp": {
+            "jpserver_extensions": {"py_autodoc": True, "jupyter_server_terminals": False},
+            "allow_unauthenticated_access": False,
+        },
+        "AutodocApp": {"preload": False, "seconds": 60.0, "memory_bytes": 1 << 30, **extension_config},
+    }
+
+
+@pytest.fixture
+def autodoc(jp_serverapp: Any, jp_asyncio_loop: Any) -> Iterator[AutodocApp]:
+    app = jp_serverapp.extension_manager.extension_points["py_autodoc"].app
+    yield app
+    jp_asyncio_loop.run_until_complete(app.stop_extension())
+
+
+@pytest.fixture
+def client(autodoc: AutodocApp, jp_fetch: Any, jp_root_dir: Path) -> Client:
+    return Client(jp_fetch, jp_root_dir)
