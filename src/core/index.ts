@@ -21,3 +21,8 @@ export {
 } from './scale';
 export type { IScale, ScaleMode } from './scale';
 export * from './types';
+export { createGraphView } from './view';
+export type { IMeasuredView } from './view';
+export { InlineEngine, WorkerEngine } from './layout/engine';
+export type { ILayoutEngine } from './layout/engine';
+export { PANEL } from './layout/panel';

@@ -88,6 +88,7 @@ export interface IScene {
   readonly boxKind: Uint8Array;
   /** Node or group entity; for Input/Output/Stub/Port the tensor id. */
   readonly boxEntity: Int32Array;
+  /** Top left corner and size. */
   readonly boxX: Float64Array;
   readonly boxY: Float64Array;
   readonly boxW: Float64Array;
@@ -102,7 +103,10 @@ export interface IScene {
   readonly edgeTensor: Int32Array;
   /** How many tensors the edge stands for. */
   readonly edgeWeight: Int32Array;
-  /** Points of edge e: `edgePoints[2*edgeOffsets[e] … 2*edgeOffsets[e+1])` as x, y pairs, left to right. */
+  /**
+   * Points of edge e: `edgePoints[2*edgeOffsets[e] … 2*edgeOffsets[e+1])` as x, y pairs from source to
+   * target: left to right, except where an edge closes a cycle and runs back above its level.
+   */
   readonly edgeOffsets: Int32Array;
   readonly edgePoints: Float64Array;
   /** Box of an entity in this scene, or that of its closest visible ancestor; -1 = none. */

@@ -1,0 +1,259 @@
+/** Turns a level into layout input: links become wires, far ones become stubs. */
+
+import { IntList } from '../csr';
+import type { ILevel } from '../levels';
+import { PANEL } from './panel';
+import { stubbedWires } from './stubs';
+import { PIN } from './types';
+import type { ILayoutInput } from './types';
+
+/** Ports of an open child by tensor; offsets from the panel's centre. */
+export interface IChildPorts {
+  readonly entering: ReadonlyMap<number, number>;
+  readonly leaving: ReadonlyMap<number, number>;
+  readonly enterOffset: Float64Array;
+  readonly leaveOffset: Float64Array;
+}
+
+export interface ISize {
+  readonly w: number;
+  readonly h: number;
+}
+
+/** What assembling needs to know of the items. */
+export interface IItems {
+  /** Size of an item of the level. */
+  size(item: number): ISize;
+  /** Size of a tensor's stub. */
+  stub(tensor: number): ISize;
+  /** Ports of an open child, null for anything else. */
+  ports(item: number): IChildPorts | null;
+  /** Whether the item is a closed group. */
+  closedGroup(item: number): boolean;
+}
+
+/** Wires of a level; `…Port` is a port of an open child at that end, -1 otherwise. */
+export interface IWireTable {
+  readonly source: Int32Array;
+  readonly target: Int32Array;
+  readonly sourcePort: Int32Array;
+  readonly targetPort: Int32Array;
+  readonly tensor: Int32Array;
+  readonly weight: Int32Array;
+}
+
+export interface IAssembly extends IWireTable {
+  readonly input: ILayoutInput;
+  /** Tensors of the stubs; stub i is item `level.itemCount + i`. */
+  readonly stubs: Int32Array;
+}
+
+/** Joins links with the same ends: between closed items one wire stands for several tensors. */
+function joinLinks(level: ILevel, items: IItems): IWireTable {
+  const source = new IntList();
+  const target = new IntList();
+  const sourcePort = new IntList();
+  const targetPort = new IntList();
+  const tensor = new IntList();
+  const weight = new IntList();
+  const known = new Map<string | number, number>();
+  const childPorts = new Map<number, IChildPorts>();
+  for (let item = 0; item < level.children.length; item++) {
+    const ports = items.ports(item);
+    if (ports) {
+      childPorts.set(item, ports);
+    }
+  }
+  for (let l = 0; l < level.linkSource.length; l++) {
+    const [s, t] = [level.linkSource[l], level.linkTarget[l]];
+    const name = level.linkTensor[l];
+    const leave = childPorts.get(s)?.leaving.get(name) ?? -1;
+    const enter = childPorts.get(t)?.entering.get(name) ?? -1;
+    const plain = leave < 0 && enter < 0;
+    const key = plain ? s * 2 ** 26 + t : `${s} ${leave} ${t} ${enter}`;
+    const wire = known.get(key);
+    if (wire !== undefined) {
+      weight.set(wire, weight.at(wire) + 1);
+      continue;
+    }
+    known.set(key, source.length);
+    source.push(s);
+    target.push(t);
+    sourcePort.push(leave);
+    targetPort.push(enter);
+    tensor.push(name);
+    weight.push(1);
+  }
+  return {
+    source: source.toArray(),
+    target: target.toArray(),
+    sourcePort: sourcePort.toArray(),
+    targetPort: targetPort.toArray(),
+    tensor: tensor.toArray(),
+    weight: weight.toArray()
+  };
+}
+
+/** A stub for each far wire (one for all of a closed group's), and one where its tensor starts. */
+class Stubber {
+  constructor(level: ILevel, items: IItems, wires: IWireTable) {
+    this._level = level;
+    this._items = items;
+    this._wires = wires;
+  }
+
+  readonly stubs = new IntList();
+
+  apply(stubbed: Uint8Array): IWireTable {
+    const { source, target, weight, tensor } = this._wires;
+    for (let e = 0; e < source.length; e++) {
+      if (!stubbed[e]) {
+        this._keep(e);
+        continue;
+      }
+      if (source[e] < this._level.children.length) {
+        this._begin(e);
+      }
+      const shared = this._items.closedGroup(target[e])
+        ? this._stubOfGroup.get(target[e])
+        : undefined;
+      if (shared !== undefined) {
+        this._weight.set(shared, this._weight.at(shared) + weight[e]);
+        continue;
+      }
+      this._stubOfGroup.set(target[e], this._source.length);
+      const stub = this._newStub(tensor[e]);
+      this._push(stub, target[e], -1, this._wires.targetPort[e], e);
+    }
+    return {
+      source: this._source.toArray(),
+      target: this._target.toArray(),
+      sourcePort: this._sourcePort.toArray(),
+      targetPort: this._targetPort.toArray(),
+      tensor: this._tensor.toArray(),
+      weight: this._weight.toArray()
+    };
+  }
+
+  private _keep(e: number): void {
+    const { source, target, sourcePort, targetPort } = this._wires;
+    this._push(source[e], target[e], sourcePort[e], targetPort[e], e);
+  }
+
+  /** The tensor's stub at its source, once. */
+  private _begin(e: number): void {
+    const { source, sourcePort, tensor } = this._wires;
+    if (!this._begun.has(tensor[e])) {
+      this._begun.add(tensor[e]);
+      const stub = this._newStub(tensor[e]);
+      this._push(source[e], stub, sourcePort[e], -1, e);
+      this._weight.set(this._weight.length - 1, 1);
+    }
+  }
+
+  private _newStub(tensor: number): number {
+    this.stubs.push(tensor);
+    return this._level.itemCount + this.stubs.length - 1;
+  }
+
+  private _push(
+    source: number,
+    target: number,
+    sourcePort: number,
+    targetPort: number,
+    e: number
+  ): void {
+    this._source.push(source);
+    this._target.push(target);
+    this._sourcePort.push(sourcePort);
+    this._targetPort.push(targetPort);
+    this._tensor.push(this._wires.tensor[e]);
+    this._weight.push(this._wires.weight[e]);
+  }
+
+  private readonly _level: ILevel;
+  private readonly _items: IItems;
+  private readonly _wires: IWireTable;
+  private readonly _stubOfGroup = new Map<number, number>();
+  private readonly _begun = new Set<number>();
+  private readonly _source = new IntList();
+  private readonly _target = new IntList();
+  private readonly _sourcePort = new IntList();
+  private readonly _targetPort = new IntList();
+  private readonly _tensor = new IntList();
+  private readonly _weight = new IntList();
+}
+
+/** The items' sizes and the wires as the layout wants them. */
+function layoutInput(
+  level: ILevel,
+  items: IItems,
+  wires: IWireTable,
+  stubs: Int32Array
+): ILayoutInput {
+  const itemCount = level.itemCount + stubs.length;
+  const width = new Float64Array(itemCount);
+  const height = new Float64Array(itemCount);
+  const pin = new Int8Array(itemCount);
+  const firstOut = level.itemCount - level.portsOut.length;
+  const firstIn = firstOut - level.portsIn.length;
+  for (let item = 0; item < itemCount; item++) {
+    const isPort = item >= firstIn && item < level.itemCount;
+    const size = isPort
+      ? { w: PANEL.port, h: PANEL.port }
+      : item < level.itemCount
+        ? items.size(item)
+        : items.stub(stubs[item - level.itemCount]);
+    width[item] = size.w;
+    height[item] = size.h;
+    if (isPort) {
+      pin[item] = item < firstOut ? PIN.first : PIN.last;
+    }
+  }
+  const offset = (item: number, port: number, leaving: boolean) => {
+    const ports = port < 0 ? null : items.ports(item);
+    return ports ? (leaving ? ports.leaveOffset : ports.enterOffset)[port] : 0;
+  };
+  const { source, target } = wires;
+  // Trunks are numbered locally, so that equal blocks have equal inputs.
+  const trunkIds = new Map<number, number>();
+  const trunk = wires.tensor.map(tensor => {
+    const id = trunkIds.get(tensor) ?? trunkIds.size;
+    trunkIds.set(tensor, id);
+    return id;
+  });
+  return {
+    itemCount,
+    width,
+    height,
+    pin,
+    source,
+    target,
+    sourceOffset: Float64Array.from(source, (s, e) =>
+      offset(s, wires.sourcePort[e], true)
+    ),
+    targetOffset: Float64Array.from(target, (t, e) =>
+      offset(t, wires.targetPort[e], false)
+    ),
+    trunk
+  };
+}
+
+/** Builds the layout input of a level. */
+export function assemble(level: ILevel, items: IItems): IAssembly {
+  const none = new Int32Array(0);
+  const wires = joinLinks(level, items);
+  const input = layoutInput(level, items, wires, none);
+  const stubbed = stubbedWires({ input, tensor: wires.tensor });
+  if (!stubbed.includes(1)) {
+    return { ...wires, input, stubs: none };
+  }
+  const stubber = new Stubber(level, items, wires);
+  const table = stubber.apply(stubbed);
+  const stubs = stubber.stubs.toArray();
+  return {
+    ...table,
+    input: layoutInput(level, items, table, stubs),
+    stubs
+  };
+}

@@ -1,0 +1,232 @@
+/** Lays out open groups, children first: levels, memory of equal ones, panels and their ports. */
+
+import { LevelBuilder } from '../levels';
+import type { ILevel } from '../levels';
+import type { IGroupTree } from '../tree';
+import type { ISizer } from '../types';
+import { assemble } from './assemble';
+import type { IAssembly, IChildPorts, IItems, ISize } from './assemble';
+import type { ILayoutEngine } from './engine';
+import { LayoutMemo } from './memo';
+import { PANEL, PILL_MAX, STUB_MAX } from './panel';
+import { LAYOUT_OPTIONS } from './types';
+import type { ILayoutOptions, ILayoutResult } from './types';
+
+/** A level with its positions. */
+export interface IPlacedLevel extends IAssembly {
+  readonly level: ILevel;
+  readonly geometry: ILayoutResult;
+  /** Where the geometry's origin lies in the panel. */
+  readonly originX: number;
+  readonly originY: number;
+  /** Size of the panel, title and margins included. */
+  readonly width: number;
+  readonly height: number;
+  readonly ports: IChildPorts;
+}
+
+const OPTIONS: ILayoutOptions = {
+  ...LAYOUT_OPTIONS,
+  rankGap: 56,
+  maxSpan: Infinity
+};
+
+/** First item that enters and first that leaves a level as a port. */
+export function firstPorts(level: ILevel): {
+  entering: number;
+  leaving: number;
+} {
+  const leaving = level.itemCount - level.portsOut.length;
+  return { entering: leaving - level.portsIn.length, leaving };
+}
+
+function capped(size: ISize, most: number): ISize {
+  return { w: Math.min(size.w, most), h: size.h };
+}
+
+/** Margins between the geometry and the panel's sides; ports stand on the border itself. */
+function margins(level: ILevel): { left: number; right: number } {
+  const onBorder = -PANEL.port / 2;
+  return {
+    left: level.portsIn.length > 0 ? onBorder : PANEL.padding,
+    right: level.portsOut.length > 0 ? onBorder : PANEL.padding
+  };
+}
+
+function portsOf(
+  level: ILevel,
+  geometry: ILayoutResult,
+  originY: number,
+  height: number
+): IChildPorts {
+  const { entering, leaving } = firstPorts(level);
+  const offset = (item: number) => originY + geometry.y[item] - height / 2;
+  const index = (tensors: Int32Array) =>
+    new Map(Array.from(tensors, (tensor, i): [number, number] => [tensor, i]));
+  return {
+    entering: index(level.portsIn),
+    leaving: index(level.portsOut),
+    enterOffset: Float64Array.from(level.portsIn, (_, i) =>
+      offset(entering + i)
+    ),
+    leaveOffset: Float64Array.from(level.portsOut, (_, i) =>
+      offset(leaving + i)
+    )
+  };
+}
+
+export class Hierarchy {
+  constructor(tree: IGroupTree, sizer: ISizer, engine: ILayoutEngine) {
+    this._tree = tree;
+    this._sizer = sizer;
+    this._engine = engine;
+    this._builder = new LevelBuilder(tree);
+    this._levels = new Array<ILevel | undefined>(tree.groupCount + 1);
+    this._placed = new Array<IPlacedLevel | undefined>(tree.groupCount + 1);
+    this._sizes = new Array<ISize | undefined>(
+      tree.model.nodeCount + tree.groupCount
+    );
+  }
+
+  readonly memo = new LayoutMemo();
+
+  /** The level of a group (-1 = root), built on first need. */
+  level(group: number): ILevel {
+    return (this._levels[group + 1] ??= this._builder.build(group));
+  }
+
+  /** The last layout of a group. */
+  placed(group: number): IPlacedLevel | undefined {
+    return this._placed[group + 1];
+  }
+
+  /** Makes a layout the group's current one. */
+  keep(group: number, placed: IPlacedLevel): void {
+    this._placed[group + 1] = placed;
+  }
+
+  /**
+   * Lays out a group whose open children are laid out and kept already. Answers at once unless a
+   * worker does the work.
+   */
+  place(
+    group: number,
+    isOpen: (child: number) => boolean
+  ): IPlacedLevel | Promise<IPlacedLevel> {
+    const level = this.level(group);
+    const assembly = assemble(level, this._items(level, isOpen));
+    const run = (options: ILayoutOptions) =>
+      this.memo.get(assembly.input, options, () =>
+        this._engine.layout(assembly.input, options)
+      );
+    const widen = (geometry: ILayoutResult) => {
+      const options = this._roomForTitle(level, geometry);
+      return options ? run(options) : geometry;
+    };
+    const settle = (geometry: ILayoutResult) =>
+      this._panel(level, assembly, geometry);
+    const first = run(OPTIONS);
+    const second = first instanceof Promise ? first.then(widen) : widen(first);
+    return second instanceof Promise ? second.then(settle) : settle(second);
+  }
+
+  private _items(level: ILevel, isOpen: (child: number) => boolean): IItems {
+    const { nodeCount } = this._tree.model;
+    const { inputs, outputs, children } = level;
+    const opened = children.map(entity =>
+      entity >= nodeCount && isOpen(entity - nodeCount)
+        ? entity - nodeCount
+        : -1
+    );
+    const placedChild = (item: number) =>
+      item < children.length && opened[item] >= 0
+        ? this.placed(opened[item])
+        : undefined;
+    return {
+      size: item => {
+        if (item >= children.length) {
+          const i = item - children.length;
+          const isInput = i < inputs.length;
+          return this._pill(isInput ? inputs[i] : outputs[i - inputs.length]);
+        }
+        const placed = placedChild(item);
+        return placed
+          ? { w: placed.width, h: placed.height }
+          : this._card(children[item]);
+      },
+      stub: tensor => capped(this._pill(tensor), STUB_MAX),
+      ports: item => placedChild(item)?.ports ?? null,
+      closedGroup: item =>
+        item < children.length &&
+        children[item] >= nodeCount &&
+        opened[item] < 0
+    };
+  }
+
+  private _pill(tensor: number): ISize {
+    const text = this._tree.model.tensorName(tensor);
+    return capped(this._sizer.pill(text), PILL_MAX);
+  }
+
+  private _card(entity: number): ISize {
+    const { nodeCount } = this._tree.model;
+    return (this._sizes[entity] ??=
+      entity < nodeCount
+        ? this._sizer.node(entity)
+        : this._sizer.group(entity - nodeCount));
+  }
+
+  /** Wider gaps when the panel would be narrower than its title. */
+  private _roomForTitle(
+    level: ILevel,
+    geometry: ILayoutResult
+  ): ILayoutOptions | null {
+    if (level.group < 0 || geometry.rank.length === 0) {
+      return null;
+    }
+    const { left, right } = margins(level);
+    const title = this._card(this._tree.model.nodeCount + level.group).w;
+    const missing = title - (left + geometry.width + right);
+    const gaps = geometry.rank.reduce((most, r) => Math.max(most, r), 0);
+    return missing > 0 && gaps > 0
+      ? { ...OPTIONS, rankGap: Math.ceil(OPTIONS.rankGap + missing / gaps) }
+      : null;
+  }
+
+  private _panel(
+    level: ILevel,
+    assembly: IAssembly,
+    geometry: ILayoutResult
+  ): IPlacedLevel {
+    const { left, right } = margins(level);
+    const isRoot = level.group < 0;
+    const title = isRoot
+      ? 0
+      : this._card(this._tree.model.nodeCount + level.group).w;
+    const content = left + geometry.width + right;
+    const width = isRoot ? geometry.width : Math.max(content, title);
+    const originX = isRoot ? 0 : left + (width - content) / 2;
+    const originY = isRoot ? 0 : PANEL.title;
+    const height = isRoot
+      ? geometry.height
+      : PANEL.title + geometry.height + PANEL.padding;
+    return {
+      ...assembly,
+      level,
+      geometry,
+      originX,
+      originY,
+      width,
+      height,
+      ports: portsOf(level, geometry, originY, height)
+    };
+  }
+
+  private readonly _tree: IGroupTree;
+  private readonly _sizer: ISizer;
+  private readonly _engine: ILayoutEngine;
+  private readonly _builder: LevelBuilder;
+  private readonly _levels: (ILevel | undefined)[];
+  private readonly _placed: (IPlacedLevel | undefined)[];
+  private readonly _sizes: (ISize | undefined)[];
+}

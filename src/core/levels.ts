@@ -1,0 +1,258 @@
+/**
+ * One level of the tree: the children of a group, where tensors enter and leave it, and the links
+ * between them. Links are lifted to the level: whatever happens inside a child belongs to it.
+ */
+
+import { IntList } from './csr';
+import type { IGroupTree } from './tree';
+
+/** Items are numbered children, inputs, outputs, entering ports, leaving ports, in this order. */
+export interface ILevel {
+  /** -1 = root. */
+  readonly group: number;
+  /** Entities. */
+  readonly children: Int32Array;
+  /** Tensors with a pill: model inputs at the root, formal inputs in a body. */
+  readonly inputs: Int32Array;
+  /** Model outputs, at the root. */
+  readonly outputs: Int32Array;
+  /** Tensors made outside and read inside. */
+  readonly portsIn: Int32Array;
+  /** Tensors made inside and read outside. */
+  readonly portsOut: Int32Array;
+  readonly itemCount: number;
+  /** One link for each tensor and pair of items. */
+  readonly linkSource: Int32Array;
+  readonly linkTarget: Int32Array;
+  readonly linkTensor: Int32Array;
+}
+
+/** Marks of pill and port items until their final numbers are known. */
+const INPUT = 1;
+const PORT_IN = 2;
+
+/** Builds levels; keeps scratch arrays between calls. */
+export class LevelBuilder {
+  constructor(tree: IGroupTree) {
+    this._tree = tree;
+    const { tensorCount } = tree.model;
+    this._local = new Int32Array(tree.nodeOrder.length);
+    this._stamp = new Int32Array(tensorCount).fill(-2);
+    this._source = new Int32Array(tensorCount);
+    this._lastTarget = new Int32Array(tensorCount);
+  }
+
+  /** The level of a group, -1 = root. Linear in the nodes below it. */
+  build(group: number): ILevel {
+    const { nodeOrder, groupStart, groupEnd } = this._tree;
+    this._group = group;
+    this._start = group < 0 ? 0 : groupStart[group];
+    this._end = group < 0 ? nodeOrder.length : groupEnd[group];
+    const children = this._tree.children[group + 1];
+    this._fillLocal(children);
+    this._sources = new IntList();
+    this._targets = new IntList();
+    this._tensors = new IntList();
+    this._marks = new IntList();
+    this._inputs = [];
+    this._portsIn = [];
+    this._stampId++;
+    if (group < 0) {
+      this._addModelInputs();
+    }
+    this._collectReads();
+    const { outputs, leaving } = this._collectWrites();
+    return this._finish(group, children, outputs, leaving);
+  }
+
+  private _fillLocal(children: Int32Array): void {
+    const { model, nodePlace, groupStart, groupEnd } = this._tree;
+    children.forEach((entity, item) => {
+      if (entity < model.nodeCount) {
+        this._local[nodePlace[entity]] = item;
+      } else {
+        const child = entity - model.nodeCount;
+        this._local.fill(item, groupStart[child], groupEnd[child]);
+      }
+    });
+  }
+
+  private _addModelInputs(): void {
+    const { model } = this._tree;
+    for (const tensor of model.payload.tensors.inputs) {
+      const usable = tensor >= 0 && tensor < model.tensorCount;
+      if (usable && this._stamp[tensor] !== this._stampId) {
+        this._remember(tensor, this._newInput(tensor));
+      }
+    }
+  }
+
+  private _collectReads(): void {
+    const { nodeOrder, reads } = this._tree;
+    for (let place = this._start; place < this._end; place++) {
+      const node = nodeOrder[place];
+      const target = this._local[place];
+      for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
+        const tensor = reads.values[k];
+        if (this._stamp[tensor] !== this._stampId) {
+          this._remember(tensor, this._locate(tensor));
+        }
+        // The nodes of one child are neighbours, so the last target tells a repeat.
+        if (
+          this._source[tensor] !== target &&
+          this._lastTarget[tensor] !== target
+        ) {
+          this._lastTarget[tensor] = target;
+          this._link(this._source[tensor], target, tensor, 0);
+        }
+      }
+    }
+  }
+
+  private _collectWrites(): { outputs: number[]; leaving: number[] } {
+    const { model, nodeOrder, firstRead, lastRead } = this._tree;
+    const outputs: number[] = [];
+    const leaving: number[] = [];
+    if (this._group < 0) {
+      for (const tensor of model.payload.tensors.outputs) {
+        if (tensor >= 0 && tensor < model.tensorCount) {
+          this._linkOutput(tensor, outputs.length);
+          outputs.push(tensor);
+        }
+      }
+      return { outputs, leaving };
+    }
+    for (let place = this._start; place < this._end; place++) {
+      const node = nodeOrder[place];
+      const end = model.outputOffsets[node + 1];
+      for (let k = model.outputOffsets[node]; k < end; k++) {
+        const tensor = model.outputs[k];
+        const outside =
+          tensor >= 0 &&
+          lastRead[tensor] >= 0 &&
+          (firstRead[tensor] < this._start || lastRead[tensor] >= this._end);
+        if (outside) {
+          this._link(this._local[place], leaving.length, tensor, 1);
+          leaving.push(tensor);
+        }
+      }
+    }
+    return { outputs, leaving };
+  }
+
+  /** Links a model output's pill to its producer or to the input it repeats. */
+  private _linkOutput(tensor: number, pill: number): void {
+    const { model, nodePlace } = this._tree;
+    const producer = model.tensorProducer[tensor];
+    if (producer >= 0 && nodePlace[producer] >= 0) {
+      this._link(this._local[nodePlace[producer]], pill, tensor, 1);
+    } else if (this._stamp[tensor] === this._stampId) {
+      this._link(this._source[tensor], pill, tensor, 1);
+    }
+  }
+
+  private _remember(tensor: number, source: number): void {
+    this._stamp[tensor] = this._stampId;
+    this._source[tensor] = source;
+    this._lastTarget[tensor] = -1;
+  }
+
+  /** Where the tensor comes from, seen from this level: a child, or a new pill or port. */
+  private _locate(tensor: number): number {
+    const tree = this._tree;
+    const producer = tree.model.tensorProducer[tensor];
+    if (producer >= 0) {
+      const place = tree.nodePlace[producer];
+      const inside = place >= this._start && place < this._end;
+      return inside ? this._local[place] : this._newPort(tensor);
+    }
+    const body = tree.tensorBody[tensor];
+    const home = body >= 0 ? tree.bodyGroup[body] : -1;
+    if (home === this._group) {
+      return this._newInput(tensor);
+    }
+    const below =
+      home > this._group &&
+      tree.groupStart[home] >= this._start &&
+      tree.groupEnd[home] <= this._end;
+    return below ? this._local[tree.groupStart[home]] : this._newPort(tensor);
+  }
+
+  /** Pills and ports get negative numbers until all are known. */
+  private _newInput(tensor: number): number {
+    this._inputs.push(tensor);
+    return -(this._inputs.length * 4 + INPUT);
+  }
+
+  private _newPort(tensor: number): number {
+    this._portsIn.push(tensor);
+    return -(this._portsIn.length * 4 + PORT_IN);
+  }
+
+  private _link(
+    source: number,
+    target: number,
+    tensor: number,
+    mark: number
+  ): void {
+    this._sources.push(source);
+    this._targets.push(target);
+    this._tensors.push(tensor);
+    this._marks.push(mark);
+  }
+
+  private _finish(
+    group: number,
+    children: Int32Array,
+    outputs: number[],
+    leaving: number[]
+  ): ILevel {
+    const firstInput = children.length;
+    const firstOutput = firstInput + this._inputs.length;
+    const firstPortIn = firstOutput + outputs.length;
+    const firstPortOut = firstPortIn + this._portsIn.length;
+    const lastBase = group < 0 ? firstOutput : firstPortOut;
+    const linkSource = this._sources.toArray();
+    const linkTarget = this._targets.toArray();
+    for (let i = 0; i < linkSource.length; i++) {
+      const source = -linkSource[i];
+      if (source > 0) {
+        const isInput = (source & 3) === INPUT;
+        linkSource[i] =
+          (isInput ? firstInput : firstPortIn) + (source >> 2) - 1;
+      }
+      if (this._marks.at(i)) {
+        linkTarget[i] += lastBase;
+      }
+    }
+    return {
+      group,
+      children,
+      inputs: Int32Array.from(this._inputs),
+      outputs: Int32Array.from(outputs),
+      portsIn: Int32Array.from(this._portsIn),
+      portsOut: Int32Array.from(leaving),
+      itemCount: firstPortOut + leaving.length,
+      linkSource,
+      linkTarget,
+      linkTensor: this._tensors.toArray()
+    };
+  }
+
+  private readonly _tree: IGroupTree;
+  /** Item of each place in the level's range. */
+  private readonly _local: Int32Array;
+  private readonly _stamp: Int32Array;
+  private readonly _source: Int32Array;
+  private readonly _lastTarget: Int32Array;
+  private _stampId = -1;
+  private _group = -1;
+  private _start = 0;
+  private _end = 0;
+  private _sources = new IntList();
+  private _targets = new IntList();
+  private _tensors = new IntList();
+  private _marks = new IntList();
+  private _inputs: number[] = [];
+  private _portsIn: number[] = [];
+}

@@ -1,0 +1,78 @@
+/** Decides what the first picture opens. */
+
+import type { IGroupTree } from './tree';
+
+/** Groups that look alike to a reader: same parent, class and label but for its numbers. */
+function likeness(tree: IGroupTree, group: number): string {
+  const label = tree.groupLabel[group].replace(/\d+/g, '#');
+  const type = tree.groupType[group];
+  return `${tree.groupParent[group]}|${type || label}`;
+}
+
+/** Closed groups in the open part of the tree, alike ones together. */
+function families(tree: IGroupTree, open: Uint8Array): number[][] {
+  const byLikeness = new Map<string, number[]>();
+  const { nodeCount } = tree.model;
+  const rows = [-1];
+  while (rows.length > 0) {
+    const row = rows.pop() as number;
+    for (const entity of tree.children[row + 1]) {
+      const group = entity - nodeCount;
+      if (group < 0) {
+        continue;
+      }
+      if (open[group]) {
+        rows.push(group);
+        continue;
+      }
+      const key = likeness(tree, group);
+      const family = byLikeness.get(key);
+      if (family) {
+        family.push(group);
+      } else {
+        byLikeness.set(key, [group]);
+      }
+    }
+  }
+  return [...byLikeness.values()];
+}
+
+/** Boxes that opening the groups adds. */
+function growth(tree: IGroupTree, family: readonly number[]): number {
+  return family.reduce(
+    (sum, group) => sum + tree.children[group + 1].length - 1,
+    0
+  );
+}
+
+const size = (tree: IGroupTree, family: readonly number[]) =>
+  family.reduce((sum, group) => sum + tree.groupSize[group], 0);
+
+/**
+ * Opens a lone trunk whatever its size, then families of alike groups, shallow and big ones first,
+ * while at most `budget` cards are visible. A family opens as a whole, so that alike blocks look
+ * alike. Returns 1 for open groups.
+ */
+export function initialOpenings(tree: IGroupTree, budget: number): Uint8Array {
+  const open = new Uint8Array(tree.groupCount);
+  let visible = tree.children[0].length;
+  for (;;) {
+    const candidates = families(tree, open)
+      .map(family => ({
+        family,
+        cost: growth(tree, family),
+        depth: tree.groupDepth[family[0]],
+        size: size(tree, family)
+      }))
+      .filter(({ cost }) => visible === 1 || visible + cost <= budget)
+      .sort((a, b) => a.depth - b.depth || b.size - a.size);
+    if (candidates.length === 0) {
+      return open;
+    }
+    const { family, cost } = candidates[0];
+    for (const group of family) {
+      open[group] = 1;
+    }
+    visible += cost;
+  }
+}

@@ -1,0 +1,231 @@
+/** Opens and closes groups and keeps the scene up to date. */
+
+import { InlineEngine } from './layout/engine';
+import type { ILayoutEngine } from './layout/engine';
+import { Hierarchy } from './layout/hierarchy';
+import { initialOpenings } from './openings';
+import { buildScene } from './scene';
+import type { IGroupTree } from './tree';
+import type { IGraphView, IScene, ISizer } from './types';
+
+/** The view, with what tests and benchmarks look at. */
+export interface IMeasuredView extends IGraphView {
+  /** Layouts computed and layouts remembered, over the view's life. */
+  layoutCounts(): { computed: number; remembered: number };
+}
+
+class GraphView implements IMeasuredView {
+  constructor(tree: IGroupTree, sizer: ISizer, engine: ILayoutEngine) {
+    this.tree = tree;
+    this._engine = engine;
+    this._hierarchy = new Hierarchy(tree, sizer, engine);
+    this._open = new Uint8Array(tree.groupCount);
+    this._dirty = new Uint8Array(tree.groupCount + 1).fill(1);
+    this._scene = buildScene(
+      tree,
+      () => undefined,
+      () => false,
+      0
+    );
+    this._latest = Promise.resolve(this._scene);
+  }
+
+  readonly tree: IGroupTree;
+
+  get scene(): IScene {
+    return this._scene;
+  }
+
+  isOpen(group: number): boolean {
+    return this._open[group] === 1;
+  }
+
+  initial(budget: number): Promise<IScene> {
+    return this._openExactly(initialOpenings(this.tree, budget));
+  }
+
+  expand(group: number, recursive = false): Promise<IScene> {
+    this._set(group, 1);
+    if (recursive) {
+      this._below(group).forEach(inner => this._set(inner, 1));
+    }
+    return this._refresh();
+  }
+
+  collapse(group: number, recursive = false): Promise<IScene> {
+    this._set(group, 0);
+    if (recursive) {
+      this._below(group).forEach(inner => this._set(inner, 0));
+    }
+    return this._refresh();
+  }
+
+  /** Opens whole depths while at most `maxBoxes` cards are visible. */
+  expandAll(maxBoxes: number): Promise<IScene> {
+    const { groupCount, groupDepth, children } = this.tree;
+    const growth: number[] = [];
+    for (let group = 0; group < groupCount; group++) {
+      const depth = groupDepth[group];
+      growth[depth] = (growth[depth] ?? 0) + children[group + 1].length - 1;
+    }
+    let visible = children[0].length;
+    let depths = 0;
+    while (depths < growth.length && visible + growth[depths] <= maxBoxes) {
+      visible += growth[depths++];
+    }
+    for (let group = 0; group < groupCount; group++) {
+      if (groupDepth[group] < depths) {
+        this._set(group, 1);
+      }
+    }
+    return this._refresh();
+  }
+
+  collapseAll(): Promise<IScene> {
+    return this._openExactly(new Uint8Array(this.tree.groupCount));
+  }
+
+  reveal(entity: number): Promise<IScene> {
+    const { model, nodeParent, groupParent } = this.tree;
+    let group =
+      entity < model.nodeCount
+        ? nodeParent[entity]
+        : groupParent[entity - model.nodeCount];
+    for (; group >= 0; group = groupParent[group]) {
+      this._set(group, 1);
+    }
+    return this._refresh();
+  }
+
+  openGroups(): number[] {
+    const groups: number[] = [];
+    this._open.forEach((open, group) => {
+      if (open) {
+        groups.push(group);
+      }
+    });
+    return groups;
+  }
+
+  restore(open: readonly number[]): Promise<IScene> {
+    const wanted = new Uint8Array(this.tree.groupCount);
+    for (const group of open) {
+      if (group >= 0 && group < wanted.length) {
+        wanted[group] = 1;
+      }
+    }
+    return this._openExactly(wanted);
+  }
+
+  dispose(): void {
+    this._version++;
+    this._engine.dispose();
+  }
+
+  layoutCounts(): { computed: number; remembered: number } {
+    const { misses, hits } = this._hierarchy.memo;
+    return { computed: misses, remembered: hits };
+  }
+
+  /** Groups below a group: pre-order makes them the ids after it. */
+  private _below(group: number): number[] {
+    const { groupDepth, groupCount } = this.tree;
+    const groups: number[] = [];
+    for (
+      let inner = group + 1;
+      inner < groupCount && groupDepth[inner] > groupDepth[group];
+      inner++
+    ) {
+      groups.push(inner);
+    }
+    return groups;
+  }
+
+  private _openExactly(wanted: Uint8Array): Promise<IScene> {
+    wanted.forEach((open, group) => this._set(group, open));
+    return this._refresh();
+  }
+
+  /** Opens or closes a group and marks what must be laid out again. */
+  private _set(group: number, open: number): void {
+    if (group < 0 || group >= this._open.length || this._open[group] === open) {
+      return;
+    }
+    this._open[group] = open;
+    const { groupParent } = this.tree;
+    let above = groupParent[group];
+    while (above >= 0 && !this._dirty[above + 1]) {
+      this._dirty[above + 1] = 1;
+      above = groupParent[above];
+    }
+    if (above < 0) {
+      this._dirty[0] = 1;
+    }
+  }
+
+  /** Whether every ancestor is open, by group; parents come first. */
+  private _reached(): Uint8Array {
+    const { groupParent, groupCount } = this.tree;
+    const reached = new Uint8Array(groupCount);
+    for (let group = 0; group < groupCount; group++) {
+      const parent = groupParent[group];
+      reached[group] =
+        parent < 0 || (reached[parent] && this._open[parent]) ? 1 : 0;
+    }
+    return reached;
+  }
+
+  /**
+   * Lays out what is dirty, innermost first, and builds the scene. A call that a later one
+   * overtook stops and answers with the later one's scene.
+   */
+  private _refresh(): Promise<IScene> {
+    this._latest = this._run(++this._version);
+    return this._latest;
+  }
+
+  private async _run(version: number): Promise<IScene> {
+    const open = this._open.slice();
+    const isOpen = (group: number) => open[group] === 1;
+    const reached = this._reached();
+    for (let group = this.tree.groupCount - 1; group >= -1; group--) {
+      const shown = group < 0 || (isOpen(group) && reached[group] === 1);
+      if (!shown || !this._dirty[group + 1]) {
+        continue;
+      }
+      let placed = this._hierarchy.place(group, isOpen);
+      if (placed instanceof Promise) {
+        placed = await placed;
+        if (version !== this._version) {
+          return this._latest;
+        }
+      }
+      this._hierarchy.keep(group, placed);
+      this._dirty[group + 1] = 0;
+    }
+    const placedOf = (group: number) => this._hierarchy.placed(group);
+    this._scene = buildScene(this.tree, placedOf, isOpen, version);
+    return this._scene;
+  }
+
+  private readonly _engine: ILayoutEngine;
+  private readonly _hierarchy: Hierarchy;
+  private readonly _open: Uint8Array;
+  /** By group + 1: the layout is missing or out of date. */
+  private readonly _dirty: Uint8Array;
+  private _scene: IScene;
+  private _version = 0;
+  private _latest: Promise<IScene>;
+}
+
+/**
+ * A view of the tree with everything closed and nothing laid out; call `initial` or `restore`.
+ * Without an engine the layout runs on this thread.
+ */
+export function createGraphView(
+  tree: IGroupTree,
+  sizer: ISizer,
+  engine: ILayoutEngine = new InlineEngine()
+): IMeasuredView {
+  return new GraphView(tree, sizer, engine);
+}
