@@ -14,7 +14,7 @@ export interface ICamera {
 
 /** A number per entity painted on the graph. */
 export interface IOverlay {
-  /** 0 … 1 along the ramp; NaN = unknown (drawn hatched grey, never as 0). */
+  /** 0 … 1 along the ramp; exactly 0 = costs nothing (a quiet card); NaN = unknown (grey). */
   value(entity: number): number;
   /** Fill of the card at a value of 0 … 1, any CSS colour. */
   color(value: number): string;

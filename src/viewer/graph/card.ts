@@ -41,6 +41,17 @@ const INITIALIZER = 2;
 const CONSTANT = 3;
 const MOST_WEIGHTS = 3;
 
+const HEAVY = new Set(['layer', 'normalization', 'attention']);
+const ELEMENTWISE = new Set([
+  'Add',
+  'Sub',
+  'Mul',
+  'Div',
+  'Pow',
+  'Where',
+  'Sum'
+]);
+
 /** Letters the ONNX schema gives to inputs that are usually weights, by position. */
 const INPUT_NAMES: Readonly<Record<string, readonly string[]>> = {
   Conv: ['X', 'W', 'B'],
@@ -95,15 +106,16 @@ export class Cards {
         text: text.shorten(name, MAX_CARD - 2 * PAD_X, BODY_SIZE)
       });
     }
-    const weights = this.weights(node);
-    if (details.weights) {
+    const heavy = this.isHeavy(node);
+    if (details.weights && heavy) {
+      const weights = this.weights(node);
       lines.push(...weights.map(w => ({ kind: 'weight' as const, text: w })));
     }
     const cost = this.cost(
       model.metrics.macs[node],
       model.metrics.params[node]
     );
-    if (details.costs && cost) {
+    if (details.costs && heavy && cost) {
       lines.push({ kind: 'cost', text: cost });
     }
     const titleWidth = text.width(title, TITLE_SIZE, 600) + 2 * PAD_X;
@@ -167,15 +179,19 @@ export class Cards {
     return parts.join(' · ');
   }
 
+  /** Whether the card has a body: a bias added on its own stays small. */
+  private isHeavy(node: number): boolean {
+    const { macs, params } = this.model.metrics;
+    return (
+      HEAVY.has(this.model.category(node)) ||
+      macs[node] > 0 ||
+      (params[node] > 0 && !ELEMENTWISE.has(this.model.opType(node)))
+    );
+  }
+
   /** Lines `W 64×3×7×7`; short neighbours share a line. */
   private weights(node: number): string[] {
     const { model } = this;
-    const shows =
-      model.metrics.params[node] > 0 ||
-      ['layer', 'normalization', 'attention'].includes(model.category(node));
-    if (!shows) {
-      return [];
-    }
     const names = INPUT_NAMES[model.opType(node)] ?? [];
     const items: string[] = [];
     const from = model.inputOffsets[node];
@@ -198,7 +214,7 @@ export class Cards {
     const lines: string[] = [];
     for (const item of items) {
       const last = lines[lines.length - 1];
-      const together = last === undefined ? item : `${last}  ${item}`;
+      const together = last === undefined ? item : `${last} · ${item}`;
       if (last !== undefined && this.text.width(together, BODY_SIZE) <= wide) {
         lines[lines.length - 1] = together;
       } else {
@@ -208,7 +224,7 @@ export class Cards {
     if (lines.length > MOST_WEIGHTS) {
       const rest = lines.length - MOST_WEIGHTS;
       lines.length = MOST_WEIGHTS;
-      lines[MOST_WEIGHTS - 1] += `  +${rest}`;
+      lines[MOST_WEIGHTS - 1] += ` +${rest}`;
     }
     return lines;
   }

@@ -52,7 +52,11 @@ export function edgeWidth(weight: number): number {
   return 1.25 + Math.min(2, Math.log2(Math.max(1, weight)) * 0.55);
 }
 
-/** The place for a label above the wire: the longest level piece, its width, or null. */
+/** Share of a steep piece that is level enough to carry a label, where it falls and where it rises. */
+const FALLING = 0.45;
+const RISING = 0.3;
+
+/** The place for a label above the wire: its middle, its baseline's wire, the room; null = none. */
 export function labelSpot(
   scene: IScene,
   edge: number
@@ -62,11 +66,14 @@ export function labelSpot(
   let best: { x: number; y: number; room: number } | null = null;
   for (let i = from; i + 1 < scene.edgeOffsets[edge + 1]; i++) {
     const room = p[2 * i + 2] - p[2 * i];
-    // A steep piece leaves room only near its start, where it is still level.
-    const level = Math.abs(p[2 * i + 3] - p[2 * i + 1]) < 6;
-    const usable = level ? room : room * 0.45;
-    if (usable > (best?.room ?? 0) + (best ? 12 : 0)) {
-      best = { x: p[2 * i] + usable / 2, y: p[2 * i + 1], room: usable };
+    const dy = p[2 * i + 3] - p[2 * i + 1];
+    const level = Math.abs(dy) < 6;
+    const share = level ? 1 : dy > 0 ? FALLING : RISING;
+    // An earlier piece is preferred: labels line up behind the boxes they come from.
+    if (room * share > (best ? best.room + 12 : 0)) {
+      const y =
+        p[2 * i + 1] + (level ? Math.min(0, dy) : dy > 0 ? 0 : dy * 0.13);
+      best = { x: p[2 * i] + (room * share) / 2, y, room: room * share };
     }
   }
   return best;

@@ -261,42 +261,67 @@ export class FarLayer {
     const { k } = camera;
     ctx.font = `600 ${TITLE_PIXELS}px ${palette.font}`;
     ctx.textBaseline = 'middle';
-    for (const b of visible) {
+    const groups = visible.filter(b => {
       const kind = this.kind(b);
+      return (
+        (kind === BoxKind.Group || kind === BoxKind.OpenGroup) &&
+        scene.boxW[b] * k >= 34 &&
+        scene.boxH[b] * k >= 11
+      );
+    });
+    const taken: IRect[] = [];
+    for (const b of groups.sort((x, y) => x - y)) {
       const w = scene.boxW[b] * k;
-      const h = scene.boxH[b] * k;
-      const open = kind === BoxKind.OpenGroup;
-      if ((kind !== BoxKind.Group && !open) || w < 34 || h < 11) {
-        continue;
-      }
       const left = (scene.boxX[b] - camera.x) * k + view.w / 2;
       const top = (scene.boxY[b] - camera.y) * k + view.h / 2;
       const card = cards.of(scene.boxEntity[b]);
-      const text = measure.shorten(
-        card.instance || card.title,
-        w - 6,
-        TITLE_PIXELS,
-        600
-      );
-      if (text.length < 3) {
+      const name = card.instance || card.title;
+      if (this.kind(b) === BoxKind.Group) {
+        const text = measure.shorten(name, w - 6, TITLE_PIXELS, 600);
+        if (text.length > 2) {
+          ctx.textAlign = 'center';
+          ctx.fillStyle = palette.color(
+            paint.overlay ? paint.overText(b) : '--oad-on-category'
+          );
+          ctx.fillText(text, left + w / 2, top + (scene.boxH[b] * k) / 2);
+        }
         continue;
       }
-      if (open) {
-        // On top of the frame, where it hides nothing inside.
+      const width = measure.width(name, TITLE_PIXELS, 600);
+      const at = freeSpot(
+        taken,
+        Math.max(left, 2) + 1,
+        top - 14,
+        width,
+        left + w
+      );
+      if (at !== null) {
+        taken.push({ x: at, y: top - 14, w: width + 8, h: 13 });
         ctx.textAlign = 'left';
         ctx.fillStyle = palette.color('--oad-text-quiet');
-        ctx.fillText(
-          text,
-          Math.max(left, 0) + 3,
-          Math.max(TITLE_PIXELS, top + TITLE_PIXELS * 0.75)
-        );
-      } else {
-        ctx.textAlign = 'center';
-        ctx.fillStyle = palette.color(
-          paint.overlay ? paint.overText(b) : '--oad-on-category'
-        );
-        ctx.fillText(text, left + w / 2, top + h / 2);
+        ctx.fillText(name, at, top - 7);
       }
     }
   }
+}
+
+/** The leftmost x from `from` where a title of the width meets no earlier one; null = no room. */
+export function freeSpot(
+  taken: readonly IRect[],
+  from: number,
+  y: number,
+  width: number,
+  right: number
+): number | null {
+  let x = from;
+  for (let moved = true; moved && x + width <= right;) {
+    moved = false;
+    for (const r of taken) {
+      if (r.y < y + 13 && y < r.y + r.h && r.x < x + width && x < r.x + r.w) {
+        x = r.x + r.w;
+        moved = true;
+      }
+    }
+  }
+  return x + width <= right ? x : null;
 }

@@ -13,6 +13,7 @@ import {
 import type { SceneIndex } from './grid';
 import { commandOf, type KeyCommand } from './keys';
 import { type Direction, type Links, walkable } from './links';
+import { titleShift } from './svg';
 import { CHEVRON, HEADER, PAD_X, TITLE_BAR } from './metrics';
 import { type IPointerSink, PointerInput } from './pointer';
 
@@ -308,9 +309,14 @@ export class Interaction implements IPointerSink {
       return false;
     }
     const p = toWorld(camera, view, at.x, at.y);
+    const open = scene.boxKind[box] === BoxKind.OpenGroup;
+    const left =
+      scene.boxX[box] + (open ? titleShift(scene, box, camera, view) : 0);
+    const height = open ? TITLE_BAR : HEADER;
     return (
-      p.x - scene.boxX[box] <= PAD_X + CHEVRON &&
-      p.y - scene.boxY[box] <= Math.max(HEADER, TITLE_BAR)
+      p.x >= left &&
+      p.x - left <= PAD_X + CHEVRON &&
+      p.y - scene.boxY[box] <= height
     );
   }
 }

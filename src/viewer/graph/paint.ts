@@ -43,6 +43,7 @@ export const TOKENS: readonly string[] = [
   '--oad-ground',
   '--oad-card',
   '--oad-card-unknown',
+  '--oad-card-zero',
   '--oad-border',
   '--oad-panel',
   '--oad-panel-border',
@@ -102,23 +103,27 @@ export class ScenePaint {
     }
   }
 
-  /** The overlay's colour, null where there is none. */
+  /**
+   * The overlay's colour, null where there is none. Zero is not on the ramp: a node that costs
+   * nothing is a quiet card, so that the eye goes to what costs something.
+   */
   overlaid(box: number): Paint | null {
     const value = this.value(box);
     if (value === null) {
       return null;
     }
-    return Number.isNaN(value)
-      ? '--oad-card-unknown'
-      : this.overlay!.color(quantise(value));
+    if (Number.isNaN(value)) {
+      return '--oad-card-unknown';
+    }
+    return value > 0 ? this.overlay!.color(quantise(value)) : '--oad-card-zero';
   }
 
   /** Text on the overlay's colour. */
   overText(box: number): Paint {
     const value = this.value(box);
-    return value === null || Number.isNaN(value)
-      ? '--oad-text'
-      : this.overlay!.textColor(quantise(value));
+    return value !== null && value > 0
+      ? this.overlay!.textColor(quantise(value))
+      : '--oad-text';
   }
 
   private value(box: number): number | null {

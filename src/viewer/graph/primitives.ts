@@ -126,7 +126,7 @@ function drawBlock(d: IDrawing, box: number, k: number, sink: ISink): void {
     sink.path(leftEdge(h, RADIUS), { fill: paint.plain(box) });
   }
   const fill = over === null ? '--oad-on-category' : paint.overText(box);
-  const room = w - 10 - (over === null ? 0 : 5);
+  const room = w - 14 - (over === null ? 0 : 4);
   const both = card.instance !== '' && h > 52;
   const wanted = Math.min(blockTitleSize(k), both ? h * 0.34 : h * 0.72);
   const size = fitted(measure, card.title, room, wanted, 600);
@@ -156,7 +156,8 @@ function fitted(
   weight: number
 ): number {
   const width = measure.width(text, wanted, weight);
-  return width <= room ? wanted : Math.max(10, (wanted * room) / width);
+  // A hair less than exact, so that shortening to the same room never bites.
+  return width <= room ? wanted : Math.max(9, (wanted * room * 0.995) / width);
 }
 
 /** At reading size: coloured header, weights, cost, share. */

@@ -27,6 +27,7 @@ export class SvgLayer {
   private readonly labels = svgElement('g');
   private readonly boxes = svgElement('g');
   private readonly boxElements = new Map<number, SVGGElement>();
+  private readonly titles = new Map<number, SVGGElement>();
   private readonly edgeElements = new Map<number, SVGGElement>();
   private drawing: IDrawing | null = null;
   private index: SceneIndex | null = null;
@@ -93,6 +94,15 @@ export class SvgLayer {
 
   /** Brings the elements in line with the camera; true when any was made or dropped. */
   update(camera: ICamera, view: ISize): boolean {
+    const changed = this.sync(camera, view);
+    for (const [box, title] of this.titles) {
+      const shift = titleShift(this.drawing!.scene, box, camera, view);
+      title.setAttribute('transform', `translate(${shift},0)`);
+    }
+    return changed;
+  }
+
+  private sync(camera: ICamera, view: ISize): boolean {
     const visible = camera.k > FAR_UP_TO && this.drawing !== null;
     this.world.setAttribute(
       'transform',
@@ -130,6 +140,7 @@ export class SvgLayer {
       if (!wanted.has(box)) {
         element.remove();
         this.boxElements.delete(box);
+        this.titles.delete(box);
       }
     }
     const scene = this.drawing!.scene;
@@ -188,6 +199,12 @@ export class SvgLayer {
       g.setAttribute('aria-hidden', 'true');
     }
     drawBox(d, box, k, lodOf(k), new SvgSink(g));
+    if (kind === BoxKind.OpenGroup) {
+      const title = svgElement('g');
+      title.append(...[...g.children].slice(1));
+      g.append(title);
+      this.titles.set(box, title);
+    }
     return g;
   }
 
@@ -260,6 +277,7 @@ export class SvgLayer {
     this.panels.replaceChildren();
     this.boxes.replaceChildren();
     this.boxElements.clear();
+    this.titles.clear();
     this.cover = null;
   }
 
@@ -270,6 +288,21 @@ export class SvgLayer {
     this.edgeElements.clear();
     this.key = 0;
   }
+}
+
+/** Room a shifted title needs at least, in world units. */
+const TITLE_ROOM = 220;
+
+/** How far the title of an open group has moved right to stay in view, in world units. */
+export function titleShift(
+  scene: IScene,
+  box: number,
+  camera: ICamera,
+  view: ISize
+): number {
+  const left = camera.x - view.w / 2 / camera.k;
+  const most = Math.max(0, scene.boxW[box] - TITLE_ROOM);
+  return Math.min(most, Math.max(0, left - scene.boxX[box]));
 }
 
 /** The view grown to whole tiles of about a third of it, so that small moves change nothing. */
