@@ -8,20 +8,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from py_autodoc.errors import AutodocError
     from py_autodoc.limits import Limits
-    from py_autodoc.report import Report, analyze
+    from py_autodoc.report.api import analyze
+    from py_autodoc.report.schema import Report
 
-__all__ = ["Limits", "Report", "analyze"]
+    __version__: str
+
+__all__ = ["AutodocError", "Limits", "Report", "__version__", "analyze"]
 
 _LAZY = {
+    "AutodocError": "py_autodoc.errors",
     "Limits": "py_autodoc.limits",
-    "Report": "py_autodoc.report",
-    "analyze": "py_autodoc.report",
+    "Report": "py_autodoc.report.schema",
+    "analyze": "py_autodoc.report.api",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used (PEP 562)."""
+    if name == "__version__":
+        from py_autodoc.version import version
+
+        return version()
     if name in _LAZY:
         from importlib import import_module
 

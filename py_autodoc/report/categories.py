@@ -1,29 +1,30 @@
 """What kind of thing an operator is: the colour of its card.
 
-The vocabulary is the one readers of network graphs know: layer (weights times data), activation,
-normalization, pool, shape, transform, tensor (elementwise arithmetic has none of its own and is
-``math``), logic, quantization, control, data, dropout; ``custom`` is what no table knows.
+The vocabulary is the one readers of network graphs know: layer (weights times data), attention,
+activation, normalization, pool, shape, transform, logic, quantization, control, data, dropout;
+elementwise arithmetic is ``math`` and ``custom`` is what no table knows.
 """
 
 from __future__ import annotations
 
 CATEGORIES = (
-    "layer", "activation", "normalization", "pool", "math", "reduce", "shape", "transform", "logic",
-    "quantization", "control", "sequence", "data", "dropout", "signal", "ml", "training", "custom",
+    "layer", "attention", "activation", "normalization", "pool", "math", "reduce", "shape", "transform",
+    "logic", "quantization", "control", "sequence", "data", "dropout", "signal", "ml", "training", "custom",
 )  # fmt: skip
 
 _ONNX = {
+    "attention": "Attention FlexAttention LinearAttention",
     "layer": (
-        "Attention CausalConvWithState Col2Im Conv ConvInteger ConvTranspose DeformConv Einsum "
-        "FlexAttention Gemm GRU LinearAttention LSTM MatMul MatMulInteger RNN RotaryEmbedding"
+        "CausalConvWithState Col2Im Conv ConvInteger ConvTranspose DeformConv Einsum "
+        "Gemm GRU LSTM MatMul MatMulInteger RNN RotaryEmbedding"
     ),
     "activation": (
-        "Celu Clip Elu Gelu Hardmax HardSigmoid HardSwish LeakyRelu LogSoftmax Mish PRelu Relu Selu "
-        "Shrink Sigmoid Softmax Softplus Softsign SwiGLU Swish Tanh ThresholdedRelu"
+        "Celu ScaledTanh Clip Elu Gelu Hardmax HardSigmoid HardSwish LeakyRelu LogSoftmax Mish PRelu Relu "
+        "Selu Shrink Sigmoid Softmax Softplus Softsign SwiGLU Swish Tanh ThresholdedRelu"
     ),
     "normalization": (
         "BatchNormalization GroupNormalization InstanceNormalization LayerNormalization LpNormalization "
-        "LRN MeanVarianceNormalization RMSNormalization"
+        "LRN MeanVarianceNormalization RMSNormalization SimplifiedLayerNormalization"
     ),
     "pool": (
         "AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool MaxPool MaxRoiPool MaxUnpool "
@@ -40,8 +41,8 @@ _ONNX = {
     ),
     "shape": "Expand ExpandDims Flatten Reshape Shape Size Squeeze Unsqueeze",
     "transform": (
-        "AffineGrid CenterCropPad Compress Concat Crop DepthToSpace Gather GatherElements GatherND "
-        "GivenTensorFill GridSample ImageDecoder NonMaxSuppression NonZero OneHot Pad Resize "
+        "AffineGrid CenterCropPad Compress Concat Crop DepthToSpace DynamicSlice Gather GatherElements "
+        "GatherND GivenTensorFill GridSample ImageDecoder NonMaxSuppression NonZero OneHot Pad Resize "
         "ReverseSequence Scatter ScatterElements ScatterND Slice SpaceToDepth Split TensorScatter Tile "
         "Transpose Trilu Unique Upsample"
     ),
@@ -72,13 +73,19 @@ _ONNX = {
 }
 
 _MICROSOFT = {
-    "layer": (
+    "attention": (
         "Attention DecoderAttention DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention "
+        "GroupQueryAttention LongformerAttention MultiHeadAttention PackedAttention PackedMultiHeadAttention "
+        "PagedAttention QAttention QOrderedAttention QOrderedLongformerAttention SparseAttention"
+    ),
+    "layer": (
+        ""
         "EmbedLayerNormalization FusedConv FusedGemm FusedMatMul FusedMatMulActivation "
-        "GatedRelativePositionBias GemmaRotaryEmbedding GemmFastGelu GemmFloat8 GroupQueryAttention "
-        "Inverse LongformerAttention MatMulBnb4 MatMulFpQ4 MatMulNBits MoE MultiHeadAttention NhwcConv "
-        "NhwcFusedConv PackedAttention PackedMultiHeadAttention PagedAttention QMoE RelativePositionBias "
-        "RotaryEmbedding SparseAttention SparseToDenseMatMul TransposeMatMul WordConvEmbedding"
+        "GatedRelativePositionBias GemmaRotaryEmbedding GemmFastGelu GemmFloat8 "
+        "Inverse MatMulBnb4 MatMulFpQ4 MatMulNBits MoE NhwcConv "
+        "NhwcFusedConv QMoE RelativePositionBias "
+        "RotaryEmbedding SparseToDenseMatMul TransposeMatMul WordConvEmbedding "
+        "ConvTransposeWithDynamicPads TorchEmbedding"
     ),
     "activation": "BiasGelu BiasSoftmax BiasSplitGelu FastGelu Gelu QuickGelu BiasDropout",
     "normalization": (
@@ -86,7 +93,7 @@ _MICROSOFT = {
         "SkipSimplifiedLayerNormalization"
     ),
     "pool": "NhwcMaxPool MaxpoolWithMask CropAndResize",
-    "math": "BiasAdd BifurcationDetector CDist ComplexMul ComplexMulConj",
+    "math": "BiasAdd BifurcationDetector CDist ComplexMul ComplexMulConj IsAllFinite",
     "transform": (
         "ExpandDims GatherND GridSample Irfft NGramRepeatBlock Pad RemovePadding RestorePadding Rfft "
         "Tokenizer TransposeMatMul Trilu UnfoldTensor Unique"
@@ -94,12 +101,13 @@ _MICROSOFT = {
     "quantization": (
         "DequantizeBFP DequantizeLinear DequantizeWithOrder DynamicQuantizeLSTM DynamicQuantizeMatMul "
         "DynamicTimeWarping GatherBlockQuantized MatMulInteger16 MatMulIntegerToFloat MulInteger "
-        "QAttention QEmbedLayerNormalization QGemm QLinearAdd QLinearAveragePool QLinearConcat "
+        "QEmbedLayerNormalization QGemm QLinearAdd QLinearAveragePool QLinearConcat "
         "QLinearConv QLinearGlobalAveragePool QLinearLeakyRelu QLinearMul QLinearReduceMean "
-        "QLinearSigmoid QLinearSoftmax QLinearWhere QOrderedAttention QOrderedGelu "
-        "QOrderedLayerNormalization QOrderedLongformerAttention QOrderedMatMul QuantizeBFP QuantizeLinear "
+        "QLinearSigmoid QLinearSoftmax QLinearWhere QOrderedGelu "
+        "QOrderedLayerNormalization QOrderedMatMul QuantizeBFP QuantizeLinear "
         "QuantizeWithOrder ReduceSumInteger"
     ),
+    "dropout": "BitmaskDropout",
     "control": "BeamSearch GreedySearch Sampling WhisperBeamSearch",
 }
 
@@ -108,7 +116,11 @@ def _table(rows: dict[str, str]) -> dict[str, str]:
     return {op: category for category, ops in rows.items() for op in ops.split()}
 
 
-_TABLES = {"": _table(_ONNX), "com.microsoft": {**_table(_ONNX), **_table(_MICROSOFT)}}
+_TABLES = {
+    "": _table(_ONNX),
+    "ai.onnx.preview": _table(_ONNX),
+    "com.microsoft": {**_table(_ONNX), **_table(_MICROSOFT)},
+}
 _DOMAINS = {
     "ai.onnx.ml": "ml",
     "ai.onnx.training": "training",

@@ -232,6 +232,16 @@ class Report(_Wire, frozen=True, kw_only=True):
     blocks: list[Block]
     risk_signals: list[RiskSignal]
 
+    def to_json(self, indent: int = 0) -> str:
+        """The report as JSON text, ``indent`` spaces a level (0: one line)."""
+        data = msgspec.json.encode(self)
+        return (msgspec.json.format(data, indent=indent) if indent else data).decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Report:
+        """A report from its JSON text, fields checked. Raises: msgspec.ValidationError."""
+        return msgspec.json.decode(text, type=cls)
+
 
 # ---------------------------------------------------------------- viewer payload (columnar)
 

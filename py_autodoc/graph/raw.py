@@ -1,0 +1,78 @@
+"""What the frozen graph leaves in the protobuf because only one node at a time is asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import onnx
+
+from py_autodoc.graph.attributes import attribute_type
+from py_autodoc.graph.load import Loaded
+from py_autodoc.graph.model import Model
+from py_autodoc.graph.names import text
+
+STACK_TRACE = "pkg.torch.onnx.stack_trace"
+"""Metadata key under which torch.onnx records where a node was made."""
+OWN_PREFIX = "autodoc."
+"""Metadata that loading itself leaves on nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeText:
+    """Free text of a node."""
+
+    doc_string: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    attribute_types: Mapping[str, str] = field(default_factory=dict)
+    """Attribute → ``int``, ``floats``, ``tensor`` … as the file declares it."""
+
+
+def node_text(loaded: Loaded, model: Model, node: int) -> NodeText:
+    """Free text and attribute types of one node."""
+    proto = _node(loaded, model, node)
+    entries = [(text(entry.key), text(entry.value)) for entry in proto.metadata_props]
+    return NodeText(
+        text(proto.doc_string),
+        {k: v for k, v in entries if not k.startswith(OWN_PREFIX)},
+        {text(a.name): _type_name(attribute_type(a)) for a in proto.attribute},
+    )
+
+
+def _type_name(kind: int) -> str:
+    names = onnx.AttributeProto.AttributeType
+    return names.Name(kind).lower() if kind in names.values() else f"type {kind}"
+
+
+def _node(loaded: Loaded, model: Model, node: int) -> onnx.NodeProto:
+    """The protobuf of a node: nodes are numbered graph by graph, in file order."""
+    graph = model.graphs[model.nodes[node].graph]
+    return _graph(loaded, model, graph.id).node[node - min(graph.nodes)]
+
+
+def _graph(loaded: Loaded, model: Model, graph: int) -> onnx.GraphProto:
+    path: list[int] = []
+    while model.graphs[graph].parent_node >= 0:
+        path.append(graph)
+        graph = model.nodes[model.graphs[graph].parent_node].graph
+    proto = loaded.proto.graph
+    for inner in reversed(path):
+        parent = model.graphs[inner].parent_node
+        outer = model.graphs[model.nodes[parent].graph]
+        order = [number for _, number in model.nodes[parent].subgraphs]
+        proto = _bodies(proto.node[parent - min(outer.nodes)])[order.index(inner)]
+    return proto
+
+
+def _bodies(node: onnx.NodeProto) -> list[onnx.GraphProto]:
+    """The bodies of a node in the order in which ``build`` numbers them: the first of each name."""
+    found: list[onnx.GraphProto] = []
+    seen: set[str] = set()
+    for attribute in node.attribute:
+        kind, name = attribute_type(attribute), text(attribute.name)
+        if name not in seen and kind == onnx.AttributeProto.GRAPH:
+            found.append(attribute.g)
+        elif name not in seen and kind == onnx.AttributeProto.GRAPHS:
+            found.extend(attribute.graphs)
+        seen.add(name)
+    return found

@@ -1,0 +1,52 @@
+"""The library's front door."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.report.schema import Report
+
+if TYPE_CHECKING:
+    import onnx
+    import onnx_ir
+
+    Source = str | os.PathLike[str] | bytes | onnx.ModelProto | onnx_ir.Model
+else:
+    Source = Any
+
+
+def analyze(
+    model: Source,
+    *,
+    bindings: Mapping[str, int] | None = None,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    batch_size: int | None = None,
+    assume: bool = False,
+    limits: Limits = LIBRARY,
+    max_layers: int | None = None,
+) -> Report:
+    """What a model is and what it costs.
+
+    ``model`` is a path, serialized bytes, an ``onnx.ModelProto`` or an ``onnx_ir.Model``; weights are
+    not read. ``bindings`` gives sizes to symbolic dimensions (``{"batch": 8}``, ``{"*": 1}`` for every
+    free one), ``input_shapes`` whole shapes to inputs, ``batch_size`` a size to the batch dimension;
+    ``assume`` gives what is still free its suggested size. ``max_layers`` keeps only the heaviest layers
+    in the list; totals stay complete.
+
+    Raises:
+        InputError: the model cannot be read, is over a limit, or an option does not fit it.
+    """
+    from py_autodoc.report.analysis import Options, run
+    from py_autodoc.report.build import build_report
+
+    options = Options(
+        bindings=dict(bindings or {}),
+        input_shapes=dict(input_shapes or {}),
+        batch_size=batch_size,
+        assume=assume,
+        limits=limits,
+    )
+    return build_report(run(model, options), max_layers)

@@ -1,0 +1,112 @@
+"""One node's ``NodeDetails``: what the inspector shows beyond the payload."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from py_autodoc.graph.load import Loaded
+from py_autodoc.graph.model import Model, Node, TensorKind, TypeTable
+from py_autodoc.graph.opdocs import FormalDoc, OpDoc, op_doc
+from py_autodoc.graph.raw import STACK_TRACE, node_text
+from py_autodoc.report.labels import cut, domain_name, dtype_name, node_label, wire_shape
+from py_autodoc.report.schema import AttributeInfo, ConstantInfo, NodeDetails, OperatorDoc
+from py_autodoc.report.values import MAX_TEXT, first_values, json_value, node_attributes
+
+MAX_CONSTANTS = 64
+"""Constant inputs of one node that are listed."""
+MAX_DOC = 32_768
+"""Characters of an operator's documentation."""
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+
+
+def node_details(loaded: Loaded, model: Model, types: TypeTable, node_id: int) -> NodeDetails:
+    """Details of a node. Raises: IndexError when there is no such node."""
+    node = model.nodes[node_id]
+    raw = node_text(loaded, model, node_id)
+    documented = op_doc(node.domain, node.op_type, node.opset)
+    metadata = {cut(k): cut(v, MAX_TEXT) for k, v in raw.metadata.items() if k != STACK_TRACE}
+    return NodeDetails(
+        id=node.id,
+        name=node_label(node),
+        type=cut(node.op_type),
+        domain=cut(domain_name(node.domain)),
+        opset=node.opset,
+        tag=cut(node.tag),
+        scope=[cut(level) for level in node.scope],
+        classes=[cut(level) for level in node.classes],
+        doc_string=cut(raw.doc_string, MAX_TEXT),
+        metadata=metadata,
+        attributes=_attributes(model, node, raw.attribute_types, documented),
+        constants=_constants(model, types, node),
+        operator=_operator(documented) if documented else None,
+        stack_trace=cut(raw.metadata.get(STACK_TRACE, ""), MAX_TEXT),
+    )
+
+
+def _attributes(
+    model: Model, node: Node, declared: Mapping[str, str], documented: OpDoc | None
+) -> list[AttributeInfo]:
+    """Attributes of the file in its order, then the defaults that apply."""
+    known = documented.attributes if documented else {}
+    given = [
+        AttributeInfo(
+            name=name,
+            type=declared.get(name, ""),
+            value=value,
+            description=known[name].description if name in known else "",
+        )
+        for name, value in node_attributes(model, node).items()
+    ]
+    present = set(node.attributes)
+    defaults = [
+        AttributeInfo(
+            name=name,
+            type=about.type,
+            value=json_value(about.default),
+            default=True,
+            description=about.description,
+        )
+        for name, about in known.items()
+        if name not in present and about.default is not None
+    ]
+    return given + defaults
+
+
+def _constants(model: Model, types: TypeTable, node: Node) -> list[ConstantInfo]:
+    """The constant inputs, each once, with their first values where the structure holds them."""
+    found = []
+    for tensor in dict.fromkeys(node.inputs):
+        if tensor < 0 or model.tensors[tensor].kind not in _CONSTANT:
+            continue
+        about, array = model.tensors[tensor], model.constants.get(tensor)
+        found.append(
+            ConstantInfo(
+                tensor=tensor,
+                name=cut(about.name),
+                elem_type=dtype_name(types.dtypes[tensor]),
+                shape=wire_shape(types.shapes[tensor]),
+                bytes=about.storage.bytes if about.storage else None,
+                location=cut(about.storage.location) if about.storage else "",
+                values=None if array is None else first_values(array),
+            )
+        )
+        if len(found) == MAX_CONSTANTS:
+            break
+    return found
+
+
+def _operator(doc: OpDoc) -> OperatorDoc:
+    return OperatorDoc(
+        type=doc.type,
+        domain=domain_name(doc.domain),
+        since_version=doc.since_version,
+        deprecated=doc.deprecated,
+        doc=cut(doc.doc, MAX_DOC),
+        inputs=[_formal(item) for item in doc.inputs],
+        outputs=[_formal(item) for item in doc.outputs],
+        url=doc.url,
+    )
+
+
+def _formal(item: FormalDoc) -> dict[str, str]:
+    return {"name": item.name, "type": item.types, "option": item.option, "description": item.description}
