@@ -1,0 +1,63 @@
+"""Every rule against numbers worked out by hand, and every operator against the list of rules."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+from costs.cases import CASES
+from costs.harness import Case, analyse, model_of
+from py_autodoc.costs.registry import cost, registered
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
+def test_cost(case: Case) -> None:
+    done = analyse(model_of(case))
+    entry = done.costs.nodes[done.node("it")]
+    if case.macs is None:
+        assert entry.cost is None
+        assert entry.reason
+        return
+    assert entry.cost is not None, entry.reason
+    got = {
+        "macs": entry.cost.macs,
+        "flops": entry.cost.flops,
+        "read": entry.cost.read_bytes,
+        "write": entry.cost.write_bytes,
+    }
+    want = {"macs": case.macs, "flops": case.flops, "read": case.read, "write": case.write}
+    checked = {key: value for key, value in want.items() if value is not ...}
+    assert {key: got[key] for key in checked} == checked
+    assert bool(entry.reason) == (None in (got["read"], got["write"]))
+
+
+def test_case_names_are_unique() -> None:
+    names = [(c.domain, c.id) for c in CASES]
+    assert len(names) == len(set(names)) >= 150
+
+
+def test_every_operator_of_the_schema_has_a_rule() -> None:
+    known = {(s.domain, s.name) for s in onnx.defs.get_all_schemas_with_history()}
+    assert sorted(known - registered()) == []
+
+
+CONTRIB = """
+Attention MultiHeadAttention GroupQueryAttention PackedAttention PackedMultiHeadAttention
+DecoderMaskedMultiHeadAttention SkipLayerNormalization SkipSimplifiedLayerNormalization
+SimplifiedLayerNormalization EmbedLayerNormalization FusedConv FusedMatMul FusedGemm TransposeMatMul
+MatMulNBits MatMulBnb4 GatherBlockQuantized QLinearAdd QLinearMul QLinearSigmoid QLinearLeakyRelu
+QLinearAveragePool QLinearGlobalAveragePool QLinearConcat QLinearSoftmax QLinearWhere QGemm
+DynamicQuantizeMatMul DynamicQuantizeLSTM MatMulIntegerToFloat QAttention QEmbedLayerNormalization
+BiasGelu FastGelu Gelu QuickGelu BiasSoftmax BiasAdd BiasSplitGelu RotaryEmbedding GroupNorm NhwcConv
+Inverse MoE QMoE GatedRelativePositionBias Rfft Irfft
+"""
+
+
+def test_common_contrib_operators_have_a_rule() -> None:
+    names = {("com.microsoft", op) for op in CONTRIB.split()}
+    assert sorted(names - registered()) == []
+
+
+def test_a_second_rule_is_refused() -> None:
+    with pytest.raises(ValueError, match="two cost rules"):
+        cost("", "Conv")(lambda v: None)  # type: ignore[arg-type,return-value]
