@@ -1,0 +1,4 @@
+import './graph.css';
+import './viewer.css';
+import './tables.css';
+import './states.css';
