@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.schema import Report
@@ -13,13 +13,9 @@ if TYPE_CHECKING:
     import onnx
     import onnx_ir
 
-    Source = str | os.PathLike[str] | bytes | onnx.ModelProto | onnx_ir.Model
-else:
-    Source = Any
-
 
 def analyze(
-    model: Source,
+    model: str | os.PathLike[str] | bytes | onnx.ModelProto | onnx_ir.Model,
     *,
     bindings: Mapping[str, int] | None = None,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
