@@ -15,7 +15,7 @@ from py_autodoc.report.build import build_report
 from py_autodoc.report.details import node_details
 from py_autodoc.report.payload import build_payload
 
-PRELOAD = ("numpy", "onnx", "onnx.defs", "onnx.shape_inference", "onnx_ir", "onnx_shape_inference")
+PRELOAD = ("py_autodoc.graph.shapes", "onnx", "onnx.defs", "onnx.shape_inference", "onnx_shape_inference")
 """Imported before the first fork, by name because the core imports them late."""
 MAX_COMPANIONS = 128
 MAX_NAME = 1024
