@@ -58,7 +58,9 @@ def node_model(case: Any, constants: str) -> NodeModel:
     graph = model.graph
     keep = []
     for info, value in zip(graph.input, inputs, strict=False):
-        tensor = _constant(value, constants) if constants != "none" and info.type.HasField("tensor_type") else None
+        tensor = (
+            _constant(value, constants) if constants != "none" and info.type.HasField("tensor_type") else None
+        )
         if tensor is None:
             keep.append(onnx.ValueInfoProto.FromString(info.SerializeToString()))
             continue
