@@ -6,7 +6,7 @@ from py_autodoc.graph.model import Dim, Shape, SubGraph
 from py_autodoc.graph.shapes.core import BOOL, DOUBLE, FLOAT, INT64, Bad, Element, Op, State, rule
 from py_autodoc.graph.shapes.sequences import common
 
-MAX_ROUNDS = 3
+MAX_ROUNDS = 4
 """Passes over a loop's body until its carried shapes stop changing."""
 
 
@@ -132,22 +132,26 @@ def _iterate(state: State, body: SubGraph, starts: list[int], ins: list[int], ou
     """Run the body until the carried shapes are stable; what keeps changing becomes unknown."""
     shapes: list[Shape | None] = []
     for start, t in zip(starts, ins, strict=True):
-        shape = state.shapes[start] if start >= 0 else None
+        known = start >= 0 and not state.tired()
+        shape = state.shapes[start] if known else None
         element = state.elements.get(start)
         if element is not None and element.items is not None:
             element = Element(element.container, element.dtype, element.shape)
         shapes.append(shape)
-        _give(state, t, state.dtypes[start] if start >= 0 else 0, shape, element)
+        dtype = state.dtypes[start] if start >= 0 else 0
+        _give(state, t, dtype or state.model.tensors[t].dtype, shape, element)
     for attempt in range(MAX_ROUNDS):
         _run(state, body)
         merged = [_stable(state, t, s, o) for t, s, o in zip(ins, shapes, outs, strict=True)]
         if merged == shapes:
             return
-        last = attempt == MAX_ROUNDS - 2 or state.tired()
-        shapes = [m if m == s or not last else None for m, s in zip(merged, shapes, strict=True)]
+        if attempt == MAX_ROUNDS - 2:
+            merged = [None] * len(shapes)
+        elif attempt:
+            merged = [m if m == s else None for m, s in zip(merged, shapes, strict=True)]
+        shapes = merged
         for t, shape in zip(ins, shapes, strict=True):
             _give(state, t, state.dtypes[t], shape)
-            state.values.pop(t, None)
 
 
 def _stable(state: State, t: int, shape: Shape | None, out: int) -> Shape | None:

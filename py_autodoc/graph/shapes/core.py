@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,8 @@ from py_autodoc.graph.model import ConstTensor, Diagnostic, Dim, Model, Node, Sh
 
 MAX_VALUE = 1024
 """Most elements of a tensor whose value is followed."""
+MAX_FOLLOWED = 1 << 22
+"""Most elements of all followed values together; beyond it only the smallest are followed."""
 HUGE_BYTES = 1 << 36
 """An output above 64 GiB gets a diagnostic."""
 
@@ -46,6 +49,7 @@ class State:
         self.reserved: set[str] = set()
         self.depth = 0
         self.visits = 0
+        self.budget = MAX_FOLLOWED
         self.run_graph: Callable[[int], None] = _no_runner
 
     def report(self, code: str, severity: str, message: str, node: Node) -> None:
@@ -60,6 +64,11 @@ class State:
         name = stem if stem not in self.reserved else f"{stem}_"
         self.minted.setdefault(name, self.depth)
         return name
+
+    def afford(self, value: Any) -> bool:
+        """Account for a followed value; scalars and shapes are always kept."""
+        self.budget -= value.size * (16 if value.dtype == object else 1)
+        return self.budget > 0 or value.size <= 16
 
     def is_inner(self, dim: str) -> bool:
         """True when an expression holds a symbol made in a body deeper than the present graph."""
@@ -201,7 +210,7 @@ class Op:
         if not isinstance(value, np.ndarray):
             # Picking one element of an object array gives the bare element.
             value = dims_array([value]).reshape(()) if isinstance(value, str) else np.asarray(value)
-        if value.size <= MAX_VALUE:
+        if value.size <= MAX_VALUE and self.state.afford(value):
             self.state.values[self.outputs[i]] = tidy(value)
 
     def same(self, i: int = 0, src: int = 0) -> None:
@@ -251,7 +260,7 @@ def tidy(value: Any) -> Any:
 
 def dims_array(dims: tuple[Dim, ...] | list[Dim]) -> Any:
     """One-dimensional array of dimensions."""
-    if all(type(d) is int for d in dims):
+    if all(type(d) is int and -(1 << 63) <= d < 1 << 63 for d in dims):
         return np.array(dims, dtype=np.int64)
     out = np.empty(len(dims), dtype=object)
     out[:] = dims
@@ -297,10 +306,9 @@ def numel(shape: Shape | None) -> Dim:
     return None if shape is None else expr.product(shape)
 
 
-def merge(known: Shape | None, other: Shape | None) -> Shape | None:
-    """Fill unknown parts of ``known`` from ``other`` when the ranks agree."""
-    if known is None:
-        return other
-    if other is None or len(known) != len(other) or None not in known:
-        return known
-    return tuple(o if k is None else k for k, o in zip(known, other, strict=True))
+def small_sizes(shape: Shape | None) -> tuple[int, ...] | None:
+    """The shape as integers when a tensor of it may be made here, else None."""
+    if shape is None or not all(isinstance(d, int) and 0 <= d <= MAX_VALUE for d in shape):
+        return None
+    sizes = tuple(d for d in shape if isinstance(d, int))
+    return sizes if math.prod(sizes) <= MAX_VALUE else None

@@ -20,7 +20,10 @@ from py_autodoc.graph.shapes import (  # noqa: F401  (importing a module registe
     signal,
 )
 from py_autodoc.graph.shapes.core import HUGE_BYTES, RULES, Bad, Op, State
+from py_autodoc.graph.values import stored_bytes
 
+MALFORMED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+"""What a rule raises on a node that lacks inputs, or whose attributes and ranks make no sense."""
 _EXPANDING = frozenset(
     {
         "ConstantOfShape",
@@ -72,6 +75,10 @@ class Engine:
             except Bad as e:
                 healthy = False
                 state.report(e.code, "warning", e.message, node)
+            except MALFORMED as e:
+                healthy = False
+                message = f"it is not formed as {node.op_type} requires ({type(e).__name__}: {e})"
+                state.report("shape-inference-failed", "warning", message[:200], node)
         if healthy and self._open(node):
             try:
                 native.infer_node(op)
@@ -108,11 +115,11 @@ class Engine:
             if t in state.values and not agrees(state.values[t].shape, state.shapes[t]):
                 del state.values[t]
             if node.op_type in _EXPANDING and shape is not None:
-                self._check_size(node, shape)
+                self._check_size(node, shape, state.dtypes[t])
 
-    def _check_size(self, node: Node, shape: Shape) -> None:
+    def _check_size(self, node: Node, shape: Shape, dtype: int) -> None:
         count = expr.product(shape)
-        if isinstance(count, int) and count * 4 >= HUGE_BYTES:
+        if isinstance(count, int) and (stored_bytes(dtype, count) or count) >= HUGE_BYTES:
             self.state.report("huge-output", "warning", f"its output would have {count:,} elements", node)
 
 

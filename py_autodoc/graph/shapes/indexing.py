@@ -8,9 +8,9 @@ import numpy as np
 
 from py_autodoc.graph import expr
 from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import INT64, MAX_VALUE, Bad, Op, norm_axis, rule
+from py_autodoc.graph.shapes.core import INT64, MAX_VALUE, Bad, Op, norm_axis, rule, small_sizes
 
-_FAR = 1 << 30
+_FAR = 10**8
 """An end this large means "to the end"."""
 
 
@@ -261,8 +261,8 @@ def tile(op: Op) -> None:
         raise Bad("shape-mismatch", f"{len(repeats)} repeats for rank {len(shape)}")
     out = tuple(expr.mul(d, r) for d, r in zip(shape, repeats, strict=True))
     op.set(0, out)
-    value, total = op.value(0), expr.product(out)
-    if value is not None and isinstance(total, int) and total <= MAX_VALUE:
+    value = op.value(0)
+    if value is not None and small_sizes(out) is not None:
         op.set_value(0, np.tile(value, tuple(r for r in repeats if isinstance(r, int))))
 
 

@@ -20,6 +20,7 @@ from py_autodoc.graph.shapes.core import (
     norm_axis,
     numeric,
     rule,
+    small_sizes,
 )  # fmt: skip
 
 _REDUCE = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
@@ -129,12 +130,11 @@ def constant_of_shape(op: Op) -> None:
     if any(isinstance(d, int) and d < 0 for d in dims):
         raise Bad("bad-shape", f"the shape {list(dims)} has a negative size")
     op.set(0, dims)
-    total = expr.product(dims)
+    sizes = small_sizes(dims)
     value: Any = 0.0 if fill is None else None
     if isinstance(fill, ConstTensor) and fill.values is not None and np.size(fill.values) == 1:
         value = np.asarray(fill.values).reshape(())
-    if isinstance(total, int) and total <= MAX_VALUE and value is not None:
-        sizes = tuple(d for d in dims if isinstance(d, int))
+    if sizes is not None and value is not None:
         op.set_value(0, np.full(sizes, value, dtype=None if fill is not None else np.float32))
 
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from py_autodoc.graph import expr
 from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import Bad, Op, broadcast, broadcast_dim, norm_axis, numel, rule
+from py_autodoc.graph.shapes.core import Bad, Op, broadcast, norm_axis, numel, rule, small_sizes
 
 
 def _regroup(op: Op, shape: Shape) -> None:
     """Carry a small value to its new shape."""
-    value = op.value(0)
-    if value is not None and all(isinstance(d, int) for d in shape):
-        sizes = tuple(d for d in shape if isinstance(d, int))
-        if int(np.prod(sizes, dtype=np.int64)) == value.size:
-            op.set_value(0, value.reshape(sizes))
+    value, sizes = op.value(0), small_sizes(shape)
+    if value is not None and sizes is not None and math.prod(sizes) == value.size:
+        op.set_value(0, value.reshape(sizes))
 
 
 def divide_dims(total: Shape, parts: tuple[Dim, ...]) -> Dim:
@@ -183,10 +182,8 @@ def expand(op: Op) -> None:
 
 def stretched(value: Any, shape: Shape) -> Any:
     """A small value broadcast to a small known shape, else None."""
-    total = numel(shape)
-    if not isinstance(total, int) or total > 1024:
-        return None
-    return np.broadcast_to(value, tuple(d for d in shape if isinstance(d, int))).copy()
+    sizes = small_sizes(shape)
+    return None if sizes is None else np.broadcast_to(value, sizes).copy()
 
 
 @rule("DepthToSpace", "SpaceToDepth")
@@ -267,6 +264,3 @@ def _concat_value(op: Op, axis: int, rank: int) -> None:
         op.set_value(0, np.concatenate(values, axis=axis))
     except ValueError:
         return
-
-
-__all__ = ["broadcast_dim", "divide_dims", "stretched", "sum_dims"]

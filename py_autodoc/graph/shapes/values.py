@@ -15,7 +15,7 @@ import onnx
 
 from py_autodoc.graph import expr
 from py_autodoc.graph.model import Dim
-from py_autodoc.graph.shapes.core import MAX_VALUE, Op, dims_array, numel, numeric
+from py_autodoc.graph.shapes.core import MAX_VALUE, Op, dims_array, numel, numeric, small_sizes
 
 __all__ = ["binary", "cast", "dims_array", "numel", "scalar", "unary", "variadic", "where"]
 
@@ -280,12 +280,8 @@ def where(op: Op) -> Any:
         return None
     if numeric(cond) and cond.size and (cond.all() or not cond.any()):
         chosen = a if cond.all() else b
-        shape = op.state.shapes[op.outputs[0]]
-        if chosen is None or shape is None or not all(isinstance(d, int) for d in shape):
-            return None
-        if math.prod(d for d in shape if isinstance(d, int)) > MAX_VALUE:
-            return None
-        return np.broadcast_to(chosen, tuple(d for d in shape if isinstance(d, int))).copy()
+        sizes = small_sizes(op.state.shapes[op.outputs[0]])
+        return None if chosen is None or sizes is None else np.broadcast_to(chosen, sizes).copy()
     if a is None or b is None:
         return None
     try:
