@@ -27,7 +27,8 @@ export interface IPlacedLevel extends IAssembly {
 
 const OPTIONS: ILayoutOptions = {
   ...LAYOUT_OPTIONS,
-  rankGap: 56,
+  // Wide enough for a shape such as `1×512×28×28` on the wire.
+  rankGap: 76,
   maxSpan: Infinity
 };
 

@@ -42,6 +42,8 @@ const CONSTANT = 3;
 const MOST_WEIGHTS = 3;
 
 const HEAVY = new Set(['layer', 'normalization', 'attention']);
+/** Fewer parameters than this are settings (bounds of a Clip), not weights. */
+const FEW_PARAMS = 8;
 const ELEMENTWISE = new Set([
   'Add',
   'Sub',
@@ -185,23 +187,23 @@ export class Cards {
     return (
       HEAVY.has(this.model.category(node)) ||
       macs[node] > 0 ||
-      (params[node] > 0 && !ELEMENTWISE.has(this.model.opType(node)))
+      (params[node] >= FEW_PARAMS && !ELEMENTWISE.has(this.model.opType(node)))
     );
   }
 
   /** Lines `W 64×3×7×7`; short neighbours share a line. */
   private weights(node: number): string[] {
     const { model } = this;
-    const names = INPUT_NAMES[model.opType(node)] ?? [];
+    const names = INPUT_NAMES[model.opType(node)];
     const items: string[] = [];
     const from = model.inputOffsets[node];
     for (let i = from; i < model.inputOffsets[node + 1]; i++) {
       const tensor = model.inputs[i];
       const kind = tensor < 0 ? -1 : model.tensorKind[tensor];
       if (kind === INITIALIZER || kind === CONSTANT) {
-        const name = names[i - from] ?? `in${i - from}`;
+        const name = names ? names[i - from] : `in${i - from}`;
         const shape = model.shapeText(tensor);
-        if (name && shape) {
+        if (name && /\d/.test(shape)) {
           items.push(`${name} ${shape}`);
         }
       }

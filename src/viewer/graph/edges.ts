@@ -1,5 +1,5 @@
 /** Curves of wires: horizontal where they leave and enter, one trunk a tensor. */
-import type { IScene } from '../../core/types';
+import { BoxKind, type IScene } from '../../core/types';
 
 const round = (v: number): number => Math.round(v * 10) / 10;
 
@@ -36,15 +36,18 @@ export function handle(x0: number, x1: number): number {
   return dx >= 0 ? dx / 2 : Math.min(120, 24 - dx / 2);
 }
 
-/** Dots where an edge leaves and enters: zero-length strokes with round caps. */
+/**
+ * Dots where an edge leaves and enters: zero-length strokes with round caps. A port draws its own.
+ */
 export function portPath(scene: IScene, edge: number): string {
   const p = scene.edgePoints;
   const a = scene.edgeOffsets[edge];
   const b = scene.edgeOffsets[edge + 1] - 1;
-  if (b <= a) {
-    return '';
-  }
-  return `M${round(p[2 * a])},${round(p[2 * a + 1])}h0M${round(p[2 * b])},${round(p[2 * b + 1])}h0`;
+  const dot = (box: number, i: number): string =>
+    b <= a || scene.boxKind[box] === BoxKind.Port
+      ? ''
+      : `M${round(p[2 * i])},${round(p[2 * i + 1])}h0`;
+  return dot(scene.edgeSource[edge], a) + dot(scene.edgeTarget[edge], b);
 }
 
 /** Stroke width in world units: an edge that stands for several tensors is a little bolder. */

@@ -1,8 +1,10 @@
 /** Measures of the picture that more than one module must agree on, in world units. */
 
+import { PANEL } from '../../core/layout/panel';
+
 export const HEADER = 24;
 /** Height of the title bar of an open group. */
-export const TITLE_BAR = 28;
+export const TITLE_BAR = PANEL.title;
 export const RADIUS = 4;
 export const PAD_X = 9;
 export const LINE = 16;
@@ -15,7 +17,7 @@ export const MIN_CARD = 92;
 /** Font sizes. */
 export const TITLE_SIZE = 12.5;
 export const BODY_SIZE = 11;
-export const LABEL_SIZE = 10;
+export const LABEL_SIZE = 9.5;
 export const PILL_SIZE = 11.5;
 
 export const FONT_FALLBACK =

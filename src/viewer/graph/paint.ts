@@ -22,11 +22,11 @@ export const CATEGORIES = [
 
 /** The payload's categories that share a colour with another. */
 const SAME_AS: Readonly<Record<string, string>> = {
-  recurrent: 'layer',
   data: 'tensor',
-  constant: 'tensor',
   dropout: 'normalization',
-  image: 'transform',
+  signal: 'transform',
+  reduce: 'pool',
+  ml: 'layer',
   sequence: 'control'
 };
 

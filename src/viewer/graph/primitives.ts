@@ -279,6 +279,9 @@ function drawShare(
   sink.rect(x, y, part, SHARE_BAR, 2, { fill: '--oad-share' });
 }
 
+/** The share of a group that is the whole model says nothing. */
+const NEARLY_ALL = 0.99;
+
 /** An open group: a soft panel, tinted once more a level, with its title on top. */
 function drawPanel(
   d: IDrawing,
@@ -319,7 +322,7 @@ function drawPanel(
   if (lod !== Lod.Reading) {
     return;
   }
-  if (card.share > 0 && w - at > 72) {
+  if (card.share > 0 && card.share < NEARLY_ALL && w - at > 72) {
     drawShare(at, mid - SHARE_BAR / 2, 56, card.share, sink);
     at += 64;
   }

@@ -109,7 +109,7 @@ export class SvgLayer {
       `translate(${view.w / 2 - camera.x * camera.k},${view.h / 2 - camera.y * camera.k}) scale(${camera.k})`
     );
     if (!visible) {
-      if (this.cover) {
+      if (this.edgeElements.size > 0 || this.boxElements.size > 0) {
         this.clear();
         return true;
       }
@@ -246,10 +246,14 @@ export class SvgLayer {
       'stroke-width',
       String(edgeWidth(scene.edgeWeight[edge]))
     );
-    const ports = svgElement('path');
-    ports.setAttribute('class', 'oad-ports');
-    ports.setAttribute('d', portPath(scene, edge));
-    g.append(line, ports);
+    g.append(line);
+    const dots = portPath(scene, edge);
+    if (dots) {
+      const ports = svgElement('path');
+      ports.setAttribute('class', 'oad-ports');
+      ports.setAttribute('d', dots);
+      g.append(ports);
+    }
     return g;
   }
 
