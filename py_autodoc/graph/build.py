@@ -127,7 +127,7 @@ class _Builder:
         raw = list(graph.proto.node)
         made = self._outputs(graph, own, raw)
         for info in graph.proto.value_info:
-            known = own.get(text(info.name))
+            known = own.get(info.name)
             if known is not None and not known.dtype:
                 self._declare(known, info)
         chain = (own, *graph.outer)
@@ -139,10 +139,10 @@ class _Builder:
 
     def _initializers(self, graph: DraftGraph, own: dict[str, DraftTensor]) -> None:
         for proto in graph.proto.initializer:
-            tensor = self._initializer(graph, own, text(proto.name))
+            tensor = self._initializer(graph, own, proto.name)
             self._constant(tensor, proto)
         for sparse in graph.proto.sparse_initializer:
-            tensor = self._initializer(graph, own, text(sparse.values.name))
+            tensor = self._initializer(graph, own, sparse.values.name)
             tensor.container = "sparse"
             tensor.dtype = sparse.values.data_type
             tensor.shape = tuple(d if d >= 0 else None for d in sparse.dims)
@@ -159,7 +159,7 @@ class _Builder:
     def _inputs(self, graph: DraftGraph, own: dict[str, DraftTensor]) -> None:
         kind = TensorKind.OUTER if graph.id else TensorKind.INPUT
         for info in graph.proto.input:
-            name = text(info.name)
+            name = info.name
             known = own.get(name)
             if known is not None and known.kind == TensorKind.INITIALIZER:
                 continue
@@ -176,11 +176,10 @@ class _Builder:
         made: list[tuple[int, ...]] = []
         for number, node in enumerate(nodes, len(self.nodes)):
             ids = []
-            for raw in node.output:
-                if not raw:
+            for name in node.output:
+                if not name:
                     ids.append(-1)
                     continue
-                name = text(raw)
                 tensor = self._new(name, graph, TensorKind.ACTIVATION, number)
                 if own.setdefault(name, tensor) is not tensor:
                     what = "Made twice; readers get the first."
@@ -191,8 +190,7 @@ class _Builder:
 
     def _results(self, graph: DraftGraph, chain: Chain) -> None:
         for info in graph.proto.output:
-            name = text(info.name)
-            tensor = self._find(graph, chain, name) or self._undefined(graph, chain, name, "graph output", -1)
+            tensor = chain[0].get(info.name) or self._outer(graph, chain, info.name, "graph output", -1)
             if tensor.graph != graph.id:
                 tensor.read_by(graph.parent)
             elif not tensor.dtype or tensor.shape is None:
@@ -200,19 +198,13 @@ class _Builder:
             tensor.is_output = tensor.is_output or not graph.id
             graph.outputs.append(tensor.id)
 
-    def _find(self, graph: DraftGraph, chain: Chain, name: str) -> DraftTensor | None:
-        """What a name means here: the innermost graph that makes it wins."""
-        tensor = chain[0].get(name)
-        if tensor is not None:
-            return tensor
+    def _outer(self, graph: DraftGraph, chain: Chain, name: str, where: str, node: int) -> DraftTensor:
+        """What a name that this graph does not make means: the innermost graph around it wins."""
         for names in chain[1:]:
             tensor = names.get(name)
             if tensor is not None:
                 graph.captures.append(tensor)
                 return tensor
-        return None
-
-    def _undefined(self, graph: DraftGraph, chain: Chain, name: str, where: str, node: int) -> DraftTensor:
         tensor = chain[0][name] = self._new(name, graph, TensorKind.ACTIVATION)
         self.notes.add("undefined-input", f"Nothing makes {name[:80]!r}.", where, node, tensor.id)
         return tensor
@@ -221,17 +213,16 @@ class _Builder:
 
     def _node(self, graph: DraftGraph, chain: Chain, proto: onnx.NodeProto, outputs: tuple[int, ...]) -> None:
         number = len(self.nodes)
-        name, op_type, domain = text(proto.name), text(proto.op_type), text(proto.domain)
+        name, op_type, domain = proto.name, proto.op_type, proto.domain
         domain = self.domains.setdefault(domain, domain)
         if name and self.names.setdefault(name, number) != number:
             self.notes.add("duplicate-name", f"Also the name of node {self.names[name]}.", name, number)
         where = name or op_type
+        own = chain[0]
         inputs = []
-        for raw in proto.input:
-            if raw:
-                source = text(raw)
-                tensor = self._find(graph, chain, source)
-                tensor = tensor or self._undefined(graph, chain, source, where, number)
+        for source in proto.input:
+            if source:
+                tensor = own.get(source) or self._outer(graph, chain, source, where, number)
                 tensor.read_by(number)
                 inputs.append(tensor.id)
             else:

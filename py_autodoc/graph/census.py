@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 FunctionKey = tuple[str, str, str]
@@ -100,9 +100,8 @@ def _callees(
     return [callee for callee in functions[key][1] if callee not in done] if key in functions else []
 
 
-def body(op_keys: Iterable[FunctionKey], functions: Iterable[FunctionKey]) -> Body:
+def body(op_keys: Iterable[FunctionKey], functions: Container[FunctionKey]) -> Body:
     """Split the operators of one body (subgraphs included) into plain nodes and calls."""
-    known = set(functions)
     seen = Counter(op_keys)
-    calls = {key: times for key, times in seen.items() if key in known}
+    calls = {key: times for key, times in seen.items() if key in functions}
     return sum(seen.values()) - sum(calls.values()), calls

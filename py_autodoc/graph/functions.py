@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import onnx
 
 from py_autodoc.graph.census import FunctionKey, body, expansion
-from py_autodoc.graph.hierarchy import CALL_KEY, NAME_KEY, Scopes
+from py_autodoc.graph.hierarchy import CALL_KEY, MAX_DEPTH, NAME_KEY, Scopes
 from py_autodoc.graph.notes import Notes
 from py_autodoc.graph.survey import nested
 from py_autodoc.limits import Limits
@@ -179,7 +179,7 @@ class _Expander:
         level = label.rpartition("/")[2] or label
         classes = scope.classes or ("",) * len(scope.names)
         levels = [*zip(scope.names, classes, scope.origins, strict=True), (level, function.name, "function")]
-        return _Call(f"{label}/", json.dumps(levels))
+        return _Call(f"{label}/", json.dumps(levels[: MAX_DEPTH + 1]))
 
     def _instance(
         self,

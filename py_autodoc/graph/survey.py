@@ -60,8 +60,7 @@ def _nodes(nodes: Iterable[onnx.NodeProto], names: Names, found: Survey) -> list
     for node in nodes:
         names.node(node)
         for attribute in node.attribute:
-            if type(attribute.name) is not str:
-                names.message(attribute)
+            names.message(attribute)
             if attribute.type not in _SIMPLE:
                 bodies.extend(nested(attribute))
                 _external(_tensors(attribute), found)
