@@ -2,11 +2,11 @@
 
 import type { IGroupTree } from './tree';
 
-/** Groups that look alike to a reader: same parent, class and label but for its numbers. */
+/** Groups that look alike to a reader: same depth and class, or label but for its numbers. */
 function likeness(tree: IGroupTree, group: number): string {
   const label = tree.groupLabel[group].replace(/\d+/g, '#');
   const type = tree.groupType[group];
-  return `${tree.groupParent[group]}|${type || label}`;
+  return `${tree.groupDepth[group]}|${type || label}`;
 }
 
 /** Closed groups in the open part of the tree, alike ones together. */

@@ -28,6 +28,8 @@ export interface IItems {
   stub(tensor: number): ISize;
   /** Ports of an open child, null for anything else. */
   ports(item: number): IChildPorts | null;
+  /** See `ILayoutInput.importance`. */
+  importance(item: number): number;
   /** Whether the item is a closed group. */
   closedGroup(item: number): boolean;
 }
@@ -195,6 +197,7 @@ function layoutInput(
   const width = new Float64Array(itemCount);
   const height = new Float64Array(itemCount);
   const pin = new Int8Array(itemCount);
+  const importance = new Float64Array(itemCount);
   const firstOut = level.itemCount - level.portsOut.length;
   const firstIn = firstOut - level.portsIn.length;
   for (let item = 0; item < itemCount; item++) {
@@ -206,6 +209,9 @@ function layoutInput(
         : items.stub(stubs[item - level.itemCount]);
     width[item] = size.w;
     height[item] = size.h;
+    if (item < level.children.length) {
+      importance[item] = items.importance(item);
+    }
     if (isPort) {
       pin[item] = item < firstOut ? PIN.first : PIN.last;
     }
@@ -227,6 +233,7 @@ function layoutInput(
     width,
     height,
     pin,
+    importance,
     source,
     target,
     sourceOffset: Float64Array.from(source, (s, e) =>

@@ -25,6 +25,9 @@ export interface IPlacedLevel extends IAssembly {
   readonly ports: IChildPorts;
 }
 
+/** A node with weights is worth so many nodes without when the main path is chosen. */
+const WEIGHTED = 8;
+
 const OPTIONS: ILayoutOptions = {
   ...LAYOUT_OPTIONS,
   // Wide enough for a shape such as `1×512×28×28` on the wire.
@@ -157,6 +160,7 @@ export class Hierarchy {
       },
       stub: tensor => capped(this._pill(tensor), STUB_MAX),
       ports: item => placedChild(item)?.ports ?? null,
+      importance: item => this._importance(children[item]),
       closedGroup: item =>
         item < children.length &&
         children[item] >= nodeCount &&
@@ -167,6 +171,16 @@ export class Hierarchy {
   private _pill(tensor: number): ISize {
     const text = this._tree.model.tensorName(tensor);
     return capped(this._sizer.pill(text), PILL_MAX);
+  }
+
+  /** Nodes count, those with weights more: the main path runs through the layers. */
+  private _importance(entity: number): number {
+    const { model, groupSize, groupMetrics } = this._tree;
+    const group = entity - model.nodeCount;
+    const size = group < 0 ? 1 : groupSize[group];
+    const params =
+      group < 0 ? model.metrics.params[entity] : groupMetrics.params[group];
+    return size + (params > 0 ? WEIGHTED : 0);
   }
 
   private _card(entity: number): ISize {

@@ -47,6 +47,7 @@ export function simpleInput(
     width: Float64Array.from(width),
     height: Float64Array.from(height),
     pin: new Int8Array(width.length),
+    importance: new Float64Array(width.length).fill(1),
     source: Int32Array.from(source),
     target: Int32Array.from(target),
     sourceOffset: new Float64Array(source.length),

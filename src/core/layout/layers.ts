@@ -23,6 +23,8 @@ export interface IProperGraph {
   readonly rankCount: number;
   readonly rank: Int32Array;
   readonly height: Float64Array;
+  /** Zero for bends. */
+  readonly importance: Float64Array;
   readonly stepCount: number;
   readonly out: ISide;
   readonly in: ISide;
@@ -113,6 +115,8 @@ export function properGraph(
   const height = new Float64Array(vertexCount);
   rank.set(itemRank);
   height.set(input.height);
+  const importance = new Float64Array(vertexCount);
+  importance.set(input.importance);
   const from: number[] = [];
   const to: number[] = [];
   const fromAt: number[] = [];
@@ -161,6 +165,7 @@ export function properGraph(
     rankCount: rank.reduce((most, r) => Math.max(most, r + 1), 0),
     rank,
     height,
+    importance,
     stepCount: a.length,
     out: side(vertexCount, a, b, atA, atB),
     in: side(vertexCount, b, a, atB, atA),

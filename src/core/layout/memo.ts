@@ -16,6 +16,7 @@ function columns(input: ILayoutInput): ArrayLike<number>[] {
     input.width,
     input.height,
     input.pin,
+    input.importance,
     input.source,
     input.target,
     input.sourceOffset,

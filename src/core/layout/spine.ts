@@ -9,40 +9,36 @@ export interface ISpine {
   readonly stepOut: Int32Array;
 }
 
-/** The vertex in the last column with the most wires; where the spine ends. */
-function spineEnd(graph: IProperGraph): number {
-  let best = -1;
-  let bestDegree = -1;
-  for (let v = 0; v < graph.itemCount; v++) {
-    const degree = graph.in.offsets[v + 1] - graph.in.offsets[v];
-    const later = best < 0 || graph.rank[v] > graph.rank[best];
-    const busier = graph.rank[v] === graph.rank[best] && degree > bestDegree;
-    if (later || busier) {
+/** Largest sum of importance over the paths that end in each vertex. */
+function pathWeights(graph: IProperGraph, order: IOrder): Float64Array {
+  const weight = new Float64Array(graph.vertexCount);
+  for (const v of order.vertices) {
+    let most = 0;
+    for (let k = graph.in.offsets[v]; k < graph.in.offsets[v + 1]; k++) {
+      most = Math.max(most, weight[graph.in.vertex[k]]);
+    }
+    weight[v] = most + graph.importance[v];
+  }
+  return weight;
+}
+
+/** Where the heaviest path ends; the later column wins a tie. */
+function spineEnd(graph: IProperGraph, weight: Float64Array): number {
+  let best = 0;
+  for (let v = 1; v < graph.itemCount; v++) {
+    const tie = weight[v] === weight[best] && graph.rank[v] > graph.rank[best];
+    if (weight[v] > weight[best] || tie) {
       best = v;
-      bestDegree = degree;
     }
   }
   return best;
 }
 
-/** Number of items on the longest path of neighbouring columns that ends in each vertex. */
-function pathLengths(graph: IProperGraph, order: IOrder): Int32Array {
-  const length = new Int32Array(graph.vertexCount);
-  for (const v of order.vertices) {
-    let most = 0;
-    for (let k = graph.in.offsets[v]; k < graph.in.offsets[v + 1]; k++) {
-      most = Math.max(most, length[graph.in.vertex[k]]);
-    }
-    length[v] = most + (v < graph.itemCount ? 1 : 0);
-  }
-  return length;
-}
-
-/** The entry of v's longest path; the middle one where several are equally long. */
-function longestEntry(
+/** The entry of v's heaviest path; the middle one where several weigh the same. */
+function heaviestEntry(
   graph: IProperGraph,
   order: IOrder,
-  length: Int32Array,
+  weight: Float64Array,
   v: number
 ): number {
   const [begin, end] = [graph.in.offsets[v], graph.in.offsets[v + 1]];
@@ -50,11 +46,11 @@ function longestEntry(
   let most = -1;
   let equals: number[] = [];
   for (let k = begin; k < end; k++) {
-    if (length[vertex[k]] > most) {
-      most = length[vertex[k]];
+    if (weight[vertex[k]] > most) {
+      most = weight[vertex[k]];
       equals = [];
     }
-    if (length[vertex[k]] === most) {
+    if (weight[vertex[k]] === most) {
       equals.push(k);
     }
   }
@@ -67,7 +63,7 @@ function longestEntry(
 }
 
 /**
- * Walks back from the end along the path with the most items. Among equals (parallel branches) the
+ * Walks back from the end along the heaviest path. Among equals (parallel branches) the
  * middle one is taken, so that the others spread evenly above and below it.
  */
 export function findSpine(graph: IProperGraph, order: IOrder): ISpine {
@@ -76,15 +72,15 @@ export function findSpine(graph: IProperGraph, order: IOrder): ISpine {
   if (graph.itemCount === 0) {
     return { stepIn, stepOut };
   }
-  const length = pathLengths(graph, order);
-  let v = spineEnd(graph);
-  let entry = longestEntry(graph, order, length, v);
+  const weight = pathWeights(graph, order);
+  let v = spineEnd(graph, weight);
+  let entry = heaviestEntry(graph, order, weight, v);
   while (entry >= 0) {
     const step = graph.in.step[entry];
     stepIn[v] = step;
     v = graph.in.vertex[entry];
     stepOut[v] = step;
-    entry = longestEntry(graph, order, length, v);
+    entry = heaviestEntry(graph, order, weight, v);
   }
   return { stepIn, stepOut };
 }

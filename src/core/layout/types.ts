@@ -10,6 +10,8 @@ export interface ILayoutInput {
   readonly height: Float64Array;
   /** One of `PIN`, by item. */
   readonly pin: Int8Array;
+  /** How much an item matters: the path of the largest sum is kept straight. */
+  readonly importance: Float64Array;
   readonly source: Int32Array;
   readonly target: Int32Array;
   /** Where an edge leaves or enters, as a distance below the item's centre. */
