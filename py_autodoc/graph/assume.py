@@ -9,7 +9,8 @@ batch                  1       name (``batch``, ``bs``, ``N``), else axis 0
 cached tokens          0       name (``past…``, ``…cache…``): a prefill, consistent with 128 tokens
 tokens, frames         128     name (``seq``, ``token``, ``len``, ``time`` …), integer rank 2 axis 1,
                                axis 1 of a float ``[batch, ?, features]``
-audio samples          16000   name of the dimension or, for rank ≤ 2, of the input
+audio samples          16000   name of the dimension; for a float of rank ≤ 2 the name of the input, or
+                               tokens by name that no integer input has (``[batch, sequence]``)
 image height, width    224     name, or rank 4 float with 1, 3 or 4 channels
 channels               3       name
 anything else          1
@@ -33,15 +34,22 @@ _BY_NAME = (
     (re.compile(r"seq|token|len|time|frame|^[tls]$", re.I), TOKENS),
 )
 _AUDIO = re.compile(r"audio|wave|speech|pcm|waveform|signal", re.I)
+_NO_AUDIO = re.compile(r"mask|emb|feat|hidden|score|logit", re.I)
 _INTEGER = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
+
+
+def holds_integers(t: Tensor) -> bool:
+    """True for ids, masks and positions."""
+    return t.dtype in _INTEGER
 
 
 def assumed_size(symbol: str, t: Tensor, shape: Shape, axis: int) -> int:
     """The assumed size of dimension ``axis`` of the graph input ``t``; ``symbol`` may be empty."""
+    rank, integer = len(shape), t.dtype in _INTEGER
     for pattern, value in _BY_NAME:
         if symbol and pattern.search(symbol):
-            return value
-    rank, integer = len(shape), t.dtype in _INTEGER
+            waveform = value == TOKENS and rank <= 2 and axis == rank - 1 and not integer
+            return SAMPLES if waveform and not _NO_AUDIO.search(t.name) else value
     if rank <= 2 and axis == rank - 1 and not integer and _AUDIO.search(t.name):
         return SAMPLES
     if axis == 0:

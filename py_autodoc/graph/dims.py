@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from py_autodoc.errors import OptionError
 from py_autodoc.graph import expr
-from py_autodoc.graph.assume import assumed_size
+from py_autodoc.graph.assume import assumed_size, holds_integers
 from py_autodoc.graph.model import Diagnostic, Dim, Model, Shape, Tensor, TensorKind
 
 ANY = "*"
@@ -147,15 +147,15 @@ def suggest(model: Model) -> dict[str, int]:
     """An assumed size for every free symbol of the graph inputs (``graph.assume`` has the table)."""
     shapes, names = symbolic_inputs(model)
     out: dict[str, int] = {}
-    for t in graph_inputs(model):
+    # Ids and masks say best what a symbol means, so they are asked first.
+    for t in sorted(graph_inputs(model), key=lambda t: not holds_integers(t)):
         shape = shapes[t.id]
         for axis, d in enumerate(shape or ()):
             declared = t.shape[axis] if t.shape is not None else None
             named = isinstance(declared, str) and declared.strip() not in _UNKNOWN
             for symbol in expr.symbols_of(d) if isinstance(d, str) else ():
-                size = assumed_size(symbol if named else "", t, shape or (), axis)
-                out.setdefault(str(names.original(symbol)), size)
-    return out
+                out.setdefault(symbol, assumed_size(symbol if named else "", t, shape or (), axis))
+    return {str(names.original(s)): out[s] for s in free_symbols(shapes.values())}
 
 
 def parse_bindings(items: Sequence[str]) -> dict[str, int]:

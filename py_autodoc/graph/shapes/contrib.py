@@ -1,157 +1,147 @@
-"""Attention and embedding operators, of ai.onnx and of com.microsoft."""
+"""Operators of com.microsoft that are neither attention nor quantized arithmetic."""
 
 from __future__ import annotations
 
 from py_autodoc.graph import expr
-from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import INT32, MS, Bad, Op, rule
+from py_autodoc.graph.shapes import conv, indexing, reducing
+from py_autodoc.graph.shapes.core import BOOL, INT32, MS, Bad, Op, broadcast, rule
+from py_autodoc.graph.shapes.linear import product_shape
 
 
-def _heads(op: Op, name: str, default: int = 0) -> int:
-    n = op.int_attr(name, default)
-    if n <= 0:
-        raise Bad("bad-attribute", f"{name} is {n}")
-    return n
+@rule(
+    "BiasAdd", "BiasGelu", "BiasSoftmax", "BitmaskBiasDropout", "FastGelu", "Gelu", "GroupNorm", "Inverse",
+    "LongformerAttention", "MoE", "QMoE", "QLongformerAttention", "QuickGelu", "RotaryEmbedding",
+    "SimplifiedLayerNormalization", "SkipGroupNorm", "Trilu", domain=MS,
+)  # fmt: skip
+def as_input(op: Op) -> None:
+    """Type and shape of the first input."""
+    op.same()
 
 
-@rule("Attention")
-def attention(op: Op) -> None:
-    """Q, K, V of rank 3 [B, S, heads·d] or 4 [B, heads, S, d]; optional past and present."""
-    q, k, v = op.shape(0), op.shape(1), op.shape(2)
-    op.set(0, None, op.dtype(0))
-    op.set(1, None, op.dtype(4) or op.dtype(1))
-    op.set(2, None, op.dtype(5) or op.dtype(2))
-    op.set(3, None, op.dtype(0))
-    if q is None or k is None or v is None:
-        return
-    if len(q) == 3:
-        qh, kvh = _heads(op, "q_num_heads"), _heads(op, "kv_num_heads")
-        batch, seq, total = q[0], q[1], k[1]
-        dk, dv = expr.floordiv(k[2], kvh), expr.floordiv(v[2], kvh)
-        op.set(0, (batch, seq, expr.mul(dv, qh)))
-        heads, kv_heads = (qh, kvh) if True else (None, None)
-    elif len(q) == 4 and len(k) == 4 and len(v) == 4:
-        batch, heads, seq = q[0], q[1], q[2]  # type: ignore[assignment]
-        kv_heads, total, dk, dv = k[1], k[2], k[3], v[3]  # type: ignore[assignment]
-        op.set(0, (batch, heads, seq, dv))
-    else:
-        raise Bad("shape-mismatch", f"query has rank {len(q)}, key {len(k)}, value {len(v)}")
-    past = op.shape(4)
-    if op.has(4):
-        total = expr.add(total, past[2]) if past is not None and len(past) == 4 else None
-    op.set(1, (batch, kv_heads, total, dk))
-    op.set(2, (batch, kv_heads, total, dv))
-    op.set(3, (batch, heads, seq, total))
+@rule("BiasDropout", "BitmaskDropout", domain=MS)
+def dropout(op: Op) -> None:
+    """The mask of BiasDropout is boolean; that of BitmaskDropout is packed and left open."""
+    op.same()
+    if op.node.op_type == "BiasDropout":
+        op.set(1, op.shape(0), BOOL)
 
 
-@rule("Attention", "QAttention", domain=MS)
-def packed_attention(op: Op) -> None:
-    """Input [B, S, in], packed weight [in, q + k + v]; output [B, S, v]."""
-    x, w = op.shape(0), op.shape(1)
-    quantized = op.node.op_type == "QAttention"
-    dtype = op.dtype(3) if quantized else op.dtype(0)
+@rule("BiasSplitGelu", domain=MS)
+def bias_split_gelu(op: Op) -> None:
+    """The gate halves the last axis."""
+    shape = op.shape(0)
+    op.set(0, (*shape[:-1], expr.floordiv(shape[-1], 2)) if shape else None, op.dtype(0))
+
+
+@rule("GemmaRotaryEmbedding", domain=MS)
+def gemma_rotary(op: Op) -> None:
+    """Two rotated tensors, as inputs 1 and 3 (query, key) in float16."""
+    op.set(0, op.shape(1), op.dtype(1))
+    op.set(1, op.shape(3), op.dtype(3))
+
+
+@rule("NhwcConv", "NhwcFusedConv", domain=MS)
+def nhwc_conv(op: Op) -> None:
+    """[N, …, C] with weight [M, C/group, k…] → [N, …, M]."""
+    channels_last(op, 1, op.dtype(0))
+
+
+def channels_last(op: Op, weight_at: int, dtype: int) -> None:
+    """A convolution whose activations have the channels last."""
+    x, weight = op.shape(0), op.shape(weight_at)
     op.set(0, None, dtype)
-    op.set(1, None, dtype)
+    if op.int_attr("group", 1) <= 0:
+        raise Bad("bad-attribute", f"group is {op.int_attr('group', 1)}")
+    if x is None or weight is None or len(x) != len(weight) or len(x) < 3:
+        return
+    w = conv.window(op, weight[2:], len(x) - 2)
+    op.set(0, (x[0], *(conv.slid(w, i, d) for i, d in enumerate(x[1:-1])), weight[0]))
+
+
+@rule("QLinearConv", domain=MS)
+def qlinear_conv(op: Op) -> None:
+    """As ai.onnx, or with the channels last."""
+    if op.int_attr("channels_last", 0):
+        channels_last(op, 3, op.dtype(7) or op.dtype(0))
+    else:
+        conv.qlinear_conv(op)
+
+
+@rule("MatMulInteger16", domain=MS)
+def matmul_integer16(op: Op) -> None:
+    """16-bit operands, int32 result."""
+    op.set(0, None, INT32)
+    op.set(0, product_shape(op.shape(0), op.shape(1)))
+
+
+@rule("Range", domain=MS)
+def range_(op: Op) -> None:
+    """The step may be omitted."""
+    if len(op.inputs) > 2:
+        reducing.range_(op)
+    else:
+        op.set(0, (op.fresh(),), op.dtype(0))
+
+
+@rule("GatherND", domain=MS)
+def gather_nd(op: Op) -> None:
+    """As ai.onnx without batch dimensions."""
+    indexing.gather_nd(op)
+
+
+@rule("TorchEmbedding", domain=MS)
+def embedding(op: Op) -> None:
+    """Rows of the table for each index."""
+    table, index = op.shape(0), op.shape(1)
+    op.set(0, (*index, *table[1:]) if table and index is not None else None, op.dtype(0))
+
+
+@rule("CDist", domain=MS)
+def cdist(op: Op) -> None:
+    """Distances between rows, [n, m]."""
+    a, b = op.shape(0), op.shape(1)
+    op.set(0, (a[0] if a else None, b[0] if b else None), op.dtype(0))
+
+
+@rule("ComplexMul", "ComplexMulConj", domain=MS)
+def complex_mul(op: Op) -> None:
+    """Broadcast."""
+    op.set(0, None, op.dtype(0))
+    op.set(0, broadcast(op.shape(0), op.shape(1)))
+
+
+@rule("IsAllFinite", domain=MS)
+def is_all_finite(op: Op) -> None:
+    """One boolean."""
+    op.set(0, (), BOOL)
+
+
+@rule("ReduceSumInteger", domain=MS)
+def reduce_sum_integer(op: Op) -> None:
+    """8-bit input, int32 sums."""
+    shape, axes = op.shape(0), op.ints_attr("axes")
+    keep = bool(op.int_attr("keepdims", 1))
+    op.set(0, reducing.reduced(shape, axes, keep) if shape is not None and axes else None, INT32)
+
+
+@rule("RemovePadding", domain=MS)
+def remove_padding(op: Op) -> None:
+    """[B, S, H] → tokens [n, H], their places, cumulated lengths [B + 1], the longest."""
+    x = op.shape(0)
     if x is None or len(x) != 3:
         return
-    heads = _heads(op, "num_heads")
-    sizes = op.ints_attr("qkv_hidden_sizes")
-    if sizes:
-        hidden: Dim = sizes[-1]
-    else:
-        hidden = expr.floordiv(w[1], 3) if w is not None and len(w) == 2 else None
-    op.set(0, (x[0], x[1], hidden))
-    past = op.shape(8 if quantized else 4)
-    before = past[3] if past is not None and len(past) == 5 else 0
-    if op.has(8 if quantized else 4) and past is None:
-        before = None
-    op.set(1, (2, x[0], heads, expr.add(before, x[1]), expr.floordiv(hidden, heads)))
+    op.set(0, (op.fresh(0), x[2]), op.dtype(0))
+    op.set(1, (x[0], x[1]), INT32)
+    op.set(2, (expr.add(x[0], 1),), INT32)
+    op.set(3, (1,), INT32)
 
 
-@rule("MultiHeadAttention", "DecoderMaskedMultiHeadAttention", domain=MS)
-def multi_head_attention(op: Op) -> None:
-    """Query [B, S, D] (or packed [B, S, heads, 3, d]); present [B, heads, total, d]."""
-    q, k, v = op.shape(0), op.shape(1), op.shape(2)
-    for i in range(4):
-        op.set(i, None, op.dtype(0))
-    if q is None:
-        return
-    heads = _heads(op, "num_heads")
-    if len(q) == 5:
-        op.set(0, (q[0], q[1], expr.mul(q[2], q[4])))
-        return
-    if len(q) != 3:
-        raise Bad("shape-mismatch", f"the query has rank {len(q)}")
-    head = expr.floordiv(q[2], heads)
-    if k is not None and len(k) == 5:
-        op.set(0, q)
-        total: Dim = k[1]
-        value: Dim = q[2]
-    elif v is not None and len(v) == 4:
-        value, total = expr.mul(v[1], v[3]), v[2]
-    elif v is not None and len(v) == 3:
-        value, total = v[2], v[1]
-    else:
-        value, total = (q[2], q[1]) if not op.has(1) else (None, None)
-    op.set(0, (q[0], q[1], value))
-    masked = op.node.op_type.startswith("Decoder")
-    past = op.shape(5 if masked else 6)
-    if past is not None and len(past) == 4:
-        total = past[2] if op.int_attr("past_present_share_buffer", 0) else expr.add(total, past[2])
-    op.set(1, (q[0], heads, total, head))
-    op.set(2, (q[0], heads, total, expr.floordiv(value, heads)))
-    op.set(3, (q[0], heads, q[1], total))
-
-
-@rule("GroupQueryAttention", domain=MS)
-def group_query_attention(op: Op) -> None:
-    """Query [B, S, heads·d], or packed with key and value when those are absent."""
-    q = op.shape(0)
-    for i in range(4):
-        op.set(i, None, op.dtype(0))
-    heads, kv = _heads(op, "num_heads"), _heads(op, "kv_num_heads")
-    if q is None or len(q) != 3:
-        return
-    packed = not op.has(1)
-    head = expr.floordiv(q[2], heads + 2 * kv if packed else heads)
-    op.set(0, (q[0], q[1], expr.mul(head, heads)))
-    past = op.shape(3)
-    total: Dim = None
-    known = op.ints_in(6)
-    if known is not None and len(known) == 1:
-        total = known[0]
-    if past is not None and len(past) == 4:
-        # A past buffer as long as the total is shared with present; otherwise present grows.
-        grown = expr.add(past[2], q[1])
-        total = grown if total is None else max(total, past[2]) if isinstance(past[2], int) else total
-    elif not op.has(3) and total is None:
-        total = q[1]
-    op.set(1, (q[0], kv, total, head))
-    op.set(2, (q[0], kv, total, head))
-
-
-@rule("RotaryEmbedding")
-def rotary(op: Op) -> None:
-    """Shape of the input."""
-    op.same()
-
-
-@rule("EmbedLayerNormalization", "QEmbedLayerNormalization", domain=MS)
-def embed_layer_norm(op: Op) -> None:
-    """[B, S] ids → [B, S, hidden], a mask index [B] and, optionally, the sum before the norm."""
-    ids, words = op.shape(0), op.shape(2)
-    dtype = op.dtype(2) if op.node.op_type[0] == "E" else 1
-    hidden = words[1] if words is not None and len(words) == 2 else None
-    out: Shape | None = (*ids, hidden) if ids is not None else None
-    op.set(0, out, dtype)
-    op.set(1, (ids[0],) if ids else None, INT32)
-    op.set(2, out, dtype)
-
-
-@rule("SkipLayerNormalizationV2", "EmbedLayerNormBias", domain=MS)
-def same_as_input(op: Op) -> None:
-    """Shape of the input."""
-    op.same()
+@rule("RestorePadding", domain=MS)
+def restore_padding(op: Op) -> None:
+    """[n, H] and places [B, S] → [B, S, H]."""
+    x, places = op.shape(0), op.shape(1)
+    known = x is not None and places is not None and len(x) == 2 and len(places) == 2
+    op.set(0, (*places, x[1]) if known and x and places else None, op.dtype(0))
 
 
 @rule("GatherBlockQuantized", domain=MS)
@@ -172,9 +162,3 @@ def gather_block_quantized(op: Op) -> None:
 def ngram_repeat(op: Op) -> None:
     """Scores keep their shape."""
     op.set(0, op.shape(1), op.dtype(1))
-
-
-@rule("RelativePositionBias", "GatedRelativePositionBias", domain=MS)
-def relative_position(op: Op) -> None:
-    """Left to the declared type: sizes come from run-time scalars."""
-    op.set(0, None, op.dtype(0))

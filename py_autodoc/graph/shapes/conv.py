@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from py_autodoc.graph import expr
 from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import FLOAT, INT32, INT64, MS, Bad, Op, broadcast_dim, rule
+from py_autodoc.graph.shapes.core import INT32, INT64, MS, Bad, Op, rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,9 @@ def _convolution(op: Op, x: Shape | None, weight: Shape | None, dtype: int) -> N
         raise Bad("bad-attribute", f"group is {group}")
     rank = len(x) if x is not None else len(weight) if weight is not None else None
     if rank is None:
-        window_needs_kernel = op.ints_attr("kernel_shape")
-        if window_needs_kernel is not None:
-            window(op, None, len(window_needs_kernel))
+        given = op.ints_attr("kernel_shape")
+        if given is not None:
+            window(op, None, len(given))
         return
     if rank < 3 or (weight is not None and len(weight) != rank):
         raise Bad("shape-mismatch", f"input {x} and weight {weight} do not form a convolution")
@@ -118,12 +118,10 @@ def _convolution(op: Op, x: Shape | None, weight: Shape | None, dtype: int) -> N
     op.set(0, (batch, weight[0] if weight is not None else None, *out))
 
 
-@rule("FusedConv", "NhwcFusedConv", domain=MS)
-@rule("Conv", "CausalConvWithState")
+@rule("FusedConv", domain=MS)
+@rule("Conv")
 def conv(op: Op) -> None:
     """[N, C, …] · [M, C/group, k…] → [N, M, …]."""
-    if op.node.op_type == "CausalConvWithState":
-        return
     _convolution(op, op.shape(0), op.shape(1), op.dtype(0))
 
 
@@ -133,13 +131,9 @@ def conv_integer(op: Op) -> None:
     _convolution(op, op.shape(0), op.shape(1), INT32)
 
 
-@rule("QLinearConv", domain=MS)
 @rule("QLinearConv")
 def qlinear_conv(op: Op) -> None:
     """Inputs x, scale, zero point, w, … ; the output has the type of its zero point."""
-    if op.node.domain == MS and op.int_attr("channels_last", 0):
-        op.set(0, None, op.dtype(7) or op.dtype(0))
-        return
     _convolution(op, op.shape(0), op.shape(3), op.dtype(7) or op.dtype(0))
 
 
@@ -306,6 +300,3 @@ def col2im(op: Op) -> None:
         return
     channels = None if block is None else expr.floordiv(x[1], expr.product(block))
     op.set(0, (x[0], channels, *image))
-
-
-__all__ = ["FLOAT", "Window", "broadcast_dim", "scaled", "slid", "window"]

@@ -27,22 +27,6 @@ def unary(op: Op) -> None:
         op.set_value(0, values.unary(op))
 
 
-@rule(
-    "BiasGelu", "FastGelu", "QuickGelu", "Gelu", "BiasSplitGelu", "RotaryEmbedding",
-    "SimplifiedLayerNormalization",    "GroupNorm", "SkipGroupNorm", "Trilu", "Inverse", "BiasDropout",
-    domain=MS,
-)  # fmt: skip
-def contrib_unary(op: Op) -> None:
-    """Same type and shape as the first input (BiasSplitGelu halves the last axis)."""
-    shape = op.shape(0)
-    if op.node.op_type == "BiasSplitGelu" and shape:
-        last = shape[-1]
-        shape = (*shape[:-1], last // 2 if isinstance(last, int) else None)
-    op.set(0, shape, op.dtype(0))
-    if op.node.op_type == "BiasDropout":
-        op.set(1, shape, BOOL)
-
-
 def _binary(op: Op, dtype: int) -> None:
     legacy = op.opset < 7
     try:

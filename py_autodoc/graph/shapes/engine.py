@@ -5,6 +5,7 @@ from __future__ import annotations
 from py_autodoc.graph import expr
 from py_autodoc.graph.model import Node, Shape, TensorKind
 from py_autodoc.graph.shapes import (  # noqa: F401  (importing a module registers its rules)
+    attention,
     classic,
     contrib,
     control,

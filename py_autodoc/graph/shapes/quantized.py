@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from py_autodoc.graph.shapes import reshaping
 from py_autodoc.graph.shapes.core import FLOAT, MS, UINT8, Op, broadcast, rule
-from py_autodoc.graph.shapes.indexing import slice_
 from py_autodoc.graph.shapes.reducing import reduced
-
-__all__ = ["slice_"]
 
 
 @rule("QuantizeLinear", domain=MS)
