@@ -128,13 +128,14 @@ class Block(_Wire, frozen=True, kw_only=True):
 
 
 class OpTotals(_Wire, frozen=True, kw_only=True):
-    """Totals of one operator type."""
+    """Totals of one operator type in one inference."""
 
     type: str
     count: int
     params: int
-    macs: int
-    flops: int
+    macs: int | None
+    """Null when no node of the type has known costs."""
+    flops: int | None
 
 
 class Metrics(_Wire, frozen=True, kw_only=True):

@@ -107,28 +107,46 @@ def op_label(domain: str, op: str) -> str:
 def metrics(analysis: Analysis) -> Metrics:
     """Totals of the whole model, for one inference."""
     total, params, peak = analysis.totals, analysis.params, analysis.peak
-    by_op: dict[tuple[str, str], int] = {}
-    for node in analysis.model.nodes:
-        key = (node.domain, node.op_type)
-        by_op[key] = by_op.get(key, 0) + params.params[node.id]
-    rows = [
-        OpTotals(type=op_label(*key), count=op.count, params=by_op.get(key, 0), macs=op.macs, flops=op.flops)
-        for key, op in total.by_op.items()
-    ]
-    rows.sort(key=lambda row: (-row.macs, -row.flops, -row.count, row.type))
     return Metrics(
         total_params=params.total,
         other_constants=dict(params.other_constants),
         weight_bytes=params.weight_bytes,
-        total_macs=total.macs,
-        total_flops=total.flops,
+        total_macs=_unless_blind(total.macs, total.mac_nodes_known, total.mac_nodes_total),
+        total_flops=_unless_blind(total.flops, total.nodes_known, total.nodes_total),
         read_bytes=total.read_bytes,
         write_bytes=total.write_bytes,
         peak_activation_bytes=peak.inplace if peak else None,
         peak_activation_bytes_simple=peak.simple if peak else None,
         peak_reason=cut(peak.reason) if peak else "the memory stage failed",
-        by_op=rows,
+        by_op=_by_op(analysis),
     )
+
+
+def _unless_blind(total: int | None, known: int, nodes: int) -> int | None:
+    """A sum of 0 says nothing while parts of it are unknown."""
+    return None if not total and known < nodes else total
+
+
+def _by_op(analysis: Analysis) -> list[OpTotals]:
+    """Totals of each operator type, the heaviest first."""
+    params: dict[tuple[str, str], int] = {}
+    known: set[tuple[str, str]] = set()
+    for node, entry in zip(analysis.model.nodes, analysis.costs, strict=True):
+        key = (node.domain, node.op_type)
+        params[key] = params.get(key, 0) + analysis.params.params[node.id]
+        if entry.cost is not None:
+            known.add(key)
+    rows = [
+        OpTotals(
+            type=op_label(*key),
+            count=op.count,
+            params=params[key],
+            macs=op.macs if key in known else None,
+            flops=op.flops if key in known else None,
+        )
+        for key, op in analysis.totals.by_op.items()
+    ]
+    return sorted(rows, key=lambda row: (-(row.macs or 0), -(row.flops or 0), -row.count, row.type))
 
 
 def coverage(analysis: Analysis) -> Coverage:

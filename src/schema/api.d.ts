@@ -483,14 +483,15 @@ export interface components {
     };
     /**
      * OpTotals
-     * @description Totals of one operator type.
+     * @description Totals of one operator type in one inference.
      */
     OpTotals: {
       type: string;
       count: number;
       params: number;
-      macs: number;
-      flops: number;
+      /** @description Null when no node of the type has known costs. */
+      macs: number | null;
+      flops: number | null;
     };
     /**
      * OperatorDoc

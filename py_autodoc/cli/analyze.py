@@ -1,0 +1,144 @@
+"""``onnx-autodoc analyze``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from py_autodoc.cli import stderr
+from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.output import STDOUT, Target
+from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.errors import OptionError
+from py_autodoc.render.text import printable
+
+if TYPE_CHECKING:
+    from py_autodoc.report.analysis import Analysis
+    from py_autodoc.report.schema import Report
+
+PARTIAL = 2
+"""Exit status when a stage failed and the report says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """The options as given."""
+
+    model: str
+    out_json: str | None
+    out_csv: str | None
+    bind: tuple[str, ...]
+    input_shape: tuple[str, ...]
+    batch_size: int | None
+    assume: bool
+    max_layers: int | None
+    progress: bool | None
+
+
+@click.command("analyze", short_help="What a model is and what it costs.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.option("--out-json", metavar="PATH", help="Write the report as JSON; - is stdout.")
+@click.option("--out-csv", metavar="PATH", help="Write the table of layers as CSV; - is stdout.")
+@click.option(
+    "--bind",
+    metavar="NAME=N",
+    multiple=True,
+    help="Give a symbolic dimension its size; '*=N' for every one that is still free. Repeatable.",
+)
+@click.option(
+    "--input-shape",
+    metavar="NAME=1x3x224x224",
+    multiple=True,
+    help="Give an input its whole shape. Repeatable.",
+)
+@click.option("--batch-size", metavar="N", type=click.IntRange(min=1), help="Size of the batch dimension.")
+@click.option(
+    "--assume", is_flag=True, help="Give dimensions that are still free a usual size (the report says which)."
+)
+@click.option(
+    "--max-layers",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="List only the N layers with the most FLOPs; totals stay complete.",
+)
+@click.option(
+    "--progress/--no-progress", default=None, help="Show progress on stderr (default: on a terminal)."
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"], case_sensitive=False),
+    default="warning",
+    show_default=True,
+    help="How much to log on stderr; debug shows tracebacks.",
+)
+def command(log_level: str, **options: object) -> int:
+    r"""Read the structure of MODEL (never its weights) and say what it is and what it costs.
+
+    Without an output option: a summary on a terminal, the JSON report when stdout is not one.
+
+    \b
+    Exit status: 0 success, 1 invalid input, 2 analysis error (the report is partial),
+    3 a result could not be written.
+    """
+    set_level(log_level)
+    return _run(_Request(**options))  # type: ignore[arg-type]
+
+
+def _run(request: _Request) -> int:
+    targets = _targets(request)
+    analysis = _analyze(request)
+    from py_autodoc.report.build import build_report
+
+    report = build_report(analysis, request.max_layers)
+    if targets:
+        _write(report, targets)
+    elif sys.stdout.isatty():
+        from py_autodoc.cli.summary import print_summary
+
+        print_summary(report)
+    else:
+        Target(STDOUT, "", request.model).write(report.to_json(2) + "\n")
+    if analysis.partial:
+        stderr.error("Part of the analysis failed; the report is partial.", "See its diagnostics.")
+        return PARTIAL
+    return 0
+
+
+def _targets(request: _Request) -> dict[str, Target]:
+    """Outputs by kind, checked."""
+    asked = {"json": request.out_json, "csv": request.out_csv}
+    found = {kind: Target(path, f"--out-{kind}", request.model) for kind, path in asked.items() if path}
+    if sum(target.to_stdout for target in found.values()) > 1:
+        raise OptionError("two-to-stdout", "Only one output can go to stdout.", "Give the other a file name.")
+    return found
+
+
+def _analyze(request: _Request) -> Analysis:
+    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.report.analysis import Options, run
+
+    options = Options(
+        bindings=parse_bindings(request.bind),
+        input_shapes=parse_input_shapes(request.input_shape),
+        batch_size=request.batch_size,
+        assume=request.assume,
+    )
+    with ProgressLine(printable(os.path.basename(request.model)), request.progress) as progress:
+        return run(request.model, options, progress.update)
+
+
+def _write(report: Report, targets: dict[str, Target]) -> None:
+    for kind, target in targets.items():
+        if kind == "json":
+            text = report.to_json(2) + "\n"
+        else:
+            from py_autodoc.render.csv import layers_csv
+
+            text = layers_csv(report)
+        written = target.write(text)
+        if not target.to_stdout and sys.stderr.isatty():
+            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")

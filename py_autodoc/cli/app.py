@@ -1,0 +1,148 @@
+"""The command group: lazy commands, one place for errors and exit codes.
+
+0 success · 1 invalid input · 2 analysis error (a partial report may have been written) · 3 a result
+could not be written · 4 an external service failed · 130 interrupted · 141 the reader of our output left.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from py_autodoc.cli import stderr
+from py_autodoc.errors import AutodocError
+from py_autodoc.version import NAME, version
+
+COMMANDS = {
+    "analyze": "What a model is and what it costs.",
+    "schema": "Print the JSON Schema of the report.",
+}
+"""Command → help line; the module of the same name is imported when the command is used."""
+INVALID, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+
+
+class App(click.Group):
+    """Commands from ``COMMANDS``; every failure becomes one line and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Imports a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"py_autodoc.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list in ``--help``, without importing the commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command meant; a mistyped one lists the nearest."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(f"{error.message}{_nearest(args[0])}", ctx) from None
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Runs a command and exits with its status."""
+        sys.exit(self._status(args, prog_name or NAME, complete_var, windows_expand_args, extra))
+
+    def _status(
+        self, args: Sequence[str] | None, name: str, complete: str | None, expand: bool, extra: dict[str, Any]
+    ) -> int:
+        _tolerant_streams()
+        try:
+            result = super().main(
+                args=args,
+                prog_name=name,
+                complete_var=complete,
+                standalone_mode=False,
+                windows_expand_args=expand,
+                **extra,
+            )
+            sys.stdout.flush()
+        except click.UsageError as error:
+            stderr.usage(error)
+            return INVALID
+        except click.ClickException as error:
+            stderr.error(error.format_message())
+            return INVALID
+        except (click.Abort, KeyboardInterrupt):
+            stderr.error("interrupted")
+            return INTERRUPTED
+        except BrokenPipeError:
+            _close_stdout()
+            return BROKEN_PIPE
+        except AutodocError as error:
+            _trace()
+            stderr.error(error.message, error.hint)
+            return error.exit_status
+        except MemoryError:
+            _trace()
+            stderr.error("The analysis ran out of memory.", "Lower the limits or use a larger machine.")
+            return UNEXPECTED
+        except Exception as fault:  # noqa: BLE001 - the last boundary: a user never sees a traceback unasked
+            _trace()
+            stderr.error(
+                f"The analysis failed because of a fault in {NAME} ({type(fault).__name__}).",
+                "Run again with --log-level debug for a traceback, and please report it.",
+            )
+            return UNEXPECTED
+        return result if isinstance(result, int) else 0
+
+
+def _nearest(name: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, COMMANDS, cutoff=0.5)
+    return f" Did you mean {' or '.join(close)}?" if close else f" Commands: {', '.join(COMMANDS)}."
+
+
+def _trace() -> None:
+    """The traceback, for those who asked for it."""
+    if logging.getLogger("py_autodoc").isEnabledFor(logging.DEBUG):
+        import traceback
+
+        for line in traceback.format_exc().splitlines():
+            stderr.note(line)
+
+
+def _tolerant_streams() -> None:
+    """A terminal that cannot show a character gets a question mark, not a crash."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+
+
+def _close_stdout() -> None:
+    """Python flushes stdout at exit; without a reader that must go nowhere."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+
+
+@click.group(cls=App, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(version(), prog_name=NAME)
+def app() -> None:
+    """See what an ONNX model is and what it costs, without reading its weights."""

@@ -1,0 +1,49 @@
+"""One line of progress on stderr, gone when the work is done."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+
+from py_autodoc.cli import stderr
+
+QUIET_S = 0.4
+"""Work that is done sooner shows nothing on a terminal."""
+
+
+class ProgressLine:
+    """A context manager whose ``update`` is the pipeline's progress callback.
+
+    ``wanted`` None: only on a terminal. Where stderr is no terminal, each phase is a line of its own.
+    """
+
+    def __init__(self, name: str, wanted: bool | None) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._on = self._terminal if wanted is None else wanted
+        self._patient = wanted is None
+        self._name = name
+        self._start = time.monotonic()
+        self._phase = ""
+        self._shown = False
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def update(self, phase: str, done: int, total: int) -> None:
+        """Phase ``done`` of ``total`` begins."""
+        if not self._on or phase == self._phase:
+            return
+        self._phase = phase
+        text = f"{self._name}: {phase} ({min(done + 1, total)}/{total})"
+        if not self._terminal:
+            stderr.note(text)
+        elif not self._patient or time.monotonic() - self._start > QUIET_S:
+            stderr.raw(f"\r\x1b[2K{text}")
+            self._shown = True
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown:
+            stderr.raw("\r\x1b[2K")

@@ -1,0 +1,34 @@
+"""What the command line says beside its data: always on stderr, always one line, always printable."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from py_autodoc.render.text import printable
+
+
+def error(message: str, hint: str = "") -> None:
+    """``error: message`` and the way out."""
+    note(f"error: {message} {hint}".rstrip())
+
+
+def note(text: str) -> None:
+    """One line."""
+    raw(printable(text) + "\n")
+
+
+def usage(fault: click.UsageError) -> None:
+    """What is wrong with the command line, and where its help is."""
+    help_at = f" Try '{fault.ctx.command_path} --help'." if fault.ctx is not None else ""
+    error(fault.format_message(), help_at.strip())
+
+
+def raw(text: str) -> None:
+    """Text as it is. A stderr that nobody reads is no reason to fail."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except BrokenPipeError:
+        return

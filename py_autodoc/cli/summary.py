@@ -1,0 +1,308 @@
+"""The summary on a terminal. Names are ``Text``, never markup, so that a model cannot style our output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from py_autodoc.render import units
+from py_autodoc.render.text import printable, shorten
+from py_autodoc.report.schema import DiagnosticInfo, DimValue, Layer, OpTotals, Report, ValueInfo
+
+MAX_WIDTH = 120
+TOP_LAYERS = 10
+TOP_OPS = 8
+WIDE = 100
+"""Columns from which there is room for the module of a layer."""
+MAX_VALUES = 8
+MAX_DIAGNOSTICS = 8
+BAR = 16
+_DIM, _HEAD, _STRONG, _WARN, _BAD = "dim", "bold", "bold cyan", "yellow", "bold red"
+GAP = 3
+"""Characters between two columns of a table: two of padding, one of the box."""
+_NUMBERS = frozenset({"Params", "MACs", "FLOPs", "Share"})
+_MARKS = {"error": ("✗", _BAD), "warning": ("!", _WARN), "info": ("·", _DIM)}
+
+
+def print_summary(report: Report, width: int | None = None) -> None:
+    """Print the summary to stdout, at most 120 columns wide."""
+    console = Console(file=sys.stdout, markup=False, emoji=False, highlight=False, width=width)
+    console.width = min(console.width, MAX_WIDTH)
+    for part in _parts(report, console.width):
+        console.print(part)
+
+
+def _parts(report: Report, width: int) -> Iterable[RenderableType]:
+    yield _title(report, width)
+    yield _kpis(report)
+    yield _interface(report, width)
+    if report.dims:
+        yield _dims(report)
+    layers = _heaviest(report)
+    if layers:
+        yield _section(_layers_title(report), _layers(report, layers, width))
+    if report.metrics.by_op:
+        yield _section("Operators", _operators(report, width))
+    if report.diagnostics:
+        yield _section("Diagnostics", _diagnostics(report.diagnostics))
+
+
+def _section(title: str, body: RenderableType) -> RenderableType:
+    return Group(Text(title, style=_HEAD), Padding(body, (0, 0, 1, 2)))
+
+
+def _clean(text: str, width: int = 200) -> str:
+    return shorten(printable(text), width)
+
+
+def _title(report: Report, width: int) -> RenderableType:
+    model, graph = report.model, report.graph
+    maker = " ".join(
+        part for part in (_clean(model.producer_name, 24), _clean(model.producer_version, 24)) if part
+    )
+    opsets = ", ".join(
+        f"opset {item.version}" if item.domain == "ai.onnx" else f"{_clean(item.domain, 30)} {item.version}"
+        for item in model.opset_imports[:4]
+    )
+    nodes = f"{graph.num_nodes:,} node{'' if graph.num_nodes == 1 else 's'}"
+    if graph.num_subgraphs:
+        nodes += f" in {graph.num_subgraphs + 1:,} graphs"
+    size = units.size(model.file_bytes)
+    if model.external_bytes:
+        size += f" + {units.size(model.external_bytes)} external"
+    facts = [fact for fact in (maker, opsets, f"IR {model.onnx_ir_version}", nodes, size) if fact]
+    name = Text(_clean(model.name, width), style=_STRONG)
+    return Padding(Group(name, Text(" · ".join(facts), style=_DIM)), (1, 0, 1, 0))
+
+
+def _kpis(report: Report) -> RenderableType:
+    numbers, cover = report.metrics, report.coverage
+    tiles = [
+        ("Parameters", units.count(numbers.total_params)),
+        ("MACs", _at_least(numbers.total_macs, cover.macs)),
+        ("FLOPs", _at_least(numbers.total_flops, cover.nodes)),
+        ("Weights", units.size(numbers.weight_bytes)),
+        ("Peak activations", units.size(numbers.peak_activation_bytes)),
+        ("Coverage", units.share(cover.nodes_known, cover.nodes_total) if cover.nodes_total else "100 %"),
+    ]
+    grid = Table.grid(padding=(0, 3, 0, 0))
+    for _ in tiles:
+        grid.add_column(no_wrap=True)
+    grid.add_row(*(Text(label, style=_DIM) for label, _ in tiles))
+    grid.add_row(*(Text(value, style=_HEAD) for _, value in tiles))
+    return Padding(grid, (0, 0, 1, 0))
+
+
+def _at_least(total: int | None, known: float | None) -> str:
+    """A sum whose parts are not all known is a lower bound."""
+    bound = "≥ " if total is not None and known is not None and known < 1 else ""
+    return bound + units.count(total)
+
+
+def _interface(report: Report, width: int) -> RenderableType:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(4):
+        grid.add_column(no_wrap=True, overflow="ellipsis")
+    for title, values in (("Inputs", report.graph.inputs), ("Outputs", report.graph.outputs)):
+        for row, value in enumerate(values[:MAX_VALUES]):
+            grid.add_row(Text(title if not row else "", style=_HEAD), *_value(value, width))
+        if len(values) > MAX_VALUES:
+            grid.add_row("", Text(f"… {len(values) - MAX_VALUES:,} more", style=_DIM))
+        if not values:
+            grid.add_row(Text(title, style=_HEAD), Text("none", style=_DIM))
+    return Padding(grid, (0, 0, 1, 0))
+
+
+def _value(value: ValueInfo, width: int) -> tuple[Text, Text, Text]:
+    kind = value.elem_type if value.container == "tensor" else f"{value.container} of {value.elem_type}"
+    name = Text(_clean(value.name, max(16, width // 3)))
+    if value.container not in ("tensor", "sparse"):
+        return name, Text(kind, style=_DIM), Text("")
+    return name, Text(kind, style=_DIM), Text(_shape(value.shape, max(20, width // 2)))
+
+
+def _shape(sizes: list[DimValue] | None, width: int) -> str:
+    return _clean(units.shape(sizes), width)
+
+
+def _dims(report: Report) -> RenderableType:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(3):
+        grid.add_column(no_wrap=True, overflow="ellipsis")
+    for dim in report.dims[:MAX_VALUES]:
+        value = "free" if dim.value is None else f"{dim.value:,}" + (" (assumed)" if dim.assumed else "")
+        style = _WARN if dim.value is None or dim.assumed else ""
+        where = _clean(", ".join(dim.where[:3]) + (" …" if len(dim.where) > 3 else ""), 50)
+        grid.add_row(Text(_clean(dim.name, 30)), Text(value, style=style), Text(where, style=_DIM))
+    parts: list[RenderableType] = [grid]
+    if len(report.dims) > MAX_VALUES:
+        parts.append(Text(f"… {len(report.dims) - MAX_VALUES:,} more", style=_DIM))
+    free = [dim for dim in report.dims if dim.value is None]
+    if free:
+        flags = " ".join(f"--bind {_quoted(dim.name)}={dim.suggested}" for dim in free[:3])
+        rest = " …" if len(free) > 3 else ""
+        parts.append(Text(f"Costs need numbers: {flags}{rest}  (or --assume)", style=_WARN))
+    return _section("Dimensions", Group(*parts))
+
+
+def _quoted(name: str) -> str:
+    """A name as a shell takes it."""
+    shown = _clean(name, 40)
+    return shown if shown.replace("_", "").isalnum() else "'" + shown.replace("'", "'\\''") + "'"
+
+
+def _heaviest(report: Report) -> list[Layer]:
+    key = "macs" if report.metrics.total_macs else "params"
+    ranked = sorted(report.layers, key=lambda layer: -_in_inference(layer, key))
+    return [layer for layer in ranked[:TOP_LAYERS] if _in_inference(layer, key)]
+
+
+def _in_inference(layer: Layer, key: str) -> int:
+    """MACs of all executions, or parameters."""
+    if key == "params":
+        return layer.params
+    repeat = (1 if layer.repeat is None else layer.repeat) if layer.counted else 0
+    return (layer.macs or 0) * repeat
+
+
+def _layers_title(report: Report) -> str:
+    by = "MACs" if report.metrics.total_macs else "parameters"
+    return f"Heaviest layers by {by}"
+
+
+def _layers(report: Report, layers: list[Layer], width: int) -> RenderableType:
+    by_macs = bool(report.metrics.total_macs)
+    total = report.metrics.total_macs if by_macs else report.metrics.total_params
+    rows = [_layer_cells(layer, by_macs, total) for layer in layers]
+    titles = ["Layer", "Module", "Type", "Output", "Params", "MACs", "FLOPs", "Share"]
+    if width < WIDE or not any(row[1] for row in rows):
+        for row in (titles, *rows):
+            del row[1]
+    table = _table(*((title, "right" if title in _NUMBERS else "left") for title in titles))
+    rooms = _rooms(titles, rows, width - 2)
+    for row in rows:
+        table.add_row(*(_layer_text(title, cell, rooms) for title, cell in zip(titles, row, strict=True)))
+    return table
+
+
+def _layer_cells(layer: Layer, by_macs: bool, total: int | None) -> list[str]:
+    times = "" if layer.repeat == 1 else f" ×{'?' if layer.repeat is None else layer.repeat}"
+    # A name that is a path says where the layer is.
+    module = "" if "/" in layer.name else layer.group
+    return [
+        printable(layer.name) + times,
+        printable(module),
+        printable(layer.type),
+        printable(units.shape(layer.output_shape)),
+        units.count(layer.params),
+        units.count(layer.macs),
+        units.count(layer.flops),
+        units.share(_in_inference(layer, "macs" if by_macs else "params"), total),
+    ]
+
+
+def _rooms(titles: list[str], rows: list[list[str]], width: int) -> dict[str, int]:
+    """Widths of the columns of text: what the numbers leave, shared by need."""
+    need = {t: max(len(t), *(len(row[i]) for row in rows)) for i, t in enumerate(titles)}
+    need["Type"] = min(need["Type"], 18)
+    texts = [t for t in ("Layer", "Module", "Output") if t in need]
+    room = width - sum(n for t, n in need.items() if t not in texts) - GAP * (len(titles) - 1)
+    rooms = {"Type": need["Type"]}
+    for left, title in enumerate(sorted(texts, key=lambda t: need[t])):
+        rooms[title] = min(need[title], max(8, room // (len(texts) - left)))
+        room -= rooms[title]
+    return rooms
+
+
+def _layer_text(title: str, cell: str, rooms: dict[str, int]) -> Text:
+    room = rooms.get(title, len(cell))
+    style = {"Type": "cyan", "Output": _DIM, "Module": _DIM}.get(title, "")
+    if title == "Output" and len(cell) > room:
+        return Text(cell[: room - 1] + "…", style=style)
+    return Text(shorten(cell, room), style=style)
+
+
+def _operators(report: Report, width: int) -> RenderableType:
+    # The bars are of MACs where there are any, of nodes otherwise.
+    by_macs = bool(report.metrics.total_macs)
+
+    def value(row: OpTotals) -> int:
+        return (row.macs or 0) if by_macs else row.count
+
+    table = _table(
+        ("Operator", "left"),
+        ("Nodes", "right"),
+        ("Params", "right"),
+        ("MACs", "right"),
+        ("by MACs" if by_macs else "by nodes", "left"),
+    )
+    ordered = sorted(report.metrics.by_op, key=lambda row: (-value(row), -row.count))
+    most = max((value(row) for row in ordered), default=0)
+    for row in ordered[:TOP_OPS]:
+        table.add_row(
+            Text(_clean(row.type, 30), style="cyan"),
+            f"{row.count:,}",
+            units.count(row.params),
+            units.count(row.macs),
+            Text(_bar(value(row), most, BAR if width < WIDE else 2 * BAR), style="cyan"),
+        )
+    rest = ordered[TOP_OPS:]
+    if rest:
+        table.add_row(
+            Text(f"{len(rest)} other types", style=_DIM),
+            f"{sum(row.count for row in rest):,}",
+            units.count(sum(row.params for row in rest)),
+            units.count(_known_sum(row.macs for row in rest)),
+            "",
+        )
+    return table
+
+
+def _known_sum(parts: Iterable[int | None]) -> int | None:
+    """Sum of what is known, None when nothing is."""
+    known = [part for part in parts if part is not None]
+    return sum(known) if known else None
+
+
+def _bar(value: int, most: int, width: int) -> str:
+    """A bar in eighths of a cell; the smallest value above 0 still shows."""
+    eighths = round(8 * width * value / most) if most else 0
+    if value and not eighths:
+        eighths = 1
+    full, part = divmod(eighths, 8)
+    return "█" * full + ("▏▎▍▌▋▊▉"[part - 1] if part else "")
+
+
+def _table(*columns: tuple[str, str]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style=_DIM, padding=(0, 2, 0, 0))
+    for title, justify in columns:
+        table.add_column(title, justify=justify, no_wrap=True, overflow="ellipsis")  # type: ignore[arg-type]
+    return table
+
+
+def _diagnostics(found: list[DiagnosticInfo]) -> RenderableType:
+    """One line each; the same code with the same message once."""
+    rows: dict[tuple[str, str], list[DiagnosticInfo]] = {}
+    for item in found:
+        rows.setdefault((item.code, item.message), []).append(item)
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for (code, message), items in list(rows.items())[:MAX_DIAGNOSTICS]:
+        mark, style = _MARKS.get(items[0].severity, _MARKS["info"])
+        text = Text(_clean(message, 300))
+        where = _clean(items[0].where, 60)
+        if where and where not in message:
+            more = f" and {len(items) - 1:,} more" if len(items) > 1 else ""
+            text.append(f"  {where}{more}", style=_DIM)
+        grid.add_row(Text(mark, style=style), Text(code, style=style), text)
+    if len(rows) > MAX_DIAGNOSTICS:
+        grid.add_row("", "", Text(f"… {len(rows) - MAX_DIAGNOSTICS:,} more in the report", style=_DIM))
+    return grid

@@ -1,0 +1,64 @@
+"""The table of layers as CSV, safe to open in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+
+from py_autodoc.render.units import shape
+from py_autodoc.report.schema import Layer, Report
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+
+Cell = int | float | str | None
+_COLUMNS: tuple[tuple[str, Callable[[Layer], Cell]], ...] = (
+    ("id", lambda layer: layer.id),
+    ("name", lambda layer: layer.name),
+    ("type", lambda layer: layer.type),
+    ("domain", lambda layer: layer.domain),
+    ("group", lambda layer: layer.group),
+    ("subgraph", lambda layer: layer.subgraph),
+    ("repeat", lambda layer: layer.repeat),
+    ("input_shape", lambda layer: shape(layer.input_shape)),
+    ("output_shape", lambda layer: shape(layer.output_shape)),
+    ("output_dtype", lambda layer: layer.output_dtype),
+    ("params", lambda layer: layer.params),
+    ("weight_bytes", lambda layer: layer.weight_bytes),
+    ("macs", lambda layer: layer.macs),
+    ("flops", lambda layer: layer.flops),
+    ("read_bytes", lambda layer: layer.read_bytes),
+    ("write_bytes", lambda layer: layer.write_bytes),
+    ("activation_bytes", lambda layer: layer.activation_bytes),
+)
+
+
+def layers_csv(report: Report) -> str:
+    """One row a layer, numbers exact, unknown cells empty.
+
+    ``macs``, ``flops`` and bytes are of one execution; the percentages are shares of the model's totals
+    in one inference, ``repeat`` included.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([name for name, _ in _COLUMNS] + ["macs_percent", "params_percent", "reason"])
+    total = report.metrics
+    for layer in report.layers:
+        repeat = (1 if layer.repeat is None else layer.repeat) if layer.counted else 0
+        macs = None if layer.macs is None else layer.macs * repeat
+        row = [cell(layer) for _, cell in _COLUMNS]
+        row += [percent(macs, total.total_macs), percent(layer.params, total.total_params), layer.reason]
+        writer.writerow([guarded(value) for value in row])
+    return out.getvalue()
+
+
+def percent(part: int | None, whole: int | None) -> float | None:
+    """Share in percent with four decimals; None when it cannot be told."""
+    return None if part is None or not whole else round(100 * part / whole, 4)
+
+
+def guarded(value: Cell) -> Cell:
+    """A text that a spreadsheet would take for a formula gets a leading apostrophe."""
+    if isinstance(value, str) and value.lstrip(" \n").startswith(_FORMULA):
+        return f"'{value}"
+    return value
