@@ -16,8 +16,9 @@ import onnx
 
 from py_autodoc.graph import checks
 from py_autodoc.graph.attributes import AttributeReader
+from py_autodoc.graph.context import fill_scopes
 from py_autodoc.graph.draft import Chain, DraftGraph, DraftTensor
-from py_autodoc.graph.hierarchy import Scope, Scopes
+from py_autodoc.graph.hierarchy import NO_SCOPE, Scope, Scopes
 from py_autodoc.graph.load import Loaded
 from py_autodoc.graph.model import ConstTensor, Model, Node, Storage, TensorKind
 from py_autodoc.graph.names import text
@@ -64,6 +65,7 @@ class _Builder:
         self.attributes = AttributeReader(self.opsets, self.notes)
         self.domains = {"ai.onnx": ""}
         self.names: dict[str, int] = {}
+        self.unscoped: list[int] = []
 
     def run(self) -> Model:
         proto = self.proto
@@ -72,6 +74,7 @@ class _Builder:
             self._graph(graph)
         checks.empty(proto, self.notes)
         graphs = self._ordered()
+        fill_scopes(self.nodes, self.tensors, graphs[0].nodes, self.unscoped)
         quantized = scales_and_zero_points(self.nodes, self.constants, self.notes, self._name)
         return Model(
             file=self.loaded.facts,
@@ -264,7 +267,11 @@ class _Builder:
         """The node's own scope; inside a body that of the control node when it has none."""
         output = self._name(outputs[0]) if outputs and outputs[0] >= 0 else ""
         scope = self.scopes.of(proto, name, output)
-        return scope if scope.names or not graph.id else graph.scope
+        if scope.names or not graph.id:
+            if scope is NO_SCOPE:
+                self.unscoped.append(len(self.nodes))
+            return scope
+        return graph.scope
 
     def _constant_node(self, tensor: DraftTensor, proto: onnx.NodeProto, attributes: dict[str, Any]) -> None:
         tensor.kind = TensorKind.CONSTANT

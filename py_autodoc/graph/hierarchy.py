@@ -43,6 +43,9 @@ class Scope:
 
 
 NO_SCOPE = Scope()
+"""Nothing is known."""
+ROOT = Scope(origins=())
+"""Known to be in no module, as ``/MatMul`` is."""
 
 
 class Scopes:
@@ -105,7 +108,7 @@ class Scopes:
         """All components of a name but the last, which is the operator's own."""
         cut = name.split(";", 1)[0].rfind("/")
         if cut <= 0:
-            return NO_SCOPE
+            return NO_SCOPE if cut else ROOT
         prefix = name[:cut]
         known = self._by_prefix.get(prefix)
         if known is None:
