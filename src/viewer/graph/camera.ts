@@ -89,7 +89,7 @@ export function homeCamera(scene: ISize, view: ISize): ICamera {
   }
   const byHeight = fitRect({ x: 0, y: 0, w: 1, h: scene.h }, view, 1).k;
   // A narrow tab starts a little smaller: three or four boxes say more than one and a half.
-  const wanted = Math.min(0.85, Math.max(0.6, view.w / 1450));
+  const wanted = Math.min(0.85, Math.max(0.6, view.w / 1300));
   const k = Math.max(HOME_ZOOM, Math.min(byHeight, wanted));
   return { x: (view.w / 2 - FIT_PADDING) / k, y: scene.h / 2, k };
 }

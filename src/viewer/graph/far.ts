@@ -8,6 +8,7 @@ import { Lod, lodOf } from './lod';
 import { type IMerged, mergeBoxes, mergeEdges } from './merge';
 import type { IDrawing } from './primitives';
 import type { IPalette } from './theme';
+import { drawTitles } from './titles';
 
 /** Above so many boxes in view they are drawn merged; fewer are quick to draw one by one. */
 const MOST_BOXES = 5000;
@@ -16,7 +17,6 @@ const CELL_PIXELS = 3;
 const MOST_CELLS = 3e6;
 /** Curves flatter than this on the screen are drawn straight. */
 const STRAIGHT_BELOW = 5;
-const TITLE_PIXELS = 11;
 
 /** What stands out from afar. */
 export interface IMarks {
@@ -69,7 +69,8 @@ export class FarLayer {
     }
     this.drawHits(ctx, visible, camera.k, palette, marks);
     ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
-    this.drawTitles(ctx, visible, camera, view, palette);
+    const { drawing, index } = this;
+    drawTitles(ctx, { drawing, index, camera, view, palette }, visible);
   }
 
   private kind(box: number): BoxKind {
@@ -248,80 +249,4 @@ export class FarLayer {
     }
     ctx.stroke();
   }
-
-  /** Titles of groups at a constant size on the screen, so that the picture can be read from afar. */
-  private drawTitles(
-    ctx: CanvasRenderingContext2D,
-    visible: readonly number[],
-    camera: ICamera,
-    view: ISize,
-    palette: IPalette
-  ): void {
-    const { scene, cards, measure, paint } = this.drawing!;
-    const { k } = camera;
-    ctx.font = `600 ${TITLE_PIXELS}px ${palette.font}`;
-    ctx.textBaseline = 'middle';
-    const groups = visible.filter(b => {
-      const kind = this.kind(b);
-      return (
-        (kind === BoxKind.Group || kind === BoxKind.OpenGroup) &&
-        scene.boxW[b] * k >= 34 &&
-        scene.boxH[b] * k >= 11
-      );
-    });
-    const taken: IRect[] = [];
-    for (const b of groups.sort((x, y) => x - y)) {
-      const w = scene.boxW[b] * k;
-      const left = (scene.boxX[b] - camera.x) * k + view.w / 2;
-      const top = (scene.boxY[b] - camera.y) * k + view.h / 2;
-      const card = cards.of(scene.boxEntity[b]);
-      const name = card.instance || card.title;
-      if (this.kind(b) === BoxKind.Group) {
-        const text = measure.shorten(name, w - 6, TITLE_PIXELS, 600);
-        if (text.length > 2) {
-          ctx.textAlign = 'center';
-          ctx.fillStyle = palette.color(
-            paint.overlay ? paint.overText(b) : '--oad-on-category'
-          );
-          ctx.fillText(text, left + w / 2, top + (scene.boxH[b] * k) / 2);
-        }
-        continue;
-      }
-      const width = measure.width(name, TITLE_PIXELS, 600);
-      const at = freeSpot(
-        taken,
-        Math.max(left, 2) + 1,
-        top - 14,
-        width,
-        left + w
-      );
-      if (at !== null) {
-        taken.push({ x: at, y: top - 14, w: width + 8, h: 13 });
-        ctx.textAlign = 'left';
-        ctx.fillStyle = palette.color('--oad-text-quiet');
-        ctx.fillText(name, at, top - 7);
-      }
-    }
-  }
-}
-
-/** The leftmost x from `from` where a title of the width meets no earlier one; null = no room. */
-export function freeSpot(
-  taken: readonly IRect[],
-  from: number,
-  y: number,
-  width: number,
-  right: number
-): number | null {
-  let x = from;
-  for (let moved = true; moved && x + width <= right;) {
-    moved = false;
-    for (const r of taken) {
-      if (r.y < y + 13 && y < r.y + r.h && r.x < x + width && x < r.x + r.w) {
-        x = r.x + r.w;
-        moved = true;
-      }
-    }
-  }
-  return x + width <= right ? x : null;
 }

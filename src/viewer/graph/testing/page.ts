@@ -1,0 +1,160 @@
+/**
+ * The page of the drawing benchmark: our surface and, as a baseline, the same picture with every
+ * element in the document (how most viewers draw), driven by one camera path.
+ */
+import { buildTree, createGraphView, decode, type IScene } from '../../../core';
+import { clampCamera, fitRect } from '../camera';
+import { Cards } from '../card';
+import { edgePath, edgeWidth } from '../edges';
+import { Lod } from '../lod';
+import { createSizer } from '../measure';
+import { ScenePaint } from '../paint';
+import { drawBox, type IDrawing } from '../primitives';
+import { GraphSurface, type ICamera } from '../surface';
+import { svgElement, SvgSink } from '../svgsink';
+import { pageMeasure } from '../text';
+import { encoderPayload } from './payload';
+
+interface ITarget {
+  set(camera: ICamera): void;
+  dispose(): void;
+}
+
+interface IPrepared {
+  readonly drawing: IDrawing;
+  readonly host: HTMLElement;
+}
+
+let prepared: IPrepared | null = null;
+let target: ITarget | null = null;
+
+/** Lays out a model of about `boxes` boxes, all groups open; parallel branches when `experts` > 0. */
+async function prepare(
+  boxes: number,
+  experts: number
+): Promise<{ boxes: number; edges: number }> {
+  target?.dispose();
+  const perLayer = 20 + 5 * Math.max(1, experts);
+  const model = decode(
+    encoderPayload(Math.max(1, Math.round(boxes / perLayer)), experts)
+  );
+  const tree = buildTree(model);
+  const view = createGraphView(tree, createSizer(model, tree));
+  const scene = await view.expandAll(Infinity);
+  const drawing = {
+    scene,
+    model,
+    tree,
+    paint: new ScenePaint(scene, model, null),
+    cards: new Cards(model, tree),
+    measure: pageMeasure()
+  };
+  prepared = { drawing, host: document.getElementById('host')! };
+  return { boxes: scene.boxCount, edges: scene.edgeCount };
+}
+
+function start(kind: 'hybrid' | 'all'): number {
+  target?.dispose();
+  const { drawing, host } = prepared!;
+  const begin = performance.now();
+  if (kind === 'hybrid') {
+    const surface = new GraphSurface(host, { reducedMotion: true });
+    surface.setScene(drawing.scene, drawing.model, drawing.tree);
+    target = {
+      set: c => surface.setCamera(c),
+      dispose: () => surface.dispose()
+    };
+  } else {
+    target = everything(drawing, host);
+  }
+  return performance.now() - begin;
+}
+
+/** All boxes and wires as elements, once; a frame changes one transform. */
+function everything(drawing: IDrawing, host: HTMLElement): ITarget {
+  const { scene } = drawing;
+  const root = document.createElement('div');
+  root.className = 'oad-graph';
+  const svg = svgElement('svg');
+  svg.setAttribute('class', 'oad-graph-svg');
+  const world = svgElement('g');
+  for (let e = 0; e < scene.edgeCount; e++) {
+    const path = svgElement('path');
+    path.setAttribute('d', edgePath(scene, e));
+    path.setAttribute('fill', 'none');
+    path.setAttribute('stroke', 'var(--oad-edge)');
+    path.setAttribute('stroke-width', String(edgeWidth(scene.edgeWeight[e])));
+    world.append(path);
+  }
+  for (let b = 0; b < scene.boxCount; b++) {
+    const g = svgElement('g');
+    g.setAttribute('transform', `translate(${scene.boxX[b]},${scene.boxY[b]})`);
+    drawBox(drawing, b, 1, Lod.Reading, new SvgSink(g));
+    world.append(g);
+  }
+  svg.append(world);
+  root.append(svg);
+  host.append(root);
+  return {
+    set: c => {
+      const x = host.clientWidth / 2 - c.x * c.k;
+      const y = host.clientHeight / 2 - c.y * c.k;
+      world.setAttribute('transform', `translate(${x},${y}) scale(${c.k})`);
+    },
+    dispose: () => root.remove()
+  };
+}
+
+function cameras(
+  scene: IScene,
+  path: string,
+  frames: number,
+  host: HTMLElement
+): ICamera[] {
+  const view = { w: host.clientWidth, h: host.clientHeight };
+  const fit = fitRect({ x: 0, y: 0, w: scene.width, h: scene.height }, view);
+  const start = { x: scene.width * 0.3, y: scene.height / 2 };
+  return Array.from({ length: frames }, (_, i) => {
+    const t = i / frames;
+    const pan = (k: number): ICamera => ({
+      x: start.x + (25 * i) / k,
+      y: start.y,
+      k
+    });
+    const at: Record<string, () => ICamera> = {
+      fit: () => ({ x: fit.x + (4 * Math.sin(i)) / fit.k, y: fit.y, k: fit.k }),
+      'pan 0.05': () => pan(0.05),
+      'pan 0.1': () => pan(0.1),
+      'pan 0.3': () => pan(0.3),
+      'pan 0.35': () => pan(0.35),
+      'pan 1': () => pan(1),
+      zoom: () => ({
+        ...start,
+        k: fit.k * Math.pow(1 / fit.k, 1 - Math.abs(2 * t - 1))
+      }),
+      jump: () => ({ x: scene.width * ((i * 0.37) % 1), y: start.y, k: 1 })
+    };
+    return clampCamera(at[path](), { w: scene.width, h: scene.height }, view);
+  });
+}
+
+/** Runs a path, one camera a frame; returns milliseconds from frame to frame. */
+async function run(path: string, frames: number): Promise<number[]> {
+  const { drawing, host } = prepared!;
+  const list = cameras(drawing.scene, path, frames, host);
+  const frame = (): Promise<number> =>
+    new Promise(done => requestAnimationFrame(done));
+  target!.set(list[0]);
+  await frame();
+  let last = await frame();
+  const times: number[] = [];
+  for (const camera of list) {
+    target!.set(camera);
+    const now = await frame();
+    times.push(now - last);
+    last = now;
+  }
+  return times;
+}
+
+Object.assign(window, { bench: { prepare, start, run } });
