@@ -76,14 +76,14 @@ class _Request:
     help="How much to log on stderr; debug shows tracebacks.",
 )
 def command(log_level: str, **options: object) -> int:
-    r"""Read the structure of MODEL (never its weights) and say what it is and what it costs.
+    """Read the structure of MODEL (never its weights) and say what it is and what it costs.
 
     Without an output option: a summary on a terminal, the JSON report when stdout is not one.
 
     \b
     Exit status: 0 success, 1 invalid input, 2 analysis error (the report is partial),
     3 a result could not be written.
-    """
+    """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     return _run(_Request(**options))  # type: ignore[arg-type]
 

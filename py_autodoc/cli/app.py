@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -25,6 +26,20 @@ COMMANDS = {
 }
 """Command → help line; the module of the same name is imported when the command is used."""
 INVALID, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+
+
+class _ReaderLeft(Exception):
+    """Nobody reads our stdout any more."""
+
+
+@contextmanager
+def _reader() -> Iterator[None]:
+    """Tells a broken pipe apart before click, which would end as if the command had failed."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise _ReaderLeft from None
 
 
 class App(click.Group):
@@ -45,6 +60,18 @@ class App(click.Group):
         """The list in ``--help``, without importing the commands."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Reads the command line; ``--help`` and ``--version`` print here."""
+        with _reader():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command."""
+        with _reader():
+            return super().invoke(ctx)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -80,7 +107,6 @@ class App(click.Group):
                 windows_expand_args=expand,
                 **extra,
             )
-            sys.stdout.flush()
         except click.UsageError as error:
             stderr.usage(error)
             return INVALID
@@ -90,7 +116,7 @@ class App(click.Group):
         except (click.Abort, KeyboardInterrupt):
             stderr.error("interrupted")
             return INTERRUPTED
-        except BrokenPipeError:
+        except _ReaderLeft:
             _close_stdout()
             return BROKEN_PIPE
         except AutodocError as error:
@@ -142,7 +168,14 @@ def _close_stdout() -> None:
     os.close(null)
 
 
-@click.group(cls=App, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=App,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(version(), prog_name=NAME)
-def app() -> None:
+@click.pass_context
+def app(ctx: click.Context) -> None:
     """See what an ONNX model is and what it costs, without reading its weights."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
