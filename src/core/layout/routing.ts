@@ -101,6 +101,12 @@ class Router {
     this._columns = columns;
     this._rankGap = rankGap;
     this._extent = extent(y, graph.height);
+    this._hasTarget = new Uint8Array(input.itemCount);
+    this._hasSource = new Uint8Array(input.itemCount);
+    for (let e = 0; e < input.source.length; e++) {
+      this._hasTarget[input.source[e]] = 1;
+      this._hasSource[input.target[e]] = 1;
+    }
   }
 
   /** Point where edge e leaves its source. */
@@ -116,9 +122,17 @@ class Router {
     return [x, this._y[v] + this._input.targetOffset[e]];
   }
 
+  /** Ends of paths stand next to what they are tied to, all else in the middle of the column. */
   private _centre(v: number): number {
     const r = this._graph.rank[v];
-    return this._columns.left[r] + this._columns.width[r] / 2;
+    const left = this._columns.left[r];
+    const width = this._columns.width[r];
+    const isSource = this._hasTarget[v] === 1 && this._hasSource[v] === 0;
+    const isSink = this._hasSource[v] === 1 && this._hasTarget[v] === 0;
+    if (isSource) {
+      return left + width - this._input.width[v] / 2;
+    }
+    return isSink ? left + this._input.width[v] / 2 : left + width / 2;
   }
 
   /** Through the columns, along the trunk's bends. */
@@ -178,6 +192,9 @@ class Router {
   private readonly _columns: IColumns;
   private readonly _rankGap: number;
   private readonly _extent: { top: number; bottom: number };
+  /** Whether any edge leaves the item, and whether any enters it. */
+  private readonly _hasTarget: Uint8Array;
+  private readonly _hasSource: Uint8Array;
   private readonly _above = new Lanes();
   private readonly _below = new Lanes();
 }

@@ -1,0 +1,185 @@
+/** Finds nodes and groups by words: names, types, domain, shapes, element type, scope path. */
+
+import type { ITree } from './types';
+
+/** A found node or group; entities as in `IGraphModel`. */
+export interface IHit {
+  readonly entity: number;
+  /** Higher is better. */
+  readonly score: number;
+}
+
+interface ITerm {
+  readonly text: string;
+  /** In quotes: must be a whole name, type, shape or path part. */
+  readonly exact: boolean;
+}
+
+const SCORE = {
+  exactName: 100,
+  exactType: 90,
+  startsName: 60,
+  startsType: 50,
+  inName: 40,
+  inType: 30,
+  elsewhere: 10
+} as const;
+
+/** Words and quoted phrases, lower case. */
+export function parseQuery(query: string): ITerm[] {
+  const terms: ITerm[] = [];
+  for (const match of query.toLowerCase().matchAll(/"([^"]*)"?|(\S+)/g)) {
+    const text = (match[1] ?? match[2]).trim();
+    if (text) {
+      terms.push({ text, exact: match[1] !== undefined });
+    }
+  }
+  return terms;
+}
+
+/** Fields of one entity, lower case. */
+interface IFields {
+  /** Label: last part of a node's name, or a group's label. */
+  readonly name: string;
+  readonly type: string;
+  /** Everything that can be found, parts separated by a line feed. */
+  readonly text: string;
+}
+
+function scoreTerm(fields: IFields, term: ITerm): number {
+  const { name, type, text } = fields;
+  if (name === term.text) {
+    return SCORE.exactName;
+  }
+  if (type === term.text) {
+    return SCORE.exactType;
+  }
+  if (term.exact) {
+    return text.includes(`\n${term.text}\n`) ? SCORE.elsewhere : 0;
+  }
+  if (!text.includes(term.text)) {
+    return 0;
+  }
+  const inName = name.indexOf(term.text);
+  const inType = type.indexOf(term.text);
+  if (inName === 0) {
+    return SCORE.startsName;
+  }
+  if (inType === 0) {
+    return SCORE.startsType;
+  }
+  return inName > 0
+    ? SCORE.inName
+    : inType > 0
+      ? SCORE.inType
+      : SCORE.elsewhere;
+}
+
+/** An index over all nodes but Constants and all groups. Building is linear; a search scans it. */
+export class SearchIndex {
+  constructor(tree: ITree) {
+    this._tree = tree;
+    const { nodeCount, nodeConstant } = tree.model;
+    const paths = this._paths();
+    for (let group = 0; group < tree.groupCount; group++) {
+      this._add(nodeCount + group, this._group(group, paths));
+    }
+    for (let node = 0; node < nodeCount; node++) {
+      if (!nodeConstant[node]) {
+        this._add(node, this._node(node, paths));
+      }
+    }
+  }
+
+  /** Entities that match every term, best first; groups before nodes of the same score. */
+  search(query: string, limit = 200): IHit[] {
+    const terms = parseQuery(query);
+    if (terms.length === 0) {
+      return [];
+    }
+    const hits: IHit[] = [];
+    for (let i = 0; i < this._entities.length; i++) {
+      let score = 0;
+      for (const term of terms) {
+        const gained = scoreTerm(this._fields[i], term);
+        if (gained === 0) {
+          score = 0;
+          break;
+        }
+        score += gained;
+      }
+      if (score > 0) {
+        hits.push({ entity: this._entities[i], score });
+      }
+    }
+    // The sort is stable: within a score the order of the model stays.
+    return hits.sort((a, b) => b.score - a.score).slice(0, limit);
+  }
+
+  private _add(entity: number, fields: IFields): void {
+    this._entities.push(entity);
+    this._fields.push(fields);
+  }
+
+  /** Path of every group, its own label included: `\npart\npart\n`. Parents come first. */
+  private _paths(): string[] {
+    const paths: string[] = [];
+    const { groupCount, groupParent, groupLabel } = this._tree;
+    for (let group = 0; group < groupCount; group++) {
+      const parent = groupParent[group];
+      const above = parent < 0 ? '\n' : paths[parent];
+      paths.push(above + parts(groupLabel[group], ' / '));
+    }
+    return paths;
+  }
+
+  private _group(group: number, paths: string[]): IFields {
+    const { groupLabel, groupType } = this._tree;
+    const type = groupType[group].toLowerCase();
+    return {
+      name: groupLabel[group].toLowerCase(),
+      type,
+      text: `${paths[group]}${groupLabel[group].toLowerCase()}\n${type}\n`
+    };
+  }
+
+  private _node(node: number, paths: string[]): IFields {
+    const { model, nodeParent } = this._tree;
+    const full = model.nodeName(node).toLowerCase();
+    const type = model.opType(node).toLowerCase();
+    const domain = model.payload.ops[model.nodeOp[node]]?.domain ?? '';
+    const group = nodeParent[node];
+    const fields = [full, type, domain.toLowerCase()];
+    const end = model.outputOffsets[node + 1];
+    for (let k = model.outputOffsets[node]; k < end; k++) {
+      const tensor = model.outputs[k];
+      if (tensor >= 0) {
+        fields.push(
+          model.tensorName(tensor).toLowerCase(),
+          model.shapeText(tensor).toLowerCase(),
+          model.dtypeText(tensor).toLowerCase()
+        );
+      }
+    }
+    const path = group < 0 ? '\n' : paths[group];
+    return {
+      name: full.slice(full.lastIndexOf('/') + 1),
+      type,
+      text: `${path}${parts(full, '/')}${fields.join('\n')}\n`
+    };
+  }
+
+  private readonly _tree: ITree;
+  private readonly _entities: number[] = [];
+  private readonly _fields: IFields[] = [];
+}
+
+/** The parts of a path, each followed by a line feed. */
+function parts(path: string, separator: string): string {
+  return path
+    .toLowerCase()
+    .split(separator)
+    .filter(part => part)
+    .map(part => `${part}\n`)
+    .join('');
+}
