@@ -66,9 +66,15 @@ class Render(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True):
-    """The body is complete. ``digest`` identifies its content."""
+    """The body is complete.
+
+    ``size`` counts the bytes that were sent, ``raw_size`` those before ``gzip``; ``digest`` identifies
+    the content.
+    """
 
     size: int
+    raw_size: int
+    gzip: bool
     digest: str
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import Callable, Coroutine
+import zlib
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -25,6 +26,7 @@ T = TypeVar("T")
 log = logging.getLogger("py_autodoc.jobs")
 
 MAX_BODY_BYTES = 1 << 29
+_GZIP_FORMAT = 31
 _PROGRESS = msgspec.json.Decoder(Progress)
 _SUMMARY = msgspec.json.Decoder(Summary)
 _END = msgspec.json.Decoder(frames.End)
@@ -33,11 +35,31 @@ _PROBLEM = msgspec.json.Decoder(Problem)
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """An encoded answer in pieces of at most 256 KiB. ``digest`` identifies its content."""
+    """An encoded answer in pieces of at most 256 KiB, compressed when that pays.
+
+    ``size`` counts the bytes kept, ``raw_size`` those of the JSON; ``digest`` identifies the content.
+    """
 
     pieces: tuple[bytes, ...]
     size: int
+    raw_size: int
+    gzip: bool
     digest: str
+
+    def unpacked(self) -> Iterator[bytes]:
+        """The JSON, in pieces that cost less than a millisecond each."""
+        if not self.gzip:
+            yield from self.pieces
+            return
+        unpacker = zlib.decompressobj(wbits=_GZIP_FORMAT)
+        left = self.raw_size
+        for piece in self.pieces:
+            while piece and left > 0:
+                out = unpacker.decompress(piece, min(left, frames.CHUNK_BYTES))
+                piece = unpacker.unconsumed_tail
+                left -= len(out)
+                if out:
+                    yield out
 
 
 class Isolated:
@@ -122,7 +144,7 @@ class Isolated:
                 end = _END.decode(payload)
                 if end.size != size:
                     raise frames.BrokenStream
-                return Body(tuple(pieces), size, end.digest)
+                return Body(tuple(pieces), size, end.raw_size, end.gzip, end.digest)
             else:
                 raise frames.BrokenStream
 

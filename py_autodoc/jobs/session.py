@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 
 import msgspec
 
+from py_autodoc.graph.opdocs import op_doc
 from py_autodoc.jobs.errors import FileChanged, UnknownNode
 from py_autodoc.jobs.frames import Spec
 from py_autodoc.jobs.stamps import Companion, stamp_beside, stamp_of
@@ -15,8 +17,7 @@ from py_autodoc.report.build import build_report
 from py_autodoc.report.details import node_details
 from py_autodoc.report.payload import build_payload
 
-PRELOAD = ("py_autodoc.graph.shapes", "onnx", "onnx.defs", "onnx.shape_inference", "onnx_shape_inference")
-"""Imported before the first fork, by name because the core imports them late."""
+_IMPORTED_LATE = ("py_autodoc.graph.shapes", "onnx.shape_inference", "onnx_shape_inference")
 MAX_COMPANIONS = 128
 MAX_NAME = 1024
 
@@ -45,6 +46,13 @@ class ModelSession:
             raise UnknownNode(str(node))
         details = node_details(analysis.loaded, analysis.model, analysis.types, node)
         return self._encoder.encode(details)
+
+
+def prepare() -> None:
+    """Does once, before the first fork, what every job would do again: late imports, operator schemas."""
+    for name in _IMPORTED_LATE:
+        import_module(name)
+    op_doc("", "Add", 1)
 
 
 def open_session(spec: Spec, progress: ProgressCall) -> ModelSession:

@@ -8,6 +8,7 @@ the main thread computes.
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import os
 import queue
@@ -31,6 +32,9 @@ from py_autodoc.jobs.stamps import Companion
 ProgressCall = Callable[[str, int, int], None]
 PROGRESS_INTERVAL_S = 0.1
 LOG_BYTES = 1 << 14
+GZIP_FROM_BYTES = 1 << 14
+GZIP_LEVEL = 1
+"""A payload shrinks to a seventh at 110 MB/s: 1–2 % of an analysis, and much saved through a tunnel."""
 _READER_STACK_BYTES = 1 << 18
 T = TypeVar("T")
 TOO_DEEP = AnalysisError("too-deep", "The model is nested too deeply.", "Simplify its subgraphs and types.")
@@ -130,11 +134,14 @@ class Worker:
         self._send(frames.encode(frames.PROGRESS, frames.Progress(phase, done, total)))
 
     def _send_body(self, body: bytes) -> None:
-        for chunk in frames.chunks(body):
+        pays = len(body) >= GZIP_FROM_BYTES
+        sent = gzip.compress(body, GZIP_LEVEL, mtime=0) if pays else body
+        for chunk in frames.chunks(sent):
             self._send(frames.HEADER.pack(frames.CHUNK, len(chunk)))
             self._send(chunk)
         digest = hashlib.sha256(body).hexdigest()[:32]
-        self._send(frames.encode(frames.END, frames.End(size=len(body), digest=digest)))
+        end = frames.End(size=len(sent), raw_size=len(body), gzip=pays, digest=digest)
+        self._send(frames.encode(frames.END, end))
 
     def _send(self, data: bytes | memoryview) -> None:
         frames.write_all(self._sink, data)

@@ -16,7 +16,6 @@ import signal
 import socket
 import struct
 import sys
-from importlib import import_module
 from typing import NoReturn
 
 from py_autodoc.jobs import confine, worker
@@ -130,11 +129,15 @@ class Zygote:
 
 
 def main(control: int, engine: str) -> None:
-    """Imports ``engine`` and what its module lists in ``PRELOAD``; serves on the descriptor ``control``."""
+    """Imports ``engine``, lets its module prepare, and serves on the descriptor ``control``."""
     found = worker.find_engine(engine)
-    for name in getattr(sys.modules[found.__module__], "PRELOAD", ()):
-        import_module(name)
+    # An engine's module may have more to do once for all children.
+    getattr(sys.modules[found.__module__], "prepare", _nothing)()
     gc.collect()
     # Children share these pages as long as nobody's collector writes to them.
     gc.freeze()
     Zygote(socket.socket(fileno=control), found).serve()
+
+
+def _nothing() -> None:
+    """For engines that need no preparation."""

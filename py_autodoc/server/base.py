@@ -69,16 +69,27 @@ class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
 
     async def send(self, body: Body) -> None:
         """Answers with a large body, piece by piece, as fast as the client takes it."""
-        self._etag = f'"{body.digest}"'
+        packed = body.gzip and self._takes_gzip()
+        self._etag = f'"{body.digest}-gzip"' if packed else f'"{body.digest}"'
+        self.set_header("Vary", "Accept-Encoding")
         self.set_etag_header()
         if self.check_etag_header():
             self.set_status(304)
             self.finish()
             return
         self.set_header("Content-Type", JSON)
-        self.set_header("Content-Length", str(body.size))
+        self.set_header("Content-Length", str(body.size if packed else body.raw_size))
+        if packed:
+            self.set_header("Content-Encoding", "gzip")
         with contextlib.suppress(StreamClosedError):
-            for piece in body.pieces:
+            for piece in body.pieces if packed else body.unpacked():
                 self.write(piece)
                 await self.flush()
             self.finish()
+
+    def _takes_gzip(self) -> bool:
+        for item in self.request.headers.get("Accept-Encoding", "").split(","):
+            name, _, quality = item.replace(" ", "").lower().partition(";")
+            if name == "gzip":
+                return quality not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+        return False

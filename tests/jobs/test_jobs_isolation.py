@@ -94,8 +94,10 @@ async def test_a_large_body_arrives_whole(kind: str, tmp_path: Path) -> None:
     async with a_queue(kind) as queue:
         job = await outcome(queue, make_spec(tmp_path, "large 3000001"))
         body = await queue.body(job.id, "graph")
-    assert b"".join(body.pieces) == b'"' + b"x" * 3_000_001 + b'"'
-    assert max(map(len, body.pieces)) <= 1 << 18
+    assert b"".join(body.unpacked()) == b'"' + b"x" * 3_000_001 + b'"'
+    assert body.gzip
+    assert body.size < body.raw_size == 3_000_003
+    assert max(map(len, (*body.pieces, *body.unpacked()))) <= 1 << 18
 
 
 @needs_proc
@@ -169,7 +171,7 @@ async def test_a_crash_over_one_node_does_not_spoil_the_others(tmp_path: Path) -
         with pytest.raises(Exception, match="SIGSEGV"):
             await queue.body(job.id, "node", 666)
         body = await queue.body(job.id, "node", 3)
-        assert json.loads(b"".join(body.pieces))["id"] == 3
+        assert json.loads(b"".join(body.unpacked()))["id"] == 3
 
 
 def test_the_engine_is_chosen_by_code_and_not_by_configuration() -> None:

@@ -134,11 +134,9 @@ def test_everything_the_analysis_imports_is_there_before_the_first_fork() -> Non
     """What a job imports late is paid by each job again."""
     code = f"""
         import sys
-        from importlib import import_module
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from py_autodoc.jobs import session
-        for name in session.PRELOAD:
-            import_module(name)
+        session.prepare()
         from test_jobs_session import MODELS, silent, spec_of
         before = set(sys.modules)
         opened = session.open_session(spec_of(MODELS / "bert_tiny.onnx", assume=True), silent)
@@ -153,4 +151,4 @@ def test_everything_the_analysis_imports_is_there_before_the_first_fork() -> Non
 
 
 def joined(body: Body) -> bytes:
-    return b"".join(body.pieces)
+    return b"".join(body.unpacked())

@@ -50,6 +50,22 @@ async def test_a_large_body_comes_whole(client: Any) -> None:
     job = await client.run(client.file("m.onnx", "large 20000000"))
     answer = await client.ask("GET", "jobs", job["id"], "graph")
     assert len(answer.raw) == 20_000_002
+    assert answer.headers["Vary"] == "Accept-Encoding"
+    # Tornado's client unpacks and keeps the trace of it.
+    assert answer.headers["X-Consumed-Content-Encoding"] == "gzip"
+    for accepted in ("identity", "gzip;q=0, br"):
+        plain = await client.ask(
+            "GET",
+            "jobs",
+            job["id"],
+            "graph",
+            headers={"Accept-Encoding": accepted},
+            decompress_response=False,
+        )
+        assert plain.raw == answer.raw
+        assert plain.headers["Content-Length"] == "20000002"
+        assert "Content-Encoding" not in plain.headers
+        assert plain.headers["ETag"] != answer.headers["ETag"]
 
 
 @pytest.mark.parametrize(
