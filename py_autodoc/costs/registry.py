@@ -156,6 +156,20 @@ class NodeView:
         """Shape of input ``i``. Raises: Unknown when it is absent or not all numbers."""
         return self._numbers(self._tensor(self.node.inputs, i, "input"), f"input {i}")
 
+    def dims(self, i: int, rank: int) -> tuple[int, ...]:
+        """Shape of input ``i``, which must have ``rank`` dimensions. Raises: Unknown."""
+        shape = self.shape(i)
+        if len(shape) != rank:
+            raise Unknown(f"input {i} has {len(shape)} dimensions, not {rank}")
+        return shape
+
+    def dim(self, i: int, axis: int) -> int:
+        """Size of input ``i`` along ``axis``. Raises: Unknown when there is no such axis."""
+        shape = self.shape(i)
+        if not -len(shape) <= axis < len(shape):
+            raise Unknown(f"input {i} has {len(shape)} dimensions, no axis {axis}")
+        return shape[axis]
+
     def out(self, i: int = 0) -> tuple[int, ...]:
         """Shape of output ``i``. Raises: Unknown when it is absent or not all numbers."""
         return self._numbers(self._tensor(self.node.outputs, i, "output"), f"output {i}")
@@ -238,6 +252,16 @@ class NodeView:
     def value(self, i: int) -> Any | None:
         """Numpy array of input ``i`` when it is small and known, else None."""
         return self.types.values.get(self.node.inputs[i]) if self.has(i) else None
+
+    def scalar(self, i: int) -> int | None:
+        """The first element of input ``i`` as an integer; None when it is absent, unknown or empty."""
+        value = self.value(i)
+        if value is None or not getattr(value, "size", 0):
+            return None
+        try:
+            return int(value.reshape(-1)[0])
+        except (TypeError, ValueError, OverflowError):
+            return None  # a symbol, an infinity
 
     def _tensor(self, ids: Sequence[int], i: int, what: str) -> int:
         if i >= len(ids) or ids[i] < 0:

@@ -7,6 +7,7 @@ import pytest
 
 from costs.cases import CASES
 from costs.harness import Case, analyse, model_of
+from py_autodoc.costs import registry
 from py_autodoc.costs.registry import cost, registered
 
 
@@ -61,3 +62,19 @@ def test_common_contrib_operators_have_a_rule() -> None:
 def test_a_second_rule_is_refused() -> None:
     with pytest.raises(ValueError, match="two cost rules"):
         cost("", "Conv")(lambda v: None)  # type: ignore[arg-type,return-value]
+
+
+def test_a_rule_that_fails_becomes_a_diagnostic(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._RULES, ("", "Relu"), lambda v: 1 // 0)
+    done = analyse(model_of(Case("Relu", [(2, 3)], 0, 6, 24, 24)))
+    entry = done.costs.nodes[0]
+    assert entry.cost is None
+    assert entry.reason == "the inputs or attributes do not fit Relu"
+    assert [d.code for d in done.costs.diagnostics] == ["cost-rule-failed"]
+    assert "ZeroDivisionError" in done.costs.diagnostics[0].message
+
+
+def test_numbers_beyond_64_bits_are_refused() -> None:
+    done = analyse(model_of(Case("MatMul", [(1 << 40, 8), (8, 1 << 40)], 0, 0, 0, 0)))
+    assert done.costs.nodes[0].cost is None
+    assert "too large" in done.costs.nodes[0].reason

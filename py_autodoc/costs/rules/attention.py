@@ -32,6 +32,8 @@ class Heads:
 
 def split(shape: tuple[int, ...], heads: int) -> int:
     """Head size of a (…, heads · size) tensor. Raises: Unknown when it does not divide."""
+    if not shape:
+        raise Unknown("a scalar has no heads")
     if shape[-1] % heads:
         raise Unknown(f"{shape[-1]} channels do not divide into {heads} heads")
     return shape[-1] // heads
@@ -43,7 +45,7 @@ def attention_heads(v: NodeView) -> Heads:
     The keys are the cached ones plus the new ones. Raises: Unknown.
     """
     q, k, val = v.shape(0), v.shape(1), v.shape(2)
-    past = v.shape(4)[2] if v.has(4) else 0
+    past = v.dim(4, 2) if v.has(4) else 0
     if len(q) == 4 and len(k) == 4 and len(val) == 4:
         return Heads(q[0], q[1], q[2], k[2] + past, q[3], val[3])
     if len(q) == 3 and len(k) == 3 and len(val) == 3:

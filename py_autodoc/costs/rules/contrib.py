@@ -111,9 +111,8 @@ cost(MS, "MatMul", macs=True)(matmul)
 @cost(MS, "FusedMatMul", "TransposeMatMul", "FusedMatMulActivation", macs=True)
 def fused_matmul(v: NodeView) -> Cost:
     """Alpha · A' · B': prod(Y) · K, with K at −2 of A when it is transposed (0 with transBatchA)."""
-    a = v.shape(0)
-    transposed = v.int_attr("transA", 0) and len(a) > 1
-    k = (a[0] if v.int_attr("transBatchA", 0) else a[-2]) if transposed else a[-1]
+    transposed = v.int_attr("transA", 0) and len(v.shape(0)) > 1
+    k = v.dim(0, (0 if v.int_attr("transBatchA", 0) else -2) if transposed else -1)
     scale = v.out_numel() if v.attr("alpha", 1.0) != 1.0 else 0
     return Cost.of(v.out_numel() * k, scale + fused_activation(v))
 
@@ -121,7 +120,7 @@ def fused_matmul(v: NodeView) -> Cost:
 @cost(MS, "GemmFastGelu", macs=True)
 def gemm_fast_gelu(v: NodeView) -> Cost:
     """FastGelu(X · W + bias)."""
-    return Cost.of(v.out_numel() * v.shape(0)[-1], (GELU_TANH + v.has(2)) * v.out_numel())
+    return Cost.of(v.out_numel() * v.dim(0, -1), (GELU_TANH + v.has(2)) * v.out_numel())
 
 
 @cost(MS, "GatedRelativePositionBias", macs=True)
@@ -142,8 +141,8 @@ def gated_position_bias(v: NodeView) -> Cost:
 @cost(MS, "CDist", macs=True)
 def cdist(v: NodeView) -> Cost:
     """Distances of all pairs: A (M, K), B (N, K): −, and a multiply-accumulate a coordinate."""
-    m, k = v.shape(0)
-    n = v.shape(1)[0]
+    m, k = v.dims(0, 2)
+    n = v.dim(1, 0)
     return Cost.of(m * n * k, m * n * k)
 
 
@@ -153,13 +152,13 @@ def active_experts(v: NodeView, packing: int, weights: tuple[int, int, int]) -> 
     T · k · (|fc1| + |fc2| + |fc3|)/E MACs, in any layout; ``packing`` values lie in one stored
     element. Reads the weights of at most min(E, T·k) experts.
     """
-    tokens, experts = prod(v.shape(0)[:-1]), v.shape(1)[-1]
+    tokens, experts = prod(v.shape(0)[:-1]), v.dim(1, -1)
     if not experts:
         raise Unknown("no experts")
     k = v.positive_attr("k", 1)
     present = [i for i in weights if v.has(i)]
     per_expert = sum(v.numel(i) for i in present) * packing // experts
-    activation = tokens * k * v.numel(weights[0]) * packing // (experts * max(v.shape(0)[-1], 1))
+    activation = tokens * k * v.numel(weights[0]) * packing // (experts * max(v.dim(0, -1), 1))
 
     def read(w: NodeView) -> int:
         stored = in_bytes(w, *present)

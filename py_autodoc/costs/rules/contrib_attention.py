@@ -43,45 +43,45 @@ def past_length(v: NodeView, i: int) -> int:
         return 0
     if v.int_attr("past_present_share_buffer", 0):
         raise Unknown("the past length in a shared buffer is known at run time only")
-    return v.shape(i)[3]
+    return v.dim(i, 3)
 
 
 @cost(MS, "Attention", macs=True)
 def attention(v: NodeView) -> Cost:
     """X (B, S, D) · W + bias → Q, K, V; then attention. past at input 4, attention bias at 5."""
-    b, s, _ = v.shape(0)
+    b, s, _ = v.dims(0, 3)
     n, projection = projected(v, b * s, past_length(v, 4), (b, s))
-    bias = b * s * v.shape(1)[1] if v.has(2) else 0
+    bias = b * s * v.dim(1, 1) if v.has(2) else 0
     return Cost.of(projection + n.macs, bias + scores(n, v, 3, 5))
 
 
 @cost(MS, "QAttention", macs=True)
 def quantized_attention(v: NodeView) -> Cost:
     """Attention on 8-bit X and W; the projection is scaled back to float. Mask at 5, past at 8."""
-    b, s, _ = v.shape(0)
+    b, s, _ = v.dims(0, 3)
     n, projection = projected(v, b * s, past_length(v, 8), (b, s))
-    width = b * s * v.shape(1)[1]
+    width = b * s * v.dim(1, 1)
     return Cost.of(projection + n.macs, width * (DEQUANTIZE + v.has(2)) + scores(n, v, 5))
 
 
 @cost(MS, "PackedAttention", macs=True)
 def packed_attention(v: NodeView) -> Cost:
     """X (tokens, D) without padding; token_offset (B, S) at 3: the scores count the padded square."""
-    tokens = v.shape(0)[0]
-    b, s = v.shape(3)
+    tokens = v.dim(0, 0)
+    b, s = v.dims(3, 2)
     n, projection = projected(v, tokens, 0, (b, s))
-    bias = tokens * v.shape(1)[1] if v.has(2) else 0
+    bias = tokens * v.dim(1, 1) if v.has(2) else 0
     return Cost.of(projection + n.macs, bias + scores(n, v, 5))
 
 
 @cost(MS, "DecoderMaskedSelfAttention", macs=True)
 def decoder_self_attention(v: NodeView) -> Cost:
     """One new token: X (B, 1, D) · W, then attention over the cache. past at 4, its length at 6."""
-    b, s, _ = v.shape(0)
-    given = v.value(6)
-    past = int(given.reshape(-1)[0]) if given is not None else past_length(v, 4)
+    b, s, _ = v.dims(0, 3)
+    given = v.scalar(6)
+    past = past_length(v, 4) if given is None else given
     n, projection = projected(v, b * s, past, (b, s))
-    bias = b * s * v.shape(1)[1] if v.has(2) else 0
+    bias = b * s * v.dim(1, 1) if v.has(2) else 0
     return Cost.of(projection + n.macs, bias + scores(n, v, 3, 5))
 
 
@@ -96,6 +96,8 @@ def separate(v: NodeView, heads: int, past: int) -> Heads:
     if not v.has(1):
         raise Unknown("the key is missing")
     k = v.shape(1)
+    if not 3 <= len(k) <= 5:
+        raise Unknown(f"key of rank {len(k)}")
     if len(k) == 5:  # packed (B, L, N, 2, H)
         return Heads(q[0], heads, q[1], k[1] + past, d, k[4])
     keys = k[2] if len(k) == 4 else k[1]
@@ -108,7 +110,7 @@ def separate(v: NodeView, heads: int, past: int) -> Heads:
 @cost(MS, "MultiHeadAttention", macs=True)
 def multi_head_attention(v: NodeView) -> Cost:
     """Query, key, value, bias (3), key mask (4), attention bias (5), past (6, 7)."""
-    past = v.shape(6)[2] if v.has(6) else 0
+    past = v.dim(6, 2) if v.has(6) else 0
     n = separate(v, v.positive_attr("num_heads"), past)
     bias = n.b * n.h * (n.s * n.d + n.t * (n.d + n.dv)) if v.has(3) else 0
     return Cost.of(n.macs, bias + scores(n, v, 4, 5))
@@ -121,13 +123,13 @@ def decoder_attention(v: NodeView) -> Cost:
     if not v.has(5):
         past = 0
     else:
-        given = v.value(7)
+        given = v.scalar(7)
         if given is not None:
-            past = int(given.reshape(-1)[0])
+            past = given
         elif v.int_attr("past_present_share_buffer", 0):
             raise Unknown("the past length in a shared buffer is known at run time only")
         else:
-            past = v.shape(5)[2]
+            past = v.dim(5, 2)
     n = separate(v, heads, past)
     return Cost.of(n.macs, scores(n, v, 3, 4))
 
@@ -135,7 +137,7 @@ def decoder_attention(v: NodeView) -> Cost:
 @cost(MS, "PackedMultiHeadAttention", macs=True)
 def packed_multi_head_attention(v: NodeView) -> Cost:
     """Query (tokens, N·H) or (tokens, N, 3, H); token_offset (B, S) at 4: the padded square."""
-    q, (b, s) = v.shape(0), v.shape(4)
+    q, (b, s) = v.shape(0), v.dims(4, 2)
     heads = v.positive_attr("num_heads")
     if len(q) == 4:
         d = dv = q[3]
@@ -147,12 +149,12 @@ def packed_multi_head_attention(v: NodeView) -> Cost:
 
 def total_keys(v: NodeView, new: int) -> int:
     """Keys a grouped query sees: total_sequence_length (6) if constant, else present's, else past + new."""
-    given = v.value(6)
+    given = v.scalar(6)
     if given is not None:
-        return int(given.reshape(-1)[0])
-    if v.has_out(1) and v.types.shapes[v.node.outputs[1]] is not None:
+        return given
+    if v.has_out(1) and len(v.types.shapes[v.node.outputs[1]] or ()) == 4:
         return v.out(1)[2]
-    return (v.shape(3)[2] if v.has(3) else 0) + new
+    return (v.dim(3, 2) if v.has(3) else 0) + new
 
 
 @cost(MS, "GroupQueryAttention", "SparseAttention", macs=True)
@@ -162,7 +164,7 @@ def group_query_attention(v: NodeView) -> Cost:
     Past (B, Nk, P, H) at 3 and 4. A shared cache buffer counts at its full length, as allocated,
     unless total_sequence_length is a constant. ``do_rotary`` turns Q and K.
     """
-    b, s, width = v.shape(0)
+    b, s, width = v.dims(0, 3)
     heads, kv = v.positive_attr("num_heads"), v.positive_attr("kv_num_heads")
     d = split((width,), heads) if v.has(1) else split((width,), heads + 2 * kv)
     n = Heads(b, heads, s, total_keys(v, s), d, d)
@@ -178,7 +180,7 @@ def longformer(v: NodeView) -> Cost:
     Local and global projections, and S · (2·window + 1) scores a head; global tokens' scores, known at
     run time only, are left out.
     """
-    b, s, d = v.shape(0)
+    b, s, d = v.dims(0, 3)
     heads = v.positive_attr("num_heads")
     seen = min(2 * v.positive_attr("window") + 1, s)
     n = Heads(b, heads, s, seen, split((d,), heads), split((d,), heads))
@@ -189,5 +191,7 @@ def longformer(v: NodeView) -> Cost:
 @cost(MS, "RelativePositionBias")
 def relative_position_bias(v: NodeView) -> Cost:
     """T5's bucketed bias looked up for Y (1, N, S, S): about 8 operations for each bucket index."""
-    heads, queries, keys = v.out()[1:]
-    return Cost(0, 8 * queries * keys, v.bytes_out(0) if heads else 0)
+    shape = v.out()
+    if len(shape) != 4:
+        raise Unknown(f"output 0 has {len(shape)} dimensions, not 4")
+    return Cost(0, 8 * shape[2] * shape[3], v.bytes_out(0))

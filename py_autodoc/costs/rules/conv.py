@@ -56,6 +56,8 @@ def deform_conv(v: NodeView) -> Cost:
     X (N, C, H, W), W (oC, C/group, kH, kW), Y (N, oC, oH, oW). Samples: N · C · kH · kW · oH · oW.
     """
     x, w, y = v.shape(0), v.shape(1), v.out()
+    if not 3 <= len(x) <= 8:
+        raise Unknown(f"input 0 of rank {len(x)}")
     samples = prod(x[:2]) * prod(w[2:]) * prod(y[2:])
     taps = 2 ** (len(x) - 2)
     sampling = samples * (interpolation(taps) + v.has(4))

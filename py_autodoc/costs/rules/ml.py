@@ -92,6 +92,6 @@ def tree_ensemble_5(v: NodeView) -> Cost:
     """As above; version 5 stores inner nodes only, each tree from its root to the next."""
     roots = sorted(v.ints_attr("tree_roots") or [])
     inner = length(v, "nodes_featureids")
-    sizes = [b - a for a, b in zip(roots, [*roots[1:], inner], strict=True)]
+    sizes = [b - a for a, b in zip(roots, [*roots, inner][1:], strict=True)]
     depth = sum(max(size, 0).bit_length() for size in sizes)
     return Cost(0, rows(v) * (depth + len(roots)))

@@ -35,7 +35,7 @@ register("", "MaxUnpool", movement())
 @cost("", "MaxRoiPool")
 def max_roi_pool(v: NodeView) -> Cost:
     """Upper bound: every region covers its whole map. X (N, C, H, W), rois (R, 5): R · C · H · W."""
-    return Cost(0, v.shape(1)[0] * prod(v.shape(0)[1:]))
+    return Cost(0, v.dim(1, 0) * prod(v.shape(0)[1:]))
 
 
 @cost("", "RoiAlign")
@@ -58,9 +58,9 @@ def non_max_suppression(v: NodeView) -> Cost:
 
     boxes (B, N, 4), scores (B, C, N), at most K kept a class: B · C · N · min(N, K) box overlaps.
     """
-    b, c, n = v.shape(1)
-    limit = v.value(2)
-    kept = min(n, max(int(limit.reshape(-1)[0]), 0)) if limit is not None and limit.size else n
+    b, c, n = v.dims(1, 3)
+    limit = v.scalar(2)
+    kept = n if limit is None else min(n, max(limit, 0))
     return Cost(0, IOU * b * c * n * kept)
 
 
@@ -98,4 +98,6 @@ def grid_sample(v: NodeView) -> Cost:
 def affine_grid(v: NodeView) -> Cost:
     """Theta (N, d, d+1) times homogeneous points: d × and d + per coordinate of grid (N, …, d)."""
     grid = v.out()
+    if not grid:
+        raise Unknown("output 0 is a scalar")
     return Cost(0, 2 * grid[-1] * v.out_numel())

@@ -25,19 +25,19 @@ def dft(v: NodeView) -> Cost:
     x = v.shape(0)
     rank = len(x)
     if v.opset >= 20:
-        given = v.value(2)
+        given = v.scalar(2)
         if v.has(2) and given is None:
             raise Unknown("the axis is computed at run time")
-        axis = -2 if given is None else int(given.reshape(-1)[0])
+        axis = -2 if given is None else given
     else:
         axis = v.int_attr("axis", 1)
     if not -rank <= axis < rank or rank < 2:
         raise Unknown(f"axis {axis} is outside rank {rank}")
     axis %= rank
-    length = v.value(1)
+    length = v.scalar(1)
     if v.has(1) and length is None:
         raise Unknown("the transform's length is computed at run time")
-    n = x[axis] if length is None else int(length.reshape(-1)[0])
+    n = x[axis] if length is None else length
     if n < 0:
         raise Unknown(f"transform length {n}")
     count = prod(d for i, d in enumerate(x[:-1]) if i != axis)
@@ -47,16 +47,18 @@ def dft(v: NodeView) -> Cost:
 @cost("", "STFT")
 def stft(v: NodeView) -> Cost:
     """Output (batch, frames, bins, 2): one windowed transform of ``frame_length`` points a frame."""
-    batch, frames, bins = v.out()[:3]
+    if len(v.out()) != 4:
+        raise Unknown("output 0 must have 4 dimensions")
+    batch, frames, bins, _ = v.out()
     onesided = v.int_attr("onesided", 1)
-    given = v.value(3)
+    given = v.scalar(3)
     if given is not None:
-        n = int(given.reshape(-1)[0])
+        n = given
     elif v.has(2):
         n = v.numel(2)
     else:
         n = 2 * (bins - 1) if onesided else bins
-    is_real = v.shape(0)[-1] == 1
+    is_real = v.dim(0, -1) == 1
     return Cost(0, batch * frames * (fft(max(n, 0), is_real) + (max(n, 0) if v.has(2) else 0)))
 
 
