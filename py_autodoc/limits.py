@@ -23,7 +23,8 @@ class Limits:
     depth: int = 32
     """Nesting of subgraphs, and of types."""
     messages: int = 20_000_000
-    """Protobuf fields looked at (a node of an exporter has about 20): bounds what parsing can cost."""
+    """Protobuf fields looked at, nodes, attributes and tensors counting eight times (a node of an
+    exporter comes to about 40): bounds what parsing can take."""
     memory_bytes: int = 8 << 30
     seconds: float = 600.0
 

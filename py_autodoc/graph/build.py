@@ -108,7 +108,7 @@ class _Builder:
     def _declare(self, tensor: DraftTensor, info: onnx.ValueInfoProto) -> None:
         if info.HasField("type"):
             tensor.container, tensor.dtype, tensor.shape = declared_type(info.type)
-            checks.declared(info.type, tensor.name, tensor.id, self.notes)
+            checks.declared(info.type, tensor.dtype, tensor.shape, tensor.name, tensor.id, self.notes)
 
     def _constant(self, tensor: DraftTensor, proto: onnx.TensorProto) -> None:
         """Give a tensor the type, place and, when few, values of a constant."""

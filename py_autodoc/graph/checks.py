@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from py_autodoc.graph.model import Shape
 from py_autodoc.graph.names import text
 from py_autodoc.graph.notes import Notes
 from py_autodoc.graph.values import (
@@ -49,14 +50,16 @@ def empty(proto: onnx.ModelProto, notes: Notes) -> None:
         notes.add("empty-graph", "The graph has no nodes.", text(proto.graph.name))
 
 
-def declared(proto: onnx.TypeProto, where: str, tensor: int, notes: Notes) -> None:
+def declared(
+    proto: onnx.TypeProto, dtype: int, shape: Shape | None, where: str, tensor: int, notes: Notes
+) -> None:
     """Note negative sizes and unknown element types of a declared type."""
-    if proto.WhichOneof("value") != "tensor_type":
+    if dtype and dtype not in KNOWN_TYPES:
+        notes.add("unknown-dtype", f"Element type {dtype} is unknown.", where, tensor=tensor)
+    if shape is None or None not in shape:
         return
-    kind = proto.tensor_type
-    if kind.elem_type not in KNOWN_TYPES and kind.elem_type:
-        notes.add("unknown-dtype", f"Element type {kind.elem_type} is unknown.", where, tensor=tensor)
-    if kind.HasField("shape") and any(dim.dim_value < 0 for dim in kind.shape.dim):
+    kind = proto.sparse_tensor_type if proto.HasField("sparse_tensor_type") else proto.tensor_type
+    if any(dim.dim_value < 0 for dim in kind.shape.dim):
         notes.add("negative-dim", "A declared size is negative; it counts as unknown.", where, tensor=tensor)
 
 

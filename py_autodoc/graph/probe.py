@@ -17,6 +17,10 @@ from py_autodoc.graph.scan import Scan
 from py_autodoc.graph.wire import Source, Truncated, WireError
 from py_autodoc.limits import LIBRARY, Limits
 
+_FLAGS = os.O_RDONLY
+for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # each is missing on some platform
+    _FLAGS |= getattr(os, _name, 0)
+
 PathLike = str | os.PathLike[str]
 
 
@@ -51,7 +55,7 @@ def regular_file(path: PathLike) -> Iterator[tuple[int, os.stat_result]]:
     name = base_name(path)
     try:
         _refuse_irregular(os.stat(path), name)
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(path, _FLAGS)
     except FileNotFoundError:
         raise PathError("path-missing", f"{name}: no such file.") from None
     except PermissionError:

@@ -36,6 +36,9 @@ COUNT_KEY = "autodoc.count"
 _TYPE_BYTES = 128
 """A type of fewer bytes cannot nest deeper than 32 (4 bytes a level)."""
 _NODE_BYTES = 1 << 16
+_HEAVY = 8
+"""Weight of a node, attribute or tensor among the fields counted: parsed, an empty one of two bytes
+takes over a hundred."""
 _GRAPH_KEY = re.compile(rb"[\x32\x5a\xb2\xda]")
 """First bytes a key of AttributeProto.g (6) or graphs (11) can have, over-long keys included."""
 _RAW, _STRINGS = 9, 6
@@ -206,6 +209,7 @@ class Scan:
                 new = self._node(start, stop, depth)
             elif number == 5:
                 census.initializers += 1
+                self._tick(_HEAVY)
                 new = self._tensor(start, stop)
             elif number == 15:
                 census.initializers += 1
@@ -229,18 +233,22 @@ class Scan:
         source.need(pos, end - pos)
         buf, base = source.buf, source.base
         i, last = pos - base, end - base
-        seen = 0
+        seen = _HEAVY
         try:
             while i < last:
                 key, size = buf[i], buf[i + 1]
-                if key & 0x87 == BYTES and size < 128 and key > 7:
-                    i += 2
-                    number, stop = key >> 3, i + size
-                    if stop > last:
-                        raise Truncated(i + base - 2, f"field {number} is longer than its message")
+                start = i + 2
+                if size > 127:  # the common case of a two-byte length; longer ones go the long way
+                    more = buf[i + 2]
+                    size = size & 127 | more << 7 if more < 128 else last
+                    start = i + 3
+                if key & 0x87 == BYTES and key > 7 and start + size <= last:
+                    number, i, stop = key >> 3, start, start + size
                 else:
                     number, _, i, stop = header(buf, i, last, base)
                 seen += 1
+                if number == 5:
+                    seen += _HEAVY
                 if number == 5 and (stop - i >= INLINE_BYTES or _GRAPH_KEY.search(buf, i, stop)):
                     return self._large_node(pos, end, depth)
                 i = stop
@@ -253,7 +261,7 @@ class Scan:
         out: Parts | None = None
         copied = pos
         for number, wire, key, start, stop in fields(self.source, pos, end):
-            self._tick(1)
+            self._tick(_HEAVY if number == 5 else 1)
             if wire == BYTES and number == 5:
                 new = self._attribute(start, stop, depth)
                 out, copied = _splice(out, copied, number, key, stop, new)

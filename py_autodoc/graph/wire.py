@@ -21,6 +21,15 @@ _FIRST_WINDOW = 1 << 13
 _LAST_WINDOW = 1 << 18
 
 
+def _seek_and_read(fd: int, count: int, pos: int) -> bytes:
+    os.lseek(fd, pos, os.SEEK_SET)
+    return os.read(fd, count)
+
+
+_pread = getattr(os, "pread", _seek_and_read)
+"""Windows has no positional read; there the descriptor is ours alone and may be moved."""
+
+
 class WireError(ValueError):
     """The bytes are not well-formed protobuf; ``offset`` is the file position of the fault."""
 
@@ -71,7 +80,7 @@ class Source:
             raise Truncated(self.size, "the data end")
         onward = here <= pos <= end
         self._ahead = min(self._ahead * 2, _LAST_WINDOW) if onward else _FIRST_WINDOW
-        self.buf = self._pread(pos, min(max(count, self._ahead), self.size - pos))
+        self.buf = self._fetch(pos, min(max(count, self._ahead), self.size - pos))
         self.base = pos
 
     def read(self, start: int, stop: int) -> bytes:
@@ -80,12 +89,12 @@ class Source:
         j = stop - self.base
         if i >= 0 and j <= len(self.buf):
             return self.buf[i:j]
-        return self._pread(start, stop - start)
+        return self._fetch(start, stop - start)
 
-    def _pread(self, pos: int, count: int) -> bytes:
-        data = os.pread(self._fd, count, pos)
+    def _fetch(self, pos: int, count: int) -> bytes:
+        data = _pread(self._fd, count, pos)
         while len(data) < count:
-            more = os.pread(self._fd, count - len(data), pos + len(data))
+            more = _pread(self._fd, count - len(data), pos + len(data))
             if not more:
                 raise Truncated(pos + len(data), "the file became shorter while it was read")
             data += more
@@ -149,14 +158,29 @@ def fields(source: Source, pos: int, end: int) -> Iterator[tuple[int, int, int, 
     the window between two steps.
     """
     while pos < end:
-        source.need(pos, _HEADER)
-        base = source.base
+        buf, base = source.buf, source.base
+        i = pos - base
+        if i < 0 or i + _HEADER > len(buf):
+            source.need(pos, _HEADER)
+            buf, base = source.buf, source.base
+            i = pos - base
         try:
-            number, wire, start, stop = header(source.buf, pos - base, end - base, base)
+            key, size = buf[i], buf[i + 1]
+            start = pos + 2
+            if size > 127:  # the common case of a two-byte length; longer ones go the long way
+                more = buf[i + 2]
+                size = size & 127 | more << 7 if more < 128 else end
+                start = pos + 3
+            if key & 0x87 == BYTES and key > 7 and start + size <= end:
+                number, wire, stop = key >> 3, BYTES, start + size
+            else:
+                number, wire, start, stop = header(buf, i, end - base, base)
+                start += base
+                stop += base
         except IndexError:
             raise Truncated(source.size, "the file ends inside a field") from None
-        yield number, wire, pos, start + base, stop + base
-        pos = stop + base
+        yield number, wire, pos, start, stop
+        pos = stop
 
 
 def encode_varint(value: int) -> bytes:

@@ -180,11 +180,11 @@ def test_captures_and_shadowing():
     assert codes(model) == ["unsorted"]
     holders = [(graph.parent_node, graph.attribute) for graph in model.graphs[1:]]
     assert holders == [
-        (0, "then_branch"),
         (0, "else_branch"),
+        (0, "then_branch"),
     ]
-    assert model.nodes[0].subgraphs == (("then_branch", 1), ("else_branch", 2))
-    assert model.nodes[0].attributes["else_branch"] == 2
+    assert model.nodes[0].subgraphs == (("else_branch", 1), ("then_branch", 2))
+    assert model.nodes[0].attributes["then_branch"] == 2
 
 
 def test_branch_that_returns_an_outer_value():

@@ -231,3 +231,16 @@ def test_changed_while_reading(tmp_path, monkeypatch):
 def test_a_tensorflow_graph_is_named():
     with pytest.raises(NotAModel):
         load_bytes(b"\x0a\x20\x0a\x05input\x12\x0bPlaceholder" + bytes(16))
+
+
+@pytest.mark.parametrize("field", [5, 9])
+def test_bombs_of_empty_messages(field):
+    """Two bytes of file, a hundred of memory: empty attributes, empty metadata."""
+    from py_autodoc.graph.wire import encode_bytes
+
+    count = 300_000
+    node = encode_bytes(4, b"Relu") + bytes([field << 3 | 2, 0]) * count
+    data = b"\x08\x09" + encode_bytes(7, encode_bytes(1, node))
+    with pytest.raises(LimitError) as caught:
+        load_bytes(data, limits=replace(LIBRARY, messages=count - 1))
+    assert caught.value.which == "messages"

@@ -34,7 +34,7 @@ def models(draw):
 
 
 @given(models())
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_names_and_edges_survive(drawn):
     proto, nodes = drawn
     model = build(load_bytes(proto.SerializeToString()))
@@ -112,7 +112,7 @@ def test_every_byte_replaced(value):
 @given(st.binary(max_size=300))
 @example(b"\x08\x00")
 @example(b"\x3a\x00")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_random_bytes(data):
     attempt(data)
 
