@@ -127,6 +127,7 @@ class JobQueue:
     async def warm(self) -> None:
         """Prepares for a quick first job."""
         await self._launcher.warm()
+        self._schedule_sweep()
 
     async def close(self) -> None:
         """Ends all children."""
