@@ -54,7 +54,7 @@ QUANTIZED: Mapping[tuple[str, str], tuple[int, ...]] = {
     (MS, "DynamicQuantizeMatMul"): (1,),
     (MS, "DynamicQuantizeLSTM"): (1, 2),
     (MS, "QAttention"): (1,),
-    (MS, "QEmbedLayerNormalization"): (2, 3, 4),
+    (MS, "QEmbedLayerNormalization"): (2, 3, 4, 5, 6),
     (MS, "GatherBlockQuantized"): (0,),
     (MS, "MatMulNBits"): (1,),
     (MS, "MatMulBnb4"): (1,),

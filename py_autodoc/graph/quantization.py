@@ -24,6 +24,7 @@ PLACES: Mapping[tuple[str, str], tuple[tuple[int, ...], tuple[int, ...]]] = {
     ("", "MatMulInteger"): _INTEGER,
     (_MS, "QuantizeLinear"): _Q,
     (_MS, "DequantizeLinear"): _Q,
+    (_MS, "QLinearConv"): _LINEAR,
     (_MS, "QLinearAdd"): _LINEAR,
     (_MS, "QLinearMul"): _LINEAR,
     (_MS, "QLinearSigmoid"): ((1, 3), (2, 4)),
@@ -37,6 +38,11 @@ PLACES: Mapping[tuple[str, str], tuple[tuple[int, ...], tuple[int, ...]]] = {
     (_MS, "DynamicQuantizeMatMul"): ((2,), (3,)),
     (_MS, "MatMulNBits"): ((2,), (3,)),
     (_MS, "MatMulBnb4"): ((2,), ()),
+    (_MS, "GatherBlockQuantized"): ((2,), (3,)),
+    (_MS, "QAttention"): ((3, 4), (6, 7)),
+    (_MS, "QMoE"): ((3, 6, 9), (11, 12, 13)),
+    (_MS, "DynamicQuantizeLSTM"): ((8, 10), (9, 11)),
+    (_MS, "QEmbedLayerNormalization"): ((8, 9, 10, 11, 12), (13, 14, 15, 16, 17)),
 }
 """Operator → input places of scales and of zero points (onnx Operators.md, ORT ContribOperators.md)."""
 

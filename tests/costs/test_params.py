@@ -207,3 +207,21 @@ def test_classical_models_keep_parameters_in_attributes() -> None:
     done, table = run([it], [], {"x": (4, 3)}, "y")
     assert owned(done, table) == {"y": 8}
     assert table.weight_bytes == 32
+
+
+def test_quantized_attention_owns_its_weight_but_not_its_scales() -> None:
+    ins = ["x", "w", "b", "xs", "ws", "", "xz", "wz"]
+    it = node("QAttention", ins, "y", domain=MS, num_heads=2)
+    constants = [tensor("w", (8, 24), np.int8), tensor("b", (24,)), tensor("xs", ()), tensor("ws", ())]
+    constants += [tensor("xz", (), np.uint8), tensor("wz", (), np.int8)]
+    _, table = run([it], constants, {"x": (2, 4, 8)}, "y")
+    assert table.total == 8 * 24 + 24
+    assert table.other_constants == {"scales": 2, "zero_points": 2}
+
+
+def test_a_four_bit_embedding_counts_two_weights_a_byte() -> None:
+    it = node("GatherBlockQuantized", ["w", "i", "s"], "y", domain=MS, bits=4)
+    constants = [tensor("w", (100, 16), np.uint8), tensor("i", (3,), np.int64), tensor("s", (100, 1))]
+    _, table = run([it], constants, {"x": (1,)}, "y")
+    assert table.total == 100 * 32
+    assert table.other_constants == {"integer_constants": 3, "scales": 100}
