@@ -1,4 +1,5 @@
 /** Camera arithmetic: pure functions over a centre, a zoom and the size of the host. */
+import type { IScene } from '../../core/types';
 import type { ICamera } from './api';
 
 export interface ISize {
@@ -134,4 +135,13 @@ export function intersects(a: IRect, b: IRect): boolean {
 
 export function sameCamera(a: ICamera, b: ICamera): boolean {
   return a.x === b.x && a.y === b.y && a.k === b.k;
+}
+
+export function boxRect(scene: IScene, box: number): IRect {
+  return {
+    x: scene.boxX[box],
+    y: scene.boxY[box],
+    w: scene.boxW[box],
+    h: scene.boxH[box]
+  };
 }

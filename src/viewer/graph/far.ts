@@ -1,7 +1,13 @@
 /** The picture from afar on a canvas: boxes by colour, wires in one stroke, titles of groups. */
 import { BoxKind } from '../../core/types';
 import type { ICamera } from './api';
-import { type IRect, type ISize, visibleRect } from './camera';
+import {
+  boxRect,
+  intersects,
+  type IRect,
+  type ISize,
+  visibleRect
+} from './camera';
 import { handle } from './edges';
 import type { SceneIndex } from './grid';
 import { Lod, lodOf } from './lod';
@@ -26,6 +32,8 @@ export interface IMarks {
 export class FarLayer {
   private drawing: IDrawing | null = null;
   private index: SceneIndex | null = null;
+  /** Open and closed groups, parents first. */
+  private groups: number[] = [];
   private readonly merged = new Map<
     number,
     { boxes: IMerged; edges: Float64Array }
@@ -35,6 +43,13 @@ export class FarLayer {
     this.drawing = drawing;
     this.index = index;
     this.merged.clear();
+    this.groups = [];
+    for (let b = 0; b < drawing.scene.boxCount; b++) {
+      const kind = this.kind(b);
+      if (kind === BoxKind.Group || kind === BoxKind.OpenGroup) {
+        this.groups.push(b);
+      }
+    }
   }
 
   /** Draws the view; the context's unit is one screen pixel at the ratio `dpr`. */
@@ -56,18 +71,20 @@ export class FarLayer {
     const dy = (view.h / 2) * dpr - camera.y * k;
     ctx.setTransform(k, 0, 0, k, dx, dy);
     const rect = visibleRect(camera, view, 8);
-    const visible = this.index.boxesIn(rect);
-    const panels = visible
-      .filter(b => this.kind(b) === BoxKind.OpenGroup)
-      .sort((a, b) => a - b);
-    this.drawPanels(ctx, panels, camera.k, palette);
-    if (lodOf(camera.k) === Lod.Merged && visible.length > MOST_BOXES) {
+    const crowded =
+      lodOf(camera.k) === Lod.Merged &&
+      this.index.countBoxes(rect) > MOST_BOXES;
+    const visible = crowded
+      ? this.groups.filter(b => this.isLarge(b, camera.k, rect))
+      : this.index.boxesIn(rect);
+    this.drawPanels(ctx, visible, camera.k, palette);
+    if (crowded) {
       this.drawMerged(ctx, camera.k, rect, palette);
     } else {
       this.drawEdges(ctx, this.index.edgesIn(rect), camera.k, palette);
       this.drawBoxes(ctx, visible, camera.k, palette);
     }
-    this.drawHits(ctx, visible, camera.k, palette, marks);
+    this.drawHits(ctx, rect, camera.k, palette, marks);
     ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
     const { drawing, index } = this;
     drawTitles(ctx, { drawing, index, camera, view, palette }, visible);
@@ -77,31 +94,33 @@ export class FarLayer {
     return this.drawing!.scene.boxKind[box];
   }
 
+  /** A group in view that can be seen from so far away. */
+  private isLarge(box: number, k: number, rect: IRect): boolean {
+    const { scene } = this.drawing!;
+    return scene.boxW[box] * k > 3 && intersects(boxRect(scene, box), rect);
+  }
+
   private drawPanels(
     ctx: CanvasRenderingContext2D,
-    panels: readonly number[],
+    visible: readonly number[],
     k: number,
     palette: IPalette
   ): void {
     const { scene } = this.drawing!;
+    const panels = visible.filter(
+      b => this.kind(b) === BoxKind.OpenGroup && scene.boxW[b] * k > 3
+    );
     ctx.fillStyle = palette.color('--oad-panel');
     ctx.strokeStyle = palette.color('--oad-panel-border');
     ctx.lineWidth = 1 / k;
-    for (const b of panels) {
-      if (scene.boxW[b] * k > 3) {
-        ctx.fillRect(
-          scene.boxX[b],
-          scene.boxY[b],
-          scene.boxW[b],
-          scene.boxH[b]
-        );
-        ctx.strokeRect(
-          scene.boxX[b],
-          scene.boxY[b],
-          scene.boxW[b],
-          scene.boxH[b]
-        );
-      }
+    for (const b of panels.sort((x, y) => x - y)) {
+      ctx.fillRect(scene.boxX[b], scene.boxY[b], scene.boxW[b], scene.boxH[b]);
+      ctx.strokeRect(
+        scene.boxX[b],
+        scene.boxY[b],
+        scene.boxW[b],
+        scene.boxH[b]
+      );
     }
   }
 
@@ -223,28 +242,20 @@ export class FarLayer {
 
   private drawHits(
     ctx: CanvasRenderingContext2D,
-    visible: readonly number[],
+    rect: IRect,
     k: number,
     palette: IPalette,
     marks: IMarks
   ): void {
-    if (marks.hits.size === 0) {
-      return;
-    }
     const { scene } = this.drawing!;
     const grow = 3 / k;
     ctx.strokeStyle = palette.color('--oad-hit');
     ctx.lineWidth = 2.5 / k;
     ctx.beginPath();
-    for (const b of visible) {
-      if (marks.hits.has(b)) {
-        const w = scene.boxW[b] + 2 * grow;
-        ctx.rect(
-          scene.boxX[b] - grow,
-          scene.boxY[b] - grow,
-          w,
-          scene.boxH[b] + 2 * grow
-        );
+    for (const b of marks.hits) {
+      const r = boxRect(scene, b);
+      if (intersects(r, rect)) {
+        ctx.rect(r.x - grow, r.y - grow, r.w + 2 * grow, r.h + 2 * grow);
       }
     }
     ctx.stroke();

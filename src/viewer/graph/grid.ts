@@ -75,6 +75,19 @@ class CellIndex {
     this.large.forEach(take);
   }
 
+  /** An upper bound of what `query` would find, without looking at each. */
+  count(r: IRect): number {
+    const c0 = this.column(r.x);
+    const c1 = this.column(r.x + r.w);
+    let count = this.large.length;
+    for (let y = this.row(r.y); y <= this.row(r.y + r.h); y++) {
+      count +=
+        this.start[y * this.columns + c1 + 1] -
+        this.start[y * this.columns + c0];
+    }
+    return count;
+  }
+
   private column(x: number): number {
     return Math.min(this.columns - 1, Math.max(0, Math.floor(x / this.cell)));
   }
@@ -147,6 +160,11 @@ export class SceneIndex {
       }
     });
     return out;
+  }
+
+  /** About how many boxes touch the rectangle, quickly; never too few. */
+  countBoxes(r: IRect): number {
+    return this.boxes.count(r);
   }
 
   /** Edges with a piece in a cell that the rectangle touches, in no order. */

@@ -1,7 +1,7 @@
 /** Draws one frame: elements or canvas by zoom, marks, overview. Holds no state of the reader's. */
 import type { IScene } from '../../core/types';
 import type { ICamera, ISurfaceStrings } from './api';
-import { intersects, type IRect, type ISize, visibleRect } from './camera';
+import { boxRect, intersects, type ISize, visibleRect } from './camera';
 import { DecorLayer, type IDecor } from './decor';
 import { FarLayer } from './far';
 import { SceneIndex } from './grid';
@@ -175,13 +175,4 @@ export class Renderer {
     this.palette ??= readPalette(this.stage.root);
     return this.palette;
   }
-}
-
-export function boxRect(scene: IScene, box: number): IRect {
-  return {
-    x: scene.boxX[box],
-    y: scene.boxY[box],
-    w: scene.boxW[box],
-    h: scene.boxH[box]
-  };
 }

@@ -13,6 +13,7 @@ import {
 } from './api';
 import {
   anchored,
+  boxRect,
   clampCamera,
   fitRect,
   homeCamera,
@@ -29,7 +30,7 @@ import type { Links } from './links';
 import { Minimap } from './minimap';
 import { Flight } from './motion';
 import { ScenePaint } from './paint';
-import { boxRect, Renderer } from './renderer';
+import { Renderer } from './renderer';
 import { Stage } from './stage';
 import { boxName } from './svg';
 import { pageMeasure } from './text';

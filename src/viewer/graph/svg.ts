@@ -20,6 +20,11 @@ const KIND_CLASS = [
   'port'
 ];
 
+interface IDrawnEdge {
+  readonly line: SVGGElement;
+  readonly label: SVGTextElement | null;
+}
+
 export class SvgLayer {
   readonly world = svgElement('g');
   private readonly panels = svgElement('g');
@@ -28,7 +33,7 @@ export class SvgLayer {
   private readonly boxes = svgElement('g');
   private readonly boxElements = new Map<number, SVGGElement>();
   private readonly titles = new Map<number, SVGGElement>();
-  private readonly edgeElements = new Map<number, SVGGElement>();
+  private readonly edgeElements = new Map<number, IDrawnEdge>();
   private drawing: IDrawing | null = null;
   private index: SceneIndex | null = null;
   private cover: IRect | null = null;
@@ -97,7 +102,10 @@ export class SvgLayer {
     const changed = this.sync(camera, view);
     for (const [box, title] of this.titles) {
       const shift = titleShift(this.drawing!.scene, box, camera, view);
-      title.setAttribute('transform', `translate(${shift},0)`);
+      const text = `translate(${shift},0)`;
+      if (title.getAttribute('transform') !== text) {
+        title.setAttribute('transform', text);
+      }
     }
     return changed;
   }
@@ -210,9 +218,10 @@ export class SvgLayer {
 
   private syncEdges(cover: IRect): void {
     const wanted = new Set(this.index!.edgesIn(cover));
-    for (const [edge, element] of this.edgeElements) {
+    for (const [edge, drawn] of this.edgeElements) {
       if (!wanted.has(edge)) {
-        element.remove();
+        drawn.line.remove();
+        drawn.label?.remove();
         this.edgeElements.delete(edge);
       }
     }
@@ -220,19 +229,18 @@ export class SvgLayer {
     const labels = document.createDocumentFragment();
     for (const edge of wanted) {
       if (!this.edgeElements.has(edge)) {
-        const element = this.makeEdge(edge);
-        this.edgeElements.set(edge, element);
-        fresh.append(element);
+        const drawn = {
+          line: this.makeEdge(edge),
+          label: this.makeLabel(edge)
+        };
+        this.edgeElements.set(edge, drawn);
+        fresh.append(drawn.line);
+        if (drawn.label) {
+          labels.append(drawn.label);
+        }
       }
     }
     this.edges.append(fresh);
-    this.labels.replaceChildren();
-    for (const edge of wanted) {
-      const label = this.makeLabel(edge);
-      if (label) {
-        labels.append(label);
-      }
-    }
     this.labels.append(labels);
   }
 
@@ -309,10 +317,14 @@ export function titleShift(
   return Math.min(most, Math.max(0, left - scene.boxX[box]));
 }
 
-/** The view grown to whole tiles of about a third of it, so that small moves change nothing. */
+/** Largest tile as a share of the view: smaller ones come more often and cost less each. */
+const TILE = 0.25;
+
+/** The view grown to whole tiles of about a fifth of it, so that small moves change nothing. */
 export function tiles(camera: ICamera, view: ISize): IRect {
   const size =
-    2 ** Math.floor(Math.log2((0.4 * Math.max(view.w, view.h, 64)) / camera.k));
+    2 **
+    Math.floor(Math.log2((TILE * Math.max(view.w, view.h, 64)) / camera.k));
   const r = visibleRect(camera, view);
   const x = Math.floor(r.x / size) * size;
   const y = Math.floor(r.y / size) * size;
