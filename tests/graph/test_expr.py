@@ -31,9 +31,24 @@ def test_one_text_for_one_size(text, canonical):
 
 @pytest.mark.parametrize(
     "text",
-    ["9**9**9**9", "(" * 40 + "a" + ")" * 40, "a+" * 300 + "a", "__import__('os')", "?", "", "a b", "a.b", "1/2",
-     "a//0", "(a", "f(a)", "1e9", "a%b", "é"],
-)  # fmt: skip
+    [
+        "9**9**9**9",
+        "(" * 40 + "a" + ")" * 40,
+        "a+" * 300 + "a",
+        "__import__('os')",
+        "?",
+        "",
+        "a b",
+        "a.b",
+        "1/2",
+        "a//0",
+        "(a",
+        "f(a)",
+        "1e9",
+        "a%b",
+        "é",
+    ],
+)
 def test_anything_else_is_refused(text):
     with pytest.raises(expr.ExprError):
         expr.parse(text)

@@ -110,7 +110,7 @@ class Engine:
                 state.dtypes[t] = declared.dtype
             shape = state.shapes[t]
             if (shape is None or None in shape) and self.use_declared and declared.shape is not None:
-                shape = state.shapes[t] = fill(shape, declared.shape)
+                shape = state.shapes[t] = fill(shape, declared.shape, state.reserved)
             if shape is not None and None in shape:
                 state.shapes[t] = tuple(op.fresh(a, i) if d is None else d for a, d in enumerate(shape))
             if t in state.values and not agrees(state.values[t].shape, state.shapes[t]):
@@ -129,9 +129,9 @@ def agrees(value: tuple[int, ...], shape: Shape | None) -> bool:
     return shape is not None and value == shape
 
 
-def fill(shape: Shape | None, declared: Shape) -> Shape | None:
-    """Unknown parts taken from the declared shape; ranks must agree."""
-    clean = tuple(d if isinstance(d, int) and d >= 0 else None for d in declared)
+def fill(shape: Shape | None, declared: Shape, names: set[str]) -> Shape | None:
+    """Unknown parts taken from the declared shape (plain names only); ranks must agree."""
+    clean = tuple(d if d in names or (isinstance(d, int) and d >= 0) else None for d in declared)
     if shape is None:
         return clean
     if len(shape) != len(clean):

@@ -177,6 +177,8 @@ def split(op: Op) -> None:
     n, shape = len(op.outputs), op.shape(0)
     for i in range(n):
         op.set(i, None, op.dtype(0))
+    if op.int_attr("num_outputs", n) != n:
+        raise Bad("bad-attribute", f"num_outputs is {op.int_attr('num_outputs', n)}, there are {n} outputs")
     if shape is None:
         return
     axis = op.axis(len(shape))
