@@ -33,7 +33,7 @@ class Loaded:
     """A model as later stages want it.
 
     In ``proto`` every string is valid text of bounded length, payloads from 4 KiB on are references
-    to the file itself (external_data with the key ``autodoc.field``), and local functions are
+    to the file itself (external_data marked ``autodoc:``), and local functions are
     expanded unless ``unexpanded_calls`` says otherwise. Do not write to it.
     """
 

@@ -28,10 +28,11 @@ from py_autodoc.limits import Limits
 
 INLINE_BYTES = 4096
 """Payloads from here on are not read."""
-FIELD_KEY = "autodoc.field"
-"""external_data key of a moved payload: which TensorProto field holds it."""
-COUNT_KEY = "autodoc.count"
-"""external_data key of a moved payload: its number of elements where the wire format tells."""
+MARK_KEY = "checksum"
+"""external_data key that marks a moved payload (one that every reader of the format knows)."""
+MARK = "autodoc:"
+"""Its value begins so, names the TensorProto field that holds the payload and, where the wire format
+tells, the number of elements: ``autodoc:float_data:10000``."""
 
 _TYPE_BYTES = 128
 """A type of fewer bytes cannot nest deeper than 32 (4 bytes a level)."""
@@ -88,12 +89,11 @@ class Moved:
     __slots__ = ("data", "facts")
 
     def __init__(self, location: bytes, field: int, start: int | None, size: int, count: int | None) -> None:
-        entries = [("location", location), (FIELD_KEY, _PAYLOADS[field].encode())]
+        mark = MARK + _PAYLOADS[field] + ("" if count is None else f":{count}")
+        entries = [("location", location), (MARK_KEY, mark.encode())]
         if start is not None:
             entries.append(("offset", b"%d" % start))
         entries.append(("length", b"%d" % size))
-        if count is not None:
-            entries.append((COUNT_KEY, b"%d" % count))
         pairs = (encode_bytes(1, key.encode()) + encode_bytes(2, value) for key, value in entries)
         self.data = b"".join(encode_bytes(13, pair) for pair in pairs) + encode_varint(14 << 3) + b"\x01"
         self.facts = b"%d:%d:%d:%d;" % (field, -1 if start is None else start, size, count or 0)

@@ -9,7 +9,7 @@ import onnx
 
 from py_autodoc.graph.names import Names
 from py_autodoc.graph.notes import Notes
-from py_autodoc.graph.scan import FIELD_KEY
+from py_autodoc.graph.values import external_entries, moved_field
 
 _A = onnx.AttributeProto
 _EXTERNAL = onnx.TensorProto.EXTERNAL
@@ -89,5 +89,5 @@ def _tensors(attribute: onnx.AttributeProto) -> list[onnx.TensorProto]:
 
 def _external(tensors: Iterable[onnx.TensorProto], found: Survey) -> None:
     for tensor in tensors:
-        if tensor.data_location == _EXTERNAL and all(e.key != FIELD_KEY for e in tensor.external_data):
+        if tensor.data_location == _EXTERNAL and not moved_field(external_entries(tensor))[0]:
             found.external.append(tensor)

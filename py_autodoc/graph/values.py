@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import onnx
 
 from py_autodoc.graph.model import ConstTensor, Shape, Storage
 from py_autodoc.graph.names import text
-from py_autodoc.graph.scan import COUNT_KEY, FIELD_KEY
+from py_autodoc.graph.scan import MARK, MARK_KEY
 
 MAX_VALUES = 1024
 """Constants of more elements keep their values in the file."""
@@ -49,6 +50,15 @@ def external_entries(tensor: onnx.TensorProto) -> dict[str, str]:
     return {text(e.key): text(e.value) for e in tensor.external_data}
 
 
+def moved_field(entries: Mapping[str, str]) -> tuple[str, int | None]:
+    """(TensorProto field, elements where known) of a payload left in the model file; ("", None) else."""
+    mark = entries.get(MARK_KEY, "")
+    if not mark.startswith(MARK):
+        return "", None
+    field, _, count = mark[len(MARK) :].partition(":")
+    return field, _integer(count)
+
+
 def storage_of(tensor: onnx.TensorProto, dims: tuple[int, ...]) -> Storage:
     """Where the bytes of a tensor lie, and how many there must be by its type and shape."""
     elements = element_count(dims)
@@ -59,9 +69,9 @@ def storage_of(tensor: onnx.TensorProto, dims: tuple[int, ...]) -> Storage:
         return Storage(size)
     entries = external_entries(tensor)
     offset, length = _integer(entries.get("offset")), _integer(entries.get("length"))
-    if FIELD_KEY in entries:
-        if entries[FIELD_KEY] == "string_data":
-            size = length
+    field, _ = moved_field(entries)
+    if field:
+        size = length if field == "string_data" else size
         return Storage(size, "", offset, length)
     return Storage(size, entries.get("location", ""), offset, length)
 
@@ -70,15 +80,14 @@ def payload_bytes(tensor: onnx.TensorProto) -> int | None:
     """Bytes of raw data that are there; None when they are typed, external or strings."""
     if tensor.data_location == _T.EXTERNAL:
         entries = external_entries(tensor)
-        return _integer(entries.get("length")) if entries.get(FIELD_KEY) == "raw_data" else None
+        return _integer(entries.get("length")) if moved_field(entries)[0] == "raw_data" else None
     return len(tensor.raw_data) if tensor.HasField("raw_data") else None
 
 
 def payload_elements(tensor: onnx.TensorProto) -> int | None:
     """Elements of typed data that are there; None when they are raw, external or not counted."""
     if tensor.data_location == _T.EXTERNAL:
-        entries = external_entries(tensor)
-        return _integer(entries.get(COUNT_KEY)) if FIELD_KEY in entries else None
+        return moved_field(external_entries(tensor))[1]
     if tensor.HasField("raw_data"):
         return None
     return max(

@@ -15,7 +15,8 @@ from py_autodoc.graph.build import build
 from py_autodoc.graph.load import load, load_bytes
 from py_autodoc.graph.model import TensorKind
 from py_autodoc.graph.probe import probe
-from py_autodoc.graph.scan import FIELD_KEY, INLINE_BYTES
+from py_autodoc.graph.scan import INLINE_BYTES
+from py_autodoc.graph.values import external_entries, moved_field
 from py_autodoc.limits import LIBRARY
 
 DATA = Path(__file__).parent.parent / "data"
@@ -58,11 +59,12 @@ def test_moved_tensors_point_at_their_bytes(path):
     plain = {t.name: t for t in onnx.load(path, load_external_data=False).graph.initializer}
     content = path.read_bytes()
     for tensor in load(path).proto.graph.initializer:
-        entries = {e.key: e.value for e in tensor.external_data}
-        if FIELD_KEY in entries and "offset" in entries:
+        entries = external_entries(tensor)
+        moved, _ = moved_field(entries)
+        if moved and "offset" in entries:
             offset, length = int(entries["offset"]), int(entries["length"])
             raw = plain[tensor.name].raw_data
-            if entries[FIELD_KEY] == "raw_data":
+            if moved == "raw_data":
                 assert content[offset : offset + length] == raw
             assert length >= INLINE_BYTES
         elif tensor.data_location != TensorProto.EXTERNAL:
@@ -102,9 +104,7 @@ def test_typed_payloads_stay_in_the_file(tmp_path, dtype, field, held, counted):
     loaded = load(save(gemm_model(weight), tmp_path / "m.onnx"))
     (tensor,) = loaded.proto.graph.initializer
     assert not len(getattr(tensor, field))
-    entries = {e.key: e.value for e in tensor.external_data}
-    assert entries[FIELD_KEY] == field
-    assert ("autodoc.count" in entries) == counted
+    assert moved_field(external_entries(tensor)) == (field, 10_000 if counted else None)
     model = build(loaded)
     assert model.tensors[0].storage.bytes == 10_000 * (4 if dtype in (1, 6) else 8)
     assert not model.diagnostics
@@ -132,8 +132,8 @@ def test_unpacked_floats_are_counted(tmp_path):
     path = tmp_path / "m.onnx"
     path.write_bytes(model.SerializeToString() + encode_bytes(7, graph))
     loaded = load(path)
-    entries = {e.key: e.value for e in loaded.proto.graph.initializer[0].external_data}
-    assert entries["autodoc.count"] == "2000"
+    entries = external_entries(loaded.proto.graph.initializer[0])
+    assert moved_field(entries) == ("float_data", 2000)
     assert "offset" not in entries
 
 
