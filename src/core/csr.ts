@@ -57,6 +57,10 @@ export class IntList {
     this._data[index] = value;
   }
 
+  clear(): void {
+    this._length = 0;
+  }
+
   toArray(): Int32Array {
     return this._data.slice(0, this._length);
   }

@@ -31,6 +31,12 @@ export interface ILevel {
 const INPUT = 1;
 const PORT_IN = 2;
 
+const EMPTY = new Int32Array(0);
+
+function packed(list: readonly number[]): Int32Array {
+  return list.length > 0 ? Int32Array.from(list) : EMPTY;
+}
+
 /** Builds levels; keeps scratch arrays between calls. */
 export class LevelBuilder {
   constructor(tree: IGroupTree) {
@@ -50,10 +56,10 @@ export class LevelBuilder {
     this._end = group < 0 ? nodeOrder.length : groupEnd[group];
     const children = this._tree.children[group + 1];
     this._fillLocal(children);
-    this._sources = new IntList();
-    this._targets = new IntList();
-    this._tensors = new IntList();
-    this._marks = new IntList();
+    this._sources.clear();
+    this._targets.clear();
+    this._tensors.clear();
+    this._marks.clear();
     this._inputs = [];
     this._portsIn = [];
     this._stampId++;
@@ -67,14 +73,14 @@ export class LevelBuilder {
 
   private _fillLocal(children: Int32Array): void {
     const { model, nodePlace, groupStart, groupEnd } = this._tree;
-    children.forEach((entity, item) => {
-      if (entity < model.nodeCount) {
-        this._local[nodePlace[entity]] = item;
+    for (let item = 0; item < children.length; item++) {
+      const child = children[item] - model.nodeCount;
+      if (child < 0) {
+        this._local[nodePlace[children[item]]] = item;
       } else {
-        const child = entity - model.nodeCount;
         this._local.fill(item, groupStart[child], groupEnd[child]);
       }
-    });
+    }
   }
 
   private _addModelInputs(): void {
@@ -228,10 +234,10 @@ export class LevelBuilder {
     return {
       group,
       children,
-      inputs: Int32Array.from(this._inputs),
-      outputs: Int32Array.from(outputs),
-      portsIn: Int32Array.from(this._portsIn),
-      portsOut: Int32Array.from(leaving),
+      inputs: packed(this._inputs),
+      outputs: packed(outputs),
+      portsIn: packed(this._portsIn),
+      portsOut: packed(leaving),
       itemCount: firstPortOut + leaving.length,
       linkSource,
       linkTarget,
@@ -249,10 +255,10 @@ export class LevelBuilder {
   private _group = -1;
   private _start = 0;
   private _end = 0;
-  private _sources = new IntList();
-  private _targets = new IntList();
-  private _tensors = new IntList();
-  private _marks = new IntList();
+  private readonly _sources = new IntList();
+  private readonly _targets = new IntList();
+  private readonly _tensors = new IntList();
+  private readonly _marks = new IntList();
   private _inputs: number[] = [];
   private _portsIn: number[] = [];
 }

@@ -6,7 +6,7 @@ import type { IGroupTree } from './tree';
 import { BoxKind } from './types';
 import type { IScene } from './types';
 
-/** An open group in the scene: its layout, where it lies and where its boxes begin. */
+/** An open group in the scene: its layout, where it lies, where its boxes and edges begin. */
 interface IOpened {
   readonly placed: IPlacedLevel;
   readonly x: number;
@@ -14,8 +14,43 @@ interface IOpened {
   /** Box of the panel, -1 = root. */
   readonly panel: number;
   readonly depth: number;
-  /** Box of each item; -1 until it is emitted. */
-  readonly boxes: Int32Array;
+  /** Box of item 0; the others follow. */
+  readonly firstBox: number;
+}
+
+/** The scene's columns, of known length. */
+class Columns {
+  constructor(boxes: number, edges: number, points: number) {
+    this.boxKind = new Uint8Array(boxes);
+    this.boxEntity = new Int32Array(boxes);
+    this.boxX = new Float64Array(boxes);
+    this.boxY = new Float64Array(boxes);
+    this.boxW = new Float64Array(boxes);
+    this.boxH = new Float64Array(boxes);
+    this.boxDepth = new Uint8Array(boxes);
+    this.boxParent = new Int32Array(boxes);
+    this.edgeSource = new Int32Array(edges);
+    this.edgeTarget = new Int32Array(edges);
+    this.edgeTensor = new Int32Array(edges);
+    this.edgeWeight = new Int32Array(edges);
+    this.edgeOffsets = new Int32Array(edges + 1);
+    this.edgePoints = new Float64Array(2 * points);
+  }
+
+  readonly boxKind: Uint8Array;
+  readonly boxEntity: Int32Array;
+  readonly boxX: Float64Array;
+  readonly boxY: Float64Array;
+  readonly boxW: Float64Array;
+  readonly boxH: Float64Array;
+  readonly boxDepth: Uint8Array;
+  readonly boxParent: Int32Array;
+  readonly edgeSource: Int32Array;
+  readonly edgeTarget: Int32Array;
+  readonly edgeTensor: Int32Array;
+  readonly edgeWeight: Int32Array;
+  readonly edgeOffsets: Int32Array;
+  readonly edgePoints: Float64Array;
 }
 
 class SceneBuilder {
@@ -27,8 +62,9 @@ class SceneBuilder {
     this._tree = tree;
     this._placedOf = placedOf;
     this._isOpen = isOpen;
-    const entities = tree.model.nodeCount + tree.groupCount;
-    this._boxOfEntity = new Int32Array(entities).fill(-1);
+    const { nodeCount } = tree.model;
+    this._boxOfEntity = new Int32Array(nodeCount + tree.groupCount).fill(-1);
+    this._openedOfGroup = new Int32Array(tree.groupCount).fill(-1);
   }
 
   build(version: number): IScene {
@@ -38,12 +74,26 @@ class SceneBuilder {
     }
     // Parents come before their children: the list grows while it is read.
     for (let i = 0; i < this._opened.length; i++) {
-      this._emitBoxes(this._opened[i]);
+      this._openChildren(this._opened[i]);
     }
+    const columns = new Columns(this._boxes, this._edges, this._points);
+    this._edges = 0;
+    this._points = 0;
     for (const opened of this._opened) {
-      this._emitEdges(opened);
+      this._fillBoxes(opened, columns);
+      this._fillEdges(opened, columns);
     }
-    return this._scene(version, root?.width ?? 0, root?.height ?? 0);
+    return {
+      ...columns,
+      version,
+      width: root?.width ?? 0,
+      height: root?.height ?? 0,
+      boxCount: this._boxes,
+      edgeCount: this._edges,
+      // Self-loops have no points and are left out.
+      edgeOffsets: columns.edgeOffsets.subarray(0, this._edges + 1),
+      boxOf: this._finder()
+    };
   }
 
   private _open(
@@ -52,76 +102,91 @@ class SceneBuilder {
     y: number,
     panel: number,
     depth: number
-  ): IOpened {
-    const boxes = new Int32Array(placed.input.itemCount).fill(-1);
-    const opened = { placed, x, y, panel, depth, boxes };
-    this._opened.push(opened);
-    this._openedOfGroup.set(placed.level.group, opened);
-    return opened;
+  ): void {
+    const { group } = placed.level;
+    if (group >= 0) {
+      this._openedOfGroup[group] = this._opened.length;
+    }
+    const firstBox = this._boxes;
+    this._opened.push({ placed, x, y, panel, depth, firstBox });
+    this._boxes += placed.input.itemCount;
+    this._edges += placed.source.length;
+    this._points += placed.geometry.points.length / 2;
   }
 
-  private _emitBoxes(opened: IOpened): void {
-    const { placed, panel, depth, boxes } = opened;
-    const { level, geometry, input } = placed;
+  private _openChildren(opened: IOpened): void {
+    const { placed, firstBox, depth } = opened;
+    const { level, geometry } = placed;
     const { nodeCount } = this._tree.model;
+    for (let item = 0; item < level.children.length; item++) {
+      const group = level.children[item] - nodeCount;
+      const child =
+        group >= 0 && this._isOpen(group) ? this._placedOf(group) : undefined;
+      if (child) {
+        const x = opened.x + placed.originX + geometry.x[item];
+        const y = opened.y + placed.originY + geometry.y[item];
+        const left = x - child.width / 2;
+        const top = y - child.height / 2;
+        this._open(child, left, top, firstBox + item, depth + 1);
+      }
+    }
+  }
+
+  private _fillBoxes(opened: IOpened, columns: Columns): void {
+    const { placed, firstBox } = opened;
+    const { geometry, input } = placed;
     const x0 = opened.x + placed.originX;
     const y0 = opened.y + placed.originY;
     for (let item = 0; item < input.itemCount; item++) {
+      const box = firstBox + item;
       const [w, h] = [input.width[item], input.height[item]];
-      const x = x0 + geometry.x[item] - w / 2;
-      const y = y0 + geometry.y[item] - h / 2;
-      const { kind, entity } = this._describe(placed, item);
-      const box = this._kind.length;
-      boxes[item] = box;
-      this._kind.push(kind);
-      this._entity.push(entity);
-      this._rectangles.push(x, y, w, h);
-      this._depth.push(Math.min(255, depth));
-      this._parent.push(panel);
-      if (item < level.children.length) {
-        this._boxOfEntity[entity] = box;
-      }
-      if (kind === BoxKind.OpenGroup) {
-        const child = this._placedOf(entity - nodeCount);
-        if (child) {
-          this._open(child, x, y, box, depth + 1);
-        }
-      }
+      this._describe(placed, item, box, columns);
+      columns.boxX[box] = x0 + geometry.x[item] - w / 2;
+      columns.boxY[box] = y0 + geometry.y[item] - h / 2;
+      columns.boxW[box] = w;
+      columns.boxH[box] = h;
+      columns.boxDepth[box] = Math.min(255, opened.depth);
+      columns.boxParent[box] = opened.panel;
     }
   }
 
+  /** Kind and entity of an item's box. */
   private _describe(
     placed: IPlacedLevel,
-    item: number
-  ): { kind: BoxKind; entity: number } {
+    item: number,
+    box: number,
+    columns: Columns
+  ): void {
     const { level, stubs } = placed;
     const { nodeCount } = this._tree.model;
-    if (item < level.children.length) {
-      const entity = level.children[item];
-      const open = entity >= nodeCount && this._isOpen(entity - nodeCount);
-      const group = open ? BoxKind.OpenGroup : BoxKind.Group;
-      return { kind: entity < nodeCount ? BoxKind.Node : group, entity };
-    }
     const pill = item - level.children.length;
-    if (pill < level.inputs.length) {
-      return { kind: BoxKind.Input, entity: level.inputs[pill] };
-    }
     const { entering, leaving } = firstPorts(level);
-    if (item < entering) {
-      const output = pill - level.inputs.length;
-      return { kind: BoxKind.Output, entity: level.outputs[output] };
+    const set = (kind: BoxKind, entity: number) => {
+      columns.boxKind[box] = kind;
+      columns.boxEntity[box] = entity;
+    };
+    if (pill < 0) {
+      const entity = level.children[item];
+      const group = entity - nodeCount;
+      const open = group >= 0 && this._isOpen(group);
+      const ofGroup = open ? BoxKind.OpenGroup : BoxKind.Group;
+      set(group < 0 ? BoxKind.Node : ofGroup, entity);
+      this._boxOfEntity[entity] = box;
+    } else if (pill < level.inputs.length) {
+      set(BoxKind.Input, level.inputs[pill]);
+    } else if (item < entering) {
+      set(BoxKind.Output, level.outputs[pill - level.inputs.length]);
+    } else if (item < leaving) {
+      set(BoxKind.Port, level.portsIn[item - entering]);
+    } else if (item < level.itemCount) {
+      set(BoxKind.Port, level.portsOut[item - leaving]);
+    } else {
+      set(BoxKind.Stub, stubs[item - level.itemCount]);
     }
-    if (item < leaving) {
-      return { kind: BoxKind.Port, entity: level.portsIn[item - entering] };
-    }
-    if (item < level.itemCount) {
-      return { kind: BoxKind.Port, entity: level.portsOut[item - leaving] };
-    }
-    return { kind: BoxKind.Stub, entity: stubs[item - level.itemCount] };
   }
 
-  private _emitEdges(opened: IOpened): void {
-    const { placed, boxes } = opened;
+  private _fillEdges(opened: IOpened, columns: Columns): void {
+    const { placed } = opened;
     const { geometry } = placed;
     const x0 = opened.x + placed.originX;
     const y0 = opened.y + placed.originY;
@@ -131,100 +196,59 @@ class SceneBuilder {
       if (begin === end) {
         continue;
       }
-      const source = this._end(
-        opened,
-        placed.source[e],
-        placed.sourcePort[e],
-        false
-      );
-      const target = this._end(
-        opened,
-        placed.target[e],
-        placed.targetPort[e],
-        true
-      );
-      this._edges.push(
-        source < 0 ? boxes[placed.source[e]] : source,
-        target < 0 ? boxes[placed.target[e]] : target,
-        placed.tensor[e],
-        placed.weight[e]
-      );
+      const edge = this._edges++;
+      columns.edgeSource[edge] = this._sourceBox(opened, e);
+      columns.edgeTarget[edge] = this._targetBox(opened, e);
+      columns.edgeTensor[edge] = placed.tensor[e];
+      columns.edgeWeight[edge] = placed.weight[e];
       for (let i = begin; i < end; i++) {
-        this._points.push(
-          x0 + geometry.points[2 * i],
-          y0 + geometry.points[2 * i + 1]
-        );
+        const at = 2 * this._points++;
+        columns.edgePoints[at] = x0 + geometry.points[2 * i];
+        columns.edgePoints[at + 1] = y0 + geometry.points[2 * i + 1];
       }
-      this._pointEnds.push(this._points.length / 2);
+      columns.edgeOffsets[edge + 1] = this._points;
     }
   }
 
-  /** Box of a port of an open child, -1 when the wire ends at the item itself. */
-  private _end(
-    opened: IOpened,
-    item: number,
-    port: number,
-    entering: boolean
-  ): number {
-    if (port < 0) {
-      return -1;
-    }
-    const { nodeCount } = this._tree.model;
-    const group = opened.placed.level.children[item] - nodeCount;
-    const child = this._openedOfGroup.get(group);
-    if (!child) {
-      return -1;
-    }
-    const first = firstPorts(child.placed.level);
-    return child.boxes[(entering ? first.entering : first.leaving) + port];
+  /** Box of the item where edge e leaves, or of the port of an open child. */
+  private _sourceBox(opened: IOpened, e: number): number {
+    const { source, sourcePort } = opened.placed;
+    const child =
+      sourcePort[e] < 0 ? undefined : this._childOf(opened, source[e]);
+    return child
+      ? child.firstBox + firstPorts(child.placed.level).leaving + sourcePort[e]
+      : opened.firstBox + source[e];
   }
 
-  private _scene(version: number, width: number, height: number): IScene {
-    const boxCount = this._kind.length;
-    const edgeCount = this._edges.length / 4;
-    const rectangle = (part: number) =>
-      Float64Array.from(
-        { length: boxCount },
-        (_, b) => this._rectangles[4 * b + part]
-      );
-    const edge = (part: number) =>
-      Int32Array.from(
-        { length: edgeCount },
-        (_, e) => this._edges[4 * e + part]
-      );
+  private _targetBox(opened: IOpened, e: number): number {
+    const { target, targetPort } = opened.placed;
+    const child =
+      targetPort[e] < 0 ? undefined : this._childOf(opened, target[e]);
+    return child
+      ? child.firstBox + firstPorts(child.placed.level).entering + targetPort[e]
+      : opened.firstBox + target[e];
+  }
+
+  private _childOf(opened: IOpened, item: number): IOpened | undefined {
+    const { children } = opened.placed.level;
+    const group = children[item] - this._tree.model.nodeCount;
+    return this._opened[this._openedOfGroup[group]];
+  }
+
+  /** See `IScene.boxOf`. */
+  private _finder(): (entity: number) => number {
     const boxOfEntity = this._boxOfEntity;
     const { model, nodeParent, groupParent } = this._tree;
-    return {
-      version,
-      width,
-      height,
-      boxCount,
-      boxKind: Uint8Array.from(this._kind),
-      boxEntity: Int32Array.from(this._entity),
-      boxX: rectangle(0),
-      boxY: rectangle(1),
-      boxW: rectangle(2),
-      boxH: rectangle(3),
-      boxDepth: Uint8Array.from(this._depth),
-      boxParent: Int32Array.from(this._parent),
-      edgeCount,
-      edgeSource: edge(0),
-      edgeTarget: edge(1),
-      edgeTensor: edge(2),
-      edgeWeight: edge(3),
-      edgeOffsets: Int32Array.from([0, ...this._pointEnds]),
-      edgePoints: Float64Array.from(this._points),
-      boxOf: entity => {
-        let at = entity;
-        while (at >= 0 && at < boxOfEntity.length && boxOfEntity[at] < 0) {
-          const isNode = at < model.nodeCount;
-          const parent = isNode
-            ? nodeParent[at]
-            : groupParent[at - model.nodeCount];
-          at = parent < 0 ? -1 : model.nodeCount + parent;
-        }
-        return at >= 0 && at < boxOfEntity.length ? boxOfEntity[at] : -1;
+    return entity => {
+      let at = entity;
+      while (at >= 0 && at < boxOfEntity.length && boxOfEntity[at] < 0) {
+        const isNode = at < model.nodeCount;
+        const parent = isNode
+          ? nodeParent[at]
+          : groupParent[at - model.nodeCount];
+        at = parent < 0 ? -1 : model.nodeCount + parent;
       }
+      return at >= 0 && at < boxOfEntity.length ? boxOfEntity[at] : -1;
     };
   }
 
@@ -232,16 +256,12 @@ class SceneBuilder {
   private readonly _placedOf: (group: number) => IPlacedLevel | undefined;
   private readonly _isOpen: (group: number) => boolean;
   private readonly _opened: IOpened[] = [];
-  private readonly _openedOfGroup = new Map<number, IOpened>();
+  /** Place in `_opened` by group, -1 = not shown. */
+  private readonly _openedOfGroup: Int32Array;
   private readonly _boxOfEntity: Int32Array;
-  private readonly _kind: number[] = [];
-  private readonly _entity: number[] = [];
-  private readonly _rectangles: number[] = [];
-  private readonly _depth: number[] = [];
-  private readonly _parent: number[] = [];
-  private readonly _edges: number[] = [];
-  private readonly _points: number[] = [];
-  private readonly _pointEnds: number[] = [];
+  private _boxes = 0;
+  private _edges = 0;
+  private _points = 0;
 }
 
 /** The scene of all open groups. `isOpen` must be what the layouts were made with. */

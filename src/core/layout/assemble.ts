@@ -7,10 +7,11 @@ import { stubbedWires } from './stubs';
 import { PIN } from './types';
 import type { ILayoutInput } from './types';
 
-/** Ports of an open child by tensor; offsets from the panel's centre. */
+/** Ports of an open child; offsets from the panel's centre. */
 export interface IChildPorts {
-  readonly entering: ReadonlyMap<number, number>;
-  readonly leaving: ReadonlyMap<number, number>;
+  /** Port of a tensor, -1 = none. */
+  entering(tensor: number): number;
+  leaving(tensor: number): number;
   readonly enterOffset: Float64Array;
   readonly leaveOffset: Float64Array;
 }
@@ -52,47 +53,49 @@ export interface IAssembly extends IWireTable {
 
 /** Joins links with the same ends: between closed items one wire stands for several tensors. */
 function joinLinks(level: ILevel, items: IItems): IWireTable {
-  const source = new IntList();
-  const target = new IntList();
-  const sourcePort = new IntList();
-  const targetPort = new IntList();
-  const tensor = new IntList();
-  const weight = new IntList();
+  const links = level.linkSource.length;
+  const table = {
+    source: new Int32Array(links),
+    target: new Int32Array(links),
+    sourcePort: new Int32Array(links),
+    targetPort: new Int32Array(links),
+    tensor: new Int32Array(links),
+    weight: new Int32Array(links)
+  };
   const known = new Map<string | number, number>();
-  const childPorts = new Map<number, IChildPorts>();
-  for (let item = 0; item < level.children.length; item++) {
-    const ports = items.ports(item);
-    if (ports) {
-      childPorts.set(item, ports);
-    }
-  }
-  for (let l = 0; l < level.linkSource.length; l++) {
+  const children = Array.from(level.children, (_, item) => items.ports(item));
+  let count = 0;
+  for (let l = 0; l < links; l++) {
     const [s, t] = [level.linkSource[l], level.linkTarget[l]];
-    const name = level.linkTensor[l];
-    const leave = childPorts.get(s)?.leaving.get(name) ?? -1;
-    const enter = childPorts.get(t)?.entering.get(name) ?? -1;
+    const tensor = level.linkTensor[l];
+    const leave = children[s]?.leaving(tensor) ?? -1;
+    const enter = children[t]?.entering(tensor) ?? -1;
     const plain = leave < 0 && enter < 0;
     const key = plain ? s * 2 ** 26 + t : `${s} ${leave} ${t} ${enter}`;
     const wire = known.get(key);
     if (wire !== undefined) {
-      weight.set(wire, weight.at(wire) + 1);
+      table.weight[wire]++;
       continue;
     }
-    known.set(key, source.length);
-    source.push(s);
-    target.push(t);
-    sourcePort.push(leave);
-    targetPort.push(enter);
-    tensor.push(name);
-    weight.push(1);
+    known.set(key, count);
+    table.source[count] = s;
+    table.target[count] = t;
+    table.sourcePort[count] = leave;
+    table.targetPort[count] = enter;
+    table.tensor[count] = tensor;
+    table.weight[count++] = 1;
   }
+  return count === links ? table : shortened(table, count);
+}
+
+function shortened(table: IWireTable, count: number): IWireTable {
   return {
-    source: source.toArray(),
-    target: target.toArray(),
-    sourcePort: sourcePort.toArray(),
-    targetPort: targetPort.toArray(),
-    tensor: tensor.toArray(),
-    weight: weight.toArray()
+    source: table.source.slice(0, count),
+    target: table.target.slice(0, count),
+    sourcePort: table.sourcePort.slice(0, count),
+    targetPort: table.targetPort.slice(0, count),
+    tensor: table.tensor.slice(0, count),
+    weight: table.weight.slice(0, count)
   };
 }
 
@@ -216,34 +219,51 @@ function layoutInput(
       pin[item] = item < firstOut ? PIN.first : PIN.last;
     }
   }
-  const offset = (item: number, port: number, leaving: boolean) => {
-    const ports = port < 0 ? null : items.ports(item);
-    return ports ? (leaving ? ports.leaveOffset : ports.enterOffset)[port] : 0;
-  };
-  const { source, target } = wires;
-  // Trunks are numbered locally, so that equal blocks have equal inputs.
-  const trunkIds = new Map<number, number>();
-  const trunk = wires.tensor.map(tensor => {
-    const id = trunkIds.get(tensor) ?? trunkIds.size;
-    trunkIds.set(tensor, id);
-    return id;
-  });
   return {
     itemCount,
     width,
     height,
     pin,
     importance,
-    source,
-    target,
-    sourceOffset: Float64Array.from(source, (s, e) =>
-      offset(s, wires.sourcePort[e], true)
-    ),
-    targetOffset: Float64Array.from(target, (t, e) =>
-      offset(t, wires.targetPort[e], false)
-    ),
-    trunk
+    source: wires.source,
+    target: wires.target,
+    ...portOffsets(items, wires),
+    trunk: localTrunks(wires.tensor)
   };
+}
+
+/** Where wires meet the ports of open children. */
+function portOffsets(items: IItems, wires: IWireTable) {
+  const count = wires.source.length;
+  const sourceOffset = new Float64Array(count);
+  const targetOffset = new Float64Array(count);
+  for (let e = 0; e < count; e++) {
+    const [leave, enter] = [wires.sourcePort[e], wires.targetPort[e]];
+    if (leave >= 0) {
+      const ports = items.ports(wires.source[e]);
+      sourceOffset[e] = ports?.leaveOffset[leave] ?? 0;
+    }
+    if (enter >= 0) {
+      const ports = items.ports(wires.target[e]);
+      targetOffset[e] = ports?.enterOffset[enter] ?? 0;
+    }
+  }
+  return { sourceOffset, targetOffset };
+}
+
+/** Tensors numbered by first use, so that equal blocks have equal inputs. */
+function localTrunks(tensor: Int32Array): Int32Array {
+  const ids = new Map<number, number>();
+  const trunk = new Int32Array(tensor.length);
+  for (let e = 0; e < tensor.length; e++) {
+    let id = ids.get(tensor[e]);
+    if (id === undefined) {
+      id = ids.size;
+      ids.set(tensor[e], id);
+    }
+    trunk[e] = id;
+  }
+  return trunk;
 }
 
 /** Builds the layout input of a level. */

@@ -64,19 +64,29 @@ function portsOf(
   height: number
 ): IChildPorts {
   const { entering, leaving } = firstPorts(level);
-  const offset = (item: number) => originY + geometry.y[item] - height / 2;
-  const index = (tensors: Int32Array) =>
-    new Map(Array.from(tensors, (tensor, i): [number, number] => [tensor, i]));
-  return {
-    entering: index(level.portsIn),
-    leaving: index(level.portsOut),
-    enterOffset: Float64Array.from(level.portsIn, (_, i) =>
-      offset(entering + i)
-    ),
-    leaveOffset: Float64Array.from(level.portsOut, (_, i) =>
-      offset(leaving + i)
-    )
+  const offsets = (first: number, count: number) => {
+    const out = new Float64Array(count);
+    for (let i = 0; i < count; i++) {
+      out[i] = originY + geometry.y[first + i] - height / 2;
+    }
+    return out;
   };
+  return {
+    entering: finder(level.portsIn),
+    leaving: finder(level.portsOut),
+    enterOffset: offsets(entering, level.portsIn.length),
+    leaveOffset: offsets(leaving, level.portsOut.length)
+  };
+}
+
+/** Finds a tensor's place in a list; only long lists are worth a map. */
+function finder(tensors: Int32Array): (tensor: number) => number {
+  if (tensors.length <= 16) {
+    return tensor => tensors.indexOf(tensor);
+  }
+  const places = new Map<number, number>();
+  tensors.forEach((tensor, i) => places.set(tensor, i));
+  return tensor => places.get(tensor) ?? -1;
 }
 
 export class Hierarchy {

@@ -38,6 +38,9 @@ export function stubbedWires(wires: IWires): Uint8Array {
   const { input } = wires;
   const edges = input.source.length;
   const stubbed = new Uint8Array(edges);
+  if (edges < STUB_FANOUT && input.itemCount <= STUB_SPAN) {
+    return stubbed;
+  }
   const { key, fanout } = groupTrunks(wires);
   const shared = fanout.some(count => count >= STUB_FANOUT);
   if (!shared && input.itemCount <= STUB_SPAN) {
