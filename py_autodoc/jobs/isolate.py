@@ -26,6 +26,8 @@ T = TypeVar("T")
 log = logging.getLogger("py_autodoc.jobs")
 
 MAX_BODY_BYTES = 1 << 29
+MAX_LOGS = 16
+"""Log messages taken from one child; one more and it is up to no good."""
 _GZIP_FORMAT = 31
 _PROGRESS = msgspec.json.Decoder(Progress)
 _SUMMARY = msgspec.json.Decoder(Summary)
@@ -72,6 +74,7 @@ class Isolated:
         self._child = child
         self._spec = spec
         self._busy = asyncio.Lock()
+        self._logs = 0
 
     @classmethod
     async def start(cls, launcher: Launcher, spec: Spec) -> Isolated:
@@ -124,6 +127,8 @@ class Isolated:
             kind, payload = await self._receive()
             if kind == frames.PROGRESS:
                 on_progress(_PROGRESS.decode(payload))
+                # A child that floods us must not keep the loop to itself.
+                await asyncio.sleep(0)
             elif kind == frames.SUMMARY:
                 return _SUMMARY.decode(payload)
             else:
@@ -158,6 +163,9 @@ class Isolated:
                 raise JobFailed(_PROBLEM.decode(payload))
             if kind != frames.LOG:
                 return kind, payload
+            self._logs += 1
+            if self._logs > MAX_LOGS:
+                raise frames.BrokenStream
             # Escaped: a traceback may quote names from the model, control characters included.
             for line in payload.decode("utf-8", "replace").splitlines():
                 log.error("worker: %s", line.encode("unicode_escape").decode("ascii"))

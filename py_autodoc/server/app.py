@@ -41,7 +41,7 @@ class AutodocApp(ExtensionApp):
     idle_workers = Integer(
         3, min=0, help="Processes kept after their analysis to answer questions about nodes at once."
     ).tag(config=True)
-    worker_idle_seconds = Float(300.0, min=0, help="How long such a process is kept, in seconds.").tag(
+    worker_idle_seconds = Float(1800.0, min=0, help="How long such a process is kept, in seconds.").tag(
         config=True
     )
     allow_outside_links = Bool(

@@ -10,6 +10,7 @@ import signal
 import time
 
 from py_autodoc.errors import NotAModel
+from py_autodoc.jobs import frames
 from py_autodoc.jobs.errors import UnknownNode
 from py_autodoc.jobs.frames import Spec
 from py_autodoc.jobs.stamps import Companion, stamp_beside
@@ -86,6 +87,9 @@ def act(text: str, spec: Spec) -> None:
     elif text == "garbage":
         os.write(find_socket(), b"\xff" * 64)
         time.sleep(3600)
+    elif text == "flood":
+        while True:
+            os.write(find_socket(), frames.pack(frames.LOG, b"x" * 100))
     elif text == "write":
         with open(os.path.join(os.path.dirname(spec.path), "written"), "w") as file:
             file.write("a child must not write files")

@@ -28,6 +28,7 @@ ENDS = [
     ("bug", "internal-error", 500),
     ("deep", "too-deep", 500),
     ("garbage", "worker-died", 500),
+    ("flood", "worker-died", 500),
     ("write", "internal-error", 500),
 ]
 

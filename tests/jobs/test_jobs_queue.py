@@ -11,8 +11,9 @@ import pytest
 from jobs_help import a_queue, coroutine, last_state, make_spec, outcome, until
 
 from py_autodoc.jobs.errors import FileChanged, JobFailed, JobNotDone, QueueFull, UnknownJob
+from py_autodoc.jobs.frames import Progress
 from py_autodoc.jobs.isolate import Body
-from py_autodoc.jobs.record import CANCELLED, DONE, QUEUED, RUNNING
+from py_autodoc.jobs.record import CANCELLED, DONE, MESSAGE_INTERVAL_S, QUEUED, RUNNING, Record
 from py_autodoc.jobs.stamps import Stamp
 
 
@@ -173,6 +174,26 @@ async def test_watching_begins_with_the_present_and_ends_with_the_end(tmp_path: 
         assert (await early)[0].seq < (await late)[0].seq
         assert (await late)[0].phase == "step 2"
         assert [job.state for job in await seen(queue, job.id)] == [DONE]
+
+
+@coroutine
+async def test_a_watcher_gets_ten_states_a_second_at_most_but_the_last_at_once(tmp_path: Path) -> None:
+    record = Record(("key",), make_spec(tmp_path, "ok"))
+    record.begin()
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    watching = asyncio.create_task(all_of(record))
+    for step in range(2000):
+        record.progress(Progress("step", step, 2000))
+        await asyncio.sleep(0)
+    record.finish()
+    states = await watching
+    assert len(states) <= 3 + (loop.time() - begun) / MESSAGE_INTERVAL_S
+    assert (states[0].state, states[-1].state) == (RUNNING, DONE)
+
+
+async def all_of(record: Record) -> list:
+    return [job async for job in record.watch()]
 
 
 def test_stamps_tell_files_and_states_apart(tmp_path: Path) -> None:

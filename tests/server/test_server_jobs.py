@@ -7,11 +7,15 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest_help import assert_problem
 from jobs_help import until
+from jupyter_server.utils import JupyterServerAuthWarning
+from tornado import web
 
 
 async def test_from_post_to_picture(client: Any) -> None:
@@ -259,3 +263,21 @@ def test_the_server_process_does_not_import_the_analysis() -> None:
     code = f"import sys, py_autodoc.server.app; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_installing_enables_the_extension() -> None:
+    root = Path(__file__).parent.parent.parent
+    enabled = json.loads((root / "jupyter-config/server-config/py_autodoc.json").read_text())
+    (name,) = enabled["ServerApp"]["jpserver_extensions"]
+    (point,) = import_module(name)._jupyter_server_extension_points()
+    assert point["app"].name == name
+
+
+async def test_a_handler_without_permission_would_be_noticed(client: Any, autodoc: Any) -> None:
+    """That this suite's server is as strict as its tests claim."""
+
+    class Open(web.RequestHandler):
+        def get(self) -> None: ...
+
+    with pytest.raises(JupyterServerAuthWarning, match="GET of Open"):
+        autodoc.serverapp.web_app.add_handlers(".*$", [("/open", Open)])
