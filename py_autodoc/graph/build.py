@@ -73,6 +73,7 @@ class _Builder:
         for graph in self.graphs:  # grows while bodies are found
             self._graph(graph)
         checks.empty(proto, self.notes)
+        checks.used_domains(self.nodes, self.opsets, self.notes)
         graphs = self._ordered()
         fill_scopes(self.nodes, self.tensors, graphs[0].nodes, self.unscoped)
         quantized = scales_and_zero_points(self.nodes, self.constants, self.notes, self._name)

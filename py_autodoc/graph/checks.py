@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import onnx
 
-from py_autodoc.graph.model import Shape
+from py_autodoc.graph.model import Node, Shape
 from py_autodoc.graph.names import text
 from py_autodoc.graph.notes import Notes
 from py_autodoc.graph.values import (
@@ -37,9 +37,15 @@ def opsets(proto: onnx.ModelProto, notes: Notes) -> dict[str, int]:
         limit = _MAX_OPSET.get(domain)
         if limit is not None and not 1 <= entry.version <= limit:
             notes.add("opset-unknown", f"Version {entry.version} is unknown; 1 to {limit} are known.", shown)
-    if not found:
-        notes.add("opset-missing", "The model imports no operator set.")
     return found
+
+
+def used_domains(nodes: Iterable[Node], imported: Mapping[str, int], notes: Notes) -> None:
+    """Note domains that nodes use and the model does not import."""
+    for domain in sorted({node.domain for node in nodes} - set(imported)):
+        notes.add(
+            "opset-missing", "Nodes use this domain, but the model does not import it.", domain or "ai.onnx"
+        )
 
 
 def empty(proto: onnx.ModelProto, notes: Notes) -> None:

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from py_autodoc.graph.model import Diagnostic
 
 _PER_CODE = 20
-_SEVERITY = {
+SEVERITY: Mapping[str, str] = {
     "bad-attribute": "error",
     "cycle": "error",
+    "data-size-mismatch": "warning",
+    "deep-hierarchy": "info",
+    "dim-overflow": "warning",
+    "duplicate-name": "info",
     "duplicate-output": "error",
     "empty-graph": "warning",
+    "expansion-too-large": "warning",
+    "external-missing": "warning",
     "external-outside": "error",
     "external-range": "error",
+    "external-self": "warning",
     "function-cycle": "error",
-    "undefined-input": "error",
-    "duplicate-name": "info",
+    "function-opset": "info",
     "long-name": "info",
-    "unsorted": "info",
-    "deep-hierarchy": "info",
     "negative-dim": "warning",
+    "non-utf8-name": "warning",
+    "opset-duplicate": "warning",
+    "opset-missing": "warning",
+    "opset-unknown": "warning",
+    "undefined-input": "error",
+    "unknown-dtype": "warning",
+    "unsorted": "info",
+    "zero-scale": "warning",
 }
+"""Every code about a model's structure: ``error`` where no runtime would take the model."""
 
 
 class Notes:
@@ -33,17 +48,16 @@ class Notes:
         self._count: dict[str, int] = {}
 
     def add(self, code: str, message: str, where: str = "", node: int = -1, tensor: int = -1) -> None:
-        """Record one diagnostic."""
+        """Record one diagnostic; its code must be in ``SEVERITY``."""
         seen = self._count.get(code, 0)
         self._count[code] = seen + 1
         if seen < _PER_CODE:
-            severity = _SEVERITY.get(code, "warning")
-            self._items.append(Diagnostic(code, severity, message, where, node, tensor))
+            self._items.append(Diagnostic(code, SEVERITY[code], message, where, node, tensor))
 
     def done(self) -> list[Diagnostic]:
         """All diagnostics, with one line for those left out of each code."""
         more = [
-            Diagnostic(code, _SEVERITY.get(code, "warning"), f"{count - _PER_CODE:,} more of the same.")
+            Diagnostic(code, SEVERITY[code], f"{count - _PER_CODE:,} more of the same.")
             for code, count in self._count.items()
             if count > _PER_CODE
         ]
