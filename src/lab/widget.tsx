@@ -132,6 +132,8 @@ export class OnnxWidgetFactory extends ABCWidgetFactory<OnnxDocument> {
     const content = new OnnxPanel(context, this._services, ordinal);
     const widget = new OnnxDocument({ context, content });
     widget.title.icon = onnxIcon;
+    // All that Lab would put there is a note that the file cannot be edited.
+    widget.toolbar.hide();
     widget.disposed.connect(() => this._ordinals.get(context)?.delete(ordinal));
     return widget;
   }

@@ -1,0 +1,242 @@
+import { expect, test } from '@jupyterlab/galata';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { current, listen, openModel } from './helpers';
+
+const root = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
+
+test.use({ autoGoto: false, tmpPath: '' });
+
+test.beforeEach(async ({ page }) => {
+  await page.goto();
+  await page.theme.setLightTheme();
+});
+
+test('a double click shows the graph; a click on a node its MACs', async ({
+  page
+}) => {
+  const log = listen(page);
+  const panel = await openModel(page, 'resnet50.onnx');
+  const totals = panel.getByRole('group', { name: 'Totals' });
+  await expect(totals).toContainText('4.09 G');
+  await expect(totals).toContainText('25.5 M');
+  await panel
+    .getByRole('button', { name: /^Conv\b/ })
+    .first()
+    .click();
+  const inspector = panel.locator('.oad-Inspector');
+  await expect(inspector).toContainText('118,013,952');
+  await expect(inspector).toContainText('236,830,720');
+  await expect(inspector).toContainText('64×3×7×7');
+  await expect(inspector).toContainText('group');
+  // Operator documentation comes from the ONNX schema.
+  await expect(inspector).toContainText('The convolution operator');
+  expect(log.foreign).toEqual([]);
+  expect(log.errors).toEqual([]);
+});
+
+test('the bytes of a 300 MB model never reach the browser and no checkpoint is written', async ({
+  page
+}) => {
+  const log = listen(page);
+  await openModel(page, 'big.onnx');
+  await page.keyboard.press('Control+s');
+  await expect(page.locator('.Toastify__toast')).toContainText('read-only');
+  const about = log.requests.filter(r => r.url.includes('big.onnx'));
+  expect(about.length).toBeGreaterThan(0);
+  expect(about.filter(r => r.url.includes('content=1'))).toEqual([]);
+  expect(about.filter(r => r.method === 'PUT')).toEqual([]);
+  expect(
+    about.filter(r => r.method === 'POST' && r.url.includes('checkpoints'))
+  ).toEqual([]);
+  const moved = log.requests
+    .filter(r => r.url.includes('/api/'))
+    .reduce((sum, r) => sum + Math.max(0, r.bytes), 0);
+  expect(moved).toBeLessThan(1_000_000);
+  const checkpoints = path.join(root, '.ipynb_checkpoints');
+  const copies = fs.existsSync(checkpoints) ? fs.readdirSync(checkpoints) : [];
+  expect(copies).toEqual([]);
+  expect(fs.statSync(path.join(root, 'big.onnx')).size).toBeGreaterThan(3e8);
+});
+
+test('search finds, counts, steps and opens what hides a match', async ({
+  page
+}) => {
+  const panel = await openModel(page, 'bert_base.onnx');
+  const search = panel
+    .getByRole('searchbox')
+    .or(panel.locator('.oad-Search-input'));
+  await search.first().fill('softmax');
+  await expect(panel.locator('.oad-Search-count')).toContainText('12');
+  await search.first().press('Enter');
+  await expect(panel.locator('.oad-Inspector')).toContainText('Softmax');
+  await expect(
+    panel.getByRole('button', { name: /^Softmax\b/ }).first()
+  ).toBeVisible();
+});
+
+test('the heatmap colours the graph and names its scale', async ({ page }) => {
+  const panel = await openModel(page, 'resnet50.onnx');
+  await panel.getByLabel('Heatmap').selectOption({ label: 'Parameters' });
+  await expect(panel.locator('.oad-Legend')).toContainText('Parameters');
+  await panel.getByLabel('Heatmap').selectOption({ label: 'None' });
+  await expect(panel.locator('.oad-Legend')).toHaveCount(0);
+  await panel.locator('.oad-GraphHost').click({ position: { x: 5, y: 5 } });
+  await page.keyboard.press('h');
+  await expect(panel.locator('.oad-Legend')).toBeVisible();
+});
+
+test('table and graph follow each other', async ({ page }) => {
+  const panel = await openModel(page, 'resnet50.onnx');
+  await panel.getByRole('tab', { name: /Layers/ }).click();
+  const table = panel.getByRole('grid', { name: 'Layers' });
+  await table.getByRole('columnheader', { name: /MACs/ }).first().click();
+  const row = table.getByRole('row').nth(1);
+  await row.click();
+  await expect(row).toHaveAttribute('aria-selected', 'true');
+  await expect(panel.locator('.oad-Inspector')).toContainText('Conv');
+  await panel
+    .getByRole('button', { name: /^MaxPool\b/ })
+    .first()
+    .click();
+  await expect(table.locator('[role=row][aria-selected=true]')).toContainText(
+    'MaxPool'
+  );
+});
+
+test('a symbol gets a value and every number follows', async ({ page }) => {
+  const panel = await openModel(page, 'bert_dyn.onnx');
+  await panel.getByRole('tab', { name: /Dimensions/ }).click();
+  const dims = panel.getByRole('tabpanel');
+  const boxes = dims.getByRole('spinbutton');
+  await expect(boxes).toHaveCount(2);
+  await boxes.nth(0).fill('2');
+  await boxes.nth(1).fill('128');
+  await dims.getByRole('button', { name: /Apply/ }).click();
+  await expect(panel.getByRole('group', { name: 'Totals' })).toContainText(
+    '22.3 G'
+  );
+});
+
+test('a script-laden model stays inert', async ({ page }) => {
+  const log = listen(page);
+  const panel = await openModel(page, 'hostile.onnx');
+  await panel
+    .getByRole('button', { name: /^Relu\b/ })
+    .first()
+    .click();
+  await expect(panel.locator('.oad-Inspector')).toContainText('onerror');
+  await panel.getByRole('tab', { name: /Layers/ }).click();
+  await panel.getByRole('tab', { name: /Diagnostics/ }).click();
+  await expect(panel.getByRole('tabpanel')).toContainText('unknown-op');
+  expect(await page.evaluate(() => 'PWNED' in window)).toBe(false);
+  expect(await panel.locator('img, script').count()).toBe(0);
+  expect(log.errors).toEqual([]);
+});
+
+test('a broken file says what it is and what to do', async ({ page }) => {
+  await page.locator('.jp-DirListing-item[title^="Name: lfs.onnx"]').dblclick();
+  const fault = current(page).getByRole('alert');
+  await expect(fault).toContainText('Git LFS');
+  await expect(fault).toContainText('git lfs pull');
+  await page
+    .locator('.jp-DirListing-item[title^="Name: model.ort"]')
+    .dblclick();
+  await expect(current(page).getByRole('alert')).toContainText(/ORT/i);
+});
+
+test('a file that changed on disk offers a reload', async ({ page }) => {
+  const file = path.join(root, 'changing.onnx');
+  fs.copyFileSync(path.join(root, 'resnet_tiny.onnx'), file);
+  await page.filebrowser.refresh();
+  const panel = await openModel(page, 'changing.onnx');
+  await expect(panel.getByRole('group', { name: 'Totals' })).toContainText(
+    '3.73 M'
+  );
+  fs.copyFileSync(path.join(root, 'resnet50.onnx'), file);
+  const reload = panel.getByRole('alert').or(panel.locator('.oad-Banner'));
+  await expect(reload.first()).toContainText(/changed/i);
+  await reload
+    .first()
+    .getByRole('button', { name: /Reload/ })
+    .click();
+  await expect(panel.getByRole('group', { name: 'Totals' })).toContainText(
+    '4.09 G'
+  );
+});
+
+test('the view is restored after a reload of the page', async ({ page }) => {
+  const panel = await openModel(page, 'resnet_tiny.onnx');
+  await panel.getByLabel('Heatmap').selectOption({ label: 'Parameters' });
+  await expect(page).toHaveURL(/resnet_tiny\.onnx/);
+  await page.evaluate(
+    () =>
+      new Promise(done =>
+        // Lab saves its layout after a second of rest.
+        requestIdleCallback(() => setTimeout(done, 2500))
+      )
+  );
+  await page.reload({ waitForIsReady: false });
+  await expect(
+    current(page).locator('.oad-GraphHost[data-drawn]')
+  ).toBeVisible();
+  await expect(current(page).getByLabel('Heatmap')).toHaveValue('params');
+});
+
+test('opens from the palette, by URL and a second view of one file', async ({
+  page
+}) => {
+  await page.goto('tree/resnet_tiny.onnx', { waitForIsReady: false });
+  await expect(
+    current(page).locator('.oad-GraphHost[data-drawn]')
+  ).toBeVisible();
+  await page.evaluate(async () => {
+    await window.jupyterapp.commands.execute('docmanager:open', {
+      path: 'resnet_tiny.onnx',
+      factory: 'ONNX Autodoc',
+      options: { mode: 'split-right' }
+    });
+    await window.jupyterapp.commands.execute('docmanager:clone');
+  });
+  await expect(page.locator('.oad-GraphHost[data-drawn]')).toHaveCount(2);
+  await page.evaluate(() =>
+    window.jupyterapp.commands.execute('onnx-autodoc:open', {
+      path: 'resnet50.onnx'
+    })
+  );
+  await expect(
+    current(page).filter({ hasText: '4.09 G' }).first()
+  ).toBeVisible();
+});
+
+test('everything is reachable by keyboard', async ({ page }) => {
+  const panel = await openModel(page, 'bert_base.onnx');
+  await panel.locator('.oad-GraphHost [role=button]').first().focus();
+  const before = await panel
+    .locator('.oad-GraphHost')
+    .getAttribute('data-drawn');
+  const group = panel.getByRole('button', { name: /BertLayer/ }).first();
+  await group.focus();
+  await page.keyboard.press('Enter');
+  await expect(panel.locator('.oad-GraphHost')).not.toHaveAttribute(
+    'data-drawn',
+    before ?? ''
+  );
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Control+f');
+  await expect(panel.locator('.oad-Search-input')).toBeFocused();
+});
+
+test('looks right in the dark', async ({ page }, info) => {
+  await page.theme.setDarkTheme();
+  const panel = await openModel(page, 'bert_base.onnx');
+  const colour = await panel
+    .locator('.oad-Viewer')
+    .evaluate(element => getComputedStyle(element).backgroundColor);
+  const [r, g, b] = (colour.match(/\d+/g) ?? []).map(Number);
+  expect(Math.max(r, g, b)).toBeLessThan(80);
+  const shot = await panel.screenshot({ path: info.outputPath('dark.png') });
+  expect(shot.byteLength).toBeGreaterThan(10_000);
+  await page.theme.setLightTheme();
+});
