@@ -275,3 +275,18 @@ def test_ring_names_the_nodes():
     assert note.code == "cycle"
     assert set(note.where.split(" → ")) == {"A", "B"}
     assert sorted(model.graphs[0].nodes) == [0, 1, 2]
+
+
+def test_domains_used_but_not_imported():
+    model = graph_of([node("Relu", ["x"], ["h"]), node("Gelu", ["h"], ["y"], domain="com.microsoft")])
+    (note,) = model.diagnostics
+    assert (note.code, note.where) == ("opset-missing", "com.microsoft")
+    assert model.nodes[1].opset == 0
+
+
+def test_codes_are_known():
+    from py_autodoc.graph.notes import SEVERITY, Notes
+
+    assert set(SEVERITY.values()) <= {"info", "warning", "error"}
+    with pytest.raises(KeyError):
+        Notes().add("no-such-code", "")
