@@ -226,15 +226,22 @@ export class Interaction implements IPointerSink {
     return true;
   }
 
-  /** The leftmost or rightmost box. */
+  /** The leftmost or rightmost box; of a column the topmost. */
   private end(last: boolean): boolean {
     const { scene } = this.actor;
     let best = -1;
+    let least = Infinity;
     for (let b = 0; scene && b < scene.boxCount; b++) {
       if (walkable(scene, b) && scene.boxKind[b] !== BoxKind.OpenGroup) {
-        const better = best < 0 || scene.boxX[b] < scene.boxX[best] !== last;
-        best =
-          better && (best < 0 || scene.boxX[b] !== scene.boxX[best]) ? b : best;
+        const middle = Math.round(scene.boxX[b] + scene.boxW[b] / 2);
+        const along = last ? -middle : middle;
+        if (
+          along < least ||
+          (along === least && scene.boxY[b] < scene.boxY[best])
+        ) {
+          least = along;
+          best = b;
+        }
       }
     }
     if (best >= 0) {

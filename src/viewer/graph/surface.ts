@@ -18,6 +18,7 @@ import {
   fitRect,
   homeCamera,
   type IPoint,
+  type IRect,
   type ISize,
   sameCamera,
   zoomAt
@@ -27,6 +28,7 @@ import { type IDecor, NO_DECOR } from './decor';
 import type { SceneIndex } from './grid';
 import { type IActor, Interaction } from './interaction';
 import type { Links } from './links';
+import { TITLE_BAR } from './metrics';
 import { Minimap } from './minimap';
 import { Flight } from './motion';
 import { ScenePaint } from './paint';
@@ -276,7 +278,7 @@ export class GraphSurface implements IActor {
     this._cursor = box;
     this.updateDecor({ cursor: byKey ? box : -1 });
     if (byKey && box >= 0) {
-      this.reveal(box);
+      this.reveal(boxRect(this.scene!, box));
       this.frame();
       if (!this.renderer.focusBox(box) && this.renderer.drawing) {
         this.stage.announce(boxName(this.renderer.drawing, box, this.strings));
@@ -355,16 +357,17 @@ export class GraphSurface implements IActor {
       this.apply(
         anchored(this._camera, boxRect(before, old), boxRect(after, now))
       );
-      this.reveal(now);
+      const r = boxRect(after, now);
+      // Only its title must be seen: what opened stays where it was clicked.
+      this.reveal({ ...r, w: Math.min(r.w, 120), h: Math.min(r.h, TITLE_BAR) });
     } else {
       this.apply(this.clamped(this._camera));
     }
   }
 
-  /** Pans by as little as brings the box's top left part into view. */
-  private reveal(box: number): void {
+  /** Pans by as little as brings the rectangle's top left part into view. */
+  private reveal(r: IRect): void {
     const { view, _camera: c } = this;
-    const r = boxRect(this.scene!, box);
     const shift = (
       low: number,
       size: number,

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { buildTree, decode } from '../../core';
+import { Cards, spoken } from './card';
+import { createSizer } from './measure';
+import { MAX_CARD } from './metrics';
+import { categoryPaint } from './paint';
+import { encoderPayload, PayloadMaker } from './testing/payload';
+import { clip, TextMeasure } from './text';
+
+const model = decode(encoderPayload(2));
+const tree = buildTree(model);
+const cards = new Cards(model, tree);
+const find = (op: string): number =>
+  Array.from({ length: model.nodeCount }, (_, i) => i).find(
+    i => model.opType(i) === op
+  )!;
+
+describe('cards', () => {
+  it('shows the weights and the costs of a layer', () => {
+    const card = cards.of(find('Conv'));
+    expect(card.title).toBe('Conv');
+    // Which space stands before a unit is the core's choice.
+    const lines = card.lines.map(l => l.text.replace(/\s/g, ' '));
+    expect(lines).toEqual([
+      'W 768×3×16×16 · B 768',
+      '116 M MACs · 591 K params'
+    ]);
+  });
+
+  it('keeps elementwise nodes small, a bias included', () => {
+    expect(cards.of(find('Relu')).lines).toEqual([]);
+    expect(cards.of(find('Add')).lines).toEqual([]);
+    expect(cards.of(find('Add')).h).toBeLessThan(cards.of(find('Conv')).h);
+  });
+
+  it('says class, instance, size and share of a group', () => {
+    const group = tree.groupType.indexOf('EncoderLayer');
+    const card = cards.of(model.nodeCount + group);
+    expect([card.title, card.instance]).toEqual(['EncoderLayer', 'layer.0']);
+    expect(card.lines[0].text).toMatch(/^22.nodes$/);
+    expect(card.share).toBeGreaterThan(0.4);
+    expect(card.share).toBeLessThan(0.5);
+  });
+
+  it('leaves out what the reader switched off', () => {
+    const plain = new Cards(model, tree, {
+      weights: false,
+      names: true,
+      costs: false
+    });
+    expect(plain.of(find('Conv')).lines).toEqual([
+      { kind: 'name', text: '/model/patch/Conv' }
+    ]);
+  });
+
+  it('gives sizes that hold the text, within bounds', () => {
+    const sizer = createSizer(model, tree);
+    const measure = new TextMeasure();
+    for (let n = 0; n < model.nodeCount; n++) {
+      const { w } = sizer.node(n);
+      expect(w).toBeLessThanOrEqual(MAX_CARD);
+      expect(w).toBeGreaterThan(
+        Math.min(MAX_CARD - 1, measure.width(cards.of(n).title, 12.5, 600))
+      );
+    }
+    expect(sizer.pill('x'.repeat(4000)).w).toBeLessThan(200);
+  });
+
+  it('reads aloud what the card shows', () => {
+    expect(spoken(model, tree, find('Conv'))).toMatch(
+      /^Conv \/model\/patch\/Conv, 116.M MACs, 591.K params$/
+    );
+  });
+
+  it('neither measures nor shows endless or broken names', () => {
+    const m = new PayloadMaker();
+    const x = m.input('x', [1]);
+    const out = m.node({
+      op: `A${'b'.repeat(100000)}`,
+      name: 'n\n\u2028\u0000m',
+      inputs: [x],
+      shape: [1]
+    });
+    const odd = decode(m.build([out]));
+    const card = new Cards(odd, buildTree(odd)).of(0);
+    expect(card.title.length).toBeLessThan(200);
+    expect(card.w).toBeLessThanOrEqual(MAX_CARD);
+    expect(clip('n\n\u2028\u0000m')).toBe('n m');
+  });
+});
+
+describe('text', () => {
+  it('keeps both ends of a name that is too long', () => {
+    const measure = new TextMeasure();
+    const short = measure.shorten(
+      '/encoder/layer.11/attention/MatMul',
+      100,
+      10
+    );
+    expect(short).toMatch(/^\/enc.*….*Mul$/);
+    expect(measure.width(short, 10)).toBeLessThanOrEqual(100);
+    expect(measure.shorten('abc', 1, 10)).toBe('…');
+  });
+});
+
+describe('colours', () => {
+  it('maps unknown categories to a known token', () => {
+    expect(categoryPaint('layer')).toBe('--oad-cat-layer');
+    expect(categoryPaint('url(javascript:alert(1))')).toBe('--oad-cat-other');
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { BoxKind } from '../../core/types';
+import { edgePath, edgeWidth, labelSpot, portPath } from './edges';
+import { blockTitleSize, detailKey, Lod, lodOf } from './lod';
+import { mergeBoxes, mergeEdges } from './merge';
+import { ScenePaint } from './paint';
+import { tiles, titleShift } from './svg';
+import { fromBoxes } from './testing/scene';
+import { freeSpot } from './titles';
+
+const node = (x: number, y: number, kind = BoxKind.Node) => ({
+  kind,
+  entity: 0,
+  x,
+  y,
+  w: 100,
+  h: 40,
+  depth: 0,
+  parent: -1
+});
+const pair = (x: number, y: number, kind = BoxKind.Node) =>
+  fromBoxes(
+    [node(0, 0), node(x, y, kind)],
+    [{ source: 0, target: 1, tensor: 3 }],
+    () => -1
+  );
+
+describe('edge paths', () => {
+  it('is a line where level and a curve with level ends elsewhere', () => {
+    expect(edgePath(pair(200, 0), 0)).toBe('M100,20H200');
+    expect(edgePath(pair(200, 60), 0)).toBe('M100,20C150,20 150,80 200,80');
+  });
+
+  it('swings out to both sides when it goes back', () => {
+    const d = edgePath(pair(-300, 0), 0);
+    const [, c1, c2] = /C([\d.-]+),\S+ ([\d.-]+),/.exec(d)!.map(Number);
+    expect(c1).toBeGreaterThan(100);
+    expect(c2).toBeLessThan(-300);
+  });
+
+  it('marks both ends, but not at a port', () => {
+    expect(portPath(pair(200, 0), 0)).toBe('M100,20h0M200,20h0');
+    expect(portPath(pair(200, 0, BoxKind.Port), 0)).toBe('M100,20h0');
+  });
+
+  it('gets bolder with the number of tensors, within bounds', () => {
+    expect(edgeWidth(1)).toBeLessThan(edgeWidth(4));
+    expect(edgeWidth(1e9)).toBeLessThan(4);
+  });
+
+  it('gives a label the level part of a wire', () => {
+    expect(labelSpot(pair(200, 0), 0)).toEqual({ x: 150, y: 20, room: 100 });
+    const steep = labelSpot(pair(200, 300), 0)!;
+    expect(steep.room).toBeLessThan(50);
+    expect(labelSpot(pair(50, 0), 0)).toBeNull();
+  });
+});
+
+describe('levels of detail', () => {
+  it.each([
+    [0.01, Lod.Merged],
+    [0.06, Lod.Far],
+    [0.3, Lod.Far],
+    [0.31, Lod.Block],
+    [0.79, Lod.Block],
+    [0.8, Lod.Reading],
+    [4, Lod.Reading]
+  ])('at zoom %f draws level %i', (k, lod) => {
+    expect(lodOf(k)).toBe(lod);
+  });
+
+  it('redraws only at a change of key, and titles stay near 11 pixels', () => {
+    expect(detailKey(0.85)).toBe(detailKey(3));
+    expect(detailKey(0.5)).not.toBe(detailKey(0.7));
+    for (const k of [0.35, 0.5, 0.7]) {
+      expect(blockTitleSize(k) * k).toBeGreaterThan(9);
+      expect(blockTitleSize(k) * k).toBeLessThan(13);
+    }
+  });
+});
+
+describe('culling', () => {
+  const view = { w: 1000, h: 600 };
+
+  it('covers the view with tiles that stay put over small moves', () => {
+    const camera = { x: 5000, y: 300, k: 1 };
+    const a = tiles(camera, view);
+    expect(a.x).toBeLessThanOrEqual(4500);
+    expect(a.x + a.w).toBeGreaterThanOrEqual(5500);
+    expect(a.w).toBeLessThan(1600);
+    expect(tiles({ ...camera, x: 5003 }, view)).toEqual(a);
+  });
+
+  it('moves the title of an open group into view and no further than its end', () => {
+    const scene = fromBoxes(
+      [{ ...node(0, 0, BoxKind.OpenGroup), w: 4000 }],
+      [],
+      () => -1
+    );
+    expect(titleShift(scene, 0, { x: 300, y: 0, k: 1 }, view)).toBe(0);
+    expect(titleShift(scene, 0, { x: 2500, y: 0, k: 1 }, view)).toBe(2000);
+    expect(titleShift(scene, 0, { x: 9000, y: 0, k: 1 }, view)).toBeLessThan(
+      4000
+    );
+  });
+});
+
+describe('far pictures', () => {
+  const scene = fromBoxes(
+    [
+      node(0, 0, BoxKind.OpenGroup),
+      node(0, 0, BoxKind.Input),
+      node(300, 0, BoxKind.Output),
+      node(305, 200, BoxKind.Output)
+    ],
+    [
+      { source: 1, target: 2, tensor: 0 },
+      { source: 1, target: 3, tensor: 0 },
+      { source: 1, target: 3, tensor: 1 }
+    ],
+    () => -1
+  );
+  const model = { category: () => 'layer' } as never;
+
+  it('keeps every coloured area within one cell and drops panels', () => {
+    const { runs, rects } = mergeBoxes(
+      scene,
+      new ScenePaint(scene, model, null),
+      50,
+      20
+    );
+    expect(runs).toHaveLength(1);
+    const covered = (x: number, y: number): boolean => {
+      for (let i = 0; i < rects.length; i += 4) {
+        if (
+          x >= rects[i] &&
+          x < rects[i] + rects[i + 2] &&
+          y >= rects[i + 1] &&
+          y < rects[i + 1] + rects[i + 3]
+        ) {
+          return true;
+        }
+      }
+      return false;
+    };
+    expect(covered(50, 20)).toBe(true);
+    expect(covered(350, 220)).toBe(true);
+    expect(covered(200, 20)).toBe(false);
+    expect(covered(50, 220)).toBe(false);
+  });
+
+  it('draws one wire for wires between the same cells', () => {
+    expect(mergeEdges(scene, 100, 100).length / 4).toBe(2);
+  });
+
+  it('puts a title beside an earlier one or leaves it out', () => {
+    const taken = [{ x: 10, y: 0, w: 50, h: 13 }];
+    expect(freeSpot(taken, 10, 4, 30, 200)).toBe(60);
+    expect(freeSpot(taken, 10, 40, 30, 200)).toBe(10);
+    expect(freeSpot(taken, 10, 4, 30, 80)).toBeNull();
+  });
+});

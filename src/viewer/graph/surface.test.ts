@@ -1,0 +1,412 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { buildTree, createGraphView, decode } from '../../core';
+import type { IGraphModel, IGraphView, ITree } from '../../core/types';
+import type { GraphPayload } from '../../schema';
+import { createSizer } from './measure';
+import { GraphSurface, type IOverlay, type ISurfaceOptions } from './surface';
+import { encoderPayload, PayloadMaker } from './testing/payload';
+
+/** jsdom has no pointer events. */
+class FakePointerEvent extends MouseEvent {
+  readonly pointerId: number;
+  readonly pointerType = 'mouse';
+
+  constructor(type: string, init: PointerEventInit = {}) {
+    super(type, init);
+    this.pointerId = init.pointerId ?? 1;
+  }
+}
+vi.stubGlobal('PointerEvent', FakePointerEvent);
+
+const SIZE = { w: 1000, h: 600 };
+let surface: GraphSurface;
+let host: HTMLElement;
+let model: IGraphModel;
+let tree: ITree;
+let view: IGraphView;
+const calls = {
+  onSelect: vi.fn(),
+  onActivate: vi.fn(),
+  onSelectTensor: vi.fn(),
+  onHover: vi.fn(),
+  onContextMenu: vi.fn()
+};
+
+async function show(
+  payload: GraphPayload,
+  options: ISurfaceOptions = {}
+): Promise<void> {
+  model = decode(payload);
+  const groups = buildTree(model);
+  tree = groups;
+  view = createGraphView(groups, createSizer(model, groups));
+  await view.initial(40);
+  surface = new GraphSurface(host, {
+    callbacks: calls,
+    reducedMotion: true,
+    ...options
+  });
+  surface.setScene(view.scene, model, tree);
+}
+
+function root(): HTMLElement {
+  return host.querySelector<HTMLElement>('.oad-graph')!;
+}
+
+function element(op: string): SVGGElement {
+  return host.querySelector<SVGGElement>(`[role=button][aria-label^="${op}"]`)!;
+}
+
+/** Client coordinates of a world point of the element's box. */
+function pointOf(
+  el: Element,
+  dx = 30,
+  dy = 10
+): { clientX: number; clientY: number } {
+  const box = Number(el.getAttribute('data-box'));
+  const { x, y, k } = surface.camera;
+  return {
+    clientX: (view.scene.boxX[box] + dx - x) * k + SIZE.w / 2,
+    clientY: (view.scene.boxY[box] + dy - y) * k + SIZE.h / 2
+  };
+}
+
+function click(el: Element, more: MouseEventInit = {}, dx = 30): void {
+  const at = {
+    ...pointOf(el, dx),
+    bubbles: true,
+    button: 0,
+    pointerId: 1,
+    ...more
+  };
+  el.dispatchEvent(new PointerEvent('pointerdown', { buttons: 1, ...at }));
+  el.dispatchEvent(new PointerEvent('pointerup', at));
+}
+
+function press(key: string, more: KeyboardEventInit = {}): KeyboardEvent {
+  const target = root().contains(document.activeElement)
+    ? document.activeElement!
+    : root();
+  const event = new KeyboardEvent('keydown', {
+    key,
+    bubbles: true,
+    cancelable: true,
+    ...more
+  });
+  target.dispatchEvent(event);
+  return event;
+}
+
+const frame = (): Promise<number> =>
+  new Promise(done => requestAnimationFrame(done));
+
+beforeEach(() => {
+  vi.spyOn(HTMLElement.prototype, 'clientWidth', 'get').mockReturnValue(SIZE.w);
+  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(
+    SIZE.h
+  );
+  vi.spyOn(HTMLCanvasElement.prototype, 'getContext').mockReturnValue(null);
+  host = document.createElement('div');
+  document.body.append(host);
+});
+
+afterEach(() => {
+  surface.dispose();
+  expect(host.childElementCount).toBe(0);
+  host.remove();
+  vi.restoreAllMocks();
+  Object.values(calls).forEach(f => f.mockReset());
+});
+
+describe('what is drawn', () => {
+  it('names every box for a screen reader', async () => {
+    await show(encoderPayload(2));
+    expect(element('Conv').getAttribute('aria-label')).toMatch(
+      /Conv \/model\/patch\/Conv, 116.M MACs/
+    );
+    expect(element('EncoderModel').getAttribute('aria-expanded')).toBe('true');
+    expect(element('Input pixel_values').getAttribute('aria-label')).toContain(
+      '1×3×224×224'
+    );
+  });
+
+  it('draws what is in view and not the rest', async () => {
+    await show(encoderPayload(60));
+    await view.expandAll(Infinity);
+    surface.setScene(view.scene, model, tree);
+    const drawn = host.querySelectorAll('.oad-box').length;
+    expect(view.scene.boxCount).toBeGreaterThan(1200);
+    expect(drawn).toBeLessThan(200);
+    surface.setCamera({ ...surface.camera, k: 0.2 });
+    await frame();
+    expect(host.querySelectorAll('.oad-box')).toHaveLength(0);
+    expect(host.querySelectorAll('.oad-edges *')).toHaveLength(0);
+    expect(host.querySelector('canvas')!.style.display).toBe('block');
+  });
+
+  it('lets no name run or become an element', async () => {
+    const m = new PayloadMaker();
+    const evil =
+      '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
+    const x = m.input(evil, [1]);
+    const scope = m.scope(evil, evil);
+    const a = m.node({
+      op: evil,
+      name: evil,
+      inputs: [x],
+      shape: [evil],
+      scope
+    });
+    await show(
+      m.build([
+        m.node({ op: 'Relu', name: evil, inputs: [a], shape: [1], scope })
+      ]),
+      {
+        details: { weights: true, names: true, costs: true }
+      }
+    );
+    await view.expandAll(99);
+    surface.setScene(view.scene, model, tree);
+    expect(host.querySelector('img, script, [onerror]')).toBeNull();
+    expect(host.textContent).toContain('<img');
+    expect('hit' in window).toBe(false);
+  });
+
+  it('paints an overlay, zero quiet and unknown grey', async () => {
+    await show(encoderPayload(2));
+    const values = new Map([
+      ['Conv', 0.5],
+      ['Relu', 0]
+    ]);
+    const overlay: IOverlay = {
+      value: e =>
+        e < model.nodeCount ? (values.get(model.opType(e)) ?? NaN) : NaN,
+      color: () => '#123456',
+      textColor: () => '#fedcba'
+    };
+    surface.setOverlay(overlay);
+    await frame();
+    const fill = (op: string): string | null =>
+      element(op).querySelector('rect')!.getAttribute('fill');
+    expect(fill('Conv')).toBe('#123456');
+    expect(element('Conv').querySelector('path')!.getAttribute('fill')).toBe(
+      'var(--oad-cat-layer)'
+    );
+    expect(element('Conv').querySelector('text')!.getAttribute('fill')).toBe(
+      '#fedcba'
+    );
+    expect(fill('Relu')).toBe('var(--oad-card-zero)');
+    expect(fill('MaxPool')).toBe('var(--oad-card-unknown)');
+  });
+
+  it('marks selection, hits and the wires of a tensor', async () => {
+    await show(encoderPayload(2));
+    const conv = Number(element('Conv').getAttribute('data-entity'));
+    surface.setSelection([conv]);
+    surface.setHighlights([conv, conv + 1], conv + 1);
+    surface.setTensor(model.outputs[model.outputOffsets[conv]]);
+    await frame();
+    const count = (name: string): number =>
+      host.querySelectorAll(`.${name}`).length;
+    expect(count('oad-ring-selected')).toBe(1);
+    expect(count('oad-ring-hit')).toBe(2);
+    expect(count('oad-ring-current')).toBe(1);
+    expect(count('oad-wire-bright')).toBe(1);
+    expect(count('oad-ring-consumer')).toBe(1);
+  });
+});
+
+describe('pointer', () => {
+  it('selects, adds with Shift and clears on the ground', async () => {
+    await show(encoderPayload(2));
+    const conv = Number(element('Conv').getAttribute('data-entity'));
+    click(element('Conv'));
+    expect(calls.onSelect).toHaveBeenLastCalledWith(conv, { additive: false });
+    click(element('Conv'), { shiftKey: true });
+    expect(calls.onSelect).toHaveBeenLastCalledWith(conv, { additive: true });
+    click(element('Conv'), { clientX: 5, clientY: 5 });
+    expect(calls.onSelect).toHaveBeenLastCalledWith(null, { additive: false });
+    click(element('Input'));
+    expect(calls.onSelectTensor).toHaveBeenCalledTimes(1);
+  });
+
+  it('opens a group by double-click, all of it with Alt, at once on the chevron', async () => {
+    await show(encoderPayload(2));
+    const card = element('EncoderLayer');
+    const entity = Number(card.getAttribute('data-entity'));
+    card.dispatchEvent(
+      new MouseEvent('dblclick', { bubbles: true, ...pointOf(card, 60) })
+    );
+    expect(calls.onActivate).toHaveBeenLastCalledWith(entity, {
+      recursive: false
+    });
+    card.dispatchEvent(
+      new MouseEvent('dblclick', {
+        bubbles: true,
+        altKey: true,
+        ...pointOf(card, 60)
+      })
+    );
+    expect(calls.onActivate).toHaveBeenLastCalledWith(entity, {
+      recursive: true
+    });
+    click(card, {}, 10);
+    expect(calls.onActivate).toHaveBeenCalledTimes(3);
+    expect(calls.onSelect).not.toHaveBeenCalled();
+  });
+
+  it('pans by dragging without selecting', async () => {
+    await show(encoderPayload(2));
+    const before = surface.camera;
+    const fire = (type: string, x: number): boolean =>
+      root().dispatchEvent(
+        new PointerEvent(type, {
+          clientX: x,
+          clientY: 300,
+          pointerId: 1,
+          button: 0,
+          buttons: 1
+        })
+      );
+    fire('pointerdown', 500);
+    fire('pointermove', 400);
+    fire('pointerup', 400);
+    expect(surface.camera.x).toBeCloseTo(before.x + 100 / before.k);
+    expect(calls.onSelect).not.toHaveBeenCalled();
+  });
+
+  it('zooms with Ctrl+wheel and leaves a wheel that moves nothing to the page', async () => {
+    await show(encoderPayload(2));
+    const wheel = (init: WheelEventInit): WheelEvent => {
+      const event = new WheelEvent('wheel', {
+        cancelable: true,
+        clientX: 500,
+        clientY: 300,
+        ...init
+      });
+      root().dispatchEvent(event);
+      return event;
+    };
+    const { k } = surface.camera;
+    expect(wheel({ deltaY: -100, ctrlKey: true }).defaultPrevented).toBe(true);
+    expect(surface.camera.k).toBeGreaterThan(k);
+    expect(wheel({ deltaY: 50 }).defaultPrevented).toBe(true);
+    wheel({ deltaY: 1e7 });
+    expect(wheel({ deltaY: 1e7 }).defaultPrevented).toBe(false);
+  });
+
+  it('brightens what is under the pointer', async () => {
+    await show(encoderPayload(2));
+    const conv = element('Conv');
+    const entity = Number(conv.getAttribute('data-entity'));
+    conv.dispatchEvent(
+      new PointerEvent('pointermove', { bubbles: true, ...pointOf(conv) })
+    );
+    expect(calls.onHover).toHaveBeenLastCalledWith({
+      kind: 'entity',
+      id: entity
+    });
+    await frame();
+    expect(
+      host.querySelectorAll('.oad-wire-in, .oad-wire-bright')
+    ).toHaveLength(2);
+    root().dispatchEvent(new PointerEvent('pointerleave'));
+    expect(calls.onHover).toHaveBeenLastCalledWith(null);
+  });
+});
+
+describe('keyboard', () => {
+  it('walks along edges with the focus, and Enter opens', async () => {
+    await show(encoderPayload(2));
+    click(element('Conv'));
+    root().focus();
+    const steps: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      press('ArrowRight');
+      const name = document.activeElement!.getAttribute('aria-label')!;
+      steps.push(name.split(/[ ,]/)[0]);
+    }
+    expect(steps).toEqual(['Relu', 'MaxPool', 'Reshape']);
+    press('ArrowLeft');
+    expect(document.activeElement).toBe(element('MaxPool'));
+    expect(host.querySelectorAll('[tabindex="0"][role=button]')).toHaveLength(
+      1
+    );
+    press('Enter', { altKey: true });
+    expect(calls.onActivate).toHaveBeenCalledWith(expect.any(Number), {
+      recursive: true
+    });
+    press('Escape');
+    expect(calls.onSelect).toHaveBeenLastCalledWith(null, { additive: false });
+  });
+
+  it('takes only its own keys', async () => {
+    await show(encoderPayload(2));
+    expect(press('f', { ctrlKey: true }).defaultPrevented).toBe(false);
+    expect(press('Tab').defaultPrevented).toBe(false);
+    expect(press('+').defaultPrevented).toBe(true);
+    expect(press(' ').defaultPrevented).toBe(true);
+  });
+
+  it('keeps the focus inside when the focused box is culled', async () => {
+    await show(encoderPayload(60));
+    root().focus();
+    press('Home');
+    expect(document.activeElement!.getAttribute('role')).toBe('button');
+    surface.setCamera({ ...surface.camera, x: view.scene.width });
+    await frame();
+    expect(document.activeElement).toBe(root());
+  });
+
+  it('says where it is when there is no element to focus', async () => {
+    await show(encoderPayload(60));
+    surface.setCamera({ ...surface.camera, k: 0.2 });
+    await frame();
+    root().focus();
+    press('Home');
+    expect(host.querySelector('[aria-live]')!.textContent).toMatch(/^Input/);
+  });
+});
+
+describe('scenes', () => {
+  it('keeps the opened box still and says that it opened', async () => {
+    await show(encoderPayload(4));
+    const card = element('EncoderLayer');
+    const entity = Number(card.getAttribute('data-entity'));
+    const before = pointOf(card, 0, 0);
+    const old = view.scene;
+    await view.expand(entity - model.nodeCount);
+    surface.setScene(view.scene, model, tree, {
+      animateFrom: old,
+      anchorEntity: entity
+    });
+    const panel = host.querySelector(`[data-entity="${entity}"]`)!;
+    expect(panel.getAttribute('aria-expanded')).toBe('true');
+    const after = pointOf(panel, 0, 0);
+    expect(after.clientX).toBeCloseTo(before.clientX);
+    expect(after.clientY).toBeCloseTo(before.clientY);
+    expect(host.querySelector('[aria-live]')!.textContent).toMatch(
+      /EncoderLayer.*expanded/
+    );
+  });
+
+  it("brings a hidden node's group to the middle", async () => {
+    await show(encoderPayload(12));
+    const node = model.nodeCount - 4;
+    surface.zoomTo(node, false);
+    const box = view.scene.boxOf(node);
+    expect(surface.camera.x).toBeCloseTo(
+      view.scene.boxX[box] + view.scene.boxW[box] / 2
+    );
+    expect(surface.camera.k).toBeGreaterThanOrEqual(0.8);
+  });
+
+  it('takes an empty model', async () => {
+    await show(new PayloadMaker().build([]));
+    surface.fit();
+    press('ArrowRight');
+    await frame();
+    expect(host.querySelectorAll('.oad-box')).toHaveLength(0);
+  });
+});
