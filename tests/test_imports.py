@@ -16,7 +16,9 @@ HEAVY = [
 
 def loaded_by(code: str) -> set[str]:
     """Top-level packages a fresh interpreter has loaded after ``code``."""
-    script = f"{code}\nimport json, sys\nprint(json.dumps(sorted({{m.partition('.')[0] for m in sys.modules}})))"
+    script = (
+        f"{code}\nimport json, sys\nprint(json.dumps(sorted({{m.partition('.')[0] for m in sys.modules}})))"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return set(json.loads(done.stdout.splitlines()[-1]))
 
@@ -46,9 +48,10 @@ except SystemExit:
 
 
 def test_writing_a_file_needs_no_rich(tmp_path):
+    args = ["analyze", "tests/data/models/mnist_cntk.onnx", "--out-json", str(tmp_path / "r.json")]
     code = f"""
 import sys
-sys.argv = ["onnx-autodoc", "analyze", "tests/data/models/mnist_cntk.onnx", "--out-json", {str(tmp_path / "r.json")!r}]
+sys.argv = ["onnx-autodoc", *{args!r}]
 from py_autodoc.cli import main
 try:
     main()

@@ -169,6 +169,7 @@ def _close_stdout() -> None:
 
 
 @click.group(
+    NAME,
     cls=App,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

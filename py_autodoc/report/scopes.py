@@ -50,7 +50,8 @@ class _Builder:
     def _box(self, graph: int) -> None:
         """The scope of a body lies in the scope of its control node, which has an earlier graph."""
         above = self.tree.node[self.model.graphs[graph].parent_node]
-        label = graph_label(self.model, graph)
+        # The path in the control node's name is told by the scopes above.
+        label = graph_label(self.model, graph).rpartition("/")[2]
         self.tree.graph[graph] = self._add(above, label, "", SUBGRAPH)
 
     def _place(self, graph: int, node: Node) -> int:
