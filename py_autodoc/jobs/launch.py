@@ -87,8 +87,8 @@ class ForkLauncher:
     def __init__(self, engine: str = ENGINE, search: Sequence[str] = ()) -> None:
         self._engine = engine
         self._search = search
-        self._starting = asyncio.Lock()
-        self._zygote: _ZygoteLink | None = None
+        self._opening: asyncio.Task[_ZygoteLink] | None = None
+        """Under way or done; shared by all who need the zygote."""
         self._ids = itertools.count(1)
 
     async def warm(self) -> None:
@@ -117,24 +117,34 @@ class ForkLauncher:
 
         return Child(reader, writer.write, stop, exited)
 
+    @property
+    def zygote(self) -> _ZygoteLink | None:
+        """The running zygote, if there is one."""
+        task = self._opening
+        if task is None or not task.done() or task.cancelled() or task.exception() is not None:
+            return None
+        return task.result() if task.result().alive else None
+
     async def rest(self) -> None:
         """Ends the zygote unless it has children."""
-        if self._zygote is not None and not self._zygote.exits:
+        if self.zygote is not None and not self.zygote.exits:
             await self.close()
 
     async def close(self) -> None:
         """Ends the zygote and its children."""
-        link, self._zygote = self._zygote, None
-        if link is not None:
+        opening, self._opening = self._opening, None
+        if opening is None:
+            return
+        with contextlib.suppress(OSError):
+            link = await opening
             link.close()
             await asyncio.get_running_loop().run_in_executor(None, _reap, link.process)
 
     async def _link(self) -> _ZygoteLink:
-        async with self._starting:
-            if self._zygote is None or not self._zygote.alive:
-                # Shielded: a cancelled job must not leave a half-started process behind.
-                self._zygote = await asyncio.shield(asyncio.ensure_future(self._open()))
-            return self._zygote
+        if self._opening is None or (self._opening.done() and self.zygote is None):
+            self._opening = asyncio.get_running_loop().create_task(self._open())
+        # Shielded: who starts the zygote may be cancelled, while others wait for it or will need it.
+        return await asyncio.shield(self._opening)
 
     async def _open(self) -> _ZygoteLink:
         ours, theirs = socket.socketpair()

@@ -14,7 +14,7 @@ from py_autodoc.jobs.errors import FileChanged, JobFailed, JobNotDone, QueueFull
 from py_autodoc.jobs.frames import Progress, Render, Spec
 from py_autodoc.jobs.isolate import Body, Isolated
 from py_autodoc.jobs.launch import Launcher
-from py_autodoc.jobs.record import DONE, QUEUED, Record
+from py_autodoc.jobs.record import DONE, Record
 from py_autodoc.jobs.stamps import unchanged
 from py_autodoc.jobs.store import Store
 from py_autodoc.limits import SERVER, Limits
@@ -71,7 +71,7 @@ class JobQueue:
         if record is not None:
             record.requesters += 1
             return record.job()
-        waiting = sum(record.state == QUEUED for record in self._store.records)
+        waiting = sum(not other.over for other in self._store.records) - self.settings.max_running
         if waiting >= self.settings.max_pending:
             raise QueueFull(waiting)
         record = Record(key, spec)

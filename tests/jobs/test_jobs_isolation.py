@@ -186,8 +186,8 @@ def test_the_engine_is_chosen_by_code_and_not_by_configuration() -> None:
 
 async def zygote_pid(queue: object) -> int:
     launcher = queue._launcher  # type: ignore[attr-defined]
-    await until(lambda: launcher._zygote is not None)
-    return launcher._zygote.process.pid
+    await until(lambda: launcher.zygote is not None)
+    return launcher.zygote.process.pid
 
 
 def descendants(pid: int) -> list[int]:

@@ -89,6 +89,17 @@ async def test_no_more_run_and_wait_than_allowed(tmp_path: Path) -> None:
 
 
 @coroutine
+async def test_what_can_run_at_once_does_not_count_as_waiting(tmp_path: Path) -> None:
+    async with a_queue(max_running=1, max_pending=0) as queue:
+        job = await queue.submit(make_spec(tmp_path, "wait go"))
+        with pytest.raises(QueueFull):
+            await queue.submit(make_spec(tmp_path, "ok", "b.onnx"))
+        (tmp_path / "go").touch()
+        assert (await last_state(queue, job.id)).state == DONE
+        assert (await outcome(queue, make_spec(tmp_path, "ok", "b.onnx"))).state == DONE
+
+
+@coroutine
 async def test_the_last_requester_cancels(tmp_path: Path) -> None:
     async with a_queue(max_running=1) as queue:
         spec = make_spec(tmp_path, "sleep")
@@ -104,6 +115,34 @@ async def test_the_last_requester_cancels(tmp_path: Path) -> None:
         assert (await last_state(queue, waiting.id)).state == DONE
         with pytest.raises(JobNotDone):
             await queue.body(job.id, "graph")
+
+
+@coroutine
+async def test_cancelling_before_there_is_a_zygote_leaves_one_for_the_next(tmp_path: Path) -> None:
+    async with a_queue() as queue:
+        launcher = queue._launcher
+        job = await queue.submit(make_spec(tmp_path, "sleep"))
+        await asyncio.sleep(0)
+        assert launcher.zygote is None
+        queue.withdraw(job.id)
+        assert (await last_state(queue, job.id)).state == CANCELLED
+        await until(lambda: launcher.zygote is not None)
+        first = launcher.zygote.process.pid
+        assert (await outcome(queue, make_spec(tmp_path, "ok"))).state == DONE
+        assert launcher.zygote.process.pid == first
+
+
+@coroutine
+async def test_a_rested_launcher_starts_again(tmp_path: Path) -> None:
+    async with a_queue(idle_workers=0) as queue:
+        launcher = queue._launcher
+        assert (await outcome(queue, make_spec(tmp_path, "ok"))).state == DONE
+        await until(lambda: launcher.zygote is not None and not launcher.zygote.exits)
+        process = launcher.zygote.process
+        await launcher.rest()
+        assert launcher.zygote is None
+        assert process.returncode == 0
+        assert (await outcome(queue, make_spec(tmp_path, "again"))).state == DONE
 
 
 @coroutine

@@ -252,7 +252,7 @@ async def test_stopping_the_server_ends_running_jobs(client: Any, autodoc: Any) 
     job = (await client.start(client.file("m.onnx", "sleep"))).json
     await until(lambda: autodoc.jobs.job(job["id"]).phase == "step 2")
     launcher = autodoc.jobs._launcher
-    process = launcher._zygote.process
+    process = launcher.zygote.process
     await autodoc.stop_extension()
     assert autodoc.jobs.job(job["id"]).state == "cancelled"
     assert process.returncode is not None
