@@ -145,3 +145,26 @@ export function boxRect(scene: IScene, box: number): IRect {
     h: scene.boxH[box]
   };
 }
+
+/** The smallest move in world units that brings a rectangle's top left part into view. */
+export function shiftInto(
+  c: ICamera,
+  view: ISize,
+  r: IRect,
+  margin: number
+): { dx: number; dy: number } {
+  const shift = (
+    low: number,
+    size: number,
+    centre: number,
+    extent: number
+  ): number => {
+    const half = extent / 2 / c.k;
+    const edge = Math.min(margin / c.k, half / 2);
+    const first = centre - half + edge;
+    const last = centre + half - edge;
+    const high = low + Math.min(size, last - first);
+    return low < first ? low - first : high > last ? high - last : 0;
+  };
+  return { dx: shift(r.x, r.w, c.x, view.w), dy: shift(r.y, r.h, c.y, view.h) };
+}

@@ -13,7 +13,7 @@ import {
 import type { SceneIndex } from './grid';
 import { commandOf, type KeyCommand } from './keys';
 import { type Direction, type Links, walkable } from './links';
-import { titleShift } from './svg';
+import { titleShift } from './culling';
 import { CHEVRON, HEADER, PAD_X, TITLE_BAR } from './metrics';
 import { type IPointerSink, PointerInput } from './pointer';
 

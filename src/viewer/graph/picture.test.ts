@@ -4,7 +4,7 @@ import { edgePath, edgeWidth, labelSpot, portPath } from './edges';
 import { blockTitleSize, detailKey, Lod, lodOf } from './lod';
 import { mergeBoxes, mergeEdges } from './merge';
 import { ScenePaint } from './paint';
-import { tiles, titleShift } from './svg';
+import { tiles, titleShift } from './culling';
 import { fromBoxes } from './testing/scene';
 import { freeSpot } from './titles';
 

@@ -21,6 +21,7 @@ import {
   type IRect,
   type ISize,
   sameCamera,
+  shiftInto,
   zoomAt
 } from './camera';
 import { Cards } from './card';
@@ -29,6 +30,7 @@ import type { SceneIndex } from './grid';
 import { type IActor, Interaction } from './interaction';
 import type { Links } from './links';
 import { TITLE_BAR } from './metrics';
+import { entityAt, exactBox, visibleBoxes } from './entities';
 import { Minimap } from './minimap';
 import { Flight } from './motion';
 import { ScenePaint } from './paint';
@@ -102,7 +104,7 @@ export class GraphSurface implements IActor {
     const before = this.scene
       ? { scene: this.scene, camera: this._camera }
       : null;
-    const held = this.cursorEntity();
+    const held = this.scene && entityAt(this.scene, this._cursor);
     if (!this.cards || this.cards.model !== model || this.cards.tree !== tree) {
       this.cards = { model, tree, cards: new Cards(model, tree, this.details) };
     }
@@ -368,36 +370,11 @@ export class GraphSurface implements IActor {
   /** Pans by as little as brings the rectangle's top left part into view. */
   private reveal(r: IRect): void {
     const { view, _camera: c } = this;
-    const shift = (
-      low: number,
-      size: number,
-      centre: number,
-      extent: number
-    ): number => {
-      const half = extent / 2 / c.k;
-      const margin = Math.min(VIEW_MARGIN / c.k, half / 2);
-      const length = Math.min(size, 2 * (half - margin));
-      const first = centre - half + margin;
-      const last = centre + half - margin;
-      return low < first
-        ? low - first
-        : low + length > last
-          ? low + length - last
-          : 0;
-    };
-    const dx = shift(r.x, r.w, c.x, view.w);
-    const dy = shift(r.y, r.h, c.y, view.h);
+    const { dx, dy } = shiftInto(c, view, r, VIEW_MARGIN);
     if (dx !== 0 || dy !== 0) {
       this.auto = null;
       this.apply(this.clamped({ x: c.x + dx, y: c.y + dy, k: c.k }));
     }
-  }
-
-  private cursorEntity(): number | null {
-    const { scene, _cursor } = this;
-    return scene && _cursor >= 0 && scene.boxKind[_cursor] <= 2
-      ? scene.boxEntity[_cursor]
-      : null;
   }
 
   private announceGroup(entity: number): void {
@@ -417,11 +394,9 @@ export class GraphSurface implements IActor {
     if (!scene) {
       return;
     }
-    const visible = (entities: readonly number[]): number[] =>
-      [...new Set(entities.map(e => scene.boxOf(e)))].filter(b => b >= 0);
     this.updateDecor({
-      selection: visible(this.selected),
-      hits: new Set(visible(this.hits)),
+      selection: visibleBoxes(scene, this.selected),
+      hits: new Set(visibleBoxes(scene, this.hits)),
       currentHit: this.hit === null ? -1 : scene.boxOf(this.hit)
     });
   }
@@ -468,12 +443,4 @@ export class GraphSurface implements IActor {
       this.callbacks.onCameraChange?.(this._camera);
     }
   }
-}
-
-/** The box of the entity itself, not of a group that hides it; -1 = none. */
-function exactBox(scene: IScene, entity: number): number {
-  const box = scene.boxOf(entity);
-  return box >= 0 && scene.boxEntity[box] === entity && scene.boxKind[box] <= 2
-    ? box
-    : -1;
 }
