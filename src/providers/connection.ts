@@ -87,7 +87,7 @@ export class Connection {
   }
 
   delay(ms: number, signal: AbortSignal): Promise<void> {
-    return (this._host.delay ?? wait)(ms, signal);
+    return this._host.delay?.(ms, signal) ?? wait(ms, signal);
   }
 
   private _url(resource: string): string {

@@ -35,8 +35,10 @@ export function GraphPane(props: { theme: string }): JSX.Element {
     }
     return () => session.stage.detach();
   }, [session, trans]);
-  React.useEffect(() => {
-    session.stage.surface?.setTheme();
+  React.useLayoutEffect(() => {
+    // The same rule as in the style sheets.
+    const dark = host.current?.closest('[data-jp-theme-light="false"]');
+    session.stage.setTheme(Boolean(dark));
   }, [session, props.theme]);
   return (
     <div className="oad-GraphPane">

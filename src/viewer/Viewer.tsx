@@ -87,11 +87,12 @@ function useSessionOf(props: IViewerProps): Session | null {
   latest.current = props;
   const [session, setSession] = React.useState<Session | null>(null);
   React.useEffect(() => {
-    const { settings, state } = latest.current;
+    const { settings, state, makeLayoutEngine } = latest.current;
     const made = new Session(
       provider,
       { ...DEFAULT_SETTINGS, ...definedOf(settings ?? {}) },
-      readSnapshot(state)
+      readSnapshot(state),
+      makeLayoutEngine
     );
     setSession(made);
     void made.load();
@@ -161,7 +162,6 @@ function Gate(props: {
       onTitle?.(payload.model.name, captionOf(payload, trans));
     }
     // The host's callback may be a new function each time; only the model counts.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [document]);
   if (document) {
     return <Workbench theme={props.theme} />;

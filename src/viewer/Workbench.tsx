@@ -47,6 +47,12 @@ function Middle(props: { theme: string }): JSX.Element {
   const most = Math.max(MIN_PANEL, Math.min(MAX_PANEL, width * 0.45));
   const outlineWidth = Math.min(panels.outlineWidth, most);
   const inspectorWidth = Math.min(panels.inspectorWidth, most);
+  const left = narrow && outline ? outlineWidth : 0;
+  const right = narrow && inspector ? inspectorWidth : 0;
+  React.useEffect(
+    () => session.stage.setCovered(right - left),
+    [session, right, left]
+  );
   return (
     <div className={`oad-Middle${narrow ? ' oad-mod-narrow' : ''}`}>
       {outline && (

@@ -1,5 +1,6 @@
 /** What a host sees of the viewer. */
 
+import type { ILayoutEngine } from '../core/layout/engine';
 import type { IReportProvider } from '../providers/provider';
 import type { OverlayId } from './overlays';
 import type { ITranslate } from './translate';
@@ -58,6 +59,8 @@ export interface IViewerProps {
   readonly provider: IReportProvider;
   readonly settings?: Partial<IViewerSettings>;
   readonly translator?: ITranslate;
+  /** Makes the engine that lays out the graph; one on this thread when absent. Read once a provider. */
+  readonly makeLayoutEngine?: () => ILayoutEngine;
   /** Any text that changes when the host's theme does; colours are read again then. */
   readonly theme?: string;
   /** A snapshot to start from. */

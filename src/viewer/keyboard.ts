@@ -51,9 +51,7 @@ function isOwnKey(target: EventTarget | null, chord: string): boolean {
     return false;
   }
   const pressable = target.closest('button, a, summary, [role=tab]');
-  return (
-    pressable !== null && (chord === 'Enter' || chord === 'Space')
-  );
+  return pressable !== null && (chord === 'Enter' || chord === 'Space');
 }
 
 /** The action that this key event asks for, null when it is not ours. */

@@ -5,6 +5,5 @@ export const locate: IAction = {
   label: trans => trans.__('Show the selection in the graph'),
   keys: ['.'],
   enabled: state => state.selection.kind !== 'none',
-  run: ({ session }) =>
-    session.select(session.store.get().selection, 'reveal')
+  run: ({ session }) => session.select(session.store.get().selection, 'reveal')
 };

@@ -156,7 +156,10 @@ function DimField(props: {
           <span className="oad-Quiet">{trans.__('stays a symbol')}</span>
         ) : null}
       </span>
-      <span className="oad-Quiet oad-Dim-where" title={brief(dim.where.join(', '), 1000)}>
+      <span
+        className="oad-Quiet oad-Dim-where"
+        title={brief(dim.where.join(', '), 1000)}
+      >
         {visible(brief(dim.where.slice(0, 4).join(', '), 160))}
         {dim.where.length > 4 && ', …'}
       </span>

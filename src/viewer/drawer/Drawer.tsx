@@ -38,8 +38,7 @@ export function Drawer(): JSX.Element {
     event.preventDefault();
     event.stopPropagation();
     const count = DRAWER_TABS.length;
-    const next =
-      DRAWER_TABS[(DRAWER_TABS.indexOf(tab) + step + count) % count];
+    const next = DRAWER_TABS[(DRAWER_TABS.indexOf(tab) + step + count) % count];
     showTab(session, next);
     document.getElementById(`${id}-${next}`)?.focus();
   };

@@ -27,7 +27,8 @@ export function Constants(props: {
                 <span className="oad-Shape">
                   {visible(constant.elem_type)}{' '}
                   <bdi>{brief(formatShape(constant.shape))}</bdi>
-                  {constant.bytes !== null && ` · ${formatBytes(constant.bytes)}`}
+                  {constant.bytes !== null &&
+                    ` · ${formatBytes(constant.bytes)}`}
                   {constant.location && ` · ${brief(constant.location, 80)}`}
                 </span>
                 {constant.values && (

@@ -32,7 +32,11 @@ export function Inspector(): JSX.Element {
       {/* A new selection starts at the top. */}
       <div
         className="oad-Panel-body"
-        key={selection.kind === 'none' ? 'none' : `${selection.kind}${selection.id}`}
+        key={
+          selection.kind === 'none'
+            ? 'none'
+            : `${selection.kind}${selection.id}`
+        }
       >
         {selection.kind === 'node' && <NodeInspector node={selection.id} />}
         {selection.kind === 'group' && <GroupInspector group={selection.id} />}

@@ -71,7 +71,11 @@ export function ModelInspector(): JSX.Element {
       {model.doc_string && (
         <Section title={trans.__('Note in the file')} closed>
           <pre className="oad-Text">
-            {model.doc_string.slice(0, 20_000).split('\n').map(visible).join('\n')}
+            {model.doc_string
+              .slice(0, 20_000)
+              .split('\n')
+              .map(visible)
+              .join('\n')}
           </pre>
         </Section>
       )}

@@ -39,6 +39,7 @@ export function NodeInspector({ node }: { node: number }): JSX.Element {
           {visible(`${op?.domain || 'ai.onnx'} · ${model.opType(node)}`)}
         </Fact>
         <Fact label={trans.__('Opset')}>{op ? op.opset : '?'}</Fact>
+        <Repeat node={node} />
         <Tag state={state} />
       </Facts>
       <Section title={trans.__('Costs')}>
@@ -54,6 +55,30 @@ export function NodeInspector({ node }: { node: number }): JSX.Element {
         {details => <NodeDetailSections details={details} />}
       </Remote>
     </>
+  );
+}
+
+/** Said of nodes in loop bodies: their numbers are of all runs together. */
+function Repeat({ node }: { node: number }): JSX.Element | null {
+  const trans = useTrans();
+  const { repeat } = useDocument().model.payload.nodes;
+  if (!Object.hasOwn(repeat, String(node))) {
+    return null;
+  }
+  const times = repeat[String(node)];
+  return (
+    <Fact
+      label={trans.__('Runs')}
+      note={
+        times === null
+          ? trans.__('the costs are of one run')
+          : trans.__('the costs are of all runs together')
+      }
+    >
+      {times === null
+        ? trans.__('an unknown number of times')
+        : trans._n('%1 time', '%1 times', times)}
+    </Fact>
   );
 }
 
@@ -87,10 +112,8 @@ function NodeTensors(props: {
     count: number
   ): string[] =>
     // The last formal parameter may stand for several tensors.
-    Array.from(
-      { length: formals && formals.length > 0 ? count : 0 },
-      (_, i) =>
-        brief(formals?.[Math.min(i, formals.length - 1)]?.name ?? `${i}`, 60)
+    Array.from({ length: formals && formals.length > 0 ? count : 0 }, (_, i) =>
+      brief(formals?.[Math.min(i, formals.length - 1)]?.name ?? `${i}`, 60)
     );
   return (
     <>

@@ -37,7 +37,9 @@ export function TensorInspector({ tensor }: { tensor: number }): JSX.Element {
           label={trans.__('Size')}
           note={
             bytes === null
-              ? trans.__('the shape is not all numbers, or the type has no fixed size')
+              ? trans.__(
+                  'the shape is not all numbers, or the type has no fixed size'
+                )
               : undefined
           }
         >
@@ -53,7 +55,9 @@ export function TensorInspector({ tensor }: { tensor: number }): JSX.Element {
         {producer >= 0 ? (
           <NodeLink model={model} node={producer} />
         ) : (
-          <p className="oad-Quiet">{trans.__('none: it comes with the model')}</p>
+          <p className="oad-Quiet">
+            {trans.__('none: it comes with the model')}
+          </p>
         )}
       </Section>
       <Section title={trans.__('Consumers')} count={consumers.length}>

@@ -34,10 +34,7 @@ const BITS: ReadonlyMap<string, number> = new Map(
 );
 
 /** Bytes of a tensor at its stored type; null when a dimension is unknown or the type has no size. */
-export function tensorBytes(
-  model: IGraphModel,
-  tensor: number
-): number | null {
+export function tensorBytes(model: IGraphModel, tensor: number): number | null {
   const { shapes, tensors } = model.payload;
   const shape = shapes[tensors.shape[tensor]];
   const bits = BITS.get(model.dtypeText(tensor).toLowerCase());

@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { formatBytes, formatExact, UNKNOWN } from '../../core';
+import { formatBytes, formatCount, formatExact, UNKNOWN } from '../../core';
 import type { MetricId } from '../../core/types';
 import type { Metrics } from '../../schema';
 import { useTrans } from '../context';
@@ -52,13 +52,7 @@ export function Costs(props: {
         const unknown = props.unknownOf?.(row.id) ?? 0;
         const total =
           row.id === 'activation_bytes' ? props.activationTotal : row.total;
-        const exact = formatExact(value);
-        const text =
-          row.unit === 'B' && value >= 1000
-            ? `${formatBytes(value)} (${exact})`
-            : row.unit === 'B' && known
-              ? `${exact} B`
-              : exact;
+        const bytes = row.unit === 'B';
         return (
           <Fact
             key={row.id}
@@ -76,7 +70,12 @@ export function Costs(props: {
             }
           >
             {known ? (
-              <Amount text={text} value={value} total={total} />
+              <Amount
+                text={formatExact(value, row.unit)}
+                short={bytes ? formatBytes(value) : formatCount(value)}
+                value={value}
+                total={total}
+              />
             ) : (
               UNKNOWN
             )}

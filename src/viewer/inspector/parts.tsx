@@ -54,6 +54,8 @@ export function Fact(props: {
 /** An exact number with a bar for its share of the whole. */
 export function Amount(props: {
   text: string;
+  /** The same in three digits. */
+  short: string;
   value: number;
   total: number | null;
 }): JSX.Element {
@@ -63,7 +65,9 @@ export function Amount(props: {
       : null;
   return (
     <span className="oad-Amount">
-      <span className="oad-Number">{props.text}</span>
+      <span className="oad-Number" title={props.short}>
+        {props.text}
+      </span>
       {share !== null && (
         <span className="oad-Share">
           <span className="oad-Share-bar" aria-hidden="true">

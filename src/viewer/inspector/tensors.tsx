@@ -65,7 +65,8 @@ export function Tensors(props: {
                   <Name text={model.tensorName(tensor)} />
                 </Jump>
                 <span className="oad-Shape">
-                  {model.dtypeText(tensor)} <bdi>{brief(model.shapeText(tensor))}</bdi>
+                  {model.dtypeText(tensor)}{' '}
+                  <bdi>{brief(model.shapeText(tensor))}</bdi>
                 </span>
                 <TensorEnds model={model} tensor={tensor} side={side} />
               </div>

@@ -58,6 +58,8 @@ interface INumber {
   about: string;
   /** True when unknown parts were left out of the sum. */
   partial: boolean;
+  /** Why the value is null, where the payload says it. */
+  reason?: string;
 }
 
 function numberTile(
@@ -69,14 +71,18 @@ function numberTile(
   const bytes = n.unit === 'B';
   const short = bytes ? formatBytes(n.value) : formatCount(n.value);
   const exact = formatExact(n.value, bytes ? trans.__('bytes') : n.unit);
-  const partial = trans.__('At least: parts without a known cost are left out.');
+  const partial = trans.__(
+    'At least: parts without a known cost are left out.'
+  );
   return {
     id: n.id,
     label: n.label,
     value: known && n.partial ? `≥ ${short}` : short,
     detail: known
       ? [exact, n.about, ...(n.partial ? [partial] : [])].join('\n')
-      : missingReason(payload, trans),
+      : n.reason
+        ? trans.__('Unknown: %1.', n.reason)
+        : missingReason(payload, trans),
     known,
     overlay: n.overlay
   };
@@ -94,7 +100,9 @@ export function tilesOf(payload: GraphPayload, trans: ITranslate): ITile[] {
       value: metrics.total_params,
       unit: trans.__('parameters'),
       overlay: 'params',
-      about: trans.__('Elements of float or quantized weights; tied weights once.'),
+      about: trans.__(
+        'Elements of float or quantized weights; tied weights once.'
+      ),
       partial: false
     }),
     make({
@@ -131,7 +139,8 @@ export function tilesOf(payload: GraphPayload, trans: ITranslate): ITile[] {
       unit: 'B',
       overlay: 'activation_bytes',
       about: peakText(payload, trans),
-      partial: false
+      partial: false,
+      reason: metrics.peak_reason
     }),
     coverageTile(payload, trans)
   ];
@@ -160,7 +169,10 @@ function coverageTile(payload: GraphPayload, trans: ITranslate): ITile {
     ),
     coverage.macs === null
       ? ''
-      : trans.__('MACs known for %1 of MAC-carrying nodes.', formatShare(coverage.macs)),
+      : trans.__(
+          'MACs known for %1 of MAC-carrying nodes.',
+          formatShare(coverage.macs)
+        ),
     trans.__('Shapes known for %1 of tensors.', formatShare(coverage.shapes)),
     unknown.length > 0 ? trans.__('No rule for: %1.', unknown.join(', ')) : '',
     ...topReasons(payload, 4)

@@ -1,15 +1,16 @@
 import * as React from 'react';
-import { rampColor } from '../../core';
 import { useSession, useTrans, useView } from '../context';
 import { OVERLAYS } from '../overlays';
+import { rampOf } from '../overlays/ramp';
 import { overlayText } from '../session/stage';
 
 const STOPS = 8;
 
-const GRADIENT = `linear-gradient(to right, ${Array.from(
-  { length: STOPS + 1 },
-  (_, i) => rampColor(i / STOPS)
-).join(', ')})`;
+function gradient(dark: boolean): string {
+  const { color } = rampOf(dark);
+  const stops = Array.from({ length: STOPS + 1 }, (_, i) => color(i / STOPS));
+  return `linear-gradient(to right, ${stops.join(', ')})`;
+}
 
 /** What the colours mean: the ramp with its ends, and the way to spread it. */
 export function Legend(): JSX.Element | null {
@@ -17,6 +18,7 @@ export function Legend(): JSX.Element | null {
   const { store } = useSession();
   const overlay = useView(state => state.overlay);
   const range = useView(state => state.range);
+  const dark = useView(state => state.dark);
   const logScale = useView(state => state.logScale);
   if (overlay === null || range === null) {
     return null;
@@ -47,7 +49,7 @@ export function Legend(): JSX.Element | null {
         <>
           <div
             className="oad-Legend-ramp"
-            style={{ background: GRADIENT }}
+            style={{ background: gradient(dark) }}
             aria-hidden="true"
           />
           <div className="oad-Legend-ends">

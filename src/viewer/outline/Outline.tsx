@@ -36,7 +36,6 @@ export function Outline(): JSX.Element {
       session.store.set({ outlineOpen: withAncestors(tree, open, current) });
     }
     // Only a new selection opens groups; closing one by hand must not open it again.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [tree, current]);
   React.useEffect(() => view.scrollTo(at), [at, view.scrollTo]);
 

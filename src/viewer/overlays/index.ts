@@ -9,11 +9,7 @@ import { weightBytes } from './weight_bytes';
 export type { IOverlayDefinition } from './types';
 
 export type OverlayId =
-  | 'macs'
-  | 'flops'
-  | 'params'
-  | 'activation_bytes'
-  | 'weight_bytes';
+  'macs' | 'flops' | 'params' | 'activation_bytes' | 'weight_bytes';
 
 /** To add one: a file beside these, an id above, a line here. */
 export const OVERLAYS = {

@@ -19,9 +19,7 @@ export function isShown(
   if (mode !== 'auto') {
     return mode === 'open';
   }
-  return (
-    width >= WIDE || (panel === 'inspector' && selection.kind !== 'none')
-  );
+  return width >= WIDE || (panel === 'inspector' && selection.kind !== 'none');
 }
 
 export function setPanels(session: Session, change: Partial<IPanels>): void {

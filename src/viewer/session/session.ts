@@ -1,18 +1,20 @@
 /** One open view of one model: loads it, keeps its state, answers the user. */
 
+import type { ILayoutEngine } from '../../core/layout/engine';
 import { decode } from '../../core/model';
 import { buildTree } from '../../core/tree';
 import type { IReportProvider } from '../../providers/provider';
 import { isAbort, problemOf } from '../../providers/provider';
 import type { GraphPayload } from '../../schema';
 import type { IViewerSettings } from '../api';
+import type { ISurfaceCallbacks } from '../graph/api';
 import { defaultOverlay } from '../overlays';
 import { initialState } from '../state/initial';
 import type { ISnapshot } from '../state/snapshot';
 import { SNAPSHOT_VERSION } from '../state/snapshot';
 import { createStore, type IStore } from '../state/store';
 import type { IDocument, IViewerState, Selection } from '../state/types';
-import { NOTHING } from '../state/types';
+import { NOTHING, NO_SEARCH } from '../state/types';
 import { DetailsCache } from './details';
 import {
   entityOf,
@@ -23,6 +25,7 @@ import {
   sameSelection,
   selectionOf
 } from './entities';
+import { setQuery } from './find';
 import { Stage } from './stage';
 
 /** How far back Backspace can go. */
@@ -41,25 +44,24 @@ export class Session {
   constructor(
     readonly provider: IReportProvider,
     readonly settings: IViewerSettings,
-    snapshot: ISnapshot
+    snapshot: ISnapshot,
+    makeEngine?: () => ILayoutEngine
   ) {
-    const { overlay, selection, open, camera, version, ...fields } = snapshot;
-    void selection, open, camera, version;
     this._restore = snapshot;
     this.store = createStore<IViewerState>({
       ...initialState(settings),
-      ...fields,
-      overlay: overlay ?? null
+      ...storedFields(snapshot)
     });
     this.details = new DetailsCache(provider);
-    this.stage = new Stage(this.store, settings, {
+    const callbacks: ISurfaceCallbacks = {
       onSelect: (entity, how) => this._clicked(entity, how.additive),
       onActivate: (entity, how) => void this.activate(entity, how.recursive),
       onSelectTensor: id => this.select({ kind: 'tensor', id }),
       onHover: () => undefined,
       onCameraChange: () => this.onCameraChange?.(),
       onContextMenu: () => undefined
-    });
+    };
+    this.stage = new Stage(this.store, settings, callbacks, makeEngine);
   }
 
   /** Set by the owner; called while the user moves the picture. */
@@ -149,8 +151,7 @@ export class Session {
       this.store.set({
         selection,
         also: [],
-        back:
-          before.kind === 'none' ? back : [...back, before].slice(-HISTORY)
+        back: before.kind === 'none' ? back : [...back, before].slice(-HISTORY)
       });
     }
     if (document && follow !== 'none') {
@@ -251,8 +252,8 @@ export class Session {
 
   /** Takes a snapshot over what is shown; bindings that differ start an analysis. */
   async restore(snapshot: ISnapshot): Promise<void> {
-    const { selection, open, camera, version, ...fields } = snapshot;
-    void version;
+    const { selection, open, camera } = snapshot;
+    const fields = storedFields(snapshot);
     const before = this.store.get();
     this._restore = snapshot;
     this.store.set(fields);
@@ -286,9 +287,11 @@ export class Session {
       selection: kept.selection ? recall(tree, kept.selection) : NOTHING,
       also: [],
       back: [],
-      overlay: first && kept.overlay === undefined ? this._overlay(tree) : overlay,
-      search: { ...search, hits: [], at: -1 }
+      overlay:
+        first && kept.overlay === undefined ? this._overlay(tree) : overlay,
+      search: NO_SEARCH
     });
+    setQuery(this, search.query);
     await this.stage.show(document, {
       open: kept.open && groupsOf(tree, kept.open),
       camera: kept.camera
@@ -302,4 +305,16 @@ export class Session {
     }
     return overlay === 'auto' ? defaultOverlay(tree) : overlay;
   }
+}
+
+/** The parts of a snapshot that are parts of the state as they are. */
+function storedFields(snapshot: ISnapshot): Partial<IViewerState> {
+  const {
+    selection: _selection,
+    open: _open,
+    camera: _camera,
+    version: _version,
+    ...fields
+  } = snapshot;
+  return fields;
 }

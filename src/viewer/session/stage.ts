@@ -1,15 +1,17 @@
 /** Between the state and the picture: owns the graph view and drives the drawing surface. */
 
+import type { ILayoutEngine } from '../../core/layout/engine';
 import type { IGraphView, IScene } from '../../core/types';
 import { BoxKind } from '../../core/types';
-import { createScale, rampColor, textOn } from '../../core/scale';
+import { createScale } from '../../core/scale';
 import { formatBytes, formatCount } from '../../core/units';
 import type { IViewerSettings } from '../api';
 import type { ICamera, ICardDetails, ISurfaceCallbacks } from '../graph/api';
 import type { IOverlay, ISurfaceStrings } from '../graph/api';
 import { createSizer } from '../graph/measure';
-import { GraphSurface, type IGraphSurface } from '../graph/surface';
+import { GraphSurface } from '../graph/surface';
 import { OVERLAYS, type IOverlayDefinition } from '../overlays';
+import { rampOf } from '../overlays/ramp';
 import type { IStore } from '../state/store';
 import type { IDocument, IViewerState } from '../state/types';
 import { entityOf } from './entities';
@@ -23,22 +25,24 @@ export interface IShowOptions {
 }
 
 export class Stage {
-  private _surface: IGraphSurface | null = null;
+  private _surface: GraphSurface | null = null;
   private _view: IGraphView | null = null;
   private _document: IDocument | null = null;
   private _drawn: IViewerState | null = null;
   private _camera: ICamera | null = null;
+  private _covered = 0;
   private readonly _unsubscribe: () => void;
 
   constructor(
     private readonly _store: IStore<IViewerState>,
     private readonly _settings: IViewerSettings,
-    private readonly _callbacks: ISurfaceCallbacks
+    private readonly _callbacks: ISurfaceCallbacks,
+    private readonly _makeEngine?: () => ILayoutEngine
   ) {
     this._unsubscribe = _store.subscribe(() => this._sync());
   }
 
-  get surface(): IGraphSurface | null {
+  get surface(): GraphSurface | null {
     return this._surface;
   }
 
@@ -89,7 +93,12 @@ export class Stage {
   /** Lays out and draws a document. */
   async show(document: IDocument, how: IShowOptions = {}): Promise<void> {
     this._view?.dispose();
-    const view = makeView(document, createSizer, this._details());
+    const view = makeView(
+      document,
+      createSizer,
+      this._details(),
+      this._makeEngine?.()
+    );
     this._view = view;
     this._document = document;
     await (how.open
@@ -122,13 +131,58 @@ export class Stage {
 
   /** Opens what hides the entity and brings it to the middle. */
   async reveal(entity: number): Promise<void> {
-    await this.change(view => view.reveal(entity));
-    this._surface?.zoomTo(entity, true);
+    if (this._isHidden(entity)) {
+      await this.change(view => view.reveal(entity));
+    }
+    this.focusOn(entity);
   }
 
   /** Brings the entity, or the closed group that holds it, to the middle. */
   focusOn(entity: number): void {
-    this._surface?.zoomTo(entity, true);
+    const surface = this._surface;
+    if (!surface) {
+      return;
+    }
+    if (this._covered === 0) {
+      surface.zoomTo(entity, true);
+      return;
+    }
+    // The middle of the part that no panel lies over.
+    const from = surface.camera;
+    surface.zoomTo(entity, false);
+    const to = surface.camera;
+    surface.setCamera(from, false);
+    const x = to.x + this._covered / 2 / to.k;
+    surface.setCamera({ ...to, x }, true);
+  }
+
+  /** How many pixels panels cover: positive on the right, negative on the left. */
+  setCovered(pixels: number): void {
+    this._covered = pixels;
+  }
+
+  /** Colours of the theme have changed. */
+  setTheme(dark: boolean): void {
+    this._surface?.setTheme();
+    this._store.set({ dark });
+  }
+
+  private _isHidden(entity: number): boolean {
+    const tree = this._document?.tree;
+    if (!tree) {
+      return false;
+    }
+    const { nodeCount } = tree.model;
+    let group =
+      entity < nodeCount
+        ? tree.nodeParent[entity]
+        : tree.groupParent[entity - nodeCount];
+    for (; group >= 0; group = tree.groupParent[group]) {
+      if (!this.isOpen(group)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private _details(): ICardDetails {
@@ -165,7 +219,10 @@ export class Stage {
       before === null || keys.some(key => before[key] !== state[key]);
     if (changed('selection', 'also')) {
       const entity = entityOf(this._document.model, state.selection);
-      surface.setSelection([...(entity === null ? [] : [entity]), ...state.also]);
+      surface.setSelection([
+        ...(entity === null ? [] : [entity]),
+        ...state.also
+      ]);
       surface.setTensor(
         state.selection.kind === 'tensor' ? state.selection.id : null
       );
@@ -174,7 +231,7 @@ export class Stage {
       const { hits, at } = state.search;
       surface.setHighlights(hits, hits[at] ?? null);
     }
-    if (before !== null && changed('overlay', 'logScale')) {
+    if (before !== null && changed('overlay', 'logScale', 'dark')) {
       this._paint();
     }
     if (before !== null && changed('showNames', 'showWeights')) {
@@ -210,10 +267,8 @@ export class Stage {
     const scale = createScale(values, logScale ? 'log' : 'linear');
     const painted: IOverlay = {
       value: entity => scale.position(definition.value(tree, entity)),
-      color: rampColor,
-      textColor: position => textOn(rampColor(position)),
-      text: entity =>
-        overlayText(definition, definition.value(tree, entity))
+      ...rampOf(this._store.get().dark),
+      text: entity => overlayText(definition, definition.value(tree, entity))
     };
     this._surface?.setOverlay(painted);
     this._store.set({

@@ -1,5 +1,6 @@
 /** Makes the graph view of a document. */
 
+import type { ILayoutEngine } from '../../core/layout/engine';
 import { createGraphView } from '../../core/view';
 import type { IGraphView, ISizer } from '../../core/types';
 import type { ICardDetails } from '../graph/api';
@@ -9,8 +10,9 @@ import type { IDocument } from '../state/types';
 export function makeView(
   { model, tree }: IDocument,
   sizerFor: typeof createSizer,
-  details: ICardDetails
+  details: ICardDetails,
+  engine?: ILayoutEngine
 ): IGraphView {
   const sizer: ISizer = sizerFor(model, tree, details);
-  return createGraphView(tree, sizer);
+  return createGraphView(tree, sizer, engine);
 }

@@ -13,6 +13,7 @@ export function initialState(settings: IViewerSettings): IViewerState {
     overlay: null,
     logScale: settings.logScale,
     range: null,
+    dark: false,
     showNames: settings.showNames,
     showWeights: settings.showWeights,
     search: NO_SEARCH,

@@ -48,8 +48,8 @@ export const DEFAULT_PANELS: IPanels = {
   inspector: 'auto',
   drawer: false,
   tab: 'layers',
-  outlineWidth: 240,
-  inspectorWidth: 320,
+  outlineWidth: 260,
+  inspectorWidth: 330,
   drawerHeight: 280
 };
 
@@ -91,6 +91,8 @@ export interface IViewerState {
   readonly overlay: OverlayId | null;
   readonly logScale: boolean;
   readonly range: IRange | null;
+  /** The host's theme is a dark one. */
+  readonly dark: boolean;
   readonly showNames: boolean;
   readonly showWeights: boolean;
   readonly search: ISearch;

@@ -35,11 +35,7 @@ export function Header(props: {
             role="columnheader"
             className={isNumeric(column.id) ? 'oad-mod-number' : undefined}
             aria-sort={
-              sorted
-                ? state.descending
-                  ? 'descending'
-                  : 'ascending'
-                : 'none'
+              sorted ? (state.descending ? 'descending' : 'ascending') : 'none'
             }
           >
             <button

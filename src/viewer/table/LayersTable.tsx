@@ -7,13 +7,7 @@ import { moveOf, useWindow } from '../ui/virtual';
 import { GRID_TEMPLATE } from './columns';
 import { Header } from './Header';
 import { LayerRow, TotalsRow } from './Row';
-import {
-  opTypes,
-  tableCsv,
-  tableNodes,
-  tableRows,
-  tableTotals
-} from './rows';
+import { LayerTable, opTypes, tableCsv, tableTotals } from './rows';
 
 const ROW = 24;
 /** Header above and totals below, both always visible. */
@@ -27,13 +21,11 @@ export function LayersTable(): JSX.Element {
   const state = useView(view => view.table);
   const selection = useView(view => view.selection);
   const deferred = React.useDeferredValue(state);
-  const rows = React.useMemo(
-    () => tableRows(tree, deferred),
-    [tree, deferred]
-  );
+  const table = React.useMemo(() => new LayerTable(tree), [tree]);
+  const rows = React.useMemo(() => table.rows(deferred), [table, deferred]);
   const all = React.useMemo(
-    () => tableTotals(model, tableNodes(model)),
-    [model]
+    () => tableTotals(model, table.nodes),
+    [model, table]
   );
   const totals = React.useMemo(() => tableTotals(model, rows), [model, rows]);
   const current = selection.kind === 'node' ? selection.id : -1;
@@ -64,11 +56,12 @@ export function LayersTable(): JSX.Element {
   return (
     <div className="oad-Table">
       <TableTools
+        table={table}
         state={state}
         onChange={setTable}
         shown={rows.length}
         total={all.count}
-        csv={() => tableCsv(tree, rows)}
+        csv={() => tableCsv(table, rows)}
       />
       <div
         ref={scroller}
@@ -96,10 +89,12 @@ export function LayersTable(): JSX.Element {
               node={node}
               row={view.first + index}
               top={(view.first + index) * ROW}
-              tree={tree}
+              table={table}
               totals={all}
               selected={node === current}
-              onSelect={() => session.select({ kind: 'node', id: node }, 'reveal')}
+              onSelect={() =>
+                session.select({ kind: 'node', id: node }, 'reveal')
+              }
             />
           ))}
         </div>
@@ -115,6 +110,7 @@ export function LayersTable(): JSX.Element {
 }
 
 function TableTools(props: {
+  table: LayerTable;
   state: ITableState;
   onChange(change: Partial<ITableState>): void;
   shown: number;
@@ -122,9 +118,8 @@ function TableTools(props: {
   csv(): string;
 }): JSX.Element {
   const trans = useTrans();
-  const { model } = useDocument();
-  const { state, shown, total } = props;
-  const types = React.useMemo(() => opTypes(model), [model]);
+  const { table, state, shown, total } = props;
+  const types = React.useMemo(() => opTypes(table), [table]);
   return (
     <div className="oad-Tools">
       <input
@@ -134,7 +129,9 @@ function TableTools(props: {
         value={state.filter}
         placeholder={trans.__('Filter layers…')}
         aria-label={trans.__('Filter layers')}
-        onChange={event => props.onChange({ filter: event.currentTarget.value })}
+        onChange={event =>
+          props.onChange({ filter: event.currentTarget.value })
+        }
       />
       <select
         className="oad-Select"

@@ -1,17 +1,16 @@
 import * as React from 'react';
 import { formatExact } from '../../core';
-import type { ITree } from '../../core/types';
 import { useTrans } from '../context';
 import { brief } from '../ui/text';
 import { COLUMNS, type IColumn } from './columns';
-import { cellText, isNumeric, NUMERIC, type ITotals } from './rows';
+import { isNumeric, NUMERIC, type ITotals, type LayerTable } from './rows';
 
 interface ILayerRowProps {
   readonly id: string;
   readonly node: number;
   readonly row: number;
   readonly top: number;
-  readonly tree: ITree;
+  readonly table: LayerTable;
   /** Of the whole model, for shares. */
   readonly totals: ITotals;
   readonly selected: boolean;
@@ -19,7 +18,7 @@ interface ILayerRowProps {
 }
 
 export function LayerRow(props: ILayerRowProps): JSX.Element {
-  const { node, tree, totals } = props;
+  const { node, table, totals } = props;
   return (
     <div
       id={props.id}
@@ -35,7 +34,7 @@ export function LayerRow(props: ILayerRowProps): JSX.Element {
           key={column.id}
           column={column}
           node={node}
-          tree={tree}
+          table={table}
           totals={totals}
         />
       ))}
@@ -46,17 +45,16 @@ export function LayerRow(props: ILayerRowProps): JSX.Element {
 function Cell(props: {
   column: IColumn;
   node: number;
-  tree: ITree;
+  table: LayerTable;
   totals: ITotals;
 }): JSX.Element {
-  const { column, node, tree, totals } = props;
-  const { model } = tree;
+  const { column, node, table, totals } = props;
+  const { model } = table.tree;
   if (isNumeric(column.id) && column.format) {
     const value = model.metrics[NUMERIC[column.id]][node];
     const total = totals.sum[column.id];
     const isShare = column.id.endsWith('_share');
-    const text =
-      value === 0 ? '0' : column.format(value, total);
+    const text = value === 0 ? '0' : column.format(value, total);
     return (
       <div
         role="gridcell"
@@ -67,18 +65,19 @@ function Cell(props: {
             : formatExact(value)
         }
       >
-        {isShare && value > 0 && total > 0 && (
+        {isShare && value > 0 && (
+          // Relative to the heaviest layer, so that small shares can be compared.
           <span
             className="oad-Cell-bar"
             aria-hidden="true"
-            style={{ width: `${(value / total) * 100}%` }}
+            style={{ width: `${(value / totals.max[column.id]) * 100}%` }}
           />
         )}
         <span>{text}</span>
       </div>
     );
   }
-  const text = cellText(tree, column.id, node);
+  const text = isNumeric(column.id) ? '' : table.text(column.id, node);
   return (
     <div role="gridcell" title={brief(text)}>
       {column.id === 'op' && (
@@ -109,7 +108,11 @@ export function TotalsRow(props: {
           return (
             <div key={id} role="gridcell">
               {id === 'name' &&
-                trans._n('Total of %1 layer', 'Total of %1 layers', totals.count)}
+                trans._n(
+                  'Total of %1 layer',
+                  'Total of %1 layers',
+                  totals.count
+                )}
             </div>
           );
         }

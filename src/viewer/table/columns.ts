@@ -39,7 +39,12 @@ export const COLUMNS: readonly IColumn[] = [
     width: '84px',
     format: value => formatCount(value)
   },
-  { id: 'macs_share', label: t => t.__('% MACs'), width: '78px', format: share },
+  {
+    id: 'macs_share',
+    label: t => t.__('% MACs'),
+    width: '78px',
+    format: share
+  },
   {
     id: 'flops',
     label: t => t.__('FLOPs'),

@@ -1,5 +1,6 @@
 /** Sorting, filtering and adding up the rows of the layers table. No React here. */
 
+import { parseQuery } from '../../core/search';
 import type { IGraphModel, ITree } from '../../core/types';
 import type { ITableState } from '../state/types';
 
@@ -32,8 +33,17 @@ export const NUMERIC = {
 } as const;
 
 export type NumericColumn = keyof typeof NUMERIC;
+export type TextColumn = Exclude<ColumnId, NumericColumn>;
 
-export function isNumeric(column: string): column is NumericColumn {
+const TEXT_COLUMNS: readonly TextColumn[] = [
+  'name',
+  'op',
+  'input_shape',
+  'output_shape',
+  'scope'
+];
+
+export function isNumeric(column: ColumnId): column is NumericColumn {
   return Object.hasOwn(NUMERIC, column);
 }
 
@@ -56,79 +66,55 @@ export function mainOutput(model: IGraphModel, node: number): number {
   return from < model.outputOffsets[node + 1] ? model.outputs[from] : -1;
 }
 
-/** Text of a text column, as written in the table. */
-export function cellText(
-  tree: ITree,
-  column: ColumnId,
-  node: number
-): string {
-  const { model } = tree;
-  const shape = (tensor: number): string =>
-    tensor < 0 ? '' : model.shapeText(tensor);
-  switch (column) {
-    case 'name':
-      return model.nodeName(node) || `#${node}`;
-    case 'op':
-      return model.opType(node);
-    case 'input_shape':
-      return shape(mainInput(model, node));
-    case 'output_shape':
-      return shape(mainOutput(model, node));
-    case 'scope':
-      return tree.path(node).join('/');
-    default:
-      return '';
-  }
-}
-
-/** Nodes that the table shows: all but constants. */
-export function tableNodes(model: IGraphModel): Int32Array {
-  return Int32Array.from({ length: model.nodeCount }, (_, node) => node).filter(
-    node => model.nodeConstant[node] === 0
-  );
-}
-
 /** Operator types in use, with their number of rows, by name. */
 export function opTypes(
-  model: IGraphModel
+  table: LayerTable
 ): readonly (readonly [type: string, count: number])[] {
   const counts = new Map<string, number>();
-  for (const node of tableNodes(model)) {
-    const type = model.opType(node);
+  for (const node of table.nodes) {
+    const type = table.text('op', node);
     counts.set(type, (counts.get(type) ?? 0) + 1);
   }
   return [...counts].sort((a, b) => (a[0] < b[0] ? -1 : 1));
 }
 
-function filtered(tree: ITree, state: ITableState): Int32Array {
-  const { model } = tree;
-  const words = state.filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const nodes = tableNodes(model);
-  if (words.length === 0 && state.op === '') {
-    return nodes;
-  }
-  return nodes.filter(node => {
-    if (state.op !== '' && model.opType(node) !== state.op) {
-      return false;
-    }
-    if (words.length === 0) {
-      return true;
-    }
-    const text = (['name', 'op', 'input_shape', 'output_shape', 'scope'] as const)
-      .map(column => cellText(tree, column, node))
-      .join('\n')
-      .toLowerCase();
-    return words.every(word => text.includes(word));
-  });
-}
+/** The rows of one model: all nodes but constants. Texts and orders are made once, on first need. */
+export class LayerTable {
+  readonly nodes: Int32Array;
+  private readonly _texts = new Map<TextColumn, readonly string[]>();
+  private readonly _ranks = new Map<TextColumn, Float64Array>();
+  private _searched: readonly string[] | null = null;
 
-/** Rows to show, in order. Unknown numbers come last whichever way the sort goes. */
-export function tableRows(tree: ITree, state: ITableState): Int32Array {
-  const rows = filtered(tree, state);
-  const { sort } = state;
-  const sign = state.descending ? -1 : 1;
-  if (isNumeric(sort)) {
-    const values = tree.model.metrics[NUMERIC[sort]];
+  constructor(readonly tree: ITree) {
+    const { model } = tree;
+    this.nodes = Int32Array.from(
+      { length: model.nodeCount },
+      (_, node) => node
+    ).filter(node => model.nodeConstant[node] === 0);
+  }
+
+  /** Text of a cell, as written in the table. */
+  text(column: TextColumn, node: number): string {
+    let texts = this._texts.get(column);
+    if (texts === undefined) {
+      texts = this._make(column);
+      this._texts.set(column, texts);
+    }
+    return texts[node];
+  }
+
+  /** Rows to show, in order. Unknown numbers come last whichever way the sort goes. */
+  rows(query: ITableState): Int32Array {
+    const rows = this._filter(query);
+    const { sort, descending } = query;
+    const column = COLUMN_IDS.find(id => id === sort);
+    if (column === undefined) {
+      return rows;
+    }
+    const sign = descending ? -1 : 1;
+    const values = isNumeric(column)
+      ? this.tree.model.metrics[NUMERIC[column]]
+      : this._ranksOf(column);
     return rows.sort((a, b) => {
       const [x, y] = [values[a], values[b]];
       if (Number.isNaN(x) || Number.isNaN(y)) {
@@ -137,45 +123,103 @@ export function tableRows(tree: ITree, state: ITableState): Int32Array {
       return sign * (x - y) || a - b;
     });
   }
-  const column = COLUMN_IDS.find(id => id === sort);
-  if (column === undefined) {
-    return rows;
+
+  private _filter({ filter, op }: ITableState): Int32Array {
+    const terms = parseQuery(filter);
+    return this.nodes.filter(
+      node =>
+        (op === '' || this.text('op', node) === op) &&
+        terms.every(term =>
+          this._searchText(node).includes(
+            term.exact ? `\n${term.text}\n` : term.text
+          )
+        )
+    );
   }
-  const order = new Intl.Collator('en', { numeric: true });
-  const texts = new Map<number, string>();
-  for (const node of rows) {
-    texts.set(node, cellText(tree, column, node));
+
+  private _searchText(node: number): string {
+    this._searched ??= Array.from(
+      { length: this.tree.model.nodeCount },
+      (_, at) =>
+        `\n${TEXT_COLUMNS.map(id => this.text(id, at)).join('\n')}\n`.toLowerCase()
+    );
+    return this._searched[node];
   }
-  return rows.sort(
-    (a, b) =>
-      sign * order.compare(texts.get(a) ?? '', texts.get(b) ?? '') || a - b
-  );
+
+  private _make(column: TextColumn): string[] {
+    const { tree } = this;
+    const { model } = tree;
+    const shape = (tensor: number): string =>
+      tensor < 0 ? '' : model.shapeText(tensor);
+    const paths = new Map<number, string>();
+    const scope = (node: number): string => {
+      const group = tree.nodeParent[node];
+      const known = paths.get(group);
+      const path = known ?? tree.path(node).join('/');
+      paths.set(group, path);
+      return path;
+    };
+    const text: Record<TextColumn, (node: number) => string> = {
+      name: node => model.nodeName(node) || `#${node}`,
+      op: node => model.opType(node),
+      input_shape: node => shape(mainInput(model, node)),
+      output_shape: node => shape(mainOutput(model, node)),
+      scope
+    };
+    return Array.from({ length: model.nodeCount }, (_, node) =>
+      text[column](node)
+    );
+  }
+
+  /** Place of every text among the distinct ones; numbers in texts count as numbers. */
+  private _ranksOf(column: TextColumn): Float64Array {
+    let ranks = this._ranks.get(column);
+    if (ranks === undefined) {
+      this.text(column, 0);
+      const texts = this._texts.get(column) ?? [];
+      const { compare } = new Intl.Collator('en', { numeric: true });
+      const place = new Map(
+        [...new Set(texts)]
+          .sort(compare)
+          .map((text, at): [string, number] => [text, at])
+      );
+      ranks = Float64Array.from(texts, text => place.get(text) ?? 0);
+      this._ranks.set(column, ranks);
+    }
+    return ranks;
+  }
 }
 
 export interface ITotals {
   readonly count: number;
   /** Sum of the known values; NaN when none is known. */
   readonly sum: Readonly<Record<NumericColumn, number>>;
+  /** Largest known value, 0 when there is none. */
+  readonly max: Readonly<Record<NumericColumn, number>>;
 }
 
 export function tableTotals(model: IGraphModel, rows: Int32Array): ITotals {
-  const total = (column: NumericColumn): number => {
-    const values = model.metrics[NUMERIC[column]];
-    let sum = 0;
+  const columns = Object.keys(NUMERIC) as NumericColumn[];
+  const sum = Object.fromEntries(columns.map(id => [id, 0]));
+  const max = Object.fromEntries(columns.map(id => [id, 0]));
+  for (const id of columns) {
+    const values = model.metrics[NUMERIC[id]];
     let known = 0;
     for (const node of rows) {
       if (!Number.isNaN(values[node])) {
-        sum += values[node];
+        sum[id] += values[node];
+        max[id] = Math.max(max[id], values[node]);
         known++;
       }
     }
-    return known > 0 || rows.length === 0 ? sum : Number.NaN;
-  };
+    if (known === 0 && rows.length > 0) {
+      sum[id] = Number.NaN;
+    }
+  }
   return {
     count: rows.length,
-    sum: Object.fromEntries(
-      (Object.keys(NUMERIC) as NumericColumn[]).map(id => [id, total(id)])
-    ) as Record<NumericColumn, number>
+    sum: sum as Record<NumericColumn, number>,
+    max: max as Record<NumericColumn, number>
   };
 }
 
@@ -190,14 +234,14 @@ function csvCell(text: string): string {
 }
 
 /** The rows as CSV (RFC 4180): exact numbers, unknown ones empty, no cell a spreadsheet would run. */
-export function tableCsv(tree: ITree, rows: Int32Array): string {
-  const { model } = tree;
-  const totals = tableTotals(model, tableNodes(model)).sum;
+export function tableCsv(table: LayerTable, rows: Int32Array): string {
+  const { model } = table.tree;
+  const totals = tableTotals(model, table.nodes).sum;
   const lines = [COLUMN_IDS.join(',')];
   for (const node of rows) {
     const cells = COLUMN_IDS.map(column => {
       if (!isNumeric(column)) {
-        return csvCell(cellText(tree, column, node));
+        return csvCell(table.text(column, node));
       }
       const value = model.metrics[NUMERIC[column]][node];
       if (Number.isNaN(value)) {
@@ -213,4 +257,3 @@ export function tableCsv(tree: ITree, rows: Int32Array): string {
   }
   return lines.join('\r\n') + '\r\n';
 }
-

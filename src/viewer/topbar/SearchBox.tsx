@@ -16,10 +16,7 @@ export function SearchBox(): JSX.Element {
         ? trans.__('none')
         : `${at < 0 ? '–' : at + 1}/${hits.length}`;
   return (
-    <div
-      className={`oad-Search${none ? ' oad-mod-none' : ''}`}
-      role="search"
-    >
+    <div className={`oad-Search${none ? ' oad-mod-none' : ''}`} role="search">
       <Icon name="search" size={14} />
       <input
         className="oad-Search-input"

@@ -16,11 +16,7 @@ export function TopBar(): JSX.Element {
     isShown(panel, panels[panel], width, selection);
   return (
     <div className="oad-Bar" role="toolbar" aria-label={trans.__('Viewer')}>
-      <Tool
-        action="toggle-outline"
-        icon="outline"
-        pressed={shown('outline')}
-      />
+      <Tool action="toggle-outline" icon="outline" pressed={shown('outline')} />
       <SearchBox />
       <OverlayPicker />
       <span className="oad-Bar-gap" />

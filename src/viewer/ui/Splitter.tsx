@@ -49,7 +49,9 @@ export function Splitter(props: ISplitterProps): JSX.Element {
       }}
       onPointerMove={event => {
         if (start.current) {
-          resize(start.current.size + direction * (at(event) - start.current.at));
+          resize(
+            start.current.size + direction * (at(event) - start.current.at)
+          );
         }
       }}
       onPointerUp={() => {

@@ -73,7 +73,10 @@ export function parseBlocks(source: string): Block[] {
 
 /** Schema texts are often indented as a whole, except for their first line. */
 function dedent(source: string): string {
-  const lines = source.replace(/\r\n?/g, '\n').replace(/\t/g, '    ').split('\n');
+  const lines = source
+    .replace(/\r\n?/g, '\n')
+    .replace(/\t/g, '    ')
+    .split('\n');
   const indents = lines
     .slice(1)
     .filter(line => line.trim())
@@ -123,9 +126,7 @@ function Link(props: { label: string; target: string }): JSX.Element {
   );
 }
 
-export const Markdown = React.memo(function Markdown(props: {
-  source: string;
-}): JSX.Element {
+function MarkdownText(props: { source: string }): JSX.Element {
   return (
     <div className="oad-Markdown">
       {parseBlocks(props.source).map((block, key) => {
@@ -154,4 +155,7 @@ export const Markdown = React.memo(function Markdown(props: {
       })}
     </div>
   );
-});
+}
+
+/** Renders a source; the same source is parsed once. */
+export const Markdown = React.memo(MarkdownText);

@@ -71,10 +71,7 @@ export function useWindow(
   const top = Math.min(view.top, Math.max(0, count * rowHeight - view.height));
   return {
     first: Math.max(0, Math.floor(top / rowHeight) - MARGIN),
-    end: Math.min(
-      count,
-      Math.ceil((top + view.height) / rowHeight) + MARGIN
-    ),
+    end: Math.min(count, Math.ceil((top + view.height) / rowHeight) + MARGIN),
     page,
     scrollTo
   };

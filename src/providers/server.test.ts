@@ -1,0 +1,339 @@
+import { describe, expect, test } from 'vitest';
+import type { GraphPayload, Job, Problem } from '../schema';
+import type { IRequest, IServerConnection, ISocket } from './connection';
+import { isAbort, ProblemError, type IProgress } from './provider';
+import { ServerProvider } from './server';
+
+const PAYLOAD = { schema_version: '1.0' } as GraphPayload;
+const OPTIONS = { bindings: { batch: 2 }, assume: false };
+
+function job(change: Partial<Job> = {}): Job {
+  return {
+    id: 'j1',
+    state: 'running',
+    phase: 'load',
+    done: 0,
+    total: 0,
+    seq: 1,
+    identity: null,
+    problem: null,
+    ...change
+  };
+}
+
+function problem(change: Partial<Problem> = {}): Problem {
+  return {
+    type: 'about:blank',
+    title: 'Not an ONNX model',
+    status: 422,
+    detail: 'm.onnx begins with “PK”',
+    code: 'not-a-model',
+    hint: 'Unpack it.',
+    ...change
+  };
+}
+
+class FakeSocket implements ISocket {
+  onmessage: ISocket['onmessage'] = null;
+  onerror: ISocket['onerror'] = null;
+  onclose: ISocket['onclose'] = null;
+  closed = false;
+
+  constructor(readonly url: string) {}
+
+  close(): void {
+    this.closed = true;
+  }
+
+  send(value: unknown): void {
+    this.onmessage?.({
+      data: typeof value === 'string' ? value : JSON.stringify(value)
+    });
+  }
+}
+
+type Answer = (request: IRequest) => { status: number; body: unknown };
+
+/** A server made of a table of answers; time passes only when told. */
+class FakeServer implements IServerConnection {
+  baseUrl = 'http://host/user/me/';
+  wsUrl = 'ws://host/user/me';
+  token: string | undefined = 'secret';
+  readonly calls: string[] = [];
+  readonly bodies: unknown[] = [];
+  readonly sockets: FakeSocket[] = [];
+  readonly delays: { ms: number; pass: () => void }[] = [];
+  down = false;
+
+  constructor(readonly answers: Record<string, Answer>) {}
+
+  async fetch(url: string, request: IRequest): Promise<Response> {
+    const path = url.replace('http://host/user/me/autodoc/api/', '');
+    const call = `${request.method ?? 'GET'} ${path}`;
+    this.calls.push(call);
+    if (request.body) {
+      this.bodies.push(JSON.parse(request.body));
+    }
+    if (this.down) {
+      throw new TypeError('Failed to fetch');
+    }
+    const answer = this.answers[call]?.(request) ?? { status: 404, body: '' };
+    const text =
+      typeof answer.body === 'string'
+        ? answer.body
+        : JSON.stringify(answer.body);
+    return new Response(answer.status === 204 ? null : text, {
+      status: answer.status
+    });
+  }
+
+  openSocket(url: string): ISocket {
+    const socket = new FakeSocket(url);
+    this.sockets.push(socket);
+    return socket;
+  }
+
+  delay(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.delays.push({ ms, pass: resolve });
+      signal.addEventListener('abort', () => {
+        reject(Object.assign(new Error('Aborted'), { name: 'AbortError' }));
+      });
+    });
+  }
+}
+
+const ok =
+  (body: unknown, status = 200): Answer =>
+  () => ({ status, body });
+
+function server(answers: Record<string, Answer> = {}): FakeServer {
+  return new FakeServer({
+    'POST jobs': ok(job(), 202),
+    'GET jobs/j1/graph': ok(PAYLOAD),
+    'DELETE jobs/j1': ok('', 204),
+    'GET files?path=a%2Fm%20%23.onnx': ok({
+      path: 'a/m #.onnx',
+      bytes: 5,
+      mtime_ns: '1',
+      kind: 'onnx'
+    }),
+    ...answers
+  });
+}
+
+function start(fake: FakeServer): {
+  provider: ServerProvider;
+  progress: IProgress[];
+  abort: AbortController;
+  loaded: Promise<GraphPayload>;
+} {
+  const provider = new ServerProvider(fake, 'a/m #.onnx');
+  const progress: IProgress[] = [];
+  const abort = new AbortController();
+  const loaded = provider.load(
+    OPTIONS,
+    step => progress.push(step),
+    abort.signal
+  );
+  // Tests look at the outcome later.
+  loaded.catch(() => undefined);
+  return { provider, progress, abort, loaded };
+}
+
+async function tick(): Promise<void> {
+  for (let i = 0; i < 30; i++) {
+    await Promise.resolve();
+  }
+  await new Promise(resolve => setTimeout(resolve, 0));
+}
+
+async function problemFrom(promise: Promise<unknown>): Promise<Problem> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof ProblemError) {
+      return error.problem;
+    }
+    throw error;
+  }
+  throw new Error('It did not fail.');
+}
+
+describe('the socket', () => {
+  test('brings progress, then the graph is fetched', async () => {
+    const fake = server();
+    const { provider, progress, loaded } = start(fake);
+    await tick();
+    expect(provider.exportName).toBe('m #');
+    expect(fake.bodies[0]).toEqual({
+      path: 'a/m #.onnx',
+      bindings: { batch: 2 },
+      input_shapes: {},
+      assume: false
+    });
+    const [socket] = fake.sockets;
+    expect(socket.url).toBe(
+      'ws://host/user/me/autodoc/api/jobs/j1/ws?token=secret'
+    );
+    socket.send(job({ seq: 2, phase: 'shapes', done: 1, total: 4 }));
+    socket.send(job({ seq: 1, phase: 'late' }));
+    socket.send(job({ seq: 3, state: 'done', phase: 'done' }));
+    expect(await loaded).toEqual(PAYLOAD);
+    expect(progress.map(step => step.phase)).toEqual([
+      'load',
+      'shapes',
+      'done'
+    ]);
+    expect(socket.closed).toBe(true);
+  });
+
+  test('is not opened for a job that is done already', async () => {
+    const fake = server({ 'POST jobs': ok(job({ state: 'done' })) });
+    await start(fake).loaded;
+    expect(fake.sockets).toEqual([]);
+  });
+
+  test('has no token in its address when there is none', async () => {
+    const fake = server();
+    fake.token = undefined;
+    start(fake);
+    await tick();
+    expect(fake.sockets[0].url.endsWith('/ws')).toBe(true);
+  });
+
+  test.each(['error', 'close', 'silence', 'rubbish'])(
+    'after %s, polling takes over',
+    async fault => {
+      const states = [
+        job({ seq: 4, phase: 'costs' }),
+        job({ seq: 5, state: 'done' })
+      ];
+      const fake = server({
+        'GET jobs/j1': () => ({ status: 200, body: states.shift() })
+      });
+      const { progress, loaded } = start(fake);
+      await tick();
+      const [socket] = fake.sockets;
+      if (fault === 'error') {
+        socket.onerror?.({});
+      } else if (fault === 'close') {
+        socket.onclose?.({});
+      } else if (fault === 'silence') {
+        fake.delays[0].pass();
+      } else {
+        socket.send('{"no": "job"}');
+      }
+      await tick();
+      fake.delays[fake.delays.length - 1].pass();
+      expect(await loaded).toEqual(PAYLOAD);
+      expect(progress.map(step => step.phase)).toContain('costs');
+    }
+  );
+});
+
+describe('failures', () => {
+  test('a failed job gives its own problem', async () => {
+    const fake = server();
+    const { loaded } = start(fake);
+    await tick();
+    fake.sockets[0].send(job({ seq: 9, state: 'failed', problem: problem() }));
+    expect(await problemFrom(loaded)).toEqual(problem());
+  });
+
+  test('a refused request gives the problem of the answer', async () => {
+    const fake = server({ 'POST jobs': ok(problem({ status: 404 }), 404) });
+    expect((await problemFrom(start(fake).loaded)).code).toBe('not-a-model');
+  });
+
+  test('a page of a proxy becomes a readable problem', async () => {
+    const fake = server({ 'POST jobs': ok('<html>Bad gateway</html>', 502) });
+    const found = await problemFrom(start(fake).loaded);
+    expect(found.code).toBe('http-502');
+    expect(found.detail).not.toContain('<html>');
+  });
+
+  test('a server that is away is named', async () => {
+    const fake = server();
+    fake.down = true;
+    const found = await problemFrom(start(fake).loaded);
+    expect(found.code).toBe('unreachable');
+    expect(found.hint).not.toBe('');
+  });
+
+  test('an answer that is no JSON is a problem, too', async () => {
+    const fake = server({
+      'POST jobs': ok(job({ state: 'done' })),
+      'GET jobs/j1/graph': ok('{"cut": ')
+    });
+    expect((await problemFrom(start(fake).loaded)).code).toBe('bad-answer');
+  });
+
+  test('polling survives a short outage and ends in a long one', async () => {
+    const fake = server();
+    const { loaded } = start(fake);
+    await tick();
+    fake.sockets[0].onclose?.({});
+    fake.down = true;
+    for (let i = 0; i < 8; i++) {
+      await tick();
+      fake.delays[fake.delays.length - 1].pass();
+    }
+    expect((await problemFrom(loaded)).code).toBe('unreachable');
+    expect(fake.calls.filter(call => call === 'GET jobs/j1')).toHaveLength(6);
+  });
+});
+
+test('aborting cancels the job on the server', async () => {
+  const fake = server();
+  const { abort, loaded } = start(fake);
+  await tick();
+  abort.abort();
+  const error: unknown = await loaded.catch((reason: unknown) => reason);
+  expect(isAbort(error)).toBe(true);
+  expect(fake.calls).toContain('DELETE jobs/j1');
+  expect(fake.sockets[0].closed).toBe(true);
+});
+
+describe('after loading', () => {
+  const done = ok(job({ state: 'done' }));
+
+  test('details come from the job; a forgotten job is asked for again', async () => {
+    let id = 'j1';
+    const fake = server({
+      'POST jobs': () => ({ status: 200, body: job({ id, state: 'done' }) }),
+      'GET jobs/j2/nodes/7': ok({ id: 7 })
+    });
+    const { provider, loaded, abort } = start(fake);
+    await loaded;
+    id = 'j2';
+    expect(await provider.details(7, abort.signal)).toEqual({ id: 7 });
+    expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(2);
+  });
+
+  test('a node that does not exist is not asked for for ever', async () => {
+    const fake = server({ 'POST jobs': done });
+    const { provider, loaded, abort } = start(fake);
+    await loaded;
+    const found = await problemFrom(provider.details(7, abort.signal));
+    expect(found.status).toBe(404);
+    expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(2);
+  });
+
+  test('a changed file is noticed', async () => {
+    let mtime = '1';
+    const fake = server({
+      'POST jobs': done,
+      'GET files?path=a%2Fm%20%23.onnx': () => ({
+        status: 200,
+        body: { path: 'a/m #.onnx', bytes: 5, mtime_ns: mtime, kind: 'onnx' }
+      })
+    });
+    const { provider, loaded, abort } = start(fake);
+    expect(await provider.changed(abort.signal)).toBe(false);
+    await loaded;
+    expect(await provider.changed(abort.signal)).toBe(false);
+    mtime = '2';
+    expect(await provider.changed(abort.signal)).toBe(true);
+  });
+});

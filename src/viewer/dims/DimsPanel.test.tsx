@@ -1,0 +1,108 @@
+// @vitest-environment jsdom
+import { act, fireEvent, screen } from '@testing-library/react';
+import { expect, test, vi } from 'vitest';
+import { formatCount } from '../../core';
+import type { ILoadOptions } from '../../providers/provider';
+import type { GraphPayload } from '../../schema';
+import { guardConsole, mount, settle } from '../testing/render';
+import { surface } from '../testing/surface';
+import { SYMBOL, testPayload } from '../testing/payload';
+import { parseSize } from './DimsPanel';
+
+vi.mock('../graph/surface', async () => ({
+  GraphSurface: (await import('../testing/surface')).FakeSurface
+}));
+vi.mock('../graph/measure', async () => await import('../testing/sizer'));
+
+guardConsole();
+
+/** As the server would: MACs grow with the batch, and are unknown without one. */
+function analysed({ bindings, assume }: ILoadOptions): GraphPayload {
+  const given = Object.hasOwn(bindings, 'batch') ? bindings.batch : null;
+  const value = given ?? (assume ? SYMBOL.suggested : null);
+  const payload = testPayload({
+    dims: [{ ...SYMBOL, value, assumed: given === null && value !== null }]
+  });
+  payload.metrics.total_macs = value === null ? null : 1_000_000 * value;
+  return payload;
+}
+
+function box(): HTMLInputElement {
+  return screen.getByRole<HTMLInputElement>('textbox', { name: 'batch' });
+}
+
+function macs(): string {
+  const tile = screen.getByTitle(/^MACs: /);
+  return tile.querySelector('.oad-Kpi-value')?.textContent ?? '';
+}
+
+test('an assumed value is marked until it is confirmed', async () => {
+  const { provider } = await mount(testPayload(), { reload: analysed });
+  const chip = screen.getByTitle(/Assumed values/);
+  expect(chip.textContent).toContain('batch = 2');
+  expect(chip.textContent).toContain('assumed');
+  fireEvent.click(chip);
+  expect(box().value).toBe('2');
+  expect(screen.getByText('assumed – confirm or change')).toBeTruthy();
+  fireEvent.click(screen.getByRole('button', { name: 'Confirm' }));
+  await settle();
+  expect(provider.loads).toEqual([
+    { bindings: {}, assume: true },
+    { bindings: { batch: 2 }, assume: false }
+  ]);
+  expect(screen.queryByText('assumed')).toBeNull();
+});
+
+test('every number follows a new value, while the view stays', async () => {
+  const { root } = await mount(
+    testPayload(),
+    { reload: analysed },
+    { settings: { boxBudget: 1 } }
+  );
+  fireEvent.keyDown(root, { key: 'e', code: 'KeyE' });
+  await settle();
+  act(() => surface().callbacks.onSelect?.(2, { additive: false }));
+  surface().camera = { x: 10, y: 20, k: 0.5 };
+  const boxes = surface().scene?.boxCount;
+  fireEvent.keyDown(root, { key: 'b', code: 'KeyB' });
+  fireEvent.change(box(), { target: { value: '8' } });
+  fireEvent.submit(box());
+  await settle();
+  expect(macs()).toBe(formatCount(8e6));
+  expect(surface().selection).toEqual([2]);
+  expect(surface().scene?.boxCount).toBe(boxes);
+  expect(surface().camera).toEqual({ x: 10, y: 20, k: 0.5 });
+  expect(box().value).toBe('8');
+});
+
+test('reset gives the symbols back', async () => {
+  const { provider } = await mount(testPayload(), { reload: analysed });
+  fireEvent.click(screen.getByTitle(/Assumed values/));
+  fireEvent.click(screen.getByRole('button', { name: 'Reset to symbols' }));
+  await settle();
+  expect(provider.loads[1]).toEqual({ bindings: {}, assume: false });
+  expect(macs()).toBe('—');
+  expect(box().value).toBe('');
+});
+
+test('what is no size is refused', async () => {
+  const { provider } = await mount(testPayload(), { reload: analysed });
+  fireEvent.click(screen.getByTitle(/Assumed values/));
+  for (const text of ['0', '-3', '1.5', 'abc', '1e3', '99999999999999']) {
+    fireEvent.change(box(), { target: { value: text } });
+    expect(box().getAttribute('aria-invalid')).toBe('true');
+    const apply = screen.getByRole<HTMLButtonElement>('button', {
+      name: 'Apply'
+    });
+    expect(apply.disabled).toBe(true);
+    fireEvent.submit(box());
+  }
+  expect(provider.loads).toHaveLength(1);
+  expect(parseSize(' 12 ')).toBe(12);
+});
+
+test('a model without symbols says so', async () => {
+  await mount(testPayload({ dims: [] }));
+  fireEvent.click(screen.getByRole('tab', { name: 'Dimensions' }));
+  expect(screen.getByText(/no free dimension/)).toBeTruthy();
+});

@@ -1,0 +1,118 @@
+// @vitest-environment jsdom
+import { act, fireEvent, screen, within } from '@testing-library/react';
+import { expect, test, vi } from 'vitest';
+import { guardConsole, mount, settle } from '../testing/render';
+import { surface } from '../testing/surface';
+import { testPayload } from '../testing/payload';
+
+vi.mock('../graph/surface', async () => ({
+  GraphSurface: (await import('../testing/surface')).FakeSurface
+}));
+vi.mock('../graph/measure', async () => await import('../testing/sizer'));
+
+guardConsole();
+
+async function open(blocks = 2): Promise<HTMLElement> {
+  const { root } = await mount(testPayload({ blocks }));
+  fireEvent.click(screen.getByRole('tab', { name: 'Layers' }));
+  await settle();
+  void root;
+  return screen.getByRole('grid', { name: 'Layers' });
+}
+
+function names(grid: HTMLElement): string[] {
+  return [...grid.querySelectorAll('.oad-Grid-row')].map(
+    row => row.firstElementChild?.textContent ?? ''
+  );
+}
+
+test('a click on a head sorts, the next one turns round, the third ends it', async () => {
+  const grid = await open();
+  const head = within(grid).getByRole('columnheader', { name: 'MACs' });
+  const button = within(head).getByRole('button');
+  expect(head.getAttribute('aria-sort')).toBe('none');
+  fireEvent.click(button);
+  await settle();
+  expect(head.getAttribute('aria-sort')).toBe('descending');
+  expect(names(grid)).toEqual(['conv_1', 'conv_0', 'relu', 'relu', 'odd']);
+  fireEvent.click(button);
+  await settle();
+  expect(head.getAttribute('aria-sort')).toBe('ascending');
+  expect(names(grid)[4]).toBe('odd');
+  fireEvent.click(button);
+  await settle();
+  expect(head.getAttribute('aria-sort')).toBe('none');
+  expect(names(grid)[0]).toBe('conv_0');
+});
+
+test('filters narrow the rows and the totals', async () => {
+  const grid = await open();
+  fireEvent.change(screen.getByRole('textbox', { name: 'Filter layers' }), {
+    target: { value: 'conv' }
+  });
+  await settle();
+  expect(names(grid)).toEqual(['conv_0', 'conv_1']);
+  expect(screen.getByText('2 of 5 layers')).toBeTruthy();
+  const foot = grid.querySelector('.oad-Grid-foot');
+  expect(foot?.textContent).toContain('Total of 2 layers');
+  fireEvent.change(screen.getByRole('combobox', { name: 'Operator type' }), {
+    target: { value: 'Relu' }
+  });
+  await settle();
+  expect(screen.getByText('No layer matches the filter.')).toBeTruthy();
+});
+
+test('a row selects the node in the graph, and the graph the row', async () => {
+  const grid = await open();
+  fireEvent.click(within(grid).getByText('conv_1'));
+  await settle();
+  expect(surface().selection).toEqual([2]);
+  expect(surface().zoomed).toContain(2);
+  act(() => surface().callbacks.onSelect?.(0, { additive: false }));
+  const row = grid.querySelector('[aria-selected="true"]');
+  expect(row?.firstElementChild?.textContent).toBe('conv_0');
+});
+
+test('arrows, Home, End and page keys move the selection', async () => {
+  const grid = await open(60);
+  const press = (name: string): void => {
+    fireEvent.keyDown(grid, { key: name });
+  };
+  press('ArrowDown');
+  press('ArrowDown');
+  expect(surface().selection).toEqual([1]);
+  press('End');
+  expect(surface().selection).toEqual([120]);
+  press('ArrowDown');
+  expect(surface().selection).toEqual([120]);
+  press('Home');
+  expect(surface().selection).toEqual([0]);
+  press('PageDown');
+  const [paged] = surface().selection;
+  expect(paged).toBeGreaterThan(5);
+  press('PageUp');
+  expect(surface().selection).toEqual([0]);
+});
+
+test('only a window of a long table is in the page', async () => {
+  const grid = await open(4000);
+  expect(grid.getAttribute('aria-rowcount')).toBe('8003');
+  expect(names(grid).length).toBeLessThan(60);
+  grid.scrollTop = 24 * 6000;
+  fireEvent.scroll(grid);
+  await settle();
+  const [first] = [...grid.querySelectorAll('.oad-Grid-row')];
+  expect(Number(first.getAttribute('aria-rowindex'))).toBeGreaterThan(5900);
+});
+
+test('copies the rows shown as CSV', async () => {
+  await open();
+  const writeText = vi.fn(() => Promise.resolve());
+  vi.stubGlobal('navigator', { clipboard: { writeText } });
+  fireEvent.click(screen.getByRole('button', { name: 'Copy CSV' }));
+  await settle();
+  vi.unstubAllGlobals();
+  expect(writeText).toHaveBeenCalledWith(
+    expect.stringContaining('conv_0,Conv,2×8,2×8,100')
+  );
+});

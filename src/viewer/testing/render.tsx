@@ -1,0 +1,79 @@
+/** Renders a viewer over a payload and fails on anything React complains about. */
+
+import {
+  act,
+  cleanup,
+  render,
+  type RenderResult
+} from '@testing-library/react';
+import * as React from 'react';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
+import { MockProvider, type IMockOptions } from '../../providers/mock';
+import type { IReportProvider } from '../../providers/provider';
+import type { GraphPayload } from '../../schema';
+import type { IViewerHandle, IViewerProps } from '../api';
+import { Viewer } from '../Viewer';
+import { convDetails } from './details';
+import { FakeSurface } from './surface';
+
+/** Call once at the top of a test file. */
+export function guardConsole(): void {
+  beforeEach(() => {
+    FakeSurface.last = null;
+    vi.spyOn(console, 'error');
+  });
+  afterEach(() => {
+    cleanup();
+    expect(vi.mocked(console.error).mock.calls).toEqual([]);
+    vi.restoreAllMocks();
+  });
+}
+
+export interface IMounted extends RenderResult {
+  readonly handle: IViewerHandle;
+  readonly root: HTMLElement;
+}
+
+/** Lets pending promises and the renders they cause finish. */
+export async function settle(): Promise<void> {
+  await act(async () => {
+    for (let i = 0; i < 20; i++) {
+      await Promise.resolve();
+    }
+  });
+}
+
+export async function mountProvider(
+  provider: IReportProvider,
+  props: Partial<IViewerProps> = {}
+): Promise<IMounted> {
+  let handle: IViewerHandle | null = null;
+  const result = render(
+    <Viewer
+      provider={provider}
+      {...props}
+      onReady={made => {
+        handle = made;
+      }}
+    />
+  );
+  await settle();
+  const root = result.container.querySelector<HTMLElement>('.oad-Viewer');
+  if (handle === null || root === null) {
+    throw new Error('The viewer did not start.');
+  }
+  return { ...result, handle, root };
+}
+
+export async function mount(
+  payload: GraphPayload,
+  options: IMockOptions = {},
+  props: Partial<IViewerProps> = {}
+): Promise<IMounted & { provider: MockProvider }> {
+  const provider = new MockProvider(payload, {
+    details: { 0: convDetails(0) },
+    ...options
+  });
+  const mounted = await mountProvider(provider, props);
+  return { ...mounted, provider };
+}

@@ -1,0 +1,8 @@
+/** Stands in for `graph/measure`, which needs a browser to measure text. */
+
+import type { ISizer } from '../../core/types';
+
+export function createSizer(): ISizer {
+  const size = (): { w: number; h: number } => ({ w: 100, h: 40 });
+  return { node: size, group: size, pill: size };
+}

@@ -1,0 +1,87 @@
+/** Stands in for the drawing surface, which needs a real browser: records what it is told. */
+
+import type { IScene } from '../../core/types';
+import type {
+  ICamera,
+  IOverlay,
+  ISurfaceCallbacks,
+  ISurfaceOptions
+} from '../graph/api';
+
+export class FakeSurface {
+  /** The surface made last. */
+  static last: FakeSurface | null = null;
+
+  scene: IScene | null = null;
+  overlay: IOverlay | null = null;
+  selection: readonly number[] = [];
+  tensor: number | null = null;
+  hits: readonly number[] = [];
+  hit: number | null = null;
+  /** Entities brought to the middle, oldest first. */
+  readonly zoomed: number[] = [];
+  fitted = 0;
+  disposed = false;
+  camera: ICamera = { x: 0, y: 0, k: 1 };
+  readonly callbacks: Partial<ISurfaceCallbacks>;
+
+  constructor(
+    readonly host: HTMLElement,
+    options: ISurfaceOptions = {}
+  ) {
+    this.callbacks = options.callbacks ?? {};
+    FakeSurface.last = this;
+  }
+
+  setScene(scene: IScene): void {
+    this.scene = scene;
+  }
+  setOverlay(overlay: IOverlay | null): void {
+    this.overlay = overlay;
+  }
+  setSelection(entities: readonly number[]): void {
+    this.selection = entities;
+  }
+  setTensor(tensor: number | null): void {
+    this.tensor = tensor;
+  }
+  setHighlights(entities: readonly number[], hit: number | null = null): void {
+    this.hits = entities;
+    this.hit = hit;
+  }
+  setDetails(): void {
+    // Sizes do not matter here.
+  }
+  setTheme(): void {
+    // There are no colours here.
+  }
+  fit(): void {
+    this.fitted++;
+  }
+  zoomTo(entity: number): void {
+    this.zoomed.push(entity);
+  }
+  zoom(factor: number): void {
+    this.camera = { ...this.camera, k: this.camera.k * factor };
+  }
+  actualSize(): void {
+    this.camera = { ...this.camera, k: 1 };
+  }
+  setCamera(camera: ICamera): void {
+    this.camera = camera;
+  }
+  focus(): void {
+    // Nothing to focus.
+  }
+  dispose(): void {
+    this.disposed = true;
+  }
+}
+
+/** The surface made last; fails when there is none. */
+export function surface(): FakeSurface {
+  if (FakeSurface.last === null) {
+    throw new Error('No surface was made.');
+  }
+  return FakeSurface.last;
+}
