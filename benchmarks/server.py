@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What an analysis costs the Jupyter server: time from POST to the picture, stall of the event loop.
 
-Baseline of the stall: the same analysis in a thread of the server process. Models of a given number of
+Baselines of the stall: an idle loop (what the machine's other work does to any process), and the same
+analysis in a thread of the server process. Models of a given number of
 nodes are made on the spot.
 
     python benchmarks/server.py [--sizes 1000,10000,50000] [--model FILE]
@@ -29,6 +30,7 @@ from py_autodoc.jobs.stamps import Stamp
 from py_autodoc.limits import SERVER
 
 TICK_S = 0.001
+IDLE_S = 5
 
 
 def main() -> None:
@@ -53,6 +55,8 @@ async def measure(models: list[Path]) -> None:
             await measure_model(queue, model)
     finally:
         await queue.close()
+    _, _, stall = await watched(asyncio.sleep(IDLE_S))
+    print(f"baseline, an idle loop for {IDLE_S} s: {stall}")
     for model in models:
         await measure_thread(model)
 
