@@ -70,9 +70,10 @@ export class PayloadBuilder {
     }
     nodes.inputs.push(...inputs);
     nodes.input_offsets.push(nodes.inputs.length);
+    const shape = options.shape === undefined ? [1, 16] : options.shape;
     const kind = constant ? TENSOR_KIND.constant : TENSOR_KIND.activation;
     const outputs = Array.from({ length: options.outputs ?? 1 }, (_, i) =>
-      this._tensor(`${op}_${id}_out${i}`, kind, id, options.shape ?? [1, 16])
+      this._tensor(`${op}_${id}_out${i}`, kind, id, shape)
     );
     nodes.outputs.push(...outputs);
     nodes.output_offsets.push(nodes.outputs.length);

@@ -1,0 +1,142 @@
+/** Checks of a scene: what a reader would call wrong, in words. */
+
+import { BoxKind } from '../types';
+import type { IScene } from '../types';
+import { segmentHitsBox } from './geometry';
+
+const SLACK = 0.01;
+
+type Box = [left: number, top: number, right: number, bottom: number];
+
+function boxAt(scene: IScene, b: number): Box {
+  const [x, y] = [scene.boxX[b], scene.boxY[b]];
+  return [x, y, x + scene.boxW[b], y + scene.boxH[b]];
+}
+
+function inset([left, top, right, bottom]: Box, by: number): Box {
+  return [left + by, top + by, right - by, bottom - by];
+}
+
+function overlap(a: Box, b: Box): boolean {
+  return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+}
+
+/** Every box lies in its panel; ports stand on its sides. */
+function nesting(scene: IScene, faults: string[]): void {
+  for (let b = 0; b < scene.boxCount; b++) {
+    const parent = scene.boxParent[b];
+    if (parent >= b) {
+      faults.push(`box ${b} comes before its panel ${parent}`);
+    }
+    const [left, top, right, bottom] = boxAt(scene, b);
+    const outer: Box =
+      parent < 0 ? [0, 0, scene.width, scene.height] : boxAt(scene, parent);
+    const isPort = scene.boxKind[b] === BoxKind.Port;
+    const centre = (left + right) / 2;
+    const onSide =
+      Math.abs(centre - outer[0]) < SLACK ||
+      Math.abs(centre - outer[2]) < SLACK;
+    const insideX = left >= outer[0] - SLACK && right <= outer[2] + SLACK;
+    const insideY = top >= outer[1] - SLACK && bottom <= outer[3] + SLACK;
+    if (!insideY || !(isPort ? onSide : insideX)) {
+      faults.push(`box ${b} (kind ${scene.boxKind[b]}) leaves its panel`);
+    }
+  }
+}
+
+function siblings(scene: IScene): number[][] {
+  const rows = new Map<number, number[]>();
+  for (let b = 0; b < scene.boxCount; b++) {
+    const row = rows.get(scene.boxParent[b]);
+    if (row) {
+      row.push(b);
+    } else {
+      rows.set(scene.boxParent[b], [b]);
+    }
+  }
+  return [...rows.values()];
+}
+
+function overlaps(scene: IScene, faults: string[]): void {
+  for (const row of siblings(scene)) {
+    const order = row.slice().sort((a, b) => scene.boxX[a] - scene.boxX[b]);
+    order.forEach((a, i) => {
+      const box = inset(boxAt(scene, a), SLACK);
+      for (let j = i + 1; j < order.length; j++) {
+        const other = inset(boxAt(scene, order[j]), SLACK);
+        if (other[0] >= box[2]) {
+          break;
+        }
+        if (overlap(box, other)) {
+          faults.push(`boxes ${a} and ${order[j]} overlap`);
+        }
+      }
+    });
+  }
+}
+
+/** Edges begin and end at their boxes and run through no card of their level. */
+function edges(scene: IScene, faults: string[]): void {
+  const rows = new Map(
+    siblings(scene).map((row): [number, number[]] => [
+      scene.boxParent[row[0]],
+      row
+    ])
+  );
+  for (let e = 0; e < scene.edgeCount; e++) {
+    const begin = scene.edgeOffsets[e];
+    const end = scene.edgeOffsets[e + 1];
+    const [s, t] = [scene.edgeSource[e], scene.edgeTarget[e]];
+    const x = (i: number) => scene.edgePoints[2 * i];
+    const y = (i: number) => scene.edgePoints[2 * i + 1];
+    // A wire may stop at a port's middle (the panel's side) or at its edge.
+    const near = (b: number, i: number) =>
+      x(i) >= scene.boxX[b] - SLACK - PORT_REACH &&
+      x(i) <= scene.boxX[b] + scene.boxW[b] + SLACK + PORT_REACH &&
+      y(i) >= scene.boxY[b] - SLACK &&
+      y(i) <= scene.boxY[b] + scene.boxH[b] + SLACK;
+    if (!near(s, begin) || !near(t, end - 1)) {
+      faults.push(`edge ${e} does not touch its boxes ${s}, ${t}`);
+    }
+    const level = levelOf(scene, s, t);
+    for (const b of rows.get(level) ?? []) {
+      const own =
+        b === s || b === t || holds(scene, b, s) || holds(scene, b, t);
+      const box = inset(boxAt(scene, b), 0.5);
+      for (let i = begin + 1; !own && i < end; i++) {
+        if (segmentHitsBox([x(i - 1), y(i - 1), x(i), y(i)], box)) {
+          faults.push(`edge ${e} runs through box ${b}`);
+          break;
+        }
+      }
+    }
+  }
+}
+
+const PORT_REACH = 4;
+
+function holds(scene: IScene, panel: number, box: number): boolean {
+  return scene.boxParent[box] === panel;
+}
+
+/** The panel an edge is drawn in: that of its ends, ports of open children lifted out. */
+function levelOf(scene: IScene, s: number, t: number): number {
+  const [ps, pt] = [scene.boxParent[s], scene.boxParent[t]];
+  if (ps === pt) {
+    return ps;
+  }
+  const above = (panel: number) => (panel < 0 ? -2 : scene.boxParent[panel]);
+  if (above(ps) === pt) {
+    return pt;
+  }
+  return above(pt) === ps ? ps : above(ps);
+}
+
+/** Everything wrong with the scene; empty when it is right. Quadratic in a level's boxes. */
+export function sceneFaults(scene: IScene): string[] {
+  const faults: string[] = [];
+  nesting(scene, faults);
+  overlaps(scene, faults);
+  edges(scene, faults);
+  return faults;
+}

@@ -1,0 +1,299 @@
+import { describe, expect, it } from 'vitest';
+import { InlineEngine } from './layout/engine';
+import type { ILayoutEngine } from './layout/engine';
+import type {
+  ILayoutInput,
+  ILayoutOptions,
+  ILayoutResult
+} from './layout/types';
+import { decode } from './model';
+import { Random } from './testing/random';
+import { randomPayload } from './testing/randomPayload';
+import {
+  bertPayload,
+  chainPayload,
+  controlPayload,
+  llamaPayload,
+  resnetPayload
+} from './testing/payloads';
+import { emptyPayload } from './testing/builder';
+import { sceneFaults } from './testing/sceneFaults';
+import { plainSizer } from './testing/sizer';
+import { buildTree } from './tree';
+import { BoxKind } from './types';
+import type { IScene } from './types';
+import { createGraphView } from './view';
+import type { GraphPayload } from '../schema';
+
+function viewOf(payload: GraphPayload, engine?: ILayoutEngine) {
+  const model = decode(payload);
+  const tree = buildTree(model);
+  return createGraphView(tree, plainSizer(model, tree), engine);
+}
+
+/** Entities shown as a card: nodes and closed groups. */
+function cards(scene: IScene): number[] {
+  const shown: number[] = [];
+  for (let b = 0; b < scene.boxCount; b++) {
+    if (scene.boxKind[b] <= BoxKind.Group) {
+      shown.push(scene.boxEntity[b]);
+    }
+  }
+  return shown;
+}
+
+function count(scene: IScene, kind: BoxKind): number {
+  return scene.boxKind.filter(k => k === kind).length;
+}
+
+/** A scene without its version and functions, to compare pictures. */
+function picture(scene: IScene): object {
+  return { ...scene, version: 0, boxOf: null };
+}
+
+function groupNamed(view: ReturnType<typeof viewOf>, label: string): number {
+  const group = view.tree.groupLabel.indexOf(label);
+  expect(group).toBeGreaterThanOrEqual(0);
+  return group;
+}
+
+describe('scenes of random models', () => {
+  it('have no faults while groups open and close', async () => {
+    for (let seed = 0; seed < 40; seed++) {
+      const random = new Random(seed);
+      const view = viewOf(randomPayload(random, 60));
+      await view.initial(1 + random.int(30));
+      expect({ seed, faults: sceneFaults(view.scene) }).toEqual({
+        seed,
+        faults: []
+      });
+      for (let step = 0; step < 6 && view.tree.groupCount > 0; step++) {
+        const group = random.int(view.tree.groupCount);
+        const recursive = random.chance(0.3);
+        const scene = random.chance(0.6)
+          ? await view.expand(group, recursive)
+          : await view.collapse(group, recursive);
+        expect({ seed, step, faults: sceneFaults(scene) }).toEqual({
+          seed,
+          step,
+          faults: []
+        });
+      }
+    }
+  });
+
+  it('come back unchanged after expanding and collapsing', async () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const view = viewOf(randomPayload(new Random(seed), 60));
+      const before = picture(await view.collapseAll());
+      for (let group = 0; group < view.tree.groupCount; group++) {
+        await view.expand(group);
+      }
+      for (let group = view.tree.groupCount - 1; group >= 0; group--) {
+        await view.collapse(group);
+      }
+      expect(picture(view.scene)).toEqual(before);
+    }
+  });
+
+  it('show every node once when all is open', async () => {
+    for (let seed = 0; seed < 30; seed++) {
+      const view = viewOf(randomPayload(new Random(seed), 80));
+      const scene = await view.expandAll(1e6);
+      const { model } = view.tree;
+      const drawn = Array.from(model.nodeConstant.keys()).filter(
+        node => !model.nodeConstant[node]
+      );
+      expect(cards(scene).sort((a, b) => a - b)).toEqual(drawn);
+      expect(sceneFaults(scene)).toEqual([]);
+    }
+  });
+
+  it('do not depend on the way that led to them', async () => {
+    const payload = randomPayload(new Random(5), 80);
+    const [one, other] = [viewOf(payload), viewOf(payload)];
+    await one.expandAll(1e6);
+    for (let group = other.tree.groupCount - 1; group >= 0; group--) {
+      await other.expand(group);
+    }
+    expect(picture(other.scene)).toEqual(picture(one.scene));
+  });
+});
+
+describe('first picture', () => {
+  it.each([
+    ['resnet', resnetPayload(), 40],
+    ['bert', bertPayload(12), 40],
+    ['llama', llamaPayload(24, 3), 40],
+    ['experts', llamaPayload(2, 3, 16), 60],
+    ['bodies', controlPayload(), 40]
+  ])(
+    'of %s stays in its budget and has no faults',
+    async (_, payload, budget) => {
+      const view = viewOf(payload);
+      const scene = await view.initial(budget);
+      expect(cards(scene).length).toBeLessThanOrEqual(budget);
+      expect(cards(scene).length).toBeGreaterThan(4);
+      expect(sceneFaults(scene)).toEqual([]);
+    }
+  );
+
+  it('opens a lone trunk whatever its size', async () => {
+    const scene = await viewOf(llamaPayload(100)).initial(10);
+    expect(cards(scene).length).toBeGreaterThan(1);
+  });
+
+  it('opens alike groups together', async () => {
+    const view = viewOf(resnetPayload([3, 3, 3, 3]));
+    await view.initial(40);
+    const stages = [0, 1, 2, 3].map(i =>
+      view.isOpen(groupNamed(view, `stages.${i}`))
+    );
+    expect(new Set(stages)).toEqual(new Set([true]));
+  });
+
+  it('of a model without scopes is flat', async () => {
+    const view = viewOf(chainPayload(30));
+    const scene = await view.initial(10);
+    expect(view.tree.groupCount).toBe(0);
+    expect(cards(scene).length).toBe(30);
+    expect(count(scene, BoxKind.Input)).toBe(1);
+    expect(count(scene, BoxKind.Output)).toBe(1);
+    expect(new Set(scene.boxY).size).toBeLessThanOrEqual(3);
+  });
+
+  it('of an empty model is empty', async () => {
+    const scene = await viewOf(emptyPayload('nothing')).initial(40);
+    expect([scene.boxCount, scene.edgeCount, scene.width]).toEqual([0, 0, 0]);
+  });
+});
+
+describe('wires across borders', () => {
+  it('go through a port of the open group', async () => {
+    const view = viewOf(bertPayload(2));
+    const scene = await view.reveal(0);
+    const ports = new Set<number>();
+    for (let b = 0; b < scene.boxCount; b++) {
+      if (scene.boxKind[b] === BoxKind.Port) {
+        ports.add(b);
+      }
+    }
+    expect(ports.size).toBeGreaterThan(0);
+    for (const port of ports) {
+      // What enters a port leaves it again.
+      expect(scene.edgeSource.includes(port)).toBe(true);
+      expect(scene.edgeTarget.includes(port)).toBe(true);
+    }
+  });
+
+  it('to many far readers become stubs named after the tensor', async () => {
+    const view = viewOf(bertPayload(12));
+    const scene = await view.initial(40);
+    const { model } = view.tree;
+    const names: string[] = [];
+    for (let b = 0; b < scene.boxCount; b++) {
+      if (scene.boxKind[b] === BoxKind.Stub) {
+        names.push(model.tensorName(scene.boxEntity[b]));
+      }
+    }
+    expect(names.length).toBeGreaterThan(8);
+    expect(new Set(names).size).toBe(1);
+  });
+
+  it('between closed groups stand for all their tensors', async () => {
+    const view = viewOf(llamaPayload(4, 13));
+    await view.collapseAll();
+    const scene = await view.expand(groupNamed(view, 'model'));
+    expect(Math.max(...scene.edgeWeight)).toBe(13);
+  });
+});
+
+describe('operations', () => {
+  it('reveal opens every ancestor', async () => {
+    const view = viewOf(resnetPayload());
+    await view.collapseAll();
+    const node = 30;
+    expect(view.scene.boxEntity[view.scene.boxOf(node)]).not.toBe(node);
+    const scene = await view.reveal(node);
+    expect(scene.boxEntity[scene.boxOf(node)]).toBe(node);
+  });
+
+  it('restore gives back saved groups and ignores unknown ones', async () => {
+    const view = viewOf(resnetPayload());
+    await view.initial(40);
+    const saved = view.openGroups();
+    const before = picture(view.scene);
+    await view.expandAll(1e6);
+    await view.restore([...saved, -3, 1e6]);
+    expect(view.openGroups()).toEqual(saved);
+    expect(picture(view.scene)).toEqual(before);
+  });
+
+  it('expand all stops at the depth that fits', async () => {
+    const view = viewOf(resnetPayload());
+    const scene = await view.expandAll(60);
+    expect(cards(scene).length).toBeLessThanOrEqual(60);
+    expect(cards(scene).length).toBeGreaterThan(10);
+  });
+
+  it('lays out equal blocks once', async () => {
+    const few = viewOf(llamaPayload(10));
+    const many = viewOf(llamaPayload(100));
+    await few.expandAll(1e6);
+    await many.expandAll(1e6);
+    expect(many.layoutCounts().computed).toBe(few.layoutCounts().computed);
+    expect(many.layoutCounts().remembered).toBeGreaterThan(400);
+  });
+
+  it('opens 50,000 nodes', async () => {
+    const view = viewOf(llamaPayload(1700));
+    const scene = await view.expandAll(1e6);
+    expect(cards(scene).length).toBeGreaterThan(45000);
+    expect(view.layoutCounts().computed).toBeLessThan(20);
+  });
+});
+
+/** An engine whose answers are given by hand. */
+class SlowEngine implements ILayoutEngine {
+  layout(input: ILayoutInput, options: ILayoutOptions): Promise<ILayoutResult> {
+    return new Promise(resolve => {
+      this.open.push(() => resolve(this._inline.layout(input, options)));
+    });
+  }
+
+  dispose(): void {
+    this.disposed = true;
+  }
+
+  readonly open: (() => void)[] = [];
+  disposed = false;
+  private readonly _inline = new InlineEngine();
+}
+
+describe('calls that overtake each other', () => {
+  it('end with the last one, for all callers', async () => {
+    const engine = new SlowEngine();
+    const view = viewOf(resnetPayload(), engine);
+    const first = view.expandAll(1e6);
+    const last = view.collapseAll();
+    let done = false;
+    const all = Promise.all([first, last]).finally(() => {
+      done = true;
+    });
+    for (let turn = 0; turn < 1000 && !done; turn++) {
+      engine.open.shift()?.();
+      await Promise.resolve();
+    }
+    const [a, b] = await all;
+    expect(a).toBe(b);
+    expect(b).toBe(view.scene);
+    expect(view.openGroups()).toEqual([]);
+    expect(sceneFaults(b)).toEqual([]);
+  });
+
+  it('dispose ends the engine', () => {
+    const engine = new SlowEngine();
+    viewOf(chainPayload(3), engine).dispose();
+    expect(engine.disposed).toBe(true);
+  });
+});
