@@ -15,8 +15,7 @@ from py_autodoc.graph.values import (
     KNOWN_TYPES,
     MAX_ELEMENTS,
     element_count,
-    payload_bytes,
-    payload_elements,
+    payload,
     stored_bytes,
 )
 
@@ -88,11 +87,12 @@ def tensor(proto: onnx.TensorProto, dims: tuple[int, ...], where: str, number: i
 
 
 def _data_fault(proto: onnx.TensorProto, elements: int) -> str:
-    there = payload_bytes(proto)
+    there, count = payload(proto)
     if there is not None:
         wanted = stored_bytes(proto.data_type, elements)
+        if wanted is None:
+            return "holds strings, which cannot be raw data."
         return "" if wanted == there else f"needs {wanted:,} bytes, {there:,} are there."
-    count = payload_elements(proto)
     if count is None or proto.data_type in _PACKED:
         return ""
     if proto.data_type in (_T.COMPLEX64, _T.COMPLEX128):

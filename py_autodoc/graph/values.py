@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,8 +34,21 @@ _NATIVE: dict[int, Any] = {
 
 
 def element_count(dims: tuple[int, ...]) -> int | None:
-    """Number of elements; None when a dimension is negative."""
-    return None if any(d < 0 for d in dims) else math.prod(dims)
+    """Number of elements; None when a dimension is negative.
+
+    All numbers over ``MAX_ELEMENTS`` are given as ``MAX_ELEMENTS + 1``: a million large dimensions
+    must not become a number of millions of digits.
+    """
+    if any(d < 0 for d in dims):
+        return None
+    if 0 in dims:
+        return 0
+    count = 1
+    for size in dims:
+        count *= size
+        if count > MAX_ELEMENTS:
+            return MAX_ELEMENTS + 1
+    return count
 
 
 def stored_bytes(dtype: int, elements: int) -> int | None:
@@ -76,24 +88,16 @@ def storage_of(tensor: onnx.TensorProto, dims: tuple[int, ...]) -> Storage:
     return Storage(size, entries.get("location", ""), offset, length)
 
 
-def payload_bytes(tensor: onnx.TensorProto) -> int | None:
-    """Bytes of raw data that are there; None when they are typed, external or strings."""
+def payload(tensor: onnx.TensorProto) -> tuple[int | None, int | None]:
+    """(bytes of raw data, elements of typed data) that are in the file; None for what is not counted."""
     if tensor.data_location == _T.EXTERNAL:
         entries = external_entries(tensor)
-        return _integer(entries.get("length")) if moved_field(entries)[0] == "raw_data" else None
-    return len(tensor.raw_data) if tensor.HasField("raw_data") else None
-
-
-def payload_elements(tensor: onnx.TensorProto) -> int | None:
-    """Elements of typed data that are there; None when they are raw, external or not counted."""
-    if tensor.data_location == _T.EXTERNAL:
-        return moved_field(external_entries(tensor))[1]
+        field, count = moved_field(entries)
+        return (_integer(entries.get("length")), None) if field == "raw_data" else (None, count)
     if tensor.HasField("raw_data"):
-        return None
-    return max(
-        len(tensor.float_data), len(tensor.int32_data), len(tensor.int64_data), len(tensor.double_data),
-        len(tensor.uint64_data), len(tensor.string_data),
-    )  # fmt: skip
+        return len(tensor.raw_data), None
+    typed = (tensor.float_data, tensor.int32_data, tensor.int64_data, tensor.double_data, tensor.uint64_data)
+    return None, max(len(tensor.string_data), *map(len, typed))
 
 
 def _integer(value: str | None) -> int | None:

@@ -290,3 +290,31 @@ def test_codes_are_known():
     assert set(SEVERITY.values()) <= {"info", "warning", "error"}
     with pytest.raises(KeyError):
         Notes().add("no-such-code", "")
+
+
+TYPES = [*TensorProto.DataType.values(), 99]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("count", [0, 1, 3, 9])
+def test_odd_tensors_are_survived(dtype, count):
+    """Any element type with any kind and amount of data, as initializer and as attribute."""
+    odd = [TensorProto(name="w", data_type=dtype, dims=[3], raw_data=bytes(count))]
+    for field in ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data"):
+        held = TensorProto(name="w", data_type=dtype, dims=[3])
+        getattr(held, field).extend([b"\xff" if field == "string_data" else 1] * count)
+        odd.append(held)
+    for tensor in odd:
+        model = graph_of([node("Odd", ["w"], ["y"], domain="d", t=tensor)], initializer=[tensor])
+        initializer, attribute = by_name(model)["w"], model.nodes[0].attributes["t"]
+        assert initializer.shape == attribute.shape == (3,)
+        assert (initializer.id in model.constants) <= (attribute.values is not None)
+        if dtype == 99:
+            assert "unknown-dtype" in codes(model)
+
+
+def test_a_million_dimensions():
+    weight = TensorProto(name="w", data_type=F, dims=[1 << 40] * 1_000_000)
+    assert codes(graph_of([node("Identity", ["w"], ["y"])], initializer=[weight])) == ["dim-overflow"]
+    weight.dims.append(0)
+    assert codes(graph_of([node("Identity", ["w"], ["y"])], initializer=[weight])) == []
