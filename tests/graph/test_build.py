@@ -313,8 +313,8 @@ def test_odd_tensors_are_survived(dtype, count):
             assert "unknown-dtype" in codes(model)
 
 
-def test_a_million_dimensions():
-    weight = TensorProto(name="w", data_type=F, dims=[1 << 40] * 1_000_000)
+def test_very_many_dimensions():
+    weight = TensorProto(name="w", data_type=F, dims=[1 << 40] * 50_000)
     assert codes(graph_of([node("Identity", ["w"], ["y"])], initializer=[weight])) == ["dim-overflow"]
     weight.dims.append(0)
     assert codes(graph_of([node("Identity", ["w"], ["y"])], initializer=[weight])) == []
