@@ -1,20 +1,22 @@
 /** What of the scene has elements, and where titles stay in view. */
 import type { IScene } from '../../core/types';
 import type { ICamera } from './api';
+import { PAD_X } from './metrics';
 import { type IRect, type ISize, visibleRect } from './camera';
 
-/** Room a shifted title needs at least, in world units. */
-const TITLE_ROOM = 220;
-
-/** How far the title of an open group has moved right to stay in view, in world units. */
+/**
+ * How far the title of an open group has moved right to stay in view, in world units; `extent` is
+ * where the title ends inside its panel.
+ */
 export function titleShift(
   scene: IScene,
   box: number,
   camera: ICamera,
-  view: ISize
+  view: ISize,
+  extent: number
 ): number {
   const left = camera.x - view.w / 2 / camera.k;
-  const most = Math.max(0, scene.boxW[box] - TITLE_ROOM);
+  const most = Math.max(0, scene.boxW[box] - extent - PAD_X);
   return Math.min(most, Math.max(0, left - scene.boxX[box]));
 }
 

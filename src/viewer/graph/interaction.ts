@@ -13,7 +13,6 @@ import {
 import type { SceneIndex } from './grid';
 import { commandOf, type KeyCommand } from './keys';
 import { type Direction, type Links, walkable } from './links';
-import { titleShift } from './culling';
 import { CHEVRON, HEADER, PAD_X, TITLE_BAR } from './metrics';
 import { type IPointerSink, PointerInput } from './pointer';
 
@@ -43,6 +42,8 @@ export interface IActor {
   /** Moves the keyboard's cursor; `byKey` shows its ring and brings it into view. */
   setCursor(box: number, byKey: boolean): void;
   showBand(from: IPoint, to: IPoint | null): void;
+  /** How far the title of an open group stands from its panel's left side, in world units. */
+  titleShift(box: number): number;
 }
 
 export class Interaction implements IPointerSink {
@@ -317,8 +318,7 @@ export class Interaction implements IPointerSink {
     }
     const p = toWorld(camera, view, at.x, at.y);
     const open = scene.boxKind[box] === BoxKind.OpenGroup;
-    const left =
-      scene.boxX[box] + (open ? titleShift(scene, box, camera, view) : 0);
+    const left = scene.boxX[box] + this.actor.titleShift(box);
     const height = open ? TITLE_BAR : HEADER;
     return (
       p.x >= left &&

@@ -83,7 +83,8 @@ export function drawBox(
         ? drawCard(d, box, sink)
         : drawBlock(d, box, k, sink);
     case BoxKind.OpenGroup:
-      return drawPanel(d, box, k, lod, sink);
+      drawPanel(d, box, k, lod, sink);
+      return;
     case BoxKind.Port:
       return drawPort(scene.boxW[box], scene.boxH[box], sink);
     default:
@@ -282,14 +283,17 @@ function drawShare(
 /** The share of a group that is the whole model says nothing. */
 const NEARLY_ALL = 0.99;
 
-/** An open group: a soft panel, tinted once more a level, with its title on top. */
-function drawPanel(
+/**
+ * An open group: a soft panel, tinted once more a level, with its title on top. Returns where the
+ * title ends.
+ */
+export function drawPanel(
   d: IDrawing,
   box: number,
   k: number,
   lod: Lod,
   sink: ISink
-): void {
+): number {
   const { scene } = d;
   const w = scene.boxW[box];
   const h = scene.boxH[box];
@@ -320,19 +324,22 @@ function drawPanel(
     at += d.measure.width(instance, size * 0.9) + 12;
   }
   if (lod !== Lod.Reading) {
-    return;
+    return at;
   }
   if (card.share > 0 && card.share < NEARLY_ALL && w - at > 72) {
     drawShare(at, mid - SHARE_BAR / 2, 56, card.share, sink);
     at += 64;
   }
   const cost = card.lines.find(line => line.kind === 'cost')?.text ?? '';
-  if (cost && w - at - PAD_X > d.measure.width(cost, BODY_SIZE)) {
+  const width = d.measure.width(cost, BODY_SIZE);
+  if (cost && w - at - PAD_X > width) {
     sink.text(at, mid + BODY_SIZE * 0.36, cost, {
       size: BODY_SIZE,
       fill: '--oad-text-quiet'
     });
+    at += width;
   }
+  return at;
 }
 
 function drawPort(w: number, h: number, sink: ISink): void {

@@ -24,6 +24,7 @@ export class Renderer {
   private readonly decor = new DecorLayer();
   private palette: IPalette | null = null;
   private mapDirty = true;
+  private refocus = false;
   private canvasShown = false;
 
   constructor(
@@ -46,6 +47,11 @@ export class Renderer {
     if (this.drawing?.scene !== drawing.scene || !this.index) {
       this.index = new SceneIndex(drawing.scene);
       this.links = new Links(drawing.scene);
+    }
+    if (this.heldFocus()) {
+      // The element goes away now; the frame gives the focus to the one that takes its place.
+      this.stage.root.focus({ preventScroll: true });
+      this.refocus = true;
     }
     this.drawing = drawing;
     this.far.setDrawing(drawing, this.index);
@@ -76,11 +82,12 @@ export class Renderer {
     if (!drawing || view.w < 1 || view.h < 1) {
       return;
     }
-    const held = this.heldFocus();
+    const held = this.refocus || this.heldFocus();
     const changed = this.svg.update(camera, view);
     if (changed && held) {
-      this.keepFocus(decor.cursor);
+      this.keepFocus();
     }
+    this.refocus = false;
     this.drawFar(camera, view, decor, moving);
     if (decorDirty || (changed && decor.hits.size > 0)) {
       this.drawDecor(camera, view, decor);
@@ -117,10 +124,15 @@ export class Renderer {
   }
 
   /** An element that had the focus may have been dropped with its tile. */
-  private keepFocus(cursor: number): void {
-    if (!this.stage.root.contains(document.activeElement)) {
-      const element = cursor >= 0 ? this.svg.element(cursor) : null;
-      (element ?? this.stage.root).focus({ preventScroll: true });
+  private keepFocus(): void {
+    const active = document.activeElement;
+    if (
+      !this.heldFocus() &&
+      (active === document.body || this.stage.root.contains(active))
+    ) {
+      (this.svg.cursorElement() ?? this.stage.root).focus({
+        preventScroll: true
+      });
     }
   }
 

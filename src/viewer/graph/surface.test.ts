@@ -375,6 +375,8 @@ describe('scenes', () => {
     const card = element('EncoderLayer');
     const entity = Number(card.getAttribute('data-entity'));
     const before = pointOf(card, 0, 0);
+    click(card, {}, 60);
+    card.focus();
     const old = view.scene;
     await view.expand(entity - model.nodeCount);
     surface.setScene(view.scene, model, tree, {
@@ -383,6 +385,7 @@ describe('scenes', () => {
     });
     const panel = host.querySelector(`[data-entity="${entity}"]`)!;
     expect(panel.getAttribute('aria-expanded')).toBe('true');
+    expect(document.activeElement).toBe(panel);
     const after = pointOf(panel, 0, 0);
     expect(after.clientX).toBeCloseTo(before.clientX);
     expect(after.clientY).toBeCloseTo(before.clientY);

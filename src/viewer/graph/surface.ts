@@ -294,6 +294,10 @@ export class GraphSurface implements IActor {
     this.stage.showBand(from, to);
   }
 
+  titleShift(box: number): number {
+    return this.renderer.svg.titleShift(box);
+  }
+
   // ---------------------------------------------------------------- inside
 
   private draw(scene: IScene, model: IGraphModel, tree: ITree): void {

@@ -8,7 +8,7 @@ import { edgePath, edgeWidth, labelSpot, portPath } from './edges';
 import type { SceneIndex } from './grid';
 import { detailKey, FAR_UP_TO, LABELS_FROM, lodOf } from './lod';
 import { LABEL_SIZE } from './metrics';
-import { drawBox, type IDrawing } from './primitives';
+import { drawBox, drawPanel, type IDrawing } from './primitives';
 import { svgElement, SvgSink } from './svgsink';
 
 const KIND_CLASS = [
@@ -20,6 +20,13 @@ const KIND_CLASS = [
   'stub',
   'port'
 ];
+
+/** The title of an open group, which stays in view while its panel is. */
+interface ITitle {
+  readonly element: SVGGElement;
+  readonly extent: number;
+  shift: number;
+}
 
 interface IDrawnEdge {
   readonly line: SVGGElement;
@@ -33,7 +40,7 @@ export class SvgLayer {
   private readonly labels = svgElement('g');
   private readonly boxes = svgElement('g');
   private readonly boxElements = new Map<number, SVGGElement>();
-  private readonly titles = new Map<number, SVGGElement>();
+  private readonly titles = new Map<number, ITitle>();
   private readonly edgeElements = new Map<number, IDrawnEdge>();
   private drawing: IDrawing | null = null;
   private index: SceneIndex | null = null;
@@ -76,6 +83,16 @@ export class SvgLayer {
     return this.boxElements.get(box) ?? null;
   }
 
+  /** How far the title of a drawn open group stands from its panel's left side. */
+  titleShift(box: number): number {
+    return this.titles.get(box)?.shift ?? 0;
+  }
+
+  /** The element that Tab reaches, when it is drawn. */
+  cursorElement(): SVGGElement | null {
+    return this.element(this.cursor);
+  }
+
   drawnBoxes(): ReadonlyMap<number, SVGGElement> {
     return this.boxElements;
   }
@@ -102,10 +119,11 @@ export class SvgLayer {
   update(camera: ICamera, view: ISize): boolean {
     const changed = this.sync(camera, view);
     for (const [box, title] of this.titles) {
-      const shift = titleShift(this.drawing!.scene, box, camera, view);
-      const text = `translate(${shift},0)`;
-      if (title.getAttribute('transform') !== text) {
-        title.setAttribute('transform', text);
+      const { scene } = this.drawing!;
+      const shift = titleShift(scene, box, camera, view, title.extent);
+      if (shift !== title.shift) {
+        title.shift = shift;
+        title.element.setAttribute('transform', `translate(${shift},0)`);
       }
     }
     return changed;
@@ -207,12 +225,14 @@ export class SvgLayer {
     } else {
       g.setAttribute('aria-hidden', 'true');
     }
-    drawBox(d, box, k, lodOf(k), new SvgSink(g));
     if (kind === BoxKind.OpenGroup) {
+      const extent = drawPanel(d, box, k, lodOf(k), new SvgSink(g));
       const title = svgElement('g');
       title.append(...[...g.children].slice(1));
       g.append(title);
-      this.titles.set(box, title);
+      this.titles.set(box, { element: title, extent, shift: 0 });
+    } else {
+      drawBox(d, box, k, lodOf(k), new SvgSink(g));
     }
     return g;
   }
