@@ -51,8 +51,12 @@ def if_(op: Op) -> None:
     """What both branches agree on; a known condition picks one."""
     state = op.state
     branches = [_body(op, "then_branch"), _body(op, "else_branch")]
-    for body in branches:
-        _run(state, body)
+    state.branches += 1
+    try:
+        for body in branches:
+            _run(state, body)
+    finally:
+        state.branches -= 1
     cond = op.value(0)
     chosen = branches
     if cond is not None and cond.dtype != object and cond.size == 1:

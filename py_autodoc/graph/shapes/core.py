@@ -18,6 +18,7 @@ MAX_FOLLOWED = 1 << 22
 HUGE_BYTES = 1 << 36
 """An output above 64 GiB gets a diagnostic."""
 
+MAX_DTYPE = 1 << 16
 FLOAT, UINT8, INT8, INT32, INT64, STRING, BOOL, FLOAT16, DOUBLE = 1, 2, 3, 6, 7, 8, 9, 10, 11
 
 
@@ -48,12 +49,16 @@ class State:
         """Generated symbol → depth of the graph it was made in."""
         self.reserved: set[str] = set()
         self.depth = 0
+        self.branches = 0
+        """How many If branches we are in."""
         self.visits = 0
         self.budget = MAX_FOLLOWED
         self.run_graph: Callable[[int], None] = _no_runner
 
     def report(self, code: str, severity: str, message: str, node: Node) -> None:
         """Add a diagnostic once per node and code."""
+        if severity == "warning" and self.branches:
+            severity = "info"  # a branch that is never taken may well be impossible
         if (node.id, code) not in self.reported:
             self.reported.add((node.id, code))
             label = node.name or f"{node.op_type} #{node.id}"
@@ -199,6 +204,8 @@ class Op:
         if self.has_out(i):
             t = self.outputs[i]
             if dtype:
+                if not 0 < dtype < MAX_DTYPE:
+                    raise Bad("bad-attribute", f"{dtype} is no element type")
                 self.state.dtypes[t] = dtype
             if shape is not None:
                 self.state.shapes[t] = shape

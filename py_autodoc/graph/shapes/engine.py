@@ -110,9 +110,13 @@ class Engine:
                 state.dtypes[t] = declared.dtype
             shape = state.shapes[t]
             if (shape is None or None in shape) and self.use_declared and declared.shape is not None:
-                shape = state.shapes[t] = fill(shape, declared.shape, state.reserved)
+                shape = fill(shape, declared.shape, state.reserved)
+            if shape is not None and min((d for d in shape if isinstance(d, int)), default=0) < 0:
+                state.report("bad-shape", "warning", f"its output would have the shape {list(shape)}", node)
+                shape = tuple(None if isinstance(d, int) and d < 0 else d for d in shape)
             if shape is not None and None in shape:
-                state.shapes[t] = tuple(op.fresh(a, i) if d is None else d for a, d in enumerate(shape))
+                shape = tuple(op.fresh(a, i) if d is None else d for a, d in enumerate(shape))
+            state.shapes[t] = shape
             if t in state.values and not agrees(state.values[t].shape, state.shapes[t]):
                 del state.values[t]
             if node.op_type in _EXPANDING and shape is not None:

@@ -133,6 +133,8 @@ def _symbolic_window(size: Dim, start: Dim, end: Dim, step: int) -> Dim:
     """
     if isinstance(start, int) and start < 0:
         start = expr.add(size, start)
+        if isinstance(end, int) and 0 <= end < _FAR:
+            return None
     if isinstance(end, int) and end < 0:
         end = expr.add(size, end)
     elif isinstance(end, int) and end >= _FAR:

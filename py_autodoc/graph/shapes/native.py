@@ -18,6 +18,9 @@ from py_autodoc.graph.model import ConstTensor, Shape
 from py_autodoc.graph.shapes.core import Bad, Element, Op
 
 _LATEST = onnx.defs.onnx_opset_version()
+MAX_INPUTS = 256
+FAULTS = (InferenceError, ValidationError, RuntimeError, ValueError, TypeError, LookupError)
+"""What ONNX raises, and protobuf for numbers that do not fit its fields."""
 _schemas: dict[tuple[str, str, int], OpSchema | None] = {}
 
 
@@ -75,8 +78,8 @@ def _attribute(name: str, value: Any) -> onnx.AttributeProto | None:
 
 def _node_proto(op: Op) -> onnx.NodeProto | None:
     node = op.node
-    if node.subgraphs:
-        return None
+    if node.subgraphs or (node.op_type == "Optional" and "type" in node.attributes):
+        return None  # bodies are ours; a type attribute is kept as text only
     proto = onnx.NodeProto()
     proto.op_type, proto.domain = node.op_type, node.domain
     proto.input.extend(f"t{t}" if t >= 0 else "" for t in node.inputs)
@@ -92,34 +95,37 @@ def _node_proto(op: Op) -> onnx.NodeProto | None:
 def infer_node(op: Op) -> None:
     """Complete the outputs of a node. Raises: Bad with ONNX's message when the node is invalid."""
     schema = schema_of(op)
-    if schema is None or len(op.inputs) > 256:
+    if schema is None or len(op.inputs) > MAX_INPUTS:
         return
-    proto = _node_proto(op)
-    if proto is None:
-        return
+    opset = [onnx.helper.make_opsetid(op.node.domain, min(op.node.opset or _LATEST, _LATEST))]
+    try:
+        proto, given = _node_proto(op), _inputs(op)
+        if proto is None or given is None:
+            return
+        found = onnx.shape_inference.infer_node_outputs(schema, proto, *given, opset_imports=opset)
+    except FAULTS as e:
+        raise Bad("shape-inference-failed", _short(str(e))) from e
+    for i, t in enumerate(op.outputs):
+        if t >= 0 and f"o{i}" in found:
+            _take(op, i, found[f"o{i}"])
+
+
+def _inputs(op: Op) -> tuple[dict[str, onnx.TypeProto], dict[str, onnx.TensorProto]] | None:
+    """Types and known values of the inputs; None when a type is missing."""
     types: dict[str, onnx.TypeProto] = {}
     data: dict[str, onnx.TensorProto] = {}
     state = op.state
     for t in op.inputs:
         if t < 0 or f"t{t}" in types:
             continue
-        element = state.elements.get(t)
-        if element is None and not state.dtypes[t]:
-            return
-        types[f"t{t}"] = (
-            type_proto(state.dtypes[t], state.shapes[t]) if element is None else _element_proto(element)
-        )
+        element, dtype = state.elements.get(t), state.dtypes[t]
+        if element is None and not dtype:
+            return None
+        types[f"t{t}"] = type_proto(dtype, state.shapes[t]) if element is None else _element_proto(element)
         value = state.values.get(t)
         if value is not None and value.dtype.kind in "fiub":
             data[f"t{t}"] = onnx.numpy_helper.from_array(np.ascontiguousarray(value))
-    opset = [onnx.helper.make_opsetid(op.node.domain, min(op.node.opset or _LATEST, _LATEST))]
-    try:
-        found = onnx.shape_inference.infer_node_outputs(schema, proto, types, data, opset_imports=opset)
-    except (InferenceError, ValidationError, RuntimeError, ValueError, TypeError, KeyError, IndexError) as e:
-        raise Bad("shape-inference-failed", _short(str(e))) from e
-    for i, t in enumerate(op.outputs):
-        if t >= 0 and f"o{i}" in found:
-            _take(op, i, found[f"o{i}"])
+    return types, data
 
 
 def _take(op: Op, i: int, proto: onnx.TypeProto) -> None:
