@@ -26,6 +26,7 @@ export interface IShowOptions {
 
 export class Stage {
   private _surface: GraphSurface | null = null;
+  private _host: HTMLElement | null = null;
   private _view: IGraphView | null = null;
   private _document: IDocument | null = null;
   private _drawn: IViewerState | null = null;
@@ -62,6 +63,7 @@ export class Stage {
   /** Starts drawing into `host`. */
   attach(host: HTMLElement, strings: Partial<ISurfaceStrings>): void {
     this.detach();
+    this._host = host;
     this._surface = new GraphSurface(host, {
       callbacks: this._callbacks,
       strings,
@@ -202,6 +204,10 @@ export class Stage {
     // Colours first: the new boxes are then drawn once, in their final colours.
     this._paint();
     this._surface.setScene(this._view.scene, model, tree, how);
+    if (this._host) {
+      // For tests and benchmarks: which picture is there.
+      this._host.dataset.drawn = String(this._view.scene.version);
+    }
     this._drawn = null;
     this._sync();
   }
