@@ -1,7 +1,12 @@
 /** What stands on a card: the one place that decides, for sizing, drawing and reading aloud. */
 import type { IGraphModel, ITree } from '../../core/types';
 import { formatCount, formatShare } from '../../core/units';
-import { DEFAULT_DETAILS, type ICardDetails } from './api';
+import {
+  DEFAULT_DETAILS,
+  DEFAULT_STRINGS,
+  type ICardDetails,
+  type ISurfaceStrings
+} from './api';
 import {
   BODY_PAD,
   BODY_SIZE,
@@ -81,6 +86,7 @@ export class Cards {
     private readonly model: IGraphModel,
     private readonly tree: ITree,
     private readonly details: ICardDetails = DEFAULT_DETAILS,
+    private readonly strings: ISurfaceStrings = DEFAULT_STRINGS,
     private readonly text: TextMeasure = pageMeasure()
   ) {
     this.totalMacs = total(model);
@@ -143,7 +149,7 @@ export class Cards {
     const lines: ICardLine[] = [
       {
         kind: 'name',
-        text: size === 1 ? '1 node' : `${formatCount(size)} nodes`
+        text: fill(this.strings.nodes, formatCount(size))
       }
     ];
     const cost = this.cost(macs, params);
@@ -253,32 +259,39 @@ function total(model: IGraphModel): number {
   return typeof known === 'number' ? known : NaN;
 }
 
+/** Puts the value where the sentence says `%1`. */
+function fill(sentence: string, value: string): string {
+  return sentence.replace('%1', () => value);
+}
+
 /** What a screen reader says of an entity: `Conv conv1, 118 M MACs, 9.4 K params`. */
 export function spoken(
   model: IGraphModel,
   tree: ITree,
-  entity: number
+  entity: number,
+  strings: ISurfaceStrings = DEFAULT_STRINGS
 ): string {
   const isNode = entity < model.nodeCount;
-  const group = entity - model.nodeCount;
-  const metrics = isNode ? model.metrics : tree.groupMetrics;
-  const at = isNode ? entity : group;
+  const at = isNode ? entity : entity - model.nodeCount;
+  const { macs, params } = isNode ? model.metrics : tree.groupMetrics;
   const head = isNode
-    ? [model.opType(entity), model.nodeName(entity)]
-    : [tree.groupType[group], tree.groupLabel[group]];
+    ? [model.opType(at), model.nodeName(at)]
+    : [tree.groupType[at], tree.groupLabel[at]];
   const parts = [clip(head.filter(part => part).join(' '))];
   if (!isNode) {
-    parts.push(`${tree.groupSize[group]} nodes`);
-    const share = metrics.macs[at] / (total(model) || NaN);
+    parts.push(strings.group, fill(strings.nodes, String(tree.groupSize[at])));
+    const share = macs[at] / total(model);
     if (share > 0) {
-      parts.push(`${formatShare(share)} of MACs`);
+      parts.push(fill(strings.share, formatShare(share)));
     }
   }
-  if (metrics.macs[at] > 0) {
-    parts.push(formatCount(metrics.macs[at], 'MACs'));
+  if (Number.isNaN(macs[at])) {
+    parts.push(`MACs ${strings.unknown}`);
+  } else if (macs[at] > 0) {
+    parts.push(formatCount(macs[at], 'MACs'));
   }
-  if (metrics.params[at] > 0) {
-    parts.push(formatCount(metrics.params[at], 'params'));
+  if (params[at] > 0) {
+    parts.push(formatCount(params[at], 'params'));
   }
   return parts.join(', ');
 }

@@ -1,6 +1,11 @@
 /** Sizes of cards before layout, from measured text. */
 import type { IGraphModel, ISizer, ITree } from '../../core/types';
-import { DEFAULT_DETAILS, type ICardDetails } from './api';
+import {
+  DEFAULT_DETAILS,
+  DEFAULT_STRINGS,
+  type ICardDetails,
+  type ISurfaceStrings
+} from './api';
 import { Cards } from './card';
 import { PILL_SIZE } from './metrics';
 import { pageMeasure } from './text';
@@ -9,13 +14,14 @@ const PILL_HEIGHT = 26;
 const PILL_PAD = 12;
 const WIDEST_PILL = 180;
 
-/** A sizer for the model's cards; the same `details` must be given to the surface. */
+/** A sizer for the model's cards; the same details and strings must be given to the surface. */
 export function createSizer(
   model: IGraphModel,
   tree: ITree,
-  details: ICardDetails = DEFAULT_DETAILS
+  details: ICardDetails = DEFAULT_DETAILS,
+  strings: ISurfaceStrings = DEFAULT_STRINGS
 ): ISizer {
-  const cards = new Cards(model, tree, details);
+  const cards = new Cards(model, tree, details, strings);
   const text = pageMeasure();
   return {
     node: node => size(cards.of(node)),

@@ -21,7 +21,11 @@ export class Minimap {
   private size: ISize = { w: 0, h: 0 };
 
   /** `go` receives the world point that should come to the middle of the view. */
-  constructor(private readonly go: (to: IPoint) => void) {
+  constructor(
+    private readonly go: (to: IPoint) => void,
+    title: string
+  ) {
+    this.element.title = title;
     this.element.className = 'oad-minimap';
     // The keyboard has fit, arrows and search; to a screen reader the strip is a picture of a picture.
     this.element.setAttribute('aria-hidden', 'true');

@@ -86,7 +86,10 @@ export class GraphSurface implements IActor {
     this.minimap =
       options.minimap === false
         ? null
-        : new Minimap(p => this.move({ ...this._camera, ...p }));
+        : new Minimap(
+            p => this.move({ ...this._camera, ...p }),
+            this.strings.overview
+          );
     this.renderer = new Renderer(this.stage, this.minimap, this.strings);
     this.flight = new Flight(camera => this.apply(camera), this.reduced);
     this.interaction = new Interaction(this, () => options.wheel === 'zoom');
@@ -106,7 +109,11 @@ export class GraphSurface implements IActor {
       : null;
     const held = this.scene && entityAt(this.scene, this._cursor);
     if (!this.cards || this.cards.model !== model || this.cards.tree !== tree) {
-      this.cards = { model, tree, cards: new Cards(model, tree, this.details) };
+      this.cards = {
+        model,
+        tree,
+        cards: new Cards(model, tree, this.details, this.strings)
+      };
     }
     this.draw(scene, model, tree);
     this._cursor = held === null ? -1 : exactBox(scene, held);
@@ -141,7 +148,11 @@ export class GraphSurface implements IActor {
     this.details = details;
     if (this.cards) {
       const { model, tree } = this.cards;
-      this.cards = { model, tree, cards: new Cards(model, tree, details) };
+      this.cards = {
+        model,
+        tree,
+        cards: new Cards(model, tree, details, this.strings)
+      };
       this.redraw();
     }
   }
@@ -268,6 +279,8 @@ export class GraphSurface implements IActor {
 
   fly(camera: ICamera): void {
     this.setCamera(camera, true);
+    const percent = Math.round(this.clamped(camera).k * 100);
+    this.stage.announce(`${this.strings.zoom} ${percent} %`);
   }
 
   setHover(box: number, tensor: number): void {

@@ -153,6 +153,8 @@ export class SvgLayer {
         'display',
         camera.k >= LABELS_FROM ? 'inline' : 'none'
       );
+      // Wires stay visible while the picture shrinks.
+      this.edges.setAttribute('data-detail', String(key));
       this.key = key;
     }
     this.cover = cover;
@@ -353,7 +355,7 @@ export function boxName(
     case BoxKind.Node:
     case BoxKind.Group:
     case BoxKind.OpenGroup:
-      return spoken(model, tree, entity);
+      return spoken(model, tree, entity, strings);
     case BoxKind.Input:
     case BoxKind.Output: {
       const word =
