@@ -16,7 +16,7 @@ import {
   llamaPayload,
   resnetPayload
 } from './testing/payloads';
-import { emptyPayload } from './testing/builder';
+import { emptyPayload, PayloadBuilder } from './testing/builder';
 import { sceneFaults } from './testing/sceneFaults';
 import { plainSizer } from './testing/sizer';
 import { buildTree } from './tree';
@@ -205,6 +205,27 @@ describe('wires across borders', () => {
     await view.collapseAll();
     const scene = await view.expand(groupNamed(view, 'model'));
     expect(Math.max(...scene.edgeWeight)).toBe(13);
+  });
+});
+
+describe('blocks that look alike', () => {
+  /** A block whose inner group makes two tensors; the two readers may be swapped. */
+  function block(b: PayloadBuilder, x: number, name: string, swapped: boolean) {
+    const inner = [name, 'inner'];
+    const [a] = b.add('Relu', [x], { scope: inner });
+    const [c] = b.add('Relu', [a], { scope: inner });
+    const made = swapped ? [c, a] : [a, c];
+    const [p] = b.add('Exp', [made[0]], { scope: [name] });
+    const [q] = b.add('Exp', [made[1]], { scope: [name] });
+    return b.add('Add', [p, q], { scope: [name] })[0];
+  }
+
+  it('but are wired otherwise keep their own wires', async () => {
+    const b = new PayloadBuilder();
+    const first = block(b, b.input('x'), 'first', false);
+    b.output(block(b, first, 'second', true));
+    const view = viewOf(b.finish());
+    expect(sceneFaults(await view.expandAll(100))).toEqual([]);
   });
 });
 

@@ -123,8 +123,7 @@ class GraphView implements IMeasuredView {
   }
 
   layoutCounts(): { computed: number; remembered: number } {
-    const { misses, hits } = this._hierarchy.memo;
-    return { computed: misses, remembered: hits };
+    return this._hierarchy.counts();
   }
 
   /** Groups below a group: pre-order makes them the ids after it. */

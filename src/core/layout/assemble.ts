@@ -31,6 +31,8 @@ export interface IItems {
   ports(item: number): IChildPorts | null;
   /** See `ILayoutInput.importance`. */
   importance(item: number): number;
+  /** Equal for items that take wires in the same way: nodes, closed groups, equal open groups. */
+  likeness(item: number): number;
   /** Whether the item is a closed group. */
   closedGroup(item: number): boolean;
 }
@@ -43,6 +45,8 @@ export interface IWireTable {
   readonly targetPort: Int32Array;
   readonly tensor: Int32Array;
   readonly weight: Int32Array;
+  /** First link of each wire. */
+  readonly link: Int32Array;
 }
 
 export interface IAssembly extends IWireTable {
@@ -60,7 +64,8 @@ function joinLinks(level: ILevel, items: IItems): IWireTable {
     sourcePort: new Int32Array(links),
     targetPort: new Int32Array(links),
     tensor: new Int32Array(links),
-    weight: new Int32Array(links)
+    weight: new Int32Array(links),
+    link: new Int32Array(links)
   };
   const known = new Map<string | number, number>();
   const children = Array.from(level.children, (_, item) => items.ports(item));
@@ -83,6 +88,7 @@ function joinLinks(level: ILevel, items: IItems): IWireTable {
     table.sourcePort[count] = leave;
     table.targetPort[count] = enter;
     table.tensor[count] = tensor;
+    table.link[count] = l;
     table.weight[count++] = 1;
   }
   return count === links ? table : shortened(table, count);
@@ -95,7 +101,8 @@ function shortened(table: IWireTable, count: number): IWireTable {
     sourcePort: table.sourcePort.slice(0, count),
     targetPort: table.targetPort.slice(0, count),
     tensor: table.tensor.slice(0, count),
-    weight: table.weight.slice(0, count)
+    weight: table.weight.slice(0, count),
+    link: table.link.slice(0, count)
   };
 }
 
@@ -136,7 +143,8 @@ class Stubber {
       sourcePort: this._sourcePort.toArray(),
       targetPort: this._targetPort.toArray(),
       tensor: this._tensor.toArray(),
-      weight: this._weight.toArray()
+      weight: this._weight.toArray(),
+      link: this._link.toArray()
     };
   }
 
@@ -174,6 +182,7 @@ class Stubber {
     this._targetPort.push(targetPort);
     this._tensor.push(this._wires.tensor[e]);
     this._weight.push(this._wires.weight[e]);
+    this._link.push(this._wires.link[e]);
   }
 
   private readonly _level: ILevel;
@@ -187,6 +196,7 @@ class Stubber {
   private readonly _targetPort = new IntList();
   private readonly _tensor = new IntList();
   private readonly _weight = new IntList();
+  private readonly _link = new IntList();
 }
 
 /** The items' sizes and the wires as the layout wants them. */

@@ -9,6 +9,7 @@ import type { IAssembly, IChildPorts, IItems, ISize } from './assemble';
 import type { ILayoutEngine } from './engine';
 import { LayoutMemo } from './memo';
 import { PANEL, PILL_MAX, STUB_MAX } from './panel';
+import { ShapeMemo } from './shapes';
 import { LAYOUT_OPTIONS } from './types';
 import type { ILayoutOptions, ILayoutResult } from './types';
 
@@ -23,6 +24,8 @@ export interface IPlacedLevel extends IAssembly {
   readonly width: number;
   readonly height: number;
   readonly ports: IChildPorts;
+  /** Equal for levels that share their layout. */
+  readonly shape: number;
 }
 
 /** A node with weights is worth so many nodes without when the main path is chosen. */
@@ -89,6 +92,30 @@ function finder(tensors: Int32Array): (tensor: number) => number {
   return tensor => places.get(tensor) ?? -1;
 }
 
+/** The layout of a level that looks like another one: only tensors and entities are its own. */
+function twinOf(level: ILevel, twin: IPlacedLevel): IPlacedLevel {
+  const { link } = twin;
+  let tensor = level.linkTensor;
+  if (link.length !== tensor.length) {
+    tensor = link.map(l => level.linkTensor[l]);
+  }
+  return {
+    ...twin,
+    level,
+    tensor,
+    ports: {
+      ...twin.ports,
+      entering: finder(level.portsIn),
+      leaving: finder(level.portsOut)
+    }
+  };
+}
+
+/** `IItems.likeness` of items that are not open groups; those have their shape. */
+const NODE = 0;
+const CLOSED_GROUP = 1;
+const FIRST_SHAPE = 2;
+
 export class Hierarchy {
   constructor(tree: IGroupTree, sizer: ISizer, engine: ILayoutEngine) {
     this._tree = tree;
@@ -102,7 +129,11 @@ export class Hierarchy {
     );
   }
 
-  readonly memo = new LayoutMemo();
+  /** Layouts computed, and layouts taken from memory. */
+  counts(): { computed: number; remembered: number } {
+    const { misses, hits } = this._memo;
+    return { computed: misses, remembered: hits + this._shapes.hits };
+  }
 
   /** The level of a group (-1 = root), built on first need. */
   level(group: number): ILevel {
@@ -128,17 +159,25 @@ export class Hierarchy {
     isOpen: (child: number) => boolean
   ): IPlacedLevel | Promise<IPlacedLevel> {
     const level = this.level(group);
-    const assembly = assemble(level, this._items(level, isOpen));
+    const items = this._items(level, isOpen);
+    const shape = this._shapes.find(level, items, this._title(level));
+    if (shape.twin) {
+      return twinOf(level, shape.twin);
+    }
+    const assembly = assemble(level, items);
     const run = (options: ILayoutOptions) =>
-      this.memo.get(assembly.input, options, () =>
+      this._memo.get(assembly.input, options, () =>
         this._engine.layout(assembly.input, options)
       );
     const widen = (geometry: ILayoutResult) => {
       const options = this._roomForTitle(level, geometry);
       return options ? run(options) : geometry;
     };
-    const settle = (geometry: ILayoutResult) =>
-      this._panel(level, assembly, geometry);
+    const settle = (geometry: ILayoutResult) => {
+      const placed = this._panel(level, assembly, geometry);
+      shape.remember(placed);
+      return placed;
+    };
     const first = run(OPTIONS);
     const second = first instanceof Promise ? first.then(widen) : widen(first);
     return second instanceof Promise ? second.then(settle) : settle(second);
@@ -170,6 +209,11 @@ export class Hierarchy {
       },
       stub: tensor => capped(this._pill(tensor), STUB_MAX),
       ports: item => placedChild(item)?.ports ?? null,
+      likeness: item =>
+        placedChild(item)?.shape ??
+        (item < children.length && children[item] >= nodeCount
+          ? CLOSED_GROUP
+          : NODE),
       importance: item => this._importance(children[item]),
       closedGroup: item =>
         item < children.length &&
@@ -201,6 +245,13 @@ export class Hierarchy {
         : this._sizer.group(entity - nodeCount));
   }
 
+  /** Least width of the panel: that of the group's card, whose title it bears. */
+  private _title(level: ILevel): number {
+    return level.group < 0
+      ? 0
+      : this._card(this._tree.model.nodeCount + level.group).w;
+  }
+
   /** Wider gaps when the panel would be narrower than its title. */
   private _roomForTitle(
     level: ILevel,
@@ -210,8 +261,7 @@ export class Hierarchy {
       return null;
     }
     const { left, right } = margins(level);
-    const title = this._card(this._tree.model.nodeCount + level.group).w;
-    const missing = title - (left + geometry.width + right);
+    const missing = this._title(level) - (left + geometry.width + right);
     const gaps = geometry.rank.reduce((most, r) => Math.max(most, r), 0);
     return missing > 0 && gaps > 0
       ? { ...OPTIONS, rankGap: Math.ceil(OPTIONS.rankGap + missing / gaps) }
@@ -225,9 +275,7 @@ export class Hierarchy {
   ): IPlacedLevel {
     const { left, right } = margins(level);
     const isRoot = level.group < 0;
-    const title = isRoot
-      ? 0
-      : this._card(this._tree.model.nodeCount + level.group).w;
+    const title = this._title(level);
     const content = left + geometry.width + right;
     const width = isRoot ? geometry.width : Math.max(content, title);
     const originX = isRoot ? 0 : left + (width - content) / 2;
@@ -243,6 +291,7 @@ export class Hierarchy {
       originY,
       width,
       height,
+      shape: this._lastShape++,
       ports: portsOf(level, geometry, originY, height)
     };
   }
@@ -251,6 +300,9 @@ export class Hierarchy {
   private readonly _sizer: ISizer;
   private readonly _engine: ILayoutEngine;
   private readonly _builder: LevelBuilder;
+  private readonly _memo = new LayoutMemo();
+  private readonly _shapes = new ShapeMemo();
+  private _lastShape = FIRST_SHAPE;
   private readonly _levels: (ILevel | undefined)[];
   private readonly _placed: (IPlacedLevel | undefined)[];
   private readonly _sizes: (ISize | undefined)[];

@@ -132,11 +132,24 @@ function levelOf(scene: IScene, s: number, t: number): number {
   return above(pt) === ps ? ps : above(ps);
 }
 
+/** A wire at a port, pill or stub carries that tensor. */
+function tensors(scene: IScene, faults: string[]): void {
+  for (let e = 0; e < scene.edgeCount; e++) {
+    for (const b of [scene.edgeSource[e], scene.edgeTarget[e]]) {
+      const named = scene.boxKind[b] > BoxKind.OpenGroup;
+      if (named && scene.boxEntity[b] !== scene.edgeTensor[e]) {
+        faults.push(`edge ${e} brings another tensor to box ${b}`);
+      }
+    }
+  }
+}
+
 /** Everything wrong with the scene; empty when it is right. Quadratic in a level's boxes. */
 export function sceneFaults(scene: IScene): string[] {
   const faults: string[] = [];
   nesting(scene, faults);
   overlaps(scene, faults);
   edges(scene, faults);
+  tensors(scene, faults);
   return faults;
 }
