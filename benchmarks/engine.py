@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""What analysing costs, against what it may cost and against onnx and onnx-tool in the same run.
+
+Every measurement is a fresh process: CPU seconds after import, and peak memory over what the imports
+take. onnx-tool is measured where it is installed (``ONNX_TOOL_PYTHON`` names another interpreter).
+
+    benchmarks/engine.py [--quick] [--runs N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+from synthetic import Decoder, chain, save_external, save_single
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "tests" / "data"
+
+_METER = """
+import json, sys, time
+def status(key):
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024
+def measure(work):
+    rss, start = status("VmRSS"), time.process_time()
+    work()
+    print(json.dumps({"cpu": time.process_time() - start, "mb": status("VmHWM") - rss}))
+path = sys.argv[1]
+"""
+OURS = (
+    _METER
+    + """
+from py_autodoc.graph.shapes import infer
+from py_autodoc.report.analysis import run
+from py_autodoc.report.build import build_report
+measure(lambda: build_report(run(path)))
+"""
+)
+ONNX = (
+    _METER
+    + """
+import onnx
+import onnx.shape_inference
+external = sys.argv[2] == "external"
+measure(lambda: onnx.shape_inference.infer_shapes(onnx.load(path, load_external_data=not external)))
+"""
+)
+ONNX_TOOL = (
+    _METER
+    + """
+import contextlib, io, onnx_tool
+def work():
+    with contextlib.redirect_stdout(io.StringIO()):
+        model = onnx_tool.Model(path)
+        model.graph.shape_infer()
+        model.graph.profile()
+measure(work)
+"""
+)
+PAYLOAD = (
+    _METER
+    + """
+import msgspec
+from py_autodoc.report.analysis import run
+from py_autodoc.report.payload import build_payload
+found, size = run(path), []
+measure(lambda: size.append(len(msgspec.json.encode(build_payload(found)))))
+print(json.dumps({"bytes": size[0]}))
+"""
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model and what its analysis may cost (CPU seconds, MB over import)."""
+
+    name: str
+    path: Path
+    kind: str
+    cpu: float
+    mb: float
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="one run each, without the models of gigabytes")
+    parser.add_argument("--runs", type=int, default=3)
+    args = parser.parse_args()
+    runs = 1 if args.quick else args.runs
+    tool = onnx_tool_python()
+    if tool is None:
+        print("onnx-tool is not installed here: its column stays empty (set ONNX_TOOL_PYTHON)\n")
+    with tempfile.TemporaryDirectory() as folder:
+        within = [engine_row(case, runs, tool) for case in cases(Path(folder), args.quick)]
+        within.append(payload_row(Path(folder), runs))
+    within.append(command_row(runs))
+    return 0 if all(within) else 1
+
+
+def cases(folder: Path, quick: bool) -> list[Case]:
+    print(
+        f"{'model':34}{'nodes':>7}{'CPU s':>8}{'may':>6}{'MB':>7}{'may':>5}   {'onnx':>14}   {'onnx-tool':>14}"
+    )
+    found = [
+        Case("ResNet-50, 102 MB", embedded("resnet50", folder), "single", 0.10, 60),
+        Case("Llama, 1,929 nodes", DATA / "stripped/llama32_narrow.stripped.onnx", "external", 0.35, 100),
+    ]
+    if not quick:
+        single, external = Decoder(28, 1024, 16), Decoder(36, 1600, 25)
+        save_single(single.proto(), single.weights, folder / "single.onnx")
+        save_external(external.proto(), external.weights, folder / "external.onnx")
+        found.append(Case("decoder, 1.4 GB in one file", folder / "single.onnx", "single", 0.25, 60))
+        found.append(Case("decoder, 4.4 GB external data", folder / "external.onnx", "external", 0.8, 120))
+    return found
+
+
+def embedded(name: str, folder: Path) -> Path:
+    """A stripped model with its weights (zeros) back inside the file."""
+    proto = onnx.load(DATA / f"stripped/{name}.stripped.onnx", load_external_data=False)
+    outside = [t for t in proto.graph.initializer if t.data_location == onnx.TensorProto.EXTERNAL]
+    weights = [(t.name, tuple(t.dims)) for t in outside if t.data_type == onnx.TensorProto.FLOAT]
+    if len(weights) != len(outside):
+        sys.exit(f"{name}: a weight is no float32")
+    for tensor in outside:
+        proto.graph.initializer.remove(tensor)
+    save_single(proto, weights, folder / f"{name}.onnx")
+    return folder / f"{name}.onnx"
+
+
+def onnx_tool_python() -> str | None:
+    """An interpreter that has onnx-tool."""
+    python = os.environ.get("ONNX_TOOL_PYTHON", sys.executable)
+    probe = subprocess.run([python, "-c", "import onnx_tool"], capture_output=True, check=False)
+    return python if probe.returncode == 0 else None
+
+
+def measured(code: str, args: list[str], runs: int, python: str = sys.executable) -> dict[str, float] | None:
+    """Medians over fresh processes; None when one fails."""
+    found: list[dict[str, float]] = []
+    for _ in range(runs):
+        done = subprocess.run(
+            [python, "-c", code, *args], capture_output=True, text=True, cwd=ROOT, check=False
+        )
+        if done.returncode:
+            return None
+        found.append({k: v for line in done.stdout.splitlines() for k, v in json.loads(line).items()})
+    return {key: statistics.median(one[key] for one in found) for key in found[0]}
+
+
+def engine_row(case: Case, runs: int, tool: str | None) -> bool:
+    args = [str(case.path), case.kind]
+    ours = measured(OURS, args, runs)
+    if ours is None:
+        print(f"{case.name:34} failed")
+        return False
+    others = [
+        measured(ONNX, args, 1 if runs == 1 else 2),
+        measured(ONNX_TOOL, args, 1, tool) if tool else None,
+    ]
+    nodes = (
+        len(onnx.load(case.path, load_external_data=False).graph.node) if case.kind == "external" else None
+    )
+    ratios = "   ".join(ratio(ours, other) for other in others)
+    count = f"{nodes:,}" if nodes else ""
+    print(
+        f"{case.name:34}{count:>7}{ours['cpu']:8.3f}{case.cpu:6.2f}{ours['mb']:7.1f}{case.mb:5.0f}   {ratios}"
+        f"   {verdict(ours['cpu'] <= case.cpu and ours['mb'] <= case.mb)}"
+    )
+    return ours["cpu"] <= case.cpu and ours["mb"] <= case.mb
+
+
+def ratio(ours: dict[str, float], other: dict[str, float] | None) -> str:
+    """How much of the other's CPU time and memory we need."""
+    if other is None:
+        return f"{'—':>14}"
+    return f"{ours['cpu'] / max(other['cpu'], 1e-9):6.1%} {ours['mb'] / max(other['mb'], 1e-9):6.1%}"
+
+
+def verdict(good: bool) -> str:
+    return "ok" if good else "OVER"
+
+
+def payload_row(folder: Path, runs: int) -> bool:
+    path = folder / "chain.onnx"
+    path.write_bytes(chain(50_000).SerializeToString())
+    found = measured(PAYLOAD, [str(path)], runs)
+    if found is None:
+        print("viewer payload: failed")
+        return False
+    good = found["cpu"] <= 2 and found["bytes"] <= 10e6
+    size = found["bytes"] / 1e6
+    print(
+        f"\nviewer payload, 50,000 nodes: {found['cpu']:.2f} CPU s (may 2), {size:.1f} MB (may 10)  {verdict(good)}"
+    )
+    return good
+
+
+def command_row(runs: int) -> bool:
+    """The whole command on a small model, process start included."""
+    spent = []
+    for _ in range(max(runs, 3)):
+        before = os.times()
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "py_autodoc",
+                "analyze",
+                DATA / "models/bert_tiny.onnx",
+                "--out-json",
+                os.devnull,
+            ],
+            cwd=ROOT,
+            check=True,
+        )
+        after = os.times()
+        spent.append(
+            after.children_user - before.children_user + after.children_system - before.children_system
+        )
+    median = statistics.median(spent)
+    print(f"onnx-autodoc analyze bert_tiny.onnx: {median:.2f} CPU s (may 0.9)  {verdict(median <= 0.9)}")
+    return median <= 0.9
+
+
+if __name__ == "__main__":
+    sys.exit(main())
