@@ -64,7 +64,7 @@ export function Help(): JSX.Element | null {
             <dt>{label}</dt>
             <dd>
               {keys.map(key => (
-                <kbd key={key}>{key}</kbd>
+                <kbd key={key}>{key.replace('ArrowLeft', '←')}</kbd>
               ))}
             </dd>
           </div>

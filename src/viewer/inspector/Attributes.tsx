@@ -1,6 +1,7 @@
 import * as React from 'react';
 import type { AttributeInfo } from '../../schema';
 import { useTrans } from '../context';
+import { Markdown } from '../ui/markdown';
 import { brief, visible } from '../ui/text';
 import { Section } from './parts';
 
@@ -32,33 +33,52 @@ export function Attributes(props: {
   const defaults = attributes.filter(attribute => attribute.default);
   return (
     <Section title={trans.__('Attributes')} count={given.length}>
-      <dl className="oad-Attributes">
-        {[...given, ...defaults].map(attribute => (
-          <div
-            key={attribute.name}
-            className={`oad-Attribute${attribute.default ? ' oad-mod-default' : ''}`}
-          >
-            <dt title={brief(attribute.description ?? '', 1000)}>
-              <bdi>{brief(attribute.name, 120)}</bdi>
-              <span className="oad-Quiet">{visible(attribute.type)}</span>
-            </dt>
-            <dd>
-              <bdi className="oad-Code">
-                {brief(valueText(attribute.value), MAX_VALUE)}
-              </bdi>
-              {attribute.default && (
-                <span className="oad-Tag">{trans.__('default')}</span>
-              )}
-              {attribute.description && (
-                <details className="oad-Attribute-about">
-                  <summary>{trans.__('about')}</summary>
-                  {brief(attribute.description, 2000)}
-                </details>
-              )}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      {[...given, ...defaults].map(attribute => (
+        <Attribute key={attribute.name} attribute={attribute} />
+      ))}
     </Section>
+  );
+}
+
+/** One line; what the operator says about it opens below. */
+function Attribute(props: { attribute: AttributeInfo }): JSX.Element {
+  const trans = useTrans();
+  const { attribute } = props;
+  const className = `oad-Attribute${attribute.default ? ' oad-mod-default' : ''}`;
+  const line = (
+    <>
+      <span>
+        <bdi>{brief(attribute.name, 120)}</bdi>
+        <span className="oad-Quiet">{visible(attribute.type)}</span>
+      </span>
+      <span>
+        <bdi className="oad-Code">
+          {brief(valueText(attribute.value), MAX_VALUE)}
+        </bdi>
+        {attribute.default && (
+          <span className="oad-Tag">{trans.__('default')}</span>
+        )}
+      </span>
+    </>
+  );
+  if (!attribute.description) {
+    return (
+      <div className={className}>
+        <div className="oad-Attribute-line">{line}</div>
+      </div>
+    );
+  }
+  return (
+    <details className={className}>
+      <summary
+        className="oad-Attribute-line"
+        title={brief(attribute.description, 1000)}
+      >
+        {line}
+      </summary>
+      <div className="oad-Attribute-about">
+        <Markdown source={attribute.description} />
+      </div>
+    </details>
   );
 }

@@ -50,7 +50,7 @@ describe('a node', () => {
     expect(text).toContain('0.5, -1, 2');
     expect(text).toContain('model input');
     expect(text).toContain('File "model.py", line 3');
-    const inherited = within(panel()).getByText('auto_pad').closest('div');
+    const inherited = within(panel()).getByText('auto_pad').closest('details');
     expect(inherited?.className).toContain('oad-mod-default');
     expect(within(panel()).getByText('filter').tagName).toBe('STRONG');
   });

@@ -37,11 +37,24 @@ function Tile({ tile }: { tile: ITile }): JSX.Element {
     </>
   );
   const detail = `${tile.label}: ${tile.detail}`;
+  const id = React.useId();
+  const names = {
+    'aria-label': `${tile.label}: ${tile.value}`,
+    'aria-describedby': id
+  };
   if (tile.overlay === null) {
     return (
-      <div className={className} title={detail} tabIndex={0} role="note">
+      <div
+        className={className}
+        title={detail}
+        tabIndex={0}
+        role="note"
+        {...names}
+      >
         {body}
-        <span className="oad-mod-hidden">{tile.detail}</span>
+        <span id={id} className="oad-mod-hidden">
+          {tile.detail}
+        </span>
       </div>
     );
   }
@@ -50,13 +63,16 @@ function Tile({ tile }: { tile: ITile }): JSX.Element {
       type="button"
       className={className}
       aria-pressed={active}
+      {...names}
       title={`${detail}\n${trans.__('Click to colour the graph by it.')}`}
       onClick={() =>
         session.store.set({ overlay: active ? null : tile.overlay })
       }
     >
       {body}
-      <span className="oad-mod-hidden">{tile.detail}</span>
+      <span id={id} className="oad-mod-hidden">
+        {tile.detail}
+      </span>
     </button>
   );
 }

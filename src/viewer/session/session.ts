@@ -196,6 +196,10 @@ export class Session {
       return;
     }
     if (entity === null) {
+      // Once for the selection, again for the marks of a search.
+      if (selection.kind === 'none') {
+        this.store.set({ search: NO_SEARCH });
+      }
       this.select(NOTHING);
     } else if (additive && selection.kind !== 'none') {
       this.store.set({
