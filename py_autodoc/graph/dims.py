@@ -24,7 +24,7 @@ MAX_BINDING = 1 << 40
 _UNKNOWN = frozenset({"", "?", "-1", "None", "none", "unk", "unknown", "*"})
 _PLAIN_TEXT = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/ -]{0,63}\Z")
 """Ordinary names that are merely no identifiers, ``DynamicDimension.0``."""
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
 
 
 class DimNames:

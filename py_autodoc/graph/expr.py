@@ -6,7 +6,7 @@ ways of writing the same size compare equal as text::
 
     expr  := term (("+" | "-") term)*          term := unary (("*" | "//") unary)*
     unary := "-" unary | atom                  atom := integer | name | "(" expr ")"
-    name  := [A-Za-z_][A-Za-z0-9_]*
+    name  := [A-Za-z_][A-Za-z0-9_.]*
 
 Text is never evaluated by Python: there is a tokenizer and a parser of bounded depth, and no power.
 """
@@ -27,7 +27,7 @@ MAX_DEPTH = 12
 MAX_TERMS = 24
 MAX_INT = 1 << 62
 
-_TOKEN = re.compile(r"\s*(?:(\d{1,19})|([A-Za-z_][A-Za-z0-9_]*)|(//|[-+*()]))")
+_TOKEN = re.compile(r"\s*(?:(\d{1,19})|([A-Za-z_][A-Za-z0-9_.]*)|(//|[-+*()]))")
 
 
 class FloorDiv:
@@ -385,7 +385,7 @@ def symbols_of(text: str) -> tuple[str, ...]:
         parse(text)
     except ExprError:
         return (text,)
-    return tuple(dict.fromkeys(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text)))
+    return tuple(dict.fromkeys(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*", text)))
 
 
 def substitute(dim: Dim, bindings: Mapping[str, int]) -> Dim:

@@ -39,7 +39,7 @@ def test_one_text_for_one_size(text, canonical):
         "?",
         "",
         "a b",
-        "a.b",
+        ".a",
         "1/2",
         "a//0",
         "(a",

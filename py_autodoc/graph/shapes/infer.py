@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from py_autodoc.graph import dims
+from py_autodoc.graph.collector import paused
 from py_autodoc.graph.model import Model, Shape, TypeTable
 from py_autodoc.graph.shapes.core import Element, State, numeric
 from py_autodoc.graph.shapes.engine import Engine, seed
@@ -35,7 +36,8 @@ def infer(
     state.reserved.update(dims.declared_names(model), symbols)
     seed(state, inputs)
     _containers(loaded, model, state)
-    Engine(state, use_declared=not (bindings or input_shapes)).run_graph(0)
+    with paused():
+        Engine(state, use_declared=not (bindings or input_shapes)).run_graph(0)
     known = {(d.code, d.node) for d in model.diagnostics if d.node >= 0}
     found = [d for d in state.diagnostics if (d.code, d.node) not in known]
     return TypeTable(

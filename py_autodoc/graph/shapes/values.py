@@ -157,11 +157,11 @@ def _equal(a: Dim, b: Dim) -> Any:
     if a == b:
         return True
     # A size is never negative, so "seq == -1" is decided although seq is not known.
-    if (isinstance(a, str) and isinstance(b, int) and b < 0) or (
-        isinstance(b, str) and isinstance(a, int) and a < 0
-    ):
-        return False if (a if isinstance(a, str) else b).isidentifier() else None  # type: ignore[union-attr]
-    return None if isinstance(a, str) or isinstance(b, str) else False
+    name, number = (a, b) if isinstance(a, str) else (b, a)
+    if isinstance(name, str):
+        lone = expr.symbols_of(name) == (name,)
+        return False if lone and isinstance(number, int) and number < 0 else None
+    return False
 
 
 def _extreme(larger: bool) -> Callable[[Dim, Dim], Dim]:
