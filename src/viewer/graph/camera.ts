@@ -75,6 +75,11 @@ export function fitRect(rect: IRect, view: ISize, maxK = 1): ICamera {
   return { x: rect.x + rect.w / 2, y: rect.y + rect.h / 2, k };
 }
 
+/** The camera that shows the whole scene. */
+export function fitScene(scene: IScene, view: ISize): ICamera {
+  return fitRect({ x: 0, y: 0, w: scene.width, h: scene.height }, view);
+}
+
 /** The lowest zoom offered: a little below the fitted picture. */
 export function minZoom(scene: ISize, view: ISize): number {
   return Math.min(0.1, fitRect({ x: 0, y: 0, ...scene }, view).k * 0.6);

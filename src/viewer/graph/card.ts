@@ -14,6 +14,7 @@ import {
   HEADER,
   LINE,
   MAX_CARD,
+  MAX_GROUP,
   MIN_CARD,
   PAD_X,
   SHARE_BAR,
@@ -170,7 +171,11 @@ export class Cards {
       category: 'group',
       lines,
       share,
-      w: this.widest(lines, Math.max(MIN_CARD + CHEVRON, titleWidth)),
+      w: this.widest(
+        lines,
+        Math.max(MIN_CARD + CHEVRON, titleWidth),
+        MAX_GROUP
+      ),
       h: HEADER + body(lines.length) + (share > 0 ? SHARE_BAR + 2 : 0)
     };
   }
@@ -237,12 +242,16 @@ export class Cards {
     return lines;
   }
 
-  private widest(lines: readonly ICardLine[], least: number): number {
+  private widest(
+    lines: readonly ICardLine[],
+    least: number,
+    most = MAX_CARD
+  ): number {
     let w = least;
     for (const line of lines) {
       w = Math.max(w, this.text.width(line.text, BODY_SIZE, 400) + 2 * PAD_X);
     }
-    return Math.ceil(Math.min(MAX_CARD, w));
+    return Math.ceil(Math.min(most, w));
   }
 
   private readonly totalMacs: number;

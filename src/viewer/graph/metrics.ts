@@ -12,6 +12,8 @@ export const BODY_PAD = 6;
 export const SHARE_BAR = 4;
 export const CHEVRON = 16;
 export const MAX_CARD = 236;
+/** A group says its class and its instance on one line. */
+export const MAX_GROUP = 290;
 export const MIN_CARD = 92;
 
 /** Font sizes. */

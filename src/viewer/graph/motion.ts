@@ -85,3 +85,36 @@ function sameBox(before: IScene, after: IScene, box: number): number {
     ? old
     : -1;
 }
+
+/** The picture rests when the camera has not moved for so long. */
+const REST = 140;
+
+/** Knows whether the camera moves, and tells when it comes to rest. */
+export class Rest {
+  private timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(private readonly changed: (moving: boolean) => void) {}
+
+  get moving(): boolean {
+    return this.timer !== null;
+  }
+
+  touch(): void {
+    if (this.timer) {
+      clearTimeout(this.timer);
+    } else {
+      this.changed(true);
+    }
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      this.changed(false);
+    }, REST);
+  }
+
+  stop(): void {
+    if (this.timer) {
+      clearTimeout(this.timer);
+      this.timer = null;
+    }
+  }
+}

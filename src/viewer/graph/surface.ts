@@ -16,6 +16,7 @@ import {
   boxRect,
   clampCamera,
   fitRect,
+  fitScene,
   homeCamera,
   type IPoint,
   type IRect,
@@ -32,7 +33,7 @@ import type { Links } from './links';
 import { TITLE_BAR } from './metrics';
 import { entityAt, exactBox, visibleBoxes } from './entities';
 import { Minimap } from './minimap';
-import { Flight } from './motion';
+import { Flight, Rest } from './motion';
 import { ScenePaint } from './paint';
 import { Renderer } from './renderer';
 import { Stage } from './stage';
@@ -42,8 +43,6 @@ import { prefersReducedMotion } from './theme';
 
 export * from './api';
 
-/** The picture rests when the camera has not moved for so long. */
-const REST = 140;
 /** Screen pixels between a box brought into view and the edge of the view. */
 const VIEW_MARGIN = 40;
 const READING_ZOOM = 0.9;
@@ -74,7 +73,10 @@ export class GraphSurface implements IActor {
   /** What a resize does again, until the reader moves the camera. */
   private auto: Auto = 'home';
   private request = 0;
-  private rest: ReturnType<typeof setTimeout> | null = null;
+  private readonly rest = new Rest(moving => {
+    this.stage.root.classList.toggle('oad-moving', moving);
+    this.schedule();
+  });
   private reported: ICamera | null = null;
 
   constructor(host: HTMLElement, options: ISurfaceOptions = {}) {
@@ -95,8 +97,6 @@ export class GraphSurface implements IActor {
     this.interaction = new Interaction(this, () => options.wheel === 'zoom');
   }
 
-  // ---------------------------------------------------------------- what is shown
-
   /** Shows a scene. The first one is fitted; later ones keep the camera, or hold `anchorEntity` still. */
   setScene(
     scene: IScene,
@@ -109,11 +109,7 @@ export class GraphSurface implements IActor {
       : null;
     const held = this.scene && entityAt(this.scene, this._cursor);
     if (!this.cards || this.cards.model !== model || this.cards.tree !== tree) {
-      this.cards = {
-        model,
-        tree,
-        cards: new Cards(model, tree, this.details, this.strings)
-      };
+      this.makeCards(model, tree);
     }
     this.draw(scene, model, tree);
     this._cursor = held === null ? -1 : exactBox(scene, held);
@@ -147,12 +143,7 @@ export class GraphSurface implements IActor {
   setDetails(details: ICardDetails): void {
     this.details = details;
     if (this.cards) {
-      const { model, tree } = this.cards;
-      this.cards = {
-        model,
-        tree,
-        cards: new Cards(model, tree, details, this.strings)
-      };
+      this.makeCards(this.cards.model, this.cards.tree);
       this.redraw();
     }
   }
@@ -183,8 +174,6 @@ export class GraphSurface implements IActor {
     this.mark();
   }
 
-  // ---------------------------------------------------------------- camera
-
   get camera(): ICamera {
     return this._camera;
   }
@@ -196,7 +185,11 @@ export class GraphSurface implements IActor {
 
   fit(animate = true): void {
     if (this.scene) {
-      this.flight.go(this._camera, this.clamped(this.fitted()), animate);
+      this.flight.go(
+        this._camera,
+        this.clamped(fitScene(this.scene, this.view)),
+        animate
+      );
       this.auto = 'fit';
     }
   }
@@ -232,9 +225,7 @@ export class GraphSurface implements IActor {
   dispose(): void {
     this.flight.stop();
     cancelAnimationFrame(this.request);
-    if (this.rest) {
-      clearTimeout(this.rest);
-    }
+    this.rest.stop();
     this.interaction.dispose();
     this.minimap?.dispose();
     this.stage.dispose();
@@ -313,6 +304,11 @@ export class GraphSurface implements IActor {
 
   // ---------------------------------------------------------------- inside
 
+  private makeCards(model: IGraphModel, tree: ITree): void {
+    const cards = new Cards(model, tree, this.details, this.strings);
+    this.cards = { model, tree, cards };
+  }
+
   private draw(scene: IScene, model: IGraphModel, tree: ITree): void {
     const paint = new ScenePaint(scene, model, this.overlay);
     const { cards } = this.cards!;
@@ -333,11 +329,6 @@ export class GraphSurface implements IActor {
     }
   }
 
-  private fitted(): ICamera {
-    const { width, height } = this.scene!;
-    return fitRect({ x: 0, y: 0, w: width, h: height }, this.view);
-  }
-
   private clamped(camera: ICamera): ICamera {
     const { scene, view } = this;
     return scene && view.w > 0
@@ -354,10 +345,13 @@ export class GraphSurface implements IActor {
   private rehome(): void {
     const { scene, view, auto } = this;
     if (scene && auto && view.w > 0 && view.h > 0) {
-      const size = { w: scene.width, h: scene.height };
       this.flight.stop();
       this.apply(
-        this.clamped(auto === 'fit' ? this.fitted() : homeCamera(size, view))
+        this.clamped(
+          auto === 'fit'
+            ? fitScene(scene, view)
+            : homeCamera({ w: scene.width, h: scene.height }, view)
+        )
       );
     }
   }
@@ -426,15 +420,7 @@ export class GraphSurface implements IActor {
 
   private apply(camera: ICamera): void {
     this._camera = camera;
-    this.stage.root.classList.add('oad-moving');
-    if (this.rest) {
-      clearTimeout(this.rest);
-    }
-    this.rest = setTimeout(() => {
-      this.rest = null;
-      this.stage.root.classList.remove('oad-moving');
-      this.schedule();
-    }, REST);
+    this.rest.touch();
     this.schedule();
   }
 
@@ -452,7 +438,7 @@ export class GraphSurface implements IActor {
       this.view,
       this.decor,
       this.decorDirty,
-      this.rest !== null
+      this.rest.moving
     );
     this.decorDirty = false;
     if (!this.reported || !sameCamera(this.reported, this._camera)) {

@@ -298,7 +298,7 @@ export class SvgLayer {
     const weight = scene.edgeWeight[edge];
     const more = weight > 1 ? ` +${weight - 1}` : '';
     const text = model.shapeText(tensor) + more;
-    if (!spot || !text || measure.width(text, LABEL_SIZE) > spot.room - 4) {
+    if (!spot || !text || measure.width(text, LABEL_SIZE) > spot.room - 2) {
       return null;
     }
     const label = svgElement('text');
