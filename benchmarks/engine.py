@@ -112,7 +112,8 @@ def main() -> int:
 
 def cases(folder: Path, quick: bool) -> list[Case]:
     print(
-        f"{'model':34}{'nodes':>7}{'CPU s':>8}{'may':>6}{'MB':>7}{'may':>5}   {'onnx':>15}   {'onnx-tool':>14}"
+        f"{'model':34}{'nodes':>7}{'CPU s':>8}{'may':>6}{'MB':>7}{'may':>5}"
+        f"   {'onnx':>15}   {'onnx-tool':>14}"
         "   (our CPU and memory as a share of theirs; * without reading the external data)"
     )
     found = [

@@ -27,81 +27,127 @@ class OpsetImport(_Wire, frozen=True, kw_only=True):
     """A domain (``ai.onnx`` spelt out) and its version."""
 
     domain: str
+    """Domain."""
     version: int
+    """Version."""
 
 
 class ModelInfo(_Wire, frozen=True, kw_only=True):
     """What the file says of itself. ``name`` is the base name, never a path."""
 
     name: str
+    """Base name of the file."""
     file_bytes: int
+    """Size of the file."""
     structure_bytes: int
+    """What was read of it: everything but weights."""
     external_files: list[str]
+    """Names of the files with external data, as the model writes them."""
     external_bytes: int
+    """Bytes the model keeps in them."""
     identity: str
+    """Content identity: SHA-256 over the structure and over the places and sizes of the weights."""
     onnx_ir_version: str
+    """Version of the file format."""
     opset_imports: list[OpsetImport]
+    """Operator sets the model is written for."""
     producer_name: str
+    """The program that wrote the file."""
     producer_version: str
+    """Its version."""
     domain: str
+    """The model's own namespace."""
     model_version: int
+    """The model's own version."""
     doc_string: str
+    """Free text of the author, at most 4,096 characters."""
     metadata: dict[str, str]
+    """Free key-value pairs of the author."""
 
 
 class ValueInfo(_Wire, frozen=True, kw_only=True):
     """A graph input or output. ``shape`` of None: rank unknown."""
 
     name: str
+    """Name."""
     elem_type: str
+    """``float32`` …"""
     shape: list[DimValue] | None
+    """Null: rank unknown."""
     container: str = "tensor"
+    """``tensor``, ``sparse``, ``sequence``, ``optional`` or ``map``."""
 
 
 class GraphInfo(_Wire, frozen=True, kw_only=True):
     """Counts and the interface of the main graph."""
 
     name: str
+    """Name of the main graph."""
     num_nodes: int
     """Nodes of all graphs, Constant nodes excluded."""
     num_constant_nodes: int
+    """Constant nodes, which fold into their consumers."""
     num_edges: int
+    """Pairs of nodes joined by an activation."""
     num_initializers: int
+    """Constants stored beside the nodes."""
     num_subgraphs: int
+    """Bodies of control flow."""
     num_functions: int
+    """Local functions defined in the file."""
     inputs: list[ValueInfo]
+    """What a caller must feed; initializers that are listed as inputs are left out."""
     outputs: list[ValueInfo]
+    """What the model returns."""
     op_counts: dict[str, int]
+    """Operator type → nodes, most frequent first."""
 
 
 class Layer(_Wire, frozen=True, kw_only=True):
     """One node. ``id`` is the node's number in this report; names need not be unique."""
 
     id: int
+    """Number of the node."""
     name: str
+    """Name of the node, or ``Conv_17`` where the file gives none."""
     type: str
+    """Operator."""
     domain: str
+    """Domain of the operator, ``ai.onnx`` spelt out."""
     inputs: list[str]
+    """Names of the inputs, empty where an optional one is omitted."""
     outputs: list[str]
+    """Names of the outputs."""
     input_shape: list[DimValue] | None
     """Shape of the first non-constant input."""
     output_shape: list[DimValue] | None
+    """Shape of the first output."""
     input_shapes: list[list[DimValue] | None]
+    """Shapes of all inputs."""
     output_shapes: list[list[DimValue] | None]
+    """Shapes of all outputs."""
     output_dtype: str
+    """Element type of the first output."""
     params: int
     """Parameters this node is the first to use."""
     weight_bytes: int | None
+    """Bytes of the constants this node is the first to use."""
     macs: int | None
+    """Multiply-accumulates of one execution."""
     flops: int | None
+    """Floating point operations of one execution: 2 × MACs plus the arithmetic of the rest."""
     read_bytes: int | None
+    """Bytes of tensors read in one execution."""
     write_bytes: int | None
+    """Bytes of tensors written in one execution."""
     activation_bytes: int | None
     """Bytes of the outputs."""
     group: str
     """Scope path, ``/``-separated."""
     tag: str
+    """Class path, ``/BertModel/BertEncoder/BertLayer.0``."""
     attributes: dict[str, Any]
+    """Attributes by name; tensors and bodies as a summary, long lists as ``{"first", "count"}``."""
     subgraph: str = ""
     """Where the node lives when it is not in the main graph: ``If_3.then_branch``."""
     repeat: int | None = 1
@@ -122,33 +168,47 @@ class Block(_Wire, frozen=True, kw_only=True):
     nodes: list[int]
     """Ids of the layers in it, those of inner blocks included."""
     params: int
+    """Parameters."""
     macs: int | None
+    """Of one inference."""
     flops: int | None
+    """Of one inference."""
     activation_bytes: int | None
+    """Bytes of the outputs."""
 
 
 class OpTotals(_Wire, frozen=True, kw_only=True):
     """Totals of one operator type in one inference."""
 
     type: str
+    """Operator."""
     count: int
+    """Nodes."""
     params: int
+    """Parameters they own."""
     macs: int | None
     """Null when no node of the type has known costs."""
     flops: int | None
+    """Null like ``macs``."""
 
 
 class Metrics(_Wire, frozen=True, kw_only=True):
     """Totals. A null total means that no part of it could be computed."""
 
     total_params: int
+    """Parameters, tied ones counted once."""
     other_constants: dict[str, int]
     """Elements that are not parameters: integer constants, scales, zero points, masks …"""
     weight_bytes: int | None
+    """Bytes of all constants as stored."""
     total_macs: int | None
+    """Multiply-accumulates of one inference."""
     total_flops: int | None
+    """Floating point operations of one inference."""
     read_bytes: int | None
+    """Tensor bytes read in one inference, unfused."""
     write_bytes: int | None
+    """Tensor bytes written in one inference, unfused."""
     peak_activation_bytes: int | None
     """Liveness peak with views and in-place reuse understood."""
     peak_activation_bytes_simple: int | None
@@ -156,6 +216,7 @@ class Metrics(_Wire, frozen=True, kw_only=True):
     peak_reason: str
     """Why the peak is null."""
     by_op: list[OpTotals]
+    """The same by operator type, heaviest first."""
 
 
 class Coverage(_Wire, frozen=True, kw_only=True):
@@ -164,12 +225,15 @@ class Coverage(_Wire, frozen=True, kw_only=True):
     nodes: float
     """Share of nodes whose cost is known."""
     nodes_known: int
+    """Nodes whose cost is known."""
     nodes_total: int
+    """Nodes, Constant nodes excluded."""
     shapes: float
     """Share of tensors whose shape is all numbers."""
     macs: float | None
     """Share of MAC-carrying nodes (Conv, MatMul …) whose MACs are known."""
     unknown_ops: dict[str, int]
+    """Operators without a cost rule → nodes."""
     reasons: dict[str, int]
     """Why costs are unknown → number of nodes."""
 
@@ -178,11 +242,13 @@ class DimInfo(_Wire, frozen=True, kw_only=True):
     """A free symbol of the inputs."""
 
     name: str
+    """The symbol."""
     value: int | None
     """The value used, None when the symbol stayed a symbol."""
     assumed: bool
     """True when the value was not given by the user but assumed."""
     suggested: int
+    """A usual size, by what the dimension means."""
     where: list[str]
     """``input_ids[0]`` …"""
 
@@ -191,47 +257,70 @@ class DiagnosticInfo(_Wire, frozen=True, kw_only=True):
     """Something the reader must know. ``node`` is a layer id or null."""
 
     code: str
+    """Stable name, see ``docs/diagnostics.md``."""
     severity: str
+    """``info``, ``warning`` or ``error``."""
     message: str
+    """One line."""
     where: str = ""
+    """Name of the node or tensor."""
     node: int | None = None
+    """Id of the layer, null when it is about no node."""
 
 
 class Generator(_Wire, frozen=True, kw_only=True):
     """Who made the report."""
 
     name: str
+    """The program."""
     version: str
+    """Its version."""
 
 
 class RiskSignal(_Wire, frozen=True, kw_only=True):
     """A finding: something in the design that may hurt."""
 
     id: str
+    """Rule."""
     severity: str
+    """``low``, ``medium`` or ``high``."""
     description: str
+    """What was found."""
     nodes: list[int]
     """Ids of the layers it is about."""
     evidence: dict[str, Any]
+    """The numbers behind it."""
     recommendation: str
+    """What to do."""
 
 
 class Report(_Wire, frozen=True, kw_only=True):
     """The whole report."""
 
     schema_version: str
+    """Version of this structure."""
     generator: Generator
+    """Who made the report."""
     model: ModelInfo
+    """What the file says of itself."""
     graph: GraphInfo
+    """Counts and interface."""
     metrics: Metrics
+    """Totals."""
     coverage: Coverage
+    """How much of the model the totals cover."""
     dims: list[DimInfo]
+    """Free symbols of the inputs."""
     diagnostics: list[DiagnosticInfo]
+    """What the reader must know, worst first."""
     layers: list[Layer]
+    """The nodes in execution order, bodies of control flow after their node."""
     layers_omitted: int
     """Layers cut by ``--max-layers``."""
     blocks: list[Block]
+    """Modules with their sums."""
     risk_signals: list[RiskSignal]
+    """Findings; none are made yet."""
 
     def to_json(self, indent: int = 0) -> str:
         """The report as JSON text, ``indent`` spaces a level (0: one line)."""

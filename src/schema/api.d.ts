@@ -150,9 +150,13 @@ export interface components {
       type: string;
       /** @description Ids of the layers in it, those of inner blocks included. */
       nodes: number[];
+      /** @description Parameters. */
       params: number;
+      /** @description Of one inference. */
       macs: number | null;
+      /** @description Of one inference. */
       flops: number | null;
+      /** @description Bytes of the outputs. */
       activation_bytes: number | null;
     };
     /**
@@ -175,12 +179,15 @@ export interface components {
     Coverage: {
       /** @description Share of nodes whose cost is known. */
       nodes: number;
+      /** @description Nodes whose cost is known. */
       nodes_known: number;
+      /** @description Nodes, Constant nodes excluded. */
       nodes_total: number;
       /** @description Share of tensors whose shape is all numbers. */
       shapes: number;
       /** @description Share of MAC-carrying nodes (Conv, MatMul …) whose MACs are known. */
       macs: number | null;
+      /** @description Operators without a cost rule → nodes. */
       unknown_ops: {
         [key: string]: number;
       };
@@ -194,10 +201,15 @@ export interface components {
      * @description Something the reader must know. `node` is a layer id or null.
      */
     DiagnosticInfo: {
+      /** @description Stable name, see `docs/diagnostics.md`. */
       code: string;
+      /** @description `info`, `warning` or `error`. */
       severity: string;
+      /** @description One line. */
       message: string;
+      /** @description Name of the node or tensor. */
       where: string;
+      /** @description Id of the layer, null when it is about no node. */
       node: number | null;
     };
     /**
@@ -205,11 +217,13 @@ export interface components {
      * @description A free symbol of the inputs.
      */
     DimInfo: {
+      /** @description The symbol. */
       name: string;
       /** @description The value used, None when the symbol stayed a symbol. */
       value: number | null;
       /** @description True when the value was not given by the user but assumed. */
       assumed: boolean;
+      /** @description A usual size, by what the dimension means. */
       suggested: number;
       /** @description `input_ids[0]` … */
       where: string[];
@@ -231,7 +245,9 @@ export interface components {
      * @description Who made the report.
      */
     Generator: {
+      /** @description The program. */
       name: string;
+      /** @description Its version. */
       version: string;
     };
     /**
@@ -252,16 +268,25 @@ export interface components {
      * @description Counts and the interface of the main graph.
      */
     GraphInfo: {
+      /** @description Name of the main graph. */
       name: string;
       /** @description Nodes of all graphs, Constant nodes excluded. */
       num_nodes: number;
+      /** @description Constant nodes, which fold into their consumers. */
       num_constant_nodes: number;
+      /** @description Pairs of nodes joined by an activation. */
       num_edges: number;
+      /** @description Constants stored beside the nodes. */
       num_initializers: number;
+      /** @description Bodies of control flow. */
       num_subgraphs: number;
+      /** @description Local functions defined in the file. */
       num_functions: number;
+      /** @description What a caller must feed; initializers that are listed as inputs are left out. */
       inputs: components['schemas']['ValueInfo'][];
+      /** @description What the model returns. */
       outputs: components['schemas']['ValueInfo'][];
+      /** @description Operator type → nodes, most frequent first. */
       op_counts: {
         [key: string]: number;
       };
@@ -325,30 +350,47 @@ export interface components {
      * @description One node. `id` is the node's number in this report; names need not be unique.
      */
     Layer: {
+      /** @description Number of the node. */
       id: number;
+      /** @description Name of the node, or `Conv_17` where the file gives none. */
       name: string;
+      /** @description Operator. */
       type: string;
+      /** @description Domain of the operator, `ai.onnx` spelt out. */
       domain: string;
+      /** @description Names of the inputs, empty where an optional one is omitted. */
       inputs: string[];
+      /** @description Names of the outputs. */
       outputs: string[];
       /** @description Shape of the first non-constant input. */
       input_shape: (number | string | null)[] | null;
+      /** @description Shape of the first output. */
       output_shape: (number | string | null)[] | null;
+      /** @description Shapes of all inputs. */
       input_shapes: ((number | string | null)[] | null)[];
+      /** @description Shapes of all outputs. */
       output_shapes: ((number | string | null)[] | null)[];
+      /** @description Element type of the first output. */
       output_dtype: string;
       /** @description Parameters this node is the first to use. */
       params: number;
+      /** @description Bytes of the constants this node is the first to use. */
       weight_bytes: number | null;
+      /** @description Multiply-accumulates of one execution. */
       macs: number | null;
+      /** @description Floating point operations of one execution: 2 × MACs plus the arithmetic of the rest. */
       flops: number | null;
+      /** @description Bytes of tensors read in one execution. */
       read_bytes: number | null;
+      /** @description Bytes of tensors written in one execution. */
       write_bytes: number | null;
       /** @description Bytes of the outputs. */
       activation_bytes: number | null;
       /** @description Scope path, `/`-separated. */
       group: string;
+      /** @description Class path, `/BertModel/BertEncoder/BertLayer.0`. */
       tag: string;
+      /** @description Attributes by name; tensors and bodies as a summary, long lists as `{"first", "count"}`. */
       attributes: {
         [key: string]: unknown;
       };
@@ -366,15 +408,21 @@ export interface components {
      * @description Totals. A null total means that no part of it could be computed.
      */
     Metrics: {
+      /** @description Parameters, tied ones counted once. */
       total_params: number;
       /** @description Elements that are not parameters: integer constants, scales, zero points, masks … */
       other_constants: {
         [key: string]: number;
       };
+      /** @description Bytes of all constants as stored. */
       weight_bytes: number | null;
+      /** @description Multiply-accumulates of one inference. */
       total_macs: number | null;
+      /** @description Floating point operations of one inference. */
       total_flops: number | null;
+      /** @description Tensor bytes read in one inference, unfused. */
       read_bytes: number | null;
+      /** @description Tensor bytes written in one inference, unfused. */
       write_bytes: number | null;
       /** @description Liveness peak with views and in-place reuse understood. */
       peak_activation_bytes: number | null;
@@ -382,6 +430,7 @@ export interface components {
       peak_activation_bytes_simple: number | null;
       /** @description Why the peak is null. */
       peak_reason: string;
+      /** @description The same by operator type, heaviest first. */
       by_op: components['schemas']['OpTotals'][];
     };
     /**
@@ -389,19 +438,33 @@ export interface components {
      * @description What the file says of itself. `name` is the base name, never a path.
      */
     ModelInfo: {
+      /** @description Base name of the file. */
       name: string;
+      /** @description Size of the file. */
       file_bytes: number;
+      /** @description What was read of it: everything but weights. */
       structure_bytes: number;
+      /** @description Names of the files with external data, as the model writes them. */
       external_files: string[];
+      /** @description Bytes the model keeps in them. */
       external_bytes: number;
+      /** @description Content identity: SHA-256 over the structure and over the places and sizes of the weights. */
       identity: string;
+      /** @description Version of the file format. */
       onnx_ir_version: string;
+      /** @description Operator sets the model is written for. */
       opset_imports: components['schemas']['OpsetImport'][];
+      /** @description The program that wrote the file. */
       producer_name: string;
+      /** @description Its version. */
       producer_version: string;
+      /** @description The model's own namespace. */
       domain: string;
+      /** @description The model's own version. */
       model_version: number;
+      /** @description Free text of the author, at most 4,096 characters. */
       doc_string: string;
+      /** @description Free key-value pairs of the author. */
       metadata: {
         [key: string]: string;
       };
@@ -486,11 +549,15 @@ export interface components {
      * @description Totals of one operator type in one inference.
      */
     OpTotals: {
+      /** @description Operator. */
       type: string;
+      /** @description Nodes. */
       count: number;
+      /** @description Parameters they own. */
       params: number;
       /** @description Null when no node of the type has known costs. */
       macs: number | null;
+      /** @description Null like `macs`. */
       flops: number | null;
     };
     /**
@@ -516,7 +583,9 @@ export interface components {
      * @description A domain (`ai.onnx` spelt out) and its version.
      */
     OpsetImport: {
+      /** @description Domain. */
       domain: string;
+      /** @description Version. */
       version: number;
     };
     /**
@@ -536,18 +605,29 @@ export interface components {
      * @description The whole report.
      */
     Report: {
+      /** @description Version of this structure. */
       schema_version: string;
+      /** @description Who made the report. */
       generator: components['schemas']['Generator'];
+      /** @description What the file says of itself. */
       model: components['schemas']['ModelInfo'];
+      /** @description Counts and interface. */
       graph: components['schemas']['GraphInfo'];
+      /** @description Totals. */
       metrics: components['schemas']['Metrics'];
+      /** @description How much of the model the totals cover. */
       coverage: components['schemas']['Coverage'];
+      /** @description Free symbols of the inputs. */
       dims: components['schemas']['DimInfo'][];
+      /** @description What the reader must know, worst first. */
       diagnostics: components['schemas']['DiagnosticInfo'][];
+      /** @description The nodes in execution order, bodies of control flow after their node. */
       layers: components['schemas']['Layer'][];
       /** @description Layers cut by `--max-layers`. */
       layers_omitted: number;
+      /** @description Modules with their sums. */
       blocks: components['schemas']['Block'][];
+      /** @description Findings; none are made yet. */
       risk_signals: components['schemas']['RiskSignal'][];
     };
     /**
@@ -555,14 +635,19 @@ export interface components {
      * @description A finding: something in the design that may hurt.
      */
     RiskSignal: {
+      /** @description Rule. */
       id: string;
+      /** @description `low`, `medium` or `high`. */
       severity: string;
+      /** @description What was found. */
       description: string;
       /** @description Ids of the layers it is about. */
       nodes: number[];
+      /** @description The numbers behind it. */
       evidence: {
         [key: string]: unknown;
       };
+      /** @description What to do. */
       recommendation: string;
     };
     /**
@@ -601,9 +686,13 @@ export interface components {
      * @description A graph input or output. `shape` of None: rank unknown.
      */
     ValueInfo: {
+      /** @description Name. */
       name: string;
+      /** @description `float32` … */
       elem_type: string;
+      /** @description Null: rank unknown. */
       shape: (number | string | null)[] | null;
+      /** @description `tensor`, `sparse`, `sequence`, `optional` or `map`. */
       container: string;
     };
   };

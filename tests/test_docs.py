@@ -1,0 +1,66 @@
+"""The documentation names what the code has."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from py_autodoc.cli.analyze import command
+from py_autodoc.report import schema
+from py_autodoc.report.openapi import field_docs
+
+SOURCES = [
+    p for layer in ("graph", "costs", "report", "cli") for p in Path("py_autodoc", layer).rglob("*.py")
+]
+CODE = re.compile(r'"([a-z][a-z0-9]*(?:-[a-z0-9]+)+)"')
+NO_CODES = {"utf-8", "git-lfs", "text-format", "onnx-autodoc"}
+
+
+def table(page: str, heading: str) -> str:
+    text = Path("docs", page).read_text(encoding="utf-8")
+    return text.partition(f"## {heading}")[2]
+
+
+def test_every_code_is_documented():
+    used = {code for path in SOURCES for code in CODE.findall(path.read_text("utf-8"))} - NO_CODES
+    assert len(used) > 40
+    documented = set(re.findall(r"`([a-z0-9]+(?:-[a-z0-9]+)+)`", table("diagnostics.md", "Diagnostics")))
+    assert used - documented == set()
+
+
+def test_every_documented_diagnostic_exists():
+    rows = re.findall(
+        r"^\| `([a-z-]+)` \|", table("diagnostics.md", "Diagnostics").partition("## Errors")[0], re.M
+    )
+    source = "\n".join(path.read_text("utf-8") for path in SOURCES)
+    assert [code for code in rows if f'"{code}"' not in source] == []
+    assert rows == sorted(rows)
+
+
+def test_every_option_is_documented():
+    page = Path("docs/cli.md").read_text(encoding="utf-8")
+    for parameter in command.params:
+        for option in parameter.opts:
+            if option.startswith("--"):
+                assert f"`{option}" in page, option
+
+
+@pytest.mark.parametrize(
+    "name", ["Report", "ModelInfo", "GraphInfo", "Layer", "Metrics", "Coverage", "DimInfo"]
+)
+def test_every_field_says_what_it_is(name):
+    fields = [field.name for field in msgspec.structs.fields(getattr(schema, name))]
+    assert [field for field in fields if field not in field_docs().get(name, {})] == []
+
+
+def test_the_reference_is_generated():
+    sys.path.insert(0, "scripts")
+    try:
+        from report_docs import report_page
+    finally:
+        sys.path.remove("scripts")
+    assert Path("docs/report.md").read_text(encoding="utf-8") == report_page()
