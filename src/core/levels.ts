@@ -12,9 +12,9 @@ export interface ILevel {
   readonly group: number;
   /** Entities. */
   readonly children: Int32Array;
-  /** Tensors with a pill: model inputs at the root, formal inputs in a body. */
+  /** Tensors with a pill here: model inputs, or a body's formal inputs. */
   readonly inputs: Int32Array;
-  /** Model outputs, at the root. */
+  /** Model outputs with a pill here. */
   readonly outputs: Int32Array;
   /** Tensors made outside and read inside. */
   readonly portsIn: Int32Array;
@@ -30,6 +30,11 @@ export interface ILevel {
 /** Marks of pill and port items until their final numbers are known. */
 const INPUT = 1;
 const PORT_IN = 2;
+
+/** What a link's target number counts. */
+const TO_CHILD = 0;
+const TO_OUTPUT = 1;
+const TO_PORT = 2;
 
 const EMPTY = new Int32Array(0);
 
@@ -86,7 +91,10 @@ export class LevelBuilder {
   private _addModelInputs(): void {
     const { model } = this._tree;
     for (const tensor of model.payload.tensors.inputs) {
-      const usable = tensor >= 0 && tensor < model.tensorCount;
+      const usable =
+        tensor >= 0 &&
+        tensor < model.tensorCount &&
+        this._tree.inputHome[tensor] < 0;
       if (usable && this._stamp[tensor] !== this._stampId) {
         this._remember(tensor, this._newInput(tensor));
       }
@@ -109,23 +117,21 @@ export class LevelBuilder {
           this._lastTarget[tensor] !== target
         ) {
           this._lastTarget[tensor] = target;
-          this._link(this._source[tensor], target, tensor, 0);
+          this._link(this._source[tensor], target, tensor, TO_CHILD);
         }
       }
     }
   }
 
   private _collectWrites(): { outputs: number[]; leaving: number[] } {
-    const { model, nodeOrder, firstRead, lastRead } = this._tree;
+    const { model, nodeOrder, firstRead, lastRead, outputsOf } = this._tree;
     const outputs: number[] = [];
     const leaving: number[] = [];
+    for (const tensor of outputsOf.get(this._group) ?? []) {
+      this._linkOutput(tensor, outputs.length);
+      outputs.push(tensor);
+    }
     if (this._group < 0) {
-      for (const tensor of model.payload.tensors.outputs) {
-        if (tensor >= 0 && tensor < model.tensorCount) {
-          this._linkOutput(tensor, outputs.length);
-          outputs.push(tensor);
-        }
-      }
       return { outputs, leaving };
     }
     for (let place = this._start; place < this._end; place++) {
@@ -138,7 +144,7 @@ export class LevelBuilder {
           lastRead[tensor] >= 0 &&
           (firstRead[tensor] < this._start || lastRead[tensor] >= this._end);
         if (outside) {
-          this._link(this._local[place], leaving.length, tensor, 1);
+          this._link(this._local[place], leaving.length, tensor, TO_PORT);
           leaving.push(tensor);
         }
       }
@@ -151,9 +157,9 @@ export class LevelBuilder {
     const { model, nodePlace } = this._tree;
     const producer = model.tensorProducer[tensor];
     if (producer >= 0 && nodePlace[producer] >= 0) {
-      this._link(this._local[nodePlace[producer]], pill, tensor, 1);
+      this._link(this._local[nodePlace[producer]], pill, tensor, TO_OUTPUT);
     } else if (this._stamp[tensor] === this._stampId) {
-      this._link(this._source[tensor], pill, tensor, 1);
+      this._link(this._source[tensor], pill, tensor, TO_OUTPUT);
     }
   }
 
@@ -172,8 +178,7 @@ export class LevelBuilder {
       const inside = place >= this._start && place < this._end;
       return inside ? this._local[place] : this._newPort(tensor);
     }
-    const body = tree.tensorBody[tensor];
-    const home = body >= 0 ? tree.bodyGroup[body] : -1;
+    const home = tree.inputHome[tensor];
     if (home === this._group) {
       return this._newInput(tensor);
     }
@@ -217,7 +222,7 @@ export class LevelBuilder {
     const firstOutput = firstInput + this._inputs.length;
     const firstPortIn = firstOutput + outputs.length;
     const firstPortOut = firstPortIn + this._portsIn.length;
-    const lastBase = group < 0 ? firstOutput : firstPortOut;
+    const firstTarget = [0, firstOutput, firstPortOut];
     const linkSource = this._sources.toArray();
     const linkTarget = this._targets.toArray();
     for (let i = 0; i < linkSource.length; i++) {
@@ -227,9 +232,7 @@ export class LevelBuilder {
         linkSource[i] =
           (isInput ? firstInput : firstPortIn) + (source >> 2) - 1;
       }
-      if (this._marks.at(i)) {
-        linkTarget[i] += lastBase;
-      }
+      linkTarget[i] += firstTarget[this._marks.at(i)];
     }
     return {
       group,

@@ -274,6 +274,37 @@ describe('levels', () => {
     );
   });
 
+  it('show long series of inputs and outputs where they are used', () => {
+    const b = new PayloadBuilder();
+    let x = b.input('input_ids');
+    for (let layer = 0; layer < 8; layer++) {
+      const scope = ['layers', `layer.${layer}`];
+      const past = b.input(`past.${layer}.key`);
+      [x] = b.add('Concat', [x, past], { scope });
+      b.output(x);
+      [x] = b.add('Relu', [x], { scope });
+    }
+    b.output(x);
+    const payload = b.finish();
+    // A series is told by its names.
+    payload.tensors.outputs.forEach((tensor, i) => {
+      payload.tensors.name[tensor] = i < 8 ? `present.${i}.key` : 'logits';
+    });
+    const tree = treeOf(payload);
+    expect(links(tree, tree.groupLabel.indexOf('layer.3'))).toEqual(
+      [
+        'in Relu_5_out0 > Concat',
+        'input past.3.key > Concat',
+        'Concat > output present.3.key',
+        'Concat > Relu',
+        'Relu > out Relu_7_out0'
+      ].sort()
+    );
+    expect(links(tree, -1)).toEqual(
+      ['input input_ids > layers', 'layers > output logits'].sort()
+    );
+  });
+
   it('agree across borders: what enters a child enters its level', () => {
     for (const payload of [bertPayload(3), llamaPayload(3, 13, 4)]) {
       const tree = treeOf(payload);

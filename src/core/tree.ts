@@ -4,7 +4,9 @@ import { groupBy, IntList } from './csr';
 import type { IRows } from './csr';
 import { collectGroups, trimGroups } from './groups';
 import type { IRawGroups } from './groups';
-import { METRIC_IDS, TENSOR_KIND } from './model';
+import { METRIC_IDS } from './model';
+import { inputHomes, outputHomes } from './pills';
+import { collectReads, readingRange } from './reads';
 import type { IGraphModel, ITree, MetricId } from './types';
 
 /**
@@ -21,18 +23,18 @@ export interface IGroupTree extends ITree {
   readonly groupBody: Int32Array;
   /** Control-flow node the group stands for, -1 otherwise. */
   readonly groupControl: Int32Array;
-  /** Group of each graph's body, -1 = root or none. */
-  readonly bodyGroup: Int32Array;
   /**
    * Tensors drawn into each node: its inputs that have a drawn source, each once, and for a
    * control-flow node the results of its bodies.
    */
   readonly reads: IRows;
-  /** Body a formal input belongs to, -1 for other tensors. */
-  readonly tensorBody: Int32Array;
   /** First and last place that reads a tensor; a model output reads at `nodeOrder.length`. */
   readonly firstRead: Int32Array;
   readonly lastRead: Int32Array;
+  /** Group that shows an input's pill: -1 = root; a body's inputs stand in the body. */
+  readonly inputHome: Int32Array;
+  /** Model outputs by the group that shows their pills, -1 = root. */
+  readonly outputsOf: ReadonlyMap<number, readonly number[]>;
 }
 
 interface INumbering {
@@ -162,92 +164,6 @@ function ranges(model: IGraphModel, numbering: INumbering) {
   return { nodeOrder, nodePlace: place, start, end, size };
 }
 
-/** Whether edges are drawn from the tensor: it has a visible producer or is an input. */
-function drawn(model: IGraphModel): Uint8Array {
-  const out = new Uint8Array(model.tensorCount);
-  for (let tensor = 0; tensor < model.tensorCount; tensor++) {
-    const producer = model.tensorProducer[tensor];
-    if (producer >= 0) {
-      out[tensor] = model.nodeConstant[producer] ? 0 : 1;
-    }
-  }
-  for (const tensor of interfaceTensors(model)) {
-    out[tensor] = 1;
-  }
-  return out;
-}
-
-/** Main graph inputs and the formal inputs of every body. */
-function interfaceTensors(model: IGraphModel): number[] {
-  const { tensors, graphs } = model.payload;
-  const formal = graphs.inputs.slice(1).flat();
-  const inputs = tensors.inputs.filter(
-    t => model.tensorKind[t] !== TENSOR_KIND.initializer
-  );
-  return [...inputs, ...formal].filter(t => t >= 0 && t < model.tensorCount);
-}
-
-/** See `IGroupTree.reads`. */
-function collectReads(model: IGraphModel): IRows {
-  const { graphs } = model.payload;
-  const isDrawn = drawn(model);
-  const last = new Int32Array(model.tensorCount).fill(-1);
-  const readers = new IntList();
-  const tensors = new IntList();
-  const results = new Map<number, number[]>();
-  for (let graph = 1; graph < graphs.name.length; graph++) {
-    const node = graphs.parent_node[graph];
-    const outputs = graphs.outputs[graph] ?? [];
-    results.set(node, [...(results.get(node) ?? []), ...outputs]);
-  }
-  const read = (node: number, tensor: number) => {
-    if (tensor >= 0 && isDrawn[tensor] && last[tensor] !== node) {
-      last[tensor] = node;
-      readers.push(node);
-      tensors.push(tensor);
-    }
-  };
-  for (let node = 0; node < model.nodeCount; node++) {
-    if (model.nodeConstant[node]) {
-      continue;
-    }
-    const end = model.inputOffsets[node + 1];
-    for (let k = model.inputOffsets[node]; k < end; k++) {
-      read(node, model.inputs[k]);
-    }
-    for (const tensor of results.get(node) ?? []) {
-      read(node, tensor);
-    }
-  }
-  return groupBy(model.nodeCount, readers.toArray(), tensors.toArray());
-}
-
-/** First and last place where each tensor is read. */
-function readingRange(
-  model: IGraphModel,
-  reads: IRows,
-  nodePlace: Int32Array,
-  places: number
-) {
-  const firstRead = new Int32Array(model.tensorCount).fill(places + 1);
-  const lastRead = new Int32Array(model.tensorCount).fill(-1);
-  const note = (tensor: number, place: number) => {
-    firstRead[tensor] = Math.min(firstRead[tensor], place);
-    lastRead[tensor] = Math.max(lastRead[tensor], place);
-  };
-  for (let node = 0; node < model.nodeCount; node++) {
-    for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
-      note(reads.values[k], nodePlace[node]);
-    }
-  }
-  for (const tensor of model.payload.tensors.outputs) {
-    if (tensor >= 0 && tensor < model.tensorCount) {
-      note(tensor, places);
-    }
-  }
-  return { firstRead, lastRead };
-}
-
 /** Sums of every metric over the nodes below each group, and how many of them are unknown. */
 function aggregate(model: IGraphModel, numbering: INumbering) {
   const { count, parent, nodeParent } = numbering;
@@ -280,26 +196,6 @@ function aggregate(model: IGraphModel, numbering: INumbering) {
   return { sums, unknown };
 }
 
-/** Which body each formal input belongs to and which group each body is. */
-function bodies(model: IGraphModel, groupBody: Int32Array) {
-  const { graphs } = model.payload;
-  const bodyGroup = new Int32Array(graphs.name.length).fill(-1);
-  groupBody.forEach((graph, group) => {
-    if (graph >= 0) {
-      bodyGroup[graph] = group;
-    }
-  });
-  const tensorBody = new Int32Array(model.tensorCount).fill(-1);
-  for (let graph = 1; graph < graphs.name.length; graph++) {
-    for (const tensor of graphs.inputs[graph] ?? []) {
-      if (tensor >= 0 && tensor < model.tensorCount) {
-        tensorBody[tensor] = graph;
-      }
-    }
-  }
-  return { bodyGroup, tensorBody };
-}
-
 /** Builds the tree of a model. A model without scopes gives a flat one. Linear time, no recursion. */
 export function buildTree(model: IGraphModel): IGroupTree {
   const { raw, order } = collectGroups(model);
@@ -310,6 +206,7 @@ export function buildTree(model: IGraphModel): IGroupTree {
   const { sums, unknown } = aggregate(model, numbering);
   const groupBody = rawOf.map(group => raw.body[group]);
   const reads = collectReads(model);
+  const outputsOf = outputHomes(model, nodeParent);
   const groupLabel = Array.from(rawOf, group => raw.label[group]);
   const parentOf = (entity: number) =>
     entity < model.nodeCount
@@ -333,9 +230,10 @@ export function buildTree(model: IGraphModel): IGroupTree {
     groupEnd: end,
     groupBody,
     groupControl: rawOf.map(group => raw.control[group]),
-    ...bodies(model, groupBody),
     reads,
-    ...readingRange(model, reads, nodePlace, nodeOrder.length),
+    ...readingRange(model, reads, nodePlace, nodeOrder.length, outputsOf),
+    inputHome: inputHomes(model, numbering, reads, groupBody),
+    outputsOf,
     path: entity => {
       const labels: string[] = [];
       for (let g = parentOf(entity); g >= 0; g = parent[g]) {

@@ -14,6 +14,45 @@ export const EDGE = {
   loop: 3
 } as const;
 
+/** Marks the edges that lead back to an item the depth-first walk is still inside of. */
+function markBack(
+  itemCount: number,
+  source: Int32Array,
+  target: Int32Array,
+  starts: Int32Array,
+  edgeClass: Uint8Array
+): void {
+  const out = indexBy(itemCount, source);
+  const state = new Uint8Array(itemCount);
+  const cursor = out.offsets.slice(0, itemCount);
+  const stack: number[] = [];
+  const enter = (item: number) => {
+    if (state[item] === 0) {
+      state[item] = 1;
+      stack.push(item);
+    }
+  };
+  for (const start of starts) {
+    enter(start);
+    while (stack.length > 0) {
+      const item = stack[stack.length - 1];
+      if (cursor[item] >= out.offsets[item + 1]) {
+        state[item] = 2;
+        stack.pop();
+        continue;
+      }
+      const edge = out.values[cursor[item]++];
+      if (edgeClass[edge] === EDGE.loop) {
+        continue;
+      }
+      if (state[target[edge]] === 1) {
+        edgeClass[edge] = EDGE.back;
+      }
+      enter(target[edge]);
+    }
+  }
+}
+
 /**
  * Classes of the edges: back edges of a depth-first walk that starts at the items nothing points
  * to, in their given order, so that the given (execution) order is kept where it can be.
@@ -25,51 +64,16 @@ export function classifyEdges(
   pin: Int8Array
 ): Uint8Array {
   const edgeClass = new Uint8Array(source.length);
-  const out = indexBy(itemCount, source);
-  const incoming = new Int32Array(itemCount);
+  const incoming = new Uint8Array(itemCount);
   for (let e = 0; e < source.length; e++) {
     if (source[e] === target[e]) {
       edgeClass[e] = EDGE.loop;
     } else {
-      incoming[target[e]]++;
+      incoming[target[e]] = 1;
     }
   }
-  const state = new Uint8Array(itemCount);
-  const cursor = out.offsets.slice(0, itemCount);
-  const stack: number[] = [];
-  const walk = (start: number) => {
-    stack.push(start);
-    state[start] = 1;
-    while (stack.length > 0) {
-      const item = stack[stack.length - 1];
-      if (cursor[item] >= out.offsets[item + 1]) {
-        state[item] = 2;
-        stack.pop();
-        continue;
-      }
-      const edge = out.values[cursor[item]++];
-      const next = target[edge];
-      if (edgeClass[edge] === EDGE.loop) {
-        continue;
-      }
-      if (state[next] === 1) {
-        edgeClass[edge] = EDGE.back;
-      } else if (state[next] === 0) {
-        state[next] = 1;
-        stack.push(next);
-      }
-    }
-  };
-  for (let item = 0; item < itemCount; item++) {
-    if (state[item] === 0 && incoming[item] === 0) {
-      walk(item);
-    }
-  }
-  for (let item = 0; item < itemCount; item++) {
-    if (state[item] === 0) {
-      walk(item);
-    }
-  }
+  const starts = indexBy(2, incoming).values;
+  markBack(itemCount, source, target, starts, edgeClass);
   // Nothing may stand left of the first column or right of the last.
   for (let e = 0; e < source.length; e++) {
     const wrong = pin[target[e]] < 0 || pin[source[e]] > 0;

@@ -97,6 +97,72 @@ function side(
   };
 }
 
+/** Steps while they are collected. */
+class StepList {
+  add(from: number, to: number, fromAt: number, toAt: number): void {
+    this._from.push(from);
+    this._to.push(to);
+    this._fromAt.push(fromAt);
+    this._toAt.push(toAt);
+  }
+
+  /** Both sides of every vertex. */
+  sides(vertexCount: number): { count: number; out: ISide; in: ISide } {
+    const from = this._from.toArray();
+    const to = this._to.toArray();
+    const fromAt = Float64Array.from(this._fromAt);
+    const toAt = Float64Array.from(this._toAt);
+    return {
+      count: from.length,
+      out: side(vertexCount, from, to, fromAt, toAt),
+      in: side(vertexCount, to, from, toAt, fromAt)
+    };
+  }
+
+  private readonly _from = new IntList();
+  private readonly _to = new IntList();
+  private readonly _fromAt: number[] = [];
+  private readonly _toAt: number[] = [];
+}
+
+/** Steps of all wires; returns the first bend of each edge's trunk. */
+function cut(
+  input: ILayoutInput,
+  itemRank: Int32Array,
+  edgeClass: Uint8Array,
+  trunkOf: Int32Array,
+  bendOf: Int32Array,
+  reach: IntList,
+  steps: StepList
+): Int32Array {
+  const firstBend = new Int32Array(edgeClass.length).fill(-1);
+  const begun = new Uint8Array(bendOf.length);
+  for (let e = 0; e < edgeClass.length; e++) {
+    if (edgeClass[e] !== EDGE.normal) {
+      continue;
+    }
+    const [s, t] = [input.source[e], input.target[e]];
+    const trunk = trunkOf[e];
+    if (trunk < 0) {
+      steps.add(s, t, input.sourceOffset[e], input.targetOffset[e]);
+      continue;
+    }
+    const first = bendOf[trunk];
+    firstBend[e] = first;
+    if (!begun[trunk]) {
+      begun[trunk] = 1;
+      steps.add(s, first, input.sourceOffset[e], 0);
+      const last = first + reach.at(trunk) - itemRank[s] - 1;
+      for (let bend = first; bend < last; bend++) {
+        steps.add(bend, bend + 1, 0, 0);
+      }
+    }
+    const last = first + itemRank[t] - itemRank[s] - 2;
+    steps.add(last, t, 0, input.targetOffset[e]);
+  }
+  return firstBend;
+}
+
 /** Cuts the edges of class `normal` into steps; wires of one trunk share their bends. */
 export function properGraph(
   input: ILayoutInput,
@@ -112,53 +178,28 @@ export function properGraph(
     vertexCount += reach.at(t) - itemRank[source.at(t)];
   }
   const rank = new Int32Array(vertexCount);
-  const height = new Float64Array(vertexCount);
   rank.set(itemRank);
+  for (let t = 0; t < source.length; t++) {
+    const first = itemRank[source.at(t)] + 1;
+    for (let r = first; r <= reach.at(t); r++) {
+      rank[bendOf[t] + r - first] = r;
+    }
+  }
+  const height = new Float64Array(vertexCount);
   height.set(input.height);
   const importance = new Float64Array(vertexCount);
   importance.set(input.importance);
-  const from: number[] = [];
-  const to: number[] = [];
-  const fromAt: number[] = [];
-  const toAt: number[] = [];
-  const firstBend = new Int32Array(edgeClass.length).fill(-1);
-  const begun = new Uint8Array(source.length);
-  const step = (a: number, b: number, atA: number, atB: number) => {
-    from.push(a);
-    to.push(b);
-    fromAt.push(atA);
-    toAt.push(atB);
-  };
-  for (let e = 0; e < edgeClass.length; e++) {
-    if (edgeClass[e] !== EDGE.normal) {
-      continue;
-    }
-    const [s, t] = [input.source[e], input.target[e]];
-    const trunk = trunkOf[e];
-    if (trunk < 0) {
-      step(s, t, input.sourceOffset[e], input.targetOffset[e]);
-      continue;
-    }
-    const first = bendOf[trunk];
-    firstBend[e] = first;
-    if (!begun[trunk]) {
-      begun[trunk] = 1;
-      step(s, first, input.sourceOffset[e], 0);
-      const bends = reach.at(trunk) - itemRank[s];
-      for (let b = 0; b < bends; b++) {
-        rank[first + b] = itemRank[s] + 1 + b;
-        if (b > 0) {
-          step(first + b - 1, first + b, 0, 0);
-        }
-      }
-    }
-    const last = first + itemRank[t] - itemRank[s] - 2;
-    step(last, t, 0, input.targetOffset[e]);
-  }
-  const a = Int32Array.from(from);
-  const b = Int32Array.from(to);
-  const atA = Float64Array.from(fromAt);
-  const atB = Float64Array.from(toAt);
+  const steps = new StepList();
+  const firstBend = cut(
+    input,
+    itemRank,
+    edgeClass,
+    trunkOf,
+    bendOf,
+    reach,
+    steps
+  );
+  const { count, ...sides } = steps.sides(vertexCount);
   return {
     itemCount,
     vertexCount,
@@ -166,9 +207,8 @@ export function properGraph(
     rank,
     height,
     importance,
-    stepCount: a.length,
-    out: side(vertexCount, a, b, atA, atB),
-    in: side(vertexCount, b, a, atB, atA),
+    stepCount: count,
+    ...sides,
     firstBend
   };
 }

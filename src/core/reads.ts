@@ -1,0 +1,91 @@
+/** Which tensors are drawn into which nodes, and how far along each tensor is read. */
+
+import { groupBy, IntList } from './csr';
+import type { IRows } from './csr';
+import { TENSOR_KIND } from './model';
+import type { IGraphModel } from './types';
+
+/** Whether edges are drawn from the tensor: it has a visible producer or is an input. */
+function drawn(model: IGraphModel): Uint8Array {
+  const out = new Uint8Array(model.tensorCount);
+  for (let tensor = 0; tensor < model.tensorCount; tensor++) {
+    const producer = model.tensorProducer[tensor];
+    if (producer >= 0) {
+      out[tensor] = model.nodeConstant[producer] ? 0 : 1;
+    }
+  }
+  for (const tensor of interfaceTensors(model)) {
+    out[tensor] = 1;
+  }
+  return out;
+}
+
+/** Main graph inputs and the formal inputs of every body. */
+function interfaceTensors(model: IGraphModel): number[] {
+  const { tensors, graphs } = model.payload;
+  const formal = graphs.inputs.slice(1).flat();
+  const inputs = tensors.inputs.filter(
+    t => model.tensorKind[t] !== TENSOR_KIND.initializer
+  );
+  return [...inputs, ...formal].filter(t => t >= 0 && t < model.tensorCount);
+}
+
+/** See `IGroupTree.reads`. */
+export function collectReads(model: IGraphModel): IRows {
+  const { graphs } = model.payload;
+  const isDrawn = drawn(model);
+  const last = new Int32Array(model.tensorCount).fill(-1);
+  const readers = new IntList();
+  const tensors = new IntList();
+  const results = new Map<number, number[]>();
+  for (let graph = 1; graph < graphs.name.length; graph++) {
+    const node = graphs.parent_node[graph];
+    const outputs = graphs.outputs[graph] ?? [];
+    results.set(node, [...(results.get(node) ?? []), ...outputs]);
+  }
+  const read = (node: number, tensor: number) => {
+    if (tensor >= 0 && isDrawn[tensor] && last[tensor] !== node) {
+      last[tensor] = node;
+      readers.push(node);
+      tensors.push(tensor);
+    }
+  };
+  for (let node = 0; node < model.nodeCount; node++) {
+    if (model.nodeConstant[node]) {
+      continue;
+    }
+    const end = model.inputOffsets[node + 1];
+    for (let k = model.inputOffsets[node]; k < end; k++) {
+      read(node, model.inputs[k]);
+    }
+    for (const tensor of results.get(node) ?? []) {
+      read(node, tensor);
+    }
+  }
+  return groupBy(model.nodeCount, readers.toArray(), tensors.toArray());
+}
+
+/** First and last place where each tensor is read. */
+export function readingRange(
+  model: IGraphModel,
+  reads: IRows,
+  nodePlace: Int32Array,
+  places: number,
+  outputsOf: ReadonlyMap<number, readonly number[]>
+) {
+  const firstRead = new Int32Array(model.tensorCount).fill(places + 1);
+  const lastRead = new Int32Array(model.tensorCount).fill(-1);
+  const note = (tensor: number, place: number) => {
+    firstRead[tensor] = Math.min(firstRead[tensor], place);
+    lastRead[tensor] = Math.max(lastRead[tensor], place);
+  };
+  for (let node = 0; node < model.nodeCount; node++) {
+    for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
+      note(reads.values[k], nodePlace[node]);
+    }
+  }
+  for (const tensor of outputsOf.get(-1) ?? []) {
+    note(tensor, places);
+  }
+  return { firstRead, lastRead };
+}
