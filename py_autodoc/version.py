@@ -11,7 +11,7 @@ NAME = "onnx-autodoc"
 def version() -> str:
     """The version written at build time, else that of the installed distribution."""
     try:
-        from py_autodoc._version import version as built  # type: ignore[import-not-found,unused-ignore]
+        from py_autodoc._version import __version__ as built  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         from importlib.metadata import PackageNotFoundError
         from importlib.metadata import version as installed

@@ -64,3 +64,11 @@ def test_the_reference_is_generated():
     finally:
         sys.path.remove("scripts")
     assert Path("docs/report.md").read_text(encoding="utf-8") == report_page()
+
+
+def test_severities_are_the_documented_ones():
+    from py_autodoc.graph.notes import _SEVERITY
+
+    rows = re.findall(r"^\| `([a-z-]+)` \| (\w+) \|", table("diagnostics.md", "Diagnostics"), re.M)
+    documented = dict(rows)
+    assert {code: documented.get(code) for code in _SEVERITY} == _SEVERITY
