@@ -67,8 +67,8 @@ def test_the_reference_is_generated():
 
 
 def test_severities_are_the_documented_ones():
-    from py_autodoc.graph.notes import _SEVERITY
+    from py_autodoc.graph.notes import SEVERITY
 
     rows = re.findall(r"^\| `([a-z-]+)` \| (\w+) \|", table("diagnostics.md", "Diagnostics"), re.M)
     documented = dict(rows)
-    assert {code: documented.get(code) for code in _SEVERITY} == _SEVERITY
+    assert {code: documented.get(code) for code in SEVERITY} == SEVERITY
