@@ -27,6 +27,7 @@ import {
 } from './document';
 import { onnxIcon } from './icon';
 import { LabSettings } from './settings';
+import { viewerTranslator } from './translate';
 import {
   OnnxWidgetFactory,
   type IOnnxServices,
@@ -100,7 +101,7 @@ function makeServices(
   return {
     serverSettings: app.serviceManager.serverSettings,
     trans,
-    translate: trans,
+    translate: viewerTranslator(trans),
     settings: new LabSettings(),
     theme: () => themes?.theme ?? '',
     themeChanged: themes?.themeChanged ?? null,
