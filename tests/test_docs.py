@@ -34,7 +34,7 @@ def test_every_code_is_documented():
 
 def test_every_documented_diagnostic_exists():
     rows = re.findall(
-        r"^\| `([a-z-]+)` \|", table("diagnostics.md", "Diagnostics").partition("## Errors")[0], re.M
+        r"^\| `([a-z0-9-]+)` \|", table("diagnostics.md", "Diagnostics").partition("## Errors")[0], re.M
     )
     source = "\n".join(path.read_text("utf-8") for path in SOURCES)
     assert [code for code in rows if f'"{code}"' not in source] == []
@@ -69,6 +69,6 @@ def test_the_reference_is_generated():
 def test_severities_are_the_documented_ones():
     from py_autodoc.graph.notes import SEVERITY
 
-    rows = re.findall(r"^\| `([a-z-]+)` \| (\w+) \|", table("diagnostics.md", "Diagnostics"), re.M)
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \| (\w+) \|", table("diagnostics.md", "Diagnostics"), re.M)
     documented = dict(rows)
     assert {code: documented.get(code) for code in SEVERITY} == SEVERITY
