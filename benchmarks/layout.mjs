@@ -45,6 +45,8 @@ async function loadCore() {
   }
 }
 
+const say = line => process.stdout.write(`${line}\n`);
+
 const cpu = () => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -62,7 +64,7 @@ async function best(runs, prepare, run) {
   return least;
 }
 
-/** Layers that give about so many nodes (28 nodes a layer and 5 beside them). */
+/** A Llama-like model of about so many nodes. */
 function modelOf(core, nodes) {
   const perLayer =
     core.llamaPayload(2).nodes.op.length - core.llamaPayload(1).nodes.op.length;
@@ -189,7 +191,7 @@ for (const nodes of SIZES) {
   results.push(await measure(core, nodes));
 }
 let failed = false;
-console.log(
+say(
   'CPU ms                    ' +
     results.map(r => `${r.nodes} nodes (target)`.padStart(24)).join('')
 );
@@ -199,17 +201,17 @@ for (const [name, targets] of Object.entries(TARGETS)) {
     failed ||= value > 3 * targets[i];
     return `${value.toFixed(1)} (${targets[i]})`.padStart(24);
   });
-  console.log(name.padEnd(26) + cells.join(''));
+  say(name.padEnd(26) + cells.join(''));
 }
 for (const { nodes, counts } of results) {
-  console.log(
+  say(
     `${nodes} nodes, all open: ${counts.computed} layouts computed, ${counts.remembered} remembered`
   );
 }
 const [small] = results;
 if (small.dagre !== null) {
   const ratio = small.dagre / small.figures['flat layout'];
-  console.log(
+  say(
     `dagre, flat, ${small.nodes} nodes: ${small.dagre.toFixed(0)} ms, ${ratio.toFixed(0)} times ours`
   );
 }
