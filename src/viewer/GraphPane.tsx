@@ -2,6 +2,7 @@ import * as React from 'react';
 import { useDocument, useSession, useTrans, useView } from './context';
 import type { ISurfaceStrings } from './graph/api';
 import { Legend } from './legend/Legend';
+import { RootContext } from './root';
 import { EmptyGraph } from './states/Failure';
 import type { ITranslate } from './translate';
 
@@ -22,6 +23,32 @@ function stringsOf(trans: ITranslate): ISurfaceStrings {
   };
 }
 
+/** Keeps the picture where it is on the screen when a panel beside it opens, closes or is resized. */
+function useStill(host: React.RefObject<HTMLElement>): void {
+  const session = useSession();
+  const root = React.useContext(RootContext);
+  React.useLayoutEffect(() => {
+    const element = host.current;
+    if (!element || typeof ResizeObserver === 'undefined') {
+      return undefined;
+    }
+    let before: { width: number; middle: number } | null = null;
+    // The surface was attached before, so it has measured its new size when this is called.
+    const observer = new ResizeObserver(() => {
+      const box = element.getBoundingClientRect();
+      const width = root.current?.clientWidth ?? 0;
+      const middle = box.left + box.width / 2;
+      // A viewer of another width is the surface's own affair: it fits anew if it had fitted before.
+      if (before && before.width === width && before.middle !== middle) {
+        session.stage.shift(middle - before.middle);
+      }
+      before = box.width > 0 ? { width, middle } : null;
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [host, root, session]);
+}
+
 /** The place of the picture. React owns the frame, the surface all that is inside. */
 export function GraphPane(props: { theme: string }): JSX.Element {
   const trans = useTrans();
@@ -40,6 +67,7 @@ export function GraphPane(props: { theme: string }): JSX.Element {
     const dark = host.current?.closest('[data-jp-theme-light="false"]');
     session.stage.setTheme(Boolean(dark));
   }, [session, props.theme]);
+  useStill(host);
   return (
     <div className="oad-GraphPane">
       <div ref={host} className="oad-GraphHost" />

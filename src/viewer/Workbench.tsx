@@ -49,7 +49,7 @@ function Middle(props: { theme: string }): JSX.Element {
   const inspectorWidth = Math.min(panels.inspectorWidth, most);
   const left = narrow && outline ? outlineWidth : 0;
   const right = narrow && inspector ? inspectorWidth : 0;
-  React.useEffect(
+  React.useLayoutEffect(
     () => session.stage.setCovered(right - left),
     [session, right, left]
   );

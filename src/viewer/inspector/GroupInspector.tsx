@@ -2,7 +2,7 @@ import * as React from 'react';
 import { entityOf } from '../session/entities';
 import { formatExact } from '../../core';
 import type { IGroupTree } from '../../core';
-import { useDocument, useSession, useTrans, useView } from '../context';
+import { useDocument, useSession, useTrans } from '../context';
 import { brief, visible } from '../ui/text';
 import { Breadcrumb } from './Breadcrumb';
 import { Costs } from './costs';
@@ -33,8 +33,6 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
     () => opHistogram(tree, group),
     [tree, group]
   );
-  // The selection changes with every click; the button below must follow the picture.
-  useView(state => state.announcement);
   const entity = entityOf(model, { kind: 'group', id: group }) ?? 0;
   const children = tree.children[group + 1];
   const blocks = children.filter(child => child >= model.nodeCount);

@@ -19,7 +19,12 @@ export function isShown(
   if (mode !== 'auto') {
     return mode === 'open';
   }
-  return width >= WIDE || (panel === 'inspector' && selection.kind !== 'none');
+  // Over the graph, a panel that opened with the first click would catch the second of a double click.
+  const openable = width < NARROW && selection.kind === 'group';
+  return (
+    width >= WIDE ||
+    (panel === 'inspector' && selection.kind !== 'none' && !openable)
+  );
 }
 
 export function setPanels(session: Session, change: Partial<IPanels>): void {

@@ -32,6 +32,8 @@ export class Stage {
   private _drawn: IViewerState | null = null;
   private _camera: ICamera | null = null;
   private _covered = 0;
+  /** The entity that the view was moved to last. */
+  private _followed: number | null = null;
   private readonly _unsubscribe: () => void;
 
   constructor(
@@ -133,6 +135,7 @@ export class Stage {
 
   /** Opens what hides the entity and brings it to the middle. */
   async reveal(entity: number): Promise<void> {
+    this._followed = entity;
     if (this._isHidden(entity)) {
       await this.change(view => view.reveal(entity));
     }
@@ -141,6 +144,7 @@ export class Stage {
 
   /** Brings the entity, or the closed group that holds it, to the middle. */
   focusOn(entity: number): void {
+    this._followed = entity;
     const surface = this._surface;
     if (!surface) {
       return;
@@ -160,13 +164,40 @@ export class Stage {
 
   /** How many pixels panels cover: positive on the right, negative on the left. */
   setCovered(pixels: number): void {
+    const changed = pixels !== this._covered;
     this._covered = pixels;
+    const entity = this._selected();
+    if (changed && pixels !== 0 && entity !== null) {
+      this.focusOn(entity);
+    }
+  }
+
+  /**
+   * The middle of the view moved by so many pixels because a panel opened or closed: the picture
+   * stays where it is on the screen, so that the second click of a double click meets its box. What
+   * was just brought to the middle stays there.
+   */
+  shift(pixels: number): void {
+    const surface = this._surface;
+    const entity = this._selected();
+    if (entity !== null && entity === this._followed) {
+      this.focusOn(entity);
+    } else if (surface) {
+      const { x, y, k } = surface.camera;
+      surface.setCamera({ x: x + pixels / k, y, k }, false);
+    }
   }
 
   /** Colours of the theme have changed. */
   setTheme(dark: boolean): void {
     this._surface?.setTheme();
     this._store.set({ dark });
+  }
+
+  private _selected(): number | null {
+    return this._document
+      ? entityOf(this._document.model, this._store.get().selection)
+      : null;
   }
 
   private _isHidden(entity: number): boolean {
