@@ -1,5 +1,6 @@
 import type { ISignal } from '@lumino/signaling';
 import * as React from 'react';
+import { labLayoutEngine } from '../core/layout/labWorker';
 import { ServerProvider } from '../providers/server';
 import { Viewer, type IViewerHandle } from '../viewer';
 import { labConnection } from './connection';
@@ -35,6 +36,7 @@ export default function Panel(props: IPanelProps): JSX.Element | null {
     <Viewer
       key={path}
       provider={provider}
+      makeLayoutEngine={labLayoutEngine}
       settings={services.settings.viewer}
       translator={services.translate}
       theme={services.theme()}
