@@ -71,7 +71,7 @@ export class OnnxPanel extends ReactWidget {
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
     if (!this.node.contains(document.activeElement)) {
-      this.node.querySelector<HTMLElement>('[data-oad-focus]')?.focus();
+      this.node.querySelector<HTMLElement>('.oad-Viewer')?.focus();
     }
   }
 

@@ -212,7 +212,8 @@ test('opens from the palette, by URL and a second view of one file', async ({
 
 test('everything is reachable by keyboard', async ({ page }) => {
   const panel = await openModel(page, 'bert_base.onnx');
-  // The outline lists what is off screen; Enter brings it into view and selects it.
+  await panel.locator('.oad-Viewer').focus();
+  // Enter brings what is off screen into view and selects it.
   await page.keyboard.press('Control+f');
   await expect(panel.locator('.oad-Search-input')).toBeFocused();
   await page.keyboard.type('layer.3');
