@@ -88,9 +88,9 @@ bench: $(STAMPS)/package $(STAMPS)/node
 	python benchmarks/engine.py
 	node benchmarks/layout.mjs
 
-# Pins everything that `make` installs from PyPI.
+# Pins everything that `make` installs from PyPI, for every Python from 3.10 on.
 lock: $(STAMPS)/venv
-	pip-compile -q --strip-extras --extra dev --extra test --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header --no-annotate --allow-unsafe -o requirements.lock pyproject.toml requirements-build.in
+	uv pip compile -q --universal --python-version 3.10 --extra dev --extra test --no-emit-index-url --no-header --no-annotate -o requirements.lock pyproject.toml requirements-build.in
 
 clean:
 	rm -rf lib dist py_autodoc/labextension $(STAMPS)

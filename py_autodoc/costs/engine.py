@@ -14,8 +14,8 @@ from py_autodoc.graph.model import Diagnostic, Model, Node, TypeTable
 
 __all__ = ["CostTable", "NodeCost", "OpTotal", "Totals", "cost_table", "node_costs", "rules", "totals"]
 
-MAX_NUMBER = (1 << 63) - 1
-"""Larger numbers are no real costs, and would not fit the report."""
+MAX_NUMBER = (1 << 127) - 1
+"""Larger numbers are no real costs; only a hostile file reaches them."""
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class OpTotal:
 class Totals:
     """Sums over the counted nodes, with what they cover. Constant nodes are left out.
 
-    A sum of None means that no part of it is known (or that it exceeds 64 bits).
+    A sum of None means that no part of it is known (or that it exceeds ``MAX_NUMBER``).
     """
 
     macs: int | None
@@ -138,7 +138,7 @@ class _Run:
         return self._filled(node, cost)
 
     def _filled(self, node: Node, cost: Cost) -> tuple[Cost | None, str]:
-        """The cost with its traffic; refused when a number is negative or beyond 64 bits."""
+        """The cost with its traffic; refused when a number is negative or beyond ``MAX_NUMBER``."""
         read, write = cost.read_bytes, cost.write_bytes
         if read is None:
             read = self._traffic(node.inputs)
@@ -259,7 +259,7 @@ class _Sum:
             self.parts += 1
 
     def result(self, nodes: int) -> int | None:
-        """The sum; None when nodes exist but none is known, or when it exceeds 64 bits."""
+        """The sum; None when nodes exist but none is known, or when it exceeds ``MAX_NUMBER``."""
         if (nodes and not self.parts) or self.value > MAX_NUMBER:
             return None
         return self.value

@@ -17,7 +17,7 @@ from py_autodoc.report.build import build_report
 from py_autodoc.report.details import node_details
 from py_autodoc.report.payload import build_payload
 
-_IMPORTED_LATE = ("py_autodoc.graph.shapes", "onnx.shape_inference", "onnx_shape_inference")
+_IMPORTED_LATE = ("py_autodoc.graph.shapes", "onnx.shape_inference")
 MAX_COMPANIONS = 128
 MAX_NAME = 1024
 

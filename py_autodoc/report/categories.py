@@ -41,7 +41,8 @@ _ONNX = {
     ),
     "shape": "Expand ExpandDims Flatten Reshape Shape Size Squeeze Unsqueeze",
     "transform": (
-        "AffineGrid CenterCropPad Compress Concat Crop DepthToSpace DynamicSlice Gather GatherElements "
+        "AffineGrid BitCast Cast CastLike CenterCropPad Compress Concat Crop DepthToSpace DynamicSlice "
+        "Gather GatherElements "
         "GatherND GivenTensorFill GridSample ImageDecoder NonMaxSuppression NonZero OneHot Pad Resize "
         "ReverseSequence Scatter ScatterElements ScatterND Slice SpaceToDepth Split TensorScatter Tile "
         "Transpose Trilu Unique Upsample"
@@ -50,10 +51,7 @@ _ONNX = {
         "And BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Equal Greater GreaterOrEqual IsInf IsNaN "
         "Less LessOrEqual Not Or Where Xor"
     ),
-    "quantization": (
-        "BitCast Cast CastLike DequantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul "
-        "QuantizeLinear"
-    ),
+    "quantization": ("DequantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul QuantizeLinear"),
     "control": "If Loop Scan SequenceMap",
     "sequence": (
         "ConcatFromSequence Optional OptionalGetElement OptionalHasElement RegexFullMatch SequenceAt "
@@ -79,7 +77,6 @@ _MICROSOFT = {
         "PagedAttention QAttention QOrderedAttention QOrderedLongformerAttention SparseAttention"
     ),
     "layer": (
-        ""
         "EmbedLayerNormalization FusedConv FusedGemm FusedMatMul FusedMatMulActivation "
         "GatedRelativePositionBias GemmaRotaryEmbedding GemmFastGelu GemmFloat8 "
         "Inverse MatMulBnb4 MatMulFpQ4 MatMulNBits MoE NhwcConv "
@@ -93,14 +90,14 @@ _MICROSOFT = {
         "SkipSimplifiedLayerNormalization"
     ),
     "pool": "NhwcMaxPool MaxpoolWithMask CropAndResize",
-    "math": "BiasAdd BifurcationDetector CDist ComplexMul ComplexMulConj IsAllFinite",
+    "math": "BiasAdd BifurcationDetector CDist ComplexMul ComplexMulConj DynamicTimeWarping IsAllFinite",
     "transform": (
         "ExpandDims GatherND GridSample Irfft NGramRepeatBlock Pad RemovePadding RestorePadding Rfft "
         "Tokenizer TransposeMatMul Trilu UnfoldTensor Unique"
     ),
     "quantization": (
         "DequantizeBFP DequantizeLinear DequantizeWithOrder DynamicQuantizeLSTM DynamicQuantizeMatMul "
-        "DynamicTimeWarping GatherBlockQuantized MatMulInteger16 MatMulIntegerToFloat MulInteger "
+        "GatherBlockQuantized MatMulInteger16 MatMulIntegerToFloat MulInteger "
         "QEmbedLayerNormalization QGemm QLinearAdd QLinearAveragePool QLinearConcat "
         "QLinearConv QLinearGlobalAveragePool QLinearLeakyRelu QLinearMul QLinearReduceMean "
         "QLinearSigmoid QLinearSoftmax QLinearWhere QOrderedGelu "

@@ -97,7 +97,8 @@ function makeServices(
   stateDB: IStateDB | null
 ): IOnnxServices {
   const trans = translator.load('onnx_autodoc');
-  const stateKey = (key: string): string => `onnx-autodoc:view:${key}`;
+  // Not in the tracker's namespace: restoring drops what it does not know there.
+  const stateKey = (key: string): string => `onnx-autodoc-view:${key}`;
   return {
     serverSettings: app.serviceManager.serverSettings,
     trans,

@@ -74,7 +74,15 @@ def test_a_rule_that_fails_becomes_a_diagnostic(monkeypatch: pytest.MonkeyPatch)
     assert "ZeroDivisionError" in done.costs.diagnostics[0].message
 
 
-def test_numbers_beyond_64_bits_are_refused() -> None:
+def test_numbers_beyond_64_bits_are_exact() -> None:
     done = analyse(model_of(Case("MatMul", [(1 << 40, 8), (8, 1 << 40)], 0, 0, 0, 0)))
+    cost = done.costs.nodes[0].cost
+    assert cost is not None
+    assert (cost.macs, cost.flops) == (1 << 83, 1 << 84)
+
+
+def test_numbers_beyond_127_bits_are_refused() -> None:
+    side = 1 << 44
+    done = analyse(model_of(Case("MatMul", [(side, side), (side, side)], 0, 0, 0, 0)))
     assert done.costs.nodes[0].cost is None
     assert "too large" in done.costs.nodes[0].reason

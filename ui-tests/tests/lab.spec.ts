@@ -169,15 +169,26 @@ test('a file that changed on disk offers a reload', async ({ page }) => {
   );
 });
 
-test('the document is restored after a reload of the page', async ({
+test('the document and its view are restored after a reload of the page', async ({
   page
 }) => {
-  await openModel(page, 'resnet_tiny.onnx');
+  const panel = await openModel(page, 'resnet_tiny.onnx');
   await expect(page).toHaveURL(/resnet_tiny\.onnx/);
+  // The viewer reports its state once things are at rest; Lab writes it a little later.
+  const written = page.waitForResponse(
+    response =>
+      response.request().method() === 'PUT' &&
+      /"overlay":\s*"params"/.test(response.request().postData() ?? '')
+  );
+  await panel.locator('.oad-Viewer select').first().selectOption('params');
+  await written;
   await page.reload({ waitForIsReady: false });
   await expect(
     current(page).locator('.oad-GraphHost[data-drawn]')
   ).toBeVisible();
+  await expect(current(page).locator('.oad-Viewer select').first()).toHaveValue(
+    'params'
+  );
 });
 
 test('opens from the palette, by URL and a second view of one file', async ({

@@ -59,7 +59,8 @@ export class TextMeasure {
       (chars.length * max) / this.width(whole, size, weight)
     );
     for (; keep > 1; keep--) {
-      const head = Math.ceil(keep / 2);
+      // The end tells `layer.1` from `layer.11`: of little room it gets most.
+      const head = keep < 5 ? Math.floor(keep / 3) : Math.ceil(keep / 2);
       const cut = `${chars.slice(0, head).join('')}…${chars.slice(chars.length - (keep - head)).join('')}`;
       if (this.width(cut, size, weight) <= max) {
         return cut;

@@ -1,0 +1,42 @@
+"""A whole report, payload and details for every one of ONNX's backend node tests."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+from node_models import node_cases
+
+from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.build import build_report
+from py_autodoc.report.details import node_details
+from py_autodoc.report.openapi import report_schema
+from py_autodoc.report.payload import build_payload
+
+
+@pytest.fixture(scope="module")
+def validator():
+    return Draft202012Validator(report_schema())
+
+
+def test_there_are_as_many_as_onnx_has():
+    assert len(node_cases()) > 1800
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_every_node_model_has_a_report(part, validator):
+    failed = {}
+    for case in node_cases()[part::8]:
+        analysis = run(case.model, Options())
+        report = build_report(analysis)
+        data = msgspec.json.decode(report.to_json())
+        fault = next(validator.iter_errors(data), None)
+        if fault is not None:
+            failed[case.name] = fault.message
+        build_payload(analysis)
+        for node in analysis.model.nodes:
+            node_details(analysis.loaded, analysis.model, analysis.types, node.id)
+        for note in report.diagnostics:
+            if note.severity == "error" or note.code in ("cost-rule-failed", "shape-inference-failed"):
+                failed[case.name] = note.message
+    assert failed == {}
