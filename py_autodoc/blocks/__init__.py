@@ -1,0 +1,1 @@
+"""What the graph is made of: recognised blocks, repeats, attention, the kind of architecture."""

@@ -1,0 +1,122 @@
+"""One graph as the recognisers read it: constants told from data, copies looked through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from py_autodoc.graph.model import Model, Node, Shape, TensorKind, TypeTable
+
+COPIES = frozenset({"Identity", "Dropout", "Cast", "CastLike"})
+"""Operators that hand their first input on."""
+RESHAPES = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Expand", "Transpose"})
+"""Operators that move values about without computing."""
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+_MAX_CHAIN = 64
+"""Longest chain of copies that is followed."""
+
+
+class Flow:
+    """The nodes of one graph (``order``, Constant nodes left out) and who feeds whom.
+
+    Outer tensors that a body reads count as activations without a producer here. Linear to build.
+    """
+
+    def __init__(self, model: Model, types: TypeTable, graph: int = 0) -> None:
+        self.model = model
+        self.types = types
+        self.graph = graph
+        self.order: list[int] = [
+            number
+            for number in model.graphs[graph].nodes
+            if model.nodes[number].op_type != "Constant" or model.nodes[number].domain
+        ]
+        self.position: dict[int, int] = {number: at for at, number in enumerate(self.order)}
+        self._folded: set[int] = set()
+        for number in self.order:
+            node = model.nodes[number]
+            if not node.subgraphs and node.inputs and all(t < 0 or self.constant(t) for t in node.inputs):
+                self._folded.update(t for t in node.outputs if t >= 0)
+
+    def node(self, number: int) -> Node:
+        """The node with this id."""
+        return self.model.nodes[number]
+
+    def op(self, number: int) -> str:
+        """Operator type, ``domain::Op`` outside ai.onnx; empty for -1."""
+        if number < 0:
+            return ""
+        node = self.model.nodes[number]
+        return f"{node.domain}::{node.op_type}" if node.domain else node.op_type
+
+    def constant(self, tensor: int) -> bool:
+        """True for weights, constants and what is computed from them alone."""
+        return self.model.tensors[tensor].kind in _CONSTANT or tensor in self._folded
+
+    def data(self, number: int) -> list[int]:
+        """Inputs of a node that are not constant, in order."""
+        return [t for t in self.model.nodes[number].inputs if t >= 0 and not self.constant(t)]
+
+    def weights(self, number: int) -> list[int]:
+        """Constant inputs of a node, in order."""
+        return [t for t in self.model.nodes[number].inputs if t >= 0 and self.constant(t)]
+
+    def producer(self, tensor: int) -> int:
+        """The node of this graph that makes ``tensor``; -1 for inputs, constants, outer tensors."""
+        number = self.model.tensors[tensor].producer if tensor >= 0 else -1
+        return number if number in self.position else -1
+
+    def consumers(self, tensor: int) -> tuple[int, ...]:
+        """The nodes of this graph that read ``tensor`` themselves, ascending."""
+        return tuple(n for n in self.model.tensors[tensor].consumers if n in self.position)
+
+    def only_consumer(self, tensor: int) -> int:
+        """The one reader of a tensor nobody else needs; -1 otherwise."""
+        entry = self.model.tensors[tensor]
+        if entry.is_output or len(entry.consumers) != 1 or tensor in self.model.graphs[self.graph].outputs:
+            return -1
+        return entry.consumers[0] if entry.consumers[0] in self.position else -1
+
+    def predecessors(self, number: int) -> list[int]:
+        """Nodes whose outputs the node reads, each once."""
+        return list(dict.fromkeys(p for t in self.data(number) if (p := self.producer(t)) >= 0))
+
+    def successors(self, number: int) -> list[int]:
+        """Nodes that read the node's outputs, each once."""
+        outputs = (t for t in self.model.nodes[number].outputs if t >= 0)
+        return list(dict.fromkeys(c for t in outputs for c in self.consumers(t)))
+
+    def shape(self, tensor: int) -> Shape | None:
+        """Shape with symbols kept; None when the rank is unknown."""
+        return self.types.shapes[tensor] if tensor >= 0 else None
+
+    def value(self, tensor: int) -> Any | None:
+        """Numpy array of a small tensor whose value is known, else None."""
+        if tensor < 0:
+            return None
+        known = self.types.values.get(tensor)
+        return self.model.constants.get(tensor) if known is None else known
+
+    def back(self, tensor: int, through: frozenset[str] = COPIES) -> int:
+        """The tensor behind ``tensor``, operators in ``through`` looked through along their first input."""
+        for _ in range(_MAX_CHAIN):
+            number = self.producer(tensor)
+            if number < 0:
+                return tensor
+            node = self.model.nodes[number]
+            if node.domain or node.op_type not in through or not node.inputs or node.inputs[0] < 0:
+                return tensor
+            tensor = node.inputs[0]
+        return tensor
+
+    def chain_back(self, tensor: int, through: frozenset[str]) -> Iterator[int]:
+        """The nodes that ``back`` would look through, nearest first."""
+        for _ in range(_MAX_CHAIN):
+            number = self.producer(tensor)
+            if number < 0:
+                return
+            node = self.model.nodes[number]
+            if node.domain or node.op_type not in through or not node.inputs or node.inputs[0] < 0:
+                return
+            yield number
+            tensor = node.inputs[0]

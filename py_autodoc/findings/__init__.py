@@ -1,0 +1,1 @@
+"""Risk signals: rules over what is known of a model."""

@@ -1,0 +1,119 @@
+"""The rules, each in its own file, and what they may ask of a model.
+
+A rule is a function ``check(ctx) -> Iterable[Finding]`` registered under its id with ``@rule``. The
+module's docstring is the rule's documentation and has the sections ``What it finds``, ``Why it
+matters``, ``Example``, ``Instead`` and ``References``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.model import Structure
+from py_autodoc.costs.engine import NodeCost, Totals
+from py_autodoc.costs.memory import PeakMemory
+from py_autodoc.costs.params import ParamTable
+from py_autodoc.costs.sizes import Sizes
+from py_autodoc.graph.model import Diagnostic, Model, TypeTable
+
+SEVERITIES = ("info", "low", "medium", "high")
+Number = int | float
+Evidence = int | float | str | bool | None | list[str] | list[int]
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that may hurt. ``rule`` is filled in by the registry."""
+
+    severity: str
+    """``info``, ``low``, ``medium`` or ``high``."""
+    message: str
+    """One sentence with the numbers, no full path."""
+    recommendation: str
+    nodes: tuple[int, ...] = ()
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    """Named numbers behind it; a unit in the name (``weight_bytes``, ``macs``)."""
+    rule: str = ""
+
+
+@dataclass(frozen=True)
+class WeightFacts:
+    """What reading the weights told of one tensor."""
+
+    tensor: int
+    nan: int
+    inf: int
+    zero: int
+    elements: int
+
+
+@dataclass(frozen=True)
+class Context:
+    """Everything a rule may look at. Nothing here reads a file."""
+
+    model: Model
+    types: TypeTable
+    sizes: Sizes
+    costs: list[NodeCost]
+    totals: Totals
+    params: ParamTable
+    peak: PeakMemory | None
+    structure: Structure
+    thresholds: Mapping[str, Mapping[str, Number]]
+    """Rule id → threshold name → value; always complete."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    weights: tuple[WeightFacts, ...] | None = None
+    """None unless weights were read."""
+
+    @cached_property
+    def flow(self) -> Flow:
+        """The main graph."""
+        return Flow(self.model, self.types)
+
+
+Check = Callable[[Context], Iterable[Finding]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A registered rule. ``thresholds`` are its defaults, by name."""
+
+    id: str
+    title: str
+    check: Check
+    thresholds: Mapping[str, Number]
+    module: ModuleType
+
+
+_RULES: dict[str, Rule] = {}
+
+
+def rule(id: str, title: str, **thresholds: Number) -> Callable[[Check], Check]:
+    """Register ``check`` under an id (kebab-case), with the thresholds it reads from ``ctx.thresholds``.
+
+    Raises: ValueError when the id is taken.
+    """
+
+    def add(check: Check) -> Check:
+        if id in _RULES:
+            raise ValueError(f"two rules are called {id}")
+        _RULES[id] = Rule(id, title, check, thresholds, import_module(check.__module__))
+        return check
+
+    return add
+
+
+def rules() -> Mapping[str, Rule]:
+    """Every rule by id, in the order of ids. Imports ``findings/rules`` the first time."""
+    package = import_module("py_autodoc.findings.rules")
+    for entry in iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{entry.name}")
+    return dict(sorted(_RULES.items()))

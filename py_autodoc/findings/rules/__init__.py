@@ -1,0 +1,1 @@
+"""One rule a file; see ``py_autodoc.findings.registry``."""
