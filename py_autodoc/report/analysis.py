@@ -1,6 +1,6 @@
 """The pipeline: a model in any form → everything the report and the viewer are made of.
 
-Phases, as ``progress`` names them: load, build, shapes, costs, memory.
+Phases, as ``progress`` names them: load, build, shapes, costs, memory, structure.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from py_autodoc.blocks.analyse import structure
+from py_autodoc.blocks.model import Structure
 from py_autodoc.costs.engine import CostTable, NodeCost, Totals, cost_table, totals
 from py_autodoc.costs.memory import PeakMemory, peak_activation
 from py_autodoc.costs.params import ParamTable, count_params
@@ -24,9 +26,11 @@ from py_autodoc.graph.model import Diagnostic, Model, TypeTable
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.dims import Dims, resolve
 
-PHASES = ("load", "build", "shapes", "costs", "memory")
+PHASES = ("load", "build", "shapes", "costs", "memory", "structure")
 FAILED = "analysis-failed"
 """Code of the diagnostic that says a stage broke and the report is partial."""
+GAVE_UP = "structure-gave-up"
+"""Code of the diagnostic that says a recogniser of structure failed; every number stands."""
 
 Progress = Callable[[str, int, int], None]
 """(phase, done, total); what it raises ends the analysis."""
@@ -63,6 +67,7 @@ class Analysis:
     params: ParamTable
     peak: PeakMemory | None
     dims: Dims
+    structure: Structure
     diagnostics: tuple[Diagnostic, ...]
 
     @property
@@ -120,7 +125,9 @@ class _Run:
         params = count_params(model, types, sizes)
         self._enter("memory")
         peak = self._guard("memory", lambda: peak_activation(model, types, sizes), lambda: None)
-        self.progress("memory", len(PHASES), len(PHASES))
+        self._enter("structure")
+        found = self._guard("structure", lambda: structure(model, types), Structure)
+        self.progress(PHASES[-1], len(PHASES), len(PHASES))
         return Analysis(
             loaded=loaded,
             model=model,
@@ -131,7 +138,14 @@ class _Run:
             params=params,
             peak=peak,
             dims=dims,
-            diagnostics=(*model.diagnostics, *types.diagnostics, *table.diagnostics, *self.failures),
+            structure=found,
+            diagnostics=(
+                *model.diagnostics,
+                *types.diagnostics,
+                *table.diagnostics,
+                *gave_up(found),
+                *self.failures,
+            ),
         )
 
     def _infer(self, loaded: Loaded, model: Model, dims: Dims) -> TypeTable:
@@ -153,6 +167,13 @@ class _Run:
             message = f"The stage {phase} failed ({type(fault).__name__}); its numbers are unknown."
             self.failures.append(Diagnostic(FAILED, "error", message))
             return fallback()
+
+
+def gave_up(found: Structure) -> list[Diagnostic]:
+    """A note for each recogniser that failed: what it would have found is missing, nothing else."""
+    return [
+        Diagnostic(GAVE_UP, "info", f"A recogniser of structure gave up: {line}.") for line in found.gave_up
+    ]
 
 
 def open_model(source: Any, limits: Limits = LIBRARY) -> Loaded:

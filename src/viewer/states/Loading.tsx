@@ -17,6 +17,7 @@ export function phaseText(phase: string, trans: ITranslate): string {
     ['costs', trans.__('Counting costs')],
     ['params', trans.__('Counting parameters')],
     ['memory', trans.__('Following the memory')],
+    ['structure', trans.__('Recognising blocks')],
     ['payload', trans.__('Packing the picture')],
     ['report', trans.__('Packing the picture')]
   ]);
