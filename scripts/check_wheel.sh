@@ -14,7 +14,7 @@ export PATH="$bin:/usr/bin:/bin"
 hash -r
 if command -v node >/dev/null; then echo "note: a node is on the path ($(command -v node)); it is not used"; fi
 jupyter labextension list 2>&1 | tee labs.txt | grep -E 'onnx-autodoc .*enabled.*OK' || { cat labs.txt; exit 1; }
-jupyter server extension list 2>&1 | tee servers.txt | grep -A1 -E 'py_autodoc.*enabled' | grep -E 'OK' || { cat servers.txt; exit 1; }
+jupyter server extension list 2>&1 | tee servers.txt | grep -A2 -E 'py_autodoc.*enabled' | grep -E 'OK' || { cat servers.txt; exit 1; }
 python - "$OLDPWD/examples/resnet_tiny.onnx" <<'PY'
 import sys
 
