@@ -1,14 +1,14 @@
 """The rules, each in its own file, and what they may ask of a model.
 
 A rule is a function ``check(ctx) -> Iterable[Finding]`` registered under its id with ``@rule``. The
-module's docstring is the rule's documentation and has the sections ``What it finds``, ``Why it
-matters``, ``Example``, ``Instead`` and ``References``.
+module's docstring is the rule's documentation (Markdown, its first line a one-sentence summary) and has
+the sections ``What it finds``, ``Why it matters``, ``Example``, ``Instead`` and ``References``, each on
+a line of its own followed by a colon.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -26,7 +26,8 @@ from py_autodoc.graph.model import Diagnostic, Model, TypeTable
 SEVERITIES = ("info", "low", "medium", "high")
 Number = int | float
 Evidence = int | float | str | bool | None | list[str] | list[int]
-log = logging.getLogger(__name__)
+RESERVED = frozenset({"enabled", "severity"})
+"""Names a threshold cannot have: a threshold file uses them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,11 @@ Check = Callable[[Context], Iterable[Finding]]
 
 @dataclass(frozen=True)
 class Rule:
-    """A registered rule. ``thresholds`` are its defaults, by name."""
+    """A registered rule. ``severities`` it may report, the worst first; ``thresholds``: defaults by name."""
 
     id: str
     title: str
+    severities: tuple[str, ...]
     check: Check
     thresholds: Mapping[str, Number]
     module: ModuleType
@@ -96,16 +98,21 @@ class Rule:
 _RULES: dict[str, Rule] = {}
 
 
-def rule(id: str, title: str, **thresholds: Number) -> Callable[[Check], Check]:
+def rule(id: str, title: str, severities: Sequence[str], **thresholds: Number) -> Callable[[Check], Check]:
     """Register ``check`` under an id (kebab-case), with the thresholds it reads from ``ctx.thresholds``.
 
-    Raises: ValueError when the id is taken.
+    The type of a default is the type of the threshold: an int takes integers only.
+
+    Raises: ValueError when the id is taken, a severity unknown or a threshold's name reserved.
     """
 
     def add(check: Check) -> Check:
         if id in _RULES:
             raise ValueError(f"two rules are called {id}")
-        _RULES[id] = Rule(id, title, check, thresholds, import_module(check.__module__))
+        if not severities or not set(severities) <= set(SEVERITIES) or RESERVED & thresholds.keys():
+            raise ValueError(f"{id}: an unknown severity or a reserved name")
+        worst_first = tuple(sorted(set(severities), key=SEVERITIES.index, reverse=True))
+        _RULES[id] = Rule(id, title, worst_first, check, thresholds, import_module(check.__module__))
         return check
 
     return add

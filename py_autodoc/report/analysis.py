@@ -1,6 +1,6 @@
 """The pipeline: a model in any form → everything the report and the viewer are made of.
 
-Phases, as ``progress`` names them: load, build, shapes, costs, memory, structure.
+Phases, as ``progress`` names them: load, build, shapes, costs, memory, structure, findings.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ from py_autodoc.costs.memory import PeakMemory, peak_activation
 from py_autodoc.costs.params import ParamTable, count_params
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.errors import AutodocError, InputError
+from py_autodoc.findings.registry import Context, Finding
+from py_autodoc.findings.run import findings
+from py_autodoc.findings.thresholds import Settings, settings
 from py_autodoc.graph.build import build
 from py_autodoc.graph.load import Loaded, load, load_bytes
 from py_autodoc.graph.model import Diagnostic, Model, TypeTable
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.dims import Dims, resolve
 
-PHASES = ("load", "build", "shapes", "costs", "memory", "structure")
+PHASES = ("load", "build", "shapes", "costs", "memory", "structure", "findings")
 FAILED = "analysis-failed"
 """Code of the diagnostic that says a stage broke and the report is partial."""
 GAVE_UP = "structure-gave-up"
@@ -52,6 +55,8 @@ class Options:
     batch_size: int | None = None
     assume: bool = False
     limits: Limits = LIBRARY
+    thresholds: Settings | None = None
+    """Which rules run, at which thresholds and severities; None: as they come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,8 @@ class Analysis:
     peak: PeakMemory | None
     dims: Dims
     structure: Structure
+    findings: tuple[Finding, ...]
+    """Risk signals, worst first."""
     diagnostics: tuple[Diagnostic, ...]
 
     @property
@@ -122,11 +129,19 @@ class _Run:
         self._enter("costs")
         sizes = Sizes(model, types)
         table = self._guard("costs", lambda: cost_table(model, types, sizes), lambda: no_costs(model))
+        sums = totals(model, table.nodes)
         params = count_params(model, types, sizes)
         self._enter("memory")
         peak = self._guard("memory", lambda: peak_activation(model, types, sizes), lambda: None)
         self._enter("structure")
         found = self._guard("structure", lambda: structure(model, types), Structure)
+        self._enter("findings")
+        chosen = settings() if self.options.thresholds is None else self.options.thresholds
+        context = Context(
+            model, types, sizes, table.nodes, sums, params, peak, found, chosen.thresholds,
+            diagnostics=(*model.diagnostics, *types.diagnostics, *table.diagnostics),
+        )  # fmt: skip
+        risks, notes = findings(context, chosen)
         self.progress(PHASES[-1], len(PHASES), len(PHASES))
         return Analysis(
             loaded=loaded,
@@ -134,16 +149,18 @@ class _Run:
             types=types,
             sizes=sizes,
             costs=table.nodes,
-            totals=totals(model, table.nodes),
+            totals=sums,
             params=params,
             peak=peak,
             dims=dims,
             structure=found,
+            findings=tuple(risks),
             diagnostics=(
                 *model.diagnostics,
                 *types.diagnostics,
                 *table.diagnostics,
                 *gave_up(found),
+                *notes,
                 *self.failures,
             ),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.schema import Report
@@ -23,6 +23,7 @@ def analyze(
     assume: bool = False,
     limits: Limits = LIBRARY,
     max_layers: int | None = None,
+    thresholds: Mapping[str, Any] | str | os.PathLike[str] | None = None,
 ) -> Report:
     """What a model is and what it costs.
 
@@ -30,11 +31,13 @@ def analyze(
     not read. ``bindings`` gives sizes to symbolic dimensions (``{"batch": 8}``, ``{"*": 1}`` for every
     free one), ``input_shapes`` whole shapes to inputs, ``batch_size`` a size to the batch dimension;
     ``assume`` gives what is still free its suggested size. ``max_layers`` keeps only the heaviest layers
-    in the list; totals stay complete.
+    in the list; totals stay complete. ``thresholds`` is a threshold file or what one holds:
+    ``{"deep-chain": {"min_layers": 40}, "large-embedding": {"enabled": False}}``.
 
     Raises:
         InputError: the model cannot be read, is over a limit, or an option does not fit it.
     """
+    from py_autodoc.findings.thresholds import settings
     from py_autodoc.report.analysis import Options, run
     from py_autodoc.report.build import build_report
 
@@ -44,5 +47,6 @@ def analyze(
         batch_size=batch_size,
         assume=assume,
         limits=limits,
+        thresholds=None if thresholds is None else settings(thresholds),
     )
     return build_report(run(model, options), max_layers)

@@ -48,7 +48,7 @@ def build_report(analysis: Analysis, max_layers: int | None = None) -> Report:
         layers=[maker.layer(node) for node in kept],
         layers_omitted=len(order) - len(kept),
         blocks=blocks(analysis, tree),
-        risk_signals=[],
+        risk_signals=sections.risk_signals(analysis),
     )
 
 

@@ -281,15 +281,15 @@ class RiskSignal(_Wire, frozen=True, kw_only=True):
     """A finding: something in the design that may hurt."""
 
     id: str
-    """Rule."""
+    """Rule; ``onnx-autodoc rule ID`` explains it."""
     severity: str
-    """``low``, ``medium`` or ``high``."""
+    """``info``, ``low``, ``medium`` or ``high``."""
     description: str
     """What was found."""
     nodes: list[int]
-    """Ids of the layers it is about."""
+    """Ids of the layers it is about, at most 100; ``evidence.nodes_total`` when there are more."""
     evidence: dict[str, Any]
-    """The numbers behind it."""
+    """The numbers behind it, by name; a unit in the name."""
     recommendation: str
     """What to do."""
 
@@ -320,7 +320,7 @@ class Report(_Wire, frozen=True, kw_only=True):
     blocks: list[Block]
     """Modules with their sums."""
     risk_signals: list[RiskSignal]
-    """Findings; none are made yet."""
+    """Findings of the rules, worst first; at most 20 of one rule."""
 
     def to_json(self, indent: int = 0) -> str:
         """The report as JSON text, ``indent`` spaces a level (0: one line)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from py_autodoc.findings.registry import Evidence
 from py_autodoc.graph.model import Diagnostic, Model, TensorKind
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
@@ -15,6 +16,7 @@ from py_autodoc.report.schema import (
     ModelInfo,
     OpsetImport,
     OpTotals,
+    RiskSignal,
     ValueInfo,
 )
 from py_autodoc.report.values import MAX_TEXT
@@ -200,3 +202,27 @@ def diagnostics(found: tuple[Diagnostic, ...]) -> list[DiagnosticInfo]:
         )
         for item in sorted(found, key=lambda item: order.get(item.severity, 3))
     ]
+
+
+def risk_signals(analysis: Analysis) -> list[RiskSignal]:
+    """Findings of the rules, worst first."""
+    return [
+        RiskSignal(
+            id=item.rule,
+            severity=item.severity,
+            description=cut(item.message, MAX_TEXT),
+            nodes=list(item.nodes),
+            evidence={name: _evidence(value) for name, value in item.evidence.items()},
+            recommendation=cut(item.recommendation, MAX_TEXT),
+        )
+        for item in analysis.findings
+    ]
+
+
+def _evidence(value: Evidence) -> Evidence:
+    """A value of the evidence with its texts and lists bounded."""
+    if isinstance(value, str):
+        return cut(value)
+    if isinstance(value, list):
+        return [cut(v) if isinstance(v, str) else v for v in value[:MAX_LISTED]]  # type: ignore[return-value]
+    return value

@@ -627,7 +627,7 @@ export interface components {
       layers_omitted: number;
       /** @description Modules with their sums. */
       blocks: components['schemas']['Block'][];
-      /** @description Findings; none are made yet. */
+      /** @description Findings of the rules, worst first; at most 20 of one rule. */
       risk_signals: components['schemas']['RiskSignal'][];
     };
     /**
@@ -635,15 +635,15 @@ export interface components {
      * @description A finding: something in the design that may hurt.
      */
     RiskSignal: {
-      /** @description Rule. */
+      /** @description Rule; `onnx-autodoc rule ID` explains it. */
       id: string;
-      /** @description `low`, `medium` or `high`. */
+      /** @description `info`, `low`, `medium` or `high`. */
       severity: string;
       /** @description What was found. */
       description: string;
-      /** @description Ids of the layers it is about. */
+      /** @description Ids of the layers it is about, at most 100; `evidence.nodes_total` when there are more. */
       nodes: number[];
-      /** @description The numbers behind it. */
+      /** @description The numbers behind it, by name; a unit in the name. */
       evidence: {
         [key: string]: unknown;
       };

@@ -18,6 +18,7 @@ export function phaseText(phase: string, trans: ITranslate): string {
     ['params', trans.__('Counting parameters')],
     ['memory', trans.__('Following the memory')],
     ['structure', trans.__('Recognising blocks')],
+    ['findings', trans.__('Looking for risks')],
     ['payload', trans.__('Packing the picture')],
     ['report', trans.__('Packing the picture')]
   ]);

@@ -1,0 +1,92 @@
+"""What several rules ask of a graph: which nodes carry trained weights, and how large those are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from py_autodoc.costs.registry import carries_macs
+from py_autodoc.costs.slots import PASSES_ON
+from py_autodoc.findings.registry import Context
+from py_autodoc.graph.model import Node
+
+_MAX_CHAIN = 16
+"""Longest chain of operators between a stored weight and its use that is followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """A trained tensor as an operator uses it."""
+
+    tensor: int
+    """The stored tensor behind casts, views and dequantization."""
+    elements: int
+    bytes: int
+
+
+def weight(ctx: Context, tensor: int) -> Weight | None:
+    """The trained tensor behind ``tensor``; None when there is none or its size is unknown."""
+    flow = ctx.flow
+    for _ in range(_MAX_CHAIN):
+        if tensor < 0:
+            return None
+        if tensor in ctx.params.tensors:
+            elements, size = ctx.sizes.numel[tensor], ctx.sizes.bytes[tensor]
+            return None if elements is None or size is None else Weight(tensor, elements, size)
+        number = flow.producer(tensor)
+        if number < 0:
+            return None
+        node = flow.node(number)
+        if node.domain or node.op_type not in PASSES_ON or not node.inputs:
+            return None
+        tensor = node.inputs[0]
+    return None
+
+
+def macs(ctx: Context, number: int) -> int:
+    """MACs of all executions of a node in one inference; 0 when unknown or not counted."""
+    entry = ctx.costs[number]
+    return entry.cost.macs * entry.times if entry.cost is not None and entry.counted else 0
+
+
+def weighted(ctx: Context) -> list[int]:
+    """Nodes of the main graph that multiply data by trained weights (Conv, Gemm, MatMul, LSTM …)."""
+    flow = ctx.flow
+    found = []
+    for number in flow.order:
+        node = flow.node(number)
+        if carries_macs(node.domain, node.op_type) and flow.data(number) and has_weight(ctx, node):
+            found.append(number)
+    return found
+
+
+def has_weight(ctx: Context, node: Node) -> bool:
+    """True when one of the first inputs is a trained tensor of two dimensions or more."""
+    for tensor in node.inputs[:9]:
+        if tensor >= 0 and ctx.flow.constant(tensor):
+            shape = ctx.flow.shape(tensor)
+            if shape is not None and len(shape) >= 2 and weight(ctx, tensor) is not None:
+                return True
+    return False
+
+
+def label(ctx: Context, number: int) -> str:
+    """The node's name for a sentence, at most 60 characters; ``Conv_17`` where the file gives none."""
+    node = ctx.model.nodes[number]
+    name = node.name or f"{node.op_type}_{node.id}"
+    return name if len(name) <= 60 else f"{name[:28]}…{name[-28:]}"
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """``1 layer``, ``12 layers``, with separators."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def total(numbers: Iterable[int | None]) -> int | None:
+    """Sum, None when a part is unknown."""
+    result = 0
+    for number in numbers:
+        if number is None:
+            return None
+        result += number
+    return result

@@ -1,0 +1,164 @@
+"""What a user may change about the rules: thresholds, severities, which rules run.
+
+A threshold file is TOML or JSON. Its tables are rule ids; in each, a threshold's name gives it another
+value, ``enabled = false`` silences the rule and ``severity`` replaces the severity of all its findings.
+``floor`` at the top level drops findings below a severity::
+
+    floor = "low"
+
+    [deep-chain]
+    min_layers = 40
+    severity = "info"
+
+    [large-embedding]
+    enabled = false
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from py_autodoc.errors import OptionError, PathError, RequirementError
+from py_autodoc.findings.registry import RESERVED, SEVERITIES, Number, Rule, rules
+
+MAX_FILE_BYTES = 1 << 20
+FLOOR = "floor"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Checked settings of all rules."""
+
+    thresholds: Mapping[str, Mapping[str, Number]]
+    """Rule id → threshold name → value; complete."""
+    disabled: frozenset[str] = frozenset()
+    """Ids of rules that do not run."""
+    severities: Mapping[str, str] = field(default_factory=dict)
+    """Rule id → severity of all its findings."""
+    floor: str = SEVERITIES[0]
+    """Findings below this severity are dropped."""
+
+
+def settings(overrides: Mapping[str, Any] | str | os.PathLike[str] | None = None) -> Settings:
+    """Settings from what a threshold file holds, from the path of one, or the defaults.
+
+    Raises:
+        OptionError: an unknown rule or threshold, or a value of the wrong type.
+        PathError: the file cannot be read.
+        RequirementError: a TOML file on a Python without ``tomllib``.
+    """
+    if overrides is None:
+        overrides = {}
+    elif isinstance(overrides, (str, os.PathLike)):
+        overrides = read_file(overrides)
+    known = rules()
+    values = {id: dict(entry.thresholds) for id, entry in known.items()}
+    disabled: set[str] = set()
+    severities: dict[str, str] = {}
+    floor = SEVERITIES[0]
+    for id, changes in overrides.items():
+        if id == FLOOR:
+            floor = _severity(FLOOR, changes)
+            continue
+        entry = find_rule(id, known)
+        if not isinstance(changes, Mapping):
+            raise OptionError("bad-threshold", f"The settings of rule {entry.id} must be a table.")
+        for name, value in changes.items():
+            if name == "enabled":
+                if not isinstance(value, bool):
+                    raise OptionError("bad-threshold", f"{entry.id}.enabled must be true or false.")
+                if not value:
+                    disabled.add(entry.id)
+            elif name == "severity":
+                severities[entry.id] = _severity(f"{entry.id}.severity", value)
+            else:
+                values[entry.id][name] = _number(entry, name, value)
+    return Settings(values, frozenset(disabled), severities, floor)
+
+
+def find_rule(id: Any, known: Mapping[str, Rule] | None = None) -> Rule:
+    """The rule of that id. Raises: OptionError, which lists the nearest ids."""
+    known = rules() if known is None else known
+    if isinstance(id, str) and id in known:
+        return known[id]
+    shown = str(id)[:80]
+    raise OptionError(
+        "unknown-rule", f"There is no rule {shown!r}.", _nearest(shown, known, "onnx-autodoc rule")
+    )
+
+
+def _nearest(name: str, known: Iterable[str], where: str) -> str:
+    close = get_close_matches(name, list(known), n=3, cutoff=0.5)
+    return f"Did you mean {' or '.join(close)}?" if close else f"See them all: {where}."
+
+
+def _severity(where: str, value: Any) -> str:
+    if isinstance(value, str) and value in SEVERITIES:
+        return value
+    raise OptionError("bad-threshold", f"{where} must be one of {', '.join(SEVERITIES)}.")
+
+
+def _number(entry: Rule, name: Any, value: Any) -> Number:
+    """The value of a threshold, checked against the type of its default."""
+    if name not in entry.thresholds:
+        shown = str(name)[:80]
+        hint = _nearest(shown, {*entry.thresholds, *RESERVED}, f"onnx-autodoc rule {entry.id}")
+        raise OptionError("unknown-threshold", f"Rule {entry.id} has no threshold {shown!r}.", hint)
+    whole = isinstance(entry.thresholds[name], int)
+    fits = isinstance(value, int) if whole else isinstance(value, (int, float))
+    if isinstance(value, bool) or not fits or not 0 <= value < math.inf:
+        kind = "a whole number" if whole else "a number"
+        raise OptionError("bad-threshold", f"{entry.id}.{name} must be {kind}, 0 or more.")
+    return int(value) if whole else value
+
+
+def read_file(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """What a threshold file holds, not yet checked. TOML when it ends in ``.toml``, JSON otherwise.
+
+    Raises: PathError, OptionError, RequirementError.
+    """
+    file = Path(path)
+    shown = file.name
+    try:
+        about = file.stat()
+        if not stat.S_ISREG(about.st_mode):
+            raise PathError("path-not-regular", f"{shown} is no regular file.")
+        if about.st_size > MAX_FILE_BYTES:
+            raise OptionError("bad-threshold-file", f"{shown} is larger than a threshold file can be (1 MB).")
+        text = file.read_text(encoding="utf-8")
+    except OSError as fault:
+        raise PathError("path-unreadable", f"Cannot read {shown}: {fault.strerror or fault}.") from None
+    except UnicodeDecodeError:
+        raise OptionError("bad-threshold-file", f"{shown} is not UTF-8 text.") from None
+    data = _toml(text, shown) if file.suffix.lower() == ".toml" else _json(text, shown)
+    if not isinstance(data, dict):
+        raise OptionError("bad-threshold-file", f"{shown} must hold an object whose keys are rule ids.")
+    return data
+
+
+def _json(text: str, shown: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as fault:
+        raise OptionError("bad-threshold-file", f"{shown} is no JSON: {str(fault)[:120]}.") from None
+
+
+def _toml(text: str, shown: str) -> Any:
+    if find_spec("tomllib") is None:
+        raise RequirementError(
+            "toml-unsupported", f"{shown}: reading TOML needs Python 3.11.", "Write the same as a .json file."
+        )
+    try:
+        return import_module("tomllib").loads(text)
+    except (ValueError, RecursionError) as fault:
+        raise OptionError("bad-threshold-file", f"{shown} is no TOML: {str(fault)[:120]}.") from None
