@@ -6,9 +6,6 @@ is read; nodes are numbered graph by graph in file order.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +13,7 @@ import onnx
 
 from py_autodoc.graph import checks
 from py_autodoc.graph.attributes import AttributeReader
+from py_autodoc.graph.collector import paused
 from py_autodoc.graph.context import fill_scopes
 from py_autodoc.graph.draft import Chain, DraftGraph, DraftTensor
 from py_autodoc.graph.hierarchy import NO_SCOPE, Scope, Scopes
@@ -35,20 +33,8 @@ def build(loaded: Loaded) -> Model:
     and not among the graph's inputs. An omitted optional input or output is -1. Where a name is
     made twice, readers get the first.
     """
-    with _no_gc():
+    with paused():
         return _Builder(loaded).run()
-
-
-@contextmanager
-def _no_gc() -> Iterator[None]:
-    """Building makes many long-lived objects without circles; looking for them costs a third."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Builder:
@@ -94,6 +80,7 @@ class _Builder:
             diagnostics=(*self.loaded.diagnostics, *self.notes.done()),
             functions=self.loaded.functions,
             unexpanded_calls=self.loaded.unexpanded_calls,
+            texts=self.loaded.texts,
         )
 
     # Tensors

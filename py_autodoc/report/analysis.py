@@ -5,11 +5,9 @@ Phases, as ``progress`` names them: load, build, shapes, costs, memory, structur
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -24,6 +22,7 @@ from py_autodoc.findings.registry import Context, Finding
 from py_autodoc.findings.run import findings
 from py_autodoc.findings.thresholds import Settings, settings
 from py_autodoc.graph.build import build
+from py_autodoc.graph.collector import paused
 from py_autodoc.graph.load import Loaded, load, load_bytes
 from py_autodoc.graph.model import Diagnostic, Model, TypeTable
 from py_autodoc.limits import LIBRARY, Limits
@@ -92,20 +91,8 @@ def run(source: Any, options: Options | None = None, progress: Progress | None =
     Raises:
         InputError: the model cannot be read at all, or an option does not fit it.
     """
-    with paused_gc():
+    with paused():  # nothing built here is garbage before the end
         return _Run(options or Options(), progress or _silent).run(source)
-
-
-@contextmanager
-def paused_gc() -> Iterator[None]:
-    """Nothing built here is garbage before the end: collecting in between only costs time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _silent(phase: str, done: int, total: int) -> None:
