@@ -28,5 +28,3 @@ export type { ILayoutEngine } from './layout/engine';
 export { PANEL } from './layout/panel';
 export { parseQuery, SearchIndex } from './search';
 export type { IHit } from './search';
-export { TableModel } from './table';
-export type { ITableQuery, ITableTotals, TableColumn } from './table';
