@@ -5,6 +5,7 @@ py_autodoc/report/report.schema.json   JSON Schema of the report, shipped in the
 src/schema/openapi.json                OpenAPI 3.1: routes and wire types
 src/schema/api.d.ts                    TypeScript of the above, by openapi-typescript
 docs/report.md                         field reference
+docs/rules/*.md                        one page a rule, and their list
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
 from report_docs import report_page  # noqa: E402
+from rule_docs import rule_pages  # noqa: E402
 
 from py_autodoc.report.openapi import document, report_schema  # noqa: E402
 from py_autodoc.report.operations import OPERATIONS  # noqa: E402
@@ -42,7 +44,10 @@ def main() -> int:
         (ROOT / "src/schema/api.d.ts", lambda: typescript(openapi)),
         (ROOT / "docs/report.md", report_page),
     ]
+    pages = rule_pages()
+    outputs += [(ROOT / "docs/rules" / name, lambda text=text: text) for name, text in pages.items()]
     stale = [path for path, make in outputs if not refresh(path, make(), check)]
+    stale += orphans(ROOT / "docs/rules", set(pages), check)
     for path in stale:
         print(f"{'stale' if check else 'wrote'} {path.relative_to(ROOT)}")
     if check and stale:
@@ -63,6 +68,15 @@ def refresh(path: Path, text: str, check: bool) -> bool:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return False
+
+
+def orphans(folder: Path, names: set[str], check: bool) -> list[Path]:
+    """Pages of things that are no more; deleted unless ``check``."""
+    found = [path for path in sorted(folder.glob("*.md")) if path.name not in names]
+    if not check:
+        for path in found:
+            path.unlink()
+    return found
 
 
 def typescript(openapi: str) -> str:

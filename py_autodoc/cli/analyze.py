@@ -36,6 +36,7 @@ class _Request:
     batch_size: int | None
     assume: bool
     max_layers: int | None
+    thresholds: str | None
     progress: bool | None
 
 
@@ -64,6 +65,11 @@ class _Request:
     metavar="N",
     type=click.IntRange(min=0),
     help="List only the N layers with the most FLOPs; totals stay complete.",
+)
+@click.option(
+    "--thresholds",
+    metavar="FILE",
+    help="TOML or JSON file that changes the rules' thresholds and severities, or disables rules.",
 )
 @click.option(
     "--progress/--no-progress", default=None, help="Show progress on stderr (default: on a terminal)."
@@ -118,6 +124,7 @@ def _targets(request: _Request) -> dict[str, Target]:
 
 
 def _analyze(request: _Request) -> Analysis:
+    from py_autodoc.findings.thresholds import settings
     from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
     from py_autodoc.report.analysis import Options, run
 
@@ -126,6 +133,7 @@ def _analyze(request: _Request) -> Analysis:
         input_shapes=parse_input_shapes(request.input_shape),
         batch_size=request.batch_size,
         assume=request.assume,
+        thresholds=settings(request.thresholds),
     )
     with ProgressLine(printable(os.path.basename(request.model)), request.progress) as progress:
         return run(request.model, options, progress.update)

@@ -22,6 +22,7 @@ from py_autodoc.version import NAME, version
 
 COMMANDS = {
     "analyze": "What a model is and what it costs.",
+    "rule": "Explain a rule, or list them all.",
     "schema": "Print the JSON Schema of the report.",
 }
 """Command → help line; the module of the same name is imported when the command is used."""

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
-from py_autodoc.report.schema import DiagnosticInfo, DimValue, Layer, OpTotals, Report, ValueInfo
+from py_autodoc.report.schema import DiagnosticInfo, DimValue, Layer, OpTotals, Report, RiskSignal, ValueInfo
 
 MAX_WIDTH = 120
 TOP_LAYERS = 10
@@ -22,12 +22,16 @@ WIDE = 100
 """Columns from which there is room for the module of a layer."""
 MAX_VALUES = 8
 MAX_DIAGNOSTICS = 8
+MAX_FINDINGS = 12
+LISTED = ("high", "medium")
+"""Severities of findings that are listed; of the others there is a count."""
 BAR = 16
 _DIM, _HEAD, _STRONG, _WARN, _BAD = "dim", "bold", "bold cyan", "yellow", "bold red"
 GAP = 3
 """Characters between two columns of a table: two of padding, one of the box."""
 _NUMBERS = frozenset({"Params", "MACs", "FLOPs", "Share"})
 _MARKS = {"error": ("✗", _BAD), "warning": ("!", _WARN), "info": ("·", _DIM)}
+_RISKS = {"high": _BAD, "medium": _WARN}
 
 
 def print_summary(report: Report, width: int | None = None) -> None:
@@ -49,6 +53,8 @@ def _parts(report: Report, width: int) -> Iterable[RenderableType]:
         yield _section(_layers_title(report), _layers(report, layers, width))
     if report.metrics.by_op:
         yield _section("Operators", _operators(report, width))
+    if report.risk_signals:
+        yield _section("Findings", _findings(report.risk_signals))
     if report.diagnostics:
         yield _section("Diagnostics", _diagnostics(report.diagnostics))
 
@@ -284,6 +290,26 @@ def _table(*columns: tuple[str, str]) -> Table:
     for title, justify in columns:
         table.add_column(title, justify=justify, no_wrap=True, overflow="ellipsis")  # type: ignore[arg-type]
     return table
+
+
+def _findings(signals: list[RiskSignal]) -> RenderableType:
+    """The severe ones, each with what to do; how many others there are."""
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    severe = [signal for signal in signals if signal.severity in LISTED]
+    for signal in severe[:MAX_FINDINGS]:
+        text = Text(_clean(signal.description, 300))
+        text.append(f"  {_clean(signal.recommendation, 300)}", style=_DIM)
+        text.append(f"  [{signal.id}]", style=_DIM)
+        grid.add_row(Text(signal.severity, style=_RISKS[signal.severity]), text)
+    counts = dict.fromkeys((*LISTED, "low", "info"), 0)
+    for signal in [*severe[MAX_FINDINGS:], *(s for s in signals if s.severity not in LISTED)]:
+        counts[signal.severity] = counts.get(signal.severity, 0) + 1
+    rest = ", ".join(f"{number} {severity}" for severity, number in counts.items() if number)
+    if rest:
+        grid.add_row("", Text(f"{'also ' if severe else ''}{rest}, in the report", style=_DIM))
+    return grid
 
 
 def _diagnostics(found: list[DiagnosticInfo]) -> RenderableType:
