@@ -1,0 +1,261 @@
+"""Polynomials with integer coefficients whose atoms are names, floor divisions, maxima and minima.
+
+Two ways of writing the same size become the same polynomial as far as ring arithmetic and exact
+division go, so that equal sizes compare equal. ``graph.expr`` puts the grammar of dimensions on top,
+``costs.symbolic`` the arithmetic of costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+MAX_STEPS = 24
+"""Most steps of a polynomial division."""
+
+
+class FloorDiv:
+    """The atom ``num // den``."""
+
+    __slots__ = ("den", "num", "text")
+
+    def __init__(self, num: Poly, den: Poly) -> None:
+        self.num = num
+        self.den = den
+        self.text = f"{_wrap(num)}//{_wrap(den)}"
+
+    @property
+    def args(self) -> tuple[Poly, ...]:
+        """The polynomials inside."""
+        return (self.num, self.den)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FloorDiv) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+class Extreme:
+    """The atom ``max(…)`` or ``min(…)`` of two or more polynomials, sorted by their text."""
+
+    __slots__ = ("args", "largest", "text")
+
+    def __init__(self, largest: bool, args: Sequence[Poly]) -> None:
+        self.largest = largest
+        self.args = tuple(sorted(args, key=lambda p: p.text))
+        self.text = f"{'max' if largest else 'min'}({', '.join(p.text for p in self.args)})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Extreme) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+Atom = str | FloorDiv | Extreme
+Monomial = tuple[Atom, ...]
+
+
+class Poly:
+    """A polynomial; ``terms`` maps a sorted tuple of atoms to its coefficient (never 0)."""
+
+    __slots__ = ("_text", "terms")
+
+    def __init__(self, terms: dict[Monomial, int]) -> None:
+        self.terms = terms
+        self._text: str | None = None
+
+    @staticmethod
+    def const(value: int) -> Poly:
+        """A number."""
+        return Poly({(): value} if value else {})
+
+    @staticmethod
+    def atom(a: Atom) -> Poly:
+        """One name, floor division, maximum or minimum."""
+        return Poly({(a,): 1})
+
+    def as_int(self) -> int | None:
+        """The value when it holds no symbol."""
+        if not self.terms:
+            return 0
+        if len(self.terms) == 1 and () in self.terms:
+            return self.terms[()]
+        return None
+
+    def names(self) -> set[str]:
+        """Every symbol in it."""
+        found: set[str] = set()
+        for atom in self.atoms():
+            if isinstance(atom, str):
+                found.add(atom)
+            else:
+                for part in atom.args:
+                    found |= part.names()
+        return found
+
+    def atoms(self) -> Iterator[Atom]:
+        """The atoms of every term, repeated as often as they occur."""
+        for mono in self.terms:
+            yield from mono
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Poly) and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __add__(self, other: Poly) -> Poly:
+        terms = dict(self.terms)
+        for mono, coef in other.terms.items():
+            total = terms.get(mono, 0) + coef
+            if total:
+                terms[mono] = total
+            else:
+                terms.pop(mono, None)
+        return Poly(terms)
+
+    def __neg__(self) -> Poly:
+        return Poly({m: -c for m, c in self.terms.items()})
+
+    def __sub__(self, other: Poly) -> Poly:
+        return self + (-other)
+
+    def __mul__(self, other: Poly) -> Poly:
+        terms: dict[Monomial, int] = {}
+        for m1, c1 in self.terms.items():
+            for m2, c2 in other.terms.items():
+                mono = tuple(sorted(m1 + m2, key=atom_text)) if m1 and m2 else m1 or m2
+                terms[mono] = terms.get(mono, 0) + c1 * c2
+        return Poly({m: c for m, c in terms.items() if c})
+
+    @property
+    def text(self) -> str:
+        """Readable and parseable form, highest degree first."""
+        if self._text is None:
+            self._text = _format(self)
+        return self._text
+
+
+class ExprError(ValueError):
+    """The text is not in the grammar, or the result would be too large to handle."""
+
+
+def atom_text(a: Atom) -> str:
+    """An atom as written."""
+    return a if isinstance(a, str) else a.text
+
+
+def ordered(p: Poly) -> list[tuple[Monomial, int]]:
+    """The terms as they are written: highest degree first, led by a positive one."""
+
+    def key(item: tuple[Monomial, int]) -> tuple[int, list[str]]:
+        return -len(item[0]), [atom_text(a) for a in item[0]]
+
+    items = sorted(p.terms.items(), key=key)
+    if items:
+        positive = next((i for i, (_, c) in enumerate(items) if c > 0), 0)
+        items.insert(0, items.pop(positive))
+    return items
+
+
+def _wrap(p: Poly) -> str:
+    """Text that can stand as an operand of ``//``."""
+    if p.as_int() is not None or (len(p.terms) == 1 and _is_name(p)):
+        return p.text
+    return f"({p.text})"
+
+
+def _is_name(p: Poly) -> bool:
+    ((mono, coef),) = p.terms.items()
+    return coef == 1 and len(mono) == 1 and isinstance(mono[0], str)
+
+
+def _term(mono: Monomial, coef: int) -> str:
+    if not mono:
+        return str(coef)
+    single = coef == 1 and len(mono) == 1
+    parts = [f"({a.text})" if isinstance(a, FloorDiv) and not single else atom_text(a) for a in mono]
+    return "*".join(parts if coef == 1 else [str(coef), *parts])
+
+
+def _format(p: Poly) -> str:
+    items = ordered(p)
+    if not items:
+        return "0"
+    out = []
+    for i, (mono, coef) in enumerate(items):
+        body = _term(mono, abs(coef))
+        if i == 0:
+            out.append(f"-{body}" if coef < 0 else body)
+        else:
+            out.append(f" - {body}" if coef < 0 else f" + {body}")
+    return "".join(out)
+
+
+def floordiv_poly(num: Poly, den: Poly) -> Poly:
+    """``num // den``, simplified where that is exact. Raises: ExprError for a zero divisor."""
+    d = den.as_int()
+    if d is not None:
+        return _floordiv_int(num, d)
+    exact = _divide_exactly(num, den)
+    return exact if exact is not None else Poly.atom(FloorDiv(num, den))
+
+
+def _floordiv_int(num: Poly, d: int) -> Poly:
+    if d == 0:
+        raise ExprError("division by zero")
+    if d < 0:
+        num, d = -num, -d
+    whole = Poly({m: c // d for m, c in num.terms.items() if c % d == 0})
+    rest = Poly({m: c for m, c in num.terms.items() if c % d})
+    if not rest.terms:
+        return whole
+    value = rest.as_int()
+    if value is not None:
+        return whole + Poly.const(value // d)
+    constant = rest.terms.get((), 0)
+    if constant and not 0 <= constant < d:
+        whole = whole + Poly.const(constant // d)
+        rest = rest + Poly.const(constant % d - constant)
+    return whole + _nested(rest, d)
+
+
+def _nested(rest: Poly, d: int) -> Poly:
+    """``(x//a + r) // d == (x + a*r) // (a*d)`` keeps towers of strided layers short."""
+    atoms = [m for m in rest.terms if m]
+    if len(atoms) == 1 and rest.terms[atoms[0]] == 1 and len(atoms[0]) == 1:
+        inner = atoms[0][0]
+        if isinstance(inner, FloorDiv):
+            a = inner.den.as_int()
+            if a is not None and a > 0:
+                shifted = inner.num + Poly.const(a * rest.terms.get((), 0))
+                return _floordiv_int(shifted, a * d)
+    return Poly.atom(FloorDiv(rest, Poly.const(d)))
+
+
+def _lead(p: Poly) -> tuple[Monomial, int]:
+    return max(p.terms.items(), key=lambda i: (len(i[0]), [atom_text(a) for a in i[0]]))
+
+
+def _divide_exactly(num: Poly, den: Poly) -> Poly | None:
+    """Polynomial long division; None when it leaves a remainder."""
+    if not den.terms:
+        raise ExprError("division by zero")
+    quotient = Poly({})
+    mono_d, coef_d = _lead(den)
+    for _ in range(MAX_STEPS):
+        if not num.terms:
+            return quotient
+        mono_n, coef_n = _lead(num)
+        rest = list(mono_n)
+        for a in mono_d:
+            if a not in rest:
+                return None
+            rest.remove(a)
+        if coef_n % coef_d:
+            return None
+        step = Poly({tuple(rest): coef_n // coef_d})
+        quotient = quotient + step
+        num = num - step * den
+    return None
