@@ -6,9 +6,14 @@ msgspec Structs, snake_case, units in the names, ``None`` for unknown (never 0).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+if TYPE_CHECKING:
+    import pandas
+
+    from py_autodoc.report.stats import ModelStats
 
 SCHEMA_VERSION = "1.0"
 
@@ -331,6 +336,33 @@ class Report(_Wire, frozen=True, kw_only=True):
     def from_json(cls, text: str | bytes) -> Report:
         """A report from its JSON text, fields checked. Raises: msgspec.ValidationError."""
         return msgspec.json.decode(text, type=cls)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as dicts, lists, numbers and text, the same as its JSON."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+    def to_pandas(self, table: str = "layers") -> pandas.DataFrame:
+        """A list of the report as a table: layers, blocks, risk_signals, diagnostics, dims or by_op.
+
+        Unknown numbers are ``<NA>``, never 0. Raises: InputError for another table, RequirementError
+        without pandas.
+        """
+        from py_autodoc.report.frames import frame
+
+        return frame(self, table)
+
+    def stats(self) -> ModelStats:
+        """Counts, parameters by operator type and shapes by depth."""
+        from py_autodoc.report.stats import model_stats
+
+        return model_stats(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows for a report: static HTML, all texts escaped."""
+        from py_autodoc.report.notebook import html
+
+        return html(self)
 
 
 # ---------------------------------------------------------------- viewer payload (columnar)

@@ -1,0 +1,125 @@
+"""A report as a notebook shows it: one HTML fragment, no script, nothing fetched.
+
+Every text of the model is escaped. Colours come from the notebook's theme where it has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING
+
+from py_autodoc.units import count, exact, shape, share, size
+
+if TYPE_CHECKING:
+    from py_autodoc.report.schema import Layer, Report, RiskSignal
+
+TOP_LAYERS = 8
+TOP_FINDINGS = 6
+_LONGEST = 80
+_TEXT = "var(--jp-content-font-color1, inherit)"
+_QUIET = "var(--jp-content-font-color2, #6b7280)"
+_LINE = "var(--jp-border-color2, #c8ccd2)"
+_BAR = "var(--jp-brand-color1, #2f6fb5)"
+_SEVERITY = {"high": "#b3261e", "medium": "#a05a00", "low": "#51606f", "info": "#51606f"}
+
+
+def html(report: Report) -> str:
+    """Title, totals, the heaviest layers with their share, findings worst first."""
+    return "".join(
+        (
+            f'<div class="onnx-autodoc" style="color:{_TEXT};font-size:13px;max-width:900px">',
+            _title(report),
+            _totals(report),
+            _layers(report),
+            _findings(report.risk_signals),
+            "</div>",
+        )
+    )
+
+
+def _cut(text: str) -> str:
+    return escape(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+
+
+def _title(report: Report) -> str:
+    model = report.model
+    opsets = ", ".join(f"{item.domain} {item.version}" for item in model.opset_imports[:4])
+    maker = f"{model.producer_name} {model.producer_version}".strip()
+    facts = [
+        maker,
+        opsets,
+        f"{exact(report.graph.num_nodes)} nodes",
+        size(model.file_bytes + model.external_bytes),
+    ]
+    line = " · ".join(_cut(fact) for fact in facts if fact)
+    name = f'<b style="font-size:15px">{_cut(model.name)}</b>'
+    return f'<div>{name} <span style="color:{_QUIET}">{line}</span></div>'
+
+
+def _totals(report: Report) -> str:
+    numbers, cover = report.metrics, report.coverage
+    tiles = (
+        ("Parameters", count(numbers.total_params), exact(numbers.total_params)),
+        ("MACs", count(numbers.total_macs), exact(numbers.total_macs)),
+        ("FLOPs", count(numbers.total_flops), exact(numbers.total_flops)),
+        ("Weights", size(numbers.weight_bytes), f"{exact(numbers.weight_bytes)} bytes"),
+        (
+            "Peak activations",
+            size(numbers.peak_activation_bytes),
+            f"{exact(numbers.peak_activation_bytes)} bytes",
+        ),
+        ("Coverage", share(cover.nodes_known, cover.nodes_total), "nodes whose cost is known"),
+    )
+    cells = "".join(
+        f'<div title="{escape(title)}"><div style="color:{_QUIET};font-size:11px">{label}</div>'
+        f'<div style="font-weight:600;font-size:16px">{escape(value)}</div></div>'
+        for label, value, title in tiles
+    )
+    return f'<div style="display:flex;flex-wrap:wrap;gap:8px 28px;margin:8px 0">{cells}</div>'
+
+
+def _weight(layer: Layer) -> int:
+    return (layer.macs or 0) * (layer.repeat or 1) if layer.counted else 0
+
+
+def _layers(report: Report) -> str:
+    top = sorted(report.layers, key=_weight, reverse=True)[:TOP_LAYERS]
+    top = [layer for layer in top if _weight(layer)]
+    if not top:
+        return ""
+    heads = ("Layer", "Operator", "Output", "Params", "MACs", "Share of MACs")
+    head = "".join(f'<th style="text-align:left;padding:2px 14px 2px 0">{name}</th>' for name in heads)
+    rows = "".join(_layer(layer, report.metrics.total_macs) for layer in top)
+    return (
+        f'<table style="border-collapse:collapse;border-top:1px solid {_LINE}">'
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _layer(layer: Layer, total: int | None) -> str:
+    macs = _weight(layer)
+    wide = round(90 * macs / total) if total else 0
+    bar = f'<span style="display:inline-block;height:8px;width:{wide}px;background:{_BAR}"></span>'
+    cells: Iterable[str] = (
+        _cut(layer.name),
+        _cut(layer.type),
+        _cut(shape(layer.output_shape)),
+        count(layer.params),
+        count(macs),
+        f"{bar} {escape(share(macs, total))}",
+    )
+    return "<tr>" + "".join(f'<td style="padding:2px 14px 2px 0">{cell}</td>' for cell in cells) + "</tr>"
+
+
+def _findings(signals: list[RiskSignal]) -> str:
+    lines = []
+    for signal in signals[:TOP_FINDINGS]:
+        colour = _SEVERITY.get(signal.severity, _SEVERITY["info"])
+        lines.append(
+            f'<li><b style="color:{colour}">{escape(signal.severity)}</b> {escape(signal.description)} '
+            f'<span style="color:{_QUIET}">{escape(signal.recommendation)}</span></li>'
+        )
+    if len(signals) > TOP_FINDINGS:
+        lines.append(f"<li>{len(signals) - TOP_FINDINGS} more in <code>report.risk_signals</code></li>")
+    return f'<ul style="margin:8px 0 0;padding-left:18px">{"".join(lines)}</ul>' if lines else ""

@@ -1,0 +1,88 @@
+"""A small summary of a report in plain dataclasses: what charts and short texts are made from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from py_autodoc.report.schema import Layer, Report
+
+Sizes = tuple["int | str | None", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpTypeStats:
+    """Per operator type."""
+
+    counts: dict[str, int]
+    """Operator type → nodes, most frequent first."""
+    params_per_op: dict[str, int]
+    """Operator type → parameters its nodes are the first to use."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerShapeSnapshot:
+    """The nodes at one depth of the main graph, with the shape each one gives."""
+
+    layer_index: int
+    """Longest path from the inputs, in nodes; 0 for nodes that need no other node."""
+    node_names: list[str]
+    shapes: list[Sizes | None]
+    """Shape of each node's first output; None when the rank is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStats:
+    """Counts and shapes of one model."""
+
+    model_name: str
+    num_parameters: int
+    num_initializers: int
+    num_nodes: int
+    num_inputs: int
+    num_outputs: int
+    total_macs: int | None
+    """Multiply-accumulates of one inference."""
+    total_flops: int | None
+    """Floating point operations of one inference, 2 × MACs plus the rest."""
+    op_stats: OpTypeStats
+    layer_shapes: list[LayerShapeSnapshot]
+
+
+def model_stats(report: Report) -> ModelStats:
+    """The summary of a report whose layers are all there; nodes in bodies have no depth of their own."""
+    params: Counter[str] = Counter()
+    for layer in report.layers:
+        params[layer.type] += layer.params
+    return ModelStats(
+        model_name=report.model.name,
+        num_parameters=report.metrics.total_params,
+        num_initializers=report.graph.num_initializers,
+        num_nodes=report.graph.num_nodes,
+        num_inputs=len(report.graph.inputs),
+        num_outputs=len(report.graph.outputs),
+        total_macs=report.metrics.total_macs,
+        total_flops=report.metrics.total_flops,
+        op_stats=OpTypeStats(
+            counts=dict(report.graph.op_counts),
+            params_per_op={op: number for op, number in params.most_common() if number},
+        ),
+        layer_shapes=_snapshots([layer for layer in report.layers if not layer.subgraph]),
+    )
+
+
+def _snapshots(layers: list[Layer]) -> list[LayerShapeSnapshot]:
+    """Layers by depth. They come in execution order, so what a layer needs has its depth already."""
+    made: dict[str, int] = {}
+    levels: dict[int, LayerShapeSnapshot] = {}
+    for layer in layers:
+        depth = max((made[name] + 1 for name in layer.inputs if name in made), default=0)
+        for name in layer.outputs:
+            if name:
+                made.setdefault(name, depth)
+        level = levels.setdefault(depth, LayerShapeSnapshot(depth, [], []))
+        level.node_names.append(layer.name)
+        level.shapes.append(None if layer.output_shape is None else tuple(layer.output_shape))
+    return [levels[depth] for depth in sorted(levels)]
