@@ -92,7 +92,7 @@ def _layers(report: Report) -> str:
     head = "".join(f'<th style="text-align:left;padding:2px 14px 2px 0">{name}</th>' for name in heads)
     rows = "".join(_layer(layer, report.metrics.total_macs) for layer in top)
     return (
-        f'<table style="border-collapse:collapse;border-top:1px solid {_LINE}">'
+        f'<table style="border-collapse:collapse;font-size:13px;border-top:1px solid {_LINE}">'
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
 
