@@ -53,7 +53,7 @@ def external_facts(tensors: Iterable[onnx.TensorProto], path: str | None, notes:
                 wanted.end = max(wanted.end, start + length)
                 wanted.ranges.add((start, length))
     if path is not None and files:
-        folders = _Folders(path)
+        folders = Folders(path)
         for location, wanted in files.items():
             _check(location, wanted, folders, notes)
     size = sum(length for wanted in files.values() for _, length in wanted.ranges)
@@ -94,7 +94,7 @@ def _number(value: str | None, default: int | None) -> int | None:
         return None
 
 
-class _Folders:
+class Folders:
     """Where a model's data may lie."""
 
     def __init__(self, path: str) -> None:
@@ -115,7 +115,7 @@ def _inside(path: str, root: str) -> bool:
     return path.startswith(root.rstrip(os.sep) + os.sep)
 
 
-def _check(location: str, wanted: _File, folders: _Folders, notes: Notes) -> None:
+def _check(location: str, wanted: _File, folders: Folders, notes: Notes) -> None:
     shown = _shown(location)
     many = f"{wanted.tensors:,} tensor" + "s" * (wanted.tensors != 1)
     real = folders.resolve(location)

@@ -16,11 +16,12 @@ from py_autodoc.errors import CorruptModel, LimitError
 from py_autodoc.graph.census import Census
 from py_autodoc.graph.external import external_facts
 from py_autodoc.graph.functions import expand_functions
-from py_autodoc.graph.model import Diagnostic, FileFacts
+from py_autodoc.graph.model import NO_TEXTS, Diagnostic, FileFacts, TextFacts
 from py_autodoc.graph.notes import Notes
 from py_autodoc.graph.probe import PathLike, base_name, regular_file, scan_source
 from py_autodoc.graph.scan import Scan
 from py_autodoc.graph.survey import survey
+from py_autodoc.graph.texts import text_facts
 from py_autodoc.graph.wire import Source, WireError
 from py_autodoc.limits import LIBRARY, Limits
 
@@ -45,6 +46,7 @@ class Loaded:
     """Local functions defined in the file."""
     unexpanded_calls: int = 0
     """Calls that stay one node because the expansion is over a limit or circular."""
+    texts: TextFacts = NO_TEXTS
 
 
 def load(path: PathLike, limits: Limits = LIBRARY) -> Loaded:
@@ -90,12 +92,13 @@ def _loaded(
     proto = _parse(structure, scan, name)
     notes = Notes()
     found = survey(proto, notes)
+    texts = text_facts(proto, found.graphs, structure)
     external = external_facts(found.external, path, notes)
     left = expand_functions(proto, limits, notes)
     facts = FileFacts(
         name, scan.source.size, scan.census.structure_bytes, identity, external.files, external.bytes
     )
-    return Loaded(proto, facts, scan.census, tuple(notes.done()), scan.census.functions, left)
+    return Loaded(proto, facts, scan.census, tuple(notes.done()), scan.census.functions, left, texts)
 
 
 def _parse(structure: bytes, scan: Scan, name: str) -> onnx.ModelProto:

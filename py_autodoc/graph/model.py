@@ -159,6 +159,33 @@ class FileFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class LocalPaths:
+    """Paths of somebody's machine in one kind of text. The user's name is not kept."""
+
+    place: str
+    """``doc_string``, ``metadata <key>``, ``graph doc_string``, ``node metadata <key>`` …"""
+    form: str
+    """How the path begins, the user replaced: ``/home/<user>/``."""
+    count: int
+    """Texts in which such a path was found (the first path of each text is looked at)."""
+    person: bool
+    """False for users that name no person (``ubuntu``, ``runner``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFacts:
+    """What the free text of a model gives away. Counted while loading; the texts are not kept."""
+
+    stack_traces: int = 0
+    """Nodes that carry the exporter's stack trace."""
+    stack_trace_bytes: int = 0
+    paths: tuple[LocalPaths, ...] = ()
+
+
+NO_TEXTS = TextFacts()
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """A whole model, weights left where they are."""
 
@@ -181,6 +208,7 @@ class Model:
     """Local functions defined in the file."""
     unexpanded_calls: int = 0
     """Calls left as one node because the expansion was over the limit."""
+    texts: TextFacts = NO_TEXTS
 
 
 @dataclass(frozen=True, slots=True)

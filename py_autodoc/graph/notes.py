@@ -32,6 +32,7 @@ SEVERITY: Mapping[str, str] = {
     "undefined-input": "error",
     "unknown-dtype": "warning",
     "unsorted": "info",
+    "weights-unread": "info",
     "zero-scale": "warning",
 }
 """Every code about a model's structure: ``error`` where no runtime would take the model."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import onnx
 
 from py_autodoc.graph.attributes import attribute_type
 from py_autodoc.graph.load import Loaded
-from py_autodoc.graph.model import Model
+from py_autodoc.graph.model import Model, SubGraph
 from py_autodoc.graph.names import text
 
 STACK_TRACE = "pkg.torch.onnx.stack_trace"
@@ -37,6 +37,24 @@ def node_text(loaded: Loaded, model: Model, node: int) -> NodeText:
         {k: v for k, v in entries if not k.startswith(OWN_PREFIX)},
         {text(a.name): _type_name(attribute_type(a)) for a in proto.attribute},
     )
+
+
+def graph_protos(loaded: Loaded, model: Model) -> Iterator[tuple[SubGraph, onnx.GraphProto]]:
+    """Every graph with its protobuf, outermost first. Linear."""
+    protos: list[onnx.GraphProto] = []
+    first = [min(graph.nodes, default=0) for graph in model.graphs]
+    bodies: dict[int, list[onnx.GraphProto]] = {}
+    for graph in model.graphs:
+        if graph.parent_node < 0:
+            proto = loaded.proto.graph
+        else:
+            parent = model.nodes[graph.parent_node]
+            if parent.id not in bodies:
+                bodies[parent.id] = _bodies(protos[parent.graph].node[parent.id - first[parent.graph]])
+            inside = parent.subgraphs[0][1]  # the bodies of a node are numbered one after the other
+            proto = bodies[parent.id][graph.id - inside]
+        protos.append(proto)
+        yield graph, proto
 
 
 def _type_name(kind: int) -> str:
