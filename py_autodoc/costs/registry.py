@@ -20,12 +20,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from py_autodoc.costs.sizes import Sizes
+from py_autodoc.costs.symbolic import Unknown, as_int, ceil_quotient, extreme
 from py_autodoc.graph.model import Model, Node, Shape, TypeTable
 
-
-class Unknown(Exception):
-    """A cost cannot be computed; the text says why."""
-
+__all__ = [
+    "BYTES_UNKNOWN",
+    "FREE",
+    "VIEW",
+    "Cost",
+    "NodeView",
+    "Rule",
+    "Unknown",
+    "broadcast",
+    "carries_macs",
+    "ceil_div",
+    "cost",
+    "maximum",
+    "minimum",
+    "prod",
+    "registered",
+    "rule_for",
+]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
@@ -100,17 +115,32 @@ def prod(sizes: Iterable[int]) -> int:
 
 def ceil_div(a: int, b: int) -> int:
     """A / b rounded up."""
-    return -(-a // b)
+    return -(-a // b) if _plain(a, b) else as_int(ceil_quotient(a, b))
 
 
 def minimum(a: int, b: int) -> int:
     """The smaller size."""
-    return min(a, b)
+    return min(a, b) if _plain(a, b) else as_int(extreme(False, a, b))
 
 
 def maximum(a: int, b: int) -> int:
     """The larger size."""
-    return max(a, b)
+    return max(a, b) if _plain(a, b) else as_int(extreme(True, a, b))
+
+
+def broadcast(a: int, b: int) -> int:
+    """The size of two that are broadcast together: equal, or one of them 1."""
+    if _plain(a, b):
+        return b if a == 1 else a
+    if isinstance(a, int) or isinstance(b, int):
+        number, size = (a, b) if isinstance(a, int) else (b, a)
+        return size if number == 1 else number
+    return maximum(a, b)
+
+
+def _plain(a: int, b: int) -> bool:
+    """True for two numbers without symbols."""
+    return isinstance(a, int) and isinstance(b, int)
 
 
 class NodeView:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, prod
+from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, minimum, prod
 from py_autodoc.costs.weights import ROTARY, SOFTMAX
 
 
@@ -106,8 +106,8 @@ def rotary(v: NodeView) -> Cost:
     if part <= 0:
         return Cost(0, ROTARY * v.numel(0))
     if len(x) == 4:
-        return Cost(0, ROTARY * prod(x[:3]) * min(part, x[3]))
+        return Cost(0, ROTARY * prod(x[:3]) * minimum(part, x[3]))
     if len(x) != 3:
         raise Unknown("input 0 must be 3-D or 4-D")
     heads = v.positive_attr("num_heads")
-    return Cost(0, ROTARY * prod(x[:2]) * heads * min(part, split(x, heads)))
+    return Cost(0, ROTARY * prod(x[:2]) * heads * minimum(part, split(x, heads)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from py_autodoc.costs.registry import VIEW, Cost, NodeView, Unknown, cost, minimum, prod
+from py_autodoc.costs.registry import VIEW, Cost, NodeView, Unknown, cost, maximum, minimum, prod
 from py_autodoc.costs.rules._make import (
     in_bytes,
     movement,
@@ -158,7 +158,7 @@ def active_experts(v: NodeView, packing: int, weights: tuple[int, int, int]) -> 
     k = v.positive_attr("k", 1)
     present = [i for i in weights if v.has(i)]
     per_expert = sum(v.numel(i) for i in present) * packing // experts
-    activation = tokens * k * v.numel(weights[0]) * packing // (experts * max(v.dim(0, -1), 1))
+    activation = tokens * k * v.numel(weights[0]) * packing // (experts * maximum(v.dim(0, -1), 1))
 
     def read(w: NodeView) -> int:
         stored = in_bytes(w, *present)

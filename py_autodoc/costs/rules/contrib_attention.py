@@ -5,7 +5,7 @@ Source of the shapes: ONNX Runtime, docs/ContribOperators.md.
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, prod
+from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, minimum, prod
 from py_autodoc.costs.rules.attention import Heads, split
 from py_autodoc.costs.weights import DEQUANTIZE, ROTARY, SOFTMAX
 
@@ -182,7 +182,7 @@ def longformer(v: NodeView) -> Cost:
     """
     b, s, d = v.dims(0, 3)
     heads = v.positive_attr("num_heads")
-    seen = min(2 * v.positive_attr("window") + 1, s)
+    seen = minimum(2 * v.positive_attr("window") + 1, s)
     n = Heads(b, heads, s, seen, split((d,), heads), split((d,), heads))
     weights = v.numel(1) + (v.numel(4) if v.has(4) else 0)
     return Cost.of(b * s * weights + n.macs, n.scores * (1 + SOFTMAX))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, prod
+from py_autodoc.costs.registry import Cost, NodeView, Unknown, broadcast, cost, prod
 
 
 def inner(v: NodeView, i: int = 0) -> int:
@@ -64,8 +64,7 @@ def index_sizes(equation: str, shapes: list[tuple[int, ...]]) -> dict[str, int]:
             raise Unknown(f"einsum term {term} does not fit rank {len(shape)}")
         names = [*left, *(f"...{spread - k - 1}" for k in range(spread)), *right]
         for name, size in zip(names, shape, strict=True):
-            if sizes.setdefault(name, size) == 1:  # a broadcast ellipsis dimension takes the larger
-                sizes[name] = size
+            sizes[name] = broadcast(sizes[name], size) if name in sizes else size
     return sizes
 
 

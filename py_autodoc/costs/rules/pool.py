@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, ceil_div, cost, prod
+from py_autodoc.costs.registry import Cost, NodeView, Unknown, ceil_div, cost, maximum, minimum, prod
 from py_autodoc.costs.rules._make import movement, per_input, register
 from py_autodoc.costs.weights import IOU, interpolation
 
@@ -60,7 +60,7 @@ def non_max_suppression(v: NodeView) -> Cost:
     """
     b, c, n = v.dims(1, 3)
     limit = v.scalar(2)
-    kept = n if limit is None else min(n, max(limit, 0))
+    kept = n if limit is None else minimum(n, maximum(limit, 0))
     return Cost(0, IOU * b * c * n * kept)
 
 

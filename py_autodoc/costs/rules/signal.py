@@ -5,11 +5,13 @@ Source: Cooley & Tukey 1965; a real input needs half of it. Not in the multiply-
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, prod
+from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, maximum, prod
 
 
 def log2_ceil(n: int) -> int:
-    """log2(n) rounded up, 0 for n of 0 or 1."""
+    """log2(n) rounded up, 0 for n of 0 or 1. Raises: Unknown for a size that is a symbol."""
+    if not isinstance(n, int):
+        raise Unknown("a transform whose length depends on the sizes has no exact expression")
     return max(n - 1, 0).bit_length()
 
 
@@ -59,7 +61,7 @@ def stft(v: NodeView) -> Cost:
     else:
         n = 2 * (bins - 1) if onesided else bins
     is_real = v.dim(0, -1) == 1
-    return Cost(0, batch * frames * (fft(max(n, 0), is_real) + (max(n, 0) if v.has(2) else 0)))
+    return Cost(0, batch * frames * (fft(maximum(n, 0), is_real) + (maximum(n, 0) if v.has(2) else 0)))
 
 
 @cost("com.microsoft", "Rfft", "Irfft")

@@ -1,0 +1,272 @@
+"""Numbers with symbols: sizes on which the cost rules run as they run on integers.
+
+A ``Symbolic`` wraps a polynomial of ``graph.poly``. ``+ - * // %`` follow Python's integers;
+comparisons answer when the answer is the same for all sizes >= 1 and raise ``Undecided`` otherwise, so
+that a rule never takes a branch that some sizes would not take. A result without symbols is an ``int``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NoReturn, cast
+
+from py_autodoc.graph import bounds
+from py_autodoc.graph.poly import Atom, ExprError, Extreme, FloorDiv, Poly, floordiv_poly
+
+MAX_TERMS = 256
+"""Most terms of one expression; beyond it there is none."""
+MAX_DEGREE = 16
+MAX_COEFFICIENT = 1 << 127
+MAX_ARGS = 64
+"""Most arguments of a maximum or minimum."""
+
+
+class Unknown(Exception):
+    """A cost cannot be computed; the text says why."""
+
+
+class Undecided(Unknown):
+    """An expression does not exist, or what it would be depends on the sizes."""
+
+
+class Invalid(Exception):
+    """An expression has no value under a binding; the text says why."""
+
+
+class Symbolic:
+    """An integer that depends on sizes. Immutable."""
+
+    __slots__ = ("poly",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, poly: Poly) -> None:
+        self.poly = poly
+
+    def __add__(self, other: Number) -> Number:
+        return wrap(self.poly + to_poly(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Number) -> Number:
+        return wrap(self.poly - to_poly(other))
+
+    def __rsub__(self, other: Number) -> Number:
+        return wrap(to_poly(other) - self.poly)
+
+    def __mul__(self, other: Number) -> Number:
+        return wrap(times(self.poly, to_poly(other)))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Number:
+        return wrap(-self.poly)
+
+    def __floordiv__(self, other: Number) -> Number:
+        return quotient(self.poly, to_poly(other))
+
+    def __rfloordiv__(self, other: Number) -> Number:
+        return quotient(to_poly(other), self.poly)
+
+    def __mod__(self, other: Number) -> Number:
+        return wrap(self.poly - times(to_poly(self // other), to_poly(other)))
+
+    def __rmod__(self, other: Number) -> Number:
+        return wrap(to_poly(other) - times(to_poly(other // self), self.poly))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (int, Symbolic)):
+            return NotImplemented
+        gap = self.poly - to_poly(other)
+        if not gap.terms:
+            return True
+        if bounds.never_zero(gap):
+            return False
+        self._undecided("=", other)
+
+    def __ne__(self, other: object) -> bool:
+        answer = self.__eq__(other)
+        return answer if answer is NotImplemented else not answer
+
+    def __lt__(self, other: Number) -> bool:
+        return not self.__ge__(other)
+
+    def __gt__(self, other: Number) -> bool:
+        return not self.__le__(other)
+
+    def __ge__(self, other: Number) -> bool:
+        gap = self.poly - to_poly(other)
+        low, high = bounds.lower(gap), bounds.upper(gap)
+        if low is not None and low >= 0:
+            return True
+        if high is not None and high < 0:
+            return False
+        self._undecided("≥", other)
+
+    def __le__(self, other: Number) -> bool:
+        gap = to_poly(other) - self.poly
+        low, high = bounds.lower(gap), bounds.upper(gap)
+        if low is not None and low >= 0:
+            return True
+        if high is not None and high < 0:
+            return False
+        self._undecided("≤", other)
+
+    def __bool__(self) -> bool:
+        return self.__ne__(0)
+
+    def __repr__(self) -> str:
+        return f"Symbolic({self.poly.text})"
+
+    def _undecided(self, relation: str, other: object) -> NoReturn:
+        right = other.poly.text if isinstance(other, Symbolic) else str(other)
+        raise Undecided(f"it depends on the sizes whether {self.poly.text[:60]} {relation} {right[:60]}")
+
+    def names(self) -> set[str]:
+        """The symbols it depends on."""
+        return self.poly.names()
+
+    def evaluate(self, bindings: Mapping[str, int]) -> int:
+        """The number under sizes >= 1. Raises: Invalid, for a missing or smaller size or a division by 0."""
+        return evaluate(self, bindings)
+
+
+Number = int | Symbolic
+
+
+def to_poly(value: Number) -> Poly:
+    """The polynomial of a number."""
+    return value.poly if isinstance(value, Symbolic) else Poly.const(int(value))
+
+
+def wrap(p: Poly) -> Number:
+    """A polynomial as a number. Raises: Undecided when it is too large to be kept."""
+    value = p.as_int()
+    if value is not None:
+        return value
+    if len(p.terms) > MAX_TERMS:
+        raise Undecided(f"the expression has more than {MAX_TERMS} terms")
+    for mono, coef in p.terms.items():
+        if len(mono) > MAX_DEGREE or not -MAX_COEFFICIENT < coef < MAX_COEFFICIENT:
+            raise Undecided("the expression is too large")
+    return Symbolic(p)
+
+
+def symbol(name: str) -> Symbolic:
+    """A free size."""
+    return Symbolic(Poly.atom(name))
+
+
+def times(a: Poly, b: Poly) -> Poly:
+    """Product. Raises: Undecided when writing it out takes too many terms."""
+    if len(a.terms) * len(b.terms) > 16 * MAX_TERMS:
+        raise Undecided(f"the expression has more than {MAX_TERMS} terms")
+    return a * b
+
+
+def quotient(num: Poly, den: Poly) -> Number:
+    """``num // den``. Raises: Undecided for a divisor that may be 0 or of either sign."""
+    d = den.as_int()
+    if d is None:
+        low = bounds.lower(den)
+        if low is None or low < 1:
+            raise Undecided(f"the divisor {den.text[:60]} may be 0")
+    try:
+        return wrap(floordiv_poly(num, den))
+    except ExprError:
+        raise ZeroDivisionError("division by zero") from None
+
+
+def extreme(largest: bool, a: Number, b: Number) -> Number:
+    """``max(a, b)`` or ``min(a, b)``, without what the other one always covers."""
+    parts = _flat(largest, to_poly(a)) + _flat(largest, to_poly(b))
+    kept = undominated(parts, largest)
+    if len(kept) == 1:
+        return wrap(kept[0])
+    if len(kept) > MAX_ARGS:
+        raise Undecided(f"the maximum or minimum has more than {MAX_ARGS} parts")
+    return Symbolic(Poly.atom(Extreme(largest, kept)))
+
+
+def _flat(largest: bool, p: Poly) -> list[Poly]:
+    """The arguments of a bare maximum, for a maximum of it; the polynomial otherwise."""
+    if len(p.terms) == 1:
+        ((mono, coef),) = p.terms.items()
+        if coef == 1 and len(mono) == 1:
+            atom = mono[0]
+            if isinstance(atom, Extreme) and atom.largest == largest:
+                return list(atom.args)
+    return [p]
+
+
+def undominated(parts: list[Poly], largest: bool = True) -> list[Poly]:
+    """Those that no other one is proven to cover, in their order."""
+    kept: list[Poly] = []
+    for part in parts:
+        if any(_covers(other, part, largest) for other in kept):
+            continue
+        kept = [other for other in kept if not _covers(part, other, largest)]
+        kept.append(part)
+    return kept
+
+
+def _covers(a: Poly, b: Poly, largest: bool) -> bool:
+    """True when ``a >= b`` for all sizes (``<=`` for a minimum)."""
+    low = bounds.lower(a - b if largest else b - a)
+    return low is not None and low >= 0
+
+
+def ceil_quotient(a: Number, b: Number) -> Number:
+    """``a / b`` rounded up, as ``(a + b - 1) // b``: one text for one size. ``b`` must be positive."""
+    if not b > 0:
+        return -(-a // b)
+    return (a + b - 1) // b
+
+
+def evaluate(value: Number, bindings: Mapping[str, int]) -> int:
+    """The number under sizes >= 1. Raises: Invalid."""
+    if not isinstance(value, Symbolic):
+        return value
+    return Values(bindings).of(value.poly)
+
+
+class Values:
+    """Values of polynomials under one binding; atoms are computed once."""
+
+    def __init__(self, bindings: Mapping[str, int]) -> None:
+        self.bindings = bindings
+        self.known: dict[Atom, int] = {}
+
+    def of(self, p: Poly) -> int:
+        """The value. Raises: Invalid."""
+        total = 0
+        for mono, coef in p.terms.items():
+            for a in mono:
+                coef *= self._atom(a)
+            total += coef
+        return total
+
+    def _atom(self, a: Atom) -> int:
+        found = self.known.get(a)
+        if found is None:
+            found = self.known[a] = self._fresh(a)
+        return found
+
+    def _fresh(self, a: Atom) -> int:
+        if isinstance(a, str):
+            size = self.bindings.get(a)
+            if size is None:
+                raise Invalid(f"{a} has no size")
+            if size < 1:
+                raise Invalid(f"{a} is {size}; expressions hold for sizes of at least 1")
+            return size
+        if isinstance(a, FloorDiv):
+            den = self.of(a.den)
+            if den == 0:
+                raise Invalid(f"{a.den.text} is 0")
+            return self.of(a.num) // den
+        return (max if a.largest else min)(self.of(part) for part in a.args)
+
+
+def as_int(value: Number) -> int:
+    """For rules, whose annotations say ``int`` where a number with symbols may come as well."""
+    return cast(int, value)
