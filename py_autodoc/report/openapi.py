@@ -17,6 +17,7 @@ import msgspec
 
 from py_autodoc.report import schema
 from py_autodoc.report.schema import (
+    Bundle,
     FileStamp,
     GraphPayload,
     Job,
@@ -95,7 +96,7 @@ def report_schema() -> dict[str, Any]:
 
 def document(operations: Iterable[Operation], version: str = schema.SCHEMA_VERSION) -> dict[str, Any]:
     """OpenAPI 3.1 document of the server's routes and of every wire type."""
-    types = [Report, GraphPayload, NodeDetails, Job, JobRequest, Problem, FileStamp]
+    types = [Report, GraphPayload, NodeDetails, Bundle, Job, JobRequest, Problem, FileStamp]
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)

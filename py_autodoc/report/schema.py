@@ -532,6 +532,33 @@ class NodeDetails(_Wire, frozen=True, kw_only=True):
     stack_trace: str
 
 
+# ---------------------------------------------------------------- without a server
+
+
+class BundleNode(_Wire, frozen=True, kw_only=True):
+    """A node's details without what the payload and the operators of the bundle tell."""
+
+    operator: int | None
+    """Index into ``operators``."""
+    attributes: list[AttributeInfo]
+    """Without their descriptions: those are in ``descriptions`` of the operator."""
+    constants: list[ConstantInfo]
+    doc_string: str
+    metadata: dict[str, str]
+
+
+class Bundle(_Wire, frozen=True, kw_only=True):
+    """Everything the viewer shows of one analysed model, in one piece."""
+
+    version: int
+    payload: GraphPayload
+    operators: list[OperatorDoc]
+    descriptions: list[dict[str, str]]
+    """Index as ``operators``: attribute name → description."""
+    nodes: dict[str, BundleNode]
+    """Node id → details; empty for a model too large to carry them."""
+
+
 # ---------------------------------------------------------------- server
 
 

@@ -160,6 +160,38 @@ export interface components {
       activation_bytes: number | null;
     };
     /**
+     * Bundle
+     * @description Everything the viewer shows of one analysed model, in one piece.
+     */
+    Bundle: {
+      version: number;
+      payload: components['schemas']['GraphPayload'];
+      operators: components['schemas']['OperatorDoc'][];
+      /** @description Index as `operators`: attribute name → description. */
+      descriptions: {
+        [key: string]: string;
+      }[];
+      /** @description Node id → details; empty for a model too large to carry them. */
+      nodes: {
+        [key: string]: components['schemas']['BundleNode'];
+      };
+    };
+    /**
+     * BundleNode
+     * @description A node's details without what the payload and the operators of the bundle tell.
+     */
+    BundleNode: {
+      /** @description Index into `operators`. */
+      operator: number | null;
+      /** @description Without their descriptions: those are in `descriptions` of the operator. */
+      attributes: components['schemas']['AttributeInfo'][];
+      constants: components['schemas']['ConstantInfo'][];
+      doc_string: string;
+      metadata: {
+        [key: string]: string;
+      };
+    };
+    /**
      * ConstantInfo
      * @description A constant input of the node; `values` are its first numbers when they are in the structure.
      */

@@ -35,6 +35,9 @@ export type AttributeInfo = Schemas['AttributeInfo'];
 export type ConstantInfo = Schemas['ConstantInfo'];
 export type OperatorDoc = Schemas['OperatorDoc'];
 
+export type Bundle = Schemas['Bundle'];
+export type BundleNode = Schemas['BundleNode'];
+
 export type Job = Schemas['Job'];
 export type JobRequest = Schemas['JobRequest'];
 export type Problem = Schemas['Problem'];

@@ -1,0 +1,56 @@
+"""A model's view in one piece: what the viewer needs when no server answers.
+
+The notebook widget and the one-file page carry it. Stack traces are left out: they hold the paths of
+the machine that exported the model.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+
+import msgspec
+
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.details import node_details
+from py_autodoc.report.labels import is_constant
+from py_autodoc.report.payload import build_payload
+from py_autodoc.report.schema import Bundle, BundleNode, OperatorDoc
+
+MAX_DETAILS = 20_000
+"""Nodes of a larger model come without attributes and constants; the viewer says so."""
+_DESCRIBED = {"description": ""}
+
+
+def build_bundle(analysis: Analysis) -> bytes:
+    """The bundle of a model as gzipped JSON; the same model gives the same bytes."""
+    operators: dict[tuple[str, str, int], int] = {}
+    pool: list[OperatorDoc] = []
+    descriptions: list[dict[str, str]] = []
+    nodes: dict[str, BundleNode] = {}
+    for number in _detailed(analysis):
+        found = node_details(analysis.loaded, analysis.model, analysis.types, number)
+        place = None
+        if found.operator is not None:
+            key = (found.operator.domain, found.operator.type, found.operator.since_version)
+            place = operators.setdefault(key, len(pool))
+            if place == len(pool):
+                pool.append(found.operator)
+                descriptions.append({})
+            descriptions[place].update({a.name: a.description for a in found.attributes if a.description})
+        nodes[str(number)] = BundleNode(
+            operator=place,
+            attributes=[msgspec.structs.replace(a, **_DESCRIBED) for a in found.attributes],
+            constants=found.constants,
+            doc_string=found.doc_string,
+            metadata=found.metadata,
+        )
+    bundle = Bundle(
+        version=1, payload=build_payload(analysis), operators=pool, descriptions=descriptions, nodes=nodes
+    )
+    return gzip.compress(msgspec.json.encode(bundle), 9, mtime=0)
+
+
+def _detailed(analysis: Analysis) -> Iterator[int]:
+    nodes = [node.id for node in analysis.model.nodes if not is_constant(node)]
+    return iter(nodes if len(nodes) <= MAX_DETAILS else [])
