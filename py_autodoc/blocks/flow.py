@@ -32,6 +32,8 @@ class Flow:
             if model.nodes[number].op_type != "Constant" or model.nodes[number].domain
         ]
         self.position: dict[int, int] = {number: at for at, number in enumerate(self.order)}
+        self.results = frozenset(model.graphs[graph].outputs)
+        """Tensors this graph returns."""
         self._folded: set[int] = set()
         for number in self.order:
             node = model.nodes[number]
@@ -73,7 +75,7 @@ class Flow:
     def only_consumer(self, tensor: int) -> int:
         """The one reader of a tensor nobody else needs; -1 otherwise."""
         entry = self.model.tensors[tensor]
-        if entry.is_output or len(entry.consumers) != 1 or tensor in self.model.graphs[self.graph].outputs:
+        if entry.is_output or len(entry.consumers) != 1 or tensor in self.results:
             return -1
         return entry.consumers[0] if entry.consumers[0] in self.position else -1
 

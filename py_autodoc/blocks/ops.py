@@ -1,0 +1,278 @@
+"""What recognisers ask of operators: which carry weights, which only hand on, axes, scalars, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from typing import Any
+
+from py_autodoc.blocks.flow import COPIES, RESHAPES, Flow
+from py_autodoc.blocks.model import Fact, Found
+from py_autodoc.graph.model import Dim
+
+KNOWN = frozenset({"", "com.microsoft", "com.ms.internal.nhwc"})
+"""Domains whose operators are known here by their type alone."""
+CONV = frozenset({
+    "Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "DeformConv", "FusedConv", "NhwcFusedConv",
+    "NhwcConv", "QLinearConvTranspose",
+})  # fmt: skip
+LINEAR = frozenset({
+    "Gemm", "MatMul", "QLinearMatMul", "MatMulInteger", "FusedGemm", "FusedMatMul", "QGemm", "MatMulNBits",
+    "MatMulBnb4", "MatMulFpQ4", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "GemmFloat8", "Einsum",
+    "FusedMatMulActivation", "TransposeMatMul",
+})  # fmt: skip
+RECURRENT = frozenset({"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "AttnLSTM"})
+ATTENTION = frozenset({
+    "Attention", "MultiHeadAttention", "GroupQueryAttention", "PackedAttention", "PackedMultiHeadAttention",
+    "DecoderMaskedSelfAttention", "DecoderMaskedMultiHeadAttention", "QAttention", "QOrderedAttention",
+    "LongformerAttention", "SparseAttention", "PagedAttention", "DecoderAttention", "LinearAttention",
+    "FlexAttention", "RelativePositionalAttention",
+})  # fmt: skip
+MOE = frozenset({"MoE", "QMoE", "ShardedMoE"})
+NORMS = {
+    "BatchNormalization": "BatchNormalization",
+    "LayerNormalization": "LayerNormalization",
+    "SkipLayerNormalization": "LayerNormalization",
+    "EmbedLayerNormalization": "LayerNormalization",
+    "QEmbedLayerNormalization": "LayerNormalization",
+    "QOrderedLayerNormalization": "LayerNormalization",
+    "RMSNormalization": "RMSNormalization",
+    "SimplifiedLayerNormalization": "RMSNormalization",
+    "SkipSimplifiedLayerNormalization": "RMSNormalization",
+    "GroupNormalization": "GroupNormalization",
+    "GroupNorm": "GroupNormalization",
+    "SkipGroupNorm": "GroupNormalization",
+    "InstanceNormalization": "InstanceNormalization",
+    "LpNormalization": "LpNormalization",
+    "MeanVarianceNormalization": "MeanVarianceNormalization",
+    "LRN": "LRN",
+}
+"""Operator → the normalization it amounts to."""
+QUANTIZE = frozenset({"QuantizeLinear", "DequantizeLinear"})
+PASS = COPIES | QUANTIZE
+"""Hand their first input on, to the reader of an architecture."""
+MOVES = PASS | RESHAPES
+_TENSOR_FLOATS = frozenset({1, 10, 11, 16, 17, 18, 19, 20, 23, 24})
+"""Float element types of ``TensorProto.DataType``, 8-bit and 4-bit ones included."""
+_QUANTIZED = frozenset({2, 3, 21, 22})
+_MAX_STEPS = 64
+_MAX_FEED = 256
+
+
+def op(flow: Flow, number: int) -> str:
+    """Operator type in ai.onnx and the Microsoft domains, ``domain::Op`` elsewhere, empty for -1."""
+    if number < 0:
+        return ""
+    node = flow.model.nodes[number]
+    return node.op_type if node.domain in KNOWN else f"{node.domain}::{node.op_type}"
+
+
+def is_linear(flow: Flow, number: int) -> bool:
+    """A matrix product with a constant matrix."""
+    if op(flow, number) not in LINEAR:
+        return False
+    return matrix(flow, number) >= 0
+
+
+def matrix(flow: Flow, number: int) -> int:
+    """The constant matrix of a product: its last constant factor of two dimensions or more; -1 without."""
+    name, node = op(flow, number), flow.node(number)
+    if name in ("QLinearMatMul", "QGemm"):
+        factors: tuple[int, ...] = node.inputs[0:1] + node.inputs[3:4]
+    elif name == "Einsum":
+        factors = node.inputs
+    else:
+        factors = node.inputs[:2]
+    for tensor in reversed(factors):
+        if tensor >= 0 and flow.constant(tensor):
+            shape = flow.shape(tensor)
+            if shape is None or len(shape) >= 2:
+                return tensor
+    return -1
+
+
+def has_weights(flow: Flow, number: int) -> bool:
+    """True for an operator that applies learned matrices or kernels, bodies of control flow included."""
+    name = op(flow, number)
+    if name in CONV or name in RECURRENT or name in MOE:
+        return True
+    if name in LINEAR:
+        return is_linear(flow, number)
+    node = flow.node(number)
+    if name in ATTENTION:
+        return any(flow.constant(t) for t in node.inputs if t >= 0)
+    if node.subgraphs:
+        nodes, graphs = flow.model.nodes, flow.model.graphs
+        kinds = CONV | LINEAR | RECURRENT
+        return any(nodes[n].op_type in kinds for _, body in node.subgraphs for n in graphs[body].nodes)
+    if node.domain in KNOWN:
+        return False
+    return any(len(flow.shape(t) or ()) >= 2 and floating(flow, t) for t in flow.weights(number))
+
+
+def floating(flow: Flow, tensor: int) -> bool:
+    """Float element type, or one that quantized activations have; unknown counts as float."""
+    dtype = flow.types.dtypes[tensor]
+    return dtype == 0 or dtype in _TENSOR_FLOATS or dtype in _QUANTIZED
+
+
+def scalar(flow: Flow, tensor: int) -> float | None:
+    """Value of a constant with one element, None else."""
+    if tensor < 0 or not flow.constant(tensor):
+        return None
+    value = flow.value(tensor)
+    if value is None or value.size != 1 or value.dtype.kind not in "fiu":
+        return None
+    return float(value.reshape(-1)[0])
+
+
+def ints(flow: Flow, tensor: int) -> list[int] | None:
+    """Values of a known integer tensor, None else."""
+    value = flow.value(tensor)
+    if value is None or value.dtype.kind not in "iu":
+        return None
+    return [int(v) for v in value.reshape(-1)]
+
+
+def axes(flow: Flow, number: int) -> list[int] | None:
+    """Axes of a reduction, non-negative and sorted; None when unknown, all of them when left out."""
+    node = flow.node(number)
+    data = flow.shape(node.inputs[0]) if node.inputs else None
+    if data is None:
+        return None
+    given: Any = node.attributes.get("axes")
+    if given is None and len(node.inputs) > 1 and node.inputs[1] >= 0:
+        given = ints(flow, node.inputs[1])
+        if given is None:
+            return None
+    if given is None:
+        return list(range(len(data)))
+    if not isinstance(given, (list, tuple)) or not all(isinstance(a, int) for a in given):
+        return None
+    rank = len(data)
+    return sorted({a % rank for a in given}) if rank else []
+
+
+def size(shape: Iterable[Dim] | None) -> int | None:
+    """Number of elements, None when a size is unknown."""
+    if shape is None:
+        return None
+    sizes = list(shape)
+    return prod(d for d in sizes if isinstance(d, int)) if all(isinstance(d, int) for d in sizes) else None
+
+
+def dim(flow: Flow, tensor: int, axis: int) -> int | None:
+    """A size along an axis when it is a known number."""
+    shape = flow.shape(tensor)
+    if shape is None or not -len(shape) <= axis < len(shape):
+        return None
+    found = shape[axis]
+    return found if isinstance(found, int) else None
+
+
+def output(flow: Flow, number: int) -> int:
+    """First output of a node, -1 without."""
+    node = flow.node(number)
+    return node.outputs[0] if node.outputs else -1
+
+
+def next_node(flow: Flow, tensor: int, through: frozenset[str] = PASS) -> tuple[int, list[int]]:
+    """The one reader behind ``tensor``, operators in ``through`` passed; -1 when there are several.
+
+    Also gives the nodes passed.
+    """
+    passed: list[int] = []
+    for _ in range(_MAX_STEPS):
+        number = flow.only_consumer(tensor) if tensor >= 0 else -1
+        if number < 0:
+            return -1, passed
+        node = flow.node(number)
+        if node.domain or node.op_type not in through or not node.inputs or node.inputs[0] != tensor:
+            return number, passed
+        passed.append(number)
+        tensor = output(flow, number)
+    return -1, passed
+
+
+def behind(flow: Flow, tensor: int, through: frozenset[str] = PASS) -> tuple[int, int, list[int]]:
+    """(tensor, its producer or -1, nodes passed) behind ``tensor``, ``through`` looked through."""
+    passed = list(flow.chain_back(tensor, through))
+    if passed:
+        tensor = flow.node(passed[-1]).inputs[0]
+    return tensor, flow.producer(tensor), passed
+
+
+def per_channel(flow: Flow, tensor: int, like: int) -> bool:
+    """A constant that holds one number, or one for each place of a single axis of ``like``."""
+    if not flow.constant(tensor):
+        return False
+    shape = flow.shape(tensor)
+    if shape is None:
+        return False
+    long = [(axis - len(shape), d) for axis, d in enumerate(shape) if d != 1]
+    if not long:
+        return True
+    if len(long) > 1:
+        return False
+    axis, length = long[0]
+    against = flow.shape(like)
+    if against is None or -axis > len(against):
+        return False
+    other = against[axis]
+    return other == length or not isinstance(other, int)
+
+
+def feeders(flow: Flow, nodes: Iterable[int]) -> set[int]:
+    """Nodes that make constants for ``nodes`` alone: dequantized or transposed weights, filled shapes."""
+    wanted = set(nodes)
+    found: set[int] = set()
+    stack = list(wanted)
+    while stack and len(found) < _MAX_FEED:
+        for tensor in flow.weights(stack.pop()):
+            number = flow.producer(tensor)
+            if number < 0 or number in wanted or number in found:
+                continue
+            readers = flow.model.tensors[tensor].consumers
+            if all(reader in wanted or reader in found for reader in readers):
+                found.add(number)
+                stack.append(number)
+    return found
+
+
+def block(
+    flow: Flow,
+    kind: str,
+    nodes: Iterable[int],
+    anchor: int,
+    *,
+    variant: str = "",
+    confidence: float = 1.0,
+    facts: dict[str, Fact] | None = None,
+) -> Found:
+    """A ``Found`` with its weights' own nodes added and its inputs and outputs worked out."""
+    members = set(nodes)
+    members |= feeders(flow, members)
+    tensors = flow.model.tensors
+    inputs: dict[int, None] = {}
+    outputs: dict[int, None] = {}
+    for number in sorted(members):
+        for tensor in flow.data(number):
+            if flow.producer(tensor) not in members:
+                inputs[tensor] = None
+        for tensor in flow.node(number).outputs:
+            if tensor < 0:
+                continue
+            entry = tensors[tensor]
+            returned = entry.is_output or tensor in flow.results
+            if returned or any(reader not in members for reader in entry.consumers):
+                outputs[tensor] = None
+    return Found(
+        kind=kind,
+        nodes=tuple(sorted(members)),
+        anchor=anchor,
+        variant=variant,
+        confidence=confidence,
+        inputs=tuple(inputs),
+        outputs=tuple(outputs),
+        facts=facts or {},
+    )
