@@ -11,7 +11,7 @@ body once. An ideal allocator needs at least this; real ones take about 0.7 to 2
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.graph.model import Model, Node, SubGraph, TensorKind, TypeTable
@@ -42,23 +42,105 @@ class PeakMemory:
     reason: str = ""
 
 
+@dataclass(slots=True)
+class Sweep:
+    """What one pass over the nodes of a graph saw. A step is a position in the graph's own order."""
+
+    bytes: int = 0
+    """The peak, bodies on top."""
+    step: int = -1
+    """Where it stands first, -1 for before the first node."""
+    body: int = -1
+    """The graph whose own peak is part of it; -1 when it stands outside of any body."""
+    node: int = -1
+    alone: int = 0
+    """The peak with bodies left out."""
+    curve: list[int] = field(default_factory=list)
+    """Bytes live while the node of each step runs, bodies on top."""
+    tops: dict[int, int] = field(default_factory=dict)
+    """Step → what its costliest body holds at most."""
+    start: int = 0
+    """Bytes of the inputs, before the first node."""
+    within: int = 0
+    """Bytes while the bodies of the node at hand run."""
+
+    def begin(self, live: int) -> None:
+        """``live`` bytes before the first node."""
+        self.start = self.bytes = self.alone = live
+
+    def see(self, live: int, step: int, node: int) -> None:
+        """``live`` bytes once the outputs of ``node`` stand beside what it needs."""
+        if live > self.alone:
+            self.alone = live
+        if live > self.bytes:
+            self.bytes, self.step, self.node, self.body = live, step, node, -1
+        self.curve.append(max(live, self.within))
+        self.within = 0
+
+    def inside(self, live: int, step: int, node: Node, bodies: Sequence[int]) -> None:
+        """The costliest body of ``node`` on top of ``live`` bytes outside."""
+        body = max((graph for _, graph in node.subgraphs), key=bodies.__getitem__)
+        self.tops[step] = bodies[body]
+        self.within = total = live + bodies[body]
+        if total > self.bytes:
+            self.bytes, self.step, self.node, self.body = total, step, node.id, body
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """The sweeps over every graph and how long each tensor lives.
+
+    ``first`` and ``last``, by tensor id, are the steps (positions in the order of the tensor's own
+    graph, Constant nodes left out) between which the tensor is alive, both included: ``first`` is -1
+    for inputs, ``last`` the last step for what lives until the end (outputs, inputs nobody reads), and
+    both are ``NEVER`` for weights.
+    """
+
+    peak: PeakMemory
+    order: list[list[int]]
+    """By graph: the node of each step."""
+    first: list[int]
+    last: list[int]
+    simple: list[Sweep]
+    """By graph; empty when a size is unknown."""
+    inplace: list[Sweep]
+    memory: dict[int, int]
+    """Tensor → the tensor whose memory it takes over, for those without memory of their own (in place)."""
+
+
+NEVER = -2
+
+
 def peak_activation(model: Model, types: TypeTable, sizes: Sizes | None = None) -> PeakMemory:
     """Peak activation memory of one inference, in bytes. Linear in the size of the graph."""
+    return liveness(model, types, sizes).peak
+
+
+def liveness(model: Model, types: TypeTable, sizes: Sizes | None = None) -> Liveness:
+    """Who lives when, and how many bytes that takes. Linear in the size of the graph."""
     table = (sizes or Sizes(model, types)).bytes
     missing = _unsized(model, table)
-    if missing:
-        return PeakMemory(None, None, reason=missing)
     size = [n or 0 for n in table]
-    bodies_simple = [0] * len(model.graphs)
-    bodies_inplace = [0] * len(model.graphs)
-    simple = inplace = _Peak()
+    order: list[list[int]] = [[] for _ in model.graphs]
+    simple = [Sweep() for _ in model.graphs]
+    inplace = [Sweep() for _ in model.graphs]
+    first, last = [NEVER] * len(model.tensors), [NEVER] * len(model.tensors)
+    memory: dict[int, int] = {}
+    bodies_simple, bodies_inplace = [0] * len(model.graphs), [0] * len(model.graphs)
     for graph in reversed(model.graphs):  # a body comes after what holds it
         plan = _Plan(model, graph)
-        simple = plan.simple(size, bodies_simple)
-        inplace = plan.inplace(size, bodies_inplace)
-        bodies_simple[graph.id] = simple.bytes
-        bodies_inplace[graph.id] = inplace.bytes
-    return PeakMemory(simple.bytes, inplace.bytes, simple.node, inplace.node, simple.alone, inplace.alone)
+        order[graph.id] = [node.id for node in plan.order]
+        plan.lifetimes(first, last)
+        if missing:
+            continue
+        simple[graph.id] = a = plan.simple(size, bodies_simple)
+        inplace[graph.id] = b = plan.inplace(size, bodies_inplace, memory)
+        bodies_simple[graph.id], bodies_inplace[graph.id] = a.bytes, b.bytes
+    if missing:
+        return Liveness(PeakMemory(None, None, reason=missing), order, first, last, [], [], {})
+    a, b = simple[0], inplace[0]
+    peak = PeakMemory(a.bytes, b.bytes, a.node, b.node, a.alone, b.alone)
+    return Liveness(peak, order, first, last, simple, inplace, memory)
 
 
 def _unsized(model: Model, table: Sequence[int | None]) -> str:
@@ -67,28 +149,6 @@ def _unsized(model: Model, table: Sequence[int | None]) -> str:
         if table[tensor.id] is None and tensor.kind not in (TensorKind.INITIALIZER, TensorKind.CONSTANT):
             return f"the size of {tensor.name or f'tensor {tensor.id}'} is not known"
     return ""
-
-
-@dataclass(slots=True)
-class _Peak:
-    """A running maximum; ``alone`` leaves bodies out."""
-
-    bytes: int = 0
-    node: int = -1
-    alone: int = 0
-
-    def see(self, live: int, node: int) -> None:
-        """``live`` bytes while ``node`` runs."""
-        if live > self.alone:
-            self.alone = live
-        if live > self.bytes:
-            self.bytes, self.node = live, node
-
-    def inside(self, live: int, node: Node, bodies: Sequence[int]) -> None:
-        """The costliest body of ``node`` on top of ``live`` bytes outside."""
-        total = live + max(bodies[body] for _, body in node.subgraphs)
-        if total > self.bytes:
-            self.bytes, self.node = total, node.id
 
 
 class _Plan:
@@ -145,37 +205,48 @@ class _Plan:
             number = self.model.graphs[self.model.nodes[number].graph].parent_node
         return -1
 
-    def simple(self, size: Sequence[int], bodies: Sequence[int]) -> _Peak:
+    def lifetimes(self, first: list[int], last: list[int]) -> None:
+        """Enter the first and last step of this graph's tensors."""
+        end = len(self.order) - 1
+        for tensor in self.inputs:
+            first[tensor], last[tensor] = -1, min(self.last.get(tensor, end), end)
+        for at, made in enumerate(self.made):
+            for tensor in made:
+                until = min(self.last.get(tensor, at), end)
+                # Used before it is made, in a graph with a circle: nothing frees it.
+                first[tensor], last[tensor] = at, until if until >= at else end
+
+    def simple(self, size: Sequence[int], bodies: Sequence[int]) -> Sweep:
         """Every output has its own memory. ``bodies[g]`` is the peak inside graph ``g``."""
-        peak = _Peak()
+        sweep = Sweep()
         live = sum(size[t] for t in self.inputs)
-        peak.see(live, -1)
+        sweep.begin(live)
         held = set(self.inputs)
-        for node, made, dead in zip(self.order, self.made, self.dead, strict=True):
+        for at, (node, made, dead) in enumerate(zip(self.order, self.made, self.dead, strict=True)):
             if node.subgraphs:
-                peak.inside(live, node, bodies)
+                sweep.inside(live, at, node, bodies)
             for tensor in made:
                 live += size[tensor]
             held.update(made)
-            peak.see(live, node.id)
+            sweep.see(live, at, node.id)
             for tensor in dead:
                 if tensor in held:  # not yet made: only in a graph with a circle
                     live -= size[tensor]
-        return peak
+        return sweep
 
-    def inplace(self, size: Sequence[int], bodies: Sequence[int]) -> _Peak:
-        """Views share memory, elementwise operators reuse what dies."""
+    def inplace(self, size: Sequence[int], bodies: Sequence[int], memory: dict[int, int]) -> Sweep:
+        """Views share memory, elementwise operators reuse what dies; who takes whose goes to ``memory``."""
         owner = {tensor: tensor for tensor in self.inputs}
         """Tensor → the tensor whose memory it uses."""
         users = dict.fromkeys(self.inputs, 1)
         """Memory (by its first tensor) → living tensors in it."""
         feeds = frozenset(self.inputs)
-        peak = _Peak()
+        sweep = Sweep()
         live = sum(size[t] for t in self.inputs)
-        peak.see(live, -1)
+        sweep.begin(live)
         for at, node in enumerate(self.order):
             if node.subgraphs:
-                peak.inside(live, node, bodies)
+                sweep.inside(live, at, node, bodies)
             host = self._host(node, at, owner, users, feeds, size)
             for tensor in self.made[at]:
                 if host < 0 or tensor != node.outputs[0]:
@@ -183,17 +254,17 @@ class _Plan:
                     users[tensor] = 1
                     live += size[tensor]
                 else:
-                    owner[tensor] = host
+                    owner[tensor] = memory[tensor] = host
                     users[host] += 1
-            peak.see(live, node.id)
+            sweep.see(live, at, node.id)
             for tensor in self.dead[at]:
-                memory = owner.get(tensor, -1)
-                if memory < 0:
+                held = owner.get(tensor, -1)
+                if held < 0:
                     continue
-                users[memory] -= 1
-                if not users[memory]:
-                    live -= size[memory]
-        return peak
+                users[held] -= 1
+                if not users[held]:
+                    live -= size[held]
+        return sweep
 
     def _host(
         self,

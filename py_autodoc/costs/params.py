@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from py_autodoc.costs.sizes import FLOAT_TYPES, Sizes
 from py_autodoc.costs.slots import (
@@ -30,12 +31,31 @@ from py_autodoc.costs.slots import (
     PER_CHANNEL,
     QUANTIZED,
     VIEWS,
+    packed_bits,
     packed_elements,
 )
 from py_autodoc.graph.model import ConstTensor, Model, Node, Tensor, TensorKind, TypeTable
+from py_autodoc.graph.values import BITS
 
-_BOOL, _STRING = 9, 8
+_FLOAT, _BOOL, _STRING = 1, 9, 8
 _CONSTANT_KINDS = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+
+
+class Constant(NamedTuple):
+    """A stored or generated constant as it is counted: what two tensors share is one constant."""
+
+    tensor: int
+    """-1 for numbers that ai.onnx.ml keeps in an attribute."""
+    node: int
+    """The first node that uses it, past those that only prepare it; -1 for none."""
+    dtype: int
+    bytes: int | None
+    """As stored; a generated weight at its full size."""
+    params: int
+    bits: int = 0
+    """Size of one weight where several share an element, 0 where an element is a weight."""
+    origin: str = "inline"
+    """``inline`` (in the model file), ``external``, or ``generated`` (a ConstantOfShape)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +76,8 @@ class ParamTable:
     """Parameters that no node uses."""
     tensors: frozenset[int] = frozenset()
     """Ids of the tensors that count as parameters."""
+    constants: tuple[Constant, ...] = ()
+    """Every constant once; their bytes add up to ``weight_bytes``, their parameters to ``total``."""
 
 
 def count_params(model: Model, types: TypeTable, sizes: Sizes | None = None) -> ParamTable:
@@ -75,6 +97,7 @@ class _Count:
         self.other: Counter[str] = Counter()
         self.tensors: set[int] = set()
         self.regions: set[tuple[object, ...]] = set()
+        self.constants: list[Constant] = []
 
     def run(self) -> ParamTable:
         for tensor in self.model.tensors:
@@ -87,7 +110,7 @@ class _Count:
                 self._attributes(node)
         return ParamTable(
             self.total, self.params, self.node_bytes, self.weight_bytes, dict(self.other), self.unused,
-            frozenset(self.tensors),
+            frozenset(self.tensors), tuple(self.constants),
         )  # fmt: skip
 
     def _constant(self, tensor: Tensor) -> None:
@@ -100,26 +123,30 @@ class _Count:
         elements = self.sizes.numel[tensor.id] or 0
         if storage is not None and storage.sparse_values is not None:
             elements = storage.sparse_values
-        reason, elements = self._kind(tensor, elements)
+        reason, elements, bits = self._kind(tensor, elements)
         if reason:
             self.other[reason] += elements
-        self._add(tensor.id, 0 if reason else elements, self.sizes.bytes[tensor.id])
+        origin = "external" if storage is not None and storage.location else "inline"
+        self._add(tensor.id, 0 if reason else elements, self.sizes.bytes[tensor.id], bits, origin)
         if not reason:
             self.tensors.add(tensor.id)
 
-    def _kind(self, tensor: Tensor, elements: int) -> tuple[str, int]:
-        """("", parameters) or (why it is none, elements)."""
+    def _kind(self, tensor: Tensor, elements: int) -> tuple[str, int, int]:
+        """("", parameters, bits of a packed one) or (why it is none, elements, 0)."""
         dtype = self.types.dtypes[tensor.id] or tensor.dtype
         if tensor.quantized_scale:
-            return ("scales" if dtype in FLOAT_TYPES else "zero_points"), elements
+            return ("scales" if dtype in FLOAT_TYPES else "zero_points"), elements, 0
         if dtype in FLOAT_TYPES:
-            return "", elements
+            return "", elements, 0
         if dtype in (_BOOL, _STRING):
-            return ("masks" if dtype == _BOOL else "text"), elements
+            return ("masks" if dtype == _BOOL else "text"), elements, 0
         use = self._quantized_use(tensor)
         if use is None:
-            return "integer_constants", elements
-        return "", packed_elements(*use, elements)
+            return "integer_constants", elements, 0
+        if BITS.get(dtype, 8) < 8:  # one element is one weight
+            return "", elements, 0
+        packed = packed_elements(*use, elements)
+        return "", packed, packed_bits(*use) if packed != elements else 0
 
     def _quantized_use(self, tensor: Tensor) -> tuple[Node, int] | None:
         """The (node, input) that takes the tensor as a quantized weight, through views and Gather."""
@@ -149,7 +176,7 @@ class _Count:
             return
         if self.types.dtypes[made] in FLOAT_TYPES and self._reaches_weight(made):
             self.tensors.add(made)
-            self._add(made, elements, self.sizes.bytes[made])
+            self._add(made, elements, self.sizes.bytes[made], 0, "generated")
 
     def _reaches_weight(self, tensor: int) -> bool:
         """True when a weight input takes the tensor, directly or through views."""
@@ -176,18 +203,22 @@ class _Count:
         for name in ML_ATTRIBUTES.get(node.op_type, ()):
             value = node.attributes.get(name)
             if isinstance(value, list):
-                self._own(node.id, len(value), 4 * len(value))
+                self._own(Constant(-1, node.id, _FLOAT, 4 * len(value), len(value)))
             elif isinstance(value, ConstTensor):
                 count = 1
                 for d in value.shape:
                     count *= max(d, 0)
-                self._own(node.id, count, value.storage.bytes)
+                origin = "external" if value.storage.location else "inline"
+                self._own(Constant(-1, node.id, value.dtype, value.storage.bytes, count, 0, origin))
 
-    def _add(self, tensor: int, params: int, size: int | None) -> None:
-        self._own(self._first_user(tensor), params, size)
+    def _add(self, tensor: int, params: int, size: int | None, bits: int, origin: str) -> None:
+        dtype = self.types.dtypes[tensor] or self.model.tensors[tensor].dtype
+        self._own(Constant(tensor, self._first_user(tensor), dtype, size, params, bits, origin))
 
-    def _own(self, node: int, params: int, size: int | None) -> None:
-        """Give ``params`` and ``size`` bytes to a node (-1: nobody uses them) and to the totals."""
+    def _own(self, constant: Constant) -> None:
+        """Give a constant to the node that uses it first, and to the totals."""
+        self.constants.append(constant)
+        _, node, _, size, params, *_ = constant
         self.total += params
         self.weight_bytes = _plus(self.weight_bytes, size)
         if node < 0:

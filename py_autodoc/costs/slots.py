@@ -80,6 +80,18 @@ ML_ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
 """ai.onnx.ml keeps what it learned in attributes."""
 
 
+def packed_bits(node: Node, place: int) -> int:
+    """Bits of one weight where ``packed_elements`` finds several in an element, else 0."""
+    if node.op_type == "MatMulBnb4":
+        return 4
+    if node.op_type in ("MatMulNBits", "QMoE", "GatherBlockQuantized"):
+        name = "expert_weight_bits" if node.op_type == "QMoE" else "bits"
+        bits = node.attributes.get(name, 4)
+        if bits in (2, 4):
+            return int(bits)
+    return 0
+
+
 def packed_elements(node: Node, place: int, stored: int) -> int:
     """Weights in ``stored`` elements of the quantized input ``place``: several may share a byte.
 

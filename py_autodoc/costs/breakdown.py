@@ -1,0 +1,154 @@
+"""Where the bytes are: weights by element type and by the operator that uses them, activations by operator.
+
+Weights are the constants of ``params``: stored sizes (4-bit types packed), shared ones once, generated
+ones at their full size. Activations are the bytes that nodes produce in one inference, bodies as often as
+they run; the branch of an If that the totals leave out is left out here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+
+from py_autodoc.costs.engine import MAX_NUMBER, NodeCost
+from py_autodoc.costs.memory import SHARES_INPUT
+from py_autodoc.costs.params import Constant, ParamTable
+from py_autodoc.costs.sizes import Sizes
+from py_autodoc.graph.model import Model, Tensor, TensorKind
+
+TOP = 10
+"""Weights and activations that are listed one by one."""
+
+ORIGINS = ("inline", "external", "generated")
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+
+
+@dataclass(slots=True)
+class Share:
+    """A part of the constants. ``bytes`` is None when the size of one of them is unknown."""
+
+    tensors: int = 0
+    params: int = 0
+    bytes: int | None = 0
+
+    def add(self, constant: Constant) -> None:
+        """Count one more."""
+        self.tensors += 1
+        self.params += constant.params
+        self.bytes = None if self.bytes is None or constant.bytes is None else self.bytes + constant.bytes
+
+
+@dataclass(slots=True)
+class Produced:
+    """What the nodes of one operator type produce in one inference.
+
+    ``bytes`` is the sum of what is known, None when nothing is; ``unknown`` counts the nodes that it
+    leaves out because an output has no known size.
+    """
+
+    nodes: int = 0
+    bytes: int | None = None
+    unknown: int = 0
+
+    def add(self, number: int | None) -> None:
+        """Count one more node."""
+        self.nodes += 1
+        if number is None:
+            self.unknown += 1
+        else:
+            self.bytes = (self.bytes or 0) + number
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """Bytes by what they are. Operators are (domain, operator); ``("", "")`` stands for no user."""
+
+    by_dtype: dict[tuple[int, int], Share]
+    """(element type, bits of one weight where several share an element, else 0) → weights."""
+    by_op: dict[tuple[str, str], Share]
+    """Operator of the first node that uses them → weights."""
+    by_origin: dict[str, Share]
+    """``inline``, ``external``, ``generated`` → weights."""
+    produced: dict[tuple[str, str], Produced]
+    """Operator → activations. An inner node and the control-flow node that hands its output on count both."""
+    produced_total: Produced
+    largest_weights: tuple[Constant, ...]
+    largest_activations: tuple[int, ...]
+    """Tensor ids, graph inputs included; views of another listed tensor's memory left out."""
+
+
+def breakdown(
+    model: Model,
+    sizes: Sizes,
+    params: ParamTable,
+    costs: Sequence[NodeCost],
+) -> Breakdown:
+    """Break the bytes of weights and activations down. Linear in the size of the graph.
+
+    Never raises on content.
+    """
+    by_dtype: dict[tuple[int, int], Share] = {}
+    by_op: dict[tuple[str, str], Share] = {}
+    by_origin = {origin: Share() for origin in ORIGINS}
+    for constant in params.constants:
+        node = model.nodes[constant.node] if constant.node >= 0 else None
+        by_dtype.setdefault((constant.dtype, constant.bits), Share()).add(constant)
+        by_op.setdefault((node.domain, node.op_type) if node else ("", ""), Share()).add(constant)
+        by_origin[constant.origin].add(constant)
+    produced, total = _produced(model, sizes, costs)
+    stored = (c for c in params.constants if c.tensor >= 0 and c.bytes)
+    return Breakdown(
+        by_dtype=by_dtype,
+        by_op=by_op,
+        by_origin=by_origin,
+        produced=produced,
+        produced_total=total,
+        largest_weights=tuple(nsmallest(TOP, stored, key=lambda c: (-(c.bytes or 0), c.tensor))),
+        largest_activations=_largest(model, sizes),
+    )
+
+
+def _produced(
+    model: Model, sizes: Sizes, costs: Sequence[NodeCost]
+) -> tuple[dict[tuple[str, str], Produced], Produced]:
+    """Bytes of the outputs of every counted node, by operator and in all."""
+    table: dict[tuple[str, str], Produced] = {}
+    total = Produced()
+    size = sizes.bytes
+    for node, entry in zip(model.nodes, costs, strict=True):
+        if not entry.counted or (node.op_type == "Constant" and not node.domain):
+            continue
+        number: int | None = 0
+        for tensor in node.outputs:
+            if tensor >= 0:
+                own = size[tensor]
+                number = None if number is None or own is None else number + own
+        if number is not None:
+            number *= entry.times
+        if number is not None and number > MAX_NUMBER:
+            number = None
+        table.setdefault((node.domain, node.op_type), Produced()).add(number)
+        total.add(number)
+    return table, total
+
+
+def _largest(model: Model, sizes: Sizes) -> tuple[int, ...]:
+    """The largest activations of all graphs, ties in the order of the file."""
+    size = sizes.bytes
+    candidates = (
+        tensor.id
+        for tensor in model.tensors
+        if size[tensor.id] and tensor.kind not in _CONSTANT and not _is_view(model, tensor)
+    )
+    return tuple(nsmallest(TOP, candidates, key=lambda tensor: (-(size[tensor] or 0), tensor)))
+
+
+def _is_view(model: Model, tensor: Tensor) -> bool:
+    """True for an activation under another shape."""
+    if tensor.producer < 0:
+        return False
+    node = model.nodes[tensor.producer]
+    if node.domain or node.op_type not in SHARES_INPUT or not node.inputs or node.outputs[0] != tensor.id:
+        return False
+    return node.inputs[0] >= 0 and model.tensors[node.inputs[0]].kind not in _CONSTANT
