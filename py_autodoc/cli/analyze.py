@@ -37,6 +37,7 @@ class _Request:
     assume: bool
     max_layers: int | None
     thresholds: str | None
+    read_weights: bool
     progress: bool | None
 
 
@@ -72,6 +73,11 @@ class _Request:
     help="TOML or JSON file that changes the rules' thresholds and severities, or disables rules.",
 )
 @click.option(
+    "--read-weights",
+    is_flag=True,
+    help="Read every weight, for the rules about their values (NaN, all zero, duplicates).",
+)
+@click.option(
     "--progress/--no-progress", default=None, help="Show progress on stderr (default: on a terminal)."
 )
 @click.option(
@@ -82,7 +88,7 @@ class _Request:
     help="How much to log on stderr; debug shows tracebacks.",
 )
 def command(log_level: str, **options: object) -> int:
-    """Read the structure of MODEL (never its weights) and say what it is and what it costs.
+    """Read the structure of MODEL (never its weights, unless asked to) and say what it is and what it costs.
 
     Without an output option: a summary on a terminal, the JSON report when stdout is not one.
 
@@ -134,6 +140,7 @@ def _analyze(request: _Request) -> Analysis:
         batch_size=request.batch_size,
         assume=request.assume,
         thresholds=settings(request.thresholds),
+        read_weights=request.read_weights,
     )
     with ProgressLine(printable(os.path.basename(request.model)), request.progress) as progress:
         return run(request.model, options, progress.update)

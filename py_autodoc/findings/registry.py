@@ -22,6 +22,7 @@ from py_autodoc.costs.memory import PeakMemory
 from py_autodoc.costs.params import ParamTable
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.graph.model import Diagnostic, Model, TypeTable
+from py_autodoc.graph.weight_stats import TensorFacts
 
 SEVERITIES = ("info", "low", "medium", "high")
 Number = int | float
@@ -46,17 +47,6 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class WeightFacts:
-    """What reading the weights told of one tensor."""
-
-    tensor: int
-    nan: int
-    inf: int
-    zero: int
-    elements: int
-
-
-@dataclass(frozen=True)
 class Context:
     """Everything a rule may look at. Nothing here reads a file."""
 
@@ -71,7 +61,7 @@ class Context:
     thresholds: Mapping[str, Mapping[str, Number]]
     """Rule id → threshold name → value; always complete."""
     diagnostics: tuple[Diagnostic, ...] = ()
-    weights: tuple[WeightFacts, ...] | None = None
+    weights: tuple[TensorFacts, ...] | None = None
     """None unless weights were read."""
 
     @cached_property

@@ -6,7 +6,6 @@ Phases, as ``progress`` names them: load, build, shapes, costs, memory, structur
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -17,16 +16,18 @@ from py_autodoc.costs.engine import CostTable, NodeCost, Totals, cost_table, tot
 from py_autodoc.costs.memory import PeakMemory, peak_activation
 from py_autodoc.costs.params import ParamTable, count_params
 from py_autodoc.costs.sizes import Sizes
-from py_autodoc.errors import AutodocError, InputError
+from py_autodoc.errors import AutodocError
 from py_autodoc.findings.registry import Context, Finding
 from py_autodoc.findings.run import findings
 from py_autodoc.findings.thresholds import Settings, settings
 from py_autodoc.graph.build import build
 from py_autodoc.graph.collector import paused
-from py_autodoc.graph.load import Loaded, load, load_bytes
+from py_autodoc.graph.load import Loaded
 from py_autodoc.graph.model import Diagnostic, Model, TypeTable
+from py_autodoc.graph.weight_stats import TensorFacts
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.dims import Dims, resolve
+from py_autodoc.report.source import open_model, plain_source
 
 PHASES = ("load", "build", "shapes", "costs", "memory", "structure", "findings")
 FAILED = "analysis-failed"
@@ -56,6 +57,8 @@ class Options:
     limits: Limits = LIBRARY
     thresholds: Settings | None = None
     """Which rules run, at which thresholds and severities; None: as they come."""
+    read_weights: bool = False
+    """Read every weight, for the rules about their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,9 @@ class Analysis:
 def run(source: Any, options: Options | None = None, progress: Progress | None = None) -> Analysis:
     """Analyse a path, serialized bytes, ``onnx.ModelProto`` or ``onnx_ir.Model``.
 
-    No weight is read from a file and no external file is opened. A stage that fails on an odd model
-    leaves its numbers unknown and a diagnostic ``analysis-failed``.
+    No weight is read from a file and no external file is opened, unless ``read_weights`` asks for it
+    (phase ``weights``, within ``findings``, counts tensors). A stage that fails on an odd model leaves
+    its numbers unknown and a diagnostic ``analysis-failed``.
 
     Raises:
         InputError: the model cannot be read at all, or an option does not fit it.
@@ -107,7 +111,8 @@ class _Run:
 
     def run(self, source: Any) -> Analysis:
         self._enter("load")
-        loaded = open_model(source, self.options.limits)
+        given, name = plain_source(source)
+        loaded = open_model(given, name, self.options.limits)
         self._enter("build")
         model = build(loaded)
         dims = resolve(model, self.options)
@@ -123,10 +128,12 @@ class _Run:
         self._enter("structure")
         found = self._guard("structure", lambda: structure(model, types), Structure)
         self._enter("findings")
+        weights, unread = self._weights(loaded, model, given)
         chosen = settings() if self.options.thresholds is None else self.options.thresholds
         context = Context(
             model, types, sizes, table.nodes, sums, params, peak, found, chosen.thresholds,
             diagnostics=(*model.diagnostics, *types.diagnostics, *table.diagnostics),
+            weights=weights,
         )  # fmt: skip
         risks, notes = findings(context, chosen)
         self.progress(PHASES[-1], len(PHASES), len(PHASES))
@@ -147,10 +154,24 @@ class _Run:
                 *types.diagnostics,
                 *table.diagnostics,
                 *gave_up(found),
+                *unread,
                 *notes,
                 *self.failures,
             ),
         )
+
+    def _weights(
+        self, loaded: Loaded, model: Model, given: str | bytes
+    ) -> tuple[tuple[TensorFacts, ...] | None, tuple[Diagnostic, ...]]:
+        """What the weights tell and what was not read; (None, ()) when nobody asked."""
+        if not self.options.read_weights:
+            return None, ()
+        from py_autodoc.graph.weight_reader import read_weights
+
+        def done(count: int, total: int) -> None:
+            self.progress("weights", count, total)
+
+        return self._guard("weights", lambda: read_weights(loaded, model, given, done), lambda: (None, ()))
 
     def _infer(self, loaded: Loaded, model: Model, dims: Dims) -> TypeTable:
         # Shape inference is half of the import time: not before the file is known to be a model.
@@ -178,39 +199,6 @@ def gave_up(found: Structure) -> list[Diagnostic]:
     return [
         Diagnostic(GAVE_UP, "info", f"A recogniser of structure gave up: {line}.") for line in found.gave_up
     ]
-
-
-def open_model(source: Any, limits: Limits = LIBRARY) -> Loaded:
-    """The structure of a model given in any form. Raises: InputError."""
-    if isinstance(source, (str, os.PathLike)):
-        return load(source, limits)
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return load_bytes(bytes(source), limits=limits)
-    if type(source).__module__.partition(".")[0] == "onnx_ir":
-        import onnx_ir
-
-        source = onnx_ir.to_proto(source)
-    if hasattr(source, "SerializeToString") and hasattr(source, "graph"):
-        return load_bytes(_serialized(source), f"{source.graph.name or 'model'}.onnx", limits)
-    raise InputError(
-        "not-a-source",
-        f"Cannot analyse a {type(source).__name__}.",
-        "Give a path, bytes, an onnx.ModelProto or an onnx_ir.Model.",
-    )
-
-
-def _serialized(proto: Any) -> bytes:
-    from google.protobuf.message import EncodeError
-
-    try:
-        data: bytes = proto.SerializeToString()
-    except (EncodeError, ValueError):
-        raise InputError(
-            "too-large-in-memory",
-            "The model in memory is over 2 GB, more than protobuf can hold.",
-            "Save it with external data and give the path.",
-        ) from None
-    return data
 
 
 def declared_types(model: Model) -> TypeTable:

@@ -24,14 +24,16 @@ def analyze(
     limits: Limits = LIBRARY,
     max_layers: int | None = None,
     thresholds: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    read_weights: bool = False,
 ) -> Report:
     """What a model is and what it costs.
 
-    ``model`` is a path, serialized bytes, an ``onnx.ModelProto`` or an ``onnx_ir.Model``; weights are
-    not read. ``bindings`` gives sizes to symbolic dimensions (``{"batch": 8}``, ``{"*": 1}`` for every
-    free one), ``input_shapes`` whole shapes to inputs, ``batch_size`` a size to the batch dimension;
-    ``assume`` gives what is still free its suggested size. ``max_layers`` keeps only the heaviest layers
-    in the list; totals stay complete. ``thresholds`` is a threshold file or what one holds:
+    ``model`` is a path, serialized bytes, an ``onnx.ModelProto`` or an ``onnx_ir.Model``. Weights are
+    read only with ``read_weights``, for the rules about their values. ``bindings`` gives sizes to
+    symbolic dimensions (``{"batch": 8}``, ``{"*": 1}`` for every free one), ``input_shapes`` whole shapes
+    to inputs, ``batch_size`` a size to the batch dimension; ``assume`` gives what is still free its
+    suggested size. ``max_layers`` keeps only the heaviest layers in the list; totals stay complete.
+    ``thresholds`` is a threshold file or what one holds:
     ``{"deep-chain": {"min_layers": 40}, "large-embedding": {"enabled": False}}``.
 
     Raises:
@@ -48,5 +50,6 @@ def analyze(
         assume=assume,
         limits=limits,
         thresholds=None if thresholds is None else settings(thresholds),
+        read_weights=read_weights,
     )
     return build_report(run(model, options), max_layers)
