@@ -92,7 +92,7 @@ def node_costs(model: Model, types: TypeTable) -> list[NodeCost]:
 
 def cost_table(model: Model, types: TypeTable, sizes: Sizes | None = None) -> CostTable:
     """Cost of every node and the diagnostics. Never raises on content."""
-    run = _Run(model, types, sizes or Sizes(model, types))
+    run = CostRun(model, types, sizes or Sizes(model, types))
     own = [run.one(node) for node in model.nodes]
     if len(model.graphs) == 1:
         return CostTable([NodeCost(cost, why) for cost, why in own], tuple(run.notes()))
@@ -111,7 +111,7 @@ def cost_table(model: Model, types: TypeTable, sizes: Sizes | None = None) -> Co
     return CostTable(table, (*run.notes(), *diagnostics))
 
 
-class _Run:
+class CostRun:
     """Applies the rules; remembers what failed."""
 
     def __init__(self, model: Model, types: TypeTable, sizes: Sizes) -> None:
@@ -127,15 +127,22 @@ class _Run:
         if rule is None:
             self.unknown.setdefault(op_name(node), []).append(node.id)
             return None, f"no cost rule for {op_name(node)}"
-        view = NodeView(self.model, self.types, node, self.sizes)
         try:
-            cost = rule(view)
+            cost = rule(self.view(node))
         except Unknown as fault:
             return None, str(fault)
         except (ArithmeticError, ValueError, TypeError, IndexError, KeyError, AttributeError) as fault:
             self.failed.setdefault((op_name(node), f"{type(fault).__name__}: {fault}"), node.id)
             return None, f"the inputs or attributes do not fit {node.op_type}"
         return self._filled(node, cost)
+
+    def view(self, node: Node) -> NodeView:
+        """What the rule of the node sees."""
+        return NodeView(self.model, self.types, node, self.sizes)
+
+    def real(self, cost: Cost, read: int, write: int) -> bool:
+        """False for numbers that no model has."""
+        return 0 <= cost.macs <= cost.flops <= MAX_NUMBER and max(read, write) <= MAX_NUMBER
 
     def _filled(self, node: Node, cost: Cost) -> tuple[Cost | None, str]:
         """The cost with its traffic; refused when a number is negative or beyond ``MAX_NUMBER``."""
@@ -144,13 +151,14 @@ class _Run:
             read = self._traffic(node.inputs)
         if write is None:
             write = self._traffic(node.outputs)
-        if not 0 <= cost.macs <= cost.flops <= MAX_NUMBER or read > MAX_NUMBER or write > MAX_NUMBER:
+        if not self.real(cost, read, write):
             return None, "the number is too large to be a real cost"
-        if read != BYTES_UNKNOWN and write != BYTES_UNKNOWN:
+        blind_read, blind_write = _is_unknown(read), _is_unknown(write)
+        if not blind_read and not blind_write:
             return Cost(cost.macs, cost.flops, read, write), ""
-        why = self._unsized(node, read == BYTES_UNKNOWN)
-        known_read = None if read == BYTES_UNKNOWN else read
-        return Cost(cost.macs, cost.flops, known_read, None if write == BYTES_UNKNOWN else write), why
+        why = self._unsized(node, blind_read)
+        known_read = None if blind_read else read
+        return Cost(cost.macs, cost.flops, known_read, None if blind_write else write), why
 
     def _traffic(self, tensors: Sequence[int]) -> int:
         """Bytes of the tensors, each once; ``BYTES_UNKNOWN`` when one is unknown."""
@@ -193,6 +201,11 @@ class _Run:
             where = self.model.nodes[number].name or name
             found.append(Diagnostic("cost-rule-failed", "warning", message, where, node=number))
         return found
+
+
+def _is_unknown(moved: int) -> bool:
+    """True for the mark of unknown traffic; a size with symbols is none."""
+    return isinstance(moved, int) and moved == BYTES_UNKNOWN
 
 
 def op_name(node: Node) -> str:

@@ -5,6 +5,6 @@ symbols, expressions and followed values; ONNX's own inference of that one opera
 left. Bodies of control flow are part of the same pass, so captured values keep their types.
 """
 
-from py_autodoc.graph.shapes.infer import infer
+from py_autodoc.graph.shapes.infer import SymbolicTypes, infer, infer_symbolic
 
-__all__ = ["infer"]
+__all__ = ["SymbolicTypes", "infer", "infer_symbolic"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -279,6 +281,48 @@ def numeric(value: Any) -> bool:
     return value is not None and value.dtype != object
 
 
+class Assumptions:
+    """What was taken for granted of symbolic sizes: expressions that must be 0, or at least 1."""
+
+    def __init__(self) -> None:
+        self.zero: dict[str, None] = {}
+        self.positive: dict[str, None] = {}
+
+    def equal(self, a: str, b: str) -> Dim:
+        """The shorter of two sizes that are equal in any model that runs."""
+        gap = expr.sub(a, b)
+        if not isinstance(gap, str):
+            return None
+        self.zero[gap] = None
+        return min(a, b, key=lambda text: (len(text), text))
+
+    def at_least_one(self, dim: Dim) -> bool:
+        """Take it for granted that a size is at least 1; False when that cannot be written down."""
+        if isinstance(dim, int):
+            return dim >= 1
+        if dim is not None:
+            self.positive[dim] = None
+        return dim is not None
+
+
+_ASSUMED: ContextVar[Assumptions | None] = ContextVar("assumed", default=None)
+
+
+@contextmanager
+def assuming(assumed: Assumptions) -> Iterator[None]:
+    """Inside, undecided sizes may be settled by an assumption, which is written down."""
+    token = _ASSUMED.set(assumed)
+    try:
+        yield
+    finally:
+        _ASSUMED.reset(token)
+
+
+def assumptions() -> Assumptions | None:
+    """Where assumptions are written down; None when none may be made."""
+    return _ASSUMED.get()
+
+
 def broadcast_dim(a: Dim, b: Dim) -> Dim:
     """One dimension of a broadcast. Raises: Bad when the sizes disagree."""
     if a == b:
@@ -293,7 +337,8 @@ def broadcast_dim(a: Dim, b: Dim) -> Dim:
         return a
     if isinstance(b, int):
         return b
-    return None
+    assumed = _ASSUMED.get()
+    return None if assumed is None or a is None or b is None else assumed.equal(a, b)
 
 
 def broadcast(a: Shape | None, b: Shape | None) -> Shape | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from py_autodoc.graph import dims
 from py_autodoc.graph.collector import paused
 from py_autodoc.graph.model import Model, Shape, TypeTable
-from py_autodoc.graph.shapes.core import Element, State, numeric
+from py_autodoc.graph.shapes.core import Assumptions, Element, State, assuming, numeric
 from py_autodoc.graph.shapes.engine import Engine, seed
 from py_autodoc.graph.values import declared_type
 
@@ -32,12 +33,7 @@ def infer(
     declared, names = dims.symbolic_inputs(model)
     symbols = dims.free_symbols(declared.values())
     inputs, values = dims.apply_shapes(declared, model, names, bindings, input_shapes)
-    state = State(model)
-    state.reserved.update(dims.declared_names(model), symbols)
-    seed(state, inputs)
-    _containers(loaded, model, state)
-    with paused():
-        Engine(state, use_declared=not (bindings or input_shapes)).run_graph(0)
+    state = _run(loaded, model, inputs, symbols, use_declared=not (bindings or input_shapes))
     known = {(d.code, d.node) for d in model.diagnostics if d.node >= 0}
     found = [d for d in state.diagnostics if (d.code, d.node) not in known]
     return TypeTable(
@@ -48,6 +44,64 @@ def infer(
         symbols=tuple(str(names.original(s)) for s in symbols),
         bindings={str(names.original(s)): v for s, v in values.items()},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicTypes:
+    """Types under sizes that stay symbols.
+
+    ``types.shapes`` and ``types.values`` hold expressions over ``symbols``, the free symbols of the
+    inputs, and over names of sizes that only the data decide. They hold where every expression of
+    ``zero`` is 0 and every one of ``positive`` at least 1; elsewhere the model cannot run, or the
+    shapes must be inferred for the sizes in question. ``original`` gives the file's text of a symbol.
+    """
+
+    types: TypeTable
+    symbols: tuple[str, ...]
+    original: Mapping[str, str]
+    zero: tuple[str, ...]
+    positive: tuple[str, ...]
+
+
+def infer_symbolic(
+    loaded: Loaded, model: Model, input_shapes: Mapping[str, Sequence[int]]
+) -> SymbolicTypes | None:
+    """Types of every tensor with nothing bound but ``input_shapes``; None without free symbols.
+
+    Shapes declared inside the file are not used. Raises: OptionError like ``infer``.
+    """
+    declared, names = dims.symbolic_inputs(model)
+    inputs, _ = dims.apply_shapes(declared, model, names, {}, input_shapes)
+    symbols = dims.free_symbols(inputs.values())
+    if not symbols:
+        return None
+    assumed = Assumptions()
+    with assuming(assumed):
+        state = _run(loaded, model, inputs, dims.free_symbols(declared.values()), use_declared=False)
+    return SymbolicTypes(
+        TypeTable(state.dtypes, state.shapes, state.values),
+        symbols,
+        {s: str(names.original(s)) for s in symbols},
+        tuple(assumed.zero),
+        tuple(assumed.positive),
+    )
+
+
+def _run(
+    loaded: Loaded,
+    model: Model,
+    inputs: dict[int, Shape | None],
+    symbols: tuple[str, ...],
+    use_declared: bool,
+) -> State:
+    """Inference from the shapes of the inputs to those of everything."""
+    state = State(model)
+    state.reserved.update(dims.declared_names(model), symbols)
+    seed(state, inputs)
+    _containers(loaded, model, state)
+    with paused():
+        Engine(state, use_declared=use_declared).run_graph(0)
+    return state
 
 
 def _shown(shape: Shape | None, names: dims.DimNames) -> Shape | None:
