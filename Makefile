@@ -36,7 +36,7 @@ $(STAMPS)/package: pyproject.toml | $(STAMPS)/venv
 	SKIP_JUPYTER_BUILDER=1 $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/extension: $(STAMPS)/node $(STAMPS)/package $(SOURCES) package.json tsconfig.json
+$(STAMPS)/extension: $(STAMPS)/node $(STAMPS)/package $(SOURCES) package.json tsconfig.json esbuild.config.mjs
 	jlpm build:prod
 	rm -rf $(VENV)/share/jupyter/labextensions/onnx-autodoc
 	jupyter-builder develop . --overwrite
@@ -93,4 +93,4 @@ lock: $(STAMPS)/venv
 	uv pip compile -q --universal --python-version 3.10 --extra dev --extra test --no-emit-index-url --no-header --no-annotate -o requirements.lock pyproject.toml requirements-build.in
 
 clean:
-	rm -rf lib dist py_autodoc/labextension $(STAMPS)
+	rm -rf lib dist py_autodoc/labextension py_autodoc/static $(STAMPS)

@@ -3,12 +3,14 @@ import prettier from 'eslint-config-prettier';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
-/** Imports point one way: schema ← core ← viewer ← lab; providers stand beside core. */
+/** What hosts are made of; nothing imports it. */
+const shells = ['**/lab/**', '**/widget/**', '**/page/**', '**/embed/**'];
+/** Imports point one way: schema ← core ← viewer ← lab, widget, page; providers stand beside core. */
 const layers = {
-  'src/schema': ['**/core/**', '**/viewer/**', '**/providers/**', '**/lab/**'],
-  'src/core': ['**/viewer/**', '**/providers/**', '**/lab/**'],
-  'src/providers': ['**/viewer/**', '**/lab/**'],
-  'src/viewer': ['**/lab/**']
+  'src/schema': ['**/core/**', '**/viewer/**', '**/providers/**', ...shells],
+  'src/core': ['**/viewer/**', '**/providers/**', ...shells],
+  'src/providers': ['**/viewer/**', ...shells],
+  'src/viewer': shells
 };
 const noLab = ['@jupyterlab/*', '@jupyter/*', '@lumino/*'];
 const noReact = ['react', 'react-dom', 'react-dom/*', 'react/*'];
@@ -84,5 +86,8 @@ export default tseslint.config(
   restrict('src/schema', [...layers['src/schema'], ...noLab, ...noReact]),
   restrict('src/core', [...layers['src/core'], ...noLab, ...noReact]),
   restrict('src/providers', [...layers['src/providers'], ...noLab, ...noReact]),
-  restrict('src/viewer', [...layers['src/viewer'], ...noLab])
+  restrict('src/viewer', [...layers['src/viewer'], ...noLab]),
+  restrict('src/embed', ['**/lab/**', ...noLab]),
+  restrict('src/page', ['**/lab/**', '**/widget/**', ...noLab]),
+  restrict('src/widget', ['**/lab/**', '**/page/**', ...noLab])
 );

@@ -31,6 +31,7 @@ class _Request:
     model: str
     out_json: str | None
     out_csv: str | None
+    out_html: str | None
     bind: tuple[str, ...]
     input_shape: tuple[str, ...]
     batch_size: int | None
@@ -45,6 +46,9 @@ class _Request:
 @click.argument("model", type=click.Path(path_type=str))
 @click.option("--out-json", metavar="PATH", help="Write the report as JSON; - is stdout.")
 @click.option("--out-csv", metavar="PATH", help="Write the table of layers as CSV; - is stdout.")
+@click.option(
+    "--out-html", metavar="PATH", help="Write one HTML file that shows the model offline; - is stdout."
+)
 @click.option(
     "--bind",
     metavar="NAME=N",
@@ -107,7 +111,7 @@ def _run(request: _Request) -> int:
 
     report = build_report(analysis, request.max_layers)
     if targets:
-        _write(report, targets)
+        _write(analysis, report, targets)
     elif sys.stdout.isatty():
         from py_autodoc.cli.summary import print_summary
 
@@ -122,7 +126,7 @@ def _run(request: _Request) -> int:
 
 def _targets(request: _Request) -> dict[str, Target]:
     """Outputs by kind, checked."""
-    asked = {"json": request.out_json, "csv": request.out_csv}
+    asked = {"json": request.out_json, "csv": request.out_csv, "html": request.out_html}
     found = {kind: Target(path, f"--out-{kind}", request.model) for kind, path in asked.items() if path}
     if sum(target.to_stdout for target in found.values()) > 1:
         raise OptionError("two-to-stdout", "Only one output can go to stdout.", "Give the other a file name.")
@@ -146,14 +150,21 @@ def _analyze(request: _Request) -> Analysis:
         return run(request.model, options, progress.update)
 
 
-def _write(report: Report, targets: dict[str, Target]) -> None:
+def _write(analysis: Analysis, report: Report, targets: dict[str, Target]) -> None:
     for kind, target in targets.items():
-        if kind == "json":
-            text = report.to_json(2) + "\n"
-        else:
-            from py_autodoc.render.csv import layers_csv
-
-            text = layers_csv(report)
-        written = target.write(text)
+        written = target.write(_text(kind, analysis, report))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+
+
+def _text(kind: str, analysis: Analysis, report: Report) -> str:
+    """What goes into the output of a kind."""
+    if kind == "json":
+        return report.to_json(2) + "\n"
+    if kind == "csv":
+        from py_autodoc.render.csv import layers_csv
+
+        return layers_csv(report)
+    from py_autodoc.render.html import html_page
+
+    return html_page(analysis)

@@ -42,6 +42,7 @@ def build_bundle(analysis: Analysis) -> bytes:
             operator=place,
             attributes=[msgspec.structs.replace(a, **_DESCRIBED) for a in found.attributes],
             constants=found.constants,
+            tag=found.tag,
             doc_string=found.doc_string,
             metadata=found.metadata,
         )

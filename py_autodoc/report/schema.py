@@ -543,6 +543,7 @@ class BundleNode(_Wire, frozen=True, kw_only=True):
     attributes: list[AttributeInfo]
     """Without their descriptions: those are in ``descriptions`` of the operator."""
     constants: list[ConstantInfo]
+    tag: str
     doc_string: str
     metadata: dict[str, str]
 

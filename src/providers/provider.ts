@@ -23,6 +23,8 @@ export interface IProgress {
 export interface IReportProvider {
   /** Name without extension or folders, for files the user saves. */
   readonly exportName: string;
+  /** True when symbols keep the values they have: nobody is there to analyse again. */
+  readonly fixedDims?: boolean;
   /** Rejects with a `ProblemError`, or with an `AbortError` once `signal` is aborted. */
   load(
     options: ILoadOptions,

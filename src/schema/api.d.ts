@@ -186,6 +186,7 @@ export interface components {
       /** @description Without their descriptions: those are in `descriptions` of the operator. */
       attributes: components['schemas']['AttributeInfo'][];
       constants: components['schemas']['ConstantInfo'][];
+      tag: string;
       doc_string: string;
       metadata: {
         [key: string]: string;

@@ -18,6 +18,7 @@ function textOf(dim: DimInfo): string {
 /** Free dimensions and their values; every number follows when they are applied. */
 export function DimsPanel(): JSX.Element {
   const trans = useTrans();
+  const session = useSession();
   const { dims } = useDocument().model.payload;
   if (dims.length === 0) {
     return (
@@ -26,9 +27,34 @@ export function DimsPanel(): JSX.Element {
       </p>
     );
   }
+  if (session.provider.fixedDims) {
+    return <FixedDims dims={dims} />;
+  }
   // New values from the server start a new form.
   const key = dims.map(dim => `${dim.name}=${dim.value}`).join('\n');
   return <DimsForm key={key} dims={dims} />;
+}
+
+/** The values the model was analysed with, where they cannot be changed. */
+function FixedDims({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
+  const trans = useTrans();
+  return (
+    <div className="oad-Dims">
+      <p className="oad-Dims-note">
+        {trans.__(
+          'The model was analysed with these sizes. Open the model itself to try others.'
+        )}
+      </p>
+      <ul>
+        {dims.map(dim => (
+          <li key={dim.name}>
+            {visible(dim.name)} = {dim.value ?? trans.__('free')}
+            {dim.assumed ? ` (${trans.__('assumed')})` : ''}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
 }
 
 function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {

@@ -1,0 +1,17 @@
+/** Layout engine where no bundler resolves worker files: the worker's code is text in the bundle. */
+
+import workerText from 'inline-worker:../core/layout/layout.worker';
+import { WorkerEngine } from '../core/layout/engine';
+import type { ILayoutEngine } from '../core/layout/engine';
+
+export function embeddedLayoutEngine(): ILayoutEngine {
+  return new WorkerEngine(() => {
+    const url = URL.createObjectURL(
+      new Blob([workerText], { type: 'text/javascript' })
+    );
+    const worker = new Worker(url);
+    // The worker has read it by its first answer; a page may hold many viewers.
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    return worker;
+  });
+}

@@ -1,0 +1,119 @@
+/** A provider over a bundle: a model that was analysed before, with no server to ask. */
+
+import type {
+  Bundle,
+  GraphPayload,
+  NodeDetails,
+  AttributeInfo
+} from '../schema';
+import type { ILoadOptions, IProgress, IReportProvider } from './provider';
+import { ProblemError, localProblem } from './provider';
+
+/** The bundle format this viewer reads. */
+export const BUNDLE_VERSION = 1;
+
+/** Reads gzipped JSON. Rejects with a `ProblemError` that says what is wrong with it. */
+export async function readBundle(bytes: BufferSource): Promise<Bundle> {
+  let bundle: Bundle;
+  try {
+    const packed = new Response(bytes).body!;
+    const plain = packed.pipeThrough(new DecompressionStream('gzip'));
+    bundle = (await new Response(plain).json()) as Bundle;
+  } catch (error) {
+    throw new ProblemError(
+      localProblem(
+        'bundle-corrupt',
+        'The embedded model cannot be read',
+        error instanceof Error ? error.message : String(error),
+        'Make the file again from the model.'
+      )
+    );
+  }
+  if (bundle.version !== BUNDLE_VERSION) {
+    throw new ProblemError(
+      localProblem(
+        'bundle-version',
+        'The embedded model has another format',
+        `It has version ${bundle.version}, this viewer reads ${BUNDLE_VERSION}.`,
+        'Use the same version of ONNX Autodoc for both.'
+      )
+    );
+  }
+  return bundle;
+}
+
+/** Serves what the bundle holds. Symbols cannot be given other values: that needs an analysis. */
+export class BundleProvider implements IReportProvider {
+  readonly exportName: string;
+  readonly fixedDims = true;
+
+  constructor(private readonly _bundle: Bundle) {
+    const { name } = _bundle.payload.model;
+    this.exportName = name.replace(/\.onnx$/i, '') || 'model';
+  }
+
+  load(
+    _options: ILoadOptions,
+    _onProgress: (progress: IProgress) => void,
+    _signal: AbortSignal
+  ): Promise<GraphPayload> {
+    return Promise.resolve(this._bundle.payload);
+  }
+
+  details(node: number, _signal: AbortSignal): Promise<NodeDetails> {
+    const found = detailsOf(this._bundle, node);
+    return found
+      ? Promise.resolve(found)
+      : Promise.reject(
+          new ProblemError(
+            localProblem(
+              'not-embedded',
+              'Attributes are not embedded',
+              'The model is too large to carry the attributes of its nodes.',
+              'Open the model itself in JupyterLab to see them.'
+            )
+          )
+        );
+  }
+}
+
+/** The details of a node, put together again; null when the bundle has none. */
+export function detailsOf(bundle: Bundle, node: number): NodeDetails | null {
+  const entry = bundle.nodes[String(node)];
+  if (!entry) {
+    return null;
+  }
+  const { nodes, ops, scopes } = bundle.payload;
+  const op = ops[nodes.op[node]];
+  const about =
+    entry.operator === null ? {} : (bundle.descriptions[entry.operator] ?? {});
+  const attributes: AttributeInfo[] = entry.attributes.map(attribute => ({
+    ...attribute,
+    description: about[attribute.name] ?? ''
+  }));
+  const scope: string[] = [];
+  const classes: string[] = [];
+  for (let at = nodes.scope[node]; at >= 0; at = scopes.parent[at]) {
+    scope.unshift(scopes.label[at]);
+    classes.unshift(scopes.type[at]);
+  }
+  return {
+    id: node,
+    name: nodes.name[node],
+    type: op.type,
+    domain: op.domain,
+    opset: op.opset,
+    tag: entry.tag,
+    scope,
+    classes,
+    doc_string: entry.doc_string,
+    metadata: entry.metadata,
+    attributes,
+    constants: entry.constants,
+    operator:
+      entry.operator === null
+        ? null
+        : (bundle.operators[entry.operator] ?? null),
+    stack_trace: ''
+  };
+}
