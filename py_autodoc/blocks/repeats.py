@@ -1,0 +1,98 @@
+"""Runs of isomorphic parts: twelve layers that are one layer twelve times.
+
+Two ways: sibling modules with the same contents, where the file has names (``repeat_scopes``), and parts
+grown from nodes that look alike (``repeat_growth``). Parts of one repeat have the same operators,
+attributes, types and shapes of weights, and the same wiring; nothing is compared by hash alone.
+
+A part has at least three nodes, or two of which one has a weight. Repeats lie inside a part of another
+repeat or beside it, never across. Nodes that no output needs are in none.
+"""
+
+from __future__ import annotations
+
+from py_autodoc.blocks.model import Repeat
+from py_autodoc.blocks.repeat_growth import Growth
+from py_autodoc.blocks.repeat_scopes import Run, scope_runs
+from py_autodoc.blocks.wiring import Wiring, Wirings
+from py_autodoc.graph.model import Model, TypeTable
+
+MAX_REPEATS = 1000
+"""Repeats given, those that cover most first."""
+BY_NAME = 3
+"""Modules win against structure unless it covers this many times as much."""
+Cell = tuple[int, int]
+
+
+def find_repeats(model: Model, types: TypeTable) -> list[Repeat]:
+    """The repeats of all graphs of a model, those that cover most nodes first.
+
+    ``members`` hold the nodes of bodies too, after the node that has the body.
+    """
+    wirings = Wirings(model, types)
+    found: list[tuple[int, Repeat]] = []
+    for wiring in wirings.graphs:
+        for run in graph_runs(model, wiring):
+            members = tuple(tuple(_nodes(wirings, wiring, part)) for part in run.parts)
+            found.append((run.covers, Repeat(members, run.scopes, run.type)))
+    found.sort(key=lambda entry: -entry[0])
+    return [repeat for _, repeat in found[:MAX_REPEATS]]
+
+
+def graph_runs(model: Model, wiring: Wiring) -> list[Run]:
+    """The repeats of one graph, an outer one before those in its parts."""
+    named = scope_runs(model, wiring)
+    covered = {node for run in named for part in run.parts for node in part}
+    rest = range(len(wiring.nodes))
+    if 2 * len(covered) >= len(rest):
+        # The names tell most of it: structure has a say in what they leave out only.
+        grown = Growth(wiring).nested([node for node in rest if node not in covered])
+    else:
+        grown = Growth(wiring).nested(rest)
+    ranked = [(BY_NAME * run.covers, run) for run in named] + [(run.covers, run) for run in grown]
+    ranked.sort(key=lambda entry: -entry[0])
+    found = _without_crossings([run for _, run in ranked])
+    return sorted(found, key=lambda run: -run.covers)
+
+
+def _without_crossings(runs: list[Run]) -> list[Run]:
+    """Runs, the first ones preferred, each inside one part of another or beside it."""
+    cells: dict[int, list[Cell]] = {}
+    """Node → the parts it is in."""
+    kept: list[Run] = []
+    for run in runs:
+        if not _fits(run, kept, cells):
+            continue
+        for number, part in enumerate(run.parts):
+            for node in part:
+                cells.setdefault(node, []).append((len(kept), number))
+        kept.append(run)
+    return kept
+
+
+def _fits(run: Run, kept: list[Run], cells: dict[int, list[Cell]]) -> bool:
+    """Whether all of ``run`` is in one part of each kept run it meets, or all of that in one of its own."""
+    inside: dict[Cell, int] = {}
+    for part in run.parts:
+        met: dict[int, int] = {}
+        for node in part:
+            for cell in cells.get(node, ()):
+                inside[cell] = inside.get(cell, 0) + 1
+                met[cell[0]] = met.get(cell[0], 0) + 1
+        # A kept run that is not wholly in this part must hold the whole of ours: looked at below.
+        for other, nodes in met.items():
+            if nodes == kept[other].covers:
+                for number in range(len(kept[other].parts)):
+                    inside.pop((other, number), None)
+    return all(nodes == run.covers for nodes in inside.values())
+
+
+def _nodes(wirings: Wirings, wiring: Wiring, part: list[int]) -> list[int]:
+    """Node ids of a part, the nodes of a body after the one that has it."""
+    model, found = wirings.model, list[int]()
+    stack = [wiring.nodes[place] for place in reversed(part)]
+    while stack:
+        number = stack.pop()
+        found.append(number)
+        for _, body in reversed(model.nodes[number].subgraphs):
+            stack.extend(reversed(wirings.graphs[body].nodes))
+    return found

@@ -1,0 +1,277 @@
+"""One graph in a form that does not depend on names or on the order of the node list.
+
+Nodes stand in a *canonical order*: a walk back from the outputs, inputs before their reader, the slots
+of an operator in order. Two files that differ in names and in the order of the nodes only give the
+same list. Nodes that no output needs are left out, and so are Constant nodes.
+
+A *label* stands for everything about a node but its neighbours: operator, domain, version,
+attributes, the bodies of control flow, and its constant inputs. Of a weight the element type and the
+shape count, of a small constant that is an attribute in all but name (axes, target shapes, an
+epsilon) the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from py_autodoc.costs.slots import LEARNED, QUANTIZED
+from py_autodoc.graph.model import ConstTensor, Model, Node, TensorKind, TypeTable
+
+NOTHING = -1
+"""Code of an omitted input and of a constant whose value is in the label."""
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+_FLOATS = frozenset({1, 10, 11, 14, 15, 16, *range(17, 21), 23, 24})
+"""TensorProto.DataType of the float and complex types."""
+_BY_VALUE = frozenset({"Resize", "Upsample", "Range", "OneHot"})
+"""Operators whose float inputs of several elements say what to do: they are no weights."""
+
+
+class Wiring:
+    """The nodes of one graph in canonical order; index = place in that order. Linear to build.
+
+    ``ins[i]`` has a code for each input of node i, then for each tensor that its bodies read from
+    outside: ``place · stride + output`` when a node of this graph makes it, below -1 when it comes from
+    elsewhere (the same tensor has the same code), ``NOTHING`` otherwise.
+    """
+
+    def __init__(self, nodes: list[int], label: list[int], ins: list[list[int]], stride: int) -> None:
+        self.nodes = nodes
+        self.label = label
+        self.ins = ins
+        self.stride = stride
+        self.weighted: set[int] = set()
+        """Labels of nodes that have a weight."""
+
+    @cached_property
+    def outs(self) -> list[dict[tuple[int, int, int], int]]:
+        """For each node (output, input of the reader, label of the reader) → reader; -1: several."""
+        found: list[dict[tuple[int, int, int], int]] = [{} for _ in self.nodes]
+        for reader, codes in enumerate(self.ins):
+            for slot, code in enumerate(codes):
+                if code >= 0:
+                    maker, output = divmod(code, self.stride)
+                    key = (output, slot, self.label[reader])
+                    found[maker][key] = -1 if key in found[maker] else reader
+        return found
+
+
+class Wirings:
+    """The wirings of all graphs of a model. Bodies come before the graph that holds them.
+
+    A file in which nodes need each other's results has an order all the same; it is arbitrary there.
+    """
+
+    def __init__(self, model: Model, types: TypeTable) -> None:
+        self.model = model
+        self.types = types
+        self.known: dict[Hashable, int] = {}
+        self.by_value: dict[int, int] = {}
+        self.by_shape: dict[int, int] = {}
+        self.captured: list[list[int]] = [[] for _ in model.graphs]
+        self.body: list[int] = [0] * len(model.graphs)
+        self.weighted: set[int] = set()
+        self.graphs: list[Wiring] = []
+        for graph in reversed(model.graphs):
+            self.graphs.append(self._wire(graph.id))
+        self.graphs.reverse()
+
+    def _id(self, key: Hashable) -> int:
+        return self.known.setdefault(key, len(self.known))
+
+    def _wire(self, graph: int) -> Wiring:
+        """Codes, labels and order of one graph; what it reads from outside is kept for its parent."""
+        order, sources = self._order(graph)
+        nodes, tensors = self.model.nodes, self.model.tensors
+        stride = max((len(nodes[number].outputs) for number in order), default=0) + 1
+        code = {
+            tensor: place * stride + output
+            for place, number in enumerate(order)
+            for output, tensor in enumerate(nodes[number].outputs)
+        }
+        code[NOTHING] = NOTHING
+        labels, ins = [], []
+        outside: dict[int, None] = {}
+        for number in order:
+            label, valued = self._label(nodes[number])
+            labels.append(label)
+            row = []
+            for slot, tensor in enumerate(sources[number]):
+                known = code.get(tensor)
+                if known is None:
+                    if tensors[tensor].graph != graph and tensors[tensor].kind not in _CONSTANT:
+                        outside[tensor] = None
+                    known = NOTHING if slot in valued else -2 - tensor
+                row.append(known)
+            ins.append(row)
+        wiring = Wiring(order, labels, ins, stride)
+        wiring.weighted = self.weighted
+        self.captured[graph] = list(outside)
+        if graph:
+            results = tuple(code.get(t, NOTHING) for t in self.model.graphs[graph].outputs)
+            self.body[graph] = self._id(("body", signature(wiring, range(len(order))), results))
+        return wiring
+
+    def _order(self, graph: int) -> tuple[list[int], dict[int, Sequence[int]]]:
+        """Nodes in canonical order and what each reads, captured tensors included."""
+        nodes, tensors = self.model.nodes, self.model.tensors
+        order: list[int] = []
+        sources: dict[int, Sequence[int]] = {}
+        for result in self.model.graphs[graph].outputs:
+            stack = [iter((result,))]
+            path: list[int] = []
+            while stack:
+                for tensor in stack[-1]:
+                    maker = tensors[tensor].producer if tensor >= 0 else -1
+                    if maker < 0 or maker in sources or nodes[maker].graph != graph:
+                        continue
+                    if tensors[tensor].kind == TensorKind.CONSTANT:
+                        continue
+                    sources[maker] = read = self._reads(nodes[maker])
+                    stack.append(iter(read))
+                    path.append(maker)
+                    break
+                else:
+                    stack.pop()
+                    if path:
+                        order.append(path.pop())
+        return order, sources
+
+    def _reads(self, node: Node) -> tuple[int, ...]:
+        if not node.subgraphs:
+            return node.inputs
+        return node.inputs + tuple(t for _, body in node.subgraphs for t in self.captured[body])
+
+    # Labels
+
+    def _label(self, node: Node) -> tuple[int, frozenset[int]]:
+        """The label of a node, and the inputs whose value is in it."""
+        key = (node.domain, node.op_type)
+        learned = LEARNED.get(key, ())
+        quantized = QUANTIZED.get(key, ())
+        tensors = self.model.tensors
+        kinds: list[int] = []
+        valued: list[int] = []
+        weight = False
+        for slot, tensor in enumerate(node.inputs):
+            if tensor < 0:
+                kinds.append(-1)
+                continue
+            about = tensors[tensor]
+            if about.kind not in _CONSTANT:
+                kinds.append(-2)
+                continue
+            shaped = self._shaped(tensor)
+            if about.quantized_scale:
+                valued.append(slot)
+                kinds.append(shaped)
+            elif slot in learned or slot in quantized:
+                weight = True
+                kinds.append(shaped)
+            else:
+                value = self._valued(tensor, node.op_type in _BY_VALUE)
+                weight = weight or value < 0
+                if value >= 0:
+                    valued.append(slot)
+                kinds.append(shaped if value < 0 else value)
+        if node.op_type == "ConstantOfShape" and kinds and kinds[0] >= 0:
+            weight = True  # a weight of a file that was published without its numbers
+        bodies = tuple((name, self.body[body]) for name, body in node.subgraphs)
+        label = self._id((key, node.opset, len(node.outputs), tuple(kinds), _attributes(node), bodies))
+        if weight:
+            self.weighted.add(label)
+        return label, frozenset(valued)
+
+    def _shaped(self, tensor: int) -> int:
+        """A number that stands for the element type and the shape of a constant."""
+        found = self.by_shape.get(tensor)
+        if found is None:
+            shape = self.types.shapes[tensor]
+            about = self.model.tensors[tensor]
+            key = ("type", self.types.dtypes[tensor] or about.dtype, about.shape if shape is None else shape)
+            found = self.by_shape[tensor] = self._id(key)
+        return found
+
+    def _valued(self, tensor: int, always: bool) -> int:
+        """A number that stands for type, shape and value of a constant; -1 when it is a weight.
+
+        Integers are no weights, nor is a single float number: it is a factor or an epsilon.
+        """
+        found = self.by_value.get(tensor)
+        if found is None:
+            value = self.model.constants.get(tensor)
+            found = -1
+            if value is not None and (always or value.size == 1 or not self._is_float(tensor)):
+                content = tuple(value.ravel().tolist()) if value.dtype.hasobject else value.tobytes()
+                found = self._id(("value", self._shaped(tensor), content))
+            elif value is None and not self._is_float(tensor):
+                found = self._shaped(tensor)
+            if not always:
+                self.by_value[tensor] = found
+        return found
+
+    def _is_float(self, tensor: int) -> bool:
+        return (self.types.dtypes[tensor] or self.model.tensors[tensor].dtype) in _FLOATS
+
+
+def _attributes(node: Node) -> Hashable:
+    """The attributes as one value, bodies left out."""
+    if not node.attributes:
+        return None
+    bodies = {name for name, _ in node.subgraphs}
+    return frozenset((name, _frozen(value)) for name, value in node.attributes.items() if name not in bodies)
+
+
+def _frozen(value: Any) -> Hashable:
+    if isinstance(value, (int, float, str, bytes)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return tuple(_frozen(item) for item in value)
+    if isinstance(value, ConstTensor):
+        content = None if value.values is None else value.values
+        if content is not None:
+            content = tuple(content.ravel().tolist()) if content.dtype.hasobject else content.tobytes()
+        return (value.dtype, value.shape, content)
+    return repr(value)
+
+
+def signature(wiring: Wiring, part: Sequence[int]) -> tuple[int, ...]:
+    """What a part is: the labels of its nodes and their wiring, in the order given.
+
+    Parts with one signature are isomorphic by that order. An input from outside is known by the place
+    where it was first used, so that parts must also share their inputs in the same way.
+    """
+    stride, label, ins = wiring.stride, wiring.label, wiring.ins
+    place = {node: number for number, node in enumerate(part)}
+    outside: dict[int, int] = {}
+    found: list[int] = []
+    for node in part:
+        found.append(label[node])
+        for code in ins[node]:
+            if code == NOTHING:
+                found.append(NOTHING)
+                continue
+            maker, output = divmod(code, stride)
+            inner = place.get(maker) if code >= 0 else None
+            if inner is None:
+                found.append(-2 - outside.setdefault(code, len(outside)))
+            else:
+                found.append(inner * stride + output)
+    return tuple(found)
+
+
+def links(wiring: Wiring, first: Mapping[int, int], part: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
+    """What ``part`` reads from the part before it: (place in part, input, place · stride + output).
+
+    ``first`` gives the places of the nodes of the part before.
+    """
+    stride = wiring.stride
+    found = []
+    for number, node in enumerate(part):
+        for slot, code in enumerate(wiring.ins[node]):
+            if code >= 0:
+                place = first.get(code // stride)
+                if place is not None:
+                    found.append((number, slot, place * stride + code % stride))
+    return tuple(found)
