@@ -1,0 +1,187 @@
+"""Nodes where two paths meet and that may therefore close a residual."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.ops import PASS, floating, has_weights, is_linear, op, output, scalar
+from py_autodoc.graph.model import Shape
+
+_SUMS = frozenset({"Add", "Sum", "QLinearAdd"})
+_SKIPS = frozenset({"SkipLayerNormalization", "SkipSimplifiedLayerNormalization"})
+_SKIP_GROUP = "SkipGroupNorm"
+_FUSED = frozenset({"FusedConv", "NhwcFusedConv"})
+_MAX_OPERANDS = 8
+_MAX_SOFTMAX_STEPS = 6
+_TO_SOFTMAX = PASS | {"Add", "Mul", "Div", "Where", "Reshape", "Clip", "Max"}
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Two operands of a node. ``own``: weights the join itself applies to its first operand."""
+
+    node: int
+    form: str
+    """``sum``, ``subtractive`` or ``concat``."""
+    operands: tuple[int, ...]
+    nodes: tuple[int, ...] = ()
+    """Gates that belong to the join."""
+    inner: tuple[int, ...] = ()
+    """Nodes that look like joins of their own but are part of this one."""
+    gate: str = ""
+    own: int = 0
+    shapes: bool = True
+    """Both shapes are known to be equal."""
+    sequence: bool = False
+    """A Concat along the middle axis of three: channels of a 1-D convolution, or time."""
+
+
+def live_constants(flow: Flow) -> set[int]:
+    """Tensors computed from constants alone by operators with weights.
+
+    A decoder whose first queries are constant begins with such a part; to the reader it is data.
+    """
+    live: set[int] = set()
+    for number in flow.order:
+        node = flow.node(number)
+        if not node.outputs or not flow.constant(output(flow, number)):
+            continue
+        if any(t in live for t in node.inputs) or has_weights(flow, number):
+            live.update(t for t in node.outputs if t >= 0)
+    return live
+
+
+def joins(flow: Flow, number: int, live: set[int]) -> Iterator[Join]:
+    """Every way to read a node as a join, most specific first."""
+    name, node = op(flow, number), flow.node(number)
+    made = output(flow, number)
+    if made < 0 or not floating(flow, made):
+        return
+    if name == "Concat":
+        yield from _concats(flow, number)
+        return
+    if name in _SUMS or name == "Sub":
+        operands = _operands(flow, number, live)
+        if len(operands) < 2 or _masks(flow, number, operands):
+            return
+        yield from _gated(flow, number, operands)
+        form = "subtractive" if name == "Sub" else "sum"
+        for pair in combinations(operands, 2):
+            yield from _join(flow, Join(number, form, pair))
+    elif name in _SKIPS and len(node.inputs) > 1:
+        yield from _join(flow, Join(number, "sum", (node.inputs[0], node.inputs[1])))
+    elif name == _SKIP_GROUP and len(node.inputs) > 3:
+        yield from _join(flow, Join(number, "sum", (node.inputs[0], node.inputs[3])))
+    elif name in _FUSED and len(node.inputs) > 3:
+        yield from _fused(flow, number, node.inputs[0], node.inputs[3])
+    elif name == "Gemm" and len(node.inputs) > 2 and is_linear(flow, number):
+        yield from _fused(flow, number, node.inputs[0], node.inputs[2])
+
+
+def _operands(flow: Flow, number: int, live: set[int]) -> list[int]:
+    """What is added, biases left out."""
+    node = flow.node(number)
+    given = node.inputs[0:1] + node.inputs[3:4] if node.op_type == "QLinearAdd" else node.inputs
+    tensors = list(dict.fromkeys(t for t in given if t >= 0))[:_MAX_OPERANDS]
+    computed = [t for t in tensors if not flow.constant(t) or t in live]
+    if len(computed) == 1 and computed[0] in live and len(tensors) == 2:
+        return tensors
+    return computed
+
+
+def _join(flow: Flow, join: Join) -> Iterator[Join]:
+    """The join when its operands have one shape, as far as that is known."""
+    a, b = (flow.shape(t) if t >= 0 else None for t in join.operands)
+    if any(t < 0 for t in join.operands):
+        return
+    equal = _equal(a, b)
+    if equal is not False:
+        yield Join(
+            join.node, join.form, join.operands, join.nodes, join.inner, join.gate, join.own, equal is True
+        )
+
+
+def _equal(a: Shape | None, b: Shape | None) -> bool | None:
+    """Whether two shapes are equal; None when it cannot be told."""
+    if a is None or b is None:
+        return None
+    if len(a) != len(b):
+        return False
+    for x, y in zip(a, b, strict=True):
+        if x != y and ((isinstance(x, int) and isinstance(y, int)) or 1 in (x, y)):
+            return False
+    return True if all(x == y and x is not None for x, y in zip(a, b, strict=True)) else None
+
+
+def _fused(flow: Flow, number: int, data: int, added: int) -> Iterator[Join]:
+    """A convolution or product that adds a computed tensor to its result."""
+    if min(data, added) < 0 or flow.constant(added) or flow.constant(data):
+        return
+    if _equal(flow.shape(added), flow.shape(output(flow, number))) is True:
+        yield Join(number, "sum", (data, added), own=1)
+
+
+def _concats(flow: Flow, number: int) -> Iterator[Join]:
+    """A Concat along the channels: second axis, or last."""
+    node = flow.node(number)
+    shape, axis = flow.shape(output(flow, number)), node.attributes.get("axis", 1)
+    operands = [t for t in dict.fromkeys(node.inputs) if t >= 0 and not flow.constant(t)]
+    if shape is None or not isinstance(axis, int) or not 2 <= len(operands) <= 64:
+        return
+    axis = axis % len(shape) if shape else 0
+    if axis == 0 or axis not in (1, len(shape) - 1):
+        return
+    yield Join(number, "concat", tuple(operands), sequence=len(shape) == 3 and axis == 1)
+
+
+def _gated(flow: Flow, number: int, operands: list[int]) -> Iterator[Join]:
+    """g·y + (1-g)·x, and n + g·(h-n): the two ends are the operands to join."""
+    if len(operands) != 2 or op(flow, number) == "Sub":
+        return
+    for first, second in (operands, operands[::-1]):
+        product = flow.producer(second)
+        if op(flow, product) != "Mul" or len(flow.data(product)) != 2:
+            continue
+        for gate, rest in (flow.data(product), flow.data(product)[::-1]):
+            inner = flow.producer(rest)
+            if op(flow, inner) == "Sub" and flow.node(inner).inputs[1] == first:
+                end = flow.node(inner).inputs[0]
+                if not flow.constant(end) and end != first:
+                    yield Join(number, "sum", (first, end), (product, inner), (inner,), "complement")
+            other = flow.producer(first)
+            if op(flow, other) == "Mul" and len(flow.data(other)) == 2:
+                yield from _complement(flow, number, (product, gate, rest), other)
+
+
+def _complement(flow: Flow, number: int, one: tuple[int, int, int], other: int) -> Iterator[Join]:
+    """``one`` is (product, gate, value); the other product must use 1 - gate."""
+    product, gate, value = one
+    for factor, end in (flow.data(other), flow.data(other)[::-1]):
+        minus = flow.producer(flow.back(factor))
+        if op(flow, minus) != "Sub" or scalar(flow, flow.node(minus).inputs[0]) != 1.0:
+            continue
+        if flow.back(flow.node(minus).inputs[1]) == flow.back(gate):
+            nodes = (product, other, minus)
+            yield Join(number, "sum", (value, end), nodes, (), "complement")
+
+
+def _masks(flow: Flow, number: int, operands: list[int]) -> bool:
+    """A mask or bias added to attention scores: a product of two computed tensors, on to a Softmax."""
+    scored = False
+    for tensor in operands:
+        maker = flow.producer(flow.back(tensor, PASS | {"Mul", "Div", "Reshape"}))
+        scored = scored or (op(flow, maker) in ("MatMul", "Einsum") and len(flow.data(maker)) == 2)
+    if not scored:
+        return False
+    tensor = output(flow, number)
+    for _ in range(_MAX_SOFTMAX_STEPS):
+        reader = next(iter(flow.consumers(tensor)), -1)
+        if op(flow, reader) in ("Softmax", "LogSoftmax"):
+            return True
+        if op(flow, reader) not in _TO_SOFTMAX:
+            return False
+        tensor = output(flow, reader)
+    return False

@@ -1,0 +1,81 @@
+"""Who feeds whom over a short distance: bounded searches backward through one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import heappop, heappush
+
+from py_autodoc.blocks.flow import Flow
+
+NEAR = 4000
+"""Nodes one search may visit."""
+PER_NODE = 64
+"""Nodes all searches of a graph may visit together, for each node of the graph."""
+_FLOOR = 10_000
+
+
+class Budget:
+    """What is left for the searches of one graph, so that all of them together stay linear."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.left = PER_NODE * len(flow.order) + _FLOOR
+
+    def take(self) -> bool:
+        """Use one step; False when there is none left."""
+        self.left -= 1
+        return self.left >= 0
+
+
+class Backward:
+    """The ancestors of some tensors, latest first, as far as anybody asks.
+
+    A node is visited only after every later one, so asking for sources in descending position costs
+    one sweep in all.
+    """
+
+    def __init__(self, flow: Flow, tensors: Iterable[int], budget: Budget) -> None:
+        self.flow = flow
+        self.budget = budget
+        self.read: set[int] = set()
+        """Tensors known to be ancestors, the starts included."""
+        self.visited: list[int] = []
+        """Nodes, latest first."""
+        self._queued: set[int] = set()
+        self._heap: list[int] = []
+        for tensor in tensors:
+            self._see(tensor)
+
+    def _see(self, tensor: int) -> None:
+        self.read.add(tensor)
+        number = self.flow.producer(tensor)
+        if number >= 0 and number not in self._queued:
+            self._queued.add(number)
+            heappush(self._heap, -self.flow.position[number])
+
+    def reaches(self, sources: Iterable[int], above: int) -> bool:
+        """True when one of ``sources`` is an ancestor. ``above``: position of their producer, -1 for none.
+
+        False also when the answer is too far away.
+        """
+        flow = self.flow
+        while self._heap and -self._heap[0] > above:
+            if len(self.visited) >= NEAR or not self.budget.take():
+                return False
+            number = flow.order[-heappop(self._heap)]
+            self.visited.append(number)
+            for tensor in flow.node(number).inputs:
+                if tensor >= 0:
+                    self._see(tensor)
+        return any(source in self.read for source in sources)
+
+    def between(self, sources: Iterable[int]) -> list[int]:
+        """The visited nodes that compute something from ``sources``, in execution order."""
+        flow = self.flow
+        made = set(sources)
+        found = []
+        for number in reversed(self.visited):
+            node = flow.node(number)
+            if any(t in made for t in node.inputs if t >= 0):
+                found.append(number)
+                made.update(t for t in node.outputs if t >= 0)
+        return found

@@ -1,0 +1,209 @@
+"""Residual connections: joins of a path with its own earlier source.
+
+Source: He et al., Deep Residual Learning, 2016; Identity Mappings (pre-activation), 2016; Srivastava et
+al., Highway Networks, 2015; Huang et al., DenseNet, 2017.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.joins import Join, joins, live_constants
+from py_autodoc.blocks.model import Fact, Found
+from py_autodoc.blocks.ops import CONV, NORMS, PASS, block, has_weights, op
+from py_autodoc.blocks.reach import Backward, Budget
+from py_autodoc.blocks.shortcut import UPWARD, Candidate, candidates, same_value
+
+_NORMS = frozenset(NORMS) | {"ReduceMean", "ReduceL2"}
+"""Operators that normalize, or begin a normalization made of primitives."""
+
+
+def find_residuals(flow: Flow) -> list[Found]:
+    """Blocks of kind ``residual``: anchor is the join, nodes are all between the source and it.
+
+    Variants: plain, pre-activation, concat, gated, subtractive. Facts: skip (``identity``,
+    ``projection``, ``scaled`` or ``pooled``), weighted (operators with weights on the long path), gate
+    (``complement``, ``branch`` or ``skip`` where the join is gated).
+    """
+    return _Finder(flow).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """One join and the way around it."""
+
+    source: int
+    short: tuple[int, ...]
+    projected: int
+    path: tuple[int, ...]
+    weighted: int
+    long: int
+
+
+class _Finder:
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.budget = Budget(flow)
+        self.live = live_constants(flow)
+        self.weighty: dict[int, bool] = {}
+        self.sources: dict[int, int] = {}
+        """Join found so far (no Concat) → its source."""
+
+    def run(self) -> list[Found]:
+        found: dict[int, Found] = {}
+        for number in self.flow.order:
+            for join in joins(self.flow, number, self.live):
+                match = self._concat(join) if join.form == "concat" else self._match(join)
+                if match is None:
+                    continue
+                if join.form != "concat":
+                    self.sources[number] = match.source
+                for inner in join.inner:
+                    # The difference inside an interpolation is no join of its own.
+                    found.pop(inner, None)
+                found[number] = self._found(join, match)
+                break
+        return list(found.values())
+
+    def _match(self, join: Join) -> _Match | None:
+        """The nearest common source of the two operands, when it makes a residual."""
+        flow, (a, b) = self.flow, join.operands
+        sides = {a: Backward(flow, [b], self.budget), b: Backward(flow, [a], self.budget)}
+        choice = [(c.weights, len(c.steps), place, side, c) for place, side in enumerate((a, b))
+                  for c in candidates(flow, side)]  # fmt: skip
+        for _, _, _, side, candidate in sorted(choice, key=lambda entry: entry[:3]):
+            search = sides[side]
+            source = same_value(flow, candidate.tensor)
+            maker = flow.producer(candidate.tensor)
+            if search.reaches(source, flow.position[maker] if maker >= 0 else -1):
+                return self._judge(join, candidate, search, b if side == a else a)
+        return None
+
+    def _judge(self, join: Join, candidate: Candidate, search: Backward, long: int) -> _Match | None:
+        """A match when the long path carries more weights and crosses no other residual."""
+        flow = self.flow
+        source = same_value(flow, candidate.tensor)
+        path = search.between(source)
+        weighted = sum(self._weights(n) for n in path) + (join.own if long == join.operands[0] else 0)
+        if weighted <= candidate.weights or len(flow.model.tensors[long].consumers) > 1:
+            return None
+        if join.own and long != join.operands[0]:
+            return None
+        raised = any(op(flow, n) in UPWARD for n in path)
+        if raised and not any(op(flow, n) in UPWARD for n in candidate.steps):
+            # Down and up again: a merge of two resolutions, not a residual block.
+            return None
+        if not self._nested(path, source):
+            return None
+        return _Match(candidate.tensor, candidate.steps, candidate.weights, tuple(path), weighted, long)
+
+    def _nested(self, path: list[int], source: tuple[int, ...]) -> bool:
+        """Residuals on the path begin on it: a path that enters another one from the side is no block.
+
+        This tells a position embedding, or memory, that is added in every layer from a skip.
+        """
+        inside = set(path)
+        for number in path:
+            begins = self.sources.get(number)
+            if begins is not None and begins not in source and self.flow.producer(begins) not in inside:
+                return False
+        return True
+
+    def _weights(self, number: int) -> bool:
+        known = self.weighty.get(number)
+        if known is None:
+            known = self.weighty[number] = has_weights(self.flow, number)
+        return known
+
+    def _concat(self, join: Join) -> _Match | None:
+        """A tensor joined, along the channels, with what was computed from it."""
+        flow = self.flow
+        bases = {t: flow.back(t, PASS) for t in join.operands}
+        order = sorted(join.operands, key=lambda t: -self._place(bases[t]))
+        # Only what comes later can be computed from an operand.
+        search = Backward(flow, order[:1], self.budget)
+        for tensor in order[1:]:
+            if search.reaches([bases[tensor]], self._place(bases[tensor])):
+                path = search.between([bases[tensor]])
+                weighted = sum(self._weights(n) for n in path)
+                upward = any(op(flow, n) in UPWARD for n in path)
+                if not weighted or upward or (join.sequence and not self._convolves(path)):
+                    return None
+                return _Match(bases[tensor], (), 0, tuple(path), weighted, order[0])
+        return None
+
+    def _convolves(self, path: list[int]) -> bool:
+        return any(op(self.flow, n) in CONV for n in path)
+
+    def _place(self, tensor: int) -> int:
+        maker = self.flow.producer(tensor)
+        return self.flow.position[maker] if maker >= 0 else -1
+
+    def _found(self, join: Join, match: _Match) -> Found:
+        flow = self.flow
+        skip = self._skip(match)
+        gate = join.gate or self._gate(match)
+        facts: dict[str, Fact] = {"skip": skip, "weighted": match.weighted}
+        if gate:
+            facts["gate"] = gate
+        variant = "plain"
+        if join.form in ("concat", "subtractive"):
+            variant = join.form
+        elif gate:
+            variant = "gated"
+        elif self._normalized_first(match):
+            variant = "pre-activation"
+        confidence = (1.0 if join.shapes else 0.8) - (0.0 if skip == "identity" else 0.1)
+        nodes = {join.node, *join.nodes, *match.short, *match.path}
+        return block(
+            flow, "residual", nodes, join.node, variant=variant, confidence=round(confidence, 2), facts=facts
+        )
+
+    def _skip(self, match: _Match) -> str:
+        names = {op(self.flow, n) for n in match.short}
+        if match.projected:
+            return "projection"
+        if names & {"Mul", "Div"}:
+            return "scaled"
+        return "pooled" if any("Pool" in name for name in names) else "identity"
+
+    def _gate(self, match: _Match) -> str:
+        """``branch`` for a learned number that scales the long path, ``skip`` for one on the short."""
+        flow = self.flow
+        if not match.projected:
+            for number in match.short:
+                if op(flow, number) == "Mul" and self._learned(flow.weights(number)):
+                    return "skip"
+        number = flow.producer(flow.back(match.long, PASS))
+        if op(flow, number) == "Mul" and len(flow.data(number)) == 1:
+            factor = flow.weights(number)
+            if factor and self._learned(factor) and self._one(factor[0]):
+                return "branch"
+        return ""
+
+    def _learned(self, factors: list[int]) -> bool:
+        """A constant of some rank, or a computed one: a plain number in the code has no rank."""
+        return any(self.flow.shape(t) != () or self.flow.producer(t) >= 0 for t in factors)
+
+    def _one(self, tensor: int) -> bool:
+        shape = self.flow.shape(tensor)
+        return shape is not None and all(size == 1 for size in shape)
+
+    def _normalized_first(self, match: _Match) -> bool:
+        """The long path normalizes before its first weights, all of it."""
+        flow = self.flow
+        inside = set(match.path)
+        normed = set(same_value(flow, match.source)) - {match.source}
+        raw = {match.source}
+        for number in match.path:
+            node = flow.node(number)
+            reads_raw = any(t in raw for t in node.inputs)
+            if self._weights(number):
+                return not reads_raw and number in inside
+            made = [t for t in node.outputs if t >= 0]
+            if op(flow, number) in _NORMS or any(t in normed for t in node.inputs):
+                normed.update(made)
+            elif reads_raw:
+                raw.update(made)
+        return False

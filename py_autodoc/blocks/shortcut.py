@@ -1,0 +1,99 @@
+"""The short side of a residual join: what may stand between the source and the join."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from py_autodoc.blocks.activations import GATES, SIMPLE
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.ops import CONV, MOVES, NORMS, is_linear, op, output
+
+UPWARD = frozenset({
+    "Resize", "Upsample", "ConvTranspose", "QLinearConvTranspose", "DepthToSpace", "MaxUnpool", "Col2Im",
+})  # fmt: skip
+"""Operators that make a map larger."""
+_POOLS = frozenset({"MaxPool", "AveragePool", "LpPool", "QLinearAveragePool", "NhwcMaxPool"})
+_HANDED_ON = MOVES | _POOLS | UPWARD | frozenset({"Pad", "Clip"}) | frozenset(SIMPLE)
+_ARITHMETIC = frozenset({"Add", "Sub", "Mul", "Div"})
+_MAX_STEPS = 12
+_SKIP = frozenset({"SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "SkipGroupNorm"})
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A tensor that may be the source, and what lies between it and the join."""
+
+    tensor: int
+    steps: tuple[int, ...]
+    weights: int
+    """Convolutions and matrix products among the steps."""
+
+
+def candidates(flow: Flow, tensor: int) -> Iterator[Candidate]:
+    """Tensors behind an operand, nearest first, over nothing but what a shortcut may hold.
+
+    That is: reshapes, casts, quantization, padding, crops, pools, resizing, normalization, activations,
+    arithmetic with constants, and one convolution or matrix product (the projection).
+    """
+    steps: list[int] = []
+    weights = 0
+    for _ in range(_MAX_STEPS):
+        yield Candidate(tensor, tuple(steps), weights)
+        number = flow.producer(tensor)
+        if number < 0 or flow.constant(tensor):
+            return
+        before, nodes, cost = _step(flow, number)
+        weights += cost
+        if before < 0 or weights > 1:
+            return
+        steps += nodes
+        tensor = before
+
+
+def _step(flow: Flow, number: int) -> tuple[int, list[int], int]:
+    """(tensor before the node, nodes passed, weights among them); -1 where a shortcut ends."""
+    name, data = op(flow, number), flow.data(number)
+    if len(data) == 2 and name == "Mul":
+        return _swish(flow, number, data)
+    if len(data) != 1:
+        return -1, [], 0
+    if name in CONV or is_linear(flow, number):
+        return data[0], [number], 1
+    if name in _ARITHMETIC:
+        return data[0], [number], 0
+    if flow.node(number).inputs[0] != data[0]:
+        return -1, [], 0
+    if name in _HANDED_ON or (name in NORMS and name not in _SKIP):
+        return data[0], [number], 0
+    if name == "Slice" and _crops(flow, number):
+        return data[0], [number], 0
+    return -1, [], 0
+
+
+def _swish(flow: Flow, number: int, data: list[int]) -> tuple[int, list[int], int]:
+    """x·sigmoid(x), the one activation of two operators that shortcuts have."""
+    for inner, whole in (data, data[::-1]):
+        gate = flow.producer(inner)
+        if op(flow, gate) in GATES and flow.node(gate).inputs[0] == whole:
+            return whole, [number, gate], 0
+    return -1, [], 0
+
+
+def _crops(flow: Flow, number: int) -> bool:
+    """A slice that keeps more than half of every axis; a smaller one picks a part."""
+    before, after = flow.shape(flow.node(number).inputs[0]), flow.shape(output(flow, number))
+    if before is None or after is None or len(before) != len(after):
+        return False
+    return all(
+        a == b or (isinstance(a, int) and isinstance(b, int) and 2 * a > b)
+        for a, b in zip(after, before, strict=True)
+    )
+
+
+def same_value(flow: Flow, tensor: int) -> tuple[int, ...]:
+    """Tensors that stand for the same stream: a fused skip-and-normalize gives its sum and its norm."""
+    number = flow.producer(tensor)
+    if op(flow, number) in _SKIP:
+        return tuple(t for t in flow.node(number).outputs if t >= 0)
+    return (tensor,)
