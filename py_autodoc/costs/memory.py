@@ -128,7 +128,7 @@ def liveness(model: Model, types: TypeTable, sizes: Sizes | None = None) -> Live
     memory: dict[int, int] = {}
     bodies_simple, bodies_inplace = [0] * len(model.graphs), [0] * len(model.graphs)
     for graph in reversed(model.graphs):  # a body comes after what holds it
-        plan = _Plan(model, graph)
+        plan = Plan(model, graph)
         order[graph.id] = [node.id for node in plan.order]
         plan.lifetimes(first, last)
         if missing:
@@ -151,7 +151,7 @@ def _unsized(model: Model, table: Sequence[int | None]) -> str:
     return ""
 
 
-class _Plan:
+class Plan:
     """Who uses what until when, in one graph."""
 
     def __init__(self, model: Model, graph: SubGraph) -> None:
@@ -216,9 +216,9 @@ class _Plan:
                 # Used before it is made, in a graph with a circle: nothing frees it.
                 first[tensor], last[tensor] = at, until if until >= at else end
 
-    def simple(self, size: Sequence[int], bodies: Sequence[int]) -> Sweep:
+    def simple(self, size: Sequence[int], bodies: Sequence[int], sweep: Sweep | None = None) -> Sweep:
         """Every output has its own memory. ``bodies[g]`` is the peak inside graph ``g``."""
-        sweep = Sweep()
+        sweep = sweep or Sweep()
         live = sum(size[t] for t in self.inputs)
         sweep.begin(live)
         held = set(self.inputs)
@@ -234,14 +234,16 @@ class _Plan:
                     live -= size[tensor]
         return sweep
 
-    def inplace(self, size: Sequence[int], bodies: Sequence[int], memory: dict[int, int]) -> Sweep:
+    def inplace(
+        self, size: Sequence[int], bodies: Sequence[int], memory: dict[int, int], sweep: Sweep | None = None
+    ) -> Sweep:
         """Views share memory, elementwise operators reuse what dies; who takes whose goes to ``memory``."""
         owner = {tensor: tensor for tensor in self.inputs}
         """Tensor → the tensor whose memory it uses."""
         users = dict.fromkeys(self.inputs, 1)
         """Memory (by its first tensor) → living tensors in it."""
         feeds = frozenset(self.inputs)
-        sweep = Sweep()
+        sweep = sweep or Sweep()
         live = sum(size[t] for t in self.inputs)
         sweep.begin(live)
         for at, node in enumerate(self.order):
