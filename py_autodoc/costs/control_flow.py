@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from py_autodoc.graph.model import Diagnostic, Model, Node, TensorKind, TypeTable
+from py_autodoc.graph.model import Diagnostic, Dim, Model, Node, TensorKind, TypeTable
 
 UNBOUNDED_TRIPS = (1 << 31) - 1
 """Trip counts from here on mean "until the condition fails" (exporters write INT32_MAX, INT64_MAX)."""
@@ -44,16 +44,16 @@ Weight = tuple[int, int, int]
 
 
 def graph_runs(
-    model: Model, types: TypeTable, own: Callable[[int], Weight]
+    model: Model, types: TypeTable, own: Callable[[int], Weight], facts: Facts | None = None
 ) -> tuple[list[Runs], list[Diagnostic]]:
     """Runs of every graph; ``own(node)`` is the node's known cost of one execution.
 
     Graph 0 runs once. A body has a larger id than the graph it lies in.
     """
+    facts = facts or Facts(model, types)
     runs = [Runs()] * len(model.graphs)
     if len(model.graphs) == 1:
         return runs, []
-    facts = _Facts(model, types)
     trips: dict[int, Trips] = {}
     diagnostics: list[Diagnostic] = []
     for graph in model.graphs[1:]:
@@ -68,7 +68,7 @@ def graph_runs(
         outer, trip = runs[node.graph], trips[graph.id]
         times = outer.times * (1 if trip.count is None else trip.count)
         exact = outer.exact and trip.count is not None
-        if times > UNBOUNDED_TRIPS:
+        if _endless(times):
             times, exact = outer.times, False
             message = "Nested loops repeat this body too often; it counts once a pass of the outer loop."
             diagnostics.append(Diagnostic("unbounded-loop", "warning", message, graph.name, node=node.id))
@@ -78,7 +78,7 @@ def graph_runs(
 
 
 def _branches(
-    model: Model, facts: _Facts, trips: dict[int, Trips], own: Callable[[int], Weight]
+    model: Model, facts: Facts, trips: dict[int, Trips], own: Callable[[int], Weight]
 ) -> dict[int, int]:
     """If node → the graph of the branch that counts. Bodies are summed before what holds them."""
     total: dict[int, Weight] = {}
@@ -108,7 +108,7 @@ def _branches(
     return taken
 
 
-class _Facts:
+class Facts:
     """What constants and shapes say about conditions and trip counts."""
 
     def __init__(self, model: Model, types: TypeTable) -> None:
@@ -124,9 +124,22 @@ class _Facts:
             if array is None:
                 array = self.model.constants.get(tensor)
             if array is not None:
-                return array.reshape(-1)[0] if getattr(array, "size", 0) == 1 else None
+                return self.element(array, 0) if getattr(array, "size", 0) == 1 else None
             tensor = self._source(tensor)
         return None
+
+    def element(self, array: Any, i: int) -> Any:
+        """One element of a known value."""
+        return array.reshape(-1)[i]
+
+    def number(self, tensor: int) -> int | None:
+        """The single integer of a known tensor."""
+        value = self.value(tensor)
+        return None if value is None else int(value)
+
+    def size(self, dim: Dim) -> int | None:
+        """A dimension that is a size; None when it is not known."""
+        return dim if isinstance(dim, int) and dim >= 0 else None
 
     def _source(self, tensor: int) -> int:
         """The tensor that a copying operator copies, -1 when the producer computes."""
@@ -169,14 +182,14 @@ class _Facts:
         start = True if inputs[1] < 0 else self.value(inputs[1])
         if start is not None and not bool(start):
             return Trips(0)
-        limit = self.value(inputs[0])
-        if limit is not None and int(limit) <= 0:
+        limit = self.number(inputs[0])
+        if limit is not None and limit <= 0:
             return Trips(0)
-        if limit is not None and int(limit) >= UNBOUNDED_TRIPS:
-            message = f"The trip count {int(limit)} is no real bound; the body counts once (per iteration)."
+        if limit is not None and _endless(limit + 1):
+            message = f"The trip count {limit} is no real bound; the body counts once (per iteration)."
             return Trips(None, "unbounded-loop", message)
         if limit is not None and start is not None and self._stays_true(body):
-            return Trips(int(limit))
+            return Trips(limit)
         why = "its trip count is not a constant" if limit is None else "a condition may end it early"
         return Trips(None, "loop-trip-unknown", f"Loop: {why}; the body counts once (per iteration).")
 
@@ -217,8 +230,14 @@ class _Facts:
                 return unknown
             sizes = [shape[axis]]
         count = 1
-        for size in sizes:
-            if not isinstance(size, int) or size < 0:
+        for dim in sizes:
+            size = self.size(dim)
+            if size is None:
                 return unknown
             count *= size
         return Trips(count)
+
+
+def _endless(times: int) -> bool:
+    """True for a number of executions that means "until the condition fails"; symbols are sizes."""
+    return isinstance(times, int) and times > UNBOUNDED_TRIPS

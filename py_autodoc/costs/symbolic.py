@@ -8,17 +8,32 @@ that a rule never takes a branch that some sizes would not take. A result withou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NoReturn, cast
+from typing import cast
 
 from py_autodoc.graph import bounds
-from py_autodoc.graph.poly import Atom, ExprError, Extreme, FloorDiv, Poly, floordiv_poly
+from py_autodoc.graph.evaluate import Invalid, Values
+from py_autodoc.graph.poly import ExprError, Poly, floordiv_poly
+
+__all__ = [
+    "Invalid",
+    "Number",
+    "Symbolic",
+    "Undecided",
+    "Unknown",
+    "as_int",
+    "ceil_quotient",
+    "evaluate",
+    "extreme",
+    "symbol",
+    "times",
+    "to_poly",
+    "wrap",
+]
 
 MAX_TERMS = 256
 """Most terms of one expression; beyond it there is none."""
 MAX_DEGREE = 16
 MAX_COEFFICIENT = 1 << 127
-MAX_ARGS = 64
-"""Most arguments of a maximum or minimum."""
 
 
 class Unknown(Exception):
@@ -27,10 +42,6 @@ class Unknown(Exception):
 
 class Undecided(Unknown):
     """An expression does not exist, or what it would be depends on the sizes."""
-
-
-class Invalid(Exception):
-    """An expression has no value under a binding; the text says why."""
 
 
 class Symbolic:
@@ -81,7 +92,7 @@ class Symbolic:
             return True
         if bounds.never_zero(gap):
             return False
-        self._undecided("=", other)
+        raise self._undecided("=", other)
 
     def __ne__(self, other: object) -> bool:
         answer = self.__eq__(other)
@@ -100,7 +111,7 @@ class Symbolic:
             return True
         if high is not None and high < 0:
             return False
-        self._undecided("≥", other)
+        raise self._undecided("≥", other)
 
     def __le__(self, other: Number) -> bool:
         gap = to_poly(other) - self.poly
@@ -109,7 +120,7 @@ class Symbolic:
             return True
         if high is not None and high < 0:
             return False
-        self._undecided("≤", other)
+        raise self._undecided("≤", other)
 
     def __bool__(self) -> bool:
         return self.__ne__(0)
@@ -117,9 +128,9 @@ class Symbolic:
     def __repr__(self) -> str:
         return f"Symbolic({self.poly.text})"
 
-    def _undecided(self, relation: str, other: object) -> NoReturn:
+    def _undecided(self, relation: str, other: object) -> Undecided:
         right = other.poly.text if isinstance(other, Symbolic) else str(other)
-        raise Undecided(f"it depends on the sizes whether {self.poly.text[:60]} {relation} {right[:60]}")
+        return Undecided(f"it depends on the sizes whether {self.poly.text[:60]} {relation} {right[:60]}")
 
     def names(self) -> set[str]:
         """The symbols it depends on."""
@@ -178,41 +189,10 @@ def quotient(num: Poly, den: Poly) -> Number:
 
 def extreme(largest: bool, a: Number, b: Number) -> Number:
     """``max(a, b)`` or ``min(a, b)``, without what the other one always covers."""
-    parts = _flat(largest, to_poly(a)) + _flat(largest, to_poly(b))
-    kept = undominated(parts, largest)
-    if len(kept) == 1:
-        return wrap(kept[0])
-    if len(kept) > MAX_ARGS:
-        raise Undecided(f"the maximum or minimum has more than {MAX_ARGS} parts")
-    return Symbolic(Poly.atom(Extreme(largest, kept)))
-
-
-def _flat(largest: bool, p: Poly) -> list[Poly]:
-    """The arguments of a bare maximum, for a maximum of it; the polynomial otherwise."""
-    if len(p.terms) == 1:
-        ((mono, coef),) = p.terms.items()
-        if coef == 1 and len(mono) == 1:
-            atom = mono[0]
-            if isinstance(atom, Extreme) and atom.largest == largest:
-                return list(atom.args)
-    return [p]
-
-
-def undominated(parts: list[Poly], largest: bool = True) -> list[Poly]:
-    """Those that no other one is proven to cover, in their order."""
-    kept: list[Poly] = []
-    for part in parts:
-        if any(_covers(other, part, largest) for other in kept):
-            continue
-        kept = [other for other in kept if not _covers(part, other, largest)]
-        kept.append(part)
-    return kept
-
-
-def _covers(a: Poly, b: Poly, largest: bool) -> bool:
-    """True when ``a >= b`` for all sizes (``<=`` for a minimum)."""
-    low = bounds.lower(a - b if largest else b - a)
-    return low is not None and low >= 0
+    try:
+        return wrap(bounds.extreme(largest, to_poly(a), to_poly(b)))
+    except ExprError as fault:
+        raise Undecided(str(fault)) from None
 
 
 def ceil_quotient(a: Number, b: Number) -> Number:
@@ -227,44 +207,6 @@ def evaluate(value: Number, bindings: Mapping[str, int]) -> int:
     if not isinstance(value, Symbolic):
         return value
     return Values(bindings).of(value.poly)
-
-
-class Values:
-    """Values of polynomials under one binding; atoms are computed once."""
-
-    def __init__(self, bindings: Mapping[str, int]) -> None:
-        self.bindings = bindings
-        self.known: dict[Atom, int] = {}
-
-    def of(self, p: Poly) -> int:
-        """The value. Raises: Invalid."""
-        total = 0
-        for mono, coef in p.terms.items():
-            for a in mono:
-                coef *= self._atom(a)
-            total += coef
-        return total
-
-    def _atom(self, a: Atom) -> int:
-        found = self.known.get(a)
-        if found is None:
-            found = self.known[a] = self._fresh(a)
-        return found
-
-    def _fresh(self, a: Atom) -> int:
-        if isinstance(a, str):
-            size = self.bindings.get(a)
-            if size is None:
-                raise Invalid(f"{a} has no size")
-            if size < 1:
-                raise Invalid(f"{a} is {size}; expressions hold for sizes of at least 1")
-            return size
-        if isinstance(a, FloorDiv):
-            den = self.of(a.den)
-            if den == 0:
-                raise Invalid(f"{a.den.text} is 0")
-            return self.of(a.num) // den
-        return (max if a.largest else min)(self.of(part) for part in a.args)
 
 
 def as_int(value: Number) -> int:

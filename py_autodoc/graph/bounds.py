@@ -7,13 +7,18 @@ bound. Floor divisions are bounded by the exact quotient where that is needed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 
-from py_autodoc.graph.poly import Atom, FloorDiv, Monomial, Poly, atom_text
+from py_autodoc.graph.evaluate import Invalid, Values
+from py_autodoc.graph.poly import Atom, ExprError, Extreme, FloorDiv, Monomial, Poly, atom_text
 
 MAX_WORK = 4096
 """Most terms that writing out the shifted polynomial may take."""
+MAX_ARGS = 32
+"""Most arguments of a maximum or minimum."""
 MAX_ROUNDS = 4
 """How deep floor divisions inside floor divisions are looked through."""
 
@@ -49,8 +54,11 @@ def never_zero(p: Poly) -> bool:
 
 def lower_of_atom(a: Atom) -> int | None:
     """A proven lower bound of one atom."""
-    if isinstance(a, str):
-        return 1
+    return 1 if isinstance(a, str) else _lower_inside(a)
+
+
+@lru_cache(maxsize=4096)
+def _lower_inside(a: FloorDiv | Extreme) -> int | None:
     if isinstance(a, FloorDiv):
         num, den = lower(a.num), a.den.as_int()
         if num is None:
@@ -64,6 +72,77 @@ def lower_of_atom(a: Atom) -> int | None:
     if a.largest:
         return max(found, default=None)
     return min(found) if len(found) == len(known) else None
+
+
+def extreme(largest: bool, a: Poly, b: Poly) -> Poly:
+    """``max(a, b)`` or ``min(a, b)``, without what the other one always covers.
+
+    Raises: ExprError for one of too many parts.
+    """
+    kept = undominated(_flat(largest, a) + _flat(largest, b), largest)
+    if len(kept) == 1:
+        return kept[0]
+    if len(kept) > MAX_ARGS:
+        raise ExprError(f"the maximum or minimum has more than {MAX_ARGS} parts")
+    return Poly.atom(Extreme(largest, kept))
+
+
+def _flat(largest: bool, p: Poly) -> list[Poly]:
+    """The arguments of a bare maximum, for a maximum of it; the polynomial otherwise."""
+    if len(p.terms) == 1:
+        ((mono, coef),) = p.terms.items()
+        if coef == 1 and len(mono) == 1:
+            atom = mono[0]
+            if isinstance(atom, Extreme) and atom.largest == largest:
+                return list(atom.args)
+    return [p]
+
+
+def undominated(parts: Sequence[Poly], largest: bool = True) -> list[Poly]:
+    """Those that no other one is proven to cover (``>=``; ``<=`` for a minimum), in their order."""
+    sampled = [
+        _Sampled(part if largest else -part, signs)
+        for part, signs in zip(parts, _samples(parts, largest), strict=True)
+    ]
+    kept: list[_Sampled] = []
+    for part in sampled:
+        if any(other.covers(part) for other in kept):
+            continue
+        kept = [other for other in kept if not part.covers(other)]
+        kept.append(part)
+    return [part.poly if largest else -part.poly for part in kept]
+
+
+class _Sampled:
+    """A polynomial and its values at a few places, which refute most claims without a proof."""
+
+    __slots__ = ("poly", "values")
+
+    def __init__(self, poly: Poly, values: tuple[int, ...]) -> None:
+        self.poly = poly
+        self.values = values
+
+    def covers(self, other: _Sampled) -> bool:
+        """True when it is proven to be at least ``other`` everywhere."""
+        if any(a < b for a, b in zip(self.values, other.values, strict=True)):
+            return False
+        low = lower(self.poly - other.poly)
+        return low is not None and low >= 0
+
+
+def _samples(parts: Sequence[Poly], largest: bool) -> list[tuple[int, ...]]:
+    """Values of each polynomial (of its opposite for a minimum) at a few sizes."""
+    names = sorted(set().union(*(part.names() for part in parts))) if parts else []
+    places = [dict.fromkeys(names, size) for size in (1, 7, 1009)]
+    places += [{**dict.fromkeys(names, 1), name: 1009} for name in names[:4]]
+    columns: list[list[int]] = []
+    for place in places:
+        values = Values(place)
+        try:
+            columns.append([values.of(part) * (1 if largest else -1) for part in parts])
+        except Invalid:
+            continue
+    return list(zip(*columns, strict=True)) if columns else [()] * len(parts)
 
 
 def _plain(p: Poly) -> int | None:

@@ -1,0 +1,279 @@
+"""Every cost of a model as an expression in the free sizes of its inputs.
+
+The rules, the control flow and the liveness sweep are those of the numeric engine, run on numbers with
+symbols. An expression is exact for every binding of sizes >= 1 that fulfils ``conditions``; where one
+cannot be given it is None with a reason, never an approximation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from py_autodoc.costs.control_flow import Runs, graph_runs
+from py_autodoc.costs.engine import NodeCost
+from py_autodoc.costs.registry import Cost
+from py_autodoc.costs.symbolic import (
+    MAX_TERMS,
+    Invalid,
+    Number,
+    Symbolic,
+    Undecided,
+    Unknown,
+    times,
+    to_poly,
+    wrap,
+)
+from py_autodoc.costs.symbolic_peak import peaks
+from py_autodoc.costs.symbolic_view import SymbolicFacts, SymbolicRun, SymbolicSizes, World
+from py_autodoc.graph import bounds, expr
+from py_autodoc.graph.evaluate import Values
+from py_autodoc.graph.model import Model, Node
+from py_autodoc.graph.poly import Monomial, Poly
+from py_autodoc.graph.shapes import SymbolicTypes
+
+Metric = Literal["macs", "flops", "read_bytes", "write_bytes", "activation_bytes"]
+METRICS: tuple[Metric, ...] = ("macs", "flops", "read_bytes", "write_bytes", "activation_bytes")
+SUMMED: tuple[Metric, ...] = METRICS[:4]
+"""What is added up over the nodes."""
+MAX_CONDITIONS = 64
+BRANCH = "this branch is not counted: the other one is selected or costs more"
+
+Reference = Callable[[], Sequence[NodeCost]]
+"""Costs under some binding of every size; asked for only when an expression is missing."""
+
+
+@dataclass(slots=True)
+class NodeExpressions:
+    """Costs of one execution of a node. ``reason`` says why one is None (the first that is)."""
+
+    macs: Number | None = None
+    flops: Number | None = None
+    read_bytes: Number | None = None
+    write_bytes: Number | None = None
+    activation_bytes: Number | None = None
+    reason: str = ""
+    times: Number | None = 1
+    """Executions in one inference (an unknown loop counted once); None when undecided."""
+    counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a binding must fulfil: ``value`` = 0, or ``value`` >= 1."""
+
+    zero: bool
+    value: Symbolic
+
+
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    """The costs of a model as expressions over ``symbols``.
+
+    Names are those that expressions may hold; ``original`` gives the file's own text of each.
+    ``totals`` has the sums of one inference, ``peak`` the live bytes (``simple``, ``inplace``);
+    ``reasons`` says why a total or peak (by its key) is None.
+    """
+
+    symbols: tuple[str, ...]
+    original: Mapping[str, str]
+    nodes: list[NodeExpressions]
+    totals: dict[str, Number | None]
+    conditions: tuple[Condition, ...] = ()
+    peak: dict[str, Number | None] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def check(self, bindings: Mapping[str, int]) -> None:
+        """Raises: Invalid when the expressions do not hold under these sizes."""
+        values = Values(bindings)
+        for name in self.symbols:
+            if bindings.get(name, 0) < 1:
+                raise Invalid(f"{name} needs a size of at least 1")
+        for condition in self.conditions:
+            found = values.of(condition.value.poly)
+            if (found != 0) if condition.zero else (found < 1):
+                raise Invalid(f"the sizes do not fit: {condition.value.poly.text} is {found}")
+
+    @property
+    def share(self) -> float:
+        """Share of nodes whose MACs and FLOPs have an expression; 1 without nodes."""
+        known = sum(node.macs is not None for node in self.nodes)
+        return known / len(self.nodes) if self.nodes else 1.0
+
+
+def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Expressions:
+    """The costs of every node and of the model. Linear in the size of the graph.
+
+    ``reference`` decides whether a node without an expression has no number either, and so is missing
+    from the numeric total as well. Never raises on content.
+    """
+    world = World(model, types)
+    sizes = SymbolicSizes(world)
+    run = SymbolicRun(world, sizes)
+    nodes = [_node(run, node, sizes) for node in model.nodes]
+    known = _Reference(reference)
+    reasons: dict[str, str] = {}
+    conditions = _conditions(world)
+    if conditions is None:
+        why = f"more than {MAX_CONDITIONS} conditions on the sizes"
+        nothing = [NodeExpressions(reason=why) for _ in nodes]
+        keys = [f"total_{m}" for m in SUMMED]
+        return Expressions(
+            types.symbols, types.original, nothing, dict.fromkeys(keys), reasons=dict.fromkeys(keys, why)
+        )
+    _executions(model, world, nodes, known)
+    sums = {f"total_{m}": _total(model, nodes, m, known, reasons) for m in SUMMED}
+    peak, missing = peaks(model, sizes.bytes)
+    reasons.update((f"peak_{name}", why) for name, why in missing.items())
+    return Expressions(types.symbols, types.original, nodes, sums, conditions, peak, reasons)
+
+
+def _node(run: SymbolicRun, node: Node, sizes: SymbolicSizes) -> NodeExpressions:
+    cost, reason = run.one(node)
+    made: Number | None = 0
+    for tensor in node.outputs:
+        if tensor >= 0:
+            size = sizes.bytes[tensor]
+            made = None if made is None or size is None else made + size
+    if cost is None:
+        return NodeExpressions(activation_bytes=made, reason=reason)
+    return NodeExpressions(cost.macs, cost.flops, cost.read_bytes, cost.write_bytes, made, reason)
+
+
+class _Reference:
+    """Whether a number that has no expression exists at all."""
+
+    def __init__(self, ask: Reference) -> None:
+        self._ask = ask
+        self._costs: Sequence[NodeCost] | None = None
+
+    def has(self, node: int, metric: str) -> bool:
+        """True when the numeric engine knows the number."""
+        if self._costs is None:
+            self._costs = self._ask()
+        cost: Cost | None = self._costs[node].cost
+        return cost is not None and getattr(cost, metric) is not None
+
+
+class _Undecidable:
+    """A weight that cannot be compared with others."""
+
+    def __add__(self, other: object) -> _Undecidable:
+        return self
+
+    __radd__ = __mul__ = __rmul__ = __add__
+
+    def __eq__(self, other: object) -> bool:
+        raise Undecided("a cost inside has no expression")
+
+    __hash__ = None  # type: ignore[assignment]
+    __lt__ = __gt__ = __le__ = __ge__ = __eq__
+
+
+def _executions(model: Model, world: World, nodes: list[NodeExpressions], known: _Reference) -> None:
+    """Fill in how often each node runs."""
+    if len(model.graphs) == 1:
+        return
+
+    def part(number: int, *metrics: Metric) -> Any:
+        total: Any = 0
+        for metric in metrics:
+            value = getattr(nodes[number], metric)
+            if value is not None:
+                total = total + value
+            elif known.has(number, metric):
+                return _Undecidable()
+        return total
+
+    def weight(number: int) -> tuple[int, int, int]:
+        return part(number, "flops"), part(number, "macs"), part(number, "read_bytes", "write_bytes")
+
+    facts = SymbolicFacts(world)
+    runs, _ = graph_runs(model, world.types.types, weight, facts)
+    why: dict[int, str] = {}
+    for graph in model.graphs[1:]:
+        outer = why.get(model.nodes[graph.parent_node].graph, "")
+        why[graph.id] = outer or facts.undecided.get(graph.id, "")
+    for node, found in zip(model.nodes, nodes, strict=True):
+        _run(found, runs[node.graph], why.get(node.graph, ""))
+
+
+def _run(found: NodeExpressions, runs: Runs, why: str) -> None:
+    if why:
+        found.times = None
+        found.reason = found.reason or why
+        return
+    found.times, found.counted = runs.times, runs.counted
+
+
+def _total(
+    model: Model, nodes: list[NodeExpressions], metric: Metric, known: _Reference, reasons: dict[str, str]
+) -> Number | None:
+    """Sum over the nodes that run, as the numeric engine adds them up: unknown numbers left out."""
+    key, total, parts = f"total_{metric}", _Sum(), 0
+    try:
+        for node, found in zip(model.nodes, nodes, strict=True):
+            if node.op_type == "Constant" and not node.domain:
+                continue
+            value = getattr(found, metric)
+            if value is None:
+                if known.has(node.id, metric):
+                    raise Undecided(f"{node.name or node.op_type}: {found.reason}")
+                continue
+            if found.times is None:
+                raise Undecided(f"{node.name or node.op_type}: {found.reason}")
+            if found.counted:
+                parts += 1
+                total.add(value, found.times)
+        if not parts and nodes:
+            raise Unknown("no part of it is known")
+        return total.result()
+    except Unknown as fault:
+        reasons[key] = str(fault)
+        return None
+
+
+class _Sum:
+    """A running sum, one dictionary for all terms."""
+
+    def __init__(self) -> None:
+        self.terms: dict[Monomial, int] = {}
+
+    def add(self, value: Number, runs: Number) -> None:
+        """``value`` times ``runs``. Raises: Undecided when the sum becomes too large."""
+        if isinstance(value, int) and isinstance(runs, int):
+            self.terms[()] = self.terms.get((), 0) + value * runs
+            return
+        p = to_poly(value)
+        if not isinstance(runs, int) or runs != 1:
+            p = times(p, to_poly(runs))
+        for mono, coef in p.terms.items():
+            self.terms[mono] = self.terms.get(mono, 0) + coef
+        if len(self.terms) > 2 * MAX_TERMS:
+            raise Undecided(f"the expression has more than {MAX_TERMS} terms")
+
+    def result(self) -> Number:
+        """The sum. Raises: Undecided."""
+        return wrap(Poly({m: c for m, c in self.terms.items() if c}))
+
+
+def _conditions(world: World) -> tuple[Condition, ...] | None:
+    """What the shapes take for granted; None when it is too much to write down."""
+    types = world.types
+    zero = [expr.parse(text) for text in types.zero]
+    least: list[Poly] = []
+    for text in sorted(world.dims() | set(types.positive)):
+        try:
+            value = to_poly(world.number(text))
+        except Unknown:
+            continue
+        low = bounds.lower(value)
+        if (low is None or low < 1) and value not in least:
+            least.append(value)
+    if len(least) > MAX_CONDITIONS:
+        return None
+    least = bounds.undominated(least, largest=False)
+    found = [Condition(True, Symbolic(p)) for p in zero if p.names() <= world.symbols]
+    found += [Condition(False, Symbolic(p)) for p in least]
+    return tuple(found) if len(found) <= MAX_CONDITIONS else None

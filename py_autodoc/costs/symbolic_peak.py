@@ -1,0 +1,105 @@
+"""Peak memory as an expression: the largest of the live sums that no other one always covers.
+
+The sweep is that of ``costs.memory``; it only collects sums instead of comparing them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from py_autodoc.costs.memory import Plan, Sweep
+from py_autodoc.costs.symbolic import Number, Symbolic, Undecided, Unknown, to_poly, wrap
+from py_autodoc.graph.bounds import MAX_ARGS, undominated
+from py_autodoc.graph.model import Model, Node, TensorKind
+from py_autodoc.graph.poly import Extreme, Poly
+
+PEAKS = ("simple", "inplace")
+MAX_WAITING = 48
+"""Candidates kept before the covered ones are dropped."""
+
+
+def peaks(model: Model, sizes: Sequence[Number | None]) -> tuple[dict[str, Number | None], dict[str, str]]:
+    """The peaks (``simple``, ``inplace``), and why one is None. ``sizes`` are bytes by tensor id."""
+    for tensor in model.tensors:
+        if sizes[tensor.id] is None and tensor.kind not in (TensorKind.INITIALIZER, TensorKind.CONSTANT):
+            why = f"the size of {tensor.name or f'tensor {tensor.id}'} is no expression"
+            return dict.fromkeys(PEAKS), dict.fromkeys(PEAKS, why)
+    size: list[Any] = [0 if n is None else n for n in sizes]
+    plans = [Plan(model, graph) for graph in model.graphs]
+    found: dict[str, Number | None] = {}
+    reasons: dict[str, str] = {}
+    for name in PEAKS:
+        try:
+            found[name] = _peak(plans, size, in_place=name == "inplace")
+        except Unknown as fault:
+            found[name], reasons[name] = None, str(fault)
+    return found, reasons
+
+
+def _peak(plans: list[Plan], size: list[Any], in_place: bool) -> Number:
+    """One peak. Raises: Undecided."""
+    fronts: list[Any] = [[] for _ in plans]
+    """By graph: the sums that its peak is the maximum of."""
+    for graph in reversed(range(len(plans))):  # a body comes after what holds it
+        front = Front()
+        if in_place:
+            plans[graph].inplace(size, fronts, {}, front)
+        else:
+            plans[graph].simple(size, fronts, front)
+        fronts[graph] = front.pruned()
+    parts = fronts[0]
+    return wrap(parts[0]) if len(parts) == 1 else Symbolic(Poly.atom(Extreme(True, parts)))
+
+
+class Front(Sweep):
+    """Collects the sums of which the peak is the maximum."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[Poly] = []
+
+    def begin(self, live: Number) -> None:
+        """``live`` bytes before the first node."""
+        self.parts.append(to_poly(live))
+
+    def see(self, live: Number, step: int, node: int) -> None:
+        """``live`` bytes once the outputs of ``node`` stand beside what it needs."""
+        self._offer(to_poly(live))
+
+    def inside(self, live: Number, step: int, node: Node, bodies: Sequence[Any]) -> None:
+        """Every sum inside the bodies of ``node``, on top of ``live`` bytes outside."""
+        outside = to_poly(live)
+        for _, graph in node.subgraphs:
+            for part in bodies[graph]:
+                self._offer(outside + part)
+
+    def _offer(self, candidate: Poly) -> None:
+        for at, part in enumerate(self.parts):
+            if plainly_covers(part, candidate):
+                return
+            if plainly_covers(candidate, part):
+                self.parts[at] = candidate
+                return
+        self.parts.append(candidate)
+        if len(self.parts) > MAX_WAITING:
+            self.parts = self.pruned()
+
+    def pruned(self) -> list[Poly]:
+        """The sums that no other one always covers. Raises: Undecided for too many."""
+        kept = undominated(self.parts)
+        if len(kept) > MAX_ARGS:
+            raise Undecided(f"the peak is the maximum of more than {MAX_ARGS} sums")
+        return kept
+
+
+def plainly_covers(a: Poly, b: Poly) -> bool:
+    """True when no coefficient of ``a - b`` is negative and no atom can be: ``a >= b`` at a glance."""
+    mine, other = a.terms, b.terms
+    for mono, coef in other.items():
+        if mine.get(mono, 0) < coef:
+            return False
+    rest = [mono for mono, coef in mine.items() if coef != other.get(mono, 0)]
+    if any(mine[mono] < other.get(mono, 0) for mono in rest):
+        return False
+    return all(type(atom) is str for mono in rest for atom in mono)

@@ -1,0 +1,224 @@
+"""What the cost rules see of a model whose sizes are symbols: the same questions, answers with symbols."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py_autodoc.costs.control_flow import Facts, Trips
+from py_autodoc.costs.engine import CostRun
+from py_autodoc.costs.registry import Cost, NodeView
+from py_autodoc.costs.sizes import Sizes
+from py_autodoc.costs.symbolic import Number, Undecided, Unknown, as_int, wrap
+from py_autodoc.graph import expr
+from py_autodoc.graph.model import Dim, Model, Node, Shape, TensorKind
+from py_autodoc.graph.shapes import SymbolicTypes
+from py_autodoc.graph.values import BITS
+
+_MEASURES = frozenset({"Shape", "Size", "Constant"})
+
+
+class World:
+    """The numbers behind the dimensions of one model."""
+
+    def __init__(self, model: Model, types: SymbolicTypes) -> None:
+        self.model = model
+        self.types = types
+        self.symbols = frozenset(types.symbols)
+        self._numbers: dict[str, Number | str] = {}
+        """Dimension as text → its number, or why it has none."""
+        self._computed: list[bool] | None = None
+
+    def number(self, dim: Dim) -> Number:
+        """A dimension as a number over the free symbols. Raises: Unknown, Undecided."""
+        if isinstance(dim, int):
+            return dim
+        if dim is None:
+            raise Unknown("a dimension is unknown")
+        found = self._numbers.get(dim)
+        if found is None:
+            found = self._numbers[dim] = self._read(dim)
+        if isinstance(found, str):
+            raise Undecided(found)
+        return found
+
+    def _read(self, dim: str) -> Number | str:
+        try:
+            poly = expr.parse(dim)
+        except expr.ExprError:
+            return f"the size {dim[:60]} is no expression"
+        strange = sorted(poly.names() - self.symbols)
+        return (
+            wrap(poly) if not strange else f"the size {strange[0][:60]} is no expression of the input sizes"
+        )
+
+    def dims(self) -> set[str]:
+        """Every distinct expression that stands in a shape."""
+        found: set[str] = set()
+        for shape in set(self.types.types.shapes):
+            found.update(d for d in shape or () if isinstance(d, str))
+        return found
+
+    def computable(self, tensor: int) -> bool:
+        """True when the value of a tensor may be known once the sizes are: it depends on no data."""
+        if self.model.tensors[tensor].producer < 0:
+            return False  # given, or known by now
+        if self._computed is None:
+            self._computed = self._spread()
+        return self._computed[tensor]
+
+    def _spread(self) -> list[bool]:
+        """For every tensor, whether no data reaches it. What a body gets from its node is data."""
+        model = self.model
+        found = [t.kind in (TensorKind.INITIALIZER, TensorKind.CONSTANT) for t in model.tensors]
+        for number in (n for graph in model.graphs for n in graph.nodes):  # bodies come after their node
+            node = model.nodes[number]
+            free = node.op_type in _MEASURES and not node.domain
+            if free or node.subgraphs or all(i < 0 or found[i] for i in node.inputs):
+                for t in node.outputs:
+                    if t >= 0:
+                        found[t] = True
+        return found
+
+
+class SymbolicSizes(Sizes):
+    """``numel`` and ``bytes`` of every tensor as numbers with symbols; None where there is none."""
+
+    def __init__(self, world: World) -> None:
+        types, memo = world.types.types, dict[tuple[Shape | None, int], tuple[Any, Any]]()
+        counts: list[Any] = []
+        sizes: list[Any] = []
+        for tensor, shape, dtype in zip(world.model.tensors, types.shapes, types.dtypes, strict=True):
+            key = (shape, dtype)
+            found = memo.get(key)
+            if found is None:
+                found = memo[key] = _measured(world, shape, dtype)
+            counts.append(found[0])
+            if tensor.storage is not None and tensor.storage.bytes is not None:
+                sizes.append(tensor.storage.bytes)
+            else:
+                sizes.append(found[1] if tensor.container in ("tensor", "sparse") else None)
+        self.numel = counts
+        self.bytes = sizes
+
+
+def _measured(world: World, shape: Shape | None, dtype: int) -> tuple[Number | None, Number | None]:
+    """Elements and dense bytes of a type."""
+    if shape is None or any(isinstance(d, int) and d < 0 for d in shape):
+        return None, None
+    count: Number = 1
+    try:
+        for d in shape:
+            count = count * world.number(d)
+        bits = BITS.get(dtype)
+        return count, None if bits is None else (count * bits + 7) // 8
+    except Unknown:
+        return None, None
+
+
+class SymbolicView(NodeView):
+    """A node whose shapes hold symbols."""
+
+    __slots__ = ("world",)
+
+    def __init__(self, world: World, node: Node, sizes: SymbolicSizes) -> None:
+        super().__init__(world.model, world.types.types, node, sizes)
+        self.world = world
+
+    def value(self, i: int) -> Any | None:
+        """As ``NodeView.value``. Raises: Undecided for a value that the sizes decide."""
+        value = super().value(i)
+        if value is None:
+            if self.has(i) and self.world.computable(self.node.inputs[i]):
+                raise Undecided(f"the value of input {i} depends on the sizes")
+        elif value.dtype == object:
+            raise Undecided(f"the value of input {i} depends on the sizes")
+        return value
+
+    def scalar(self, i: int) -> int | None:
+        """As ``NodeView.scalar``, symbols included."""
+        array = self.types.values.get(self.node.inputs[i]) if self.has(i) else None
+        if array is None or array.dtype != object or not array.size:
+            return super().scalar(i)
+        return as_int(symbolic_element(self.world, array, 0))
+
+    def _numbers(self, tensor: int, what: str) -> tuple[int, ...]:
+        shape = self.types.shapes[tensor]
+        if shape is None:
+            raise Unknown(f"shape of {what} is unknown")
+        if any(isinstance(d, int) and d < 0 for d in shape):
+            raise Unknown(f"{what} has a negative dimension")
+        return tuple(as_int(self.world.number(d)) for d in shape)
+
+
+def symbolic_element(world: World, array: Any, i: int) -> Any:
+    """One element of a followed value. Raises: Undecided when it is no expression of the sizes."""
+    element = array.reshape(-1)[i]
+    if array.dtype != object:
+        return element
+    if element is None:
+        raise Undecided("a value depends on the sizes")
+    return world.number(element)
+
+
+class SymbolicRun(CostRun):
+    """The cost engine over symbolic sizes."""
+
+    def __init__(self, world: World, sizes: SymbolicSizes) -> None:
+        super().__init__(world.model, world.types.types, sizes)
+        self.world = world
+        self.symbolic = sizes
+
+    def view(self, node: Node) -> NodeView:
+        """What the rule of the node sees."""
+        return SymbolicView(self.world, node, self.symbolic)
+
+    def real(self, cost: Cost, read: int, write: int) -> bool:
+        """Sizes are not known yet; the numeric engine judges numbers."""
+        return True
+
+
+class SymbolicFacts(Facts):
+    """Trip counts and conditions with symbols. What the sizes decide is kept as a reason, by graph."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world.model, world.types.types)
+        self.world = world
+        self.undecided: dict[int, str] = {}
+        """Graph → why the number of its executions is no expression."""
+
+    def value(self, tensor: int) -> Any | None:
+        """As ``Facts.value``. Raises: Undecided."""
+        found = super().value(tensor)
+        if found is None and tensor >= 0 and self.world.computable(tensor):
+            raise Undecided("a loop count or condition depends on the sizes")
+        return found
+
+    def element(self, array: Any, i: int) -> Any:
+        """One element of a known value. Raises: Undecided."""
+        return symbolic_element(self.world, array, i)
+
+    def number(self, tensor: int) -> int | None:
+        """The single integer of a known tensor, with symbols. Raises: Undecided."""
+        value = self.value(tensor)
+        return value if value is None or hasattr(value, "poly") else int(value)
+
+    def size(self, dim: Dim) -> int | None:
+        """A dimension as a number. Raises: Undecided."""
+        return None if dim is None else as_int(self.world.number(dim))
+
+    def trips(self, node: Node, body: int) -> Trips:
+        """As ``Facts.trips``; an undecided count is unknown, with the reason kept."""
+        try:
+            return super().trips(node, body)
+        except Undecided as fault:
+            self.undecided[body] = str(fault)
+            return Trips(None)
+
+    def branch(self, node: Node, total: dict[int, Any]) -> int:
+        """As ``Facts.branch``; -1 when the sizes decide, with the reason kept for every branch."""
+        try:
+            return super().branch(node, total)
+        except Undecided as fault:
+            for _, body in node.subgraphs:
+                self.undecided[body] = f"which branch of If counts depends on the sizes ({fault})"
+            return -1
