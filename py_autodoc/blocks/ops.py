@@ -55,6 +55,8 @@ MOVES = PASS | RESHAPES
 _TENSOR_FLOATS = frozenset({1, 10, 11, 16, 17, 18, 19, 20, 23, 24})
 """Float element types of ``TensorProto.DataType``, 8-bit and 4-bit ones included."""
 _QUANTIZED = frozenset({2, 3, 21, 22})
+_PREPARES = MOVES | {"ConstantOfShape", "Concat", "Slice", "Split", "Mul", "Div", "Tile", "Shape", "Gather"}
+"""Operators that make a weight out of what the file holds."""
 _MAX_STEPS = 64
 _MAX_FEED = 256
 
@@ -230,7 +232,7 @@ def feeders(flow: Flow, nodes: Iterable[int]) -> set[int]:
     while stack and len(found) < _MAX_FEED:
         for tensor in flow.weights(stack.pop()):
             number = flow.producer(tensor)
-            if number < 0 or number in wanted or number in found:
+            if number < 0 or number in wanted or number in found or op(flow, number) not in _PREPARES:
                 continue
             readers = flow.model.tensors[tensor].consumers
             if all(reader in wanted or reader in found for reader in readers):

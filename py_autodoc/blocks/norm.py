@@ -1,0 +1,135 @@
+"""Normalizations: fused operators, and the primitives exporters break them into.
+
+Sources: Ioffe & Szegedy 2015 (batch), Ba et al. 2016 (layer), Ulyanov et al. 2016 (instance), Wu & He
+2018 (group), Zhang & Sennrich 2019 (RMS).
+"""
+
+from __future__ import annotations
+
+from py_autodoc.blocks.flow import RESHAPES, Flow
+from py_autodoc.blocks.model import Fact, Found
+from py_autodoc.blocks.moments import Normalized, normalized_by
+from py_autodoc.blocks.ops import NORMS, PASS, block, dim, next_node, op, output, per_channel
+
+_RESHAPED = PASS | RESHAPES
+
+
+def find_normalizations(flow: Flow) -> list[Found]:
+    """Blocks of kind ``normalization``; the variant is the operator it amounts to.
+
+    Variants: BatchNormalization, LayerNormalization, RMSNormalization, GroupNormalization,
+    InstanceNormalization, LpNormalization (division by the L2 norm), MeanVarianceNormalization, LRN.
+    Facts: size (length of the normalized axes), scale, bias, fused (one operator), epsilon.
+    """
+    found: list[Found] = []
+    taken: set[int] = set()
+    for number in flow.order:
+        if number in taken:
+            continue
+        kind = NORMS.get(op(flow, number))
+        if kind is not None:
+            made = _fused(flow, number, kind)
+        else:
+            made = _primitive(flow, number)
+        if made is not None and not taken.intersection(made.nodes):
+            taken.update(made.nodes)
+            found.append(made)
+    return found
+
+
+def _fused(flow: Flow, number: int, kind: str) -> Found | None:
+    node = flow.node(number)
+    if not node.inputs or not (flow.data(number) or flow.producer(node.inputs[0]) >= 0):
+        return None
+    if kind == "InstanceNormalization":
+        group = _group(flow, number)
+        if group is not None:
+            return group
+    skip = 1 if node.op_type.startswith("Skip") else 0
+    place = 1 + skip
+    scale = node.inputs[place] if len(node.inputs) > place else -1
+    bias = node.inputs[place + 1] if len(node.inputs) > place + 1 else -1
+    if kind in ("LpNormalization", "LRN", "MeanVarianceNormalization"):
+        scale = bias = -1
+    epsilon = node.attributes.get("epsilon")
+    facts: dict[str, Fact] = {
+        "size": dim(flow, scale, -1) if scale >= 0 else None,
+        "scale": scale >= 0,
+        "bias": bias >= 0 and kind != "RMSNormalization",
+        "fused": True,
+        "epsilon": float(epsilon) if isinstance(epsilon, (int, float)) else None,
+    }
+    return block(flow, "normalization", [number], number, variant=kind, facts=facts)
+
+
+def _group(flow: Flow, number: int) -> Found | None:
+    """Reshape to groups, InstanceNormalization, Reshape back, scale and shift by channel."""
+    before = flow.producer(flow.node(number).inputs[0])
+    if op(flow, before) != "Reshape" or not flow.data(before):
+        return None
+    after, passed = next_node(flow, output(flow, number))
+    if op(flow, after) != "Reshape":
+        return None
+    whole, back = flow.node(before).inputs[0], output(flow, after)
+    one, other = flow.shape(whole), flow.shape(back)
+    if one is None or other is None or len(one) != len(other):
+        return None
+    groups = dim(flow, flow.node(before).outputs[0], 1)
+    nodes = [before, number, *passed, after]
+    affine, _ = affine_after(flow, back)
+    facts: dict[str, Fact] = {
+        "size": None,
+        "groups": groups,
+        "scale": any(op(flow, n) == "Mul" for n in affine),
+        "bias": any(op(flow, n) == "Add" for n in affine),
+        "fused": False,
+        "epsilon": float(flow.node(number).attributes.get("epsilon", 1e-5)),
+    }
+    return block(flow, "normalization", [*nodes, *affine], number, variant="GroupNormalization", facts=facts)
+
+
+def _primitive(flow: Flow, number: int) -> Found | None:
+    """A normalization whose root (Sqrt, Pow, ReduceL2) is this node."""
+    made = normalized_by(flow, number)
+    if made is None:
+        return None
+    affine, _ = affine_after(flow, made.output) if not made.affine else ([], made.output)
+    names = [op(flow, n) for n in affine]
+    facts: dict[str, Fact] = {
+        "size": _size(flow, made),
+        "scale": "Mul" in names or made.scaled,
+        "bias": "Add" in names or made.affine,
+        "fused": False,
+        "epsilon": made.epsilon,
+    }
+    return block(
+        flow, "normalization", [*made.nodes, *affine], number, variant=made.kind,
+        confidence=made.confidence, facts=facts,
+    )  # fmt: skip
+
+
+def _size(flow: Flow, made: Normalized) -> int | None:
+    total = 1
+    for axis in made.axes or ():
+        length = dim(flow, made.source, axis)
+        if length is None:
+            return None
+        total *= length
+    return total if made.axes else None
+
+
+def affine_after(flow: Flow, tensor: int) -> tuple[list[int], int]:
+    """The Mul and then the Add with constants that follow and take all of ``tensor``; where they end."""
+    nodes: list[int] = []
+    for wanted in ("Mul", "Add"):
+        number, passed = next_node(flow, tensor)
+        before = output(flow, passed[-1]) if passed else tensor
+        if op(flow, number) != wanted or flow.data(number) != [before] or output(flow, number) < 0:
+            continue
+        factor = flow.weights(number)[0]
+        shape = flow.shape(factor)
+        if shape is None or not per_channel(flow, factor, before) or all(size == 1 for size in shape):
+            continue
+        nodes += [*passed, number]
+        tensor = output(flow, number)
+    return nodes, tensor
