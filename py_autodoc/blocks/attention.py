@@ -1,0 +1,133 @@
+"""Attention layers: fused operators, and softmax(Q·Kᵀ)·V in the forms that exporters write it."""
+
+from __future__ import annotations
+
+from py_autodoc.blocks import streams
+from py_autodoc.blocks.attention_core import SOFTMAXES, Core, find_core
+from py_autodoc.blocks.attention_fused import FUSED, fused
+from py_autodoc.blocks.attention_mask import masking
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.model import Attention
+from py_autodoc.blocks.operands import Operand, repeat_factor, split_heads, trace
+from py_autodoc.blocks.products import dim, size, stored
+
+
+def find_attention(flow: Flow) -> list[Attention]:
+    """Every attention layer of one graph, by the place of its anchor.
+
+    A Softmax counts only between two products of activations: a classifier's, a router's or a channel
+    gate's does not. Looks at a bounded neighbourhood of each Softmax, so it is linear in the graph.
+    """
+    found: list[Attention] = []
+    for number in flow.order:
+        op = flow.op(number)
+        layer = None
+        if op in SOFTMAXES:
+            core = find_core(flow, number)
+            layer = _unfused(flow, core) if core is not None else None
+        elif op in FUSED:
+            layer = fused(flow, number)
+        if layer is not None:
+            found.append(layer)
+    return found
+
+
+def _unfused(flow: Flow, core: Core) -> Attention | None:
+    q, k, v = trace(flow, core.q), trace(flow, core.k), trace(flow, core.v)
+    if stored(flow, core.q) and not _projected_apart(k, v):
+        return None  # fixed keys to compare with: a classifier or a codebook
+    head = size(flow, core.q, core.q_sum) or size(flow, core.k, core.k_sum)
+    heads = _heads(flow, core, q, head)
+    context = flow.node(core.values.node).outputs[0]
+    scores = flow.node(core.softmax).inputs[0]
+    queries, keys = dim(flow, scores, core.query_axis), dim(flow, scores, core.key_axis)
+    mask = masking(flow, core.added, heads, queries)
+    kind = streams.kind(flow, q, k, v)
+    nodes = {*core.nodes, *q.nodes, *k.nodes, *v.nodes}
+    return Attention(
+        nodes=tuple(sorted(nodes)),
+        anchor=core.softmax,
+        variant="unfused",
+        kind=kind,
+        causal=mask.causal,
+        heads=heads,
+        kv_heads=_kv_heads(flow, core, k, head, heads),
+        head_dim=head,
+        value_dim=size(flow, core.v, core.v_free),
+        hidden_size=streams.hidden_size(flow, q, context),
+        queries=queries,
+        keys=keys,
+        mask=mask.mask,
+        rotary=q.rotary,
+        relative_bias=mask.relative_bias,
+        past=_past(q, k, v),
+        confidence=1.0 if q.projection and k.projection and v.projection else 0.8,
+    )
+
+
+def _projected_apart(k: Operand, v: Operand) -> bool:
+    return k.projection is not None and v.projection is not None
+
+
+def _heads(flow: Flow, core: Core, q: Operand, head: int | None) -> int | None:
+    """Heads by the split of the projection, by the shape of the scores where no split is seen."""
+    likely = _head_axis(flow, flow.node(core.softmax).inputs[0])
+    split = split_heads(flow, q, head, likely) if head else None
+    if split is not None:
+        return split
+    shape = flow.shape(flow.node(core.softmax).inputs[0])
+    if shape is not None and len(shape) == 2:
+        return 1
+    return likely
+
+
+def _head_axis(flow: Flow, scores: int) -> int | None:
+    """Heads of (B, H, S, T) or (B, KV, G, S, T) scores; None for other ranks, where batch and heads mix."""
+    shape = flow.shape(scores)
+    if shape is None or len(shape) not in (4, 5):
+        return None
+    total = 1
+    for d in shape[1:-2]:
+        if not isinstance(d, int) or d < 1:
+            return None
+        total *= d
+    return total
+
+
+def _kv_heads(flow: Flow, core: Core, k: Operand, head: int | None, heads: int | None) -> int | None:
+    """Key heads before they are repeated; None when they do not divide the query heads."""
+    if heads is None:
+        return None
+    factor = repeat_factor(flow, k)
+    if factor > 1:
+        return heads // factor if heads % factor == 0 else None
+    split = split_heads(flow, k, head, heads) if head else None
+    if split is not None:
+        return split if heads % split == 0 else None
+    shape = flow.shape(core.k)
+    if shape is not None and len(shape) == 5 and shape[2] == 1 and isinstance(shape[1], int):
+        return shape[1] if heads % shape[1] == 0 else None
+    held = _cached(flow, k)
+    if held is not None and heads % held == 0:
+        return held
+    return heads if _head_axis(flow, core.k) == heads or heads == 1 else None
+
+
+def _cached(flow: Flow, k: Operand) -> int | None:
+    """Heads of a (B, KV, P, d) graph input that holds keys."""
+    for tensor in k.past:
+        shape = flow.shape(tensor)
+        if shape is not None and len(shape) == 4 and isinstance(shape[1], int) and shape[1] > 0:
+            return shape[1]
+    return None
+
+
+def _past(q: Operand, k: Operand, v: Operand) -> tuple[int, ...]:
+    """Graph inputs that are joined to new keys and values, or stand for them where only Q is projected."""
+    held = [
+        tensor
+        for side in (k, v)
+        if side.joins or (side.projection is None and q.projection is not None)
+        for tensor in side.past
+    ]
+    return tuple(dict.fromkeys(held))

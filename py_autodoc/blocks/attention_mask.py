@@ -1,0 +1,163 @@
+"""What is added to attention scores: causal masks, other masks, learned biases.
+
+A mask is causal only with evidence: a Trilu, a triangular constant, or a comparison of key positions
+with query positions. It is known not to be causal when every part of it depends on the key alone or on
+the query alone, or its values are known. A mask that a caller feeds, or a constant whose values were
+not read, cannot be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.positions import COMPARISONS, compared
+from py_autodoc.blocks.products import MS, PASSING, product, scalar, stored
+from py_autodoc.graph.model import Shape, TensorKind
+
+CAUSAL, OPEN, BIAS, UNKNOWN = "causal", "open", "bias", "unknown"
+_BIASES = frozenset({f"{MS}RelativePositionBias", f"{MS}GatedRelativePositionBias"})
+_ELEMENTWISE = frozenset({
+    "And", "Or", "Not", "Xor", "Where", "Add", "Sub", "Mul", "Div", "Min", "Max", "Neg", "Abs", "Clip", "Concat",
+    "Log", "BitwiseAnd", "BitwiseOr", "BitwiseNot", "Sigmoid", "ScatterND", "Exp",
+})  # fmt: skip
+_MOVES = PASSING | {
+    "Expand", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile", "Slice", "Split", "Flatten", "Pad",
+}  # fmt: skip
+_MAX_NODES = 96
+_HIDDEN = -1e3
+"""A number below is added to hide a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Masking:
+    """What the added tensors amount to."""
+
+    causal: bool | None
+    mask: bool
+    relative_bias: bool
+
+
+def masking(flow: Flow, added: Iterable[int], heads: int | None, queries: object) -> Masking:
+    """Judge the tensors added to the scores. ``queries``: their number, where known."""
+    verdicts: set[str] = set()
+    for tensor in added:
+        verdicts |= _judge(flow, tensor, heads)
+    causal: bool | None = False
+    if CAUSAL in verdicts:
+        causal = True
+    elif UNKNOWN in verdicts or queries == 1:  # one query sees all the keys there are, causal or not
+        causal = None
+    return Masking(causal, bool(verdicts - {BIAS}), BIAS in verdicts)
+
+
+def _judge(flow: Flow, tensor: int, heads: int | None) -> set[str]:
+    """Verdicts on the parts of one added tensor; scalars say nothing. Bounded."""
+    found: set[str] = set()
+    queue, seen, at = [tensor], {tensor}, 0
+    while at < len(queue):
+        if at == _MAX_NODES:
+            return found | {UNKNOWN}
+        current, at = queue[at], at + 1
+        verdict = _leaf(flow, current, heads)
+        if verdict is not None:
+            found.update(verdict)
+            continue
+        for i in _parts(flow, flow.producer(current)):
+            if i not in seen:
+                seen.add(i)
+                queue.append(i)
+    return found
+
+
+def _leaf(flow: Flow, tensor: int, heads: int | None) -> set[str] | None:
+    """The verdict on a tensor that need not be taken apart; None for one that must."""
+    if scalar(flow, tensor):
+        return set()
+    number = flow.producer(tensor)
+    op = flow.op(number)
+    if op == "Trilu":
+        return {CAUSAL}
+    shape = flow.shape(tensor)
+    if op not in COMPARISONS and _one_sided(shape):
+        return {OPEN}
+    value = flow.value(tensor)
+    if isinstance(value, np.ndarray) and value.ndim > 1:
+        return {triangle(value)}
+    if number < 0:
+        return {_unread(flow, tensor, shape, heads)}
+    if op in COMPARISONS:
+        causal = compared(flow, number)
+        return None if causal is None else {CAUSAL if causal else OPEN}
+    if op in _BIASES or product(flow, number) is not None or _looked_up(flow, number, op):
+        return {BIAS}
+    return None if op in _ELEMENTWISE or op in _MOVES else {UNKNOWN}
+
+
+def _parts(flow: Flow, number: int) -> list[int]:
+    """The inputs of a node that its values come from."""
+    if number < 0:
+        return []
+    inputs = [i for i in flow.node(number).inputs if i >= 0]
+    return inputs[:1] if flow.op(number) in _MOVES else inputs
+
+
+def _one_sided(shape: Shape | None) -> bool:
+    """True when the tensor is the same for all queries, or for all keys."""
+    return shape is not None and (len(shape) < 2 or shape[-1] == 1 or shape[-2] == 1)
+
+
+def _looked_up(flow: Flow, number: int, op: str) -> bool:
+    """A Gather from a stored float table: a learned bias by distance."""
+    inputs = flow.node(number).inputs
+    if op not in ("Gather", "GatherElements", "GatherND") or not inputs or inputs[0] < 0:
+        return False
+    return stored(flow, inputs[0]) and flow.types.dtypes[inputs[0]] in (1, 10, 11, 16)
+
+
+def _unread(flow: Flow, tensor: int, shape: Shape | None, heads: int | None) -> str:
+    """A constant whose values are not known, or a tensor from outside.
+
+    A mask is the same for all heads and a causal one for all windows of a batch as well; a table with a
+    matrix for each head is a bias.
+    """
+    kind = flow.model.tensors[tensor].kind
+    if kind not in (TensorKind.INITIALIZER, TensorKind.CONSTANT) or shape is None:
+        return UNKNOWN
+    floats = flow.types.dtypes[tensor] in (1, 10, 11, 16)
+    if len(shape) > 2 and floats and heads is not None and heads > 1 and shape[-3] == heads:
+        return BIAS
+    if any(isinstance(d, int) and d > 1 for d in shape[:-2]):
+        return OPEN
+    return UNKNOWN
+
+
+def triangle(value: np.ndarray[Any, Any]) -> str:
+    """What a known (…, S, T) table of scores to add, or of keys to see, is: causal, open or a bias."""
+    tables = value.reshape(-1, *value.shape[-2:])
+    rows, columns = tables.shape[-2:]
+    if rows < 2 or columns < 2 or not tables.size:
+        return OPEN
+    seen = np.tri(rows, columns, columns - rows, dtype=bool)
+    if value.dtype.kind == "f":
+        hidden = tables <= _HIDDEN
+        if not hidden.any() and not np.isin(tables, (0.0, 1.0)).all():
+            return BIAS
+        return CAUSAL if _lower(~hidden if hidden.any() else tables > 0, seen) else OPEN
+    if value.dtype.kind not in "biu":
+        return UNKNOWN
+    shown = tables != 0
+    return CAUSAL if _lower(shown, seen) or _lower(~shown, seen) else OPEN
+
+
+def _lower(shown: np.ndarray[Any, Any], seen: np.ndarray[Any, Any]) -> bool:
+    """True when no query sees a later key and each sees itself."""
+    rows, columns = seen.shape
+    if columns < rows or (shown & ~seen).any():
+        return False
+    at = np.arange(rows)
+    return bool(shown[:, at, at + columns - rows].all())

@@ -1,0 +1,233 @@
+"""Where Q, K and V of an attention come from: projections, head splits, rotary positions, caches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.products import MOVING, PASSING, Projection, product, projection, stored
+from py_autodoc.graph.model import Dim, Shape, TensorKind
+
+ROTARIES = frozenset(
+    {"RotaryEmbedding", "com.microsoft::RotaryEmbedding", "com.microsoft::GemmaRotaryEmbedding"}
+)
+_WAVES = frozenset({"Cos", "Sin"})
+_JOINING = frozenset({"Add", "Sub", "Mul", "Div", "Where", "Pow", "Max", "Min", "Concat"})
+NORMS = frozenset(
+    {"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization", "LpNormalization",
+     "com.microsoft::SimplifiedLayerNormalization", "InstanceNormalization", "GroupNormalization",
+     "BatchNormalization"}
+)  # fmt: skip
+_FIRST = (
+    PASSING | MOVING | NORMS
+    | {"Neg", "Sqrt", "Reciprocal", "ReduceMean", "ReduceL2", "ReduceSum", "Clip", "Gather",
+       "GatherElements", "Pad", "Relu", "Tanh", "Sigmoid", "Elu", "Exp", "CumSum", "DepthToSpace",
+       "SpaceToDepth"}
+)  # fmt: skip
+"""Operators of which only the first input is data that leads to the operand."""
+_SCATTERS = frozenset({"ScatterND", "ScatterElements", "TensorScatter"})
+_MAX_NODES = 96
+
+
+@dataclass(slots=True)
+class Operand:
+    """What lies between one operand of the products and its projection."""
+
+    tensor: int
+    projection: Projection | None = None
+    """The nearest product with a stored weight."""
+    nodes: set[int] = field(default_factory=set)
+    """Nodes between the projection and the operand; empty when there is no projection."""
+    reshapes: list[int] = field(default_factory=list)
+    """Reshape nodes, nearest to the operand first."""
+    repeats: list[int] = field(default_factory=list)
+    """Expand and Tile nodes."""
+    rotary: bool = False
+    past: list[int] = field(default_factory=list)
+    """Graph inputs on the way."""
+    tables: list[int] = field(default_factory=list)
+    """Stored tables that are looked up on the way (rotary ones)."""
+    joins: bool = False
+    """A Concat or scatter puts something to what a graph input holds."""
+
+
+def trace(flow: Flow, tensor: int) -> Operand:
+    """Walk back from an operand to its projection. Bounded: at most ``_MAX_NODES`` nodes."""
+    found = Operand(tensor)
+    queue, seen, visited, left = [tensor], {tensor}, list[int](), _MAX_NODES
+    at = 0
+    while at < len(queue) and left:
+        current, at = queue[at], at + 1
+        number = flow.producer(current)
+        if number < 0:
+            if flow.model.tensors[current].kind == TensorKind.INPUT:
+                found.past.append(current)
+            continue
+        if number in visited:
+            continue
+        left -= 1
+        projected = projection(flow, number)
+        if projected is not None:
+            if found.projection is None:
+                found.projection = projected
+            continue
+        if product(flow, number) is not None:
+            continue
+        op = flow.op(number)
+        if op in _WAVES:
+            found.rotary = True
+            continue
+        visited.append(number)
+        _note(flow, found, number, op)
+        for i in _leads(flow, number, op):
+            if i not in seen:
+                seen.add(i)
+                queue.append(i)
+    _finish(flow, found, visited)
+    return found
+
+
+def _note(flow: Flow, found: Operand, number: int, op: str) -> None:
+    inputs = flow.node(number).inputs
+    if op in ("Reshape", "Flatten"):
+        found.reshapes.append(number)
+    elif op in ("Expand", "Tile"):
+        found.repeats.append(number)
+    elif op in ROTARIES:
+        found.rotary = True
+        found.tables += [
+            i for i in inputs[1:] if i >= 0 and flow.constant(i) and len(flow.shape(i) or ()) == 2
+        ]
+    elif op == "Gather" and inputs and inputs[0] >= 0 and stored(flow, inputs[0]):
+        found.tables.append(inputs[0])
+    elif op in _SCATTERS or op == "Concat":
+        found.joins = True
+
+
+def _leads(flow: Flow, number: int, op: str) -> list[int]:
+    """Inputs of a node along which the values came."""
+    inputs = [i for i in flow.node(number).inputs if i >= 0]
+    if not inputs or (op == "Gather" and stored(flow, inputs[0])):
+        return []
+    if op in _JOINING:
+        return [i for i in inputs if not stored(flow, i)]
+    if op in _SCATTERS:
+        return [inputs[0], inputs[-1]]
+    return inputs[:1] if op in _FIRST or op in ROTARIES else []
+
+
+def _finish(flow: Flow, found: Operand, visited: list[int]) -> None:
+    ops = [flow.op(number) for number in visited]
+    muls = ops.count("Mul")
+    if "Concat" in ops and muls >= 2 and ("Neg" in ops or ("Sub" in ops and "Add" in ops)):
+        found.rotary = True
+    if found.projection is None:
+        return
+    below = _below(flow, found, visited)
+    found.nodes = below
+
+
+def _below(flow: Flow, found: Operand, visited: list[int]) -> set[int]:
+    """The visited nodes that depend on the projection: masks, caches and tables stay out."""
+    assert found.projection is not None
+    start = flow.node(found.projection.node).outputs
+    reached, nodes = {t for t in start if t >= 0}, set[int]()
+    for number in sorted(visited, key=lambda n: flow.position[n]):
+        node = flow.node(number)
+        if any(i in reached for i in node.inputs):
+            nodes.add(number)
+            reached.update(t for t in node.outputs if t >= 0)
+    return nodes
+
+
+def repeat_factor(flow: Flow, found: Operand) -> int:
+    """How often each key/value head is repeated before the products (grouped queries); 1 when it is not.
+
+    An Expand or Tile of an axis other than the batch and the last two, from 1 (or n) to a number.
+    """
+    factor = 1
+    for number in found.repeats:
+        node = flow.node(number)
+        before, after = flow.shape(node.inputs[0]), flow.shape(node.outputs[0])
+        if before is None or after is None or len(after) < 4 or len(before) != len(after):
+            continue
+        for a, b in zip(before[1:-2], after[1:-2], strict=True):
+            if isinstance(a, int) and isinstance(b, int) and a > 0 and b > a and b % a == 0:
+                factor *= b // a
+    return factor
+
+
+def split_heads(flow: Flow, found: Operand, head: int, likely: int | None) -> int | None:
+    """Heads by the Reshape that splits the projection's output; None when there is none to be seen.
+
+    ``head`` is the head size; ``likely`` decides where the split has two factors, as a packed
+    (3, heads, size) has.
+    """
+    for number in reversed(found.reshapes):  # the one nearest to the projection first
+        node = flow.node(number)
+        before, after = flow.shape(node.inputs[0]), flow.shape(node.outputs[0])
+        if before and after:
+            heads = _last_axis(before, after, head, likely) or _channel_axis(before, after, head)
+            if heads is not None:
+                return heads
+    width = found.projection.width_out if found.projection else None
+    return 1 if width == head and found.projection and found.projection.flat else None
+
+
+def _last_axis(before: Shape, after: Shape, head: int, likely: int | None) -> int | None:
+    """(…, W) → (…, h, d), (…, 3, h, d), (…, h, 3·d), or (S, B, W) → (S, B·h, d)."""
+    width, last = before[-1], after[-1]
+    if not isinstance(width, int) or not isinstance(last, int) or last < 1 or last % head or width % last:
+        return None
+    if width == last:
+        return None
+    factors: list[int] = []
+    rest = width // last
+    for d in reversed(after[:-1]):
+        if not isinstance(d, int) or d < 1 or rest % d:
+            break
+        if d > 1 or rest == 1:
+            factors.append(d)
+        rest //= d
+        if rest == 1:
+            break
+    if rest == 1 and factors:
+        return factors[0] if len(factors) == 1 else _of_factors(factors, likely)
+    if last == head and len(before) == len(after):
+        return width // head
+    return None
+
+
+def _of_factors(factors: list[int], likely: int | None) -> int | None:
+    if likely in factors:
+        return likely
+    if likely is None and len(factors) == 2 and 3 in factors:  # (3, heads): Q, K and V of one product
+        return factors[0] if factors[1] == 3 else factors[1]
+    return likely if likely == prod(factors) else None
+
+
+def _channel_axis(before: Shape, after: Shape, head: int) -> int | None:
+    """(B, C, …) → (B, h, d, N) or (B·h, d, N): heads split off the channels of a convolution."""
+    if len(before) < 3 or len(after) < 3:
+        return None
+    channels = before[1]
+    if not isinstance(channels, int) or channels < 1:
+        return None
+    heads, part = after[1], after[2]
+    if len(after) > 3 and isinstance(heads, int) and isinstance(part, int) and heads * part == channels:
+        return heads if part % head == 0 else None
+    if len(after) == 3 and after[1] == head and channels % head == 0 and _same(before, after):
+        return channels // head
+    return None
+
+
+def _same(before: Shape, after: Shape) -> bool:
+    """True when the positions behind the channels stay as many, as far as is known."""
+    a, b = _count(before[2:]), _count(after[2:])
+    return a is None or b is None or a == b
+
+
+def _count(dims: tuple[Dim, ...]) -> int | None:
+    numbers = [d for d in dims if isinstance(d, int)]
+    return prod(numbers) if len(numbers) == len(dims) else None

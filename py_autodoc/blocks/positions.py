@@ -1,0 +1,124 @@
+"""Comparisons of key positions with query positions, as causal masks are computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.products import PASSING, scalar
+
+_ORDERED = {"Less": -1, "LessOrEqual": 0, "Greater": 0, "GreaterOrEqual": -1}
+"""Operator → e, so that ``key OP query + c`` shows (Less…) or hides (Greater…) all but key ≤ query + c + e."""
+_MIRRORED = {
+    "Less": "Greater", "LessOrEqual": "GreaterOrEqual", "Greater": "Less", "GreaterOrEqual": "LessOrEqual",
+}  # fmt: skip
+COMPARISONS = frozenset(_ORDERED) | {"Equal"}
+_SHAPED = PASSING | {"Unsqueeze", "Reshape", "Squeeze", "Expand", "Tile"}
+_COUNTERS = frozenset({"Range", "CumSum", "NonZero"})
+_STEPS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    axis: str
+    """``key``, ``query``, ``one`` (a scalar) or ``both``."""
+    base: int
+    offset: int | None
+    """What is added to the positions; None when it is not a known number."""
+    counted: bool
+    """True when the numbers are known to be consecutive positions."""
+
+
+def compared(flow: Flow, number: int) -> bool | None:
+    """Whether a comparison is that of a causal mask; None when its operands must be looked at instead."""
+    op, inputs = flow.op(number), flow.node(number).inputs
+    if len(inputs) != 2 or min(inputs) < 0:
+        return False
+    left, right = inputs
+    shift = 0
+    if scalar(flow, right):
+        difference = _difference(flow, left)
+        known = _number(flow, right)
+        if difference is None or known is None:
+            return None
+        (left, right), shift = difference, known
+    elif scalar(flow, left):
+        return None
+    if op == "Equal":
+        return False  # as true the other way round
+    return _ordered(flow, op, _side(flow, left), _side(flow, right), shift)
+
+
+def _ordered(flow: Flow, op: str, a: _Side, b: _Side, shift: int) -> bool | None:
+    if (a.axis, b.axis) == ("query", "key"):
+        a, b, op, shift = b, a, _MIRRORED[op], -shift
+    if (a.axis, b.axis) != ("key", "query"):
+        return None if "both" in (a.axis, b.axis) else False
+    if not (a.counted or b.counted or a.base == b.base):
+        return False
+    before = a.offset if a.offset is not None else 0
+    after = b.offset if b.offset is not None else 0
+    last = after - before + shift + _ORDERED[op]
+    return last == 0 or (last == -1 and op == "Less")
+
+
+def _difference(flow: Flow, tensor: int) -> tuple[int, int] | None:
+    number = flow.producer(flow.back(tensor))
+    inputs = flow.node(number).inputs if flow.op(number) == "Sub" else ()
+    return (inputs[0], inputs[1]) if len(inputs) == 2 and min(inputs) >= 0 else None
+
+
+def _number(flow: Flow, tensor: int) -> int | None:
+    """Value of a known scalar that is a whole number."""
+    value = flow.value(tensor)
+    if not isinstance(value, np.ndarray) or value.size != 1 or value.dtype.kind not in "iuf":
+        return None
+    number = float(value.reshape(-1)[0])
+    return int(number) if abs(number) < 1 << 31 and number == int(number) else None
+
+
+def _side(flow: Flow, tensor: int) -> _Side:
+    """One operand: which axis it varies on, and what it counts."""
+    axis, offset = "both", 0
+    known = True
+    for _ in range(_STEPS):
+        shape = flow.shape(tensor)
+        if axis == "both" and shape is not None:
+            axis = _axis(shape)
+        number = flow.producer(tensor)
+        op = flow.op(number)
+        inputs = flow.node(number).inputs if number >= 0 else ()
+        if op in _SHAPED and inputs and inputs[0] >= 0:
+            tensor = inputs[0]
+            continue
+        if op in ("Add", "Sub") and len(inputs) == 2 and min(inputs) >= 0:
+            base, other = inputs if op == "Sub" or not scalar(flow, inputs[0]) else inputs[::-1]
+            if scalar(flow, other) and not scalar(flow, base):
+                step = _number(flow, other)
+                known = known and step is not None
+                offset += 0 if step is None else (step if op == "Add" else -step)
+                tensor = base
+                continue
+        break
+    return _Side(axis, tensor, offset if known else None, _counts(flow, tensor))
+
+
+def _axis(shape: tuple[object, ...]) -> str:
+    if all(d == 1 for d in shape):
+        return "one"
+    if len(shape) == 1 or shape[-2] == 1:
+        return "key"
+    return "query" if shape[-1] == 1 else "both"
+
+
+def _counts(flow: Flow, tensor: int) -> bool:
+    """True for 0, 1, 2 … made by Range, by a running sum, or stored."""
+    if flow.op(flow.producer(tensor)) in _COUNTERS:
+        return True
+    value = flow.value(tensor)
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "iu" or value.size < 2:
+        return False
+    steps = np.diff(value.reshape(-1))
+    return bool((steps == 1).all())

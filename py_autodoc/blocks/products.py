@@ -1,0 +1,198 @@
+"""Matrix products in all their operators, read as one thing: two operands, what is summed, what stays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from py_autodoc.blocks.flow import COPIES, RESHAPES, Flow
+from py_autodoc.graph.model import Dim, TensorKind
+
+MS = "com.microsoft::"
+QUANTIZING = frozenset(
+    {
+        "QuantizeLinear",
+        "DequantizeLinear",
+        "DynamicQuantizeLinear",
+        f"{MS}QuantizeLinear",
+        f"{MS}DequantizeLinear",
+    }
+)
+PASSING = COPIES | QUANTIZING
+"""Operators that hand the values of their first input on, rounded at most."""
+MOVING = RESHAPES | {"Tile", "Slice", "Split", "Flatten"}
+"""Operators that move, repeat or select values of their first input."""
+_PLAIN = frozenset({"MatMul", "MatMulInteger", f"{MS}MatMulIntegerToFloat", f"{MS}DynamicQuantizeMatMul",
+                    f"{MS}MatMulInteger16"})  # fmt: skip
+_TRANSPOSING = frozenset({f"{MS}FusedMatMul", f"{MS}TransposeMatMul"})
+_GEMMS = frozenset({"Gemm", f"{MS}FusedGemm"})
+CONVS = frozenset({"Conv", "QLinearConv", "ConvInteger", f"{MS}FusedConv", f"{MS}NhwcConv"})
+BLOCKED = frozenset({f"{MS}MatMulNBits", f"{MS}MatMulBnb4"})
+"""Products whose weight is stored packed: sizes are attributes K and N."""
+_STEPS = 24
+_MAX_EQUATION = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """``out[…, row, col] = Σ a[…, row, k] · b[…, k, col]``. Axes count from the end (-1 is the last)."""
+
+    node: int
+    a: int
+    b: int
+    a_sum: int = -1
+    """Axis of ``a`` that is summed over."""
+    b_sum: int = -2
+    a_free: int = -2
+    """Axis of ``a`` that becomes ``row`` of the output."""
+    b_free: int = -1
+    row: int = -2
+    """Axis of the output that comes from ``a``."""
+    col: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """A product of an activation with a weight. Widths are None where unknown."""
+
+    node: int
+    source: int
+    """The activation."""
+    width_in: int | None
+    width_out: int | None
+    flat: bool = True
+    """False when the weight has more axes than two (a head axis of its own)."""
+
+
+def product(flow: Flow, number: int) -> Product | None:
+    """The node as a product of two tensors; None when it is none, or one of an unusual form."""
+    op = flow.op(number)
+    inputs = flow.node(number).inputs
+    if op == "Einsum":
+        return _einsum(flow, number)
+    second = 3 if op == "QLinearMatMul" else 1
+    if len(inputs) <= second or inputs[0] < 0 or inputs[second] < 0:
+        return None
+    a, b = inputs[0], inputs[second]
+    if op in _PLAIN or op == "QLinearMatMul":
+        return Product(number, a, b)
+    if op not in _TRANSPOSING and op not in _GEMMS:
+        return None
+    attributes = flow.node(number).attributes
+    turned_a, turned_b = _flag(attributes.get("transA")), _flag(attributes.get("transB"))
+    sides = {False: (-1, -2), True: (-2, -1)}
+    a_sum, a_free = sides[turned_a]
+    b_free, b_sum = sides[turned_b]
+    return Product(number, a, b, a_sum, b_sum, a_free, b_free)
+
+
+def _flag(value: object) -> bool:
+    return isinstance(value, int) and value == 1
+
+
+def _einsum(flow: Flow, number: int) -> Product | None:
+    """Two operands, one index summed over, one kept from each; a leading ``...`` counts as batch."""
+    node = flow.node(number)
+    equation = node.attributes.get("equation")
+    if not isinstance(equation, str) or len(equation) > _MAX_EQUATION or len(node.inputs) != 2:
+        return None
+    left, arrow, out = equation.replace(" ", "").partition("->")
+    terms = [term.removeprefix("...") for term in left.split(",")]
+    out = out.removeprefix("...")
+    if not arrow or len(terms) != 2 or min(node.inputs) < 0 or not all(t.isalpha() for t in (*terms, out)):
+        return None
+    a, b = terms
+    if any(len(set(term)) != len(term) for term in (a, b, out)):
+        return None
+    summed = [i for i in a if i in b and i not in out]
+    rows = [i for i in out if i in a and i not in b]
+    cols = [i for i in out if i in b and i not in a]
+    if len(summed) != 1 or not rows or not cols:
+        return None
+    k, row, col = summed[0], rows[-1], cols[-1]
+
+    def axis(term: str, index: str) -> int:
+        return term.index(index) - len(term)
+
+    return Product(
+        number, node.inputs[0], node.inputs[1],
+        axis(a, k), axis(b, k), axis(a, row), axis(b, col), axis(out, row), axis(out, col),
+    )  # fmt: skip
+
+
+def dim(flow: Flow, tensor: int, axis: int) -> Dim:
+    """Size of an axis counted from the end; None when unknown."""
+    shape = flow.shape(tensor)
+    return shape[axis] if shape is not None and -len(shape) <= axis < 0 else None
+
+
+def size(flow: Flow, tensor: int, axis: int) -> int | None:
+    """The same where it is a number."""
+    known = dim(flow, tensor, axis)
+    return known if isinstance(known, int) and known > 0 else None
+
+
+def scalar(flow: Flow, tensor: int) -> bool:
+    """True for a tensor of one element."""
+    shape = flow.shape(tensor)
+    return shape is not None and all(d == 1 for d in shape)
+
+
+def stored(flow: Flow, tensor: int) -> bool:
+    """True for a weight as it is stored: an initializer or Constant, moved, cast or dequantized at most."""
+    for _ in range(_STEPS):
+        if flow.model.tensors[tensor].kind in (TensorKind.INITIALIZER, TensorKind.CONSTANT):
+            return True
+        number = flow.producer(tensor)
+        op = flow.op(number)
+        if op not in PASSING and op not in MOVING and op not in ("ConstantOfShape", "Mul", "Div"):
+            return False
+        node = flow.node(number)
+        if op in ("Mul", "Div") and not any(i >= 0 and scalar(flow, i) for i in node.inputs):
+            return False
+        held = [i for i in node.inputs if i >= 0 and not (op in ("Mul", "Div") and scalar(flow, i))]
+        if not held:
+            return flow.constant(tensor)
+        tensor = held[0]
+    return False
+
+
+def projection(flow: Flow, number: int) -> Projection | None:
+    """The node as activation × stored weight (linear or convolution); None when it is something else."""
+    op, node = flow.op(number), flow.node(number)
+    if op in CONVS:
+        return _convolution(flow, number, op)
+    if op in BLOCKED:
+        k, n = node.attributes.get("K"), node.attributes.get("N")
+        if not node.inputs or node.inputs[0] < 0:
+            return None
+        return Projection(number, node.inputs[0], _positive(k), _positive(n))
+    found = product(flow, number)
+    if found is None:
+        return None
+    if stored(flow, found.b):
+        width = size(flow, found.a, found.a_sum) or size(flow, found.b, found.b_sum)
+        return Projection(number, found.a, width, size(flow, found.b, found.b_free), _flat(flow, found.b))
+    if stored(flow, found.a):
+        width = size(flow, found.b, found.b_sum) or size(flow, found.a, found.a_sum)
+        return Projection(number, found.b, width, size(flow, found.a, found.a_free), _flat(flow, found.a))
+    return None
+
+
+def _flat(flow: Flow, weight: int) -> bool:
+    shape = flow.shape(weight)
+    return shape is not None and len(shape) == 2
+
+
+def _positive(value: object) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def _convolution(flow: Flow, number: int, op: str) -> Projection | None:
+    inputs = flow.node(number).inputs
+    at = 3 if op == "QLinearConv" else 1
+    if len(inputs) <= at or inputs[0] < 0 or inputs[at] < 0 or not stored(flow, inputs[at]):
+        return None
+    shape, weight = flow.shape(inputs[0]), flow.shape(inputs[at])
+    channels = shape[1] if shape is not None and len(shape) > 1 else None
+    out = weight[0] if weight else None
+    return Projection(number, inputs[0], _positive(channels), _positive(out))
