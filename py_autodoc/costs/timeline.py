@@ -169,7 +169,7 @@ class _Peaks:
         return Moment(sweeps[0].bytes, sweeps[0].step, tuple(nodes), tuple(found))
 
     def _alive(self, graph: int, made: int, needed: int, memory: Mapping[int, int]) -> Iterator[Alive]:
-        """Memory of one graph, by tensors made up to step ``made`` that step ``needed`` or a later one needs."""
+        """Memory in use in one graph: made up to step ``made``, needed at step ``needed`` or later."""
         first, last = self.live.first, self.live.last
         holds: dict[int, list[int]] = {}
         for tensor in _tensors(self.model, self.live, graph):

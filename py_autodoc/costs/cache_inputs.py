@@ -1,0 +1,253 @@
+"""Graph inputs that hold the keys and values of earlier tokens, told by what the graph does with them.
+
+A cache is an input that a fused attention operator takes as its past, or that is grown by new values along
+one axis (Concat) or written into (ScatterND, ScatterElements, TensorScatter) so that the result is both
+returned by the graph and attended to: as keys, when a product with it ends in a Softmax, or as values, when
+a Softmax is multiplied with it. Names play no part. A buffer of features, a convolution's or recurrent
+state, and a compressed cache that is projected before use are none.
+
+Sources of the input positions and layouts: ONNX Attention-23/24 and TensorScatter-24; ONNX Runtime,
+docs/ContribOperators.md (keys and values (batch, heads, positions, width); a combined past leads with 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from py_autodoc.costs.attended import attention_of, returned
+from py_autodoc.graph.model import Model, Node, TensorKind, TypeTable
+
+MS = "com.microsoft"
+PAST: Mapping[tuple[str, str], tuple[int, ...]] = {
+    ("", "Attention"): (4, 5),
+    (MS, "GroupQueryAttention"): (3, 4),
+    (MS, "SparseAttention"): (3, 4),
+    (MS, "MultiHeadAttention"): (6, 7),
+    (MS, "DecoderMaskedMultiHeadAttention"): (5, 6),
+    (MS, "Attention"): (4,),
+    (MS, "DecoderMaskedSelfAttention"): (4,),
+    (MS, "QAttention"): (8,),
+}
+"""Inputs of past keys and past values, or of both in one tensor."""
+
+MAX_READS = 256
+"""Uses of an input, copies and parts included, that are looked at."""
+
+_COPIES = frozenset({"Identity", "Cast", "CastLike", "Dropout", "DequantizeLinear"})
+_SCATTER = frozenset({"ScatterND", "ScatterElements", "TensorScatter"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """What one attention reads of one input: its keys, its values, or both."""
+
+    tensor: int
+    """The graph input."""
+    node: int
+    """The operator that adds the new positions."""
+    attention: int
+    """The Softmax or the fused operator: keys and values of one layer share it."""
+    role: str
+    """``key``, ``value`` or ``both``."""
+    axis: int | None
+    """Axis of the positions in the graph input; None when it cannot be told."""
+    batch: int
+    """Axis of the batch in the graph input."""
+    heads: int | None
+    """Axis of the heads; None where batch and heads cannot be told apart."""
+    width: int | None
+    result: int = -1
+    """The tensor with the new positions; -1 when the operator hands none on."""
+    result_axis: int = -1
+    """Axis of the positions in it."""
+    whole: bool = True
+    """False when it is one of several parts of the input."""
+    stack: int = -1
+    """Axis that keys and values are stacked on, -1 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A tensor that holds an input or a part of it; ``axes[i]`` is the input's axis on axis i, -1: new."""
+
+    tensor: int
+    axes: tuple[int, ...]
+
+
+def cache_inputs(model: Model, types: TypeTable) -> list[Cache]:
+    """Caches among the inputs of the main graph, in the order of the inputs. Never raises on content."""
+    found: list[Cache] = []
+    search = _Search(model, types)
+    for tensor in model.graphs[0].inputs:
+        shape = types.shapes[tensor]
+        if model.tensors[tensor].kind == TensorKind.INPUT and shape is not None and 3 <= len(shape) <= 6:
+            found.extend(search.of(tensor, len(shape)))
+    return found
+
+
+class _Search:
+    def __init__(self, model: Model, types: TypeTable) -> None:
+        self.model = model
+        self.types = types
+
+    def of(self, tensor: int, rank: int) -> Iterator[Cache]:
+        """The caches that one graph input holds."""
+        stack = [_View(tensor, tuple(range(rank)))]
+        seen = {tensor}
+        reads = 0
+        while stack:
+            view = stack.pop()
+            for number in self.model.tensors[view.tensor].consumers:
+                reads += 1
+                if reads > MAX_READS:
+                    return
+                node = self.model.nodes[number]
+                yield from self._caches(tensor, view, node)
+                for part in self._parts(view, node):
+                    if part.tensor not in seen:
+                        seen.add(part.tensor)
+                        stack.append(part)
+
+    def _caches(self, tensor: int, view: _View, node: Node) -> Iterator[Cache]:
+        places = PAST.get((node.domain, node.op_type))
+        if places is not None:
+            for place in places:
+                if place < len(node.inputs) and node.inputs[place] == view.tensor:
+                    role = "both" if len(places) == 1 else "key" if place == places[0] else "value"
+                    yield from _fused(tensor, view, node, role)
+            return
+        if node.domain or not node.outputs or node.outputs[0] < 0:
+            return
+        axis = self._grown(view, node)
+        if axis is None:
+            return
+        result = node.outputs[0]
+        if not returned(self.model, result):
+            return
+        for attention, role in attention_of(self.model, result):
+            axes = _layout(view, axis)
+            whole = len(view.axes) == len(self.types.shapes[tensor] or ())
+            yield Cache(tensor, node.id, attention, role, *axes, result, axis, whole)
+
+    def _grown(self, view: _View, node: Node) -> int | None:
+        """Axis of ``view`` along which ``node`` adds positions; -1: some axis; None: it adds none."""
+        rank = len(view.axes)
+        if node.op_type == "Concat":
+            axis = node.attributes.get("axis")
+            if type(axis) is not int or not -rank <= axis < rank:
+                return None
+            new = [t for t in node.inputs if t >= 0 and t != view.tensor]
+            fresh = any(self.model.tensors[t].kind == TensorKind.ACTIVATION for t in new)
+            return axis % rank if fresh else None
+        if node.op_type not in _SCATTER or not node.inputs or node.inputs[0] != view.tensor:
+            return None
+        if node.op_type == "ScatterND":
+            return self._scattered(view, node)
+        axis = node.attributes.get("axis", -2 if node.op_type == "TensorScatter" else 0)
+        return axis % rank if type(axis) is int and -rank <= axis < rank else None
+
+    def _scattered(self, view: _View, node: Node) -> int:
+        """Axis that the indices of a ScatterND run along, -1 when that cannot be told.
+
+        The last axis of the indices holds the first ``k`` coordinates. One coordinate is the axis itself;
+        of several, the axis whose extent in the indices differs from that of the data.
+        """
+        indices = self.types.shapes[node.inputs[1]] if len(node.inputs) > 1 and node.inputs[1] >= 0 else None
+        data = self.types.shapes[view.tensor]
+        if not indices or data is None or type(indices[-1]) is not int or indices[-1] > len(data):
+            return -1
+        if indices[-1] == 1:
+            return 0
+        if indices[-1] != len(indices) - 1:
+            return -1
+        extents = zip(indices[:-1], data, strict=False)
+        differ = [axis for axis, (written, whole) in enumerate(extents) if written != whole]
+        return differ[0] if len(differ) == 1 else -1
+
+    def _parts(self, view: _View, node: Node) -> Iterator[_View]:
+        """What ``node`` makes of ``view`` without computing: copies, transposes, slices of it."""
+        if node.domain or not node.inputs or node.inputs[0] != view.tensor:
+            return
+        outputs = [t for t in node.outputs if t >= 0]
+        axes = self._axes(view.axes, node)
+        if axes is not None:
+            yield from (_View(t, axes) for t in (outputs if node.op_type == "Split" else outputs[:1]))
+
+    def _axes(self, axes: tuple[int, ...], node: Node) -> tuple[int, ...] | None:
+        """The input's axes on the result of ``node``; None when it does more than hand parts on."""
+        op, rank = node.op_type, len(axes)
+        if op == "DequantizeLinear":
+            scale = node.inputs[1] if len(node.inputs) > 1 else -1
+            constant = scale >= 0 and self.model.tensors[scale].kind in (
+                TensorKind.INITIALIZER,
+                TensorKind.CONSTANT,
+            )
+            return axes if constant else None  # scales of their own are a part of the cache we cannot see
+        if op in _COPIES or op in ("Slice", "Split"):
+            return axes
+        if op == "Transpose":
+            perm = node.attributes.get("perm", list(range(rank))[::-1])
+            return tuple(axes[p] for p in perm) if sorted(perm) == list(range(rank)) else None
+        if op == "Gather":
+            return self._gathered(axes, node)
+        if op in ("Squeeze", "Unsqueeze"):
+            return self._squeezed(axes, node)
+        return None
+
+    def _gathered(self, axes: tuple[int, ...], node: Node) -> tuple[int, ...] | None:
+        """A Gather of one index takes a part and drops the axis."""
+        axis = node.attributes.get("axis", 0)
+        index = self.types.shapes[node.inputs[1]] if len(node.inputs) > 1 and node.inputs[1] >= 0 else None
+        if index != () or type(axis) is not int or not -len(axes) <= axis < len(axes):
+            return None
+        axis %= len(axes)
+        return axes[:axis] + axes[axis + 1 :]
+
+    def _squeezed(self, axes: tuple[int, ...], node: Node) -> tuple[int, ...] | None:
+        given = node.attributes.get("axes")
+        if given is None and len(node.inputs) > 1 and node.inputs[1] >= 0:
+            value = self.types.values.get(node.inputs[1])
+            given = None if value is None else [int(v) for v in value.reshape(-1)]
+        if not isinstance(given, (list, tuple)):
+            return None
+        rank = len(axes) + (len(given) if node.op_type == "Unsqueeze" else 0)
+        if any(type(a) is not int or not -rank <= a < rank for a in given):
+            return None
+        where = {a % rank for a in given}
+        if node.op_type == "Squeeze":
+            return tuple(axis for place, axis in enumerate(axes) if place not in where)
+        rest = iter(axes)
+        return tuple(-1 if place in where else next(rest, -1) for place in range(rank))
+
+
+def _fused(tensor: int, view: _View, node: Node, role: str) -> Iterator[Cache]:
+    """A cache in the fixed layout of the fused operators."""
+    axes: Sequence[int] = view.axes
+    stack = -1
+    if role == "both":
+        if len(axes) != 5:
+            return
+        stack, axes = axes[0], axes[1:]
+    if len(axes) != 4 or min(axes) < 0:
+        return
+    batch, heads, axis, width = axes
+    place = 2 if role == "value" else 1  # (Y, present key, present value)
+    result = node.outputs[place] if place < len(node.outputs) else -1
+    grown = 3 if role == "both" else 2
+    yield Cache(tensor, node.id, node.id, role, axis, batch, heads, width, result, grown, True, stack)
+
+
+def _layout(view: _View, axis: int) -> tuple[int | None, int, int | None, int | None]:
+    """(positions, batch, heads, width) as axes of the graph input.
+
+    Axes that were taken apart before do not count. Of the four that are left, the batch leads, the
+    width comes last (or before positions that come last), the other one holds the heads.
+    """
+    kept = sorted(a for a in view.axes if a >= 0)
+    positions = view.axes[axis] if 0 <= axis < len(view.axes) else -1
+    if positions < 0 or len(kept) != 4 or positions == kept[0]:
+        return (positions if positions >= 0 else None), kept[0] if kept else 0, None, None
+    batch, *rest = kept
+    rest.remove(positions)
+    return positions, batch, rest[0], rest[1]

@@ -1,0 +1,284 @@
+"""What the cached keys and values of a generating model take, per token and for the whole context.
+
+From the graph's own past inputs where it has them (``cache_inputs``): bytes per token = product of the
+sizes of every axis but batch and positions, times the element size, over all caches, for a batch of one.
+
+Otherwise an estimate from recognised attention: kv heads × (head size of K + of V) × element size, over the
+causal self-attention layers. It is made only for a graph that generates tokens: one whose output scores the
+rows of an embedding table that it reads. An encoder keeps no keys and values between inferences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from py_autodoc.costs.cache_inputs import Cache, cache_inputs
+from py_autodoc.costs.slots import PASSES_ON
+from py_autodoc.graph.model import Dim, Model, TensorKind, TypeTable
+from py_autodoc.graph.values import BITS
+
+_ROLES = ("key", "both", "value")
+ESTIMATE = 0.9
+"""Confidence of an estimate at most: a runtime may keep the cache in another type, or heads repeated."""
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+_LOOKUPS = frozenset({("", "Gather"), ("com.microsoft", "GatherBlockQuantized")})
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionSize:
+    """A recognised attention layer, as far as the estimate needs it. None where unknown."""
+
+    kv_heads: int | None
+    head_dim: int | None
+    value_dim: int | None
+    causal: bool | None
+    kind: str
+    """``self``, ``cross`` or ``unknown``."""
+    dtype: int
+    """Element type of keys and values, 0 when unknown."""
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CacheLayer:
+    """The cache of one attention layer. Sizes are None where unknown."""
+
+    inputs: tuple[int, ...]
+    """Graph inputs of keys and values, one where both are in it; empty in an estimate."""
+    attention: int
+    """The Softmax or fused operator, -1 in an estimate."""
+    kv_heads: int | None
+    head_dim: int | None
+    value_dim: int | None
+    dtype: int
+    axis: int | None
+    """Axis of the positions in the first input."""
+    bytes_per_token: int | None
+    positions: int | None = None
+    """Positions the cache holds when full, as the file declares them; None when they are free."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KVCache:
+    """Cached keys and values of one sequence (batch 1). A size that differs among layers is None.
+
+    ``source``: ``inputs`` (measured on the graph's past inputs), ``estimated``, or ``none``; ``reason``
+    says why there is none, or why bytes are unknown, ``context_reason`` why the full size is.
+    """
+
+    source: str
+    layers: tuple[CacheLayer, ...] = ()
+    kv_heads: int | None = None
+    head_dim: int | None = None
+    value_dim: int | None = None
+    dtype: int = 0
+    axis: int | None = None
+    bytes_per_token: int | None = None
+    context: int | None = None
+    """Positions of the full cache, the most of any layer."""
+    context_bytes: int | None = None
+    confidence: float | None = None
+    """Between 0 and 1; None where there is no cache."""
+    reason: str = ""
+    context_reason: str = ""
+
+
+def kv_cache(
+    model: Model, types: TypeTable, attention: Sequence[AttentionSize], max_context: int | None = None
+) -> KVCache:
+    """The KV cache of a model.
+
+    ``attention`` are the recognised layers, ``max_context`` the positions the model was made for where a
+    table of positions tells them. Never raises on content.
+    """
+    found = cache_inputs(model, types)
+    layers = _layers(model, types, found)
+    if layers:
+        return _summary("inputs", layers, max_context, 1.0)
+    if found:
+        return KVCache("none", reason="cached keys and values do not come in pairs")
+    return _estimate(model, types, attention, max_context)
+
+
+def _layers(model: Model, types: TypeTable, found: Iterable[Cache]) -> list[CacheLayer]:
+    """Caches paired by the attention that reads them; a pair that several read counts once."""
+    by_attention: dict[int, list[Cache]] = {}
+    for cache in found:
+        by_attention.setdefault(cache.attention, []).append(cache)
+    layers: list[CacheLayer] = []
+    known: set[tuple[tuple[int, int], ...]] = set()
+    for attention, caches in by_attention.items():
+        pair = sorted(caches, key=lambda cache: _ROLES.index(cache.role))  # stable: keys, then values
+        if {cache.role for cache in pair} in ({"key"}, {"value"}):
+            continue
+        # Branches may both grow an input; parts of a stacked one differ by the operator that grows them.
+        mark = tuple((cache.tensor, -1 if cache.whole else cache.node) for cache in pair)
+        if mark not in known:
+            known.add(mark)
+            layers.append(_layer(model, types, attention, pair))
+    return layers
+
+
+def _layer(model: Model, types: TypeTable, attention: int, pair: Sequence[Cache]) -> CacheLayer:
+    inputs = tuple(dict.fromkeys(cache.tensor for cache in pair))
+    parts = [_part(types, cache) for cache in pair]
+    unknown = [cache for cache, part in zip(pair, parts, strict=True) if part is None]
+    reason = ""
+    if unknown:
+        name = model.tensors[unknown[0].tensor].name or f"tensor {unknown[0].tensor}"
+        lost = unknown[0].width is None or unknown[0].axis is None
+        reason = f"the layout of {name} is not known" if lost else f"the size of {name} is not known"
+    first, last = pair[0], pair[-1]
+    spans = [_positions(model, types, cache) for cache in pair]
+    return CacheLayer(
+        inputs=inputs,
+        attention=attention,
+        kv_heads=_size(types, first.tensor, first.heads),
+        head_dim=_size(types, first.tensor, first.width),
+        value_dim=_size(types, last.tensor, last.width),
+        dtype=types.dtypes[first.tensor],
+        axis=first.axis,
+        bytes_per_token=None if unknown else sum(part or 0 for part in parts),
+        positions=None if None in spans else max(span or 0 for span in spans),
+        reason=reason,
+    )
+
+
+def _part(types: TypeTable, cache: Cache) -> int | None:
+    """Bytes of one position of one cache; None when a size is unknown."""
+    heads, width = _size(types, cache.tensor, cache.heads), _size(types, cache.tensor, cache.width)
+    bits = BITS.get(types.dtypes[cache.tensor])
+    if heads is None or width is None or bits is None or cache.axis is None:
+        return None
+    both = 2 if cache.stack >= 0 else 1
+    return (both * heads * width * bits + 7) // 8
+
+
+def _size(types: TypeTable, tensor: int, axis: int | None) -> int | None:
+    shape = types.shapes[tensor]
+    if axis is None or shape is None or not 0 <= axis < len(shape):
+        return None
+    size: Dim = shape[axis]
+    return size if type(size) is int and size > 0 else None
+
+
+def _positions(model: Model, types: TypeTable, cache: Cache) -> int | None:
+    """Positions after this step where the file itself fixes them, not the binding of a symbol."""
+    declared = model.tensors[cache.tensor].shape
+    if cache.axis is None or declared is None or cache.axis >= len(declared):
+        return None
+    held = declared[cache.axis]
+    if type(held) is not int or held < 0:
+        return None
+    shape = types.shapes[cache.result] if cache.result >= 0 else None
+    after = shape[cache.result_axis] if shape and 0 <= cache.result_axis < len(shape) else None
+    return max(held, after) if type(after) is int else held
+
+
+def _summary(
+    source: str, layers: Sequence[CacheLayer], max_context: int | None, confidence: float
+) -> KVCache:
+    parts = [layer.bytes_per_token for layer in layers]
+    per_token = None if None in parts else sum(part or 0 for part in parts)
+    reason = next((layer.reason for layer in layers if layer.reason), "")
+    spans = [max_context if layer.positions is None else layer.positions for layer in layers]
+    known = [span for span in spans if span is not None]
+    full = per_token is not None and len(known) == len(spans)
+    why = "" if full else (reason or "neither an axis nor a table of positions tells how long the context is")
+    return KVCache(
+        source=source,
+        layers=tuple(layers),
+        kv_heads=_common(layer.kv_heads for layer in layers),
+        head_dim=_common(layer.head_dim for layer in layers),
+        value_dim=_common(layer.value_dim for layer in layers),
+        dtype=_common(layer.dtype for layer in layers) or 0,
+        axis=_common(layer.axis for layer in layers),
+        bytes_per_token=per_token,
+        context=max(known) if len(known) == len(spans) else None,
+        context_bytes=sum((p or 0) * s for p, s in zip(parts, known, strict=True)) if full else None,
+        confidence=confidence,
+        reason=reason,
+        context_reason=why,
+    )
+
+
+def _common(values: Iterable[T]) -> T | None:
+    """The value they all have, None when they differ."""
+    distinct = set(values)
+    return distinct.pop() if len(distinct) == 1 else None
+
+
+def _estimate(
+    model: Model, types: TypeTable, attention: Sequence[AttentionSize], max_context: int | None
+) -> KVCache:
+    """From the causal self-attention of a graph that generates tokens."""
+    causal = [layer for layer in attention if layer.causal and layer.kind == "self"]
+    if not causal:
+        return KVCache("none", reason=_why_none(attention))
+    if not scores_vocabulary(model, types):
+        return KVCache("none", reason="attention is causal, but no output scores a vocabulary")
+    layers = [_estimated(layer) for layer in causal]
+    confidence = min(ESTIMATE, *(layer.confidence for layer in causal))
+    if any(layer.causal is None for layer in attention):
+        confidence = min(confidence, 0.5)  # some layers may be missing
+    return _summary("estimated", layers, max_context, confidence)
+
+
+def _why_none(attention: Sequence[AttentionSize]) -> str:
+    if not attention:
+        return "no cached keys and values among the inputs, and no attention was recognised"
+    if any(layer.causal is None or layer.kind == "unknown" for layer in attention):
+        return "no cached keys and values among the inputs, and whether attention is causal is not known"
+    return "attention is not causal: nothing is kept from one inference to the next"
+
+
+def _estimated(layer: AttentionSize) -> CacheLayer:
+    bits, heads, width = BITS.get(layer.dtype), layer.kv_heads, layer.head_dim
+    value = width if layer.value_dim is None else layer.value_dim
+    per_token, reason = None, ""
+    if heads is None or width is None or value is None:
+        reason = "the heads of an attention layer are not known"
+    elif bits is None:
+        reason = "the element type of an attention layer is not known"
+    else:
+        per_token = (heads * (width + value) * bits + 7) // 8
+    return CacheLayer((), -1, heads, width, value, layer.dtype, None, per_token, None, reason)
+
+
+def scores_vocabulary(model: Model, types: TypeTable) -> bool:
+    """True when an output's last axis is as long as an embedding table that the graph looks up.
+
+    A lookup is a Gather along the first axis of a weight matrix with indices that are not constant: the
+    output then scores the same tokens that go in.
+    """
+    rows: set[int] = set()
+    for node in model.nodes:
+        if (node.domain, node.op_type) not in _LOOKUPS or len(node.inputs) < 2 or min(node.inputs[:2]) < 0:
+            continue
+        table, indices = node.inputs[:2]
+        shape = types.shapes[table]
+        if shape is None or len(shape) != 2 or type(shape[0]) is not int:
+            continue
+        first = node.attributes.get("axis", node.attributes.get("gather_axis", 0)) == 0
+        if first and _is_weight(model, table) and model.tensors[indices].kind not in _CONSTANT:
+            rows.add(shape[0])
+    lasts = (shape[-1] for t in model.graphs[0].outputs if (shape := types.shapes[t]))
+    return any(last in rows for last in lasts if type(last) is int and last > 1)
+
+
+def _is_weight(model: Model, tensor: int) -> bool:
+    """True for a constant, also one that is dequantized or cast first."""
+    for _ in range(4):
+        entry = model.tensors[tensor]
+        if entry.kind in _CONSTANT:
+            return True
+        if entry.producer < 0 or model.nodes[entry.producer].op_type not in PASSES_ON:
+            return False
+        tensor = model.nodes[entry.producer].inputs[0]
+        if tensor < 0:
+            return False
+    return False
