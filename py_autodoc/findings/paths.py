@@ -1,0 +1,75 @@
+"""How many layers lie between the inputs of the main graph and each of its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from py_autodoc.findings.layers import weighted
+from py_autodoc.findings.registry import Context
+from py_autodoc.graph.model import TensorKind
+
+_NO_DATA = frozenset({"Shape", "Size"})
+"""Their result is about a tensor, not made from its values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """Layers with weights on the paths from the inputs to the outputs, depthwise convolutions left out."""
+
+    shortest: int
+    """On the path with the fewest."""
+    longest: int
+    path: tuple[int, ...]
+    """The layers of the shortest path, in order."""
+
+
+def depth(ctx: Context) -> Depth | None:
+    """Depth of the main graph; None when no path leads from an input to an output.
+
+    The output with the longest shortest path decides. Linear in the size of the graph.
+    """
+    flow = ctx.flow
+    counted = {number for number in weighted(ctx) if not is_depthwise(ctx, number)}
+    shortest: dict[int, int] = {}
+    longest: dict[int, int] = {}
+    came: dict[int, tuple[int, int]] = {}
+    """Tensor → (node that made it, input on the shortest path)."""
+    for tensor in ctx.model.graphs[0].inputs:
+        if ctx.model.tensors[tensor].kind == TensorKind.INPUT:
+            shortest[tensor] = longest[tensor] = 0
+    for number in flow.order:
+        node = flow.node(number)
+        if node.op_type in _NO_DATA and not node.domain:
+            continue
+        known = [t for t in flow.data(number) if t in shortest]
+        if not known:
+            continue
+        own = 1 if number in counted else 0
+        best = min(known, key=lambda t: shortest[t])
+        most = max(longest[t] for t in known) + own
+        for tensor in node.outputs:
+            if tensor >= 0 and tensor not in shortest:  # made twice only in a damaged graph
+                shortest[tensor] = shortest[best] + own
+                longest[tensor] = most
+                came[tensor] = (number, best)
+    ends = [t for t in ctx.model.graphs[0].outputs if t in shortest]
+    if not ends:
+        return None
+    end = max(ends, key=lambda t: shortest[t])
+    path: list[int] = []
+    tensor = end
+    while tensor in came:
+        number, tensor = came[tensor]
+        if number in counted:
+            path.append(number)
+    return Depth(shortest[end], max(longest[t] for t in ends), tuple(reversed(path)))
+
+
+def is_depthwise(ctx: Context, number: int) -> bool:
+    """True for a convolution with one input channel a group and more than one group."""
+    node = ctx.flow.node(number)
+    group = node.attributes.get("group", 1)
+    if "Conv" not in node.op_type or not isinstance(group, int) or group < 2:
+        return False
+    first = ctx.flow.shape(node.inputs[0]) if node.inputs else None
+    return first is None or len(first) < 2 or not isinstance(first[1], int) or first[1] == group

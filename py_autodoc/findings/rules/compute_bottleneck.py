@@ -1,0 +1,72 @@
+"""One layer that does an outsized share of the work.
+
+What it finds:
+A node with at least `min_share` of the MACs of a model that has at least `min_total_macs` MACs and
+`min_layers` layers with MACs: `low`; `medium` from `major_share` and `major_total_macs`. Models whose MACs
+are known for less than 90 % of such nodes are left alone.
+
+Why it matters:
+Speeding up anything else cannot help much: with 50 % in one layer, the rest at no cost still leaves half of
+the time. The layer decides about tiling, precision and the device.
+
+Example:
+SegFormer-B0's decoder fuses four maps with one 1×1 convolution (1,024 → 256 at 128×128): 51 % of the MACs of
+the whole model.
+
+Instead:
+Fewer channels or a lower resolution for that layer, a grouped or depthwise-separable convolution, low-rank
+factors; or quantize this layer first.
+
+References:
+Amdahl, *Validity of the Single Processor Approach*, 1967.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.layers import label, macs
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.units import count, share
+
+_KNOWN = 0.9
+"""Share of the nodes with MACs that must be known."""
+
+
+@rule(
+    "compute-bottleneck",
+    "One layer does most of the work",
+    ("medium", "low"),
+    min_share=0.4,
+    major_share=0.7,
+    min_total_macs=100_000_000,
+    major_total_macs=1_000_000_000,
+    min_layers=5,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding a layer over the threshold."""
+    limits = ctx.thresholds["compute-bottleneck"]
+    whole = ctx.totals.macs
+    if not whole or whole < limits["min_total_macs"] or (ctx.totals.mac_share or 0) < _KNOWN:
+        return
+    own = [(macs(ctx, number), number) for number in range(len(ctx.model.nodes))]
+    layers = sum(1 for amount, _ in own if amount)
+    if layers < limits["min_layers"]:
+        return
+    for amount, number in own:
+        if amount < limits["min_share"] * whole or not amount:
+            continue
+        major = amount >= limits["major_share"] * whole and whole >= limits["major_total_macs"]
+        yield Finding(
+            "medium" if major else "low",
+            f"{label(ctx, number)} ({ctx.model.nodes[number].op_type}) does {count(amount)} of "
+            f"{count(whole)} MACs, {share(amount, whole)} of the model.",
+            "Make this layer cheaper first: fewer channels, lower resolution, groups or low-rank factors.",
+            (number,),
+            {
+                "macs": amount,
+                "total_macs": whole,
+                "share": round(amount / whole, 4),
+                "layers_with_macs": layers,
+            },
+        )

@@ -1,0 +1,61 @@
+"""Many layers one after the other, and no way around any of them.
+
+What it finds:
+The path with the fewest layers that leads from the inputs to an output; layers are convolutions, matrix
+products and recurrent layers with weights, depthwise convolutions left out. When even that path has
+`min_layers`, there are no skip connections that matter: `low`; `medium` from `medium_layers`, `high` from
+`high_layers`. Models under `min_params` parameters are left alone.
+
+Why it matters:
+Without short paths gradients fade, and a deeper plain network trains worse than a shallower one (34 plain
+layers worse than 18). Numerical errors of low precision also pass through every layer.
+
+Example:
+50 convolutions in a row have a shortest path of 50 layers. ResNet-50, with as many, has one of 6: the first
+convolution, four projections and the classifier.
+
+Instead:
+Add identity skips around every two or three layers, or dense or multi-level connections. When the model is
+trained and accurate, only check its accuracy in low precision.
+
+References:
+He et al., *Deep Residual Learning for Image Recognition*, 2016, figure 1. Veit et al., *Residual Networks
+Behave Like Ensembles of Relatively Shallow Networks*, 2016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.paths import depth
+from py_autodoc.findings.registry import Context, Finding, rule
+
+
+@rule(
+    "deep-chain",
+    "A deep chain without skip connections",
+    ("high", "medium", "low"),
+    min_layers=24,
+    medium_layers=40,
+    high_layers=80,
+    min_params=100_000,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding."""
+    limits = ctx.thresholds["deep-chain"]
+    if ctx.params.total < limits["min_params"]:
+        return
+    found = depth(ctx)
+    if found is None or found.shortest < limits["min_layers"]:
+        return
+    severe = "high" if found.shortest >= limits["high_layers"] else "low"
+    if severe == "low" and found.shortest >= limits["medium_layers"]:
+        severe = "medium"
+    yield Finding(
+        severe,
+        f"Every path from the inputs to an output passes at least {found.shortest} layers with weights: no "
+        f"skip connections shorten it.",
+        "Add identity skips around every two or three layers, or make the network shallower.",
+        found.path,
+        {"shortest_path_layers": found.shortest, "longest_path_layers": found.longest},
+    )

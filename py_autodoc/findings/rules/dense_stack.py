@@ -1,0 +1,114 @@
+"""Large dense layers one after the other.
+
+What it finds:
+At least two dense layers in a row (only biases, activations, normalization and shape changes in between),
+each with at least `min_layer_params` parameters, which together hold at least `min_share` of the model:
+`low`; `medium` from `major_params` and `major_share` in a model that also has convolutions.
+
+Why it matters:
+Such stacks hold most of the weights and do little of the work; each weight is read once per inference, so
+they are limited by memory. They are the first place to look for parameters that can go.
+
+Example:
+VGG-19's classifier 25,088 → 4,096 → 4,096 → 1,000: 124 M of 144 M parameters.
+
+Instead:
+Global pooling and a single dense layer, narrower hidden layers, low-rank factors, pruning, or fewer bits.
+
+References:
+Lin et al., *Network In Network*, 2014. Han et al., *Deep Compression*, 2016 (VGG's dense layers keep 4 % of
+their weights).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.dense import as_map, is_dense
+from py_autodoc.findings.layers import label, weighted
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.graph.model import Node
+from py_autodoc.units import count, share
+
+_PASSES = frozenset(
+    (
+        *("Add", "Sub", "Mul", "Div", "Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Gelu", "Sigmoid", "Tanh"),
+        *("HardSwish", "HardSigmoid", "Clip", "Softplus", "Mish", "Swish", "Erf", "BatchNormalization"),
+        *("LayerNormalization", "Dropout", "Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze"),
+        *("QuantizeLinear", "DequantizeLinear"),
+    )
+)
+_MAX_BETWEEN = 12
+"""Operators between two dense layers that are looked through."""
+
+
+@rule(
+    "dense-stack",
+    "A stack of large dense layers",
+    ("medium", "low"),
+    min_layer_params=1_000_000,
+    min_share=0.4,
+    major_params=20_000_000,
+    major_share=0.6,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """One finding a stack."""
+    limits = ctx.thresholds["dense-stack"]
+    dense: set[int] = set()
+    convolutions = 0
+    for number in weighted(ctx):
+        layer = as_map(ctx, number)
+        if layer is None:
+            continue
+        if not is_dense(ctx, layer):
+            convolutions += 1
+        elif ctx.params.params[number] >= limits["min_layer_params"]:
+            dense.add(number)
+    for stack in _stacks(ctx, dense):
+        own = sum(ctx.params.params[number] for number in stack)
+        if len(stack) < 2 or own < limits["min_share"] * ctx.params.total:
+            continue
+        part = own / ctx.params.total
+        major = convolutions and own >= limits["major_params"] and part >= limits["major_share"]
+        yield Finding(
+            "medium" if major else "low",
+            f"{len(stack)} dense layers in a row, from {label(ctx, stack[0])} to {label(ctx, stack[-1])}, "
+            f"have {count(own)} parameters, {share(own, ctx.params.total)} of the model.",
+            "Pool before the stack, narrow or factorize its layers, prune them or store them in fewer bits.",
+            tuple(stack),
+            {
+                "layers": len(stack),
+                "params": own,
+                "params_share": round(part, 4),
+                "layer_params": [ctx.params.params[number] for number in stack],
+            },
+        )
+
+
+def _stacks(ctx: Context, dense: set[int]) -> Iterator[list[int]]:
+    """Maximal runs of dense layers; each layer is in one run."""
+    following = {number: _next(ctx, number, dense) for number in dense}
+    for start in sorted(dense - set(following.values())):
+        run = [start]
+        # A damaged graph may be a circle.
+        while (after := following[run[-1]]) >= 0 and len(run) <= len(dense):
+            run.append(after)
+        yield run
+
+
+def _next(ctx: Context, number: int, dense: set[int]) -> int:
+    """The dense layer that alone reads the result of this one; -1 when there is none."""
+    flow = ctx.flow
+    node: Node = flow.node(number)
+    for _ in range(_MAX_BETWEEN):
+        if not node.outputs or node.outputs[0] < 0:
+            return -1
+        after = flow.only_consumer(node.outputs[0])
+        if after in dense:
+            return after
+        if after < 0:
+            return -1
+        node = flow.node(after)
+        if node.domain or node.op_type not in _PASSES or len(flow.data(after)) != 1:
+            return -1
+    return -1

@@ -1,0 +1,100 @@
+"""Channel counts that do not fill vector units.
+
+What it finds:
+Convolutions and matrix products with weights whose channels are no multiple of `multiple` (8 suits 16-bit
+tensor cores and SIMD lanes; use 16 or 32 for 8-bit), weighted by MACs. When they do at least `min_share` of
+the MACs of a model with at least `min_total_macs`: `low`; `medium` when padding the channels would also add
+`major_waste` of the work or more and the model has at least `major_total_macs`. Up to four input channels
+(images), a single output and the single channel of depthwise convolutions are left out.
+
+Why it matters:
+Hardware computes tiles of 8, 16 or 32 channels. 12 channels take the time of 16, and rows that are not
+aligned fall back to slower kernels.
+
+Example:
+GPT-2's vocabulary has 50,257 words; padded to 50,304 (a multiple of 64) its output projection runs much
+faster on tensor cores.
+
+Instead:
+Choose multiples of 8 (better 32) when the model is designed. In a trained model pad with zero channels: the
+results stay the same.
+
+References:
+NVIDIA, *Deep Learning Performance: Matrix Multiplication*, "Tensor Core requirements".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.dense import Map, as_map
+from py_autodoc.findings.layers import macs, plural, weighted
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.units import share
+
+_IMAGE = 4
+"""Input channels up to which a layer is taken for one that reads an image."""
+
+
+@rule(
+    "low-utilisation-channels",
+    "Channel counts that do not fill vector units",
+    ("medium", "low"),
+    multiple=8,
+    min_share=0.1,
+    min_total_macs=100_000_000,
+    major_waste=0.25,
+    major_total_macs=1_000_000_000,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding."""
+    limits = ctx.thresholds["low-utilisation-channels"]
+    whole = ctx.totals.macs
+    tile = int(limits["multiple"])
+    if not whole or whole < limits["min_total_macs"] or tile < 2:
+        return
+    odd: list[tuple[int, Map]] = []
+    extra = 0.0
+    for number in weighted(ctx):
+        layer = as_map(ctx, number)
+        if layer is None:
+            continue
+        filled = _filled(layer, tile)
+        if filled < 1:
+            amount = macs(ctx, number)
+            odd.append((amount, layer))
+            extra += amount * (1 / filled - 1)
+    own = sum(amount for amount, _ in odd)
+    if not own or own < limits["min_share"] * whole:
+        return
+    odd.sort(key=lambda pair: (-pair[0], pair[1].node))
+    worst = odd[0][1]
+    waste = extra / whole
+    major = waste >= limits["major_waste"] and whole >= limits["major_total_macs"]
+    yield Finding(
+        "medium" if major else "low",
+        f"Channel counts that are no multiple of {tile} in {plural(len(odd), 'layer')} with "
+        f"{share(own, whole)} of the MACs, most of all {worst.inputs * worst.groups:,} → {worst.outputs:,}.",
+        f"Use multiples of {tile}, or pad with zero channels; padding would add {100 * waste:.1f} % of work.",
+        tuple(layer.node for _, layer in odd),
+        {
+            "layers": len(odd),
+            "macs": own,
+            "macs_share": round(own / whole, 4),
+            "padding_waste": round(waste, 4),
+            "multiple": tile,
+            "channels_in": worst.inputs * worst.groups,
+            "channels_out": worst.outputs,
+        },
+    )
+
+
+def _filled(layer: Map, tile: int) -> float:
+    """Share of the tiles that is used, 1 for channels that fill them."""
+    filled = 1.0
+    image = bool(layer.kernel) and layer.inputs * layer.groups <= _IMAGE
+    exempt = image or layer.inputs == 1
+    for channels, counts in ((layer.inputs, not exempt), (layer.outputs, True)):
+        if counts and channels % tile and channels > 1:
+            filled *= channels / (-(-channels // tile) * tile)
+    return filled

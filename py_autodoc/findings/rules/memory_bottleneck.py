@@ -1,0 +1,110 @@
+"""Much of the traffic feeds little arithmetic.
+
+What it finds:
+Two things, in models that move at least `min_bytes` per inference. Layers with weights whose arithmetic
+intensity is under `min_intensity` FLOPs a byte, when they move at least `min_share` of all bytes: `low`;
+`medium` from `major_share` and `major_bytes`. And operators that only move data
+(Transpose, Concat, Slice, Gather, Pad …) when they move at least `min_moved_share`: `low`. Bytes are those of
+unfused execution, each input and output once; views (Reshape, Squeeze …) move none.
+
+Why it matters:
+A processor that does 10 to 100 FLOPs in the time of a byte waits for memory in such layers: faster arithmetic
+does not help, fewer bytes do. MAC counts promise a speed that is not there.
+
+Example:
+AlexNet at batch size 1: its three dense layers read 234 MB of weights for 117 MFLOPs, 0.5 FLOPs a byte.
+
+Instead:
+For weights: a larger batch, 8- or 4-bit weights, smaller dense layers. For moved data: a layout that needs no
+Transpose, views instead of copies, fused operators.
+
+References:
+Williams et al., *Roofline: An Insightful Visual Performance Model*, 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from py_autodoc.costs.registry import carries_macs
+from py_autodoc.findings.layers import has_weight, plural
+from py_autodoc.findings.registry import Context, Finding, Number, rule
+from py_autodoc.units import share, size
+
+_KNOWN = 0.9
+"""Share of the nodes that must be known."""
+
+
+@rule(
+    "memory-bottleneck",
+    "Traffic without arithmetic",
+    ("medium", "low"),
+    min_bytes=50_000_000,
+    min_intensity=4.0,
+    min_share=0.5,
+    major_share=0.75,
+    major_bytes=200_000_000,
+    min_moved_share=0.4,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding of each sort."""
+    limits = ctx.thresholds["memory-bottleneck"]
+    if ctx.totals.node_share < _KNOWN:
+        return
+    whole = slow_bytes = slow_flops = moved_bytes = 0
+    slow: list[tuple[int, int]] = []
+    moved: list[tuple[int, int]] = []
+    for node, entry in zip(ctx.model.nodes, ctx.costs, strict=True):
+        cost = entry.cost
+        if cost is None or not entry.counted or cost.read_bytes is None or cost.write_bytes is None:
+            continue
+        if all(t < 0 or ctx.flow.constant(t) for t in node.outputs):
+            continue  # computed once, before the first inference
+        traffic = (cost.read_bytes + cost.write_bytes) * entry.times
+        whole += traffic
+        if not cost.flops and traffic:
+            moved_bytes += traffic
+            moved.append((traffic, node.id))
+        elif carries_macs(node.domain, node.op_type) and has_weight(ctx, node):
+            flops = cost.flops * entry.times
+            if flops < limits["min_intensity"] * traffic:
+                slow_bytes += traffic
+                slow_flops += flops
+                slow.append((traffic, node.id))
+    if not whole or whole < limits["min_bytes"]:
+        return
+    if slow_bytes >= limits["min_share"] * whole and slow:
+        yield _starved(slow, slow_bytes, slow_flops, whole, limits)
+    if moved_bytes >= limits["min_moved_share"] * whole and moved:
+        yield Finding(
+            "low",
+            f"{plural(len(moved), 'operator')} that compute nothing move {size(moved_bytes)} of "
+            f"{size(whole)}, {share(moved_bytes, whole)} of the traffic.",
+            "Look for layouts and views that make these copies unnecessary.",
+            _heaviest(moved),
+            {"bytes": moved_bytes, "total_bytes": whole, "share": round(moved_bytes / whole, 4)},
+        )
+
+
+def _starved(
+    slow: list[tuple[int, int]], moved: int, flops: int, whole: int, limits: Mapping[str, Number]
+) -> Finding:
+    major = moved >= limits["major_share"] * whole and whole >= limits["major_bytes"]
+    return Finding(
+        "medium" if major else "low",
+        f"{plural(len(slow), 'layer')} of low arithmetic intensity ({flops / moved:.1f} FLOPs a byte) move "
+        f"{size(moved)} of {size(whole)}, {share(moved, whole)} of the traffic.",
+        "Use a larger batch, weights of fewer bits, or smaller dense layers.",
+        _heaviest(slow),
+        {
+            "bytes": moved,
+            "total_bytes": whole,
+            "share": round(moved / whole, 4),
+            "flops_per_byte": round(flops / moved, 3),
+        },
+    )
+
+
+def _heaviest(nodes: list[tuple[int, int]]) -> tuple[int, ...]:
+    """Nodes by falling traffic."""
+    return tuple(number for _, number in sorted(nodes, key=lambda pair: (-pair[0], pair[1])))

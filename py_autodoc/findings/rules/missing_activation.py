@@ -1,0 +1,154 @@
+"""Two layers with nothing nonlinear between them.
+
+What it finds:
+A layer with weights whose result only one other layer reads, with at most biases, scales, batch normalization
+or identities in between, when one layer with the product of both kernels would need no more weights: the
+two compute what one can. `low` when the first layer has at least `min_params` parameters; `medium` when the
+MACs that merging saves are also at least `major_share` of a model with at least `major_total_macs`. Factors
+of low rank, bottlenecks, grouped and strided convolutions, layers of different kinds, shape changes between
+them and quantized layers (which clip) are left alone.
+
+Why it matters:
+A composition of linear maps is a linear map. The second layer adds cost but no capacity; most often an
+activation was forgotten, or the exporter dropped it.
+
+Example:
+Dense 512 → 512 followed by dense 512 → 512: half of the work for the same functions.
+
+Instead:
+Put an activation between them, or multiply the two matrices before export.
+
+References:
+Goodfellow et al., *Deep Learning*, 2016, section 6.1 (why hidden units must be nonlinear).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.dense import Map, as_map
+from py_autodoc.findings.layers import label, macs, weighted
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.graph.model import Node
+from py_autodoc.units import count
+
+_FLOAT_LAYERS = frozenset({"Conv", "Gemm", "MatMul"})
+_LINEAR = frozenset({"Add", "Sub", "Mul", "Div", "BatchNormalization", "Identity", "Dropout"})
+_MAX_BETWEEN = 6
+
+
+@rule(
+    "missing-activation",
+    "Linear layers with nothing between them",
+    ("medium", "low"),
+    min_params=100_000,
+    major_share=0.2,
+    major_total_macs=100_000_000,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """One finding a pair."""
+    limits = ctx.thresholds["missing-activation"]
+    layers = {number: layer for number in weighted(ctx) if (layer := _plain(ctx, number)) is not None}
+    for number, first in layers.items():
+        second = layers.get(_reader(ctx, number))
+        if second is None or _elements(first) < limits["min_params"]:
+            continue
+        if not _same_kind(ctx, first, second):
+            continue
+        merged = _merged(first, second)
+        apart = _elements(first) + _elements(second)
+        if merged > apart:
+            continue
+        cost = macs(ctx, first.node) + macs(ctx, second.node)
+        saved = cost * (apart - merged) // apart
+        whole = ctx.totals.macs or 0
+        major = whole >= limits["major_total_macs"] and saved >= limits["major_share"] * whole > 0
+        yield Finding(
+            "medium" if major else "low",
+            f"Nothing nonlinear lies between {label(ctx, first.node)} and {label(ctx, second.node)}: one "
+            f"layer with {count(merged)} weights can replace both, which have {count(apart)}.",
+            "Put an activation between them, or multiply their weights into one layer.",
+            (first.node, second.node),
+            {"params": apart, "merged_params": merged, "macs": cost, "saved_macs": saved},
+        )
+
+
+def _plain(ctx: Context, number: int) -> Map | None:
+    """A float layer without groups, strides or dilations."""
+    node = ctx.flow.node(number)
+    if node.domain or node.op_type not in _FLOAT_LAYERS or _quantized(ctx, node):
+        return None
+    layer = as_map(ctx, number)
+    if layer is None or layer.groups != 1 or node.attributes.get("transA"):
+        return None
+    steps = (node.attributes.get("strides"), node.attributes.get("dilations"))
+    if any(isinstance(values, list) and any(v != 1 for v in values) for values in steps):
+        return None
+    return layer
+
+
+def _quantized(ctx: Context, node: Node) -> bool:
+    """True when the data comes out of a DequantizeLinear."""
+    return any(ctx.flow.op(ctx.flow.producer(t)) == "DequantizeLinear" for t in ctx.flow.data(node.id))
+
+
+def _reader(ctx: Context, number: int) -> int:
+    """The node that alone reads the result, linear operators with constants looked through; else -1."""
+    flow = ctx.flow
+    node = flow.node(number)
+    for _ in range(_MAX_BETWEEN):
+        if not node.outputs or node.outputs[0] < 0:
+            return -1
+        after = flow.only_consumer(node.outputs[0])
+        if after < 0:
+            return -1
+        behind = flow.node(after)
+        if behind.domain or behind.op_type not in _LINEAR or not _keeps(ctx, node, behind):
+            return after if behind.inputs and behind.inputs[0] == node.outputs[0] else -1
+        node = behind
+    return -1
+
+
+def _keeps(ctx: Context, before: Node, node: Node) -> bool:
+    """True for a linear operator of one value that keeps its shape (a quotient by it is not linear)."""
+    if ctx.flow.data(node.id) != [before.outputs[0]]:
+        return False
+    if node.op_type == "Div" and node.inputs[0] != before.outputs[0]:
+        return False
+    return ctx.flow.shape(node.outputs[0]) == ctx.flow.shape(before.outputs[0])
+
+
+def _same_kind(ctx: Context, first: Map, second: Map) -> bool:
+    """True for two matrices or two convolutions of one rank whose channels meet."""
+    if len(first.kernel) != len(second.kernel) or first.outputs != second.inputs:
+        return False
+    if first.kernel and max(second.kernel) > 1 and _padded(ctx, second.node):
+        # The border of the second layer sees zeros, not what the first makes of its own border.
+        return max(first.kernel) == 1 and not _biased(ctx, first.node)
+    return True
+
+
+def _padded(ctx: Context, number: int) -> bool:
+    attributes = ctx.flow.node(number).attributes
+    pads = attributes.get("pads")
+    auto = attributes.get("auto_pad", "NOTSET")
+    return auto not in ("NOTSET", "VALID") or (isinstance(pads, list) and any(pads))
+
+
+def _biased(ctx: Context, number: int) -> bool:
+    return len(ctx.flow.node(number).inputs) > 2
+
+
+def _elements(layer: Map) -> int:
+    size = layer.inputs * layer.outputs
+    for d in layer.kernel:
+        size *= d
+    return size
+
+
+def _merged(first: Map, second: Map) -> int:
+    """Weights of the one layer that does both: kernels of a and b taps make a + b - 1."""
+    size = first.inputs * second.outputs
+    for a, b in zip(first.kernel, second.kernel, strict=True):
+        size *= a + b - 1
+    return size

@@ -1,0 +1,98 @@
+"""A deep network without any normalization.
+
+What it finds:
+No normalization operator, no block that amounts to one and no trace of a folded one in a model with at least
+`min_layers` layers with weights and `min_params` parameters: `low`. Batch normalization that was folded into
+a convolution leaves a bias behind, so convolutional networks are reported only when at least `min_bare_share`
+of their layers have no bias, scale or shift; networks with attention, where nothing can be folded, always.
+Quantized models are left alone.
+
+Why it matters:
+Activations of a deep network without normalization drift in scale: training is fragile, and 16-bit or 8-bit
+inference overflows or loses range sooner.
+
+Example:
+Twelve transformer blocks whose LayerNormalization was removed for speed. ResNet-50 exported for inference is
+no example: its 53 biases are its folded batch normalizations.
+
+Instead:
+Put a LayerNormalization or RMSNormalization before each block, or a BatchNormalization behind each
+convolution (it costs nothing at inference: it folds).
+
+References:
+Ioffe and Szegedy, *Batch Normalization*, 2015. Xiong et al., *On Layer Normalization in the Transformer
+Architecture*, 2020.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.dense import as_map
+from py_autodoc.findings.layers import plural, weighted
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.units import share
+
+_TRACES = frozenset(
+    {"LRN", "ReduceL2", "ReduceSumSquare", "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"}
+)
+"""Operators with which a normalization may be written, or that fold one away."""
+_PARTS = frozenset({"Sqrt", "Reciprocal", "Rsqrt"})
+_QUANTIZED = ("QLinear", "Integer", "QGemm", "NBits", "Bnb4")
+_SHIFTS = frozenset({"Add", "Sub", "Mul", "Div"})
+
+
+@rule(
+    "missing-normalization",
+    "A deep network without normalization",
+    ("low",),
+    min_layers=12,
+    min_params=1_000_000,
+    min_bare_share=0.8,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding."""
+    limits = ctx.thresholds["missing-normalization"]
+    if ctx.params.total < limits["min_params"] or _normalizes(ctx):
+        return
+    layers = weighted(ctx)
+    maps = [layer for number in layers if (layer := as_map(ctx, number)) is not None]
+    if len(maps) < limits["min_layers"]:
+        return
+    attention = len(ctx.structure.attention)
+    bare = sum(1 for layer in maps if _bare(ctx, layer.node))
+    if not attention and bare < limits["min_bare_share"] * len(maps):
+        return
+    kinds = "attention" if attention else "layers without bias"
+    yield Finding(
+        "low",
+        f"{plural(len(maps), 'layer')} with weights and no normalization ({kinds}; {share(bare, len(maps))} "
+        "of the layers have no bias, scale or shift that a folded one would have left).",
+        "Normalize before each block, or behind each convolution, where it folds into the weights.",
+        tuple(layer.node for layer in maps),
+        {"layers": len(maps), "bare_layers": bare, "attention_layers": attention},
+    )
+
+
+def _normalizes(ctx: Context) -> bool:
+    """True when something is or may be a normalization. Bodies count too."""
+    if any(block.kind == "normalization" for block in ctx.structure.found):
+        return True
+    means = roots = False
+    for node in ctx.model.nodes:
+        op = node.op_type
+        if "Norm" in op or op in _TRACES or any(part in op for part in _QUANTIZED):
+            return True
+        means = means or op in ("ReduceMean", "ReduceSum", "GlobalAveragePool")
+        roots = roots or op in _PARTS or op == "Pow"
+    return means and roots
+
+
+def _bare(ctx: Context, number: int) -> bool:
+    """True when no bias, scale or shift is part of the layer or follows it."""
+    flow = ctx.flow
+    node = flow.node(number)
+    if node.op_type in ("Conv", "ConvTranspose", "Gemm", "FusedConv") and len(node.inputs) > 2:
+        return node.inputs[2] < 0
+    after = flow.only_consumer(node.outputs[0]) if node.outputs and node.outputs[0] >= 0 else -1
+    return not (flow.op(after) in _SHIFTS and flow.weights(after))

@@ -1,0 +1,69 @@
+"""Skip connections that join by something else than an addition.
+
+What it finds:
+Residual blocks whose branches are joined by concatenation, by a learned gate or by a subtraction. One finding
+a kind, when the model has at least `min_blocks` of it and `min_params` parameters: `info`; `low` for
+subtractions.
+
+Why it matters:
+Runtimes fuse Conv + Add, not these. A concatenation keeps every input alive and grows the channels; a gate
+multiplies what flows through, so deep stacks of gates fade; a subtraction needs its own kernel and loses
+precision where both sides are large and alike.
+
+Example:
+DenseNet and U-Net (concatenation), highway networks (gate), feature differences in change detection
+(subtraction). They are legitimate designs; the finding says where they are.
+
+Instead:
+Where accuracy allows, project and add. A subtraction becomes an addition when the sign is folded into the
+weights of the layer before it.
+
+References:
+He et al., *Identity Mappings in Deep Residual Networks*, 2016, section 3 (gates and scalings hamper
+optimization).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.layers import plural
+from py_autodoc.findings.registry import Context, Finding, rule
+
+_ADVICE = {
+    "concat": "Expect more live memory and wider layers; project and add where accuracy allows.",
+    "gated": "Check that deep stacks of gates still pass the signal; a plain addition fuses better.",
+    "subtractive": "Fold the sign into the layer before it, so that the join becomes an addition.",
+}
+
+
+@rule(
+    "nonstandard-residual",
+    "Residual blocks that do not add",
+    ("low", "info"),
+    min_blocks=2,
+    min_params=100_000,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """One finding a kind of join."""
+    limits = ctx.thresholds["nonstandard-residual"]
+    if ctx.params.total < limits["min_params"]:
+        return
+    anchors: dict[str, list[int]] = {}
+    for block in ctx.structure.found:
+        if block.kind == "residual":
+            anchors.setdefault(block.variant, []).append(block.anchor)
+    every = sum(map(len, anchors.values()))
+    for variant, advice in _ADVICE.items():
+        nodes = anchors.get(variant, [])
+        if not nodes or len(nodes) < limits["min_blocks"]:
+            continue
+        yield Finding(
+            "low" if variant == "subtractive" else "info",
+            f"{plural(len(nodes), 'residual block')} of {every:,} join by "
+            + {"concat": "concatenation", "gated": "a gate", "subtractive": "subtraction"}[variant]
+            + ", not by addition.",
+            advice,
+            tuple(nodes),
+            {"variant": variant, "blocks": len(nodes), "residual_blocks": every},
+        )

@@ -1,0 +1,68 @@
+"""A dense layer that holds much of the model.
+
+What it finds:
+A matrix product with weights (or a convolution that covers its whole input) with at least `min_params`
+parameters and at least `min_share` of all: `low`; `medium` from `major_share`. A matrix tied to an embedding
+counts as the embedding's.
+
+Why it matters:
+At batch size 1 each weight is read for one multiplication, so the layer runs at the speed of the memory. It
+dominates the size of the file, the download and the load time, and it is where overfitting sits.
+
+Example:
+VGG-19's first dense layer: 25,088 × 4,096 = 103 M of 144 M parameters, for 0.5 % of the MACs.
+
+Instead:
+Pool globally before the classifier (the layer shrinks by the area of the map), factorize the matrix into two
+of low rank, prune it, or store it in 8 or 4 bits.
+
+References:
+Lin et al., *Network In Network*, 2014, section 3.2 (global average pooling).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.dense import as_map, is_dense
+from py_autodoc.findings.layers import label, macs, weighted
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.units import count, share
+
+
+@rule(
+    "oversized-dense",
+    "An oversized dense layer",
+    ("medium", "low"),
+    min_params=10_000_000,
+    min_share=0.25,
+    major_share=0.5,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """One finding a layer."""
+    limits = ctx.thresholds["oversized-dense"]
+    for number in weighted(ctx):
+        own = ctx.params.params[number]
+        if own < limits["min_params"] or own < limits["min_share"] * ctx.params.total:
+            continue
+        layer = as_map(ctx, number)
+        if layer is None or not is_dense(ctx, layer):
+            continue
+        part = own / ctx.params.total
+        reads = layer.inputs
+        for size in layer.kernel:
+            reads *= size
+        yield Finding(
+            "medium" if part >= limits["major_share"] else "low",
+            f"{label(ctx, number)} maps {reads:,} to {layer.outputs:,} and has {count(own)} parameters, "
+            f"{share(own, ctx.params.total)} of the model.",
+            "Reduce its input first (global pooling), factorize it, or store it in fewer bits.",
+            (number,),
+            {
+                "params": own,
+                "params_share": round(part, 4),
+                "inputs": reads,
+                "outputs": layer.outputs,
+                "macs": macs(ctx, number),
+            },
+        )

@@ -1,0 +1,177 @@
+"""Feature maps whose sizes do not meet.
+
+What it finds:
+Three things in maps with spatial axes. An upsampled map that has to be cropped or padded before it is joined
+with another (`medium` when it loses or gains at least `major_share` of an axis, else `low`). A map that is
+upsampled by a factor that is no integer just before a join: `low`. A convolution or pooling whose last rows
+or columns are never read, because the stride does not fit, when they are at least `min_lost_share` of the
+axis: `low` (`info` under `min_axis` positions). Models under `min_params` parameters are left alone.
+
+Why it matters:
+The maps no longer lie on each other: features shift by a fraction of a pixel against their skip connection,
+and border content is dropped. It costs accuracy where position matters (segmentation, detection,
+super-resolution) and adds Pad, Slice and Shape operators that some accelerators do not run.
+
+Example:
+A U-Net of four levels fed with 250×250: 250 → 125 → 62 → 31; the way up gives 62 → 124, which is padded to
+125.
+
+Instead:
+Feed sizes that the total stride divides (pad the image once, at the input), or use convolutions that keep the
+sizes even.
+
+References:
+Ronneberger et al., *U-Net*, 2015, section 2 ("it is important to select the input tile size such that all
+2×2 max-pooling operations are applied to a layer with an even x- and y-size").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.layers import label, plural
+from py_autodoc.findings.registry import Context, Finding, Number, rule
+from py_autodoc.findings.windows import Window, window
+from py_autodoc.graph.model import Shape
+
+_JOINS = frozenset({"Add", "Sum", "Concat", "Mul", "Sub"})
+_UP = frozenset({"Resize", "Upsample", "ConvTranspose"})
+_FITS = frozenset({"Slice", "Pad", "CenterCropPad"})
+_PASSES = frozenset(
+    {"Relu", "LeakyRelu", "PRelu", "Sigmoid", "HardSwish", "Clip", "Elu", "Gelu", "BatchNormalization"}
+    | {"InstanceNormalization", "Identity", "Cast", "Dropout", "Conv", "Slice", "Pad", "CenterCropPad"}
+)
+_MAX_CHAIN = 12
+
+
+@rule(
+    "resolution-mismatch",
+    "Feature maps whose sizes do not meet",
+    ("medium", "low", "info"),
+    min_params=50_000,
+    major_share=0.05,
+    min_lost_share=0.05,
+    min_axis=16,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """One finding a join that does not fit, and one for all windows that leave a border unread."""
+    limits = ctx.thresholds["resolution-mismatch"]
+    if ctx.params.total < limits["min_params"]:
+        return
+    for number in ctx.flow.order:
+        node = ctx.flow.node(number)
+        if not node.domain and node.op_type in _JOINS and len(ctx.flow.data(number)) > 1:
+            for tensor in ctx.flow.data(number):
+                finding = _operand(ctx, number, tensor, limits["major_share"])
+                if finding is not None:
+                    yield finding
+                    break
+    yield from _unread(ctx, limits["min_lost_share"], limits["min_axis"])
+
+
+def _operand(ctx: Context, join: int, tensor: int, major: Number) -> Finding | None:
+    """What is wrong with one operand of a join: it was upsampled and had to be made to fit."""
+    flow = ctx.flow
+    fitted: list[tuple[int, Shape, Shape]] = []
+    for _ in range(_MAX_CHAIN):
+        number = flow.producer(tensor)
+        if number < 0:
+            return None
+        node = flow.node(number)
+        if node.domain or not node.inputs or node.inputs[0] < 0 or not node.outputs:
+            return None
+        before, after = flow.shape(node.inputs[0]), flow.shape(node.outputs[0])
+        if before is None or after is None or len(before) < 3 or len(before) != len(after):
+            return None
+        if node.op_type in _UP:
+            return _cropped(ctx, join, number, fitted, major) if fitted else _uneven(ctx, join, number)
+        if node.op_type not in _PASSES:
+            return None
+        if before[2:] != after[2:]:
+            if node.op_type not in _FITS:
+                return None
+            fitted.append((number, before[2:], after[2:]))
+        tensor = node.inputs[0]
+    return None
+
+
+def _cropped(
+    ctx: Context, join: int, up: int, fitted: list[tuple[int, Shape, Shape]], major: Number
+) -> Finding | None:
+    given, wanted = fitted[-1][1], fitted[0][2]
+    if not _numbers(given) or not _numbers(wanted) or given == wanted:
+        return None
+    pairs = list(zip(_list(given), _list(wanted), strict=True))
+    worst = max((abs(a - b) / max(a, b) for a, b in pairs if max(a, b)), default=0.0)
+    verb = "padded" if any(b > a for a, b in pairs) else "cropped"
+    return Finding(
+        "medium" if worst >= major else "low",
+        f"{label(ctx, up)} makes a map of {_text(given)} that is {verb} to {_text(wanted)} before "
+        f"{label(ctx, join)} joins it with another.",
+        "Feed sizes that the total stride divides, so that the maps meet without cropping or padding.",
+        (up, *(number for number, _, _ in reversed(fitted)), join),
+        {"made": _list(given), "wanted": _list(wanted), "share": round(worst, 4)},
+    )
+
+
+def _uneven(ctx: Context, join: int, up: int) -> Finding | None:
+    node = ctx.flow.node(up)
+    given, made = ctx.flow.shape(node.inputs[0]), ctx.flow.shape(node.outputs[0])
+    if node.op_type == "ConvTranspose" or given is None or made is None:
+        return None
+    if not _numbers(given[2:]) or not _numbers(made[2:]):
+        return None
+    small, large = _list(given[2:]), _list(made[2:])
+    if all(a > 0 and (b % a == 0 or a >= b) for a, b in zip(small, large, strict=True)):
+        return None
+    return Finding(
+        "low",
+        f"{label(ctx, up)} resizes a map from {_text(given[2:])} to {_text(made[2:])}, not by a whole "
+        f"factor, before {label(ctx, join)} joins it with another.",
+        "Feed sizes that the total stride divides, so that maps are resized by whole factors.",
+        (up, join),
+        {"given": small, "made": large},
+    )
+
+
+def _unread(ctx: Context, least: Number, axis: Number) -> Iterator[Finding]:
+    """Windows that never read the end of an axis."""
+    found: list[tuple[float, Window]] = []
+    for number in ctx.flow.order:
+        about = window(ctx, number)
+        if about is None:
+            continue
+        worst = max((lost / size for lost, size in zip(about.unread, about.sizes, strict=True)), default=0.0)
+        if worst >= least and worst > 0:
+            found.append((worst, about))
+    if not found:
+        return
+    worst, about = max(found, key=lambda pair: pair[0])
+    wide = any(max(entry.sizes) >= axis for _, entry in found)
+    lost = "×".join(map(str, about.unread))
+    sizes = "×".join(map(str, about.sizes))
+    yield Finding(
+        "low" if wide else "info",
+        f"{plural(len(found), 'layer')} never read{'s' if len(found) == 1 else ''} the end of an axis; "
+        f"{label(ctx, about.node)} leaves {lost} of {sizes} positions out.",
+        "Pad or choose sizes so that stride and window cover the whole map.",
+        tuple(entry.node for _, entry in found),
+        {
+            "layers": len(found),
+            "unread": list(about.unread),
+            "sizes": list(about.sizes),
+            "share": round(worst, 4),
+        },
+    )
+
+
+def _numbers(shape: Shape) -> bool:
+    return all(isinstance(d, int) for d in shape)
+
+
+def _list(shape: Shape) -> list[int]:
+    return [d for d in shape if isinstance(d, int)]
+
+
+def _text(shape: Shape) -> str:
+    return "×".join(str(d) for d in shape)

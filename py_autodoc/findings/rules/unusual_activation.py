@@ -1,0 +1,104 @@
+"""Activations that many runtimes run slowly or not at all.
+
+What it finds:
+Elu, Selu, Celu, Mish (also as Softplus → Tanh → Mul), Softsign, Shrink, ThresholdedRelu, Hardmax, and Sin or
+Cos right behind a layer with weights, in models with at least `min_params` parameters: `info`; `low` when at
+least `min_share` of all activations are such and there are at least `min_nodes`.
+
+Why it matters:
+Mobile and integer runtimes have fast, fused kernels for Relu, Relu6, HardSwish, Sigmoid and Tanh. Others fall
+back to a slow path, are not fused with the layer before, or break quantization, because their range is
+unbounded or asymmetric.
+
+Example:
+YOLOv4 with Mish: on NPUs every activation leaves the accelerator for the CPU.
+
+Instead:
+Relu, HardSwish, or Gelu where the target supports it, with a few epochs of fine-tuning.
+
+References:
+Howard et al., *Searching for MobileNetV3*, 2019, section 5.2 (why HardSwish replaces Swish).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.layers import plural, weighted
+from py_autodoc.findings.registry import Context, Finding, rule
+
+_UNUSUAL = frozenset({"Elu", "Selu", "Celu", "Mish", "Softsign", "Shrink", "ThresholdedRelu", "Hardmax"})
+_PERIODIC = frozenset({"Sin", "Cos"})
+_USUAL = frozenset(
+    {"Relu", "LeakyRelu", "PRelu", "Clip", "Gelu", "HardSwish", "HardSigmoid", "Sigmoid", "Swish", "Tanh"}
+)
+
+
+@rule(
+    "unusual-activation",
+    "Activations that runtimes seldom support well",
+    ("low", "info"),
+    min_params=100_000,
+    min_share=0.5,
+    min_nodes=4,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding."""
+    limits = ctx.thresholds["unusual-activation"]
+    if ctx.params.total < limits["min_params"]:
+        return
+    flow = ctx.flow
+    layers = set(weighted(ctx))
+    found: dict[int, str] = {}
+    usual = 0
+    for number in flow.order:
+        node = flow.node(number)
+        if node.domain or not flow.data(number):
+            continue
+        periodic = node.op_type in _PERIODIC and _source(ctx, number) in layers
+        if node.op_type in _UNUSUAL or periodic:
+            found[number] = node.op_type
+        elif node.op_type == "Tanh" and _is_mish(ctx, number):
+            found[number] = "Mish"
+        elif node.op_type in _USUAL:
+            usual += 1
+    if not found:
+        return
+    names = sorted(set(found.values()))
+    part = len(found) / (len(found) + usual)
+    often = part >= limits["min_share"] and len(found) >= limits["min_nodes"]
+    yield Finding(
+        "low" if often else "info",
+        f"{plural(len(found), 'activation')} of {len(found) + usual:,} "
+        f"{'is' if len(found) == 1 else 'are'} unusual: {', '.join(names)}.",
+        "Check that the target runtime has fast kernels for them, or train with Relu or HardSwish.",
+        tuple(found),
+        {
+            "activations": len(found) + usual,
+            "unusual": len(found),
+            "share": round(part, 4),
+            "operators": names,
+        },
+    )
+
+
+def _source(ctx: Context, number: int) -> int:
+    """The node behind the first input, a bias looked through."""
+    flow = ctx.flow
+    for _ in range(2):
+        data = flow.data(number)
+        number = flow.producer(data[0]) if len(data) == 1 else -1
+        if number < 0 or flow.op(number) not in ("Add", "Mul"):
+            return number
+    return number
+
+
+def _is_mish(ctx: Context, number: int) -> bool:
+    """True for the Tanh of x · tanh(softplus(x))."""
+    flow = ctx.flow
+    node = flow.node(number)
+    before = flow.producer(node.inputs[0]) if node.inputs and node.inputs[0] >= 0 else -1
+    if flow.op(before) != "Softplus" or not node.outputs or node.outputs[0] < 0:
+        return False
+    after = flow.only_consumer(node.outputs[0])
+    return flow.op(after) == "Mul" and flow.node(before).inputs[0] in flow.node(after).inputs

@@ -1,0 +1,54 @@
+"""nonstandard-residual: joins of the recognised residual blocks."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from rule_help import Net, found
+
+from py_autodoc.blocks.model import Found, Structure
+from py_autodoc.findings.registry import Context, rules
+from py_autodoc.findings.thresholds import settings
+from py_autodoc.report.analysis import run
+
+RULE = "nonstandard-residual"
+
+
+@pytest.fixture(scope="module")
+def context():
+    """A model of 166,000 parameters, and its context without any block."""
+    net = Net(1, 32, 8, 8)
+    at = "x"
+    for _ in range(18):
+        at = net.relu(net.conv(at, 32))
+    a = run(net.model(at))
+    return Context(
+        a.model, a.types, a.sizes, a.costs, a.totals, a.params, a.peak, Structure(), settings().thresholds
+    )
+
+
+def of(context, *variants):
+    """The rule's findings when the recognisers found residual blocks of these variants."""
+    blocks = tuple(Found("residual", (number,), number, variant) for number, variant in enumerate(variants))
+    return list(rules()[RULE].check(dataclasses.replace(context, structure=Structure(found=blocks))))
+
+
+@pytest.mark.parametrize(
+    ("variant", "severity"), [("concat", "info"), ("gated", "info"), ("subtractive", "low")]
+)
+def test_fires(context, variant, severity):
+    (finding,) = of(context, variant, "plain", variant)
+    assert finding.severity == severity
+    assert finding.nodes == (0, 2)
+    assert finding.evidence == {"variant": variant, "blocks": 2, "residual_blocks": 3}
+
+
+def test_does_not_fire_on_additions(context):
+    assert of(context, "plain", "pre-activation", "plain") == []
+    assert of(context, "concat", "plain") == []
+
+
+@pytest.mark.parametrize("name", ["resnet50", "bert_base", "vit_b16"])
+def test_does_not_fire_on_standard_networks(name):
+    assert found(RULE, f"tests/data/stripped/{name}.stripped.onnx") == []
