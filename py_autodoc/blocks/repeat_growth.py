@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from py_autodoc.blocks.repeat_scopes import Run, worth
+from py_autodoc.blocks.repeat_run import Run, chain_worth, gap
 from py_autodoc.blocks.wiring import Wiring, links, signature
 
 EFFORT = 60
@@ -24,7 +25,7 @@ ROUNDS = 6
 
 
 DEPTH = 3
-"""Levels of repeats inside repeats."""
+"""Levels of repeats inside repeats. An inner one makes up at least half of its part."""
 
 
 class Growth:
@@ -44,6 +45,8 @@ class Growth:
                 # The parts are alike: what is in the first is in all.
                 place = {node: number for number, node in enumerate(run.parts[0])}
                 for inner in self.nested(run.parts[0], depth - 1):
+                    if 2 * inner.covers < len(run.parts[0]):
+                        continue
                     columns = [[place[node] for node in part] for part in inner.parts]
                     found += [Run([[part[at] for at in column] for column in columns]) for part in run.parts]
         return found
@@ -63,15 +66,21 @@ class Growth:
         for _ in range(ROUNDS):
             candidates = self._candidates(nodes)
             candidates.sort(key=lambda run: (-run.covers, len(run.parts[0]), run.parts[0]))
-            taken = [run for run in candidates if self._take(run)]
+            taken = [run for run in candidates if self._is_free(run) and self._closed(run)]
             if not taken:
                 break
             found += taken
         return found
 
-    def _take(self, run: Run) -> bool:
-        """Mark the nodes of a run as used, unless one of them already is."""
-        if not all(self.free[node] for part in run.parts for node in part):
+    def _is_free(self, run: Run) -> bool:
+        return all(self.free[node] for part in run.parts for node in part)
+
+    def _closed(self, run: Run) -> bool:
+        """Take the nodes of a run, unless layers lie between its parts: then they are no run."""
+        between = gap(self.wiring, run)
+        if len(between) >= len(run.parts[0]) * len(run.parts):
+            return False
+        if any(self.wiring.label[node] in self.wiring.layers for node in between):
             return False
         for part in run.parts:
             for node in part:
@@ -165,13 +174,14 @@ class Growth:
         """Chains among the parts: each reads from the one before it, always in the same way."""
         if len(columns) < 2:
             return []
-        parts = [list(part) for part in zip(*columns, strict=True)]
-        if not worth(self.wiring, parts, True):
+        # Columns in the order in which the first part runs: a part reads from its start to its end.
+        parts = [list(part) for part in zip(*sorted(columns), strict=True)]
+        if not chain_worth(self.wiring, parts):
             return []
         signatures = [signature(self.wiring, part) for part in parts]
         wires = [()] + [
             links(self.wiring, {node: place for place, node in enumerate(before)}, part)
-            for before, part in zip(parts, parts[1:], strict=False)
+            for before, part in pairwise(parts)
         ]
         found, start = [], 0
         for number in range(1, len(parts) + 1):

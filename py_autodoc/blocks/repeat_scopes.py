@@ -3,48 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from py_autodoc.blocks.repeat_match import embed
+from py_autodoc.blocks.repeat_run import Run, chained, modules_worth
 from py_autodoc.blocks.wiring import Wiring, signature
 from py_autodoc.graph.model import Model
 
 _MASK = (1 << 61) - 1
 Path = tuple[str, ...]
-
-
-@dataclass(slots=True)
-class Run:
-    """A repeat in places of one wiring; ``parts[i][k]`` corresponds to ``parts[j][k]``."""
-
-    parts: list[list[int]]
-    scopes: tuple[Path, ...] = ()
-    type: str = ""
-
-    @property
-    def covers(self) -> int:
-        """Nodes in all parts."""
-        return len(self.parts) * len(self.parts[0])
-
-
-def worth(wiring: Wiring, parts: Sequence[Sequence[int]], chain: bool) -> bool:
-    """Whether parts are large enough to be called a repeat.
-
-    Three nodes, or two with a weight where each part feeds the next. Parts that do not feed each
-    other need a weight as well: what lies side by side without one is plumbing.
-    """
-    size = len(parts[0])
-    weight = any(wiring.label[node] in wiring.weighted for node in parts[0])
-    return (size >= 3 and (weight or chain)) or (size == 2 and weight and chain)
-
-
-def chained(wiring: Wiring, parts: Sequence[Sequence[int]]) -> bool:
-    """True when each part reads something that the one before it makes."""
-    stride = wiring.stride
-    for before, part in zip(parts, parts[1:], strict=False):
-        makers = set(before)
-        if not any(code >= 0 and code // stride in makers for node in part for code in wiring.ins[node]):
-            return False
-    return True
+Members = list[tuple[int, list[int]]]
+"""Scopes and their nodes."""
 
 
 def scope_runs(model: Model, wiring: Wiring) -> list[Run]:
@@ -53,15 +21,15 @@ def scope_runs(model: Model, wiring: Wiring) -> list[Run]:
     Siblings that merely look alike (query and key, the norm before and the norm after) are no run.
     """
     tree = _Tree(model, wiring)
-    found: list[Run] = []
+    found: list[Members] = []
     for group in tree.candidates():
-        alike: dict[tuple[int, ...], list[tuple[int, list[int]]]] = {}
+        alike: dict[tuple[int, ...], Members] = {}
         for scope in group:
             part = local_order(wiring, tree.parts[scope])
             alike.setdefault(signature(wiring, part), []).append((scope, part))
         for same in alike.values():
             found += tree.runs(same)
-    return found
+    return [tree.run(members) for members in tree.extended(found)]
 
 
 class _Tree:
@@ -75,6 +43,7 @@ class _Tree:
         self.numbers: dict[tuple[int, str], int] = {}
         self.example: list[int] = []
         self.parts: dict[int, list[int]] = {}
+        self.count: list[int] = []
         known: dict[Path, int] = {}
         self.leaf: list[int] = []
         for place, number in enumerate(wiring.nodes):
@@ -98,7 +67,7 @@ class _Tree:
 
     def candidates(self) -> list[list[int]]:
         """Siblings that hold the same operators; fills ``parts`` for them."""
-        count = [0] * len(self.parent)
+        self.count = count = [0] * len(self.parent)
         mix = [0] * len(self.parent)
         for place, scope in enumerate(self.leaf):
             if scope >= 0:
@@ -118,48 +87,83 @@ class _Tree:
         return chosen
 
     def _fill(self, wanted: set[int]) -> None:
-        """The places in each wanted scope, ascending. A wanted scope's nodes are few or it is rare:
-        at most one list a level."""
+        """The places in each wanted scope, ascending."""
         # The wanted scopes around each scope, innermost first.
         around: list[list[int]] = []
         for scope, above in enumerate(self.parent):
             outer = around[above] if above >= 0 else []
             around.append([scope, *outer] if scope in wanted else outer)
-        self.parts = {scope: [] for scope in wanted}
+        if not wanted:
+            return
+        self.parts.update((scope, []) for scope in wanted)
         for place, scope in enumerate(self.leaf):
             if scope >= 0:
                 for wanting in around[scope]:
                     self.parts[wanting].append(place)
 
-    def runs(self, same: list[tuple[int, list[int]]]) -> list[Run]:
+    def runs(self, same: Members) -> list[Members]:
         """Isomorphic siblings → runs, in execution order."""
-        same.sort(key=lambda entry: max(entry[1]))
         if len(same) < 2:
             return []
+        same.sort(key=_last)
         parts = [part for _, part in same]
-        chain = chained(self.wiring, parts)
-        if chain and worth(self.wiring, parts, chain):
-            return [self._run(same)]
-        series: dict[str, list[tuple[int, list[int]]]] = {}
+        if chained(self.wiring, parts) and modules_worth(self.wiring, parts, True):
+            return [same]
+        series: dict[str, Members] = {}
         for entry in same:
-            name = self.name[entry[0]]
-            stem = name.rstrip("0123456789")
-            if stem != name:
+            stem = self._stem(entry[0])
+            if stem is not None:
                 series.setdefault(stem, []).append(entry)
         return [
-            self._run(group)
+            group
             for group in series.values()
-            if len(group) > 1 and worth(self.wiring, [part for _, part in group], False)
+            if len(group) > 1 and modules_worth(self.wiring, [part for _, part in group], False)
         ]
 
-    def _run(self, same: list[tuple[int, list[int]]]) -> Run:
+    def _stem(self, scope: int) -> str | None:
+        """The name of an element of a list without its number."""
+        stem = self.name[scope].rstrip("0123456789")
+        return None if stem == self.name[scope] else stem
+
+    def extended(self, found: list[Members]) -> list[Members]:
+        """Runs with those siblings that are the same but for something they prepare for all.
+
+        The first layer often makes a mask or a shape that the others use too. What is left over in it
+        has no weight; it is in no part.
+        """
+        taken = {scope for members in found for scope, _ in members}
+        rest: dict[tuple[int, str], list[int]] = {}
+        for scope, above in enumerate(self.parent):
+            stem = self._stem(scope)
+            if scope not in taken and stem is not None:
+                rest.setdefault((above, stem), []).append(scope)
+        for members in sorted(found, key=lambda members: -len(members) * len(members[0][1])):
+            scope, part = members[0]
+            stem = self._stem(scope)
+            others = rest.get((self.parent[scope], stem), []) if stem is not None else []
+            fits = [other for other in others if len(part) < self.count[other] <= 2 * len(part)]
+            self._fill({other for other in fits if other not in self.parts})
+            for other in fits:
+                again = embed(self.wiring, part, self.parts[other])
+                if again is not None and not self._weights(self.parts[other], again):
+                    members.append((other, again))
+                    others.remove(other)
+            members.sort(key=_last)
+        return found
+
+    def _weights(self, nodes: list[int], without: list[int]) -> bool:
+        weighted, label = self.wiring.weighted, self.wiring.label
+        return any(label[node] in weighted for node in set(nodes).difference(without))
+
+    def run(self, members: Members) -> Run:
+        """Members with their paths, and the class name if they have one in common."""
         paths, types = [], set()
-        for scope, _ in same:
+        for scope, _ in members:
             node = self.model.nodes[self.wiring.nodes[self.example[scope]]]
             depth = self._depth(scope)
             paths.append(node.scope[:depth])
             types.add(node.classes[depth - 1] if len(node.classes) >= depth else "")
-        return Run([part for _, part in same], tuple(paths), types.pop() if len(types) == 1 else "")
+        return Run([part for _, part in members], tuple(paths), types.pop() if len(types) == 1 else "")
 
     def _depth(self, scope: int) -> int:
         depth = 0
@@ -167,6 +171,11 @@ class _Tree:
             depth += 1
             scope = self.parent[scope]
         return depth
+
+
+def _last(entry: tuple[int, list[int]]) -> int:
+    """Where a part ends in the order of execution."""
+    return max(entry[1])
 
 
 def local_order(wiring: Wiring, part: Sequence[int]) -> list[int]:

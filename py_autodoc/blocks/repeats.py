@@ -4,7 +4,8 @@ Two ways: sibling modules with the same contents, where the file has names (``re
 grown from nodes that look alike (``repeat_growth``). Parts of one repeat have the same operators,
 attributes, types and shapes of weights, and the same wiring; nothing is compared by hash alone.
 
-A part has at least three nodes, or two of which one has a weight. Repeats lie inside a part of another
+A part of a repeat has at least three nodes, or two of which one has a weight; without names, two with the
+weight of a layer (of two dimensions or more) or eight. Repeats lie inside a part of another
 repeat or beside it, never across. Nodes that no output needs are in none.
 """
 
@@ -12,7 +13,8 @@ from __future__ import annotations
 
 from py_autodoc.blocks.model import Repeat
 from py_autodoc.blocks.repeat_growth import Growth
-from py_autodoc.blocks.repeat_scopes import Run, scope_runs
+from py_autodoc.blocks.repeat_run import Run
+from py_autodoc.blocks.repeat_scopes import scope_runs
 from py_autodoc.blocks.wiring import Wiring, Wirings
 from py_autodoc.graph.model import Model, TypeTable
 
@@ -42,12 +44,8 @@ def graph_runs(model: Model, wiring: Wiring) -> list[Run]:
     """The repeats of one graph, an outer one before those in its parts."""
     named = scope_runs(model, wiring)
     covered = {node for run in named for part in run.parts for node in part}
-    rest = range(len(wiring.nodes))
-    if 2 * len(covered) >= len(rest):
-        # The names tell most of it: structure has a say in what they leave out only.
-        grown = Growth(wiring).nested([node for node in rest if node not in covered])
-    else:
-        grown = Growth(wiring).nested(rest)
+    # Where names tell most of it, what they leave out is left out for a reason.
+    grown = [] if 2 * len(covered) >= len(wiring.nodes) else Growth(wiring).nested(range(len(wiring.nodes)))
     ranked = [(BY_NAME * run.covers, run) for run in named] + [(run.covers, run) for run in grown]
     ranked.sort(key=lambda entry: -entry[0])
     found = _without_crossings([run for _, run in ranked])

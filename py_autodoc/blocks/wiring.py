@@ -43,6 +43,8 @@ class Wiring:
         self.stride = stride
         self.weighted: set[int] = set()
         """Labels of nodes that have a weight."""
+        self.layers: set[int] = set()
+        """Those with a weight of two dimensions or more."""
 
     @cached_property
     def outs(self) -> list[dict[tuple[int, int, int], int]]:
@@ -72,6 +74,7 @@ class Wirings:
         self.captured: list[list[int]] = [[] for _ in model.graphs]
         self.body: list[int] = [0] * len(model.graphs)
         self.weighted: set[int] = set()
+        self.layers: set[int] = set()
         self.graphs: list[Wiring] = []
         for graph in reversed(model.graphs):
             self.graphs.append(self._wire(graph.id))
@@ -106,7 +109,7 @@ class Wirings:
                 row.append(known)
             ins.append(row)
         wiring = Wiring(order, labels, ins, stride)
-        wiring.weighted = self.weighted
+        wiring.weighted, wiring.layers = self.weighted, self.layers
         self.captured[graph] = list(outside)
         if graph:
             results = tuple(code.get(t, NOTHING) for t in self.model.graphs[graph].outputs)
@@ -153,7 +156,7 @@ class Wirings:
         tensors = self.model.tensors
         kinds: list[int] = []
         valued: list[int] = []
-        weight = False
+        weights: list[int] = []
         for slot, tensor in enumerate(node.inputs):
             if tensor < 0:
                 kinds.append(-1)
@@ -167,20 +170,23 @@ class Wirings:
                 valued.append(slot)
                 kinds.append(shaped)
             elif slot in learned or slot in quantized:
-                weight = True
+                weights.append(tensor)
                 kinds.append(shaped)
             else:
                 value = self._valued(tensor, node.op_type in _BY_VALUE)
-                weight = weight or value < 0
                 if value >= 0:
                     valued.append(slot)
+                else:
+                    weights.append(tensor)
                 kinds.append(shaped if value < 0 else value)
         if node.op_type == "ConstantOfShape" and kinds and kinds[0] >= 0:
-            weight = True  # a weight of a file that was published without its numbers
+            weights.append(node.outputs[0])  # a weight of a file that was published without its numbers
         bodies = tuple((name, self.body[body]) for name, body in node.subgraphs)
         label = self._id((key, node.opset, len(node.outputs), tuple(kinds), _attributes(node), bodies))
-        if weight:
+        if weights and label not in self.layers:
             self.weighted.add(label)
+            if any(len(self.types.shapes[tensor] or ()) > 1 for tensor in weights if tensor >= 0):
+                self.layers.add(label)
         return label, frozenset(valued)
 
     def _shaped(self, tensor: int) -> int:

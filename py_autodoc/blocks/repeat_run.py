@@ -1,0 +1,69 @@
+"""A repeat in the places of one wiring, and what makes parts worth the name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from py_autodoc.blocks.wiring import Wiring
+
+LARGE = 8
+"""Nodes of a part that is worth showing even without a layer in it."""
+
+
+@dataclass(slots=True)
+class Run:
+    """``parts[i][k]`` corresponds to ``parts[j][k]``."""
+
+    parts: list[list[int]]
+    scopes: tuple[tuple[str, ...], ...] = ()
+    type: str = ""
+
+    @property
+    def covers(self) -> int:
+        """Nodes in all parts."""
+        return len(self.parts) * len(self.parts[0])
+
+
+def modules_worth(wiring: Wiring, parts: Sequence[Sequence[int]], chain: bool) -> bool:
+    """Whether modules are large enough to be called a repeat.
+
+    Three nodes, or two with a weight where each feeds the next. Modules that do not feed each other
+    need a weight as well: what lies side by side without one is plumbing.
+    """
+    weight = any(wiring.label[node] in wiring.weighted for node in parts[0])
+    size = len(parts[0])
+    return (size >= 3 and (weight or chain)) or (size == 2 and weight and chain)
+
+
+def chain_worth(wiring: Wiring, parts: Sequence[Sequence[int]]) -> bool:
+    """The same for chains without names: two nodes with a layer's weight, or ``LARGE`` nodes."""
+    size = len(parts[0])
+    return size >= LARGE or (size >= 2 and any(wiring.label[node] in wiring.layers for node in parts[0]))
+
+
+def chained(wiring: Wiring, parts: Sequence[Sequence[int]]) -> bool:
+    """True when each part reads something that the one before it makes."""
+    stride = wiring.stride
+    for before, part in pairwise(parts):
+        makers = set(before)
+        if not any(code >= 0 and code // stride in makers for node in part for code in wiring.ins[node]):
+            return False
+    return True
+
+
+def gap(wiring: Wiring, run: Run) -> list[int]:
+    """Nodes outside a run that lie on a way from one of its nodes to another."""
+    inside = {node for part in run.parts for node in part}
+    first, last = min(inside), max(inside)
+    stride, ins = wiring.stride, wiring.ins
+    after = set(inside)
+    for node in range(first, last):
+        if node not in inside and any(code >= 0 and code // stride in after for code in ins[node]):
+            after.add(node)
+    before: set[int] = set()
+    for node in range(last, first - 1, -1):
+        if node in inside or node in before:
+            before.update(code // stride for code in ins[node] if code >= 0)
+    return sorted(node for node in after & before if node not in inside)
