@@ -15,8 +15,8 @@ from py_autodoc.graph.model import Model, Node, TensorKind
 from py_autodoc.graph.poly import Extreme, Poly
 
 PEAKS = ("simple", "inplace")
-MAX_WAITING = 48
-"""Candidates kept before the covered ones are dropped."""
+WAITING = 8
+"""New candidates kept before the covered ones are dropped."""
 
 
 def peaks(model: Model, sizes: Sequence[Number | None]) -> tuple[dict[str, Number | None], dict[str, str]]:
@@ -58,6 +58,7 @@ class Front(Sweep):
     def __init__(self) -> None:
         super().__init__()
         self.parts: list[Poly] = []
+        self.room = WAITING
 
     def begin(self, live: Number) -> None:
         """``live`` bytes before the first node."""
@@ -77,13 +78,16 @@ class Front(Sweep):
     def _offer(self, candidate: Poly) -> None:
         for at, part in enumerate(self.parts):
             if plainly_covers(part, candidate):
+                if at:  # what covered one step often covers the next
+                    self.parts.insert(0, self.parts.pop(at))
                 return
             if plainly_covers(candidate, part):
                 self.parts[at] = candidate
                 return
         self.parts.append(candidate)
-        if len(self.parts) > MAX_WAITING:
+        if len(self.parts) > self.room:
             self.parts = self.pruned()
+            self.room = 2 * len(self.parts) + WAITING
 
     def pruned(self) -> list[Poly]:
         """The sums that no other one always covers. Raises: Undecided for too many."""

@@ -16,12 +16,13 @@ MAX_STEPS = 24
 class FloorDiv:
     """The atom ``num // den``."""
 
-    __slots__ = ("den", "num", "text")
+    __slots__ = ("_hash", "den", "num", "text")
 
     def __init__(self, num: Poly, den: Poly) -> None:
         self.num = num
         self.den = den
         self.text = f"{_wrap(num)}//{_wrap(den)}"
+        self._hash = hash(self.text)
 
     @property
     def args(self) -> tuple[Poly, ...]:
@@ -32,24 +33,25 @@ class FloorDiv:
         return isinstance(other, FloorDiv) and self.text == other.text
 
     def __hash__(self) -> int:
-        return hash(self.text)
+        return self._hash
 
 
 class Extreme:
     """The atom ``max(…)`` or ``min(…)`` of two or more polynomials, sorted by their text."""
 
-    __slots__ = ("args", "largest", "text")
+    __slots__ = ("_hash", "args", "largest", "text")
 
     def __init__(self, largest: bool, args: Sequence[Poly]) -> None:
         self.largest = largest
         self.args = tuple(sorted(args, key=lambda p: p.text))
         self.text = f"{'max' if largest else 'min'}({', '.join(p.text for p in self.args)})"
+        self._hash = hash(self.text)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Extreme) and self.text == other.text
 
     def __hash__(self) -> int:
-        return hash(self.text)
+        return self._hash
 
 
 Atom = str | FloorDiv | Extreme
@@ -171,10 +173,10 @@ def _is_name(p: Poly) -> bool:
     return coef == 1 and len(mono) == 1 and isinstance(mono[0], str)
 
 
-def _term(mono: Monomial, coef: int) -> str:
+def _term(mono: Monomial, coef: int, negated: bool) -> str:
     if not mono:
         return str(coef)
-    single = coef == 1 and len(mono) == 1
+    single = coef == 1 and len(mono) == 1 and not negated  # -a//b would be (-a)//b
     parts = [f"({a.text})" if isinstance(a, FloorDiv) and not single else atom_text(a) for a in mono]
     return "*".join(parts if coef == 1 else [str(coef), *parts])
 
@@ -185,7 +187,7 @@ def _format(p: Poly) -> str:
         return "0"
     out = []
     for i, (mono, coef) in enumerate(items):
-        body = _term(mono, abs(coef))
+        body = _term(mono, abs(coef), coef < 0 and i == 0)
         if i == 0:
             out.append(f"-{body}" if coef < 0 else body)
         else:
