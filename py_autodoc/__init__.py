@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from py_autodoc.limits import Limits
     from py_autodoc.report.api import analyze
     from py_autodoc.report.schema import Report
+    from py_autodoc.widget import Autodoc
 
     __version__: str
 
-__all__ = ["AutodocError", "Limits", "Report", "__version__", "analyze"]
+__all__ = ["Autodoc", "AutodocError", "Limits", "Report", "__version__", "analyze"]
 
 _LAZY = {
+    "Autodoc": "py_autodoc.widget",
     "AutodocError": "py_autodoc.errors",
     "Limits": "py_autodoc.limits",
     "Report": "py_autodoc.report.schema",

@@ -11,9 +11,9 @@ import click
 
 from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.output import STDOUT, Target
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.errors import OptionError
+from py_autodoc.render.output import STDOUT, Target
 from py_autodoc.render.text import printable
 
 if TYPE_CHECKING:

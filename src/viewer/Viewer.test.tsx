@@ -181,7 +181,7 @@ describe('keyboard', () => {
     expect(picker.value).toBe('flops');
     key(root, { key: 'l' });
     expect(screen.getByRole('button', { name: 'log' })).toBeTruthy();
-    for (let i = 0; i < 4; i++) {
+    for (let i = 0; i < 5; i++) {
       key(root, { key: 'H', shiftKey: false });
     }
     expect(picker.value).toBe('');

@@ -7,6 +7,7 @@ import { createHandle } from './handle';
 import { actionFor } from './keyboard';
 import { RootContext, WidthContext } from './root';
 import { captionOf } from './caption';
+import { nodesOf } from './session/host';
 import { Session } from './session/session';
 import { readSnapshot } from './state/snapshot';
 import { useStore } from './state/store';
@@ -27,6 +28,7 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
   const session = useSessionOf(props);
   const width = useWidth(root);
   useRemember(session, props.onStateChange);
+  useReports(session, props);
   const { onReady } = props;
   const ready = React.useRef(onReady);
   ready.current = onReady;
@@ -143,6 +145,27 @@ function useRemember(
         clearTimeout(timer);
       }
     };
+  }, [session]);
+}
+
+/** Tells the host what is selected and painted, when it changes. */
+function useReports(session: Session | null, props: IViewerProps): void {
+  const latest = React.useRef(props);
+  latest.current = props;
+  React.useEffect(() => {
+    let before = session?.store.get();
+    return session?.store.subscribe(() => {
+      const now = session.store.get();
+      const { onSelection, onOverlay } = latest.current;
+      const last = before;
+      before = now;
+      if (last?.selection !== now.selection || last?.also !== now.also) {
+        onSelection?.(nodesOf(now));
+      }
+      if (last?.overlay !== now.overlay) {
+        onOverlay?.(now.overlay);
+      }
+    });
   }, [session]);
 }
 

@@ -2,7 +2,7 @@
 
 import type { ILayoutEngine } from '../core/layout/engine';
 import type { IReportProvider } from '../providers/provider';
-import type { OverlayId } from './overlays';
+import type { IUserValues, OverlayId } from './overlays';
 import type { ITranslate } from './translate';
 
 /** The user's defaults. What a view's snapshot remembers wins over them. */
@@ -49,6 +49,15 @@ export interface IViewerHandle {
   getState(): object;
   /** Takes what `getState` gave, of this or another version; what does not fit is ignored. */
   setState(state: unknown): void;
+  /** Ids of the selected nodes, those of selected groups in graph order. */
+  selectedNodes(): number[];
+  /** Selects nodes and brings the first into view; none clears the selection. */
+  selectNodes(nodes: readonly number[]): void;
+  setOverlay(overlay: OverlayId | null): void;
+  /** Numbers of the host's own; shown at once, taken away with null. */
+  setUserValues(values: IUserValues | null): void;
+  /** Gives symbols their values and analyses again. */
+  bind(bindings: Readonly<Record<string, number>>): void;
   /** Analyses the file again; the view is kept. */
   reload(): void;
   /** Asks the provider whether the file changed and shows the banner if so. */
@@ -68,6 +77,10 @@ export interface IViewerProps {
   /** Called after the user changed something worth remembering, at most once a second. */
   readonly onStateChange?: (state: object) => void;
   readonly onReady?: (handle: IViewerHandle) => void;
+  /** Ids of the selected nodes after each change, see `selectedNodes`. */
+  readonly onSelection?: (nodes: number[]) => void;
+  /** After the overlay changed. */
+  readonly onOverlay?: (overlay: OverlayId | null) => void;
   /** The model's name and a one-line summary, when known. */
   readonly onTitle?: (title: string, caption: string) => void;
 }

@@ -2,6 +2,7 @@
 
 import { ACTIONS, actionById, isEnabled, runAction } from './actions';
 import type { IViewerHandle } from './api';
+import { nodesOf, selectNodes, showUserValues } from './session/host';
 import type { Session } from './session/session';
 import { readSnapshot } from './state/snapshot';
 import type { ITranslate } from './translate';
@@ -31,6 +32,11 @@ export function createHandle(
     },
     getState: () => session.snapshot(),
     setState: state => void session.restore(readSnapshot(state)),
+    selectedNodes: () => nodesOf(session.store.get()),
+    selectNodes: nodes => selectNodes(session, nodes),
+    setOverlay: overlay => session.store.set({ overlay }),
+    setUserValues: values => showUserValues(session, values),
+    bind: bindings => void session.bind(bindings, true),
     reload: () => void session.load(),
     checkFile: () => void session.checkFile()
   };

@@ -6,5 +6,7 @@ export type {
   IViewerProps,
   IViewerSettings
 } from './api';
+export { isOverlayId } from './overlays';
+export type { IUserValues, OverlayId } from './overlays';
 export { IDENTITY } from './translate';
 export type { ITranslate } from './translate';

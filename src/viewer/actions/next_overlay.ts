@@ -6,5 +6,10 @@ export const nextOverlayAction: IAction = {
   label: trans => trans.__('Next heatmap'),
   keys: ['H'],
   run: ({ session: { store } }) =>
-    store.set({ overlay: nextOverlay(store.get().overlay) })
+    store.set({
+      overlay: nextOverlay(
+        store.get().overlay,
+        store.get().document?.tree ?? null
+      )
+    })
 };

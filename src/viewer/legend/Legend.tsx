@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { useSession, useTrans, useView } from '../context';
-import { OVERLAYS } from '../overlays';
+import { OVERLAYS, type IOverlayDefinition } from '../overlays';
 import { rampOf } from '../overlays/ramp';
 import { overlayText } from '../session/stage';
 
@@ -20,10 +20,11 @@ export function Legend(): JSX.Element | null {
   const range = useView(state => state.range);
   const dark = useView(state => state.dark);
   const logScale = useView(state => state.logScale);
+  const tree = useView(state => state.document?.tree);
   if (overlay === null || range === null) {
     return null;
   }
-  const definition = OVERLAYS[overlay];
+  const definition: IOverlayDefinition = OVERLAYS[overlay];
   const known = Number.isFinite(range.max);
   // The linear ramp starts at zero, whatever the smallest value is.
   const low = logScale ? range.min : 0;
@@ -34,7 +35,7 @@ export function Legend(): JSX.Element | null {
       aria-label={trans.__('Heatmap legend')}
     >
       <div className="oad-Legend-head">
-        <span>{definition.label(trans)}</span>
+        <span>{definition.label(trans, tree)}</span>
         <button
           type="button"
           className="oad-Legend-scale"

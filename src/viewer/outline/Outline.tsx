@@ -2,7 +2,12 @@ import * as React from 'react';
 import type { IGroupTree } from '../../core';
 import { formatShare } from '../../core';
 import { useDocument, useSession, useTrans, useView } from '../context';
-import { OVERLAYS, type OverlayId } from '../overlays';
+import {
+  OVERLAYS,
+  OVERLAY_IDS,
+  type IOverlayDefinition,
+  type OverlayId
+} from '../overlays';
 import { entityOf, selectionOf } from '../session/entities';
 import { setPanels } from '../session/panels';
 import { overlayText } from '../session/stage';
@@ -13,6 +18,14 @@ import { outlineRows, withAncestors, type IOutlineRow } from './rows';
 
 const ROW = 24;
 
+const ADDITIVE: ReadonlySet<OverlayId> = new Set(
+  OVERLAY_IDS.filter(id => {
+    const definition: IOverlayDefinition = OVERLAYS[id];
+    // A host's own numbers may change at any time; their totals are not kept.
+    return definition.additive !== false && !definition.available;
+  })
+);
+
 /** The hierarchy as a tree: all of it, however large, with costs, by mouse or keyboard. */
 export function Outline(): JSX.Element {
   const trans = useTrans();
@@ -20,7 +33,9 @@ export function Outline(): JSX.Element {
   const { model, tree } = useDocument();
   const open = useView(state => state.outlineOpen);
   const selection = useView(state => state.selection);
-  const overlay = useView(state => state.overlay) ?? 'macs';
+  const chosen = useView(state => state.overlay) ?? 'macs';
+  // The bars are shares of a whole: what does not add up has none.
+  const overlay = ADDITIVE.has(chosen) ? chosen : 'macs';
   const current = entityOf(model, selection);
   const scroller = React.useRef<HTMLDivElement>(null);
   const id = React.useId();

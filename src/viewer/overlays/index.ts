@@ -1,15 +1,25 @@
 import type { ITree } from '../../core/types';
 import { activationBytes } from './activation_bytes';
 import { flops } from './flops';
+import { intensity } from './intensity';
 import { macs } from './macs';
 import { params } from './params';
 import type { IOverlayDefinition } from './types';
+import { user } from './user';
 import { weightBytes } from './weight_bytes';
 
 export type { IOverlayDefinition } from './types';
+export { setUserValues } from './user';
+export type { IUserValues } from './user';
 
 export type OverlayId =
-  'macs' | 'flops' | 'params' | 'activation_bytes' | 'weight_bytes';
+  | 'macs'
+  | 'flops'
+  | 'params'
+  | 'activation_bytes'
+  | 'weight_bytes'
+  | 'intensity'
+  | 'user';
 
 /** To add one: a file beside these, an id above, a line here. */
 export const OVERLAYS = {
@@ -17,7 +27,9 @@ export const OVERLAYS = {
   flops,
   params,
   activation_bytes: activationBytes,
-  weight_bytes: weightBytes
+  weight_bytes: weightBytes,
+  intensity,
+  user
 } satisfies { [Id in OverlayId]: IOverlayDefinition<Id> };
 
 /** In the order of the picker and of the H key. */
@@ -34,8 +46,19 @@ export function defaultOverlay(tree: ITree): OverlayId | null {
   return some('macs') ? 'macs' : some('params') ? 'params' : null;
 }
 
+/** The overlays that have something to show for a model. */
+export function availableOverlays(tree: ITree | null): OverlayId[] {
+  return OVERLAY_IDS.filter(id => {
+    const definition: IOverlayDefinition = OVERLAYS[id];
+    return (tree && definition.available?.(tree)) ?? !definition.available;
+  });
+}
+
 /** The overlay after this one; none comes between the last and the first. */
-export function nextOverlay(id: OverlayId | null): OverlayId | null {
-  const at = id === null ? -1 : OVERLAY_IDS.indexOf(id);
-  return OVERLAY_IDS[at + 1] ?? null;
+export function nextOverlay(
+  id: OverlayId | null,
+  tree: ITree | null
+): OverlayId | null {
+  const offered = availableOverlays(tree);
+  return offered[id === null ? 0 : offered.indexOf(id) + 1] ?? null;
 }

@@ -6,7 +6,8 @@ import {
   isOverlayId,
   nextOverlay,
   OVERLAY_IDS,
-  OVERLAYS
+  OVERLAYS,
+  setUserValues
 } from '.';
 import { rampOf } from './ramp';
 
@@ -29,14 +30,72 @@ test('the first one is MACs, or parameters, or none', () => {
   expect(defaultOverlay(buildTree(decode(payload)))).toBeNull();
 });
 
-test('stepping goes through all and none', () => {
-  let id = nextOverlay(null);
-  const seen = [];
-  for (; id !== null; id = nextOverlay(id)) {
-    seen.push(id);
-  }
-  expect(seen).toEqual(OVERLAY_IDS);
+test('stepping goes through all that have something to show, and none', () => {
+  const steps = (): (string | null)[] => {
+    const seen: (string | null)[] = [];
+    let id = nextOverlay(null, tree);
+    for (; id !== null; id = nextOverlay(id, tree)) {
+      seen.push(id);
+    }
+    return seen;
+  };
+  const others = OVERLAY_IDS.filter(id => id !== 'user');
+  expect(steps()).toEqual(others);
+  setUserValues(tree, { label: 'time', unit: 'ms', values: new Map([[2, 5]]) });
+  expect(steps()).toEqual([...others, 'user']);
+  setUserValues(tree, null);
+  expect(steps()).toEqual(others);
   expect(isOverlayId('__proto__')).toBe(false);
+});
+
+test('intensity is FLOPs over traffic, of a group the quotient of its sums', () => {
+  const { nodeCount, metrics } = tree.model;
+  for (let entity = 0; entity < nodeCount; entity++) {
+    const moved = metrics.read_bytes[entity] + metrics.write_bytes[entity];
+    if (moved > 0) {
+      expect(OVERLAYS.intensity.value(tree, entity)).toBe(
+        metrics.flops[entity] / moved
+      );
+    }
+  }
+  for (let group = 0; group < tree.groupCount; group++) {
+    const sum = (metric: 'flops' | 'read_bytes' | 'write_bytes'): number =>
+      tree.groupMetrics[metric][group];
+    const moved = sum('read_bytes') + sum('write_bytes');
+    if (moved > 0) {
+      expect(OVERLAYS.intensity.value(tree, nodeCount + group)).toBe(
+        sum('flops') / moved
+      );
+    }
+  }
+});
+
+test('numbers of the host: groups add up what is known below them', () => {
+  const { nodeCount } = tree.model;
+  const values = new Map([
+    [0, 1.5],
+    [2, 4],
+    [99_999, 7],
+    [3, Number.NaN]
+  ]);
+  setUserValues(tree, { label: 'error', unit: '', values });
+  expect(OVERLAYS.user.value(tree, 2)).toBe(4);
+  expect(OVERLAYS.user.value(tree, 1)).toBeNaN();
+  for (let group = 0; group < tree.groupCount; group++) {
+    const inside = (node: number): boolean => {
+      let at = tree.nodeParent[node];
+      while (at >= 0 && at !== group) {
+        at = tree.groupParent[at];
+      }
+      return at === group;
+    };
+    const sum = (inside(0) ? 1.5 : 0) + (inside(2) ? 4 : 0);
+    expect(OVERLAYS.user.value(tree, nodeCount + group)).toBe(
+      sum === 0 ? Number.NaN : sum
+    );
+  }
+  setUserValues(tree, null);
+  expect(OVERLAYS.user.value(tree, 2)).toBeNaN();
 });
 
 describe.each([

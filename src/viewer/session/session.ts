@@ -8,7 +8,7 @@ import { isAbort, problemOf } from '../../providers/provider';
 import type { GraphPayload } from '../../schema';
 import type { IViewerSettings } from '../api';
 import type { ISurfaceCallbacks } from '../graph/api';
-import { defaultOverlay } from '../overlays';
+import { defaultOverlay, setUserValues, type IUserValues } from '../overlays';
 import { initialState } from '../state/initial';
 import type { ISnapshot } from '../state/snapshot';
 import { SNAPSHOT_VERSION } from '../state/snapshot';
@@ -63,6 +63,9 @@ export class Session {
     };
     this.stage = new Stage(this.store, settings, callbacks, makeEngine);
   }
+
+  /** Numbers of the host's own; they outlive a new analysis. */
+  userValues: IUserValues | null = null;
 
   /** Set by the owner; called while the user moves the picture. */
   onCameraChange: (() => void) | null = null;
@@ -283,6 +286,7 @@ export class Session {
     const document: IDocument = { model, tree: buildTree(model) };
     const { tree } = document;
     this.details.clear();
+    setUserValues(tree, this.userValues);
     const first = kept.open === undefined;
     const { overlay, search } = this.store.get();
     this.store.set({

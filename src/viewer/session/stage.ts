@@ -268,7 +268,10 @@ export class Stage {
       const { hits, at } = state.search;
       surface.setHighlights(hits, hits[at] ?? null);
     }
-    if (before !== null && changed('overlay', 'logScale', 'dark')) {
+    if (
+      before !== null &&
+      changed('overlay', 'userValues', 'logScale', 'dark')
+    ) {
       this._paint();
     }
     if (before !== null && changed('showNames', 'showWeights')) {
@@ -296,7 +299,7 @@ export class Stage {
       this._store.set({ range: null });
       return;
     }
-    const definition = OVERLAYS[overlay];
+    const definition: IOverlayDefinition = OVERLAYS[overlay];
     const { tree } = this._document;
     const values = visibleValues(scene, entity =>
       definition.value(tree, entity)

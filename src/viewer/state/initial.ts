@@ -11,6 +11,7 @@ export function initialState(settings: IViewerSettings): IViewerState {
     also: [],
     back: [],
     overlay: null,
+    userValues: 0,
     logScale: settings.logScale,
     range: null,
     dark: false,

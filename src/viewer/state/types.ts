@@ -89,6 +89,8 @@ export interface IViewerState {
   /** Selections to go back to, oldest first. */
   readonly back: readonly Selection[];
   readonly overlay: OverlayId | null;
+  /** Counts up when the host gives other numbers for the overlay `user`. */
+  readonly userValues: number;
   readonly logScale: boolean;
   readonly range: IRange | null;
   /** The host's theme is a dark one. */

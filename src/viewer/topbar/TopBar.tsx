@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { useTrans, useView, useSession } from '../context';
-import { OVERLAYS, OVERLAY_IDS, isOverlayId } from '../overlays';
+import { OVERLAYS, availableOverlays, isOverlayId } from '../overlays';
 import { WidthContext } from '../root';
 import { isShown } from '../session/panels';
 import { SearchBox } from './SearchBox';
@@ -45,6 +45,9 @@ function OverlayPicker(): JSX.Element {
   const trans = useTrans();
   const { store } = useSession();
   const overlay = useView(state => state.overlay);
+  const tree = useView(state => state.document?.tree ?? null);
+  // What the host gives may come and go.
+  useView(state => state.userValues);
   return (
     <label className="oad-Pick" title={`${trans.__('Heatmap')} (H)`}>
       <span className="oad-Pick-label">{trans.__('Heatmap')}</span>
@@ -58,9 +61,9 @@ function OverlayPicker(): JSX.Element {
         }}
       >
         <option value="">{trans.__('None')}</option>
-        {OVERLAY_IDS.map(id => (
+        {availableOverlays(tree).map(id => (
           <option key={id} value={id}>
-            {OVERLAYS[id].label(trans)}
+            {OVERLAYS[id].label(trans, tree ?? undefined)}
           </option>
         ))}
       </select>

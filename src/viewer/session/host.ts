@@ -1,0 +1,68 @@
+/** What a host asks of a session in the host's own terms: node ids. */
+
+import type { ITree } from '../../core/types';
+import type { IUserValues } from '../overlays';
+import { setUserValues } from '../overlays';
+import type { IViewerState } from '../state/types';
+import { NOTHING } from '../state/types';
+import { entityOf } from './entities';
+import type { Session } from './session';
+
+/** Nodes of an entity, those of a group at any depth. */
+function gather(tree: ITree, entity: number, into: Set<number>): void {
+  const { nodeCount } = tree.model;
+  const stack = [entity];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (next < nodeCount) {
+      into.add(next);
+    } else {
+      stack.push(...tree.children[next - nodeCount + 1]);
+    }
+  }
+}
+
+/** Ids of the selected nodes, ascending. A tensor selects none. */
+export function nodesOf(state: IViewerState): number[] {
+  const { document, selection, also } = state;
+  const found = new Set<number>();
+  if (document) {
+    const first = entityOf(document.model, selection);
+    for (const entity of first === null ? also : [first, ...also]) {
+      gather(document.tree, entity, found);
+    }
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+export function selectNodes(session: Session, nodes: readonly number[]): void {
+  const { document } = session.store.get();
+  if (!document) {
+    return;
+  }
+  const { nodeCount } = document.model;
+  const [first, ...also] = nodes.filter(
+    node => Number.isInteger(node) && node >= 0 && node < nodeCount
+  );
+  if (first === undefined) {
+    session.select(NOTHING);
+    return;
+  }
+  session.select({ kind: 'node', id: first }, 'reveal');
+  session.store.set({ also });
+}
+
+/** Paints the host's numbers, or takes them away and with them the overlay that showed them. */
+export function showUserValues(
+  session: Session,
+  values: IUserValues | null
+): void {
+  const { document, overlay, userValues } = session.store.get();
+  session.userValues = values;
+  if (document) {
+    setUserValues(document.tree, values);
+  }
+  session.store.set({
+    userValues: userValues + 1,
+    overlay: values ? 'user' : overlay === 'user' ? null : overlay
+  });
+}
