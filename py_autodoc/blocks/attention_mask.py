@@ -17,17 +17,19 @@ import numpy as np
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.positions import COMPARISONS, compared
 from py_autodoc.blocks.products import MS, PASSING, product, scalar, stored
-from py_autodoc.graph.model import Shape, TensorKind
+from py_autodoc.graph.model import Shape
 
 CAUSAL, OPEN, BIAS, UNKNOWN = "causal", "open", "bias", "unknown"
 _BIASES = frozenset({f"{MS}RelativePositionBias", f"{MS}GatedRelativePositionBias"})
 _ELEMENTWISE = frozenset({
-    "And", "Or", "Not", "Xor", "Where", "Add", "Sub", "Mul", "Div", "Min", "Max", "Neg", "Abs", "Clip", "Concat",
-    "Log", "BitwiseAnd", "BitwiseOr", "BitwiseNot", "Sigmoid", "ScatterND", "Exp",
+    "And", "Or", "Not", "Xor", "Where", "Add", "Sub", "Mul", "Div", "Min", "Max", "Neg", "Abs", "Clip",
+    "Concat", "Log", "BitwiseAnd", "BitwiseOr", "BitwiseNot", "Sigmoid", "ScatterND", "Exp",
 })  # fmt: skip
 _MOVES = PASSING | {
     "Expand", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile", "Slice", "Split", "Flatten", "Pad",
 }  # fmt: skip
+_FLOATS = (1, 10, 11, 16)
+"""TensorProto types: float, float16, double, bfloat16."""
 _MAX_NODES = 96
 _HIDDEN = -1e3
 """A number below is added to hide a key."""
@@ -88,7 +90,7 @@ def _leaf(flow: Flow, tensor: int, heads: int | None) -> set[str] | None:
     value = flow.value(tensor)
     if isinstance(value, np.ndarray) and value.ndim > 1:
         return {triangle(value)}
-    if number < 0:
+    if number < 0 or (_a_head_each(shape, heads) and stored(flow, tensor)):
         return {_unread(flow, tensor, shape, heads)}
     if op in COMPARISONS:
         causal = compared(flow, number)
@@ -116,7 +118,7 @@ def _looked_up(flow: Flow, number: int, op: str) -> bool:
     inputs = flow.node(number).inputs
     if op not in ("Gather", "GatherElements", "GatherND") or not inputs or inputs[0] < 0:
         return False
-    return stored(flow, inputs[0]) and flow.types.dtypes[inputs[0]] in (1, 10, 11, 16)
+    return stored(flow, inputs[0]) and flow.types.dtypes[inputs[0]] in _FLOATS
 
 
 def _unread(flow: Flow, tensor: int, shape: Shape | None, heads: int | None) -> str:
@@ -125,15 +127,18 @@ def _unread(flow: Flow, tensor: int, shape: Shape | None, heads: int | None) -> 
     A mask is the same for all heads and a causal one for all windows of a batch as well; a table with a
     matrix for each head is a bias.
     """
-    kind = flow.model.tensors[tensor].kind
-    if kind not in (TensorKind.INITIALIZER, TensorKind.CONSTANT) or shape is None:
+    if shape is None or not stored(flow, tensor):
         return UNKNOWN
-    floats = flow.types.dtypes[tensor] in (1, 10, 11, 16)
-    if len(shape) > 2 and floats and heads is not None and heads > 1 and shape[-3] == heads:
+    if _a_head_each(shape, heads) and flow.types.dtypes[tensor] in _FLOATS:
         return BIAS
     if any(isinstance(d, int) and d > 1 for d in shape[:-2]):
         return OPEN
     return UNKNOWN
+
+
+def _a_head_each(shape: Shape | None, heads: int | None) -> bool:
+    """True for (…, heads, S, T)."""
+    return shape is not None and heads is not None and heads > 1 and len(shape) > 2 and shape[-3] == heads
 
 
 def triangle(value: np.ndarray[Any, Any]) -> str:

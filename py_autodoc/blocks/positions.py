@@ -10,7 +10,7 @@ from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.products import PASSING, scalar
 
 _ORDERED = {"Less": -1, "LessOrEqual": 0, "Greater": 0, "GreaterOrEqual": -1}
-"""Operator → e, so that ``key OP query + c`` shows (Less…) or hides (Greater…) all but key ≤ query + c + e."""
+"""Operator → e: ``key OP query + c`` shows (Less…), or hides all but (Greater…), keys ≤ query + c + e."""
 _MIRRORED = {
     "Less": "Greater", "LessOrEqual": "GreaterOrEqual", "Greater": "Less", "GreaterOrEqual": "LessOrEqual",
 }  # fmt: skip
