@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-from py_autodoc.findings.layers import weight
+from py_autodoc.findings.layers import weight, weighted
 from py_autodoc.findings.registry import Context
 
 MS = "com.microsoft"
@@ -38,6 +38,15 @@ class Map:
     """Groups of a convolution, matrices of a stack of matrices."""
     kernel: tuple[int, ...] = ()
     """Spatial sizes, empty for a matrix."""
+
+
+def maps(ctx: Context) -> dict[int, Map]:
+    """The layers of the main graph that are maps, by node, in order."""
+    if "maps" not in ctx.shared:
+        known = ((number, as_map(ctx, number)) for number in weighted(ctx))
+        ctx.shared["maps"] = {number: layer for number, layer in known if layer is not None}
+    found: dict[int, Map] = ctx.shared["maps"]
+    return found
 
 
 def as_map(ctx: Context, number: int) -> Map | None:

@@ -51,6 +51,13 @@ def macs(ctx: Context, number: int) -> int:
 
 def weighted(ctx: Context) -> list[int]:
     """Nodes of the main graph that multiply data by trained weights (Conv, Gemm, MatMul, LSTM …)."""
+    if "weighted" not in ctx.shared:
+        ctx.shared["weighted"] = _weighted(ctx)
+    found: list[int] = ctx.shared["weighted"]
+    return found
+
+
+def _weighted(ctx: Context) -> list[int]:
     flow = ctx.flow
     found = []
     for number in flow.order:

@@ -14,6 +14,7 @@ from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import Any
 
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.model import Structure
@@ -63,6 +64,8 @@ class Context:
     diagnostics: tuple[Diagnostic, ...] = ()
     weights: tuple[TensorFacts, ...] | None = None
     """None unless weights were read."""
+    shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What one rule worked out and others use too; see ``findings/layers.py``."""
 
     @cached_property
     def flow(self) -> Flow:

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.dense import as_map, is_dense
-from py_autodoc.findings.layers import label, weighted
+from py_autodoc.findings.dense import is_dense, maps
+from py_autodoc.findings.layers import label
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.graph.model import Node
 from py_autodoc.units import count, share
@@ -56,10 +56,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     limits = ctx.thresholds["dense-stack"]
     dense: set[int] = set()
     convolutions = 0
-    for number in weighted(ctx):
-        layer = as_map(ctx, number)
-        if layer is None:
-            continue
+    for number, layer in maps(ctx).items():
         if not is_dense(ctx, layer):
             convolutions += 1
         elif ctx.params.params[number] >= limits["min_layer_params"]:

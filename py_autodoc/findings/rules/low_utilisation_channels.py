@@ -27,8 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.dense import Map, as_map
-from py_autodoc.findings.layers import macs, plural, weighted
+from py_autodoc.findings.dense import Map, maps
+from py_autodoc.findings.layers import macs, plural
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.units import share
 
@@ -55,10 +55,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         return
     odd: list[tuple[int, Map]] = []
     extra = 0.0
-    for number in weighted(ctx):
-        layer = as_map(ctx, number)
-        if layer is None:
-            continue
+    for number, layer in maps(ctx).items():
         filled = _filled(layer, tile)
         if filled < 1:
             amount = macs(ctx, number)

@@ -26,8 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.dense import Map, as_map
-from py_autodoc.findings.layers import label, macs, weighted
+from py_autodoc.findings.dense import Map, maps
+from py_autodoc.findings.layers import label, macs
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.graph.model import Node
 from py_autodoc.units import count
@@ -48,7 +48,7 @@ _MAX_BETWEEN = 6
 def check(ctx: Context) -> Iterator[Finding]:
     """One finding a pair."""
     limits = ctx.thresholds["missing-activation"]
-    layers = {number: layer for number in weighted(ctx) if (layer := _plain(ctx, number)) is not None}
+    layers = {number: layer for number, layer in maps(ctx).items() if _plain(ctx, layer)}
     for number, first in layers.items():
         second = layers.get(_reader(ctx, number))
         if second is None or _elements(first) < limits["min_params"]:
@@ -73,18 +73,15 @@ def check(ctx: Context) -> Iterator[Finding]:
         )
 
 
-def _plain(ctx: Context, number: int) -> Map | None:
-    """A float layer without groups, strides or dilations."""
-    node = ctx.flow.node(number)
+def _plain(ctx: Context, layer: Map) -> bool:
+    """True for a float layer without groups, strides or dilations."""
+    node = ctx.flow.node(layer.node)
     if node.domain or node.op_type not in _FLOAT_LAYERS or _quantized(ctx, node):
-        return None
-    layer = as_map(ctx, number)
-    if layer is None or layer.groups != 1 or node.attributes.get("transA"):
-        return None
+        return False
+    if layer.groups != 1 or node.attributes.get("transA"):
+        return False
     steps = (node.attributes.get("strides"), node.attributes.get("dilations"))
-    if any(isinstance(values, list) and any(v != 1 for v in values) for values in steps):
-        return None
-    return layer
+    return not any(isinstance(values, list) and any(v != 1 for v in values) for values in steps)
 
 
 def _quantized(ctx: Context, node: Node) -> bool:

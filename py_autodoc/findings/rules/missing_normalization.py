@@ -28,8 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.dense import as_map
-from py_autodoc.findings.layers import plural, weighted
+from py_autodoc.findings.dense import maps
+from py_autodoc.findings.layers import plural
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.units import share
 
@@ -55,22 +55,21 @@ def check(ctx: Context) -> Iterator[Finding]:
     limits = ctx.thresholds["missing-normalization"]
     if ctx.params.total < limits["min_params"] or _normalizes(ctx):
         return
-    layers = weighted(ctx)
-    maps = [layer for number in layers if (layer := as_map(ctx, number)) is not None]
-    if len(maps) < limits["min_layers"]:
+    layers = maps(ctx)
+    if len(layers) < limits["min_layers"]:
         return
     attention = len(ctx.structure.attention)
-    bare = sum(1 for layer in maps if _bare(ctx, layer.node))
-    if not attention and bare < limits["min_bare_share"] * len(maps):
+    bare = sum(1 for number in layers if _bare(ctx, number))
+    if not attention and bare < limits["min_bare_share"] * len(layers):
         return
     kinds = "attention" if attention else "layers without bias"
     yield Finding(
         "low",
-        f"{plural(len(maps), 'layer')} with weights and no normalization ({kinds}; {share(bare, len(maps))} "
-        "of the layers have no bias, scale or shift that a folded one would have left).",
+        f"{plural(len(layers), 'layer')} with weights and no normalization ({kinds}; "
+        f"{share(bare, len(layers))} of the layers have no bias, scale or shift that a folded one would have left).",
         "Normalize before each block, or behind each convolution, where it folds into the weights.",
-        tuple(layer.node for layer in maps),
-        {"layers": len(maps), "bare_layers": bare, "attention_layers": attention},
+        tuple(layers),
+        {"layers": len(layers), "bare_layers": bare, "attention_layers": attention},
     )
 
 

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.dense import as_map, is_dense
-from py_autodoc.findings.layers import label, macs, weighted
+from py_autodoc.findings.dense import is_dense, maps
+from py_autodoc.findings.layers import label, macs
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.units import count, share
 
@@ -41,12 +41,11 @@ from py_autodoc.units import count, share
 def check(ctx: Context) -> Iterator[Finding]:
     """One finding a layer."""
     limits = ctx.thresholds["oversized-dense"]
-    for number in weighted(ctx):
+    for number, layer in maps(ctx).items():
         own = ctx.params.params[number]
         if own < limits["min_params"] or own < limits["min_share"] * ctx.params.total:
             continue
-        layer = as_map(ctx, number)
-        if layer is None or not is_dense(ctx, layer):
+        if not is_dense(ctx, layer):
             continue
         part = own / ctx.params.total
         reads = layer.inputs
