@@ -1,0 +1,85 @@
+"""Operators that the runtime at hand may not know.
+
+What it finds:
+Nodes outside ai.onnx and ai.onnx.ml, and operators of ai.onnx that the standard does not define. One
+finding a domain: `info` for com.microsoft (ONNX Runtime only), `low` for domains that an add-on or a
+vendor's runtime brings (onnxruntime-extensions, OpenVINO, layouts that ONNX Runtime writes for one
+machine), `medium` for all others.
+
+Why it matters:
+Such a model runs only where somebody registered the operator. Converters (TensorRT, Core ML, TFLite) stop
+at it, shape inference stops behind it, and its cost is unknown.
+
+Example:
+A detector whose last node is `BatchedNMS_TRT` without a domain: it loads in TensorRT with the plugin and
+nowhere else.
+
+Instead:
+Export with standard operators only where the model has to be portable: fuse after the export, for the
+target runtime, and keep the plain file. Local functions give a custom operator a portable body.
+
+References:
+[ONNX Runtime contrib
+operators](https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md);
+[onnxruntime-extensions](https://github.com/microsoft/onnxruntime-extensions); [ONNX:
+functions](https://onnx.ai/onnx/intro/concepts.html#functions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.costs.registry import rule_for
+from py_autodoc.findings.layers import plural
+from py_autodoc.findings.registry import Context, Finding, rule
+
+_STANDARD = frozenset({"ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "ai.onnx.training"})
+_RUNTIME = frozenset({"com.microsoft"})
+_ADD_ON = {
+    "com.microsoft.extensions": "onnxruntime-extensions",
+    "ai.onnx.contrib": "onnxruntime-extensions",
+    "com.microsoft.nchwc": "ONNX Runtime on the machine that optimized it",
+    "com.ms.internal.nhwc": "ONNX Runtime on the machine that optimized it",
+    "com.microsoft.experimental": "ONNX Runtime builds with experimental operators",
+    "org.openvinotoolkit": "OpenVINO",
+    "trt.plugins": "TensorRT with plugins",
+    "org.pytorch.aten": "ONNX Runtime built with ATen",
+}
+_PLAIN = "Keep a file with standard operators for other runtimes, and fuse for this one after the export."
+_PORTABLE = "Register the operators where the model has to run, or export standard operators instead."
+MAX_NAMES = 20
+
+
+@rule("custom-ops", "Operators outside the standard", ("medium", "low", "info"))
+def check(ctx: Context) -> Iterator[Finding]:
+    """One finding a domain."""
+    found: dict[str, list[int]] = {}
+    for node in ctx.model.nodes:
+        if node.domain in _STANDARD or (not node.domain and rule_for("", node.op_type) is not None):
+            continue
+        found.setdefault(node.domain, []).append(node.id)
+    for domain, nodes in found.items():
+        severity, where = _place(ctx, domain)
+        if not severity:
+            continue
+        types = sorted({ctx.model.nodes[number].op_type[:80] for number in nodes})
+        named = ", ".join(types[:3]) + (" …" if len(types) > 3 else "")
+        shown = domain[:80] or "ai.onnx, which does not define them"
+        yield Finding(
+            severity,
+            f"{plural(len(nodes), 'node')} ({named}) of the domain {shown} {where}.",
+            _PORTABLE if severity == "medium" else _PLAIN,
+            tuple(nodes),
+            {"domain": domain[:80] or "ai.onnx", "count": len(nodes), "operators": types[:MAX_NAMES]},
+        )
+
+
+def _place(ctx: Context, domain: str) -> tuple[str, str]:
+    """(severity, where such nodes run); empty when it cannot be told that they are custom."""
+    if domain in _RUNTIME:
+        return "info", "run in ONNX Runtime only"
+    if domain in _ADD_ON:
+        return "low", f"need {_ADD_ON[domain]}"
+    if domain and ctx.model.unexpanded_calls:  # may be calls of the model's own functions
+        return "", ""
+    return "medium", "run only where somebody registered them"

@@ -1,0 +1,114 @@
+"""Work whose result nobody uses, and outputs that never change.
+
+What it finds:
+Nodes that no output of the model needs, directly or through others, when there are at least `min_nodes` of
+them, or they take `min_flops_share` of all FLOPs, or weights of `min_bytes` are used by nothing else. It is
+`info`, and `low` where the FLOPs or the bytes reach their floor. And, as `low`, outputs of the model that
+are the same in every run: a constant, or computed from constants alone. Operators outside the standard
+count as needed, since they may have effects.
+
+Why it matters:
+Most runtimes drop dead nodes when they load the model, others (and every converter and cost table) do not;
+their weights stay in the file. An output that never changes is often a sign that an input was traced into a
+constant.
+
+Example:
+An auxiliary classifier used in training whose output was removed from the list of outputs.
+
+Instead:
+Cut the graph at the outputs that are used: `onnx.utils.extract_model`, `onnxslim`, or export a wrapper
+module that returns only them. For a constant output check the export: a Python branch or `.item()` may have
+frozen it.
+
+References:
+Aho, Lam, Sethi, Ullman, *Compilers*, section 8.5 (dead code); [ONNX IR:
+graphs](https://github.com/onnx/onnx/blob/main/docs/IR.md#graphs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.layers import label, plural, total
+from py_autodoc.findings.reach import is_constant_node, needed, varying
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.graph.model import TensorKind
+from py_autodoc.units import share, size
+
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+MAX_NAMES = 20
+
+
+@rule(
+    "dead-outputs",
+    "Results that nobody uses",
+    ("low", "info"),
+    min_nodes=4,
+    min_flops_share=0.01,
+    min_bytes=65_536,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding on dead nodes and one on constant outputs."""
+    yield from _dead(ctx)
+    yield from _constant(ctx)
+
+
+def _dead(ctx: Context) -> Iterator[Finding]:
+    limits, model = ctx.thresholds["dead-outputs"], ctx.model
+    if not model.graphs[0].outputs:  # a damaged file: nothing is needed, everything would be dead
+        return
+    alive = needed(model)
+    dead = [node.id for node in model.nodes if node.id not in alive and not is_constant_node(model, node.id)]
+    if not dead:
+        return
+    entries = [ctx.costs[number] for number in dead]
+    flops = sum(e.cost.flops * e.times for e in entries if e.cost is not None and e.counted)
+    held = total(
+        ctx.sizes.bytes[tensor.id]
+        for tensor in model.tensors
+        if tensor.kind in _CONSTANT and tensor.consumers and not alive.intersection(tensor.consumers)
+        and not tensor.is_output
+    )  # fmt: skip
+    known = ctx.totals.nodes_known == ctx.totals.nodes_total and all(e.cost is not None for e in entries)
+    part = flops / ctx.totals.flops if known and ctx.totals.flops else None
+    major = (part or 0) >= limits["min_flops_share"] or (held or 0) >= limits["min_bytes"]
+    if not major and len(dead) < limits["min_nodes"]:
+        return
+    yield Finding(
+        "low" if major else "info",
+        f"{plural(len(dead), 'node')} (first: {label(ctx, dead[0])}) lead to no output: "
+        f"{share(part, 1)} of the FLOPs and {size(held)} of weights.",
+        "Cut the graph at the outputs that are used.",
+        tuple(dead),
+        {
+            "count": len(dead),
+            "flops": flops if known else None,
+            "flops_share": None if part is None else round(part, 6),
+            "weight_bytes": held,
+        },
+    )
+
+
+def _constant(ctx: Context) -> Iterator[Finding]:
+    model = ctx.model
+    main = model.graphs[0]
+    if not any(model.tensors[t].kind == TensorKind.INPUT for t in main.inputs):
+        return  # a graph without inputs is meant to be constant
+    changing = varying(model)
+    still = [
+        t
+        for t in dict.fromkeys(main.outputs)
+        if t not in changing
+        and (model.tensors[t].producer >= 0 or model.tensors[t].kind in _CONSTANT)
+        and model.tensors[t].graph == 0
+    ]
+    if still:
+        names = [model.tensors[t].name[:80] for t in still]
+        verb = "is the same" if len(still) == 1 else "are the same"
+        yield Finding(
+            "low",
+            f"{plural(len(still), 'output')} ({names[0]}{' …' * (len(names) > 1)}) {verb} in every run.",
+            "Check whether the export froze a value; otherwise ship the constant beside the model.",
+            tuple(model.tensors[t].producer for t in still if model.tensors[t].producer >= 0),
+            {"outputs": len(still), "names": names[:MAX_NAMES]},
+        )

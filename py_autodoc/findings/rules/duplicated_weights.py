@@ -1,0 +1,104 @@
+"""The same weights stored more than once.
+
+What it finds:
+Constants of equal type, shape and bytes. Without `--read-weights` only small constants whose values are in
+the structure can be compared; with it all are, by a hash of their bytes. Equal shapes alone say nothing and
+are never taken for equal values; tensors of one repeated value (all ones, all zeros) and tensors that share
+one stretch of a file are left out. It is `low` from `min_bytes` stored twice, `medium` from `major_bytes`
+and `major_share` of all stored constants.
+
+Why it matters:
+Exporters write a tied weight (embedding and output projection, layers that share parameters) once a use:
+the file and the memory grow, and the copies can drift apart when the model is edited or quantized.
+
+Example:
+A language model whose 154 MB token table is stored a second time as its output projection.
+
+Instead:
+Let all uses read one initializer (rename the inputs, drop the copies); `onnxslim` and the onnxscript
+optimizer merge equal initializers.
+
+References:
+Press & Wolf, *Using the Output Embedding to Improve Language Models*, 2017 (tied weights).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from py_autodoc.findings.layers import plural
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.graph.model import Tensor, TensorKind
+from py_autodoc.units import share, size
+
+MAX_NAMES = 20
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+
+
+@rule(
+    "duplicated-weights",
+    "Weights stored more than once",
+    ("medium", "low"),
+    min_bytes=65_536,
+    major_bytes=16_000_000,
+    major_share=0.1,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding."""
+    limits = ctx.thresholds["duplicated-weights"]
+    groups: dict[tuple[object, ...], dict[tuple[object, ...], int]] = {}
+    """Content → place of the bytes → tensor."""
+    for tensor, content in _contents(ctx):
+        key = (ctx.types.dtypes[tensor.id] or tensor.dtype, tensor.shape, content)
+        groups.setdefault(key, {}).setdefault(_place(tensor), tensor.id)
+    copies = [list(places.values()) for places in groups.values() if len(places) > 1]
+    sized = [((len(ids) - 1) * (ctx.sizes.bytes[ids[0]] or 0), ids) for ids in copies]
+    lost = sum(extra for extra, _ in sized)
+    if not lost or lost < limits["min_bytes"]:
+        return
+    weights = ctx.params.weight_bytes
+    part = lost / weights if weights else 0.0
+    sized.sort(key=lambda item: (-item[0], item[1]))
+    major = lost >= limits["major_bytes"] and part >= limits["major_share"]
+    tensors = ctx.model.tensors
+    yield Finding(
+        "medium" if major else "low",
+        f"{plural(len(sized), 'tensor')} are stored more than once: {size(lost)} of copies, "
+        f"{share(lost, weights)} of the stored constants.",
+        "Let all uses read one initializer and drop the copies.",
+        tuple(n for _, ids in sized for t in ids for n in tensors[t].consumers[:1]),
+        {
+            "groups": len(sized),
+            "copies": sum(len(ids) - 1 for _, ids in sized),
+            "copied_bytes": lost,
+            "weight_bytes": weights,
+            "all_weights_compared": ctx.weights is not None,
+            "largest": [" = ".join(tensors[t].name[:60] for t in ids[:3]) for _, ids in sized[:MAX_NAMES]],
+        },
+    )
+
+
+def _contents(ctx: Context) -> Iterator[tuple[Tensor, object]]:
+    """(tensor, what its bytes are) of constants with more than one distinct value."""
+    tensors = ctx.model.tensors
+    if ctx.weights is not None:
+        for fact in ctx.weights:
+            if fact.elements > 1 and (fact.minimum != fact.maximum or fact.nan or fact.inf):
+                yield tensors[fact.tensor], fact.digest
+        return
+    for number, value in ctx.model.constants.items():
+        tensor = tensors[number]
+        if tensor.kind in _CONSTANT and isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
+            flat = value.reshape(-1)
+            if flat.size > 1 and np.any(flat != flat[0]):
+                yield tensor, value.tobytes()
+
+
+def _place(tensor: Tensor) -> tuple[object, ...]:
+    """Where the bytes are: tensors of one place share them already."""
+    storage = tensor.storage
+    if storage is not None and storage.location:
+        return storage.location, storage.offset or 0
+    return (tensor.id,)

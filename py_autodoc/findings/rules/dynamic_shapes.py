@@ -1,0 +1,166 @@
+"""Sizes that are not known before the model runs, beyond batch and sequence.
+
+What it finds:
+Free sizes that deployment tools stumble over; batch and sequence dimensions alone are no finding.
+
+- Spatial sizes of an input that feeds convolutions: `info`; `low` when a Resize takes its output size from
+  a computation.
+- Inputs with dimensions that have no name (other than the batch): `low`.
+- Operators whose output size depends on values (NonZero, Unique, Compress, NonMaxSuppression): `low`;
+  `medium` when at least `major_share` of the layers with weights come behind them.
+
+Why it matters:
+Static compilers (mobile NPUs, Core ML, most microcontroller runtimes) need every size; TensorRT needs a
+range for each and builds slower kernels; memory cannot be planned. Two dimensions without names may or may
+not be equal, so that neither a tool nor a reader can bind them. A size that depends on values splits the
+graph at that point.
+
+Example:
+A detector exported with `dynamic_axes={"image": [0, 2, 3]}`: its Resize computes the output size from
+`Shape`.
+
+Instead:
+Export with fixed sizes, or with names for those that must vary (`dynamic_axes={"image": {0: "batch"}}`);
+fix them afterwards with `onnxruntime.tools.make_dynamic_shape_fixed`. Give Resize constant scales. Keep
+selection by value (NMS, masks) outside the model or at its very end, with a fixed number of results.
+
+References:
+[ONNX Runtime: make dynamic shapes
+fixed](https://onnxruntime.ai/docs/tutorials/mobile/helpers/make-dynamic-shape-fixed.html); [TensorRT:
+dynamic
+shapes](https://docs.nvidia.com/deeplearning/tensorrt/latest/inference-library/work-dynamic-shapes.html).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.layers import label, plural, weighted
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.graph.model import Dim, Tensor, TensorKind
+
+_BY_VALUE = frozenset({"NonZero", "Unique", "Compress", "NonMaxSuppression"})
+_SPATIAL = frozenset(
+    {"Conv", "ConvTranspose", "MaxPool", "AveragePool", "Resize", "Upsample", "DeformConv", "QLinearConv"}
+)
+_PREPARES = frozenset(
+    {"Transpose", "Cast", "Mul", "Sub", "Div", "Add", "Pad", "Identity", "Concat", "Slice", "Split", "Clip",
+     "BatchNormalization", "QuantizeLinear", "DequantizeLinear"}
+)  # fmt: skip
+"""Operators between an image and its first convolution."""
+_STEPS = 64
+"""Nodes looked at behind one input."""
+_UNNAMED = frozenset({"", "?", "-1", "none", "unk", "unknown", "*"})
+MAX_NAMES = 20
+
+
+@rule("dynamic-shapes", "Sizes that are not known in advance", ("medium", "low", "info"), major_share=0.1)
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding of each of the three kinds."""
+    inputs = [ctx.model.tensors[t] for t in ctx.model.graphs[0].inputs]
+    inputs = [t for t in inputs if t.kind == TensorKind.INPUT and t.shape is not None]
+    yield from _spatial(ctx, inputs)
+    yield from _unnamed(inputs)
+    yield from _by_value(ctx)
+
+
+def _free(dim: Dim) -> bool:
+    return not isinstance(dim, int)
+
+
+def _spatial(ctx: Context, inputs: list[Tensor]) -> Iterator[Finding]:
+    found: list[str] = []
+    for tensor in inputs:
+        shape = tensor.shape or ()
+        if len(shape) >= 4 and any(_free(d) for d in shape[1:]) and _meets_convolution(ctx, tensor.id):
+            found.append(tensor.name[:80])
+    if not found:
+        return
+    computed = [number for number in ctx.flow.order if _computes_size(ctx, number)]
+    many = (
+        f"The spatial sizes of {plural(len(found), 'input')} ({found[0]}{' …' * (len(found) > 1)}) are free"
+    )
+    behind = f", and {plural(len(computed), 'node')} compute their output size." if computed else "."
+    yield Finding(
+        "low" if computed else "info",
+        many + behind,
+        "Fix the sizes for targets that need static shapes, and give Resize constant scales.",
+        tuple(computed),
+        {"inputs": found[:MAX_NAMES], "computed_sizes": len(computed)},
+    )
+
+
+def _meets_convolution(ctx: Context, tensor: int) -> bool:
+    """True when a spatial operator reads the tensor, past what only prepares an image."""
+    seen, stack = {tensor}, [tensor]
+    for _ in range(_STEPS):
+        if not stack:
+            return False
+        for number in ctx.flow.consumers(stack.pop())[:_STEPS]:
+            node = ctx.flow.node(number)
+            if node.op_type in _SPATIAL:
+                return True
+            if node.op_type in _PREPARES:
+                stack.extend(t for t in node.outputs if t >= 0 and t not in seen)
+                seen.update(node.outputs)
+    return False
+
+
+def _computes_size(ctx: Context, number: int) -> bool:
+    """True for a Resize or Upsample whose sizes or scales are no constants."""
+    node = ctx.flow.node(number)
+    if node.domain or node.op_type not in ("Resize", "Upsample"):
+        return False
+    return any(t >= 0 and not ctx.flow.constant(t) for t in node.inputs[1:])
+
+
+def _unnamed(inputs: list[Tensor]) -> Iterator[Finding]:
+    places = [
+        f"{tensor.name[:80]}[{axis}]"
+        for tensor in inputs
+        for axis, d in enumerate(tensor.shape or ())
+        if axis and (d is None or (isinstance(d, str) and d.strip().lower() in _UNNAMED))
+    ]
+    if places:
+        verb = "has" if len(places) == 1 else "have"
+        yield Finding(
+            "low",
+            f"{plural(len(places), 'input dimension')} ({', '.join(places[:3])}{' …' * (len(places) > 3)}) "
+            f"{verb} neither a size nor a name.",
+            "Name dimensions that vary, with one name where sizes are equal, and fix the others.",
+            evidence={"dimensions": len(places), "places": places[:MAX_NAMES]},
+        )
+
+
+def _by_value(ctx: Context) -> Iterator[Finding]:
+    flow = ctx.flow
+    found = [
+        number
+        for number in flow.order
+        if flow.node(number).op_type in _BY_VALUE and not flow.node(number).domain and flow.data(number)
+        and not _about_shape(ctx, number)
+    ]  # fmt: skip
+    if not found:
+        return
+    behind: set[int] = set(found)
+    for number in flow.order:
+        if any(p in behind for p in flow.predecessors(number)):
+            behind.add(number)
+    layers = weighted(ctx)
+    after = sum(number in behind for number in layers)
+    major = bool(after) and after >= ctx.thresholds["dynamic-shapes"]["major_share"] * len(layers)
+    types = sorted({flow.node(number).op_type for number in found})
+    yield Finding(
+        "medium" if major else "low",
+        f"{plural(len(found), 'node')} ({', '.join(types)}; first: {label(ctx, found[0])}) make outputs "
+        f"whose size depends on values; {after:,} of {plural(len(layers), 'layer')} with weights come after.",
+        "Keep selection by value at the end of the model or outside it, with a fixed number of results.",
+        tuple(found),
+        {"count": len(found), "layers_after": after, "layers": len(layers), "operators": types},
+    )
+
+
+def _about_shape(ctx: Context, number: int) -> bool:
+    """True when the result's value is known, or its size is: it depends on shapes only."""
+    outputs = [t for t in ctx.flow.node(number).outputs if t >= 0]
+    return all(ctx.sizes.numel[t] is not None or ctx.flow.value(t) is not None for t in outputs)

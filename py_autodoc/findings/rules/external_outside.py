@@ -1,0 +1,48 @@
+"""Weights that the model looks for outside its own folder.
+
+What it finds:
+External data whose location is absolute or leads out of the model's folder, also by links. Such a file is
+never opened here, not even with `--read-weights`.
+
+Why it matters:
+The file breaks as soon as it is copied to another machine, and current onnx and ONNX Runtime refuse to load
+it: a location like `../../etc/passwd` let older releases read any file (CVE-2024-27318).
+
+Example:
+`location: /data/exports/weights.bin`, written by a script that saved with an absolute path.
+
+Instead:
+Save the model and its data in one folder, with the data's plain file name as location: `onnx.save(model,
+"m.onnx", save_as_external_data=True, location="m.onnx.data")`.
+
+References:
+[ONNX external data](https://onnx.ai/onnx/repo-docs/ExternalData.html);
+[CVE-2024-27318](https://nvd.nist.gov/vuln/detail/CVE-2024-27318).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.layers import plural
+from py_autodoc.findings.registry import Context, Finding, rule
+
+CODE = "external-outside"
+"""Code of the diagnostic that loading leaves, one a file (at most 20, and one that counts the rest)."""
+
+
+@rule("external-outside", "Weights outside the model's folder", ("high",))
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding."""
+    notes = [note for note in ctx.diagnostics if note.code == CODE]
+    files = [note.where for note in notes if note.where]
+    if not notes:
+        return
+    more = len(files) < len(notes)
+    many = f"more than {len(files):,} files" if more else plural(len(files), "file")
+    yield Finding(
+        "high",
+        f"Weights are in {many} outside the model's folder; runtimes refuse to load them.",
+        "Save the model again with its external data beside it, under a plain file name.",
+        evidence={"files": len(files), "complete": not more, "names": files[:20]},
+    )

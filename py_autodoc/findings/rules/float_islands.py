@@ -1,0 +1,135 @@
+"""Layers left in floating point between quantized ones.
+
+What it finds:
+In a model with quantized activations (QDQ or QLinear/Integer operators), layers that carry
+multiply-accumulates, run in float, and have quantized layers both before and after them. Layers in float at
+the beginning or the end are left alone: that is common practice. It is `low` from `min_share` of the MACs
+(of the parameters where MACs are unknown) and `medium` from `major_share`. Weights that alone are quantized
+(MatMulNBits, DequantizeLinear on the weight only) are no islands, and neither are products of two
+activations in dynamically quantized models.
+
+Why it matters:
+Every border costs a dequantization and a quantization over the whole activation, the island runs at float
+speed, and integer-only hardware hands it to the CPU.
+
+Example:
+A quantized detector whose upsampling path was excluded: two ConvTranspose layers in float take 31 % of the
+MACs.
+
+Instead:
+Quantize these layers too; where accuracy suffers, give them 16-bit activations or move the border to the
+end of the network. Check first which of them the tool left out by accident (`nodes_to_quantize`, missing
+calibration).
+
+References:
+[ONNX Runtime: QDQ format](https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html);
+Krishnamoorthi, *Quantizing deep convolutional networks for efficient inference*, 2018.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from py_autodoc.costs.registry import carries_macs
+from py_autodoc.findings.layers import label, plural
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.work import Work
+from py_autodoc.graph.quantization import PLACES
+from py_autodoc.units import share
+
+_LOOKED_THROUGH = frozenset(
+    {"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "Relu", "Clip", "MaxPool", "Pad"}
+)
+"""Between a DequantizeLinear and the layer that uses it."""
+_WEIGHT_ONLY = frozenset({"MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "QMoE", "GatherBlockQuantized"})
+_DYNAMIC = frozenset({"DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"})
+_INT, _PARTLY, _FLOAT = "int", "partly", "float"
+
+
+@rule(
+    "float-islands",
+    "Float layers between quantized ones",
+    ("medium", "low"),
+    min_share=0.02,
+    major_share=0.2,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding."""
+    limits, flow = ctx.thresholds["float-islands"], ctx.flow
+    if not any((node.domain, node.op_type) in PLACES for node in ctx.model.nodes):
+        return
+    dynamic = any(flow.node(number).op_type in _DYNAMIC for number in flow.order)
+    states = {
+        number: _state(ctx, number, dynamic)
+        for number in flow.order
+        if carries_macs(flow.node(number).domain, flow.node(number).op_type)
+    }
+    quantized = {number for number, state in states.items() if state == _INT}
+    if len(quantized) < 2:
+        return
+    after = _downstream(ctx, quantized)
+    before = _upstream(ctx, quantized)
+    islands = [n for n, state in states.items() if state == _FLOAT and n in after and n in before]
+    work = Work(ctx)
+    part = work.share(islands)
+    if not islands or part < limits["min_share"]:
+        return
+    kinds = Counter(flow.node(number).op_type for number in islands)
+    many = f"{plural(len(islands), 'layer')} ({', '.join(k for k, _ in kinds.most_common(3))})"
+    yield Finding(
+        "medium" if part >= limits["major_share"] else "low",
+        f"{many} between quantized layers run in float, {share(part, 1)} of the {work.words} "
+        f"(first: {label(ctx, islands[0])}).",
+        "Quantize these layers too, or move the border to the end of the network.",
+        tuple(islands),
+        {
+            "float_layers": len(islands),
+            "quantized_layers": len(quantized),
+            "share": round(part, 4),
+            "basis": work.basis,
+            work.basis: work.of(islands),
+        },
+    )
+
+
+def _state(ctx: Context, number: int, dynamic: bool) -> str:
+    """Whether a MAC-carrying node works on quantized activations, on quantized weights only, or on floats."""
+    flow, node = ctx.flow, ctx.flow.node(number)
+    if node.op_type in _WEIGHT_ONLY:
+        return _PARTLY
+    if (node.domain, node.op_type) in PLACES:
+        return _INT
+    data = flow.data(number)
+    given = [_dequantized(ctx, t) for t in data[:2]]
+    weights = [t for t in flow.weights(number) if len(flow.shape(t) or ()) > 1]
+    kept = [_dequantized(ctx, t) for t in weights]
+    # A weight behind DequantizeLinear is constant too, so both kinds of inputs have been looked at.
+    if given and all(given) and all(kept):
+        return _INT
+    if any(given) or any(kept) or (dynamic and not weights):
+        return _PARTLY
+    return _FLOAT
+
+
+def _dequantized(ctx: Context, tensor: int) -> bool:
+    """True when a DequantizeLinear makes the tensor, cheap operators looked through."""
+    return ctx.flow.op(ctx.flow.producer(ctx.flow.back(tensor, _LOOKED_THROUGH))).endswith("DequantizeLinear")
+
+
+def _downstream(ctx: Context, start: set[int]) -> set[int]:
+    """Nodes with one of ``start`` before them."""
+    found: set[int] = set()
+    for number in ctx.flow.order:
+        if any(p in start or p in found for p in ctx.flow.predecessors(number)):
+            found.add(number)
+    return found
+
+
+def _upstream(ctx: Context, start: set[int]) -> set[int]:
+    """Nodes with one of ``start`` behind them."""
+    found: set[int] = set()
+    for number in reversed(ctx.flow.order):
+        if any(s in start or s in found for s in ctx.flow.successors(number)):
+            found.add(number)
+    return found

@@ -1,0 +1,154 @@
+"""Computations on constants that could have been done before the model was saved.
+
+What it finds:
+Nodes all of whose inputs are constant, counted from `min_nodes` on, or when their results take `min_bytes`
+or more. It is `info`, and `low` from `major_bytes`. Small integer arithmetic on shapes does not count, and
+neither does what makes much out of little on purpose: DequantizeLinear, ConstantOfShape, Expand, Tile,
+Range, a Cast to a wider type, random numbers. A large weight that others use as it is (a tied embedding
+that is transposed for the output) is left alone: folding would store it twice.
+
+Why it matters:
+Runtimes fold such nodes when they load the model: loading takes longer and needs memory for both the stored
+and the folded weights. Converters that do not fold compute them in every run, or do not recognise the layer
+because its weight is no constant.
+
+Example:
+`Transpose` of a 16 MB weight before each of 24 `MatMul`s, left by an exporter.
+
+Instead:
+Fold before saving: `onnxslim`, the onnxscript optimizer, `polygraphy surgeon sanitize --fold-constants`, or
+`optimized_model_filepath` of an ONNX Runtime session at level basic.
+
+References:
+[ONNX Runtime graph
+optimizations](https://onnxruntime.ai/docs/performance/model-optimizations/graph-optimizations.html); Aho,
+Lam, Sethi, Ullman, *Compilers*, section 9.4 (constant propagation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.layers import label, plural, total
+from py_autodoc.findings.reach import RANDOM, is_constant_node
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.graph.model import Node, TensorKind
+from py_autodoc.graph.values import BITS
+from py_autodoc.units import size
+
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+_GROWS = RANDOM | {
+    "DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear", "ConstantOfShape", "Expand", "Tile",
+    "Range", "EyeLike", "OneHot", "Resize", "Upsample", "Identity",
+}  # fmt: skip
+"""Kept as they are: their result is larger than what is stored, or they are aliases."""
+_INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
+_FREE = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten"})
+"""Views cost nothing wherever they are computed."""
+_SHARED_BYTES = 65_536
+_SHAPE_ELEMENTS = 64
+"""Integers up to so many are sizes, axes and indices."""
+
+
+@rule(
+    "foldable-constants",
+    "Computations on constants",
+    ("low", "info"),
+    min_nodes=8,
+    min_bytes=1_000_000,
+    major_bytes=16_000_000,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding."""
+    limits, model = ctx.thresholds["foldable-constants"], ctx.model
+    nodes = _foldable(ctx, set())
+    inside = set(nodes)
+    used_as_is = {
+        t for number in nodes for t in model.nodes[number].inputs
+        if t >= 0 and model.tensors[t].kind in _CONSTANT and not inside.issuperset(model.tensors[t].consumers)
+        and _large(ctx, t)
+    }  # fmt: skip
+    if used_as_is:  # a tied weight: folding would store it twice
+        nodes = _foldable(ctx, used_as_is)
+        inside = set(nodes)
+    counted, results = _work(ctx, nodes, inside)
+    held = total(ctx.sizes.bytes[t] for t in results)
+    if not counted or (len(counted) < limits["min_nodes"] and (held or 0) < limits["min_bytes"]):
+        return
+    verb = "computes" if len(counted) == 1 else "compute"
+    yield Finding(
+        "low" if (held or 0) >= limits["major_bytes"] else "info",
+        f"{plural(len(counted), 'node')} (first: {label(ctx, counted[0])}) {verb} on constants alone; the "
+        f"results take {size(held)}.",
+        "Fold constants before the model is saved.",
+        tuple(counted),
+        {"count": len(counted), "result_bytes": held, "with_shape_arithmetic": len(nodes)},
+    )
+
+
+def _foldable(ctx: Context, kept: set[int]) -> list[int]:
+    """Nodes that compute on constants alone, in order; constants in ``kept`` are not to be touched."""
+    model = ctx.model
+    made: set[int] = set()
+    nodes = []
+    for graph in model.graphs:
+        for number in graph.nodes:
+            node = model.nodes[number]
+            if kept.isdisjoint(node.inputs) and _folds(ctx, node, made):
+                made.update(t for t in node.outputs if t >= 0)
+                nodes.append(number)
+    return nodes
+
+
+def _work(ctx: Context, nodes: list[int], inside: set[int]) -> tuple[list[int], list[int]]:
+    """(nodes that really compute, what of their results the rest of the model takes)."""
+    tensors = ctx.model.tensors
+    counted: list[int] = []
+    worked: set[int] = set()
+    for number in nodes:
+        node = ctx.model.nodes[number]
+        if node.op_type in _FREE:
+            real = node.inputs[0] in worked
+        else:
+            real = not _about_shapes(ctx, node)
+            if real:
+                counted.append(number)
+        if real:
+            worked.update(t for t in node.outputs if t >= 0)
+    leaving = [
+        t for t in sorted(worked) if tensors[t].is_output or not inside.issuperset(tensors[t].consumers)
+    ]
+    return counted, leaving
+
+
+def _folds(ctx: Context, node: Node, made: set[int]) -> bool:
+    if node.domain or node.subgraphs or is_constant_node(ctx.model, node.id) or node.op_type in _GROWS:
+        return False
+    given = [t for t in node.inputs if t >= 0]
+    tensors = ctx.model.tensors
+    if not given or not all(t in made or tensors[t].kind in _CONSTANT for t in given):
+        return False
+    return node.op_type not in ("Cast", "CastLike") or not _widens(ctx, node)
+
+
+def _large(ctx: Context, tensor: int) -> bool:
+    held = ctx.sizes.bytes[tensor]
+    return held is None or held >= _SHARED_BYTES
+
+
+def _widens(ctx: Context, node: Node) -> bool:
+    """True for a cast to a type of more bits, or where the types are unknown."""
+    if not node.outputs or node.outputs[0] < 0 or node.inputs[0] < 0:
+        return True
+    before, after = (BITS.get(ctx.types.dtypes[t]) for t in (node.inputs[0], node.outputs[0]))
+    return before is None or after is None or after > before
+
+
+def _about_shapes(ctx: Context, node: Node) -> bool:
+    """True when all it makes are a few integers."""
+    for t in node.outputs:
+        if t >= 0:
+            count = ctx.sizes.numel[t]
+            if ctx.types.dtypes[t] not in _INTEGERS or count is None or count > _SHAPE_ELEMENTS:
+                return False
+    return True

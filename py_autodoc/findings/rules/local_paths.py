@@ -1,0 +1,77 @@
+r"""Paths of the exporting machine and stack traces in the model's text.
+
+What it finds:
+Paths below somebody's home folder (`/home/…`, `/Users/…`, `C:\Users\…`) and `/root/…` in doc strings and in
+the metadata of the model and of its nodes: `low` where the user may be a person, `info` for accounts that
+name nobody (`ubuntu`, `runner`, `root`). The user's name is never repeated. And, as `info`, the stack
+traces that torch.onnx leaves on nodes, from `min_trace_bytes` in all.
+
+Why it matters:
+A published model tells who made it, on which machine and with which source files; a stack trace quotes
+lines of the source. The traces are also read and parsed with every load.
+
+Example:
+`pkg.torch.onnx.stack_trace: File "/home/<user>/secret-project/net.py", line 41, in forward …` on each of
+371 nodes.
+
+Instead:
+Clear the text before publishing: `del node.metadata_props[:]`, `node.doc_string = ""` for every node, and
+the same for `model.metadata_props`. Keep `pkg.torch.onnx.name_scopes` and `class_hierarchy` when the module
+tree should stay visible.
+
+References:
+[ONNX metadata properties](https://onnx.ai/onnx/repo-docs/MetadataProps.html); [onnx.proto: doc_string,
+metadata_props](https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.layers import plural
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.graph.model import LocalPaths
+from py_autodoc.units import size
+
+MAX_PLACES = 20
+
+
+@rule("local-paths", "Local paths and stack traces", ("low", "info"), min_trace_bytes=65_536)
+def check(ctx: Context) -> Iterator[Finding]:
+    """One finding on paths of people, one on other paths, one on stack traces."""
+    texts = ctx.model.texts
+    people = [entry for entry in texts.paths if entry.person]
+    others = [entry for entry in texts.paths if not entry.person]
+    if people:
+        yield _paths("low", people, "with the name of a user")
+    if others:
+        yield _paths("info", others, "of the machine that made it")
+    if texts.stack_traces and texts.stack_trace_bytes >= ctx.thresholds["local-paths"]["min_trace_bytes"]:
+        yield Finding(
+            "info",
+            f"{plural(texts.stack_traces, 'node')} carry the exporter's stack trace, "
+            f"{size(texts.stack_trace_bytes)} of text that quotes source code.",
+            "Delete the stack traces before publishing the model.",
+            evidence={
+                "trace_nodes": texts.stack_traces,
+                "trace_bytes": texts.stack_trace_bytes,
+                "structure_bytes": ctx.model.file.structure_bytes,
+            },
+        )
+
+
+def _paths(severity: str, entries: list[LocalPaths], what: str) -> Finding:
+    count = sum(entry.count for entry in entries)
+    places = sorted({entry.place for entry in entries})
+    named = ", ".join(places[:3]) + (" …" if len(places) > 3 else "")
+    verb = "holds a path" if count == 1 else "hold paths"
+    return Finding(
+        severity,
+        f"{plural(count, 'text')} of the model {verb} {what} (in {named}).",
+        "Clear or rewrite these texts before publishing the model.",
+        evidence={
+            "texts": count,
+            "places": places[:MAX_PLACES],
+            "forms": sorted({entry.form for entry in entries})[:MAX_PLACES],
+        },
+    )

@@ -1,0 +1,77 @@
+"""Work that static quantization would leave in floating point.
+
+What it finds:
+In a float model, operators that carry multiply-accumulates and that ONNX Runtime's static quantization does
+not quantize: recurrent layers, Einsum, fused attention, deformable convolution, and everything inside If,
+Loop and Scan. It is `info` from `min_share` of the MACs (of the parameters where MACs are unknown) and
+`low` from `major_share`. Models below `min_params` parameters are left alone.
+
+Why it matters:
+int8 is expected to give a quarter of the size and up to four times the speed. What stays in float gains
+neither, and each border between the two adds quantization steps.
+
+Example:
+A speech model with 90 % of its parameters in LSTM layers: static quantization touches only the front end.
+
+Instead:
+Quantize LSTM and attention weights dynamically (`quantize_dynamic`), write attention and Einsum as MatMuls
+before quantizing, quantize the body of a loop as a model of its own, or choose float16 for the whole model.
+
+References:
+[ONNX Runtime: quantize ONNX
+models](https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html);
+onnxruntime/python/tools/quantization/registry.py (QDQRegistry, QLinearOpsRegistry).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from py_autodoc.findings.layers import plural
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.work import Work
+from py_autodoc.graph.quantization import PLACES
+from py_autodoc.units import share
+
+_QUANTIZABLE = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
+"""MAC-carrying operators that quantize_static knows (QDQ form, ONNX Runtime 1.20)."""
+_QUANTIZED = frozenset(PLACES)
+
+
+@rule(
+    "non-quantizable",
+    "Work that static quantization leaves in float",
+    ("low", "info"),
+    min_share=0.05,
+    major_share=0.5,
+    min_params=100_000,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding."""
+    limits, model = ctx.thresholds["non-quantizable"], ctx.model
+    if ctx.params.total < limits["min_params"]:
+        return
+    if any((node.domain, node.op_type) in _QUANTIZED for node in model.nodes):
+        return
+    work = Work(ctx)
+    left = []
+    for number in work.nodes:
+        node = model.nodes[number]
+        if node.graph or node.domain or node.op_type not in _QUANTIZABLE:
+            left.append(number)
+    part = work.share(left)
+    if part < limits["min_share"]:
+        return
+    kinds = Counter(
+        model.nodes[n].op_type + (" in a body" if model.nodes[n].graph else "") for n in left if work.of((n,))
+    )
+    named = ", ".join(kind for kind, _ in kinds.most_common(3))
+    yield Finding(
+        "low" if part >= limits["major_share"] else "info",
+        f"Static quantization would leave {share(part, 1)} of the {work.words} in float: "
+        f"{plural(sum(kinds.values()), 'node')} ({named}).",
+        "Quantize these layers dynamically, rewrite them as MatMul or Conv, or use float16.",
+        tuple(n for n in left if work.of((n,))),
+        {"share": round(part, 4), "basis": work.basis, work.basis: work.of(left), "operators": sorted(kinds)},
+    )

@@ -1,0 +1,156 @@
+"""Neighbouring operators that undo or repeat each other.
+
+What it finds:
+A Transpose after a Transpose that restores the order, a Reshape right after another view of the same data,
+and a Cast back to the type a lossless Cast came from. QuantizeLinear/DequantizeLinear pairs are no such
+pairs: they mark quantization. Reported from `min_pairs` of a kind on, or when the values they move reach
+`min_bytes`. It is `info`; `low` when their traffic is at least `min_traffic_share` of all bytes read and
+written.
+
+Why it matters:
+A Transpose and a Cast copy the whole tensor. Optimizers remove most pairs, but not across partitions of
+execution providers, and a pair in the middle of a pattern keeps fusions (attention, layer normalization)
+from being recognised. Reshapes are free but hide structure in the same way.
+
+Example:
+`Transpose(0,2,3,1)` → `Transpose(0,3,1,2)` between two convolutions of a model converted from TensorFlow.
+
+Instead:
+Run an optimizer before saving (`onnxslim`, the onnxscript optimizer, ONNX Runtime at level basic); in the
+source, keep one layout and one precision through a block.
+
+References:
+[ONNX Runtime graph
+optimizations](https://onnxruntime.ai/docs/performance/model-optimizations/graph-optimizations.html) (Cast
+elimination, Transpose optimization, Reshape fusion).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.layers import label, total
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.graph.model import Node
+from py_autodoc.units import size
+
+_VIEWS = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten"})
+_F32, _U8, _I8, _U16, _I16, _I32, _I64, _BOOL, _F16, _F64, _U32, _U64, _BF16 = (
+    1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16,
+)  # fmt: skip
+_HOLDS: dict[int, frozenset[int]] = {
+    _F16: frozenset({_F32, _F64}),
+    _BF16: frozenset({_F32, _F64}),
+    _F32: frozenset({_F64}),
+    _BOOL: frozenset({_U8, _I8, _U16, _I16, _I32, _I64, _U32, _U64, _F16, _BF16, _F32, _F64}),
+    _U8: frozenset({_U16, _I16, _I32, _I64, _U32, _U64, _F16, _BF16, _F32, _F64}),
+    _I8: frozenset({_I16, _I32, _I64, _F16, _BF16, _F32, _F64}),
+    _U16: frozenset({_I32, _I64, _U32, _U64, _F32, _F64}),
+    _I16: frozenset({_I32, _I64, _F32, _F64}),
+    _I32: frozenset({_I64, _F64}),
+    _U32: frozenset({_I64, _U64, _F64}),
+}
+"""Element type → types that hold each of its values exactly."""
+_TEXT = {
+    "transpose": ("restore the order that the Transpose before them changed", "Transposes"),
+    "reshape": ("give a shape to what was only reshaped just before", "Reshapes"),
+    "cast": ("go back to the type that the lossless Cast before them left", "Casts"),
+}
+
+
+@rule(
+    "redundant-pairs",
+    "Operators that undo each other",
+    ("low", "info"),
+    min_pairs=4,
+    min_bytes=1_000_000,
+    min_traffic_share=0.01,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """One finding a kind."""
+    limits = ctx.thresholds["redundant-pairs"]
+    pairs: dict[str, list[tuple[int, int]]] = {kind: [] for kind in _TEXT}
+    for second in ctx.flow.order:
+        node = ctx.flow.node(second)
+        if node.domain or not node.inputs or not ctx.flow.data(second):
+            continue
+        first = ctx.flow.producer(node.inputs[0])
+        if first >= 0 and not ctx.flow.node(first).domain:
+            kind = _kind(ctx, ctx.flow.node(first), node)
+            if kind:
+                pairs[kind].append((first, second))
+    read, written = ctx.totals.read_bytes, ctx.totals.write_bytes
+    complete = ctx.totals.nodes_known == ctx.totals.nodes_total and read is not None and written is not None
+    traffic = (read or 0) + (written or 0) if complete else None
+    for kind, found in pairs.items():
+        moved = 0 if kind == "reshape" else total(_moved(ctx, pair) for pair in found)
+        if not found or (len(found) < limits["min_pairs"] and (moved or 0) < limits["min_bytes"]):
+            continue
+        what, plural_name = _TEXT[kind]
+        heavy = bool(moved and traffic) and (moved or 0) >= limits["min_traffic_share"] * (traffic or 0)
+        yield Finding(
+            "low" if heavy else "info",
+            f"{len(found):,} {plural_name} (first: {label(ctx, found[0][1])}) {what}"
+            + (f"; the pairs move {size(moved)}." if moved else "."),
+            "Run a graph optimizer before saving, or keep one layout and type in the source.",
+            tuple(dict.fromkeys(number for pair in found for number in pair)),
+            {"kind": kind, "pairs": len(found), "moved_bytes": moved, "traffic_bytes": traffic},
+        )
+
+
+def _kind(ctx: Context, first: Node, second: Node) -> str:
+    """What kind of pair two nodes are, the second reading the first; empty for none."""
+    if first.op_type == second.op_type == "Transpose":
+        return "transpose" if _restores(ctx, first, second) else ""
+    if first.op_type == second.op_type == "Cast":
+        return "cast" if _there_and_back(ctx, first, second) else ""
+    if second.op_type == "Reshape" and first.op_type in _VIEWS:
+        return "reshape" if _replaces(ctx, first, second) else ""
+    return ""
+
+
+def _restores(ctx: Context, first: Node, second: Node) -> bool:
+    shape = ctx.flow.shape(first.inputs[0]) if first.inputs else None
+    before, after = first.attributes.get("perm"), second.attributes.get("perm")
+    if before is None and after is None:
+        return True  # both reverse all axes
+    if shape is not None:
+        before = list(range(len(shape)))[::-1] if before is None else before
+        after = list(range(len(shape)))[::-1] if after is None else after
+    if not isinstance(before, list) or not isinstance(after, list) or len(before) != len(after):
+        return False
+    if sorted(before) != list(range(len(before))) or sorted(after) != list(range(len(after))):
+        return False
+    return before != list(range(len(before))) and all(before[a] == place for place, a in enumerate(after))
+
+
+def _there_and_back(ctx: Context, first: Node, second: Node) -> bool:
+    if not first.inputs or first.inputs[0] < 0 or not second.outputs or second.outputs[0] < 0:
+        return False
+    dtypes = ctx.types.dtypes
+    start, middle, end = dtypes[first.inputs[0]], dtypes[second.inputs[0]], dtypes[second.outputs[0]]
+    return start == end and middle in _HOLDS.get(start, ())
+
+
+def _replaces(ctx: Context, first: Node, second: Node) -> bool:
+    """True when the Reshape could read the first view's input: nobody else needs what lies between.
+
+    A 0 in its shape copies a size from there, so that such a Reshape depends on the view before it.
+    """
+    if ctx.flow.only_consumer(second.inputs[0]) != second.id or len(second.inputs) < 2:
+        return False
+    shape = ctx.flow.value(second.inputs[1]) if ctx.flow.constant(second.inputs[1]) else None
+    if shape is None or getattr(shape, "dtype", None) is None or shape.dtype.kind not in "iu":
+        return False
+    return bool(second.attributes.get("allowzero") == 1 or (shape != 0).all())
+
+
+def _moved(ctx: Context, pair: tuple[int, int]) -> int | None:
+    """Bytes that the pair reads and writes for nothing; None where unknown."""
+    first, second = (ctx.flow.node(number) for number in pair)
+    sizes = ctx.sizes.bytes
+
+    moving = [second]
+    if ctx.flow.only_consumer(second.inputs[0]) == second.id:
+        moving.append(first)
+    return total(sizes[t] for node in moving for t in (node.inputs[0], *node.outputs[:1]) if t >= 0)

@@ -1,0 +1,79 @@
+"""Stored weights that nothing uses.
+
+What it finds:
+Initializers that no node reads and no graph returns, when they take at least `min_bytes` and `min_share` of
+all stored constants. It is `low`; `medium` from `major_bytes` and `major_share`. Weights that only dead
+nodes use are counted by `dead-outputs`.
+
+Why it matters:
+They are downloaded, stored and, in some runtimes, loaded for nothing.
+
+Example:
+A training head that was cut off the graph while its 8 MB weight stayed in the file.
+
+Instead:
+Remove them: `onnxslim`, `onnx.utils.extract_model` and the onnxscript optimizer drop unused initializers;
+by hand, keep only those whose name some node reads (bodies of If, Loop and Scan included).
+
+References:
+[ONNX IR: initializers](https://github.com/onnx/onnx/blob/main/docs/IR.md#graphs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.findings.layers import plural
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.graph.model import Tensor, TensorKind
+from py_autodoc.units import share, size
+
+MAX_NAMES = 20
+
+
+@rule(
+    "unused-initializers",
+    "Weights that nothing uses",
+    ("medium", "low"),
+    min_bytes=65_536,
+    min_share=0.001,
+    major_bytes=16_000_000,
+    major_share=0.1,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """At most one finding."""
+    limits, model = ctx.thresholds["unused-initializers"], ctx.model
+    returned = {t for graph in model.graphs for t in graph.outputs}
+    unused = [
+        tensor
+        for tensor in model.tensors
+        if tensor.kind == TensorKind.INITIALIZER and not tensor.consumers and tensor.id not in returned
+    ]
+    # Two tensors may share one stretch of an external file: nothing is lost while one of them is used.
+    used = {_region(tensor) for tensor in model.tensors if tensor.consumers} - {None}
+    sized = [(ctx.sizes.bytes[t.id] or 0, t) for t in unused if _region(t) not in used]
+    lost = sum(held for held, _ in sized)
+    weights = ctx.params.weight_bytes
+    part = lost / weights if weights else 0.0
+    if not lost or lost < limits["min_bytes"] or (weights and part < limits["min_share"]):
+        return
+    sized.sort(key=lambda item: (-item[0], item[1].id))
+    major = lost >= limits["major_bytes"] and part >= limits["major_share"]
+    yield Finding(
+        "medium" if major else "low",
+        f"{plural(len(sized), 'initializer')} of {size(lost)} in all, {share(lost, weights)} of the stored "
+        "constants, are used by nothing.",
+        "Remove them from the file.",
+        evidence={
+            "initializers": len(sized),
+            "unused_bytes": lost,
+            "weight_bytes": weights,
+            "largest": [t.name[:80] for _, t in sized[:MAX_NAMES]],
+        },
+    )
+
+
+def _region(tensor: Tensor) -> tuple[str, int] | None:
+    """Where a tensor's bytes lie in another file."""
+    storage = tensor.storage
+    return (storage.location, storage.offset or 0) if storage is not None and storage.location else None

@@ -1,0 +1,117 @@
+"""Arithmetic in 64 bits where the work is.
+
+What it finds:
+float64 (or complex128) in operators that carry multiply-accumulates, or in elementwise arithmetic on at
+least `min_elements` elements; int64 arithmetic on so many elements. Each must take at least
+`min_flops_share` of the model's FLOPs, and MAC-carrying ones at least `min_macs` (`min_params` parameters
+where MACs are unknown). float64 multiply-accumulates are `medium`, the rest is `low`. Sizes, indices and
+ids are no arithmetic on the hot path and never count; models of ai.onnx.ml are left alone.
+
+Why it matters:
+float64 runs at 1/2 of the float32 rate on CPUs and at 1/32 or 1/64 on most consumer GPUs, NPUs do not have
+it at all, and TensorRT casts it down or refuses. It often comes from one Python float or NumPy array in the
+model. int64 is twice the traffic of int32 and is emulated on GPUs.
+
+Example:
+A spectrogram front end whose window was a NumPy float64 array: all of its MatMuls run in double precision.
+
+Instead:
+Cast the constants to float32 before the export (`torch.set_default_dtype(torch.float32)`,
+`array.astype(np.float32)`); keep masks and positions in int32 or bool where they meet large tensors.
+
+References:
+NVIDIA CUDA C++ Programming Guide, arithmetic instructions (throughput by compute capability).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.costs.registry import carries_macs
+from py_autodoc.findings.layers import label, macs, plural
+from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.findings.work import Work
+from py_autodoc.graph.model import Node
+from py_autodoc.units import count, share
+
+_DOUBLE = frozenset({11, 15})
+_INT64 = frozenset({7, 13})
+_ADVICE = "Cast constants and inputs to 32 bits before the export."
+
+
+@rule(
+    "wide-arithmetic",
+    "64-bit arithmetic on the hot path",
+    ("medium", "low"),
+    min_elements=65_536,
+    min_macs=1_000_000,
+    min_params=10_000,
+    min_flops_share=0.01,
+)
+def check(ctx: Context) -> Iterator[Finding]:
+    """One finding on float64 multiply-accumulates, one on other float64, one on int64 arithmetic."""
+    floor = ctx.thresholds["wide-arithmetic"]["min_elements"]
+    heavy: list[int] = []
+    double: list[int] = []
+    integer: list[int] = []
+    for node in ctx.model.nodes:
+        if node.domain == "ai.onnx.ml" or not node.inputs or node.inputs[0] < 0:
+            continue
+        dtype = ctx.types.dtypes[node.inputs[0]]
+        if dtype not in _DOUBLE and dtype not in _INT64:
+            continue
+        if carries_macs(node.domain, node.op_type):
+            (heavy if dtype in _DOUBLE else integer).append(node.id)
+            continue
+        entry = ctx.costs[node.id]
+        if entry.cost is not None and entry.counted and entry.cost.flops and _elements(ctx, node) >= floor:
+            (double if dtype in _DOUBLE else integer).append(node.id)
+    yield from _heavy(ctx, heavy)
+    yield from _finding(ctx, "low", double, "compute in float64")
+    yield from _finding(ctx, "low", integer, "compute in int64")
+
+
+def _heavy(ctx: Context, nodes: list[int]) -> Iterator[Finding]:
+    """float64 layers, weighed by their parameters while MACs are unknown."""
+    limits, work = ctx.thresholds["wide-arithmetic"], Work(ctx)
+    part, own = work.share(nodes), work.of(nodes)
+    floor = limits["min_macs"] if work.basis == "macs" else limits["min_params"]
+    if not nodes or own < floor or part < limits["min_flops_share"]:
+        return
+    verb = "multiplies and accumulates" if len(nodes) == 1 else "multiply and accumulate"
+    yield Finding(
+        "medium",
+        f"{plural(len(nodes), 'layer')} (first: {label(ctx, nodes[0])}) {verb} in float64, {share(part, 1)} "
+        f"of the {work.words}.",
+        _ADVICE,
+        tuple(nodes),
+        {"count": len(nodes), "share": round(part, 4), "basis": work.basis, work.basis: own},
+    )
+
+
+def _elements(ctx: Context, node: Node) -> int:
+    """Elements of the largest input or output whose size is known."""
+    return max((ctx.sizes.numel[t] or 0 for t in (*node.inputs, *node.outputs) if t >= 0), default=0)
+
+
+def _finding(ctx: Context, severity: str, nodes: list[int], what: str) -> Iterator[Finding]:
+    entries = [ctx.costs[number] for number in nodes]
+    flops = sum(e.cost.flops * e.times for e in entries if e.cost is not None)
+    whole = ctx.totals.flops
+    if ctx.totals.mac_nodes_known < ctx.totals.mac_nodes_total:
+        return  # of an incomplete sum no share can be told
+    if not nodes or not whole or flops < ctx.thresholds["wide-arithmetic"]["min_flops_share"] * whole:
+        return
+    yield Finding(
+        severity,
+        f"{plural(len(nodes), 'node')} (first: {label(ctx, nodes[0])}) {what}: {count(flops, 'FLOPs')}, "
+        f"{share(flops, whole)} of the model.",
+        _ADVICE,
+        tuple(nodes),
+        {
+            "count": len(nodes),
+            "flops": flops,
+            "total_flops": whole,
+            "macs": sum(macs(ctx, number) for number in nodes),
+        },
+    )
