@@ -59,12 +59,26 @@ class NodeExpressions:
     counted: bool = True
 
 
+Relation = Literal["zero", "positive", "nonzero"]
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a binding must fulfil: ``value`` = 0, or ``value`` >= 1."""
+    """What a binding must fulfil: ``value`` = 0, >= 1 or ≠ 0."""
 
-    zero: bool
+    relation: Relation
     value: Symbolic
+
+    def holds(self, values: Values) -> bool:
+        """True under the binding of ``values``. Raises: Invalid."""
+        found = values.of(self.value.poly)
+        return (
+            found == 0
+            if self.relation == "zero"
+            else found >= 1
+            if self.relation == "positive"
+            else found != 0
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +96,22 @@ class Expressions:
     totals: dict[str, Number | None]
     conditions: tuple[Condition, ...] = ()
     peak: dict[str, Number | None] = field(default_factory=dict)
+    inplace_conditions: tuple[Condition, ...] = ()
+    """What the in-place peak needs besides."""
     reasons: dict[str, str] = field(default_factory=dict)
 
-    def check(self, bindings: Mapping[str, int]) -> None:
-        """Raises: Invalid when the expressions do not hold under these sizes."""
+    def check(self, bindings: Mapping[str, int], in_place: bool = False) -> None:
+        """Raises: Invalid when the expressions (the in-place peak) do not hold under these sizes."""
         values = Values(bindings)
         for name in self.symbols:
             if bindings.get(name, 0) < 1:
                 raise Invalid(f"{name} needs a size of at least 1")
-        for condition in self.conditions:
-            found = values.of(condition.value.poly)
-            if (found != 0) if condition.zero else (found < 1):
-                raise Invalid(f"the sizes do not fit: {condition.value.poly.text} is {found}")
+        for condition in (*self.conditions, *(self.inplace_conditions if in_place else ())):
+            if not condition.holds(values):
+                raise Invalid(
+                    f"the expressions do not hold where {condition.value.poly.text} is "
+                    f"{values.of(condition.value.poly)}"
+                )
 
     @property
     def share(self) -> float:
@@ -124,9 +142,10 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
         )
     _executions(model, world, nodes, known)
     sums = {f"total_{m}": _total(model, nodes, m, known, reasons) for m in SUMMED}
-    peak, missing = peaks(model, sizes.bytes)
-    reasons.update((f"peak_{name}", why) for name, why in missing.items())
-    return Expressions(types.symbols, types.original, nodes, sums, conditions, peak, reasons)
+    peak = peaks(model, sizes.bytes)
+    reasons.update((f"peak_{name}", why) for name, why in peak.reasons.items())
+    differ = tuple(Condition("nonzero", Symbolic(p)) for p in peak.differ)
+    return Expressions(types.symbols, types.original, nodes, sums, conditions, peak.found, differ, reasons)
 
 
 def _node(run: SymbolicRun, node: Node, sizes: SymbolicSizes) -> NodeExpressions:
@@ -274,6 +293,6 @@ def _conditions(world: World) -> tuple[Condition, ...] | None:
     if len(least) > MAX_CONDITIONS:
         return None
     least = bounds.undominated(least, largest=False)
-    found = [Condition(True, Symbolic(p)) for p in zero if p.names() <= world.symbols]
-    found += [Condition(False, Symbolic(p)) for p in least]
+    found = [Condition("zero", Symbolic(p)) for p in zero if p.names() <= world.symbols]
+    found += [Condition("positive", Symbolic(p)) for p in least]
     return tuple(found) if len(found) <= MAX_CONDITIONS else None

@@ -42,6 +42,7 @@ __all__ = [
     "rule_for",
 ]
 
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What one execution of a node costs.
@@ -132,13 +133,13 @@ def broadcast(a: int, b: int) -> int:
     """The size of two that are broadcast together: equal, or one of them 1."""
     if _plain(a, b):
         return b if a == 1 else a
-    if isinstance(a, int) or isinstance(b, int):
-        number, size = (a, b) if isinstance(a, int) else (b, a)
-        return size if number == 1 else number
+    for number, size in ((a, b), (b, a)):
+        if _plain(number, 0):  # a size beside another number is that number, or 1
+            return size if number == 1 else number
     return maximum(a, b)
 
 
-def _plain(a: int, b: int) -> bool:
+def _plain(a: object, b: object) -> bool:
     """True for two numbers without symbols."""
     return isinstance(a, int) and isinstance(b, int)
 

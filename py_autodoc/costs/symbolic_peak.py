@@ -6,6 +6,7 @@ The sweep is that of ``costs.memory``; it only collects sums instead of comparin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from py_autodoc.costs.memory import Plan, Sweep
@@ -15,26 +16,67 @@ from py_autodoc.graph.model import Model, Node, TensorKind
 from py_autodoc.graph.poly import Extreme, Poly
 
 PEAKS = ("simple", "inplace")
+MAX_DIFFER = 16
+"""Most conditions on the sizes for the in-place peak."""
 WAITING = 8
 """New candidates kept before the covered ones are dropped."""
 
 
-def peaks(model: Model, sizes: Sequence[Number | None]) -> tuple[dict[str, Number | None], dict[str, str]]:
-    """The peaks (``simple``, ``inplace``), and why one is None. ``sizes`` are bytes by tensor id."""
+@dataclass(slots=True)
+class Peaks:
+    """The peaks by name (``PEAKS``), why one is None, and what must differ from 0 for the in-place one."""
+
+    found: dict[str, Number | None]
+    reasons: dict[str, str]
+    differ: list[Poly] = field(default_factory=list)
+
+
+def peaks(model: Model, sizes: Sequence[Number | None]) -> Peaks:
+    """Peak memory from the bytes of every tensor, by tensor id."""
     for tensor in model.tensors:
         if sizes[tensor.id] is None and tensor.kind not in (TensorKind.INITIALIZER, TensorKind.CONSTANT):
             why = f"the size of {tensor.name or f'tensor {tensor.id}'} is no expression"
-            return dict.fromkeys(PEAKS), dict.fromkeys(PEAKS, why)
-    size: list[Any] = [0 if n is None else n for n in sizes]
+            return Peaks(dict.fromkeys(PEAKS), dict.fromkeys(PEAKS, why))
+    result = Peaks({}, {})
+    size: list[Any] = [
+        0 if n is None else n if isinstance(n, int) else _Size(n.poly, result.differ) for n in sizes
+    ]
     plans = [Plan(model, graph) for graph in model.graphs]
-    found: dict[str, Number | None] = {}
-    reasons: dict[str, str] = {}
     for name in PEAKS:
         try:
-            found[name] = _peak(plans, size, in_place=name == "inplace")
+            result.found[name] = _peak(plans, size, in_place=name == "inplace")
+            if len(result.differ) > MAX_DIFFER:
+                raise Undecided(f"who takes over whose memory depends on more than {MAX_DIFFER} conditions")
         except Unknown as fault:
-            found[name], reasons[name] = None, str(fault)
-    return found, reasons
+            result.found[name], result.reasons[name] = None, str(fault)
+            result.differ.clear()
+    return result
+
+
+class _Size(Symbolic):
+    """A size that differs from another one unless they are the same expression.
+
+    A broadcast operand and its result have the same size where what is broadcast over is 1 only: the
+    sizes at which that is so are kept as polynomials that must not be 0.
+    """
+
+    __slots__ = ("differ",)
+    __hash__ = None
+
+    def __init__(self, poly: Poly, differ: list[Poly]) -> None:
+        super().__init__(poly)
+        self.differ = differ
+
+    def __eq__(self, other: object) -> bool:
+        try:
+            return super().__eq__(other)
+        except Undecided:
+            if not isinstance(other, (int, Symbolic)):
+                raise
+            gap = self.poly - to_poly(other)
+            if gap not in self.differ and -gap not in self.differ and len(self.differ) <= MAX_DIFFER:
+                self.differ.append(gap)
+            return False
 
 
 def _peak(plans: list[Plan], size: list[Any], in_place: bool) -> Number:

@@ -2,7 +2,8 @@
 
 The grammar is that of ``graph.expr`` with functions::
 
-    atom := integer | name | "(" expr ")" | ("max" | "min") "(" expr ("," expr)+ ")" | "ceil" "(" expr "/" expr ")"
+    atom := integer | name | "(" expr ")" | "ceil" "(" expr "/" unary ")"
+          | ("max" | "min") "(" expr ("," expr)+ ")"
 
 ``ceil(a/b)`` is ``(a + b - 1)//b`` for a positive number ``b``. Highest degree first, one space around
 ``+`` and ``-``: ``84934656*batch*seq + 18432*batch*seq*seq``.
@@ -122,20 +123,20 @@ class _Parser:
     def unary(self, depth: int) -> Poly:
         if depth > MAX_DEPTH:
             raise ExprError("nested too deeply")
-        token = self.take()
-        if token == "-":
+        found = self.take()
+        if found == "-":
             return -self.unary(depth + 1)
-        if token == "(":
+        if found == "(":
             value = self.sum(depth + 1)
             self.take(")")
             return value
-        if token.isdigit():
-            return Poly.const(int(token))
-        if not token or not (token[0].isalpha() or token[0] == "_"):
+        if found.isdigit():
+            return Poly.const(int(found))
+        if not found or not (found[0].isalpha() or found[0] == "_"):
             raise ExprError("an operand is missing")
-        if token in ("max", "min", "ceil") and self.peek() == "(":
-            return self.call(token, depth + 1)
-        return Poly.atom(token)
+        if found in ("max", "min", "ceil") and self.peek() == "(":
+            return self.call(found, depth + 1)
+        return Poly.atom(found)
 
     def call(self, name: str, depth: int) -> Poly:
         self.take("(")

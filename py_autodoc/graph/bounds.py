@@ -7,10 +7,9 @@ bound. Floor divisions are bounded by the exact quotient where that is needed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from math import ceil
+from math import lcm
 
 from py_autodoc.graph.evaluate import Invalid, Values
 from py_autodoc.graph.poly import Atom, ExprError, Extreme, FloorDiv, Monomial, Poly, atom_text
@@ -22,19 +21,17 @@ MAX_ARGS = 32
 MAX_ROUNDS = 4
 """How deep floor divisions inside floor divisions are looked through."""
 
-Terms = dict[Monomial, int | Fraction]
-
 
 def lower(p: Poly) -> int | None:
     """A proven lower bound over all sizes >= 1; None when there is none."""
     quick = _plain(p)
     if quick is not None:
         return quick
-    bound = _shifted(dict(p.terms))
+    bound = _shifted(p.terms)
     if bound is None and any(isinstance(a, FloorDiv) for a in p.atoms()):
         bounds = [_relaxed(p, everywhere) for everywhere in (False, True)]
         bound = max((b for b in bounds if b is not None), default=None)
-    return None if bound is None else ceil(bound)
+    return bound
 
 
 def upper(p: Poly) -> int | None:
@@ -161,7 +158,7 @@ def _plain(p: Poly) -> int | None:
     return total
 
 
-def _shifted(terms: Terms) -> int | Fraction | None:
+def _shifted(terms: Mapping[Monomial, int]) -> int | None:
     """The constant of the polynomial in ``x' = x - least(x)``, when no other coefficient is negative."""
     least: dict[Atom, int] = {}
     work = 0
@@ -175,9 +172,9 @@ def _shifted(terms: Terms) -> int | Fraction | None:
                 least[a] = low
     if work > MAX_WORK:
         return None
-    out: Terms = {}
+    out: dict[Monomial, int] = {}
     for mono, coef in terms.items():
-        parts: list[tuple[Monomial, int | Fraction]] = [((), coef)]
+        parts: list[tuple[Monomial, int]] = [((), coef)]
         for a in mono:  # the atom stands for a - least(a) from here on; the order is kept
             low = least[a]
             parts = [((*m, a), c) for m, c in parts] + [(m, c * low) for m, c in parts if low]
@@ -187,40 +184,45 @@ def _shifted(terms: Terms) -> int | Fraction | None:
     return constant if all(c >= 0 for c in out.values()) else None
 
 
-def _relaxed(p: Poly, everywhere: bool) -> int | Fraction | None:
+def _relaxed(p: Poly, everywhere: bool) -> int | None:
     """The bound after replacing floor divisions by quotients, on the safe side of each term.
 
     ``n // d`` lies between ``(n - d + 1)/d`` and ``n/d``. Terms that are subtracted take the upper
-    one; terms that are added keep the atom, or take the lower one with ``everywhere``.
+    one; terms that are added keep the atom, or take the lower one with ``everywhere``. ``scale`` keeps
+    the coefficients whole.
     """
-    terms: Terms = dict(p.terms)
+    terms, scale = p.terms, 1
     for _ in range(MAX_ROUNDS):
-        replaced = False
-        out: Terms = {}
+        places = {mono: _quotient(mono) if coef < 0 or everywhere else -1 for mono, coef in terms.items()}
+        divisors = {mono: _divisor(mono[at]) for mono, at in places.items() if at >= 0}
+        if not divisors:
+            break
+        common = lcm(*divisors.values())
+        scale *= common
+        out: dict[Monomial, int] = {}
         for mono, coef in terms.items():
-            at = _quotient(mono) if coef < 0 or everywhere else -1
+            at = places[mono]
             if at < 0:
-                out[mono] = out.get(mono, 0) + coef
+                out[mono] = out.get(mono, 0) + coef * common
                 continue
-            atom = mono[at]
-            assert isinstance(atom, FloorDiv)
             rest = mono[:at] + mono[at + 1 :]
             if not all(map(_not_negative, rest)):
                 return None
-            d = atom.den.as_int() or 1
-            inner = dict(atom.num.terms)
-            if coef > 0:
-                inner[()] = inner.get((), 0) - (d - 1)
-            replaced = True
-            for m, c in inner.items():
+            d, atom = divisors[mono], mono[at]
+            assert isinstance(atom, FloorDiv)
+            inner = atom.num - Poly.const(d - 1) if coef > 0 else atom.num
+            for m, c in inner.terms.items():
                 key = tuple(sorted(m + rest, key=atom_text))
-                out[key] = out.get(key, 0) + Fraction(coef * c) / d
+                out[key] = out.get(key, 0) + coef * c * (common // d)
         terms = {m: c for m, c in out.items() if c}
         if len(terms) > MAX_WORK:
             return None
-        if not replaced:
-            break
-    return _shifted(terms)
+    bound = _shifted(terms)
+    return None if bound is None else -(-bound // scale)
+
+
+def _divisor(a: Atom) -> int:
+    return (a.den.as_int() or 1) if isinstance(a, FloorDiv) else 1
 
 
 def _quotient(mono: Monomial) -> int:
