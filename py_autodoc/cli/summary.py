@@ -13,7 +13,16 @@ from rich.text import Text
 
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
-from py_autodoc.report.schema import DiagnosticInfo, DimValue, Layer, OpTotals, Report, RiskSignal, ValueInfo
+from py_autodoc.report.schema import (
+    DiagnosticInfo,
+    DimValue,
+    Layer,
+    OpTotals,
+    RepeatInfo,
+    Report,
+    RiskSignal,
+    ValueInfo,
+)
 
 MAX_WIDTH = 120
 TOP_LAYERS = 10
@@ -22,6 +31,7 @@ WIDE = 100
 """Columns from which there is room for the module of a layer."""
 MAX_VALUES = 8
 MAX_DIAGNOSTICS = 8
+MAX_REPEATS = 6
 MAX_FINDINGS = 12
 LISTED = ("high", "medium")
 """Severities of findings that are listed; of the others there is a count."""
@@ -48,6 +58,8 @@ def _parts(report: Report, width: int) -> Iterable[RenderableType]:
     yield _interface(report, width)
     if report.dims:
         yield _dims(report)
+    if report.repeats:
+        yield _repeats(report.repeats)
     layers = _heaviest(report)
     if layers:
         yield _section(_layers_title(report), _layers(report, layers, width))
@@ -155,6 +167,21 @@ def _dims(report: Report) -> RenderableType:
         rest = " …" if len(free) > 3 else ""
         parts.append(Text(f"Costs need numbers: {flags}{rest}  (or --assume)", style=_WARN))
     return _section("Dimensions", Group(*parts))
+
+
+def _repeats(found: list[RepeatInfo]) -> RenderableType:
+    """``BertLayer ×12``; what repeats alike in several places once."""
+    places: dict[tuple[str, int], int] = {}
+    for repeat in found:
+        key = (repeat.name, repeat.count)
+        places[key] = places.get(key, 0) + 1
+    parts = [
+        f"{_clean(name, 40)} ×{count:,}" + (f" in {times:,} places" if times > 1 else "")
+        for (name, count), times in places.items()
+    ]
+    more = f" · … {len(parts) - MAX_REPEATS:,} more" if len(parts) > MAX_REPEATS else ""
+    line = Text.assemble(("Repeats", _HEAD), "  ", " · ".join(parts[:MAX_REPEATS]) + more)
+    return Padding(line, (0, 0, 1, 0))
 
 
 def _quoted(name: str) -> str:

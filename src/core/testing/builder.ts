@@ -246,6 +246,7 @@ export function emptyPayload(name: string): GraphPayload {
       inputs: [[]],
       outputs: [[]]
     },
+    repeats: { count: [], size: [], name: [], scopes: [], nodes: [] },
     scopes: { parent: [], label: [], type: [], origin: [] },
     nodes: {
       op: [],

@@ -133,6 +133,7 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       inputs: [[0]],
       outputs: [[last]]
     },
+    repeats: { count: [], size: [], name: [], scopes: [], nodes: [] },
     scopes: {
       parent: [-1, ...each.map(() => 0)],
       label: ['net', ...each.map(b => `block.${b}`)],

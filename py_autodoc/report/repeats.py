@@ -1,0 +1,81 @@
+"""Repeats as the report and the viewer's payload tell them."""
+
+from __future__ import annotations
+
+from py_autodoc.blocks.model import Repeat
+from py_autodoc.graph.model import Model
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.labels import cut
+from py_autodoc.report.schema import RepeatColumns, RepeatInfo
+from py_autodoc.report.scopes import SUBGRAPH, ScopeTree
+
+MAX_MEMBER_NODES = 200_000
+"""Node ids listed in all repeats together; repeats beyond have their count and scopes only."""
+MAX_SCOPES = 1000
+"""Scopes listed of one repeat."""
+SHOWN_OPS = 3
+"""Operators that name a repeat without a better name."""
+
+
+def repeats(analysis: Analysis) -> list[RepeatInfo]:
+    """The repeats of a model, those that cover most nodes first."""
+    found: list[RepeatInfo] = []
+    room = MAX_MEMBER_NODES
+    for repeat in analysis.structure.repeats:
+        size = len(repeat.members[0])
+        room -= size * repeat.count
+        found.append(
+            RepeatInfo(
+                count=repeat.count,
+                size=size,
+                name=repeat_name(analysis.model, repeat),
+                type=cut(repeat.type),
+                scopes=[cut("/".join(path)) for path in repeat.scopes[:MAX_SCOPES]],
+                members=[list(part) for part in repeat.members] if room >= 0 else [],
+            )
+        )
+    return found
+
+
+def repeat_name(model: Model, repeat: Repeat) -> str:
+    """The class of the parts, else the name of the list they are in, else their first operators."""
+    if repeat.type:
+        return cut(repeat.type)
+    stems = {path[-1].rstrip("0123456789").rstrip("._-") for path in repeat.scopes}
+    if len(stems) == 1 and stems != {""}:
+        return cut(stems.pop())
+    lists = {path[-2] if len(path) > 1 else "" for path in repeat.scopes}
+    if len(lists) == 1 and lists != {""}:
+        return cut(lists.pop())
+    ops = dict.fromkeys(model.nodes[node].op_type for node in repeat.members[0])
+    ops.pop("ConstantOfShape", None)
+    return cut("-".join(list(ops)[:SHOWN_OPS]) + ("…" if len(ops) > SHOWN_OPS else ""))
+
+
+def repeat_columns(analysis: Analysis, tree: ScopeTree) -> RepeatColumns:
+    """The repeats for folding: by scope where each part is one scope, by nodes otherwise."""
+    found = analysis.structure.repeats
+    scopes = [_scopes(analysis.model, tree, repeat) for repeat in found]
+    return RepeatColumns(
+        count=[repeat.count for repeat in found],
+        size=[len(repeat.members[0]) for repeat in found],
+        name=[repeat_name(analysis.model, repeat) for repeat in found],
+        scopes=scopes,
+        nodes=[
+            [] if known else [node for part in repeat.members for node in part]
+            for repeat, known in zip(found, scopes, strict=True)
+        ],
+    )
+
+
+def _scopes(model: Model, tree: ScopeTree, repeat: Repeat) -> list[int]:
+    """Scope ids of the parts. A part's first node lies in the scope or deeper."""
+    found = []
+    for path, part in zip(repeat.scopes, repeat.members, strict=False):
+        node = model.nodes[part[0]]
+        scope = tree.node[node.id]
+        for _ in range(len(node.scope) - len(path)):
+            if scope >= 0 and tree.origin[scope] != SUBGRAPH:
+                scope = tree.parent[scope]
+        found.append(scope)
+    return found if all(scope >= 0 for scope in found) and len(set(found)) == repeat.count else []
