@@ -12,7 +12,7 @@ from py_autodoc.blocks.model import Attention, Found, Repeat, Structure, Verdict
 from py_autodoc.graph.model import Model, TypeTable
 
 BEFORE_MLP = ("norm.find_normalizations", "conv.find_conv_blocks", "residual.find_residuals")
-AFTER_MLP = ("embedding.find_embeddings", "head.find_heads")
+AFTER_MLP = ("embedding.find_embeddings", "head.find_heads", "recurrent.find_recurrent")
 """``module.function`` in this package: ``(flow) -> list[Found]``."""
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,6 @@ from py_autodoc.blocks.ops import (
     block,
     dim,
     is_linear,
-    matrix,
     next_node,
     op,
     output,
@@ -268,9 +267,3 @@ def _merged(flow: Flow, halves: _Halves) -> list[_Chain]:
             following = chains.get(following.layers[-1])
         found.append(chain)
     return found
-
-
-def weight_rank(flow: Flow, number: int) -> int | None:
-    """Dimensions of a dense layer's matrix: three for a batch of experts."""
-    shape = flow.shape(matrix(flow, number))
-    return None if shape is None else len(shape)

@@ -1,0 +1,248 @@
+"""Embeddings: table lookups by index and their sums, and images cut into patches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from py_autodoc.blocks.flow import COPIES, RESHAPES, Flow
+from py_autodoc.blocks.model import Fact, Found
+from py_autodoc.blocks.ops import PASS, block, dim, floating, is_linear, next_node, op, output
+from py_autodoc.graph.model import TensorKind
+
+_FUSED = frozenset({"EmbedLayerNormalization", "QEmbedLayerNormalization"})
+_LOOKUPS = frozenset({"Gather", "GatherBlockQuantized", "ATen"})
+_MAX_STEPS = 12
+_FEW_TYPES = 16
+"""Tables of segment types have no more rows."""
+_POSITIONS = frozenset({"Range", "CumSum", "Shape", "Size", "NonZero"})
+_TOKENS = PASS | RESHAPES | frozenset({"Concat", "Slice", "Pad", "Where", "Clip"})
+_MAX_SOURCES = 64
+
+
+def find_embeddings(flow: Flow) -> list[Found]:
+    """Blocks of kind ``embedding``.
+
+    Variants: ``token``, ``position``, ``type`` joined by ``+`` when the tables are summed, ``one-hot``,
+    ``patch`` (with ``+position`` when one is added). Facts: rows (of the largest table), size
+    (features), tables; of patches: kernel, channels, size.
+    """
+    sums: dict[int, _Sum] = {}
+    found: list[Found] = []
+    for number in flow.order:
+        name = op(flow, number)
+        if name in _FUSED:
+            found.append(_fused(flow, number))
+        elif name in _LOOKUPS:
+            _lookup(flow, number, sums)
+        elif name == "Conv":
+            patch = _patch(flow, number)
+            if patch is not None:
+                found.append(patch)
+        elif is_linear(flow, number):
+            one_hot = _one_hot(flow, number)
+            if one_hot is not None:
+                found.append(one_hot)
+    lookups = list(sums.values())
+    for entry in lookups:
+        if entry.alive:
+            _add_up(flow, entry, sums)
+    inside = {n for block_found in found for n in block_found.nodes}
+    return found + [
+        entry.found(flow)
+        for entry in lookups
+        if entry.alive and not entry.relative(flow) and not entry.nodes <= inside
+    ]
+
+
+@dataclass(slots=True)
+class _Sum:
+    """Lookups whose results are added."""
+
+    anchor: int
+    nodes: set[int]
+    parts: list[tuple[str, int | None]] = field(default_factory=list)
+    output: int = -1
+    alive: bool = True
+    """False once it is a part of another sum."""
+
+    def found(self, flow: Flow) -> Found:
+        """As a block."""
+        order = ("token", "position", "type")
+        kinds = sorted({kind for kind, _ in self.parts}, key=order.index)
+        rows = [n for _, n in self.parts if n is not None]
+        facts: dict[str, Fact] = {
+            "rows": max(rows) if rows else None,
+            "size": dim(flow, self.output, -1),
+            "tables": len(self.parts),
+        }
+        return block(flow, "embedding", self.nodes, self.anchor, variant="+".join(kinds), facts=facts)
+
+    def relative(self, flow: Flow) -> bool:
+        """A table of biases for attention scores: one constant map, moved to heads × queries × keys."""
+        number, passed = next_node(flow, self.output, PASS | RESHAPES)
+        moved = any(op(flow, n) == "Transpose" for n in passed) or op(flow, number) == "Transpose"
+        return len(self.parts) == 1 and moved and flow.constant(self.output)
+
+
+def _lookup(flow: Flow, number: int, sums: dict[int, _Sum]) -> None:
+    """A Gather of rows, added to those it is summed with."""
+    node = flow.node(number)
+    if len(node.inputs) < 2 or min(node.inputs[:2]) < 0 or output(flow, number) < 0:
+        return
+    table, indices = node.inputs[0], node.inputs[1]
+    shape, made = flow.shape(table), flow.shape(output(flow, number))
+    if not flow.constant(table) or not floating(flow, table) or shape is None or len(shape) != 2:
+        return
+    if node.attributes.get("axis", 0) not in (0, -2) or made is None or len(made) < 2 or 1 in shape[1:]:
+        return
+    rows = shape[0] if isinstance(shape[0], int) else None
+    entry = _Sum(number, {number})
+    entry.parts.append((_kind(flow, indices, rows), rows))
+    entry.output = output(flow, number)
+    sums[entry.output] = entry
+
+
+def _add_up(flow: Flow, entry: _Sum, sums: dict[int, _Sum]) -> None:
+    """Follow the result into sums with other embeddings and constant positions."""
+    for _ in range(_MAX_STEPS):
+        number, passed = next_node(flow, entry.output)
+        if op(flow, number) not in ("Add", "Sum") or output(flow, number) < 0:
+            return
+        before = output(flow, passed[-1]) if passed else entry.output
+        others = [t for t in flow.node(number).inputs if t >= 0 and t != before]
+        if len(others) != 1:
+            return
+        other = sums.get(flow.back(others[0], PASS))
+        if other is not None and other.alive and other is not entry:
+            other.alive = False
+            entry.nodes |= other.nodes
+            entry.parts += other.parts
+            entry.anchor = min(entry.anchor, other.anchor)
+        elif _constant_positions(flow, others[0], before):
+            entry.parts.append(("position", dim(flow, others[0], -2)))
+        else:
+            return
+        entry.nodes |= {*passed, number}
+        entry.output = output(flow, number)
+        sums[entry.output] = entry
+
+
+def _constant_positions(flow: Flow, tensor: int, like: int) -> bool:
+    """A constant with one vector a position."""
+    shape, other = flow.shape(tensor), flow.shape(like)
+    if not flow.constant(tensor) or shape is None or other is None or len(other) < 2:
+        return False
+    return len(shape) >= 2 and shape[-1] == other[-1] and shape[-2] not in (1, None)
+
+
+def _kind(flow: Flow, indices: int, rows: int | None) -> str:
+    """``token`` when a graph input chooses freely, ``position`` when counting does, ``type`` of few rows."""
+    if rows is not None and rows <= _FEW_TYPES:
+        return "type"
+    if flow.constant(indices):
+        return "position"
+    stack, seen = [indices], {indices}
+    counted = False
+    while stack and len(seen) < _MAX_SOURCES:
+        tensor = stack.pop()
+        number = flow.producer(tensor)
+        if number < 0:
+            if flow.model.tensors[tensor].kind in (TensorKind.INPUT, TensorKind.OUTER, TensorKind.ACTIVATION):
+                return "position" if counted else "token"
+            continue
+        if op(flow, number) in _POSITIONS:
+            counted = True
+            continue
+        follow = flow.data(number)
+        if op(flow, number) in COPIES | RESHAPES:
+            follow = follow[:1]
+        for other in follow:
+            if other not in seen:
+                seen.add(other)
+                stack.append(other)
+    return "position" if counted else "token"
+
+
+def _fused(flow: Flow, number: int) -> Found:
+    node = flow.node(number)
+    tables = [t for t in node.inputs[2:5] if t >= 0]
+    kinds = [kind for kind, t in zip(("token", "position", "type"), node.inputs[2:5], strict=False) if t >= 0]
+    facts: dict[str, Fact] = {
+        "rows": dim(flow, tables[0], 0) if tables else None,
+        "size": dim(flow, output(flow, number), -1) if output(flow, number) >= 0 else None,
+        "tables": len(tables),
+    }
+    return block(flow, "embedding", [number], number, variant="+".join(kinds), facts=facts)
+
+
+def _one_hot(flow: Flow, number: int) -> Found | None:
+    """A product of one-hot rows with a table."""
+    data = flow.data(number)
+    if len(data) != 1:
+        return None
+    passed = list(flow.chain_back(data[0], PASS | RESHAPES))
+    maker = flow.producer(flow.back(data[0], PASS | RESHAPES))
+    # Some exporters compare the indices with 0 … n-1 instead.
+    compared = op(flow, maker) == "Equal" and len(flow.weights(maker)) == 1
+    if op(flow, maker) != "OneHot" and not compared:
+        return None
+    table = flow.weights(number)[0]
+    facts: dict[str, Fact] = {
+        "rows": dim(flow, table, 0),
+        "size": dim(flow, output(flow, number), -1),
+        "tables": 1,
+    }
+    return block(flow, "embedding", [maker, *passed, number], number, variant="one-hot", facts=facts)
+
+
+def _patch(flow: Flow, number: int) -> Found | None:
+    """A convolution of the input image whose steps are as long as its kernel, laid out as tokens."""
+    node = flow.node(number)
+    kernel, strides = node.attributes.get("kernel_shape"), node.attributes.get("strides")
+    weights = flow.shape(node.inputs[1]) if len(node.inputs) > 1 else None
+    if kernel is None and weights is not None:
+        kernel = [d if isinstance(d, int) else 0 for d in weights[2:]]
+    if not kernel or not strides or list(kernel) != list(strides) or max(kernel) < 2:
+        return None
+    if node.attributes.get("group", 1) != 1 or flow.producer(_image(flow, node.inputs[0])) >= 0:
+        return None
+    tensor, nodes, made = output(flow, number), [number], flow.shape(output(flow, number))
+    number_after, passed = next_node(flow, tensor, PASS | RESHAPES)
+    tokens = output(flow, passed[-1]) if passed else -1
+    shape = flow.shape(tokens) if tokens >= 0 else None
+    if made is None or shape is None or len(shape) != 3 or not passed:
+        return None
+    nodes += passed
+    parts = ["patch"]
+    for _ in range(3):
+        name = op(flow, number_after)
+        others = [t for t in flow.node(number_after).inputs if t != tokens] if number_after >= 0 else []
+        if name == "Concat" and all(flow.constant(t) for t in others):
+            nodes.append(number_after)
+        elif name == "Add" and len(others) == 1 and _constant_positions(flow, others[0], tokens):
+            nodes.append(number_after)
+            parts.append("position")
+        else:
+            break
+        tokens = output(flow, number_after)
+        number_after = flow.only_consumer(tokens) if tokens >= 0 else -1
+    facts: dict[str, Fact] = {
+        "kernel": "x".join(str(k) for k in kernel),
+        "channels": dim(flow, node.inputs[0], 1),
+        "size": dim(flow, output(flow, number), 1),
+    }
+    return block(flow, "embedding", nodes, number, variant="+".join(parts), facts=facts)
+
+
+def _image(flow: Flow, tensor: int) -> int:
+    """The tensor behind casts, layout and arithmetic with constants: how an image is prepared."""
+    for _ in range(_MAX_STEPS):
+        tensor = flow.back(tensor, PASS | RESHAPES)
+        number = flow.producer(tensor)
+        if op(flow, number) not in ("Sub", "Mul", "Div", "Add", "Pad", "Resize"):
+            return tensor
+        data = flow.data(number)
+        if len(data) != 1:
+            return tensor
+        tensor = data[0]
+    return tensor
