@@ -1,0 +1,161 @@
+"""How much of a model is convolution, dense, recurrent …: layers, weights and multiply-accumulates.
+
+The multiply-accumulates here are those of layers with a stored weight, good enough to compare kinds;
+exact ones of every operator are the cost engine's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.products import BLOCKED, CONVS, MS, product, projection, stored
+from py_autodoc.graph.model import Shape
+
+CONV, DENSE, RECURRENT, EMBEDDING = "convolution", "dense", "recurrent", "embedding"
+TRANSPOSED = frozenset({"ConvTranspose"})
+RECURRENTS = frozenset({"LSTM", "GRU", "RNN", f"{MS}DynamicQuantizeLSTM", f"{MS}AttnLSTM"})
+
+
+@dataclass(slots=True)
+class Kind:
+    """Layers of one kind."""
+
+    layers: int = 0
+    weights: int = 0
+    """Elements of the stored weights."""
+    macs: int = 0
+    """At 1 for sizes that are not known."""
+
+
+@dataclass(slots=True)
+class Inventory:
+    """Layers with weights by kind, and the operators of the model."""
+
+    kinds: dict[str, Kind] = field(
+        default_factory=lambda: {k: Kind() for k in (CONV, DENSE, RECURRENT, EMBEDDING)}
+    )
+    ops: dict[str, int] = field(default_factory=dict)
+    """Operator (``domain::Op``) → nodes, Constant nodes left out."""
+    spatial: int = 0
+    """Convolutions with a kernel over more than one position."""
+    token_tables: list[int] = field(default_factory=list)
+    """Rows of the tables that are looked up by a graph input."""
+    patches: list[tuple[int, ...]] = field(default_factory=list)
+    """Kernels of convolutions that cut a graph input into patches (stride = kernel > 1)."""
+    settled: bool = True
+    """False when some output sizes are unknown: MACs then follow the weights."""
+
+    @property
+    def layers(self) -> int:
+        """Layers with a weight but embeddings."""
+        return sum(kind.layers for name, kind in self.kinds.items() if name != EMBEDDING)
+
+    def share(self, name: str) -> float:
+        """Share of a kind in the multiply-accumulates of all weight layers; 0 where there are none."""
+        total = sum(kind.macs for kind in self.kinds.values())
+        return self.kinds[name].macs / total if total else 0.0
+
+    def count(self, *ops: str) -> int:
+        """Nodes of these operators."""
+        return sum(self.ops.get(op, 0) for op in ops)
+
+
+def take(flows: list[Flow]) -> Inventory:
+    """The inventory of all graphs of a model. Linear."""
+    found = Inventory()
+    for flow in flows:
+        for number in flow.order:
+            op = flow.op(number)
+            found.ops[op] = found.ops.get(op, 0) + 1
+            if op in CONVS or op in TRANSPOSED:
+                _convolution(flow, number, op, found)
+            elif op in RECURRENTS:
+                _recurrent(flow, number, found)
+            elif op == "Gather":
+                _table(flow, number, found)
+            else:
+                _dense(flow, number, op, found)
+    return found
+
+
+def _add(found: Inventory, kind: str, weights: int, macs: int | None) -> None:
+    entry = found.kinds[kind]
+    entry.layers += 1
+    entry.weights += weights
+    entry.macs += weights if macs is None else macs
+    found.settled = found.settled and macs is not None
+
+
+def elements(shape: Shape | None) -> int:
+    """Product of the known sizes of a shape; 0 for an unknown rank."""
+    return 0 if shape is None else prod(d for d in shape if isinstance(d, int))
+
+
+def _whole(shape: Shape | None) -> bool:
+    return shape is not None and all(isinstance(d, int) for d in shape)
+
+
+def _convolution(flow: Flow, number: int, op: str, found: Inventory) -> None:
+    node = flow.node(number)
+    at = 3 if op == "QLinearConv" else 1
+    if len(node.inputs) <= at or node.inputs[at] < 0 or node.inputs[0] < 0 or not node.outputs:
+        return
+    weight = flow.shape(node.inputs[at])
+    if not weight or not _whole(weight) or elements(weight) < 1 or not stored(flow, node.inputs[at]):
+        return
+    # Each output position uses every weight once; a transposed one uses them at each input position.
+    grid = flow.shape(node.inputs[0] if op in TRANSPOSED else node.outputs[0])
+    positions = elements(grid[:1] + grid[2:]) if grid is not None and len(grid) > 2 else 1
+    known = grid is not None and all(isinstance(d, int) for d in grid[2:])
+    _add(found, CONV, elements(weight), elements(weight) * positions if known else None)
+    kernel = tuple(d for d in weight[2:] if isinstance(d, int))
+    found.spatial += any(k > 1 for k in kernel)
+    strides = node.attributes.get("strides")
+    cuts = isinstance(strides, list | tuple) and tuple(strides) == kernel and min(kernel, default=1) > 1
+    if cuts and flow.producer(flow.back(node.inputs[0])) < 0:
+        found.patches.append(kernel)
+
+
+def _recurrent(flow: Flow, number: int, found: Inventory) -> None:
+    node = flow.node(number)
+    weights = sum(elements(flow.shape(i)) for i in node.inputs[1:3] if i >= 0)
+    grid = flow.shape(node.inputs[0]) if node.inputs and node.inputs[0] >= 0 else None
+    known = grid is not None and len(grid) == 3 and isinstance(grid[0], int)
+    _add(found, RECURRENT, weights, weights * elements(grid[:2]) if known and grid else None)
+
+
+def _table(flow: Flow, number: int, found: Inventory) -> None:
+    """A lookup in a stored 2-D table of floats, as an embedding is."""
+    inputs = flow.node(number).inputs
+    if len(inputs) < 2 or inputs[0] < 0 or not stored(flow, inputs[0]):
+        return
+    shape = flow.shape(inputs[0])
+    if not shape or len(shape) != 2 or flow.types.dtypes[inputs[0]] in (6, 7, 9):
+        return
+    entry = found.kinds[EMBEDDING]
+    entry.layers += 1
+    entry.weights += elements(shape)
+    if isinstance(shape[0], int) and fed(flow, inputs[1]):
+        found.token_tables.append(shape[0])
+
+
+def fed(flow: Flow, tensor: int) -> bool:
+    """True for a graph input that was cast or reshaped at most."""
+    through = frozenset(
+        {"Reshape", "Cast", "Squeeze", "Unsqueeze", "Identity", "Clip", "Expand", "Transpose"}
+    )
+    tensor = flow.back(tensor, through)
+    return tensor in flow.model.graphs[flow.graph].inputs and not flow.constant(tensor)
+
+
+def _dense(flow: Flow, number: int, op: str, found: Inventory) -> None:
+    if op not in BLOCKED and product(flow, number) is None:
+        return
+    made, out = projection(flow, number), flow.shape(flow.node(number).outputs[0])
+    if made is None or made.width_in is None or made.width_out is None:
+        return
+    weights = made.width_in * made.width_out
+    known = out is not None and _whole(out[1:])  # a batch of unknown size counts as 1
+    _add(found, DENSE, weights, elements(out) * made.width_in if known else None)

@@ -1,0 +1,65 @@
+"""Which attention layers a layer reads, directly or through others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.model import Attention
+
+MAX_LAYERS = 2048
+"""Layers beyond are left out: the sets are bit masks of this width, one a tensor."""
+
+
+def upstream(flow: Flow, layers: Sequence[Attention]) -> list[int]:
+    """For each layer, a bit mask of the layers that it depends on. One pass over the graph.
+
+    ``layers`` are those of this graph, in any order; bit i stands for ``layers[i]``.
+    """
+    layers = layers[:MAX_LAYERS]
+    bits = {layer.anchor: 1 << i for i, layer in enumerate(layers)}
+    behind: dict[int, int] = {}
+    at_anchor: dict[int, int] = {}
+    for number in flow.order:
+        node = flow.node(number)
+        mask = 0
+        for tensor in node.inputs:
+            mask |= behind.get(tensor, 0)
+        own = bits.get(number, 0)
+        if own:
+            at_anchor[number] = mask
+            mask |= own
+        if mask:
+            for tensor in node.outputs:
+                if tensor >= 0:
+                    behind[tensor] = mask
+    return [at_anchor.get(layer.anchor, 0) for layer in layers]
+
+
+def towers(masks: Sequence[int]) -> list[list[int]]:
+    """Layers in groups that do not read each other, each in the order given."""
+    group: list[int] = []  # layer → representative, by union of what reads what
+    for layer, mask in enumerate(masks):
+        group.append(layer)
+        while mask:
+            low = mask & -mask
+            other = low.bit_length() - 1
+            mask ^= low
+            if other < layer:
+                _join(group, layer, other)
+    found: dict[int, list[int]] = {}
+    for layer in range(len(group)):
+        found.setdefault(_head(group, layer), []).append(layer)
+    return list(found.values())
+
+
+def _head(group: list[int], layer: int) -> int:
+    while group[layer] != layer:
+        group[layer] = group[group[layer]]
+        layer = group[layer]
+    return layer
+
+
+def _join(group: list[int], a: int, b: int) -> None:
+    a, b = _head(group, a), _head(group, b)
+    group[max(a, b)] = min(a, b)

@@ -1,0 +1,215 @@
+"""What kind of network a model is, by its layers, their shares and its outputs; with the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from py_autodoc.blocks import outputs
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.inventory import CONV, DENSE, RECURRENT, Inventory, take
+from py_autodoc.blocks.model import Attention, Found, Repeat, Verdict
+from py_autodoc.blocks.state_space import depthwise_sequences, selective_scans
+from py_autodoc.blocks.transformer import judge as judge_transformer
+from py_autodoc.graph.model import Model, TypeTable
+
+_CLASSICAL = ("TreeEnsemble", "SVM", "LinearClassifier", "LinearRegressor")
+_OWN = ("", "ai.onnx.ml", "com.microsoft", "ai.onnx.preview", "ai.onnx.training", "ai.onnx.preview.training")
+_MIXED = 0.3
+"""Share of the multiply-accumulates from which convolutions beside attention make a hybrid."""
+_MIXED_LAYERS = 10
+_SIDE = 0.05
+"""Share from which recurrent layers count at all."""
+_MANY = 3
+
+
+def verdict(
+    model: Model,
+    types: TypeTable,
+    found: Iterable[Found],
+    attention: Sequence[Attention],
+    repeats: Sequence[Repeat],
+) -> Verdict:
+    """The family of a network. ``unknown`` when nothing speaks clearly for one.
+
+    Shares are those of layers with stored weights in the multiply-accumulates of all such layers.
+    """
+    flows = [flow for graph in model.graphs if (flow := Flow(model, types, graph.id)).order]
+    if not flows:
+        return Verdict("unknown", 0.0, ("the graph has no operators",))
+    return _Case(model, flows, tuple(found), attention, repeats).decide()
+
+
+class _Case:
+    """One model and what is known of it."""
+
+    def __init__(
+        self,
+        model: Model,
+        flows: list[Flow],
+        found: tuple[Found, ...],
+        attention: Sequence[Attention],
+        repeats: Sequence[Repeat],
+    ) -> None:
+        self.model = model
+        self.flows = flows
+        self.main = flows[0]
+        self.found = found
+        self.attention = attention
+        self.repeats = repeats
+        self.stock: Inventory = take(flows)
+        self.scans = sum(map(selective_scans, flows))
+
+    def decide(self) -> Verdict:
+        """The first family that has signs."""
+        for rule in (self._classical, self._seen_by_outputs, self._mixed, self._attentive, self._state_space,
+                     self._recurrent, self._convolutional, self._dense):  # fmt: skip
+            made = rule()
+            if made is not None:
+                family, confidence, lines = made
+                sure = confidence * (0.6 if self._foreign() else 1.0)
+                return Verdict(family, round(sure, 2), (*lines, *self._asides()))
+        return Verdict("unknown", 0.0, tuple(self._nothing()))
+
+    # ---------------------------------------------------------------- families
+
+    def _classical(self) -> _Made:
+        trees = [
+            (op.partition("::")[2], n) for op, n in self.stock.ops.items() if op.startswith("ai.onnx.ml::")
+        ]
+        known = [f"{n} {op}" for op, n in trees if op.startswith(_CLASSICAL)]
+        if not known or self.stock.layers:
+            return None
+        return "classical-ml", 0.95, [f"{', '.join(known)} and no layer of a neural network"]
+
+    def _seen_by_outputs(self) -> _Made:
+        """Detectors and segmenters: what comes out decides, whatever computes it."""
+        if not self.stock.layers:
+            return None
+        for family, look in (("detector", outputs.detector), ("segmenter", outputs.segmenter)):
+            signs = look(self.main, self.stock.ops)
+            if signs is not None:
+                lines = [signs[1], *self._attention_line(), *self._convolution_line()]
+                return family, signs[0], lines
+        return None
+
+    def _mixed(self) -> _Made:
+        """Two ways of mixing positions that both matter."""
+        conv = self.stock.kinds[CONV]
+        recurrent = self.stock.share(RECURRENT)
+        if self.attention and self.scans:
+            return "hybrid", 0.85, [*self._attention_line(), f"{self.scans} selective state-space layers"]
+        if self.attention and conv.layers >= _MIXED_LAYERS and self.stock.share(CONV) >= _MIXED:
+            return "hybrid", 0.8, [*self._attention_line(), *self._convolution_line()]
+        if self.attention and recurrent >= _SIDE:
+            return "hybrid", 0.8, [*self._attention_line(), self._recurrent_line()]
+        if conv.layers >= _MANY and self.stock.share(CONV) >= _SIDE and recurrent >= _SIDE:
+            return "hybrid", 0.75, [self._recurrent_line(), *self._convolution_line()]
+        return None
+
+    def _attentive(self) -> _Made:
+        if not self.attention:
+            return None
+        family, confidence, lines = judge_transformer(self.main, self.attention, self.stock)
+        return family, confidence, lines
+
+    def _state_space(self) -> _Made:
+        if not self.scans:
+            return None
+        short = sum(map(depthwise_sequences, self.flows))
+        lines = [f"{self.scans} layers with a decay exp(Δ·A), Δ from a Softplus, and no attention"]
+        if short:
+            lines.append(f"{short} depthwise convolutions along the sequence")
+        return "state-space", 0.9 if short else 0.7, lines
+
+    def _recurrent(self) -> _Made:
+        if not self.stock.kinds[RECURRENT].layers or self.stock.share(RECURRENT) < _SIDE:
+            return None
+        return "recurrent", 0.9, [self._recurrent_line()]
+
+    def _convolutional(self) -> _Made:
+        conv, share = self.stock.kinds[CONV], self.stock.share(CONV)
+        if self.stock.layers < 2 or not conv.layers:
+            return None
+        lines = self._convolution_line()
+        if share >= 0.5 and self.stock.spatial:
+            return "cnn", 0.95 if conv.layers >= _MANY else 0.7, lines
+        if self.stock.spatial >= _MANY:
+            return "cnn", 0.85, [*lines, "nothing else mixes positions: no attention, no recurrence"]
+        return None
+
+    def _dense(self) -> _Made:
+        dense = self.stock.kinds[DENSE]
+        if dense.layers < 2 or self.stock.share(DENSE) < 0.8:
+            return None
+        share = _percent(self.stock.share(DENSE))
+        lines = [f"{dense.layers} dense layers carry {share} of {self._measure()}"]
+        return "mlp", 0.9 if not self.stock.spatial else 0.7, [*lines, "no attention, no recurrence"]
+
+    # ---------------------------------------------------------------- lines
+
+    def _attention_line(self) -> list[str]:
+        if not self.attention:
+            return []
+        crossing = sum(layer.kind == "cross" for layer in self.attention)
+        beside = f", {crossing} of them cross attention" if crossing else ""
+        return [f"{len(self.attention)} attention layers{beside}"]
+
+    def _convolution_line(self) -> list[str]:
+        conv = self.stock.kinds[CONV]
+        if not conv.layers:
+            return []
+        carries = "carry" if conv.layers > 1 else "carries"
+        return [
+            f"{conv.layers} convolution{'s' if conv.layers > 1 else ''} {carries} "
+            f"{_percent(self.stock.share(CONV))} of {self._measure()}"
+        ]
+
+    def _recurrent_line(self) -> str:
+        kind = self.stock.kinds[RECURRENT]
+        return (
+            f"{kind.layers} recurrent layer{'s' if kind.layers > 1 else ''} with "
+            f"{_percent(self.stock.share(RECURRENT))} of {self._measure()}"
+        )
+
+    def _measure(self) -> str:
+        return "the MACs of the weight layers" if self.stock.settled else "the weight layers' work"
+
+    def _asides(self) -> list[str]:
+        """Facts that refine the picture but decide nothing."""
+        lines = []
+        experts = sum(block.kind == "moe" for block in self.found)
+        if experts:
+            lines.append(f"{experts} mixtures of experts")
+        joins = sum(block.kind == "residual" for block in self.found)
+        if joins:
+            lines.append(f"{joins} residual connections")
+        longest = max(
+            self.repeats, key=lambda run: (run.count * len(run.members[0]), run.count), default=None
+        )
+        if longest is not None and longest.count > 1:
+            lines.append(f"{longest.type or 'one part'} is repeated {longest.count} times")
+        foreign = self._foreign()
+        if foreign:
+            lines.append(f"{foreign} operators of other domains, whose work is not known")
+        return lines
+
+    def _foreign(self) -> int:
+        """Operators of domains whose meaning is not known here."""
+        return sum(
+            count for op, count in self.stock.ops.items() if "::" in op and op.partition("::")[0] not in _OWN
+        )
+
+    def _nothing(self) -> list[str]:
+        kinds = [f"{k.layers} {name} layers" for name, k in self.stock.kinds.items() if k.layers]
+        return [f"only {', '.join(kinds)}" if kinds else "no layer with weights", *self._asides()]
+
+
+_Made = tuple[str, float, list[str]] | None
+
+
+def _percent(share: float) -> str:
+    """A share with one decimal; 100 % only when it is all."""
+    text = f"{100 * share:.1f}".removesuffix(".0")
+    if text == "100" and share < 1:
+        return "more than 99.9 %"
+    return f"{text} %"
