@@ -44,6 +44,23 @@ def test_fires(context, variant, severity):
     assert finding.evidence == {"variant": variant, "blocks": 2, "residual_blocks": 3}
 
 
+@pytest.mark.parametrize(("join", "variant"), [("Concat", "concat"), ("Sub", "subtractive"), ("Add", "")])
+def test_fires_on_recognised_blocks(join, variant):
+    """From the graph to the finding, by the recognisers."""
+    net = Net(1, 64, 8, 8)
+    at = "x"
+    for _ in range(3):
+        grown = net.conv(net.relu(net.conv(at, 64)), 64)
+        if join == "Concat":
+            at = net.op("Concat", at, grown, axis=1, width=net.width[at] + 64)
+        else:
+            at = net.op(join, at, grown)
+        at = net.relu(at)
+    findings = found(RULE, net.model(at))
+    assert [f.evidence["variant"] for f in findings] == ([variant] if variant else [])
+    assert all(f.evidence["blocks"] == 3 for f in findings)
+
+
 def test_does_not_fire_on_additions(context):
     assert of(context, "plain", "pre-activation", "plain") == []
     assert of(context, "concat", "plain") == []
