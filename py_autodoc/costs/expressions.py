@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from py_autodoc.costs.control_flow import Runs, graph_runs
 from py_autodoc.costs.engine import NodeCost
@@ -31,7 +31,9 @@ from py_autodoc.graph import bounds, expr
 from py_autodoc.graph.evaluate import Values
 from py_autodoc.graph.model import Model, Node
 from py_autodoc.graph.poly import Monomial, Poly
-from py_autodoc.graph.shapes import SymbolicTypes
+
+if TYPE_CHECKING:  # shape inference is slow to import
+    from py_autodoc.graph.shapes import SymbolicTypes
 
 Metric = Literal["macs", "flops", "read_bytes", "write_bytes", "activation_bytes"]
 METRICS: tuple[Metric, ...] = ("macs", "flops", "read_bytes", "write_bytes", "activation_bytes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from py_autodoc.costs.control_flow import Facts, Trips
 from py_autodoc.costs.engine import CostRun
@@ -11,8 +11,10 @@ from py_autodoc.costs.sizes import Sizes
 from py_autodoc.costs.symbolic import Number, Undecided, Unknown, as_int, wrap
 from py_autodoc.graph import expr
 from py_autodoc.graph.model import Dim, Model, Node, Shape, TensorKind
-from py_autodoc.graph.shapes import SymbolicTypes
 from py_autodoc.graph.values import BITS
+
+if TYPE_CHECKING:  # shape inference is slow to import
+    from py_autodoc.graph.shapes import SymbolicTypes
 
 _MEASURES = frozenset({"Shape", "Size", "Constant"})
 

@@ -11,11 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from py_autodoc.blocks.analyse import structure
+from py_autodoc.blocks.kv_sizes import attention_sizes
 from py_autodoc.blocks.model import Structure
+from py_autodoc.costs.breakdown import Breakdown, breakdown
 from py_autodoc.costs.engine import CostTable, NodeCost, Totals, cost_table, totals
-from py_autodoc.costs.memory import PeakMemory, peak_activation
+from py_autodoc.costs.expressions import Expressions
+from py_autodoc.costs.kv_cache import KVCache, kv_cache
+from py_autodoc.costs.memory import PeakMemory
 from py_autodoc.costs.params import ParamTable, count_params
 from py_autodoc.costs.sizes import Sizes
+from py_autodoc.costs.timeline import Timeline, timeline
 from py_autodoc.errors import AutodocError
 from py_autodoc.findings.registry import Context, Finding
 from py_autodoc.findings.run import findings
@@ -63,7 +68,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """One analysed model. ``peak`` is None when the sweep failed."""
+    """One analysed model. ``timeline``, ``breakdown`` and ``kv_cache`` are None when their stage failed."""
 
     loaded: Loaded
     model: Model
@@ -72,12 +77,21 @@ class Analysis:
     costs: list[NodeCost]
     totals: Totals
     params: ParamTable
-    peak: PeakMemory | None
+    timeline: Timeline | None
+    breakdown: Breakdown | None
+    kv_cache: KVCache | None
     dims: Dims
+    symbolic: Expressions | None
+    """Costs as expressions; None when no input size is free (or the stage failed)."""
     structure: Structure
     findings: tuple[Finding, ...]
     """Risk signals, worst first."""
     diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def peak(self) -> PeakMemory | None:
+        """Peak of live activations; None when the sweep failed."""
+        return self.timeline.peak if self.timeline else None
 
     @property
     def partial(self) -> bool:
@@ -124,9 +138,17 @@ class _Run:
         sums = totals(model, table.nodes)
         params = count_params(model, types, sizes)
         self._enter("memory")
-        peak = self._guard("memory", lambda: peak_activation(model, types, sizes), lambda: None)
+        time = self._guard("memory", lambda: timeline(model, types, sizes), lambda: None)
+        peak = time.peak if time else None
+        split = self._guard(
+            "memory breakdown", lambda: breakdown(model, sizes, params, table.nodes), lambda: None
+        )
+        symbolic = self._guard(
+            "expressions", lambda: self._symbolic(loaded, model, dims, table.nodes), lambda: None
+        )
         self._enter("structure")
         found = self._guard("structure", lambda: structure(model, types), Structure)
+        cache = self._guard("KV cache", lambda: _kv_cache(model, types, found), lambda: None)
         self._enter("findings")
         weights, unread = self._weights(loaded, model, given)
         chosen = settings() if self.options.thresholds is None else self.options.thresholds
@@ -145,8 +167,11 @@ class _Run:
             costs=table.nodes,
             totals=sums,
             params=params,
-            peak=peak,
+            timeline=time,
+            breakdown=split,
+            kv_cache=cache,
             dims=dims,
+            symbolic=symbolic,
             structure=found,
             findings=tuple(risks),
             diagnostics=(
@@ -173,6 +198,28 @@ class _Run:
 
         return self._guard("weights", lambda: read_weights(loaded, model, given, done), lambda: (None, ()))
 
+    def _symbolic(
+        self, loaded: Loaded, model: Model, dims: Dims, costs: list[NodeCost]
+    ) -> Expressions | None:
+        """Costs as expressions in the free sizes of the inputs, whatever they are bound to."""
+        if not dims.symbols:
+            return None
+        from py_autodoc.costs.expressions import expressions
+        from py_autodoc.graph.shapes import infer, infer_symbolic
+
+        given = self.options.input_shapes
+        types = infer_symbolic(loaded, model, given)
+        if types is None:
+            return None
+
+        def reference() -> Sequence[NodeCost]:
+            if all(symbol.value is not None for symbol in dims.symbols):
+                return costs
+            sizes = {symbol.name: symbol.suggested for symbol in dims.symbols} | dict(dims.bindings)
+            return cost_table(model, infer(loaded, model, sizes, given)).nodes
+
+        return expressions(model, types, reference)
+
     def _infer(self, loaded: Loaded, model: Model, dims: Dims) -> TypeTable:
         # Shape inference is half of the import time: not before the file is known to be a model.
         from py_autodoc.graph.shapes import infer
@@ -192,6 +239,10 @@ class _Run:
             message = f"The stage {phase} failed ({type(fault).__name__}); its numbers are unknown."
             self.failures.append(Diagnostic(FAILED, "error", message))
             return fallback()
+
+
+def _kv_cache(model: Model, types: TypeTable, found: Structure) -> KVCache:
+    return kv_cache(model, types, attention_sizes(model, types, found.attention))
 
 
 def gave_up(found: Structure) -> list[Diagnostic]:

@@ -8,6 +8,7 @@ from py_autodoc.graph.model import Model, Node, TensorKind
 from py_autodoc.report import sections
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.blocks import blocks
+from py_autodoc.report.expressions import Texts
 from py_autodoc.report.labels import (
     cut,
     domain_name,
@@ -17,7 +18,9 @@ from py_autodoc.report.labels import (
     node_label,
     wire_shape,
 )
+from py_autodoc.report.memory import memory_info
 from py_autodoc.report.numbers import activation_bytes, of_execution, of_inference
+from py_autodoc.report.repeats import repeats
 from py_autodoc.report.schema import SCHEMA_VERSION, Layer, Report
 from py_autodoc.report.scopes import ScopeTree, scope_tree
 from py_autodoc.report.values import node_attributes
@@ -42,12 +45,14 @@ def build_report(analysis: Analysis, max_layers: int | None = None) -> Report:
         model=sections.model_info(model),
         graph=sections.graph_info(analysis),
         metrics=sections.metrics(analysis),
+        memory=memory_info(analysis),
         coverage=sections.coverage(analysis),
         dims=sections.dims(analysis),
         diagnostics=sections.diagnostics(analysis.diagnostics),
         layers=[maker.layer(node) for node in kept],
         layers_omitted=len(order) - len(kept),
         blocks=blocks(analysis, tree),
+        repeats=repeats(analysis),
         risk_signals=sections.risk_signals(analysis),
     )
 
@@ -83,6 +88,7 @@ class _Layers:
         self.tree = tree
         self.places = [graph_label(analysis.model, graph.id) for graph in analysis.model.graphs]
         self.groups: dict[int, str] = {-1: ""}
+        self.texts = Texts()
         self.names = [cut(tensor.name) for tensor in analysis.model.tensors]
 
     def layer(self, node: Node) -> Layer:
@@ -118,6 +124,7 @@ class _Layers:
             repeat=entry.repeat,
             counted=entry.counted,
             reason=numbers.reason,
+            **self.texts.layer(None if analysis.symbolic is None else analysis.symbolic.nodes[node.id]),
         )
 
     def _first_input(self, node: Node) -> int | None:

@@ -8,8 +8,11 @@ from py_autodoc.graph.model import Model, Shape
 from py_autodoc.report import sections
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.categories import category_of
+from py_autodoc.report.expressions import expression_pool
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
+from py_autodoc.report.memory import memory_info, timeline_columns
 from py_autodoc.report.numbers import activation_bytes, of_inference
+from py_autodoc.report.repeats import repeat_columns
 from py_autodoc.report.schema import (
     SCHEMA_VERSION,
     GraphColumns,
@@ -54,6 +57,8 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         model=sections.model_info(model),
         graph=sections.graph_info(analysis),
         metrics=sections.metrics(analysis),
+        memory=memory_info(analysis),
+        timeline=timeline_columns(analysis.timeline),
         coverage=sections.coverage(analysis),
         dims=sections.dims(analysis),
         diagnostics=sections.diagnostics(analysis.diagnostics),
@@ -64,6 +69,8 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         scopes=ScopeColumns(parent=tree.parent, label=tree.label, type=tree.type, origin=tree.origin),
         nodes=nodes,
         tensors=tensors,
+        expressions=expression_pool(analysis.symbolic),
+        repeats=repeat_columns(analysis, tree),
     )
 
 

@@ -161,25 +161,85 @@ class Layer(_Wire, frozen=True, kw_only=True):
     """False in the branch of an If that the totals leave out because the other one costs more."""
     reason: str = ""
     """Why a number is null."""
+    macs_expr: str | None = None
+    """``macs`` as an expression in the input sizes. This and the next four are null when no input size
+    is free, or when there is no exact expression."""
+    flops_expr: str | None = None
+    """``flops`` as an expression."""
+    read_bytes_expr: str | None = None
+    """``read_bytes`` as an expression."""
+    write_bytes_expr: str | None = None
+    """``write_bytes`` as an expression."""
+    activation_bytes_expr: str | None = None
+    """``activation_bytes`` as an expression."""
+    expr_reason: str = ""
+    """Why there is an expression missing although an input size is free."""
 
 
 class Block(_Wire, frozen=True, kw_only=True):
-    """A group of nodes shown as one box, from scopes or names. Sums are of what is known, per inference."""
+    """A group of nodes shown as one box: a module, or a structure recognised in the graph.
 
+    Sums are of what is known, per inference. A node may be in several blocks.
+    """
+
+    id: int
+    """Its place in ``blocks``."""
+    parent: int | None
+    """The smallest block that holds all of it, null at the top."""
+    kind: str
+    """``module``, or of a structure: conv, depthwise-separable, squeeze-excite, residual, attention, mlp,
+    gated-mlp, moe, normalization, embedding, head, recurrent."""
     name: str
-    """Scope path, ``/``-separated."""
+    """Scope path, ``/``-separated; of a structure its kind and number."""
     type: str
     """Class name, empty when unknown."""
+    variant: str
+    """What refines the kind, see ``docs/blocks.md``; empty when nothing does."""
+    how: str
+    """How it was recognised: ``scope``, ``name``, ``function``, ``structure`` or ``subgraph``."""
+    confidence: float
+    """Between 0 and 1; 1 where there is no other reading."""
     nodes: list[int]
     """Ids of the layers in it, those of inner blocks included."""
+    facts: dict[str, int | float | str | bool | None]
+    """Sizes and names in it, null where unknown."""
     params: int
     """Parameters."""
+    weight_bytes: int | None
+    """Stored bytes of its constants."""
     macs: int | None
     """Of one inference."""
     flops: int | None
     """Of one inference."""
+    read_bytes: int | None
+    """Of one inference, unfused."""
+    write_bytes: int | None
+    """Of one inference, unfused."""
     activation_bytes: int | None
     """Bytes of the outputs."""
+
+
+class RepeatInfo(_Wire, frozen=True, kw_only=True):
+    """A run of isomorphic parts: the same operators, attributes, types and shapes of weights, wired alike."""
+
+    count: int
+    """How many parts."""
+    size: int
+    """Nodes in each."""
+    name: str
+    """What to call a part: its class, the list it is an element of, or its first operators."""
+    type: str
+    """Class name shared by the parts, empty when unknown."""
+    scopes: list[str]
+    """Scope path of each part, empty where parts are no scopes; at most 1,000 are listed.
+
+    A part may lack nodes of its scope that only prepare something for all parts, a mask for example.
+    """
+    members: list[list[int]]
+    """Ids of the layers in each part; ``members[i][k]`` corresponds to ``members[j][k]``.
+
+    Empty in what comes after the first 200,000 ids of all repeats.
+    """
 
 
 class OpTotals(_Wire, frozen=True, kw_only=True):
@@ -222,6 +282,25 @@ class Metrics(_Wire, frozen=True, kw_only=True):
     """Why the peak is null."""
     by_op: list[OpTotals]
     """The same by operator type, heaviest first."""
+    total_macs_expr: str | None = None
+    """``total_macs`` as an expression in the input sizes. This and the next five are null when no input
+    size is free, or when there is no exact expression."""
+    total_flops_expr: str | None = None
+    """``total_flops`` as an expression."""
+    read_bytes_expr: str | None = None
+    """``read_bytes`` as an expression."""
+    write_bytes_expr: str | None = None
+    """``write_bytes`` as an expression."""
+    peak_activation_bytes_expr: str | None = None
+    """``peak_activation_bytes`` as an expression."""
+    peak_activation_bytes_simple_expr: str | None = None
+    """``peak_activation_bytes_simple`` as an expression."""
+    expr_conditions: list[str] = []
+    """What the sizes must fulfil for expressions to hold: ``h - 32*ceil(h/32) = 0``, ``(h - 2)//4 >= 1``."""
+    inplace_conditions: list[str] = []
+    """What they must fulfil besides for ``peak_activation_bytes_expr``."""
+    expr_reasons: dict[str, str] = {}
+    """Field above → why it is null although an input size is free."""
 
 
 class Coverage(_Wire, frozen=True, kw_only=True):
@@ -256,6 +335,8 @@ class DimInfo(_Wire, frozen=True, kw_only=True):
     """A usual size, by what the dimension means."""
     where: list[str]
     """``input_ids[0]`` …"""
+    symbol: str = ""
+    """How expressions write it, where the name is none that they can hold; empty when it is the name."""
 
 
 class DiagnosticInfo(_Wire, frozen=True, kw_only=True):
@@ -299,6 +380,241 @@ class RiskSignal(_Wire, frozen=True, kw_only=True):
     """What to do."""
 
 
+class MemoryTensor(_Wire, frozen=True, kw_only=True):
+    """A piece of memory in use at the peak, and what it holds then.
+
+    A step is the execution of one node, in execution order, Constant nodes left out; a tensor of a body
+    counts the steps of its body.
+    """
+
+    name: str
+    """Name of the tensor; of several in the same memory the one made last."""
+    elem_type: str
+    """``float32`` …"""
+    shape: list[DimValue] | None
+    """Its shape."""
+    bytes: int
+    """Size of the memory."""
+    node: int | None
+    """Id of the layer that makes it, null for an input."""
+    first_step: int
+    """Step that makes it, -1 for an input."""
+    last_step: int
+    """Last step that needs it; the last of all for what lives to the end."""
+    sharing: int = 1
+    """Living tensors in this memory: views and what was written over."""
+    constant: bool = False
+    """Computed from constants alone, which a runtime may do once, before the first inference."""
+    subgraph: str = ""
+    """Where it lives when that is not the main graph: ``If_3.then_branch``."""
+
+
+class MemoryPeak(_Wire, frozen=True, kw_only=True):
+    """The moment with the most bytes alive."""
+
+    bytes: int
+    """Bytes alive."""
+    step: int
+    """Step of the main graph, -1: the inputs alone are the most."""
+    nodes: list[int]
+    """Id of the layer that runs then; followed by layers in its body, where the peak stands there."""
+    tensors: list[MemoryTensor]
+    """What is alive, largest first, at most 20."""
+    others: int
+    """How many more there are."""
+    others_bytes: int
+    """Their bytes."""
+
+
+class MemoryCurve(_Wire, frozen=True, kw_only=True):
+    """Bytes alive over time, one entry a point.
+
+    At most 256 points: a longer run is cut into 128 spans of equal length, each of which keeps the first
+    step with its largest simple value and the first with its largest in-place value. Maxima are kept.
+    """
+
+    step: list[int]
+    """Step of the point."""
+    node: list[int]
+    """Id of the layer that runs."""
+    simple_bytes: list[int]
+    """Bytes alive when every output has its own memory."""
+    inplace_bytes: list[int]
+    """Bytes alive with views and in-place reuse understood."""
+    body_bytes: list[int]
+    """Of these in place, what the costliest body of the layer holds at most, 0 without one."""
+
+
+class WeightTypeBytes(_Wire, frozen=True, kw_only=True):
+    """Constants of one element type."""
+
+    elem_type: str
+    """Element type as stored."""
+    bits_per_weight: int | None
+    """Set where several weights share a stored element: 4 for a MatMulNBits matrix in bytes."""
+    tensors: int
+    """How many, shared ones counted once."""
+    params: int
+    """Parameters in them."""
+    bytes: int | None
+    """Stored bytes, 4-bit types packed; null when one has no known size."""
+
+
+class WeightOpBytes(_Wire, frozen=True, kw_only=True):
+    """Constants by the operator of the first layer that uses them, past those that only prepare them."""
+
+    type: str
+    """Operator, empty for constants nobody uses."""
+    tensors: int
+    """How many, shared ones counted once."""
+    params: int
+    """Parameters in them."""
+    bytes: int | None
+    """Stored bytes; null when one has no known size."""
+
+
+class LargeTensor(_Wire, frozen=True, kw_only=True):
+    """One of the largest tensors."""
+
+    name: str
+    """Name."""
+    elem_type: str
+    """Element type."""
+    shape: list[DimValue] | None
+    """Shape."""
+    bytes: int
+    """Size; of a weight as stored."""
+    node: int | None
+    """Id of the layer: the first that uses a weight, the one that makes an activation; null for none."""
+
+
+class WeightMemory(_Wire, frozen=True, kw_only=True):
+    """What all constants weigh. Those that share storage count once."""
+
+    bytes: int | None
+    """All of them; null when one has no known size."""
+    inline_bytes: int | None
+    """Inside the model file."""
+    external_bytes: int | None
+    """In external data files."""
+    generated_bytes: int | None
+    """Weights that the graph makes itself (ConstantOfShape), at their full size."""
+    by_dtype: list[WeightTypeBytes]
+    """By element type, heaviest first."""
+    by_op: list[WeightOpBytes]
+    """By operator, heaviest first."""
+    largest: list[LargeTensor]
+    """The 10 largest."""
+
+
+class ActivationOpBytes(_Wire, frozen=True, kw_only=True):
+    """What the layers of one operator produce in one inference."""
+
+    type: str
+    """Operator."""
+    count: int
+    """Layers that run."""
+    bytes: int | None
+    """Bytes of their outputs, as often as they run; null when none is known."""
+    unknown: int
+    """Layers left out because an output has no known size."""
+
+
+class ActivationMemory(_Wire, frozen=True, kw_only=True):
+    """Bytes that pass through the model in one inference. Not all of them live at the same time."""
+
+    bytes: int | None
+    """Bytes of all outputs; null when none is known."""
+    unknown: int
+    """Layers left out because an output has no known size."""
+    by_op: list[ActivationOpBytes]
+    """By operator, heaviest first. A control-flow layer counts what it hands on from its body once more."""
+    largest: list[LargeTensor]
+    """The 10 largest activations, graph inputs included, views of another one left out."""
+
+
+class KVCacheLayer(_Wire, frozen=True, kw_only=True):
+    """Cached keys and values of one attention layer. Null where unknown."""
+
+    inputs: list[str]
+    """Graph inputs that hold them, one where both are in it; none in an estimate."""
+    node: int | None
+    """Id of the layer that attends to them: the Softmax or the fused operator; null in an estimate."""
+    kv_heads: int | None
+    """Heads of keys and values."""
+    head_dim: int | None
+    """Size of a head of keys."""
+    value_dim: int | None
+    """Size of a head of values."""
+    bytes_per_token: int | None
+    """Bytes of one position."""
+    positions: int | None
+    """Positions it holds when full, where the file fixes them."""
+
+
+class KVCacheInfo(_Wire, frozen=True, kw_only=True):
+    """Keys and values that a generating model keeps from token to token, for one sequence (batch 1).
+
+    A size that differs among layers is null here and told by the layers.
+    """
+
+    source: str
+    """``inputs`` (measured on the graph's past inputs), ``estimated`` (from causal attention) or ``none``."""
+    confidence: float | None
+    """Between 0 and 1; null without a cache."""
+    num_layers: int
+    """Layers with a cache of their own."""
+    kv_heads: int | None
+    """Heads of keys and values."""
+    head_dim: int | None
+    """Size of a head of keys."""
+    value_dim: int | None
+    """Size of a head of values."""
+    elem_type: str
+    """Element type of the cache, empty when unknown."""
+    sequence_axis: int | None
+    """Axis of the positions in the graph inputs."""
+    bytes_per_token: int | None
+    """Bytes of one position over all layers."""
+    context_length: int | None
+    """Positions of the full cache."""
+    context_bytes: int | None
+    """Bytes of the full cache."""
+    reason: str
+    """Why there is no cache, or why bytes are null."""
+    context_reason: str
+    """Why the full size is null."""
+    layers: list[KVCacheLayer]
+    """Layer by layer, at most 200."""
+
+
+class MemoryInfo(_Wire, frozen=True, kw_only=True):
+    """Memory of one inference: the activations' peak over time, weights, KV cache.
+
+    The peak belongs to the execution order of the file; another order of the same nodes may need more
+    or less. A runtime's allocator takes about 0.7 to 2.5 times as much.
+    """
+
+    peak: MemoryPeak | None
+    """With views and in-place reuse understood; null with a ``reason``."""
+    peak_simple: MemoryPeak | None
+    """When every output has its own memory."""
+    reason: str
+    """Why the peak is null."""
+    steps: int
+    """Steps of the main graph."""
+    input_bytes: int | None
+    """Bytes of the graph inputs, alive before the first step."""
+    curve: MemoryCurve | None
+    """Bytes alive over time; null like the peak."""
+    weights: WeightMemory | None
+    """Where the bytes of the weights are; null when the stage failed."""
+    activations: ActivationMemory | None
+    """Where the bytes of the activations are; null when the stage failed."""
+    kv_cache: KVCacheInfo | None
+    """Cached keys and values; null when the stage failed."""
+
+
 class Report(_Wire, frozen=True, kw_only=True):
     """The whole report."""
 
@@ -312,6 +628,8 @@ class Report(_Wire, frozen=True, kw_only=True):
     """Counts and interface."""
     metrics: Metrics
     """Totals."""
+    memory: MemoryInfo
+    """Peak over time, weights and activations by kind, KV cache."""
     coverage: Coverage
     """How much of the model the totals cover."""
     dims: list[DimInfo]
@@ -323,7 +641,9 @@ class Report(_Wire, frozen=True, kw_only=True):
     layers_omitted: int
     """Layers cut by ``--max-layers``."""
     blocks: list[Block]
-    """Modules with their sums."""
+    """Modules, then recognised structures, with their sums."""
+    repeats: list[RepeatInfo]
+    """Parts that are one part several times, those that cover most layers first; at most 1,000."""
     risk_signals: list[RiskSignal]
     """Findings of the rules, worst first; at most 20 of one rule."""
 
@@ -456,6 +776,92 @@ class GraphColumns(_Wire, frozen=True, kw_only=True):
     outputs: list[list[int]]
 
 
+class RepeatColumns(_Wire, frozen=True, kw_only=True):
+    """Runs of isomorphic parts, which a viewer can fold; an outer one comes before those inside its parts."""
+
+    count: list[int]
+    """Parts."""
+    size: list[int]
+    """Nodes a part."""
+    name: list[str]
+    scopes: list[list[int]]
+    """Scope id of each part; empty where parts are no scopes."""
+    nodes: list[list[int]]
+    """Node ids of all parts, part after part, corresponding ones in the same place; empty with ``scopes``."""
+
+
+class TimelineColumns(_Wire, frozen=True, kw_only=True):
+    """Memory over the whole run, one entry a step, and how long each tensor lives.
+
+    Columns of bytes are empty when a size is unknown.
+    """
+
+    node: list[int]
+    """Node that runs at each step of the main graph."""
+    simple_bytes: list[int]
+    """Bytes alive when every output has its own memory, the costliest body on top."""
+    inplace_bytes: list[int]
+    """The same with views and in-place reuse understood."""
+    body_step: list[int]
+    """Steps whose node has bodies."""
+    body_simple_bytes: list[int]
+    """What the costliest body adds at each of them."""
+    body_inplace_bytes: list[int]
+    tensor_last: list[int]
+    """By tensor: the last step of its own graph that needs it, -2 for weights. It lives from the step of
+    its producer on, an input from before the first."""
+    tensor_memory: dict[str, int]
+    """Tensor id (as text) → the tensor whose memory it takes over in place."""
+
+
+class ExpressionCondition(_Wire, frozen=True, kw_only=True):
+    """What a binding must fulfil for expressions to hold."""
+
+    relation: str
+    """``zero``: the tree is 0. ``positive``: at least 1. ``nonzero``: not 0."""
+    tree: int
+    """Index into ``trees``."""
+
+
+class ExpressionPool(_Wire, frozen=True, kw_only=True):
+    """Costs as expressions in the input sizes, to evaluate without analysing again.
+
+    A tree is an integer, the name of a symbol, or a list of an operator and its operands:
+    ``["+", …]``, ``["*", …]``, ``["max", …]``, ``["min", …]`` of two or more, ``["//", a, b]`` (rounded
+    down), ``["$", i]`` for ``trees[i]`` (a smaller index than its own) and ``["n", "…"]`` for an integer
+    beyond 2^53. Indices of -1 mean that there is no exact expression.
+
+    Everything holds for sizes of at least 1 that fulfil ``conditions``; under others the model must be
+    analysed again, or cannot run.
+    """
+
+    symbols: list[str]
+    """Names as the trees hold them."""
+    dims: list[str]
+    """``dims[].name`` of each symbol."""
+    trees: list[Any]
+    """The pool."""
+    conditions: list[ExpressionCondition]
+    """For every expression."""
+    inplace_conditions: list[ExpressionCondition]
+    """Besides, for the peak with in-place reuse."""
+    macs: list[int]
+    """By node: index into ``trees``. Of one inference, like ``NodeColumns.macs``."""
+    flops: list[int]
+    """By node, of one inference."""
+    read_bytes: list[int]
+    """By node, of one inference."""
+    write_bytes: list[int]
+    """By node, of one inference."""
+    activation_bytes: list[int]
+    """By node."""
+    totals: dict[str, int]
+    """``macs``, ``flops``, ``read_bytes``, ``write_bytes``, ``peak_activation_bytes``,
+    ``peak_activation_bytes_simple`` → index into ``trees``."""
+    reason: dict[str, str]
+    """Node id (as text), or the name of a total → why an expression is missing."""
+
+
 class GraphPayload(_Wire, frozen=True, kw_only=True):
     """What the viewer draws. Columnar and compact: about 100–200 bytes a node."""
 
@@ -463,6 +869,9 @@ class GraphPayload(_Wire, frozen=True, kw_only=True):
     model: ModelInfo
     graph: GraphInfo
     metrics: Metrics
+    memory: MemoryInfo
+    timeline: TimelineColumns | None
+    """Null when the memory stage failed."""
     coverage: Coverage
     dims: list[DimInfo]
     diagnostics: list[DiagnosticInfo]
@@ -473,6 +882,9 @@ class GraphPayload(_Wire, frozen=True, kw_only=True):
     scopes: ScopeColumns
     nodes: NodeColumns
     tensors: TensorColumns
+    expressions: ExpressionPool | None = None
+    """Null when no input size is free."""
+    repeats: RepeatColumns
 
 
 # ---------------------------------------------------------------- one node's details

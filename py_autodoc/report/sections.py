@@ -5,6 +5,7 @@ from __future__ import annotations
 from py_autodoc.findings.registry import Evidence
 from py_autodoc.graph.model import Diagnostic, Model, TensorKind
 from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.expressions import total_fields
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
 from py_autodoc.report.schema import (
     Coverage,
@@ -121,6 +122,7 @@ def metrics(analysis: Analysis) -> Metrics:
         peak_activation_bytes_simple=peak.simple if peak else None,
         peak_reason=cut(peak.reason) if peak else "the memory stage failed",
         by_op=_by_op(analysis),
+        **total_fields(analysis.symbolic),
     )
 
 
@@ -177,6 +179,8 @@ def _largest(counts: dict[str, int]) -> dict[str, int]:
 
 def dims(analysis: Analysis) -> list[DimInfo]:
     """The free symbols of the inputs."""
+    original = analysis.symbolic.original if analysis.symbolic else {}
+    safe = {name: symbol for symbol, name in original.items() if symbol != name}
     return [
         DimInfo(
             name=cut(symbol.name),
@@ -184,6 +188,7 @@ def dims(analysis: Analysis) -> list[DimInfo]:
             assumed=symbol.assumed,
             suggested=symbol.suggested,
             where=[cut(place) for place in symbol.where[:MAX_PLACES]],
+            symbol=safe.get(symbol.name, ""),
         )
         for symbol in analysis.dims.symbols
     ]

@@ -1,0 +1,183 @@
+"""Expressions of the report (text) and of the viewer's payload (a pool of trees)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py_autodoc.costs.expressions import METRICS, SUMMED, Condition, Expressions, NodeExpressions
+from py_autodoc.costs.symbolic import Number, Symbolic, Undecided
+from py_autodoc.costs.symbolic_text import text
+from py_autodoc.graph.poly import Atom, FloorDiv, Monomial, Poly, ordered
+from py_autodoc.report.labels import cut
+from py_autodoc.report.numbers import NOT_COUNTED
+from py_autodoc.report.schema import ExpressionCondition, ExpressionPool
+
+MAX_EXACT = 1 << 53
+"""From here on a browser's number is no longer exact."""
+_SIGNS = {"zero": "= 0", "positive": ">= 1", "nonzero": "!= 0"}
+TOO_LONG = "the text would be too long"
+PEAKS = {"peak_activation_bytes": "inplace", "peak_activation_bytes_simple": "simple"}
+
+
+class Texts:
+    """Expressions as text; equal ones are written once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[tuple[Monomial, int], ...], str | None] = {}
+
+    def of(self, value: Number | None) -> str | None:
+        """The text; None without an expression or for one that is too long."""
+        if not isinstance(value, Symbolic):
+            return None if value is None else str(value)
+        key = tuple(value.poly.terms.items())
+        if key not in self._known:
+            self._known[key] = text(value)
+        return self._known[key]
+
+    def layer(self, found: NodeExpressions | None) -> dict[str, Any]:
+        """The ``…_expr`` fields of a layer."""
+        if found is None:
+            return {}
+        fields: dict[str, Any] = {f"{m}_expr": self.of(getattr(found, m)) for m in METRICS}
+        missing = [m for m in METRICS if fields[f"{m}_expr"] is None]
+        if missing:
+            fields["expr_reason"] = cut(found.reason or TOO_LONG)
+        return fields
+
+
+def total_fields(found: Expressions | None) -> dict[str, Any]:
+    """The ``…_expr`` fields of the totals."""
+    if found is None:
+        return {}
+    values = {f"{_field(m)}_expr": (found.totals[f"total_{m}"], f"total_{m}") for m in SUMMED}
+    values.update((f"{name}_expr", (found.peak.get(k), f"peak_{k}")) for name, k in PEAKS.items())
+    texts = Texts()
+    fields: dict[str, Any] = {name: texts.of(value) for name, (value, _) in values.items()}
+    fields["expr_reasons"] = {
+        name: cut(found.reasons.get(key, TOO_LONG))
+        for name, (_, key) in values.items()
+        if fields[name] is None
+    }
+    fields["expr_conditions"] = _condition_texts(found.conditions)
+    fields["inplace_conditions"] = _condition_texts(found.inplace_conditions)
+    return fields
+
+
+def _field(metric: str) -> str:
+    """The report's name of a total."""
+    return metric if metric.endswith("_bytes") else f"total_{metric}"
+
+
+def _condition_texts(conditions: tuple[Condition, ...]) -> list[str]:
+    written = [(text(c.value), c.relation) for c in conditions]
+    return [f"{left or '…'} {_SIGNS[relation]}" for left, relation in written]
+
+
+def expression_pool(found: Expressions | None) -> ExpressionPool | None:
+    """What a browser evaluates; None for a model without free sizes."""
+    if found is None:
+        return None
+    pool = _Pool()
+    reason: dict[str, str] = {}
+    columns: dict[str, list[int]] = {m: [] for m in METRICS}
+    for number, node in enumerate(found.nodes):
+        missing = _inference(node, pool, columns)
+        if missing:
+            reason[str(number)] = cut(missing)
+    totals: dict[str, int] = {}
+    for name, value, key in (
+        *((m, found.totals[f"total_{m}"], f"total_{m}") for m in SUMMED),
+        *((name, found.peak.get(k), f"peak_{k}") for name, k in PEAKS.items()),
+    ):
+        totals[name] = pool.add(value)
+        if value is None:
+            reason[name] = cut(found.reasons.get(key, ""))
+    return ExpressionPool(
+        symbols=list(found.symbols),
+        dims=[cut(found.original[name]) for name in found.symbols],
+        conditions=[pool.condition(c) for c in found.conditions],
+        inplace_conditions=[pool.condition(c) for c in found.inplace_conditions],
+        trees=pool.trees,
+        totals=totals,
+        reason=reason,
+        **columns,
+    )
+
+
+def _inference(node: NodeExpressions, pool: _Pool, columns: dict[str, list[int]]) -> str:
+    """Enter a node's costs of one inference; says what is missing."""
+    missing = ""
+    for metric in METRICS:
+        value = getattr(node, metric)
+        if metric in SUMMED and value is not None:
+            value, why = _repeated(node, value)
+            missing = missing or why
+        columns[metric].append(pool.add(value))
+        if value is None:
+            missing = missing or node.reason
+    return missing
+
+
+def _repeated(node: NodeExpressions, value: Number) -> tuple[Number | None, str]:
+    """The cost of all executions."""
+    if node.times is None:
+        return None, node.reason
+    if not node.counted:
+        return None, NOT_COUNTED
+    try:
+        return value * node.times, ""
+    except Undecided as fault:
+        return None, str(fault)
+
+
+class _Pool:
+    """Trees, each distinct one once."""
+
+    def __init__(self) -> None:
+        self.trees: list[Any] = []
+        self._known: dict[object, int] = {}
+
+    def add(self, value: Number | None) -> int:
+        """Index of the tree of an expression; -1 without one."""
+        if value is None:
+            return -1
+        if not isinstance(value, Symbolic):
+            return self._entry(value, _integer(value))
+        key = tuple(value.poly.terms.items())
+        found = self._known.get(key)
+        return found if found is not None else self._entry(key, self._sum(value.poly))
+
+    def condition(self, condition: Condition) -> ExpressionCondition:
+        """A condition over the pool."""
+        return ExpressionCondition(relation=condition.relation, tree=self.add(condition.value))
+
+    def _entry(self, key: object, tree: Any) -> int:
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = len(self.trees)
+            self.trees.append(tree)
+        return found
+
+    def _sum(self, p: Poly) -> Any:
+        terms = [self._term(mono, coef) for mono, coef in ordered(p)]
+        return terms[0] if len(terms) == 1 else ["+", *terms] if terms else 0
+
+    def _term(self, mono: Monomial, coef: int) -> Any:
+        factors = [self._atom(a) for a in mono]
+        if coef != 1 or not factors:
+            factors.insert(0, _integer(coef))
+        return factors[0] if len(factors) == 1 else ["*", *factors]
+
+    def _atom(self, a: Atom) -> Any:
+        """A symbol, or a reference to a shared tree."""
+        if isinstance(a, str):
+            return a
+        found = self._known.get(a)
+        if found is None:
+            op = "//" if isinstance(a, FloorDiv) else "max" if a.largest else "min"
+            found = self._entry(a, [op, *(self._sum(part) for part in a.args)])
+        return ["$", found]
+
+
+def _integer(value: int) -> Any:
+    return value if -MAX_EXACT < value < MAX_EXACT else ["n", str(value)]
