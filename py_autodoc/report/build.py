@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from py_autodoc.graph.model import Model, Node, TensorKind
-from py_autodoc.report import sections
+from py_autodoc.report import sections, structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.blocks import blocks
 from py_autodoc.report.expressions import Texts
@@ -44,7 +44,8 @@ def build_report(analysis: Analysis, max_layers: int | None = None) -> Report:
         generator=sections.generator(),
         model=sections.model_info(model),
         graph=sections.graph_info(analysis),
-        metrics=sections.metrics(analysis),
+        architecture=structure_section.architecture(analysis),
+        metrics=sections.metrics(analysis, structure_section.attention(analysis)),
         memory=memory_info(analysis),
         coverage=sections.coverage(analysis),
         dims=sections.dims(analysis),

@@ -257,6 +257,92 @@ class OpTotals(_Wire, frozen=True, kw_only=True):
     """Null like ``macs``."""
 
 
+class AttentionGroup(_Wire, frozen=True, kw_only=True):
+    """Attention layers of one configuration. Null: the graph does not tell."""
+
+    count: int
+    """Layers."""
+    kind: str
+    """``self``, ``cross`` (keys from another sequence) or ``unknown``."""
+    causal: bool | None
+    """Whether no query sees a later key; null when the mask is fed or its values were not read."""
+    num_heads: int | None
+    """Query heads."""
+    num_kv_heads: int | None
+    """Key and value heads."""
+    head_dim: int | None
+    """Size of a head of Q and K."""
+    value_dim: int | None
+    """Size of a head of V."""
+    hidden_size: int | None
+    """Width of the residual stream that feeds it."""
+    mechanism: str | None
+    """``MHA``, ``GQA`` or ``MQA``."""
+    queries: DimValue
+    """Query positions."""
+    keys: DimValue
+    """Key positions, cached ones included."""
+    mask: bool
+    """A mask hides keys."""
+    rotary: bool
+    """Q and K are rotated by position."""
+    relative_bias: bool
+    """A learned bias is added to the scores."""
+    cached: bool
+    """Keys and values of earlier steps come from graph inputs."""
+    fused: bool
+    """One operator does it."""
+    max_sequence_length: int | None
+    """The longest sequence that a stored table or the cache allows."""
+    max_sequence_length_reason: str
+    """Where it is from, or why it is null."""
+    nodes: list[int]
+    """Layer ids of the Softmax or of the fused operator."""
+
+
+class AttentionInfo(_Wire, frozen=True, kw_only=True):
+    """The attention of a model. A fact on which the layers differ is null here and told in ``groups``."""
+
+    num_layers: int
+    """Attention layers that one inference runs."""
+    self_layers: int
+    """Of these, self attention."""
+    cross_layers: int
+    """Of these, cross attention."""
+    causal_layers: int
+    """Layers known to be causal."""
+    unknown_causal_layers: int
+    """Layers that may or may not be."""
+    num_heads: int | None
+    """Query heads."""
+    num_kv_heads: int | None
+    """Key and value heads."""
+    head_dim: int | None
+    """Size of a head of Q and K."""
+    hidden_size: int | None
+    """Width of the residual stream."""
+    mechanism: str | None
+    """``MHA``, ``GQA`` or ``MQA``."""
+    max_sequence_length: int | None
+    """The longest sequence that a stored table or the cache allows."""
+    max_sequence_length_reason: str
+    """Where it is from, or why it is null."""
+    groups: list[AttentionGroup]
+    """Distinct configurations, in the order of their first layer."""
+
+
+class ArchitectureInfo(_Wire, frozen=True, kw_only=True):
+    """What kind of network it is."""
+
+    family: str
+    """``cnn``, ``transformer-encoder``, ``transformer-decoder``, ``encoder-decoder``, ``detector``,
+    ``segmenter``, ``recurrent``, ``state-space``, ``mlp``, ``hybrid``, ``classical-ml`` or ``unknown``."""
+    confidence: float
+    """Between 0 and 1."""
+    evidence: list[str]
+    """One line a reason."""
+
+
 class Metrics(_Wire, frozen=True, kw_only=True):
     """Totals. A null total means that no part of it could be computed."""
 
@@ -282,6 +368,8 @@ class Metrics(_Wire, frozen=True, kw_only=True):
     """Why the peak is null."""
     by_op: list[OpTotals]
     """The same by operator type, heaviest first."""
+    attention: AttentionInfo | None = None
+    """Attention layers; null for a model without."""
     total_macs_expr: str | None = None
     """``total_macs`` as an expression in the input sizes. This and the next five are null when no input
     size is free, or when there is no exact expression."""
@@ -626,6 +714,8 @@ class Report(_Wire, frozen=True, kw_only=True):
     """What the file says of itself."""
     graph: GraphInfo
     """Counts and interface."""
+    architecture: ArchitectureInfo
+    """What kind of network it is, with the reasons."""
     metrics: Metrics
     """Totals."""
     memory: MemoryInfo

@@ -129,6 +129,125 @@ export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     /**
+     * ActivationMemory
+     * @description Bytes that pass through the model in one inference. Not all of them live at the same time.
+     */
+    ActivationMemory: {
+      /** @description Bytes of all outputs; null when none is known. */
+      bytes: number | null;
+      /** @description Layers left out because an output has no known size. */
+      unknown: number;
+      /** @description By operator, heaviest first. A control-flow layer counts what it hands on from its body once more. */
+      by_op: components['schemas']['ActivationOpBytes'][];
+      /** @description The 10 largest activations, graph inputs included, views of another one left out. */
+      largest: components['schemas']['LargeTensor'][];
+    };
+    /**
+     * ActivationOpBytes
+     * @description What the layers of one operator produce in one inference.
+     */
+    ActivationOpBytes: {
+      /** @description Operator. */
+      type: string;
+      /** @description Layers that run. */
+      count: number;
+      /** @description Bytes of their outputs, as often as they run; null when none is known. */
+      bytes: number | null;
+      /** @description Layers left out because an output has no known size. */
+      unknown: number;
+    };
+    /**
+     * ArchitectureInfo
+     * @description What kind of network it is.
+     */
+    ArchitectureInfo: {
+      /**
+       * @description `cnn`, `transformer-encoder`, `transformer-decoder`, `encoder-decoder`, `detector`,
+       *     `segmenter`, `recurrent`, `state-space`, `mlp`, `hybrid`, `classical-ml` or `unknown`.
+       */
+      family: string;
+      /** @description Between 0 and 1. */
+      confidence: number;
+      /** @description One line a reason. */
+      evidence: string[];
+    };
+    /**
+     * AttentionGroup
+     * @description Attention layers of one configuration. Null: the graph does not tell.
+     */
+    AttentionGroup: {
+      /** @description Layers. */
+      count: number;
+      /** @description `self`, `cross` (keys from another sequence) or `unknown`. */
+      kind: string;
+      /** @description Whether no query sees a later key; null when the mask is fed or its values were not read. */
+      causal: boolean | null;
+      /** @description Query heads. */
+      num_heads: number | null;
+      /** @description Key and value heads. */
+      num_kv_heads: number | null;
+      /** @description Size of a head of Q and K. */
+      head_dim: number | null;
+      /** @description Size of a head of V. */
+      value_dim: number | null;
+      /** @description Width of the residual stream that feeds it. */
+      hidden_size: number | null;
+      /** @description `MHA`, `GQA` or `MQA`. */
+      mechanism: string | null;
+      /** @description Query positions. */
+      queries: number | string | null;
+      /** @description Key positions, cached ones included. */
+      keys: number | string | null;
+      /** @description A mask hides keys. */
+      mask: boolean;
+      /** @description Q and K are rotated by position. */
+      rotary: boolean;
+      /** @description A learned bias is added to the scores. */
+      relative_bias: boolean;
+      /** @description Keys and values of earlier steps come from graph inputs. */
+      cached: boolean;
+      /** @description One operator does it. */
+      fused: boolean;
+      /** @description The longest sequence that a stored table or the cache allows. */
+      max_sequence_length: number | null;
+      /** @description Where it is from, or why it is null. */
+      max_sequence_length_reason: string;
+      /** @description Layer ids of the Softmax or of the fused operator. */
+      nodes: number[];
+    };
+    /**
+     * AttentionInfo
+     * @description The attention of a model. A fact on which the layers differ is null here and told in `groups`.
+     */
+    AttentionInfo: {
+      /** @description Attention layers that one inference runs. */
+      num_layers: number;
+      /** @description Of these, self attention. */
+      self_layers: number;
+      /** @description Of these, cross attention. */
+      cross_layers: number;
+      /** @description Layers known to be causal. */
+      causal_layers: number;
+      /** @description Layers that may or may not be. */
+      unknown_causal_layers: number;
+      /** @description Query heads. */
+      num_heads: number | null;
+      /** @description Key and value heads. */
+      num_kv_heads: number | null;
+      /** @description Size of a head of Q and K. */
+      head_dim: number | null;
+      /** @description Width of the residual stream. */
+      hidden_size: number | null;
+      /** @description `MHA`, `GQA` or `MQA`. */
+      mechanism: string | null;
+      /** @description The longest sequence that a stored table or the cache allows. */
+      max_sequence_length: number | null;
+      /** @description Where it is from, or why it is null. */
+      max_sequence_length_reason: string;
+      /** @description Distinct configurations, in the order of their first layer. */
+      groups: components['schemas']['AttentionGroup'][];
+    };
+    /**
      * AttributeInfo
      * @description An attribute as text plus its kind; `default` when the file leaves it out.
      */
@@ -141,21 +260,48 @@ export interface components {
     };
     /**
      * Block
-     * @description A group of nodes shown as one box, from scopes or names. Sums are of what is known, per inference.
+     * @description A group of nodes shown as one box: a module, or a structure recognised in the graph.
+     *
+     *         Sums are of what is known, per inference. A node may be in several blocks.
      */
     Block: {
-      /** @description Scope path, `/`-separated. */
+      /** @description Its place in `blocks`. */
+      id: number;
+      /** @description The smallest block that holds all of it, null at the top. */
+      parent: number | null;
+      /**
+       * @description `module`, or of a structure: conv, depthwise-separable, squeeze-excite, residual, attention, mlp,
+       *     gated-mlp, moe, normalization, embedding, head, recurrent.
+       */
+      kind: string;
+      /** @description Scope path, `/`-separated; of a structure its kind and number. */
       name: string;
       /** @description Class name, empty when unknown. */
       type: string;
+      /** @description What refines the kind, see `docs/blocks.md`; empty when nothing does. */
+      variant: string;
+      /** @description How it was recognised: `scope`, `name`, `function`, `structure` or `subgraph`. */
+      how: string;
+      /** @description Between 0 and 1; 1 where there is no other reading. */
+      confidence: number;
       /** @description Ids of the layers in it, those of inner blocks included. */
       nodes: number[];
+      /** @description Sizes and names in it, null where unknown. */
+      facts: {
+        [key: string]: number | string | boolean | null;
+      };
       /** @description Parameters. */
       params: number;
+      /** @description Stored bytes of its constants. */
+      weight_bytes: number | null;
       /** @description Of one inference. */
       macs: number | null;
       /** @description Of one inference. */
       flops: number | null;
+      /** @description Of one inference, unfused. */
+      read_bytes: number | null;
+      /** @description Of one inference, unfused. */
+      write_bytes: number | null;
       /** @description Bytes of the outputs. */
       activation_bytes: number | null;
     };
@@ -260,6 +406,63 @@ export interface components {
       suggested: number;
       /** @description `input_ids[0]` … */
       where: string[];
+      /** @description How expressions write it, where the name is none that they can hold; empty when it is the name. */
+      symbol: string;
+    };
+    /**
+     * ExpressionCondition
+     * @description What a binding must fulfil for expressions to hold.
+     */
+    ExpressionCondition: {
+      /** @description `zero`: the tree is 0. `positive`: at least 1. `nonzero`: not 0. */
+      relation: string;
+      /** @description Index into `trees`. */
+      tree: number;
+    };
+    /**
+     * ExpressionPool
+     * @description Costs as expressions in the input sizes, to evaluate without analysing again.
+     *
+     *         A tree is an integer, the name of a symbol, or a list of an operator and its operands:
+     *         `["+", …]`, `["*", …]`, `["max", …]`, `["min", …]` of two or more, `["//", a, b]` (rounded
+     *         down), `["$", i]` for `trees[i]` (a smaller index than its own) and `["n", "…"]` for an integer
+     *         beyond 2^53. Indices of -1 mean that there is no exact expression.
+     *
+     *         Everything holds for sizes of at least 1 that fulfil `conditions`; under others the model must be
+     *         analysed again, or cannot run.
+     */
+    ExpressionPool: {
+      /** @description Names as the trees hold them. */
+      symbols: string[];
+      /** @description `dims[].name` of each symbol. */
+      dims: string[];
+      /** @description The pool. */
+      trees: unknown[];
+      /** @description For every expression. */
+      conditions: components['schemas']['ExpressionCondition'][];
+      /** @description Besides, for the peak with in-place reuse. */
+      inplace_conditions: components['schemas']['ExpressionCondition'][];
+      /** @description By node: index into `trees`. Of one inference, like `NodeColumns.macs`. */
+      macs: number[];
+      /** @description By node, of one inference. */
+      flops: number[];
+      /** @description By node, of one inference. */
+      read_bytes: number[];
+      /** @description By node, of one inference. */
+      write_bytes: number[];
+      /** @description By node. */
+      activation_bytes: number[];
+      /**
+       * @description `macs`, `flops`, `read_bytes`, `write_bytes`, `peak_activation_bytes`,
+       *     `peak_activation_bytes_simple` → index into `trees`.
+       */
+      totals: {
+        [key: string]: number;
+      };
+      /** @description Node id (as text), or the name of a total → why an expression is missing. */
+      reason: {
+        [key: string]: string;
+      };
     };
     /**
      * FileStamp
@@ -333,6 +536,9 @@ export interface components {
       model: components['schemas']['ModelInfo'];
       graph: components['schemas']['GraphInfo'];
       metrics: components['schemas']['Metrics'];
+      memory: components['schemas']['MemoryInfo'];
+      /** @description Null when the memory stage failed. */
+      timeline: components['schemas']['TimelineColumns'] | null;
       coverage: components['schemas']['Coverage'];
       dims: components['schemas']['DimInfo'][];
       diagnostics: components['schemas']['DiagnosticInfo'][];
@@ -343,6 +549,9 @@ export interface components {
       scopes: components['schemas']['ScopeColumns'];
       nodes: components['schemas']['NodeColumns'];
       tensors: components['schemas']['TensorColumns'];
+      /** @description Null when no input size is free. */
+      expressions: components['schemas']['ExpressionPool'] | null;
+      repeats: components['schemas']['RepeatColumns'];
     };
     /**
      * Job
@@ -377,6 +586,78 @@ export interface components {
        * @default false
        */
       assume: boolean;
+    };
+    /**
+     * KVCacheInfo
+     * @description Keys and values that a generating model keeps from token to token, for one sequence (batch 1).
+     *
+     *         A size that differs among layers is null here and told by the layers.
+     */
+    KVCacheInfo: {
+      /** @description `inputs` (measured on the graph's past inputs), `estimated` (from causal attention) or `none`. */
+      source: string;
+      /** @description Between 0 and 1; null without a cache. */
+      confidence: number | null;
+      /** @description Layers with a cache of their own. */
+      num_layers: number;
+      /** @description Heads of keys and values. */
+      kv_heads: number | null;
+      /** @description Size of a head of keys. */
+      head_dim: number | null;
+      /** @description Size of a head of values. */
+      value_dim: number | null;
+      /** @description Element type of the cache, empty when unknown. */
+      elem_type: string;
+      /** @description Axis of the positions in the graph inputs. */
+      sequence_axis: number | null;
+      /** @description Bytes of one position over all layers. */
+      bytes_per_token: number | null;
+      /** @description Positions of the full cache. */
+      context_length: number | null;
+      /** @description Bytes of the full cache. */
+      context_bytes: number | null;
+      /** @description Why there is no cache, or why bytes are null. */
+      reason: string;
+      /** @description Why the full size is null. */
+      context_reason: string;
+      /** @description Layer by layer, at most 200. */
+      layers: components['schemas']['KVCacheLayer'][];
+    };
+    /**
+     * KVCacheLayer
+     * @description Cached keys and values of one attention layer. Null where unknown.
+     */
+    KVCacheLayer: {
+      /** @description Graph inputs that hold them, one where both are in it; none in an estimate. */
+      inputs: string[];
+      /** @description Id of the layer that attends to them: the Softmax or the fused operator; null in an estimate. */
+      node: number | null;
+      /** @description Heads of keys and values. */
+      kv_heads: number | null;
+      /** @description Size of a head of keys. */
+      head_dim: number | null;
+      /** @description Size of a head of values. */
+      value_dim: number | null;
+      /** @description Bytes of one position. */
+      bytes_per_token: number | null;
+      /** @description Positions it holds when full, where the file fixes them. */
+      positions: number | null;
+    };
+    /**
+     * LargeTensor
+     * @description One of the largest tensors.
+     */
+    LargeTensor: {
+      /** @description Name. */
+      name: string;
+      /** @description Element type. */
+      elem_type: string;
+      /** @description Shape. */
+      shape: (number | string | null)[] | null;
+      /** @description Size; of a weight as stored. */
+      bytes: number;
+      /** @description Id of the layer: the first that uses a weight, the one that makes an activation; null for none. */
+      node: number | null;
     };
     /**
      * Layer
@@ -435,6 +716,114 @@ export interface components {
       counted: boolean;
       /** @description Why a number is null. */
       reason: string;
+      /**
+       * @description `macs` as an expression in the input sizes. This and the next four are null when no input size
+       *     is free, or when there is no exact expression.
+       */
+      macs_expr: string | null;
+      /** @description `flops` as an expression. */
+      flops_expr: string | null;
+      /** @description `read_bytes` as an expression. */
+      read_bytes_expr: string | null;
+      /** @description `write_bytes` as an expression. */
+      write_bytes_expr: string | null;
+      /** @description `activation_bytes` as an expression. */
+      activation_bytes_expr: string | null;
+      /** @description Why there is an expression missing although an input size is free. */
+      expr_reason: string;
+    };
+    /**
+     * MemoryCurve
+     * @description Bytes alive over time, one entry a point.
+     *
+     *         At most 256 points: a longer run is cut into 128 spans of equal length, each of which keeps the first
+     *         step with its largest simple value and the first with its largest in-place value. Maxima are kept.
+     */
+    MemoryCurve: {
+      /** @description Step of the point. */
+      step: number[];
+      /** @description Id of the layer that runs. */
+      node: number[];
+      /** @description Bytes alive when every output has its own memory. */
+      simple_bytes: number[];
+      /** @description Bytes alive with views and in-place reuse understood. */
+      inplace_bytes: number[];
+      /** @description Of these in place, what the costliest body of the layer holds at most, 0 without one. */
+      body_bytes: number[];
+    };
+    /**
+     * MemoryInfo
+     * @description Memory of one inference: the activations' peak over time, weights, KV cache.
+     *
+     *         The peak belongs to the execution order of the file; another order of the same nodes may need more
+     *         or less. A runtime's allocator takes about 0.7 to 2.5 times as much.
+     */
+    MemoryInfo: {
+      /** @description With views and in-place reuse understood; null with a `reason`. */
+      peak: components['schemas']['MemoryPeak'] | null;
+      /** @description When every output has its own memory. */
+      peak_simple: components['schemas']['MemoryPeak'] | null;
+      /** @description Why the peak is null. */
+      reason: string;
+      /** @description Steps of the main graph. */
+      steps: number;
+      /** @description Bytes of the graph inputs, alive before the first step. */
+      input_bytes: number | null;
+      /** @description Bytes alive over time; null like the peak. */
+      curve: components['schemas']['MemoryCurve'] | null;
+      /** @description Where the bytes of the weights are; null when the stage failed. */
+      weights: components['schemas']['WeightMemory'] | null;
+      /** @description Where the bytes of the activations are; null when the stage failed. */
+      activations: components['schemas']['ActivationMemory'] | null;
+      /** @description Cached keys and values; null when the stage failed. */
+      kv_cache: components['schemas']['KVCacheInfo'] | null;
+    };
+    /**
+     * MemoryPeak
+     * @description The moment with the most bytes alive.
+     */
+    MemoryPeak: {
+      /** @description Bytes alive. */
+      bytes: number;
+      /** @description Step of the main graph, -1: the inputs alone are the most. */
+      step: number;
+      /** @description Id of the layer that runs then; followed by layers in its body, where the peak stands there. */
+      nodes: number[];
+      /** @description What is alive, largest first, at most 20. */
+      tensors: components['schemas']['MemoryTensor'][];
+      /** @description How many more there are. */
+      others: number;
+      /** @description Their bytes. */
+      others_bytes: number;
+    };
+    /**
+     * MemoryTensor
+     * @description A piece of memory in use at the peak, and what it holds then.
+     *
+     *         A step is the execution of one node, in execution order, Constant nodes left out; a tensor of a body
+     *         counts the steps of its body.
+     */
+    MemoryTensor: {
+      /** @description Name of the tensor; of several in the same memory the one made last. */
+      name: string;
+      /** @description `float32` … */
+      elem_type: string;
+      /** @description Its shape. */
+      shape: (number | string | null)[] | null;
+      /** @description Size of the memory. */
+      bytes: number;
+      /** @description Id of the layer that makes it, null for an input. */
+      node: number | null;
+      /** @description Step that makes it, -1 for an input. */
+      first_step: number;
+      /** @description Last step that needs it; the last of all for what lives to the end. */
+      last_step: number;
+      /** @description Living tensors in this memory: views and what was written over. */
+      sharing: number;
+      /** @description Computed from constants alone, which a runtime may do once, before the first inference. */
+      constant: boolean;
+      /** @description Where it lives when that is not the main graph: `If_3.then_branch`. */
+      subgraph: string;
     };
     /**
      * Metrics
@@ -465,6 +854,31 @@ export interface components {
       peak_reason: string;
       /** @description The same by operator type, heaviest first. */
       by_op: components['schemas']['OpTotals'][];
+      /** @description Attention layers; null for a model without. */
+      attention: components['schemas']['AttentionInfo'] | null;
+      /**
+       * @description `total_macs` as an expression in the input sizes. This and the next five are null when no input
+       *     size is free, or when there is no exact expression.
+       */
+      total_macs_expr: string | null;
+      /** @description `total_flops` as an expression. */
+      total_flops_expr: string | null;
+      /** @description `read_bytes` as an expression. */
+      read_bytes_expr: string | null;
+      /** @description `write_bytes` as an expression. */
+      write_bytes_expr: string | null;
+      /** @description `peak_activation_bytes` as an expression. */
+      peak_activation_bytes_expr: string | null;
+      /** @description `peak_activation_bytes_simple` as an expression. */
+      peak_activation_bytes_simple_expr: string | null;
+      /** @description What the sizes must fulfil for expressions to hold: `h - 32*ceil(h/32) = 0`, `(h - 2)//4 >= 1`. */
+      expr_conditions: string[];
+      /** @description What they must fulfil besides for `peak_activation_bytes_expr`. */
+      inplace_conditions: string[];
+      /** @description Field above → why it is null although an input size is free. */
+      expr_reasons: {
+        [key: string]: string;
+      };
     };
     /**
      * ModelInfo
@@ -634,6 +1048,47 @@ export interface components {
       hint: string;
     };
     /**
+     * RepeatColumns
+     * @description Runs of isomorphic parts, which a viewer can fold; an outer one comes before those inside its parts.
+     */
+    RepeatColumns: {
+      /** @description Parts. */
+      count: number[];
+      /** @description Nodes a part. */
+      size: number[];
+      name: string[];
+      /** @description Scope id of each part; empty where parts are no scopes. */
+      scopes: number[][];
+      /** @description Node ids of all parts, part after part, corresponding ones in the same place; empty with `scopes`. */
+      nodes: number[][];
+    };
+    /**
+     * RepeatInfo
+     * @description A run of isomorphic parts: the same operators, attributes, types and shapes of weights, wired alike.
+     */
+    RepeatInfo: {
+      /** @description How many parts. */
+      count: number;
+      /** @description Nodes in each. */
+      size: number;
+      /** @description What to call a part: its class, the list it is an element of, or its first operators. */
+      name: string;
+      /** @description Class name shared by the parts, empty when unknown. */
+      type: string;
+      /**
+       * @description Scope path of each part, empty where parts are no scopes; at most 1,000 are listed.
+       *
+       *     A part may lack nodes of its scope that only prepare something for all parts, a mask for example.
+       */
+      scopes: string[];
+      /**
+       * @description Ids of the layers in each part; `members[i][k]` corresponds to `members[j][k]`.
+       *
+       *     Empty in what comes after the first 200,000 ids of all repeats.
+       */
+      members: number[][];
+    };
+    /**
      * Report
      * @description The whole report.
      */
@@ -646,8 +1101,12 @@ export interface components {
       model: components['schemas']['ModelInfo'];
       /** @description Counts and interface. */
       graph: components['schemas']['GraphInfo'];
+      /** @description What kind of network it is, with the reasons. */
+      architecture: components['schemas']['ArchitectureInfo'];
       /** @description Totals. */
       metrics: components['schemas']['Metrics'];
+      /** @description Peak over time, weights and activations by kind, KV cache. */
+      memory: components['schemas']['MemoryInfo'];
       /** @description How much of the model the totals cover. */
       coverage: components['schemas']['Coverage'];
       /** @description Free symbols of the inputs. */
@@ -658,8 +1117,10 @@ export interface components {
       layers: components['schemas']['Layer'][];
       /** @description Layers cut by `--max-layers`. */
       layers_omitted: number;
-      /** @description Modules with their sums. */
+      /** @description Modules, then recognised structures, with their sums. */
       blocks: components['schemas']['Block'][];
+      /** @description Parts that are one part several times, those that cover most layers first; at most 1,000. */
+      repeats: components['schemas']['RepeatInfo'][];
       /** @description Findings of the rules, worst first; at most 20 of one rule. */
       risk_signals: components['schemas']['RiskSignal'][];
     };
@@ -715,6 +1176,34 @@ export interface components {
       outputs: number[];
     };
     /**
+     * TimelineColumns
+     * @description Memory over the whole run, one entry a step, and how long each tensor lives.
+     *
+     *         Columns of bytes are empty when a size is unknown.
+     */
+    TimelineColumns: {
+      /** @description Node that runs at each step of the main graph. */
+      node: number[];
+      /** @description Bytes alive when every output has its own memory, the costliest body on top. */
+      simple_bytes: number[];
+      /** @description The same with views and in-place reuse understood. */
+      inplace_bytes: number[];
+      /** @description Steps whose node has bodies. */
+      body_step: number[];
+      /** @description What the costliest body adds at each of them. */
+      body_simple_bytes: number[];
+      body_inplace_bytes: number[];
+      /**
+       * @description By tensor: the last step of its own graph that needs it, -2 for weights. It lives from the step of
+       *     its producer on, an input from before the first.
+       */
+      tensor_last: number[];
+      /** @description Tensor id (as text) → the tensor whose memory it takes over in place. */
+      tensor_memory: {
+        [key: string]: number;
+      };
+    };
+    /**
      * ValueInfo
      * @description A graph input or output. `shape` of None: rank unknown.
      */
@@ -727,6 +1216,56 @@ export interface components {
       shape: (number | string | null)[] | null;
       /** @description `tensor`, `sparse`, `sequence`, `optional` or `map`. */
       container: string;
+    };
+    /**
+     * WeightMemory
+     * @description What all constants weigh. Those that share storage count once.
+     */
+    WeightMemory: {
+      /** @description All of them; null when one has no known size. */
+      bytes: number | null;
+      /** @description Inside the model file. */
+      inline_bytes: number | null;
+      /** @description In external data files. */
+      external_bytes: number | null;
+      /** @description Weights that the graph makes itself (ConstantOfShape), at their full size. */
+      generated_bytes: number | null;
+      /** @description By element type, heaviest first. */
+      by_dtype: components['schemas']['WeightTypeBytes'][];
+      /** @description By operator, heaviest first. */
+      by_op: components['schemas']['WeightOpBytes'][];
+      /** @description The 10 largest. */
+      largest: components['schemas']['LargeTensor'][];
+    };
+    /**
+     * WeightOpBytes
+     * @description Constants by the operator of the first layer that uses them, past those that only prepare them.
+     */
+    WeightOpBytes: {
+      /** @description Operator, empty for constants nobody uses. */
+      type: string;
+      /** @description How many, shared ones counted once. */
+      tensors: number;
+      /** @description Parameters in them. */
+      params: number;
+      /** @description Stored bytes; null when one has no known size. */
+      bytes: number | null;
+    };
+    /**
+     * WeightTypeBytes
+     * @description Constants of one element type.
+     */
+    WeightTypeBytes: {
+      /** @description Element type as stored. */
+      elem_type: string;
+      /** @description Set where several weights share a stored element: 4 for a MatMulNBits matrix in bytes. */
+      bits_per_weight: number | null;
+      /** @description How many, shared ones counted once. */
+      tensors: number;
+      /** @description Parameters in them. */
+      params: number;
+      /** @description Stored bytes, 4-bit types packed; null when one has no known size. */
+      bytes: number | null;
     };
   };
   responses: never;

@@ -224,6 +224,18 @@ export function emptyPayload(name: string): GraphPayload {
       peak_reason: '',
       by_op: []
     },
+    memory: {
+      peak: null,
+      peak_simple: null,
+      reason: '',
+      steps: 0,
+      input_bytes: null,
+      curve: null,
+      weights: null,
+      activations: null,
+      kv_cache: null
+    },
+    timeline: null,
     coverage: {
       nodes: 1,
       nodes_known: 0,

@@ -90,6 +90,18 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       peak_reason: '',
       by_op: []
     },
+    memory: {
+      peak: null,
+      peak_simple: null,
+      reason: '',
+      steps: 0,
+      input_bytes: null,
+      curve: null,
+      weights: null,
+      activations: null,
+      kv_cache: null
+    },
+    timeline: null,
     coverage: {
       nodes: (2 * blocks) / nodeCount,
       nodes_known: 2 * blocks,

@@ -1,0 +1,47 @@
+"""Recognised attention as the estimate of the KV cache needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from py_autodoc.blocks.model import Attention
+from py_autodoc.costs.kv_cache import AttentionSize
+from py_autodoc.graph.model import Model, TypeTable
+
+_PRODUCTS = frozenset({"MatMul", "Einsum"})
+
+
+def attention_sizes(model: Model, types: TypeTable, layers: Iterable[Attention]) -> list[AttentionSize]:
+    """Heads, sizes and element type of each layer, in the order given."""
+    return [
+        AttentionSize(
+            kv_heads=layer.kv_heads,
+            head_dim=layer.head_dim,
+            value_dim=layer.value_dim,
+            causal=layer.causal,
+            kind=layer.kind,
+            dtype=value_type(model, types, layer),
+            confidence=layer.confidence,
+        )
+        for layer in layers
+    ]
+
+
+def value_type(model: Model, types: TypeTable, layer: Attention) -> int:
+    """Element type of the values: that of the product behind the Softmax, which may itself be wider.
+
+    0 when it is unknown.
+    """
+    inside = set(layer.nodes)
+    stack, seen = [layer.anchor], {layer.anchor}
+    while stack:
+        node = model.nodes[stack.pop()]
+        outputs = [t for t in node.outputs if t >= 0]
+        if not outputs:
+            continue
+        if layer.variant == "fused" or node.op_type in _PRODUCTS:
+            return types.dtypes[outputs[0]]
+        readers = [n for t in outputs for n in model.tensors[t].consumers if n in inside and n not in seen]
+        seen.update(readers)
+        stack.extend(readers)
+    return 0
