@@ -59,9 +59,12 @@ class _Sum:
     """Lookups whose results are added."""
 
     anchor: int
+    """The lookup in the largest table."""
     nodes: set[int]
     parts: list[tuple[str, int | None]] = field(default_factory=list)
     output: int = -1
+    rows: int = -1
+    """Rows of the anchor's table."""
     alive: bool = True
     """False once it is a part of another sum."""
 
@@ -98,6 +101,7 @@ def _lookup(flow: Flow, number: int, sums: dict[int, _Sum]) -> None:
     rows = shape[0] if isinstance(shape[0], int) else None
     entry = _Sum(number, {number})
     entry.parts.append((_kind(flow, indices, rows), rows))
+    entry.rows = -1 if rows is None else rows
     entry.output = output(flow, number)
     sums[entry.output] = entry
 
@@ -117,7 +121,10 @@ def _add_up(flow: Flow, entry: _Sum, sums: dict[int, _Sum]) -> None:
             other.alive = False
             entry.nodes |= other.nodes
             entry.parts += other.parts
-            entry.anchor = min(entry.anchor, other.anchor)
+            # Of tables of one size the first summand's: node ids would follow the order of the file.
+            second = flow.node(number).inputs[0] != before
+            if other.rows > entry.rows or (other.rows == entry.rows and second):
+                entry.anchor, entry.rows = other.anchor, other.rows
         elif _constant_positions(flow, others[0], before):
             entry.parts.append(("position", dim(flow, others[0], -2)))
         else:
