@@ -30,7 +30,7 @@ def labelled(proto: onnx.ModelProto) -> onnx.ModelProto:
     return copy
 
 
-def variant(proto: onnx.ModelProto, seed: int) -> tuple[onnx.ModelProto, Names]:
+def variant(proto: onnx.ModelProto, seed: int, shuffled: bool = True) -> tuple[onnx.ModelProto, Names]:
     """A copy with other leaf names of nodes, other names of tensors and another topological order."""
     chance = random.Random(seed)
     copy = onnx.ModelProto()
@@ -50,8 +50,9 @@ def variant(proto: onnx.ModelProto, seed: int) -> tuple[onnx.ModelProto, Names]:
         names.tensors[name] = old
     for graph in _graphs(copy.graph):
         _rename(graph, new)
-    for graph in _graphs(copy.graph):
-        _shuffle(graph, chance)
+    if shuffled:
+        for graph in _graphs(copy.graph):
+            _shuffle(graph, chance)
     return copy, names
 
 
@@ -61,8 +62,8 @@ def analysed(proto: onnx.ModelProto) -> Analysis:
 
 
 def without_names(proto: onnx.ModelProto) -> onnx.ModelProto:
-    """A copy that says nothing of modules: no node names, no metadata, tensors numbered."""
-    copy, _ = variant(labelled(proto), 0)
+    """A copy that says nothing of modules: no metadata, nodes and tensors numbered, in the same order."""
+    copy, _ = variant(labelled(proto), 0, shuffled=False)
     for node in _nodes(copy.graph):
         node.name = node.name.rpartition("/")[2]
         del node.metadata_props[:]
