@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from py_autodoc.blocks.context_length import context_of
+from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.model import Attention
 from py_autodoc.costs.kv_cache import AttentionSize
 from py_autodoc.graph.model import Model, TypeTable
@@ -45,3 +48,18 @@ def value_type(model: Model, types: TypeTable, layer: Attention) -> int:
         seen.update(readers)
         stack.extend(readers)
     return 0
+
+
+def longest_context(model: Model, types: TypeTable, layers: Sequence[Attention]) -> int | None:
+    """Positions that the tables of the main graph allow its causal self-attention, where they agree.
+
+    The length of a cache is left aside: it may be bound by the caller.
+    """
+    flow = Flow(model, types)
+    own = [
+        replace(layer, past=())
+        for layer in layers
+        if layer.causal is not False and layer.kind == "self" and layer.anchor in flow.position
+    ]
+    limits = {context.positions for context in context_of(flow, own).values()}
+    return limits.pop() if len(limits) == 1 else None

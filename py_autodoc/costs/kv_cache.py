@@ -6,6 +6,8 @@ sizes of every axis but batch and positions, times the element size, over all ca
 Otherwise an estimate from recognised attention: kv heads × (head size of K + of V) × element size, over the
 causal self-attention layers. It is made only for a graph that generates tokens: one whose output scores the
 rows of an embedding table that it reads. An encoder keeps no keys and values between inferences.
+Masks whose values were not read leave open whether attention is causal; then the estimate stands on the
+caller's word that the network is a decoder, and is no surer than that.
 """
 
 from __future__ import annotations
@@ -88,12 +90,17 @@ class KVCache:
 
 
 def kv_cache(
-    model: Model, types: TypeTable, attention: Sequence[AttentionSize], max_context: int | None = None
+    model: Model,
+    types: TypeTable,
+    attention: Sequence[AttentionSize],
+    max_context: int | None = None,
+    decoder: float = 0.0,
 ) -> KVCache:
     """The KV cache of a model.
 
     ``attention`` are the recognised layers, ``max_context`` the positions the model was made for where a
-    table of positions tells them. Never raises on content.
+    table of positions tells them, ``decoder`` how sure it is (0 to 1) that self-attention whose mask could
+    not be read is causal. Never raises on content.
     """
     found = cache_inputs(model, types)
     layers = _layers(model, types, found)
@@ -101,7 +108,7 @@ def kv_cache(
         return _summary("inputs", layers, max_context, 1.0)
     if found:
         return KVCache("none", reason="cached keys and values do not come in pairs")
-    return _estimate(model, types, attention, max_context)
+    return _estimate(model, types, attention, max_context, decoder)
 
 
 def _layers(model: Model, types: TypeTable, found: Iterable[Cache]) -> list[CacheLayer]:
@@ -213,18 +220,25 @@ def _common(values: Iterable[T]) -> T | None:
 
 
 def _estimate(
-    model: Model, types: TypeTable, attention: Sequence[AttentionSize], max_context: int | None
+    model: Model,
+    types: TypeTable,
+    attention: Sequence[AttentionSize],
+    max_context: int | None,
+    decoder: float,
 ) -> KVCache:
     """From the causal self-attention of a graph that generates tokens."""
-    causal = [layer for layer in attention if layer.causal and layer.kind == "self"]
+    own = [layer for layer in attention if layer.kind == "self"]
+    known = [layer for layer in own if layer.causal]
+    likely = [layer for layer in own if layer.causal is None]
+    causal = [layer for layer in own if layer.causal is not False] if decoder > 0 else known
     if not causal:
         return KVCache("none", reason=_why_none(attention))
     if not scores_vocabulary(model, types):
         return KVCache("none", reason="attention is causal, but no output scores a vocabulary")
     layers = [_estimated(layer) for layer in causal]
     confidence = min(ESTIMATE, *(layer.confidence for layer in causal))
-    if any(layer.causal is None for layer in attention):
-        confidence = min(confidence, 0.5)  # some layers may be missing
+    if likely:  # counted on a guess, or left out on one
+        confidence = min(confidence, decoder if decoder > 0 else 0.5)
     return _summary("estimated", layers, max_context, confidence)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import onnx
 import pytest
 from onnx import TensorProto, helper
@@ -11,11 +9,7 @@ from onnx import TensorProto, helper
 from costs.cached import F16, Maker, attend, concat_decoder, concat_layer, fused_decoder, heads
 from costs.harness import MS, analyse, model_with
 from py_autodoc.costs.kv_cache import AttentionSize, KVCache, kv_cache
-from py_autodoc.graph.build import build
-from py_autodoc.graph.load import load
-from py_autodoc.graph.shapes import infer
 
-STRIPPED = Path(__file__).parents[1] / "data" / "stripped"
 CAUSAL = AttentionSize(kv_heads=4, head_dim=64, value_dim=64, causal=True, kind="self", dtype=10)
 
 
@@ -267,6 +261,15 @@ def test_an_unknown_size_makes_no_estimate() -> None:
     assert "heads" in found.reason
 
 
+def test_masks_that_were_not_read_rest_on_the_verdict() -> None:
+    unread = AttentionSize(4, 64, 64, None, "self", 10)
+    done = analyse(vocabulary_model())
+    found = kv_cache(done.model, done.types, [unread, unread], decoder=0.75)
+    assert (found.source, found.confidence, found.bytes_per_token) == ("estimated", 0.75, 2 * 4 * 128 * 2)
+    some = kv_cache(done.model, done.types, [CAUSAL, unread])
+    assert (some.confidence, len(some.layers)) == (0.5, 1)
+
+
 @pytest.mark.parametrize(
     ("generates", "layers", "why"),
     [
@@ -281,37 +284,6 @@ def test_no_cache_has_a_reason(generates: bool, layers: tuple[AttentionSize, ...
     found = estimate(vocabulary_model(generates), *layers)
     assert (found.source, found.bytes_per_token, found.confidence) == ("none", None, None)
     assert why in found.reason
-
-
-@pytest.mark.parametrize(
-    ("name", "layer", "count", "per_token"),
-    [
-        # layers × 2 × kv heads × head size × 4 bytes, from the transformers configurations
-        ("gpt2", AttentionSize(12, 64, 64, True, "self", 1), 12, 12 * 2 * 12 * 64 * 4),
-        ("llama_gqa_small", AttentionSize(2, 64, 64, True, "self", 1), 8, 8 * 2 * 2 * 64 * 4),
-    ],
-)
-def test_exported_decoders_without_past(name: str, layer: AttentionSize, count: int, per_token: int) -> None:
-    """They take tokens alone: nothing to measure, so causal attention is what the estimate stands on."""
-    loaded = load(STRIPPED / f"{name}.stripped.onnx")
-    model = build(loaded)
-    types = infer(loaded, model, {}, {})
-    assert [model.tensors[t].dtype for t in model.graphs[0].inputs if model.tensors[t].kind == 1] == [7]
-    assert kv_cache(model, types, ()).source == "none"
-    found = kv_cache(model, types, [layer] * count)
-    assert (found.source, found.bytes_per_token) == ("estimated", per_token)
-
-
-@pytest.mark.parametrize("name", ["bert_base", "vit_b16", "whisper_tiny_encoder", "clip_b32", "detr_r50"])
-def test_encoders_keep_nothing(name: str) -> None:
-    loaded = load(STRIPPED / f"{name}.stripped.onnx")
-    model = build(loaded)
-    types = infer(loaded, model, {"*": 1}, {})
-    for causal in (False, None, True):  # CLIP's text half is causal, but generates nothing
-        if causal and name == "bert_base":
-            continue
-        size = AttentionSize(12, 64, 64, causal, "self", 1)
-        assert kv_cache(model, types, [size]).source == "none"
 
 
 def test_names_play_no_part() -> None:
