@@ -11,6 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from py_autodoc.cli.architecture import architecture_line
+from py_autodoc.cli.blocks_line import block_counts
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.report.schema import (
@@ -56,8 +58,12 @@ def _parts(report: Report, width: int) -> Iterable[RenderableType]:
     yield _title(report, width)
     yield _kpis(report)
     yield _interface(report, width)
+    yield _architecture(report, width)
     if report.dims:
         yield _dims(report)
+    counts = block_counts(report.blocks)
+    if counts:
+        yield _section("Blocks", Text(counts))
     if report.repeats:
         yield _repeats(report.repeats)
     layers = _heaviest(report)
@@ -134,6 +140,15 @@ def _interface(report: Report, width: int) -> RenderableType:
             grid.add_row("", Text(f"… {len(values) - MAX_VALUES:,} more", style=_DIM))
         if not values:
             grid.add_row(Text(title, style=_HEAD), Text("none", style=_DIM))
+    return Padding(grid, (0, 0, 1, 0))
+
+
+def _architecture(report: Report, width: int) -> RenderableType:
+    """One line: the family and the attention."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True, overflow="ellipsis")
+    grid.add_row(Text("Architecture", style=_HEAD), Text(_clean(architecture_line(report), width)))
     return Padding(grid, (0, 0, 1, 0))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from py_autodoc.graph.model import Model, Shape
-from py_autodoc.report import sections
+from py_autodoc.report import sections, structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.categories import category_of
 from py_autodoc.report.expressions import expression_pool
@@ -57,6 +57,7 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         model=sections.model_info(model),
         graph=sections.graph_info(analysis),
         metrics=sections.metrics(analysis),
+        architecture=structure_section.architecture(analysis),
         memory=memory_info(analysis),
         timeline=timeline_columns(analysis.timeline),
         coverage=sections.coverage(analysis),

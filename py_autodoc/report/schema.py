@@ -283,7 +283,7 @@ class AttentionGroup(_Wire, frozen=True, kw_only=True):
     keys: DimValue
     """Key positions, cached ones included."""
     mask: bool
-    """A mask hides keys."""
+    """A mask hides keys in some of them."""
     rotary: bool
     """Q and K are rotated by position."""
     relative_bias: bool
@@ -972,6 +972,8 @@ class GraphPayload(_Wire, frozen=True, kw_only=True):
     scopes: ScopeColumns
     nodes: NodeColumns
     tensors: TensorColumns
+    architecture: ArchitectureInfo | None = None
+    """What kind of network it is."""
     expressions: ExpressionPool | None = None
     """Null when no input size is free."""
     repeats: RepeatColumns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from py_autodoc.findings.registry import Evidence
 from py_autodoc.graph.model import Diagnostic, Model, TensorKind
+from py_autodoc.report import structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.expressions import total_fields
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
@@ -122,6 +123,7 @@ def metrics(analysis: Analysis) -> Metrics:
         peak_activation_bytes_simple=peak.simple if peak else None,
         peak_reason=cut(peak.reason) if peak else "the memory stage failed",
         by_op=_by_op(analysis),
+        attention=structure_section.attention(analysis),
         **total_fields(analysis.symbolic),
     )
 

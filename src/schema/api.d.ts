@@ -198,7 +198,7 @@ export interface components {
       queries: number | string | null;
       /** @description Key positions, cached ones included. */
       keys: number | string | null;
-      /** @description A mask hides keys. */
+      /** @description A mask hides keys in some of them. */
       mask: boolean;
       /** @description Q and K are rotated by position. */
       rotary: boolean;
@@ -549,6 +549,8 @@ export interface components {
       scopes: components['schemas']['ScopeColumns'];
       nodes: components['schemas']['NodeColumns'];
       tensors: components['schemas']['TensorColumns'];
+      /** @description What kind of network it is. */
+      architecture: components['schemas']['ArchitectureInfo'] | null;
       /** @description Null when no input size is free. */
       expressions: components['schemas']['ExpressionPool'] | null;
       repeats: components['schemas']['RepeatColumns'];

@@ -1,0 +1,47 @@
+"""The line of the summary that says what the model is."""
+
+from __future__ import annotations
+
+from py_autodoc.report.schema import AttentionInfo, Report
+
+_NAMES = {"cnn": "CNN", "mlp": "MLP", "unknown": "not recognised"}
+_SURE = 0.8
+"""From this confidence the family stands without a question mark."""
+
+
+def architecture_line(report: Report) -> str:
+    """``transformer encoder · 12 layers · 12 heads × 64 · hidden 768``."""
+    made = report.architecture
+    name = _NAMES.get(
+        made.family, made.family.replace("-", " ", 1) if made.family.startswith("tr") else made.family
+    )
+    if made.family != "unknown" and made.confidence < _SURE:
+        name = f"probably {name}"
+    attention = report.metrics.attention
+    parts = [name] if attention is None else [name, *_attention(attention)]
+    if attention is None and made.evidence:
+        parts.append(made.evidence[0])
+    return " · ".join(parts)
+
+
+def _attention(attention: AttentionInfo) -> list[str]:
+    """Layers, heads, width, context, as far as all layers agree."""
+    count = attention.num_layers
+    beside = f" ({attention.cross_layers} cross)" if attention.cross_layers else ""
+    parts = [f"{count} attention layer{'' if count == 1 else 's'}{beside}"]
+    if attention.causal_layers == count:
+        parts[0] = f"{count} causal layer{'' if count == 1 else 's'}"
+    if attention.num_heads is not None:
+        heads = f"{attention.num_heads} head{'' if attention.num_heads == 1 else 's'}"
+        size = f" × {attention.head_dim}" if attention.head_dim is not None else ""
+        grouped = ""
+        if attention.num_kv_heads is not None and attention.num_kv_heads != attention.num_heads:
+            grouped = f" ({attention.num_kv_heads} for keys)"
+        parts.append(heads + size + grouped)
+    if attention.hidden_size is not None:
+        parts.append(f"hidden {attention.hidden_size:,}")
+    elif len(attention.groups) > 1:
+        parts.append(f"{len(attention.groups)} configurations")
+    if attention.max_sequence_length is not None:
+        parts.append(f"context {attention.max_sequence_length:,}")
+    return parts
