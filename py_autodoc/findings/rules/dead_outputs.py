@@ -2,10 +2,10 @@
 
 What it finds:
 Nodes that no output of the model needs, directly or through others, when there are at least `min_nodes` of
-them, or they take `min_flops_share` of all FLOPs, or weights of `min_bytes` are used by nothing else. It is
-`info`, and `low` where the FLOPs or the bytes reach their floor. And, as `low`, outputs of the model that
-are the same in every run: a constant, or computed from constants alone. Operators outside the standard
-count as needed, since they may have effects.
+them that make more than 64 elements, or they take `min_flops_share` of all FLOPs, or weights of `min_bytes`
+are used by nothing else. It is `info`, and `low` where the FLOPs or the bytes reach their floor. And, as
+`low`, outputs of the model that are the same in every run: a constant, or computed from constants alone.
+Operators outside the standard count as needed, since they may have effects.
 
 Why it matters:
 Most runtimes drop dead nodes when they load the model, others (and every converter and cost table) do not;
@@ -36,6 +36,7 @@ from py_autodoc.graph.model import TensorKind
 from py_autodoc.units import share, size
 
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+_SMALL = 64
 MAX_NAMES = 20
 
 
@@ -72,7 +73,7 @@ def _dead(ctx: Context) -> Iterator[Finding]:
     known = ctx.totals.nodes_known == ctx.totals.nodes_total and all(e.cost is not None for e in entries)
     part = flops / ctx.totals.flops if known and ctx.totals.flops else None
     major = (part or 0) >= limits["min_flops_share"] or (held or 0) >= limits["min_bytes"]
-    if not major and len(dead) < limits["min_nodes"]:
+    if not major and sum(not _is_small(ctx, number) for number in dead) < limits["min_nodes"]:
         return
     yield Finding(
         "low" if major else "info",
@@ -87,6 +88,12 @@ def _dead(ctx: Context) -> Iterator[Finding]:
             "weight_bytes": held,
         },
     )
+
+
+def _is_small(ctx: Context, number: int) -> bool:
+    """True when all a node makes are a few numbers, as arithmetic on shapes does."""
+    counts = [ctx.sizes.numel[t] for t in ctx.model.nodes[number].outputs if t >= 0]
+    return all(count is not None and count <= _SMALL for count in counts)
 
 
 def _constant(ctx: Context) -> Iterator[Finding]:

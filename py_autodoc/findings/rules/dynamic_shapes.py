@@ -150,9 +150,10 @@ def _by_value(ctx: Context) -> Iterator[Finding]:
     after = sum(number in behind for number in layers)
     major = bool(after) and after >= ctx.thresholds["dynamic-shapes"]["major_share"] * len(layers)
     types = sorted({flow.node(number).op_type for number in found})
+    what = "makes an output" if len(found) == 1 else "make outputs"
     yield Finding(
         "medium" if major else "low",
-        f"{plural(len(found), 'node')} ({', '.join(types)}; first: {label(ctx, found[0])}) make outputs "
+        f"{plural(len(found), 'node')} ({', '.join(types)}; first: {label(ctx, found[0])}) {what} "
         f"whose size depends on values; {after:,} of {plural(len(layers), 'layer')} with weights come after.",
         "Keep selection by value at the end of the model or outside it, with a fixed number of results.",
         tuple(found),

@@ -2,10 +2,10 @@
 
 What it finds:
 Nodes all of whose inputs are constant, counted from `min_nodes` on, or when their results take `min_bytes`
-or more. It is `info`, and `low` from `major_bytes`. Small integer arithmetic on shapes does not count, and
-neither does what makes much out of little on purpose: DequantizeLinear, ConstantOfShape, Expand, Tile,
-Range, a Cast to a wider type, random numbers. A large weight that others use as it is (a tied embedding
-that is transposed for the output) is left alone: folding would store it twice.
+or more. It is `info`, and `low` from `major_bytes`. Arithmetic on shapes and scalars (results of up to 64
+elements) does not count, and neither does what makes much out of little on purpose: DequantizeLinear,
+ConstantOfShape, Expand, Tile, Range, a Cast to a wider type, random numbers. A large weight that others use
+as it is (a tied embedding that is transposed for the output) is left alone: folding would store it twice.
 
 Why it matters:
 Runtimes fold such nodes when they load the model: loading takes longer and needs memory for both the stored
@@ -42,12 +42,11 @@ _GROWS = RANDOM | {
     "Range", "EyeLike", "OneHot", "Resize", "Upsample", "Identity",
 }  # fmt: skip
 """Kept as they are: their result is larger than what is stored, or they are aliases."""
-_INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
 _FREE = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten"})
 """Views cost nothing wherever they are computed."""
 _SHARED_BYTES = 65_536
-_SHAPE_ELEMENTS = 64
-"""Integers up to so many are sizes, axes and indices."""
+_SMALL = 64
+"""Results of so many elements are sizes, axes, indices, scalars."""
 
 
 @rule(
@@ -82,7 +81,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         f"results take {size(held)}.",
         "Fold constants before the model is saved.",
         tuple(counted),
-        {"count": len(counted), "result_bytes": held, "with_shape_arithmetic": len(nodes)},
+        {"count": len(counted), "result_bytes": held, "with_small_ones": len(nodes)},
     )
 
 
@@ -110,7 +109,7 @@ def _work(ctx: Context, nodes: list[int], inside: set[int]) -> tuple[list[int], 
         if node.op_type in _FREE:
             real = node.inputs[0] in worked
         else:
-            real = not _about_shapes(ctx, node)
+            real = not _is_small(ctx, node)
             if real:
                 counted.append(number)
         if real:
@@ -144,11 +143,7 @@ def _widens(ctx: Context, node: Node) -> bool:
     return before is None or after is None or after > before
 
 
-def _about_shapes(ctx: Context, node: Node) -> bool:
-    """True when all it makes are a few integers."""
-    for t in node.outputs:
-        if t >= 0:
-            count = ctx.sizes.numel[t]
-            if ctx.types.dtypes[t] not in _INTEGERS or count is None or count > _SHAPE_ELEMENTS:
-                return False
-    return True
+def _is_small(ctx: Context, node: Node) -> bool:
+    """True when all it makes are a few numbers: sizes, indices, scalars."""
+    counts = [ctx.sizes.numel[t] for t in node.outputs if t >= 0]
+    return all(count is not None and count <= _SMALL for count in counts)
