@@ -27,10 +27,9 @@ def architecture_line(report: Report) -> str:
 def _attention(attention: AttentionInfo) -> list[str]:
     """Layers, heads, width, context, as far as all layers agree."""
     count = attention.num_layers
+    causal = "causal " if attention.causal_layers == count else ""
     beside = f" ({attention.cross_layers} cross)" if attention.cross_layers else ""
-    parts = [f"{count} attention layer{'' if count == 1 else 's'}{beside}"]
-    if attention.causal_layers == count:
-        parts[0] = f"{count} causal layer{'' if count == 1 else 's'}"
+    parts = [f"{count} {causal}attention layer{'' if count == 1 else 's'}{beside}"]
     if attention.num_heads is not None:
         heads = f"{attention.num_heads} head{'' if attention.num_heads == 1 else 's'}"
         size = f" × {attention.head_dim}" if attention.head_dim is not None else ""

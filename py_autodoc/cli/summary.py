@@ -13,6 +13,7 @@ from rich.text import Text
 
 from py_autodoc.cli.architecture import architecture_line
 from py_autodoc.cli.blocks_line import block_counts
+from py_autodoc.cli.memory_lines import memory_lines
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.report.schema import (
@@ -66,6 +67,9 @@ def _parts(report: Report, width: int) -> Iterable[RenderableType]:
         yield _section("Blocks", Text(counts))
     if report.repeats:
         yield _repeats(report.repeats)
+    memory = memory_lines(report)
+    if memory:
+        yield _section("Memory", _lines(memory, width))
     layers = _heaviest(report)
     if layers:
         yield _section(_layers_title(report), _layers(report, layers, width))
@@ -144,11 +148,11 @@ def _interface(report: Report, width: int) -> RenderableType:
 
 
 def _architecture(report: Report, width: int) -> RenderableType:
-    """One line: the family and the attention."""
+    """The family and the attention; wraps where the terminal is narrow."""
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True)
-    grid.add_column(no_wrap=True, overflow="ellipsis")
-    grid.add_row(Text("Architecture", style=_HEAD), Text(_clean(architecture_line(report), width)))
+    grid.add_column(no_wrap=True, min_width=len("Architecture"))
+    grid.add_column(overflow="fold")
+    grid.add_row(Text("Architecture", style=_HEAD), Text(_clean(architecture_line(report), 2 * width)))
     return Padding(grid, (0, 0, 1, 0))
 
 
