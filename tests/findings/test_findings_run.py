@@ -204,7 +204,7 @@ def test_documented(id):
         assert f"`{severity}`" in doc.sections["What it finds"], severity
 
 
-def tested() -> tuple[set[str], set[str]]:
+def calls_of_found() -> tuple[set[str], set[str]]:
     """Rules (that a test sees fire, that a test sees silent), by the calls of ``found`` in the tests."""
     fires: set[str] = set()
     silent: set[str] = set()
@@ -229,7 +229,7 @@ def tested() -> tuple[set[str], set[str]]:
 
 
 def test_each_has_a_test_that_fires_and_one_that_must_not():
-    fires, silent = tested()
+    fires, silent = calls_of_found()
     assert set(RULES) - fires == set()
     assert set(RULES) - silent == set()
 
