@@ -64,8 +64,18 @@ def _simple(flow: Flow, tensor: int, number: int) -> Activation | None:
     if name == "Clip" and node.inputs[0] == tensor:
         return Activation(_clip_name(*clip_bounds(flow, number)), (*passed, number), node.outputs[0])
     if name == "Max" and len(node.inputs) == 2 and 0.0 in (scalar(flow, t) for t in node.inputs):
-        return Activation("Relu", (*passed, number), node.outputs[0])
+        return _floored(flow, (*passed, number), node.outputs[0])
     return None
+
+
+def _floored(flow: Flow, nodes: tuple[int, ...], made: int) -> Activation:
+    """Max(x, 0), or with a Min behind it the clip that the two make."""
+    after = flow.only_consumer(made)
+    if op(flow, after) == "Min" and len(flow.node(after).inputs) == 2 and output(flow, after) >= 0:
+        high = next((v for t in flow.node(after).inputs if (v := scalar(flow, t)) is not None), None)
+        if high is not None:
+            return Activation(_clip_name(0.0, high), (*nodes, after), output(flow, after))
+    return Activation("Relu", nodes, made)
 
 
 def _clip_name(low: float | None, high: float | None) -> str:
@@ -178,14 +188,11 @@ def _product(flow: Flow, nodes: list[int], start: int) -> bool:
 
 
 def _piecewise(flow: Flow, kinds: set[str], nodes: list[int]) -> str:
-    """LeakyRelu as Max(x, a·x), PRelu as relu(x) - a·relu(-x), ReLU6 as Min(Max(x, 0), 6)."""
+    """LeakyRelu as Max(x, a·x), PRelu as relu(x) - a·relu(-x), the hard sigmoid as a clip."""
     if kinds == {"Max", "Mul"} and len(flow.data(nodes[-1])) == 2:
         return "LeakyRelu"
     if "Relu" in kinds and "Neg" in kinds and kinds <= {"Relu", "Neg", "Mul", "Add", "Sub"}:
         return "PRelu" if op(flow, nodes[-1]) in ("Add", "Sub") else ""
-    if kinds <= {"Min", "Max"} or kinds == {"Min", "Relu"}:
-        bounds = {v for n in nodes for t in flow.weights(n) if (v := scalar(flow, t)) is not None}
-        return "ReLU6" if bounds in ({0.0, 6.0}, {6.0}) and "Min" in kinds and len(kinds) == 2 else ""
     if kinds == {"Add", "Clip", "Div"} or kinds == {"Add", "Clip", "Mul"}:
         straight = all(len(flow.data(n)) == 1 for n in nodes) and op(flow, nodes[0]) == "Add"
         return "HardSigmoid" if straight and _adds(flow, nodes, 3.0) else ""
