@@ -1,62 +1,207 @@
-"""Blocks: the modules of the model, each with the sums of what is in it."""
+"""Blocks: the modules of the model and what recognisers found in it, each with the sums of its nodes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+from py_autodoc.blocks.model import KINDS, Attention, Fact, Found, Structure
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.labels import is_constant
+from py_autodoc.report.labels import cut, is_constant
+from py_autodoc.report.nesting import common_scope, structural_parents, with_bodies
 from py_autodoc.report.numbers import activation_bytes, of_inference
 from py_autodoc.report.schema import Block
-from py_autodoc.report.scopes import ScopeTree
+from py_autodoc.report.scopes import SUBGRAPH, ScopeTree
 
 MAX_LEVELS = 12
-"""Blocks nested deeper are not listed: each level lists its nodes again."""
+"""Scopes nested deeper are not listed: each level lists its nodes again."""
+MODULE = "module"
+"""Kind of the blocks that are scopes."""
 
 
+@dataclass(slots=True)
 class _Sum:
-    """Sums of one scope; a sum stays None until a known part comes."""
+    """Sums of some nodes; a sum stays None until a known part comes."""
 
-    __slots__ = ("activation", "flops", "macs", "nodes", "params")
+    params: int = 0
+    macs: int | None = None
+    flops: int | None = None
+    activation_bytes: int | None = None
+    weight_bytes: int | None = None
+    read_bytes: int | None = None
+    write_bytes: int | None = None
 
-    def __init__(self) -> None:
-        self.nodes: list[int] = []
-        self.params = 0
-        self.macs: int | None = None
-        self.flops: int | None = None
-        self.activation: int | None = None
+    def add(self, other: _Sum) -> None:
+        """Add the numbers of a node."""
+        self.params += other.params
+        self.macs = _plus(self.macs, other.macs)
+        self.flops = _plus(self.flops, other.flops)
+        self.activation_bytes = _plus(self.activation_bytes, other.activation_bytes)
+        self.weight_bytes = _plus(self.weight_bytes, other.weight_bytes)
+        self.read_bytes = _plus(self.read_bytes, other.read_bytes)
+        self.write_bytes = _plus(self.write_bytes, other.write_bytes)
+
+    def numbers(self) -> dict[str, int | None]:
+        """As fields of a ``Block``."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def blocks(analysis: Analysis, tree: ScopeTree) -> list[Block]:
-    """One block a scope, parents first."""
+    """The scopes, parents first, then the structural blocks of one graph after another.
+
+    A node may be in several blocks. ``parent`` is the smallest block that holds all of a block.
+    """
     depth = _depths(tree)
+    numbers = _Numbers(analysis)
+    listed, ids = _scopes(analysis, tree, depth, numbers)
+    return listed + _structural(analysis, tree, depth, numbers, listed, ids)
+
+
+class _Numbers:
+    """What each node contributes, worked out once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
+        self.known: dict[int, _Sum] = {}
+
+    def of(self, number: int) -> _Sum:
+        """Numbers of one node in one inference."""
+        found = self.known.get(number)
+        if found is None:
+            analysis = self.analysis
+            cost = of_inference(analysis.costs[number])
+            found = self.known[number] = _Sum(
+                analysis.params.params[number],
+                cost.macs,
+                cost.flops,
+                activation_bytes(analysis, analysis.model.nodes[number]),
+                analysis.params.node_bytes[number],
+                cost.read_bytes,
+                cost.write_bytes,
+            )
+        return found
+
+
+def _scopes(
+    analysis: Analysis, tree: ScopeTree, depth: list[int], numbers: _Numbers
+) -> tuple[list[Block], dict[int, int]]:
+    """The scopes with nodes, and where each stands in the list."""
     sums = [_Sum() for _ in tree.parent]
+    members: list[list[int]] = [[] for _ in tree.parent]
     for node in analysis.model.nodes:
         if is_constant(node):
             continue
-        numbers = of_inference(analysis.costs[node.id])
-        size = activation_bytes(analysis, node)
+        part = numbers.of(node.id)
         scope = tree.node[node.id]
         while scope >= 0:
-            entry = sums[scope]
             if depth[scope] < MAX_LEVELS:
-                entry.nodes.append(node.id)
-            entry.params += analysis.params.params[node.id]
-            entry.macs = _plus(entry.macs, numbers.macs)
-            entry.flops = _plus(entry.flops, numbers.flops)
-            entry.activation = _plus(entry.activation, size)
+                members[scope].append(node.id)
+            sums[scope].add(part)
             scope = tree.parent[scope]
-    return [
+    kept = [s for s in range(len(sums)) if depth[s] < MAX_LEVELS and members[s]]
+    ids = {scope: place for place, scope in enumerate(kept)}
+    listed = [
         Block(
+            id=ids[scope],
+            parent=ids.get(tree.parent[scope]),
+            kind=MODULE,
             name="/".join(tree.path(scope)),
             type=tree.type[scope],
-            nodes=entry.nodes,
-            params=entry.params,
-            macs=entry.macs,
-            flops=entry.flops,
-            activation_bytes=entry.activation,
+            variant="",
+            how="subgraph" if tree.origin[scope] == SUBGRAPH else tree.origin[scope],
+            confidence=1.0,
+            nodes=members[scope],
+            facts={},
+            **sums[scope].numbers(),  # type: ignore[arg-type]
         )
-        for scope, entry in enumerate(sums)
-        if depth[scope] < MAX_LEVELS and entry.nodes
+        for scope in kept
     ]
+    return listed, ids
+
+
+def _structural(
+    analysis: Analysis,
+    tree: ScopeTree,
+    depth: list[int],
+    numbers: _Numbers,
+    scopes: list[Block],
+    ids: dict[int, int],
+) -> list[Block]:
+    """What the recognisers found, in execution order of the first node of each."""
+    model, counts = analysis.model, dict.fromkeys(KINDS, 0)
+    found = [(entry, with_bodies(model, entry.nodes)) for entry in recognised(analysis.structure)]
+    found = sorted(
+        ((e, n) for e, n in found if n), key=lambda pair: (pair[1][0], -len(pair[1]), pair[0].kind)
+    )
+    parents = structural_parents([nodes for _, nodes in found])
+    start, listed = len(scopes), []
+    for place, (entry, nodes) in enumerate(found):
+        total = _Sum()
+        for number in nodes:
+            total.add(numbers.of(number))
+        counts[entry.kind] = counts.get(entry.kind, 0) + 1
+        scope = common_scope(tree, depth, nodes)
+        while scope >= 0 and scope not in ids:
+            scope = tree.parent[scope]
+        parent = _smaller(scopes, ids.get(scope), found, parents[place], start)
+        listed.append(
+            Block(
+                id=start + place,
+                parent=parent,
+                kind=entry.kind,
+                name=f"{entry.kind} {counts[entry.kind]}",
+                type="",
+                variant=cut(entry.variant),
+                how=entry.how,
+                confidence=entry.confidence,
+                nodes=nodes,
+                facts={cut(name): cut(v) if isinstance(v, str) else v for name, v in entry.facts.items()},
+                **total.numbers(),  # type: ignore[arg-type]
+            )
+        )
+    return listed
+
+
+def _smaller(
+    scopes: list[Block], scope: int | None, found: list[tuple[Found, list[int]]], parent: int, start: int
+) -> int | None:
+    """Of the scope and the structural block that hold a block, the one with fewer nodes."""
+    if parent < 0:
+        return scope
+    if scope is None or len(found[parent][1]) < len(scopes[scope].nodes):
+        return start + parent
+    return scope
+
+
+def recognised(structure: Structure) -> Iterator[Found]:
+    """Everything found, attention layers as blocks among the others."""
+    yield from structure.found
+    for layer in structure.attention:
+        yield Found(
+            kind="attention",
+            nodes=layer.nodes,
+            anchor=layer.anchor,
+            variant=layer.variant,
+            confidence=layer.confidence,
+            facts=_attention_facts(layer),
+        )
+
+
+def _attention_facts(layer: Attention) -> dict[str, Fact]:
+    return {
+        "kind": layer.kind,
+        "causal": layer.causal,
+        "heads": layer.heads,
+        "kv_heads": layer.kv_heads,
+        "head_dim": layer.head_dim,
+        "value_dim": layer.value_dim,
+        "hidden_size": layer.hidden_size,
+        "queries": layer.queries,
+        "keys": layer.keys,
+        "mask": layer.mask,
+        "rotary": layer.rotary,
+        "relative_bias": layer.relative_bias,
+    }
 
 
 def _depths(tree: ScopeTree) -> list[int]:

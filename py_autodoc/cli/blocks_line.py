@@ -1,0 +1,21 @@
+"""The line of the terminal summary that says what the model is built of."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from py_autodoc.report.schema import Block
+
+ORDER = (
+    "attention", "moe", "gated-mlp", "mlp", "recurrent", "conv", "depthwise-separable", "squeeze-excite",
+    "residual", "normalization", "embedding", "head",
+)  # fmt: skip
+"""What tells most about an architecture first."""
+
+
+def block_counts(blocks: list[Block]) -> str:
+    """``12 attention · 12 mlp · 24 residual …``; empty when no structure was recognised."""
+    counts = Counter(block.kind for block in blocks if block.kind != "module")
+    known = [kind for kind in ORDER if kind in counts]
+    rest = sorted(kind for kind in counts if kind not in ORDER)
+    return " · ".join(f"{counts[kind]:,} {kind}" for kind in (*known, *rest))
