@@ -26,19 +26,35 @@ class Flow:
         self.model = model
         self.types = types
         self.graph = graph
+        nodes = model.nodes
         self.order: list[int] = [
             number
             for number in model.graphs[graph].nodes
-            if model.nodes[number].op_type != "Constant" or model.nodes[number].domain
+            if nodes[number].op_type != "Constant" or nodes[number].domain
         ]
         self.position: dict[int, int] = {number: at for at, number in enumerate(self.order)}
         self.results = frozenset(model.graphs[graph].outputs)
         """Tensors this graph returns."""
-        self._folded: set[int] = set()
+        self._constant: dict[int, bool] = {}
+        self._data: dict[int, list[int]] = {}
+        self._maker: dict[int, int] = {}
+        self._consumers: dict[int, tuple[int, ...]] = {}
+        constant, maker = self._is_constant, self._maker
         for number in self.order:
-            node = model.nodes[number]
-            if not node.subgraphs and node.inputs and all(t < 0 or self.constant(t) for t in node.inputs):
-                self._folded.update(t for t in node.outputs if t >= 0)
+            node = nodes[number]
+            self._data[number] = data = [t for t in node.inputs if t >= 0 and not constant(t)]
+            for tensor in node.outputs:
+                maker[tensor] = number
+            if not data and node.inputs and not node.subgraphs:
+                self._constant.update((t, True) for t in node.outputs)
+        maker[-1] = -1
+
+    def _is_constant(self, tensor: int) -> bool:
+        """The same as ``constant``, worked out once for each tensor."""
+        known = self._constant.get(tensor)
+        if known is None:
+            known = self._constant[tensor] = self.model.tensors[tensor].kind in _CONSTANT
+        return known
 
     def node(self, number: int) -> Node:
         """The node with this id."""
@@ -53,11 +69,15 @@ class Flow:
 
     def constant(self, tensor: int) -> bool:
         """True for weights, constants and what is computed from them alone."""
-        return self.model.tensors[tensor].kind in _CONSTANT or tensor in self._folded
+        known = self._constant.get(tensor)
+        return self._is_constant(tensor) if known is None else known
 
     def data(self, number: int) -> list[int]:
-        """Inputs of a node that are not constant, in order."""
-        return [t for t in self.model.nodes[number].inputs if t >= 0 and not self.constant(t)]
+        """Inputs of a node that are not constant, in order. Not to be changed."""
+        known = self._data.get(number)
+        if known is None:
+            return [t for t in self.model.nodes[number].inputs if t >= 0 and not self.constant(t)]
+        return known
 
     def weights(self, number: int) -> list[int]:
         """Constant inputs of a node, in order."""
@@ -65,12 +85,15 @@ class Flow:
 
     def producer(self, tensor: int) -> int:
         """The node of this graph that makes ``tensor``; -1 for inputs, constants, outer tensors."""
-        number = self.model.tensors[tensor].producer if tensor >= 0 else -1
-        return number if number in self.position else -1
+        return self._maker.get(tensor, -1)
 
     def consumers(self, tensor: int) -> tuple[int, ...]:
         """The nodes of this graph that read ``tensor`` themselves, ascending."""
-        return tuple(n for n in self.model.tensors[tensor].consumers if n in self.position)
+        known = self._consumers.get(tensor)
+        if known is None:
+            position, readers = self.position, self.model.tensors[tensor].consumers
+            known = self._consumers[tensor] = tuple(n for n in readers if n in position)
+        return known
 
     def only_consumer(self, tensor: int) -> int:
         """The one reader of a tensor nobody else needs; -1 otherwise."""
