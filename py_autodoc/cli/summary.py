@@ -156,6 +156,16 @@ def _architecture(report: Report, width: int) -> RenderableType:
     return Padding(grid, (0, 0, 1, 0))
 
 
+def _lines(rows: list[tuple[str, str]], width: int) -> RenderableType:
+    """Labels and texts; a text that does not fit the width is wrapped."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, text in rows:
+        grid.add_row(Text(label, style=_DIM), Text(_clean(text, 2 * width)))
+    return grid
+
+
 def _value(value: ValueInfo, width: int) -> tuple[Text, Text, Text]:
     kind = value.elem_type if value.container == "tensor" else f"{value.container} of {value.elem_type}"
     name = Text(_clean(value.name, max(16, width // 3)))
