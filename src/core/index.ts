@@ -1,4 +1,6 @@
 /** The core's public surface: no React, no DOM. */
+export { compileExpressions, EXPRESSION_METRICS } from './expr';
+export type { ExpressionMetric, IEvaluation, IExpressions } from './expr';
 export { decode, formatShape, METRIC_IDS, TENSOR_KIND } from './model';
 export { buildTree } from './tree';
 export type { IGroupTree } from './tree';

@@ -29,6 +29,8 @@ export type NodeColumns = Schemas['NodeColumns'];
 export type TensorColumns = Schemas['TensorColumns'];
 export type ScopeColumns = Schemas['ScopeColumns'];
 export type GraphColumns = Schemas['GraphColumns'];
+export type ExpressionPool = Schemas['ExpressionPool'];
+export type ExpressionCondition = Schemas['ExpressionCondition'];
 
 export type NodeDetails = Schemas['NodeDetails'];
 export type AttributeInfo = Schemas['AttributeInfo'];

@@ -41,7 +41,14 @@ describe('first picture', () => {
   test('says why a total is missing', async () => {
     const payload = testPayload({
       dims: [
-        { name: 'batch', value: null, assumed: false, suggested: 1, where: [] }
+        {
+          name: 'batch',
+          value: null,
+          assumed: false,
+          suggested: 1,
+          where: [],
+          symbol: ''
+        }
       ]
     });
     payload.metrics.total_macs = null;

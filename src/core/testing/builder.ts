@@ -222,7 +222,16 @@ export function emptyPayload(name: string): GraphPayload {
       peak_activation_bytes: null,
       peak_activation_bytes_simple: null,
       peak_reason: '',
-      by_op: []
+      by_op: [],
+      total_macs_expr: null,
+      total_flops_expr: null,
+      read_bytes_expr: null,
+      write_bytes_expr: null,
+      peak_activation_bytes_expr: null,
+      peak_activation_bytes_simple_expr: null,
+      expr_conditions: [],
+      inplace_conditions: [],
+      expr_reasons: {}
     },
     memory: {
       peak: null,

@@ -191,7 +191,8 @@ describe('hostile names stay inert', () => {
       value: null,
       assumed: false,
       suggested: 1,
-      where: ['x[0]']
+      where: ['x[0]'],
+      symbol: ''
     };
     const payload = testPayload({ name: '__proto__', dims: [dim] });
     payload.model.metadata = JSON.parse('{"__proto__": "meta"}');

@@ -16,7 +16,8 @@ export const SYMBOL: DimInfo = {
   value: 2,
   assumed: true,
   suggested: 2,
-  where: ['x[0]']
+  where: ['x[0]'],
+  symbol: ''
 };
 
 /** Nodes 2b and 2b+1 are the Conv and Relu of block b; the last node is a custom op without costs. */
@@ -88,7 +89,16 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       peak_activation_bytes: 5120,
       peak_activation_bytes_simple: 6144,
       peak_reason: '',
-      by_op: []
+      by_op: [],
+      total_macs_expr: null,
+      total_flops_expr: null,
+      read_bytes_expr: null,
+      write_bytes_expr: null,
+      peak_activation_bytes_expr: null,
+      peak_activation_bytes_simple_expr: null,
+      expr_conditions: [],
+      inplace_conditions: [],
+      expr_reasons: {}
     },
     memory: {
       peak: null,
