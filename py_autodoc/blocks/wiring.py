@@ -24,6 +24,8 @@ NOTHING = -1
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _FLOATS = frozenset({1, 10, 11, 14, 15, 16, *range(17, 21), 23, 24})
 """TensorProto.DataType of the float and complex types."""
+_OMITTED, _DATA = -1, -2
+"""What an input is in a label when it is no constant."""
 _BY_VALUE = frozenset({"Resize", "Upsample", "Range", "OneHot"})
 """Operators whose float inputs of several elements say what to do: they are no weights."""
 
@@ -69,6 +71,7 @@ class Wirings:
         self.model = model
         self.types = types
         self.known: dict[Hashable, int] = {}
+        self.places: dict[tuple[str, str], tuple[int, ...]] = {}
         self.by_value: dict[int, int] = {}
         self.by_shape: dict[int, int] = {}
         self.captured: list[list[int]] = [[] for _ in model.graphs]
@@ -97,16 +100,18 @@ class Wirings:
         labels, ins = [], []
         outside: dict[int, None] = {}
         for number in order:
-            label, valued = self._label(nodes[number])
+            node = nodes[number]
+            label, row = self._label(node, code)
+            for tensor in sources[number][len(row) :]:  # what its bodies read
+                row.append(code.get(tensor, -2 - tensor))
+            for at in row:
+                if (
+                    at < NOTHING
+                    and tensors[-2 - at].graph != graph
+                    and tensors[-2 - at].kind not in _CONSTANT
+                ):
+                    outside[-2 - at] = None
             labels.append(label)
-            row = []
-            for slot, tensor in enumerate(sources[number]):
-                known = code.get(tensor)
-                if known is None:
-                    if tensors[tensor].graph != graph and tensors[tensor].kind not in _CONSTANT:
-                        outside[tensor] = None
-                    known = NOTHING if slot in valued else -2 - tensor
-                row.append(known)
             ins.append(row)
         wiring = Wiring(order, labels, ins, stride)
         wiring.weighted, wiring.layers = self.weighted, self.layers
@@ -148,37 +153,35 @@ class Wirings:
 
     # Labels
 
-    def _label(self, node: Node) -> tuple[int, frozenset[int]]:
-        """The label of a node, and the inputs whose value is in it."""
+    def _label(self, node: Node, code: Mapping[int, int]) -> tuple[int, list[int]]:
+        """The label of a node, and the codes of its inputs."""
         key = (node.domain, node.op_type)
-        learned = LEARNED.get(key, ())
-        quantized = QUANTIZED.get(key, ())
-        tensors = self.model.tensors
+        places = self.places.get(key)
+        if places is None:
+            places = self.places[key] = (*LEARNED.get(key, ()), *QUANTIZED.get(key, ()))
         kinds: list[int] = []
-        valued: list[int] = []
+        row: list[int] = []
         weights: list[int] = []
         for slot, tensor in enumerate(node.inputs):
-            if tensor < 0:
-                kinds.append(-1)
+            known = code.get(tensor)
+            if known is not None:  # made here, or omitted
+                kinds.append(_OMITTED if known == NOTHING else _DATA)
+                row.append(known)
                 continue
-            about = tensors[tensor]
+            about = self.model.tensors[tensor]
             if about.kind not in _CONSTANT:
-                kinds.append(-2)
+                kinds.append(_DATA)
+                row.append(-2 - tensor)
                 continue
-            shaped = self._shaped(tensor)
+            value = -1
             if about.quantized_scale:
-                valued.append(slot)
-                kinds.append(shaped)
-            elif slot in learned or slot in quantized:
-                weights.append(tensor)
-                kinds.append(shaped)
-            else:
+                value = self._shaped(tensor)
+            elif slot not in places:
                 value = self._valued(tensor, node.op_type in _BY_VALUE)
-                if value >= 0:
-                    valued.append(slot)
-                else:
-                    weights.append(tensor)
-                kinds.append(shaped if value < 0 else value)
+            if value < 0:
+                weights.append(tensor)
+            kinds.append(self._shaped(tensor) if value < 0 else value)
+            row.append(NOTHING if value >= 0 else -2 - tensor)
         if node.op_type == "ConstantOfShape" and kinds and kinds[0] >= 0:
             weights.append(node.outputs[0])  # a weight of a file that was published without its numbers
         bodies = tuple((name, self.body[body]) for name, body in node.subgraphs)
@@ -187,7 +190,7 @@ class Wirings:
             self.weighted.add(label)
             if any(len(self.types.shapes[tensor] or ()) > 1 for tensor in weights if tensor >= 0):
                 self.layers.add(label)
-        return label, frozenset(valued)
+        return label, row
 
     def _shaped(self, tensor: int) -> int:
         """A number that stands for the element type and the shape of a constant."""
@@ -204,7 +207,7 @@ class Wirings:
 
         Integers are no weights, nor is a single float number: it is a factor or an epsilon.
         """
-        found = self.by_value.get(tensor)
+        found = None if always else self.by_value.get(tensor)
         if found is None:
             value = self.model.constants.get(tensor)
             found = -1
@@ -225,8 +228,10 @@ def _attributes(node: Node) -> Hashable:
     """The attributes as one value, bodies left out."""
     if not node.attributes:
         return None
-    bodies = {name for name, _ in node.subgraphs}
-    return frozenset((name, _frozen(value)) for name, value in node.attributes.items() if name not in bodies)
+    bodies = [name for name, _ in node.subgraphs]
+    return frozenset(
+        [(name, _frozen(value)) for name, value in node.attributes.items() if name not in bodies]
+    )
 
 
 def _frozen(value: Any) -> Hashable:
