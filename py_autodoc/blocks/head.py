@@ -131,7 +131,9 @@ def _before(flow: Flow, tensor: int) -> tuple[list[int], bool]:
         number = flow.producer(tensor)
         name = op(flow, number)
         if name in _POOLS or name in _PICKS:
-            return [*nodes, number], bool(flow.data(number))
+            # A table lookup picks no part of the features.
+            picked = not flow.constant(flow.node(number).inputs[0])
+            return ([*nodes, number], True) if picked else ([], False)
         if name in ("Flatten", "Reshape") and _flattens(flow, number):
             return [*nodes, number], True
         if name not in PASS | RESHAPES and name not in SIMPLE and name not in NORMS:
