@@ -45,10 +45,9 @@ def chain_worth(wiring: Wiring, parts: Sequence[Sequence[int]]) -> bool:
 
 def chained(wiring: Wiring, parts: Sequence[Sequence[int]]) -> bool:
     """True when each part reads something that the one before it makes."""
-    stride = wiring.stride
     for before, part in pairwise(parts):
-        makers = set(before)
-        if not any(code >= 0 and code // stride in makers for node in part for code in wiring.ins[node]):
+        made = set(before)
+        if all(made.isdisjoint(wiring.makers[node]) for node in part):
             return False
     return True
 
@@ -57,13 +56,13 @@ def gap(wiring: Wiring, run: Run) -> list[int]:
     """Nodes outside a run that lie on a way from one of its nodes to another."""
     inside = {node for part in run.parts for node in part}
     first, last = min(inside), max(inside)
-    stride, ins = wiring.stride, wiring.ins
+    makers = wiring.makers
     after = set(inside)
     for node in range(first, last):
-        if node not in inside and any(code >= 0 and code // stride in after for code in ins[node]):
+        if node not in inside and not after.isdisjoint(makers[node]):
             after.add(node)
     before: set[int] = set()
     for node in range(last, first - 1, -1):
         if node in inside or node in before:
-            before.update(code // stride for code in ins[node] if code >= 0)
+            before.update(makers[node])
     return sorted(node for node in after & before if node not in inside)

@@ -180,10 +180,9 @@ def _last(entry: tuple[int, list[int]]) -> int:
 
 def local_order(wiring: Wiring, part: Sequence[int]) -> list[int]:
     """The nodes of a part by a walk back from its ends, so that no wire outside decides their order."""
-    stride, ins = wiring.stride, wiring.ins
-    inside = set(part)
-    reads = {node: [c // stride for c in ins[node] if c >= 0 and c // stride in inside] for node in part}
-    read = {maker for makers in reads.values() for maker in makers}
+    makers, inside = wiring.makers, set(part)
+    reads = {node: [maker for maker in makers[node] if maker in inside] for node in part}
+    read = {maker for row in reads.values() for maker in row}
     order: list[int] = []
     seen: set[int] = set()
     for root in (*(node for node in part if node not in read), *part):  # all of them: circles have no end

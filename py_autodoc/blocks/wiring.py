@@ -43,6 +43,8 @@ class Wiring:
         self.label = label
         self.ins = ins
         self.stride = stride
+        self.makers = [[code // stride for code in row if code >= 0] for row in ins]
+        """The nodes that each node reads from."""
         self.weighted: set[int] = set()
         """Labels of nodes that have a weight."""
         self.layers: set[int] = set()
@@ -104,13 +106,10 @@ class Wirings:
             label, row = self._label(node, code)
             for tensor in sources[number][len(row) :]:  # what its bodies read
                 row.append(code.get(tensor, -2 - tensor))
-            for at in row:
-                if (
-                    at < NOTHING
-                    and tensors[-2 - at].graph != graph
-                    and tensors[-2 - at].kind not in _CONSTANT
-                ):
-                    outside[-2 - at] = None
+            for at in row if graph else ():
+                about = tensors[-2 - at] if at < NOTHING else None
+                if about is not None and about.graph != graph and about.kind not in _CONSTANT:
+                    outside[about.id] = None
             labels.append(label)
             ins.append(row)
         wiring = Wiring(order, labels, ins, stride)
