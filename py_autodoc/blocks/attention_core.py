@@ -122,7 +122,11 @@ def _swaps(perm: object) -> bool:
 
 
 def _values(flow: Flow, softmax: int, axis: int) -> tuple[Product, tuple[int, ...]] | None:
-    """(P·V, nodes between): the first product downstream that sums over the Softmax's axis."""
+    """(P·V, nodes between): the nearest product downstream that sums over the Softmax's axis.
+
+    One with activations as values goes before one with a stored table (relative positions of values).
+    """
+    found: list[tuple[bool, int, Product, tuple[int, ...]]] = []
     states: list[tuple[int, int | None, tuple[int, ...]]] = [(flow.node(softmax).outputs[0], axis, ())]
     seen: set[int] = set()
     for _ in range(_MAX_STATES):
@@ -133,15 +137,19 @@ def _values(flow: Flow, softmax: int, axis: int) -> tuple[Product, tuple[int, ..
             if reader in seen:
                 continue
             seen.add(reader)
-            found = product(flow, reader)
-            if found is not None:
-                if _sums_keys(found, tensor, key_axis):
-                    return found, path
+            made = product(flow, reader)
+            if made is not None:
+                if _sums_keys(made, tensor, key_axis):
+                    other = made.b if made.a == tensor else made.a
+                    found.append((stored(flow, other), len(path), made, path))
                 continue
             step = _forward(flow, reader, tensor, key_axis)
             if step is not None and len(path) < _MAX_DEPTH:
                 states.append((*step, (*path, *_guards(flow, reader), reader)))
-    return None
+    if not found:
+        return None
+    _, _, made, path = min(found, key=lambda entry: entry[:2])
+    return made, path
 
 
 def _sums_keys(found: Product, weights: int, axis: int | None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.operands import NORMS, Operand
-from py_autodoc.blocks.products import CONVS, MOVING, PASSING, product, projection
+from py_autodoc.blocks.products import CONVS, MOVING, PASSING, Projection, product, projection
 from py_autodoc.graph.model import TensorKind
 
 _THROUGH = PASSING | MOVING | NORMS | {"Pad", "Gather", "Concat"}
@@ -111,32 +111,40 @@ def hidden_size(flow: Flow, q: Operand, context: int) -> int | None:
 
 
 def _written(flow: Flow, context: int) -> int | None:
-    """Output width of the projection after the context, when a residual Add follows."""
-    tensor, width = context, None
-    for _ in range(_AHEAD):
-        reader = _next(flow, tensor)
-        if reader < 0:
-            return None
-        node, op = flow.node(reader), flow.op(reader)
-        if width is None:
-            found = projection(flow, reader)
-            if found is not None and found.source == tensor:
-                width = found.width_out
-                if width is None:
-                    return None
-            elif product(flow, reader) is not None:
-                return None
-        elif op == "Add" and len(flow.data(reader)) == 2 and len(set(flow.data(reader))) == 2:
-            return width
-        elif projection(flow, reader) is not None:
-            return None
-        if not node.outputs or node.outputs[0] < 0:
-            return None
-        tensor = node.outputs[0]
-    return None
+    """Output width of the projection after the context, when a residual Add follows; None when unclear."""
+    widths = {
+        found.width_out
+        for reader, found in _projections(flow, context)
+        if _added_back(flow, flow.node(reader).outputs)
+    }
+    return widths.pop() if len(widths) == 1 else None
 
 
-def _next(flow: Flow, tensor: int) -> int:
-    """The first reader of a tensor."""
-    readers = flow.consumers(tensor)
-    return readers[0] if readers else -1
+def _projections(flow: Flow, tensor: int) -> list[tuple[int, Projection]]:
+    """The first products with a weight that read a tensor, moves and elementwise work in between."""
+    queue, seen, at, found = [tensor], {tensor}, 0, list[tuple[int, Projection]]()
+    while at < len(queue) and at < _AHEAD:
+        for reader in flow.consumers(queue[at])[:_AHEAD]:
+            made = projection(flow, reader)
+            if made is not None:
+                if made.source == queue[at]:
+                    found.append((reader, made))
+            elif product(flow, reader) is None:
+                fresh = [t for t in flow.node(reader).outputs[:1] if t >= 0 and t not in seen]
+                seen.update(fresh)
+                queue += fresh
+        at += 1
+    return found
+
+
+def _added_back(flow: Flow, outputs: tuple[int, ...]) -> bool:
+    """True when an output is added to another activation before the next product."""
+    queue, at = [t for t in outputs[:1] if t >= 0], 0
+    while at < len(queue) and at < _AHEAD:
+        for reader in flow.consumers(queue[at])[:_AHEAD]:
+            if flow.op(reader) == "Add" and len(set(flow.data(reader))) == 2:
+                return True
+            if projection(flow, reader) is None and product(flow, reader) is None:
+                queue += [t for t in flow.node(reader).outputs[:1] if t >= 0]
+        at += 1
+    return False
