@@ -6,11 +6,16 @@ Walks are short and bounded: a cache is read near to where it is made.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from py_autodoc.graph.model import Model, Node, TensorKind
 
-MAX_VISITS = 128
+MAX_VISITS = 64
 """Uses looked at in one walk."""
+MAX_OUTPUTS = 1024
+"""Outputs of an If that are compared with those of its branch."""
+MAX_PRODUCTS = 8
+"""Products with one tensor that are looked at."""
 
 
 def _ops(names: str) -> frozenset[str]:
@@ -68,7 +73,7 @@ def _out_of_branch(model: Model, tensor: int) -> Iterator[int]:
     if graph.parent_node < 0:
         return
     node = model.nodes[graph.parent_node]
-    if node.op_type == "If" and not node.domain and len(node.outputs) < MAX_VISITS * 8:
+    if node.op_type == "If" and not node.domain and len(node.outputs) < MAX_OUTPUTS:
         for place, output in enumerate(graph.outputs):
             if output == tensor and place < len(node.outputs) and node.outputs[place] >= 0:
                 yield node.outputs[place]
@@ -77,7 +82,7 @@ def _out_of_branch(model: Model, tensor: int) -> Iterator[int]:
 def attention_of(model: Model, tensor: int) -> list[tuple[int, str]]:
     """(Softmax or fused operator, ``key``, ``value`` or ``both``) of each attention that reads the tensor."""
     roles: dict[int, set[str]] = {}
-    for node, operand in _products(model, tensor):
+    for node, operand in islice(_products(model, tensor), MAX_PRODUCTS):
         fused = FUSED_KEYS.get((node.domain, node.op_type))
         if fused is not None:
             for role, place in zip(("key", "value"), fused, strict=True):

@@ -34,6 +34,9 @@ PAST: Mapping[tuple[str, str], tuple[int, ...]] = {
 MAX_READS = 256
 """Uses of an input, copies and parts included, that are looked at."""
 
+MAX_CANDIDATES = 4096
+"""Operators that grow an input and are looked at; no real model has as many."""
+
 _COPIES = frozenset({"Identity", "Cast", "CastLike", "Dropout", "DequantizeLinear"})
 _SCATTER = frozenset({"ScatterND", "ScatterElements", "TensorScatter"})
 
@@ -75,14 +78,19 @@ class _View:
     axes: tuple[int, ...]
 
 
-def cache_inputs(model: Model, types: TypeTable) -> list[Cache]:
-    """Caches among the inputs of the main graph, in the order of the inputs. Never raises on content."""
+def cache_inputs(model: Model, types: TypeTable) -> list[Cache] | None:
+    """Caches among the inputs of the main graph, in the order of the inputs; None when there are too many.
+
+    Never raises on content.
+    """
     found: list[Cache] = []
     search = _Search(model, types)
     for tensor in model.graphs[0].inputs:
         shape = types.shapes[tensor]
         if model.tensors[tensor].kind == TensorKind.INPUT and shape is not None and 3 <= len(shape) <= 6:
             found.extend(search.of(tensor, len(shape)))
+        if search.candidates > MAX_CANDIDATES:
+            return None
     return found
 
 
@@ -90,6 +98,7 @@ class _Search:
     def __init__(self, model: Model, types: TypeTable) -> None:
         self.model = model
         self.types = types
+        self.candidates = 0
 
     def of(self, tensor: int, rank: int) -> Iterator[Cache]:
         """The caches that one graph input holds."""
@@ -122,8 +131,9 @@ class _Search:
         axis = self._grown(view, node)
         if axis is None:
             return
+        self.candidates += 1
         result = node.outputs[0]
-        if not returned(self.model, result):
+        if self.candidates > MAX_CANDIDATES or not returned(self.model, result):
             return
         for attention, role in attention_of(self.model, result):
             axes = _layout(view, axis)

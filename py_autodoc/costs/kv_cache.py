@@ -103,6 +103,8 @@ def kv_cache(
     not be read is causal. Never raises on content.
     """
     found = cache_inputs(model, types)
+    if found is None:
+        return KVCache("none", reason="too many inputs could be cached keys and values to tell them apart")
     layers = _layers(model, types, found)
     if layers:
         return _summary("inputs", layers, max_context, 1.0)

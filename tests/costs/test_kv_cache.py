@@ -8,6 +8,7 @@ from onnx import TensorProto, helper
 
 from costs.cached import F16, Maker, attend, concat_decoder, concat_layer, fused_decoder, heads
 from costs.harness import MS, analyse, model_with
+from py_autodoc.costs.cache_inputs import MAX_CANDIDATES
 from py_autodoc.costs.kv_cache import AttentionSize, KVCache, kv_cache
 
 CAUSAL = AttentionSize(kv_heads=4, head_dim=64, value_dim=64, causal=True, kind="self", dtype=10)
@@ -297,3 +298,17 @@ def test_names_play_no_part() -> None:
         value.name = new.get(value.name, value.name)
     renamed = cache_of(model_with(proto.graph))
     assert renamed == cache_of(concat_decoder(1, 16, 4, 4))
+
+
+def test_too_many_candidates_are_given_up() -> None:
+    m = Maker()
+    m.feed("x", ["batch", 1, 8])
+    concat_layer(m, "a", 16, 4, 4)
+    m.op("Relu", ["x"], "new")
+    for i in range(MAX_CANDIDATES):
+        m.feed(f"p{i}", ["batch", 3, 8])
+        m.op("Concat", [f"p{i}", "new"], f"c{i}", axis=1)
+    m.give("c0")
+    found = cache_of(m.model())
+    assert (found.source, found.bytes_per_token) == ("none", None)
+    assert "too many" in found.reason
