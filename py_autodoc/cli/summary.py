@@ -13,6 +13,7 @@ from rich.text import Text
 
 from py_autodoc.cli.architecture import architecture_line
 from py_autodoc.cli.blocks_line import block_counts
+from py_autodoc.cli.expression_lines import expression_lines
 from py_autodoc.cli.memory_lines import memory_lines
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
@@ -62,6 +63,9 @@ def _parts(report: Report, width: int) -> Iterable[RenderableType]:
     yield _architecture(report, width)
     if report.dims:
         yield _dims(report)
+    formulas = expression_lines(report)
+    if formulas:
+        yield _section("In these dimensions", _lines(formulas, width))
     counts = block_counts(report.blocks)
     if counts:
         yield _section("Blocks", Text(counts))

@@ -115,12 +115,6 @@ class Expressions:
                     f"{values.of(condition.value.poly)}"
                 )
 
-    @property
-    def share(self) -> float:
-        """Share of nodes whose MACs and FLOPs have an expression; 1 without nodes."""
-        known = sum(node.macs is not None for node in self.nodes)
-        return known / len(self.nodes) if self.nodes else 1.0
-
 
 def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Expressions:
     """The costs of every node and of the model. Linear in the size of the graph.

@@ -7,8 +7,9 @@ from typing import Any
 from py_autodoc.costs.expressions import METRICS, SUMMED, Condition, Expressions, NodeExpressions
 from py_autodoc.costs.symbolic import Number, Symbolic, Undecided
 from py_autodoc.costs.symbolic_text import text
+from py_autodoc.graph.model import Model
 from py_autodoc.graph.poly import Atom, FloorDiv, Monomial, Poly, ordered
-from py_autodoc.report.labels import cut
+from py_autodoc.report.labels import cut, is_constant
 from py_autodoc.report.numbers import NOT_COUNTED
 from py_autodoc.report.schema import ExpressionCondition, ExpressionPool
 
@@ -45,7 +46,7 @@ class Texts:
         return fields
 
 
-def total_fields(found: Expressions | None) -> dict[str, Any]:
+def total_fields(model: Model, found: Expressions | None) -> dict[str, Any]:
     """The ``…_expr`` fields of the totals."""
     if found is None:
         return {}
@@ -58,6 +59,8 @@ def total_fields(found: Expressions | None) -> dict[str, Any]:
         for name, (_, key) in values.items()
         if fields[name] is None
     }
+    counted = [found.nodes[node.id].macs is not None for node in model.nodes if not is_constant(node)]
+    fields["expr_coverage"] = sum(counted) / len(counted) if counted else 1.0
     fields["expr_conditions"] = _condition_texts(found.conditions)
     fields["inplace_conditions"] = _condition_texts(found.inplace_conditions)
     return fields

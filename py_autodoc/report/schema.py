@@ -383,6 +383,9 @@ class Metrics(_Wire, frozen=True, kw_only=True):
     """``peak_activation_bytes`` as an expression."""
     peak_activation_bytes_simple_expr: str | None = None
     """``peak_activation_bytes_simple`` as an expression."""
+    expr_coverage: float | None = None
+    """Share of nodes (Constant nodes excluded) whose MACs and FLOPs have an expression; the totals leave
+    out the others, whose numbers are unknown under any sizes. Null when no input size is free."""
     expr_conditions: list[str] = []
     """What the sizes must fulfil for expressions to hold: ``h - 32*ceil(h/32) = 0``, ``(h - 2)//4 >= 1``."""
     inplace_conditions: list[str] = []

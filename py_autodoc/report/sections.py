@@ -124,7 +124,7 @@ def metrics(analysis: Analysis) -> Metrics:
         peak_reason=cut(peak.reason) if peak else "the memory stage failed",
         by_op=_by_op(analysis),
         attention=structure_section.attention(analysis),
-        **total_fields(analysis.symbolic),
+        **total_fields(analysis.model, analysis.symbolic),
     )
 
 

@@ -873,6 +873,11 @@ export interface components {
       peak_activation_bytes_expr: string | null;
       /** @description `peak_activation_bytes_simple` as an expression. */
       peak_activation_bytes_simple_expr: string | null;
+      /**
+       * @description Share of nodes (Constant nodes excluded) whose MACs and FLOPs have an expression; the totals leave
+       *     out the others, whose numbers are unknown under any sizes. Null when no input size is free.
+       */
+      expr_coverage: number | null;
       /** @description What the sizes must fulfil for expressions to hold: `h - 32*ceil(h/32) = 0`, `(h - 2)//4 >= 1`. */
       expr_conditions: string[];
       /** @description What they must fulfil besides for `peak_activation_bytes_expr`. */

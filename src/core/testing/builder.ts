@@ -229,6 +229,7 @@ export function emptyPayload(name: string): GraphPayload {
       write_bytes_expr: null,
       peak_activation_bytes_expr: null,
       peak_activation_bytes_simple_expr: null,
+      expr_coverage: null,
       expr_conditions: [],
       inplace_conditions: [],
       expr_reasons: {}

@@ -96,6 +96,7 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       write_bytes_expr: null,
       peak_activation_bytes_expr: null,
       peak_activation_bytes_simple_expr: null,
+      expr_coverage: null,
       expr_conditions: [],
       inplace_conditions: [],
       expr_reasons: {}

@@ -1,0 +1,39 @@
+"""The lines of the terminal summary about costs as expressions in the input sizes."""
+
+from __future__ import annotations
+
+from py_autodoc.render.expression import pretty
+from py_autodoc.render.text import printable, shorten
+from py_autodoc.report.schema import Report
+
+_SHOWN = (
+    ("MACs", "total_macs_expr", "count"),
+    ("FLOPs", "total_flops_expr", "count"),
+    ("Peak activations", "peak_activation_bytes_expr", "bytes"),
+)
+MAX_CONDITIONS = 3
+WIDTH = 180
+"""Characters of one expression."""
+
+
+def expression_lines(report: Report) -> list[tuple[str, str]]:
+    """(label, text) of the totals, and what the sizes must fulfil; nothing without free sizes."""
+    metrics = report.metrics
+    known = [name for _, name, _ in _SHOWN if getattr(metrics, name) is not None]
+    if not known and not metrics.expr_reasons:
+        return []
+    names = {dim.symbol: printable(dim.name) for dim in report.dims if dim.symbol}
+    bound = "≥ " if (metrics.expr_coverage or 0) < 1 else ""
+    lines: list[tuple[str, str]] = []
+    for label, name, unit in _SHOWN:
+        text = getattr(metrics, name)
+        if text is None:
+            shown = f"—  ({printable(metrics.expr_reasons.get(name, ''))})"
+        else:
+            shown = (bound if unit == "count" else "") + pretty(text, unit, names, WIDTH)
+        lines.append((label, shorten(shown, WIDTH)))
+    conditions = metrics.expr_conditions
+    if conditions and known:
+        more = f", … {len(conditions) - MAX_CONDITIONS:,} more" if len(conditions) > MAX_CONDITIONS else ""
+        lines.append(("where", ", ".join(conditions[:MAX_CONDITIONS]) + more))
+    return lines
