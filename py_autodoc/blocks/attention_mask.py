@@ -150,6 +150,9 @@ def triangle(value: np.ndarray[Any, Any]) -> str:
     seen = np.tri(rows, columns, columns - rows, dtype=bool)
     if value.dtype.kind == "f":
         hidden = tables <= _HIDDEN
+        lowest = tables.min()
+        if not hidden.any() and lowest < 0 and np.isin(tables, (0.0, lowest)).all():
+            hidden = tables == lowest  # 0 and one number below, as -100 for other regions
         if not hidden.any() and not np.isin(tables, (0.0, 1.0)).all():
             return BIAS
         return CAUSAL if _lower(~hidden if hidden.any() else tables > 0, seen) else OPEN

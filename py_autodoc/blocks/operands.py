@@ -136,7 +136,9 @@ def _below(flow: Flow, found: Operand, visited: list[int]) -> set[int]:
     for number in sorted(visited, key=lambda n: flow.position[n]):
         node = flow.node(number)
         if any(i in reached for i in node.inputs):
-            nodes.add(number)
+            bias = flow.op(number) == "Add" and not nodes and len(flow.data(number)) < 2
+            if not bias:  # that of the projection belongs to it
+                nodes.add(number)
             reached.update(t for t in node.outputs if t >= 0)
     return nodes
 
@@ -164,23 +166,27 @@ def split_heads(flow: Flow, found: Operand, head: int, likely: int | None) -> in
     ``head`` is the head size; ``likely`` decides where the split has two factors, as a packed
     (3, heads, size) has.
     """
-    for number in reversed(found.reshapes):  # the one nearest to the projection first
-        node = flow.node(number)
-        before, after = flow.shape(node.inputs[0]), flow.shape(node.outputs[0])
-        if before and after:
-            heads = _last_axis(before, after, head, likely) or _channel_axis(before, after, head)
+    pairs = [
+        (before, after)
+        for number in reversed(found.reshapes)  # the one nearest to the projection first
+        if (before := flow.shape(flow.node(number).inputs[0]))
+        and (after := flow.shape(flow.node(number).outputs[0]))
+    ]
+    for packed in (1, 2, 3):  # (…, h, d), or keys and values or all three in the last axis
+        for before, after in pairs:
+            heads = _last_axis(before, after, head, packed, likely)
+            if heads is None and packed == 1:
+                heads = _channel_axis(before, after, head)
             if heads is not None:
                 return heads
     width = found.projection.width_out if found.projection else None
     return 1 if width == head and found.projection and found.projection.flat else None
 
 
-def _last_axis(before: Shape, after: Shape, head: int, likely: int | None) -> int | None:
-    """(…, W) → (…, h, d), (…, 3, h, d), (…, h, 3·d), or (S, B, W) → (S, B·h, d)."""
+def _last_axis(before: Shape, after: Shape, head: int, packed: int, likely: int | None) -> int | None:
+    """(…, W) → (…, h, p·d), (…, 3, h, p·d), or (S, B, W) → (S, B·h, d); ``packed`` is p."""
     width, last = before[-1], after[-1]
-    if not isinstance(width, int) or not isinstance(last, int) or last < 1 or last % head or width % last:
-        return None
-    if width == last:
+    if last != packed * head or not isinstance(width, int) or width % last or width == last:
         return None
     factors: list[int] = []
     rest = width // last

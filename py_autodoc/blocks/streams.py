@@ -14,6 +14,7 @@ _REDUCING = _THROUGH | CONVS | {
     "ReduceMean",
 }  # fmt: skip
 """What may shorten the keys of an attention over reduced positions."""
+_MOVED = PASSING | MOVING
 _STEPS = 12
 _REDUCED = 48
 _AHEAD = 16
@@ -23,7 +24,8 @@ def kind(flow: Flow, q: Operand, k: Operand, v: Operand) -> str:
     """``self`` when queries and keys come from one tensor, ``cross`` when they do not, else ``unknown``."""
     asks, gives = source(q), source(k)
     if q.projection is None and k.projection is None:
-        if flow.model.tensors[asks].kind == flow.model.tensors[gives].kind == TensorKind.INPUT:
+        ends = [flow.model.tensors[flow.back(t, _MOVED)].kind for t in (asks, gives)]
+        if ends == [TensorKind.INPUT, TensorKind.INPUT] and not roots(flow, asks) & roots(flow, gives):
             return "unknown"
     elif k.projection is None and k.past and not k.joins:
         return "cross"  # keys computed elsewhere, once
@@ -41,9 +43,16 @@ def source(operand: Operand) -> int:
 
 
 def roots(flow: Flow, tensor: int) -> set[int]:
-    """The tensor, what it is a normalization or a move of, and the two sides of one Add (positions)."""
+    """The tensor, what it is a normalization or a move of, and the two sides of one Add (positions).
+
+    Behind a projection into a bottleneck (low-rank queries and keys) the walk goes on once.
+    """
     found = {tensor}
     behind = _strip(flow, tensor, found)
+    narrow = _bottleneck(flow, behind)
+    if narrow is not None:
+        found.add(narrow)
+        behind = _strip(flow, narrow, found)
     number = flow.producer(behind)
     if flow.op(number) == "Add":
         for side in flow.node(number).inputs:
@@ -51,6 +60,15 @@ def roots(flow: Flow, tensor: int) -> set[int]:
                 found.add(side)
                 _strip(flow, side, found)
     return found
+
+
+def _bottleneck(flow: Flow, tensor: int) -> int | None:
+    """What a projection (and its bias) that makes ``tensor`` reads."""
+    number = flow.producer(tensor)
+    if flow.op(number) == "Add" and len(flow.data(number)) == 1:
+        number = flow.producer(flow.data(number)[0])
+    made = projection(flow, number) if number >= 0 else None
+    return made.source if made is not None and not _plain(flow, made.source) else None
 
 
 def _plain(flow: Flow, tensor: int) -> bool:
