@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from importlib import import_module
-from typing import Any
+from collections.abc import Callable
+from typing import TypeVar
 
+from py_autodoc.blocks.attention import find_attention
+from py_autodoc.blocks.conv import find_conv_blocks
+from py_autodoc.blocks.embedding import find_embeddings
 from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.head import find_heads
+from py_autodoc.blocks.mlp import find_mlps
 from py_autodoc.blocks.model import Attention, Found, Repeat, Structure, Verdict
+from py_autodoc.blocks.norm import find_normalizations
+from py_autodoc.blocks.recurrent import find_recurrent
+from py_autodoc.blocks.repeats import find_repeats
+from py_autodoc.blocks.residual import find_residuals
+from py_autodoc.blocks.verdict import verdict
 from py_autodoc.graph.model import Model, TypeTable
 
-BEFORE_MLP = ("norm.find_normalizations", "conv.find_conv_blocks", "residual.find_residuals")
-AFTER_MLP = ("embedding.find_embeddings", "head.find_heads", "recurrent.find_recurrent")
-"""``module.function`` in this package: ``(flow) -> list[Found]``."""
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
@@ -39,45 +46,42 @@ class _Run:
         model, types = self.model, self.types
         for graph in model.graphs:
             self._graph(graph.id)
-        repeats: Sequence[Repeat] = self._guard("repeats.find_repeats", model, types)
         found, attention = tuple(self.found), tuple(self.attention)
-        verdict: Verdict | list[Any] = self._guard("verdict.verdict", model, types, found, attention, repeats)
-        unknown = Verdict("unknown", 0.0, ())
-        return Structure(
-            found=found,
-            attention=attention,
-            repeats=tuple(repeats),
-            verdict=verdict if isinstance(verdict, Verdict) else unknown,
-            gave_up=tuple(self._gave_up()),
+        repeats: list[Repeat] = self._guard("repeats", lambda: find_repeats(model, types), [])
+        kind = self._guard(
+            "verdict",
+            lambda: verdict(model, types, found, attention, repeats),
+            Verdict("unknown", 0.0, ()),
         )
+        return Structure(found, attention, tuple(repeats), kind, tuple(self._gave_up()))
 
     def _graph(self, graph: int) -> None:
+        """Everything in one graph; what it finds is added."""
         flow = Flow(self.model, self.types, graph)
         if not flow.order:
             return
-        attention: list[Attention] = self._guard("attention.find_attention", flow)
-        blocks: list[Found] = []
-        for name in BEFORE_MLP:
-            blocks += self._guard(name, flow)
-        normalizations = [block for block in blocks if block.kind == "normalization"]
-        blocks += self._guard("mlp.find_mlps", flow, attention, normalizations)
-        for name in AFTER_MLP:
-            blocks += self._guard(name, flow)
-        self.found += blocks
+        attention: list[Attention] = self._guard("attention", lambda: find_attention(flow), [])
+        norms: list[Found] = self._guard("normalizations", lambda: find_normalizations(flow), [])
         self.attention += attention
+        self.found += norms
+        self.found += self._guard("convolutions", lambda: find_conv_blocks(flow), [])
+        self.found += self._guard("residuals", lambda: find_residuals(flow), [])
+        self.found += self._guard("MLPs", lambda: find_mlps(flow, attention, norms), [])
+        self.found += self._guard("embeddings", lambda: find_embeddings(flow), [])
+        self.found += self._guard("heads", lambda: find_heads(flow), [])
+        self.found += self._guard("recurrent layers", lambda: find_recurrent(flow), [])
 
-    def _guard(self, name: str, *arguments: object) -> Any:
-        """What the recogniser finds, an empty list when it fails."""
+    def _guard(self, name: str, recogniser: Callable[[], T], nothing: T) -> T:
+        """What a recogniser finds, ``nothing`` when it fails."""
         try:
-            recogniser = _load(name)
-            return [] if recogniser is None else recogniser(*arguments)
+            return recogniser()
         except MemoryError:
             raise
         except Exception as fault:
-            log.debug("%s failed", name, exc_info=True)
-            key = (name.partition(".")[0], type(fault).__name__)
+            log.debug("the recogniser of %s failed", name, exc_info=True)
+            key = (name, type(fault).__name__)
             self.failed[key] = self.failed.get(key, 0) + 1
-            return []
+            return nothing
 
     def _gave_up(self) -> list[str]:
         """One line a recogniser and kind of failure, however many bodies the model has."""
@@ -85,16 +89,3 @@ class _Run:
             f"{name} ({fault}" + (f", in {count} graphs)" if count > 1 else ")")
             for (name, fault), count in self.failed.items()
         ]
-
-
-def _load(name: str) -> Callable[..., Any] | None:
-    """A function of this package by ``module.function``; None while there is no such module."""
-    module, _, function = name.partition(".")
-    path = f"{__package__}.{module}"
-    try:
-        loaded: Callable[..., Any] = getattr(import_module(path), function)
-    except ModuleNotFoundError as missing:
-        if missing.name != path:
-            raise
-        return None
-    return loaded
