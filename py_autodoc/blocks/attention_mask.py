@@ -89,7 +89,7 @@ def _leaf(flow: Flow, tensor: int, heads: int | None) -> set[str] | None:
         return {OPEN}
     value = flow.value(tensor)
     if isinstance(value, np.ndarray) and value.ndim > 1:
-        return {triangle(value)}
+        return tables(value)
     if number < 0 or (_a_head_each(shape, heads) and stored(flow, tensor)):
         return {_unread(flow, tensor, shape, heads)}
     if op in COMPARISONS:
@@ -141,24 +141,37 @@ def _a_head_each(shape: Shape | None, heads: int | None) -> bool:
     return shape is not None and heads is not None and heads > 1 and len(shape) > 2 and shape[-3] == heads
 
 
-def triangle(value: np.ndarray[Any, Any]) -> str:
-    """What a known (…, S, T) table of scores to add, or of keys to see, is: causal, open or a bias."""
-    tables = value.reshape(-1, *value.shape[-2:])
-    rows, columns = tables.shape[-2:]
-    if rows < 2 or columns < 2 or not tables.size:
-        return OPEN
+def tables(value: np.ndarray[Any, Any]) -> set[str]:
+    """What known (…, S, T) tables of scores to add, or of keys to see, are: causal, open, biases."""
+    stack = value.reshape(-1, *value.shape[-2:])
+    rows, columns = stack.shape[-2:]
+    if rows < 2 or columns < 2 or not stack.size:
+        return {OPEN}
     seen = np.tri(rows, columns, columns - rows, dtype=bool)
     if value.dtype.kind == "f":
-        hidden = tables <= _HIDDEN
-        lowest = tables.min()
-        if not hidden.any() and lowest < 0 and np.isin(tables, (0.0, lowest)).all():
-            hidden = tables == lowest  # 0 and one number below, as -100 for other regions
-        if not hidden.any() and not np.isin(tables, (0.0, 1.0)).all():
-            return BIAS
-        return CAUSAL if _lower(~hidden if hidden.any() else tables > 0, seen) else OPEN
+        return _numbers(stack, seen)
     if value.dtype.kind not in "biu":
-        return UNKNOWN
-    shown = tables != 0
+        return {UNKNOWN}
+    return {_either(stack != 0, seen)}
+
+
+def _numbers(stack: np.ndarray[Any, Any], seen: np.ndarray[Any, Any]) -> set[str]:
+    """Floats: a very low number hides a key; of two numbers one does; others are a bias."""
+    hidden = stack <= _HIDDEN
+    if hidden.any():
+        shown = stack[~hidden]
+        verdict = CAUSAL if _lower(~hidden, seen) else OPEN
+        return {verdict, BIAS} if shown.size and shown.min() != shown.max() else {verdict}
+    lowest, highest = stack.min(), stack.max()
+    if lowest == highest:
+        return {OPEN}
+    if not ((stack == lowest) | (stack == highest)).all() or 0 not in (lowest, highest):
+        return {BIAS}
+    return {_either(stack == lowest, seen)}
+
+
+def _either(shown: np.ndarray[Any, Any], seen: np.ndarray[Any, Any]) -> str:
+    """Of a table of two values it is not known which one hides."""
     return CAUSAL if _lower(shown, seen) or _lower(~shown, seen) else OPEN
 
 
