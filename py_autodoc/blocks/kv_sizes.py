@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from py_autodoc.blocks.context_length import context_of
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.model import Attention
+from py_autodoc.blocks.model import Attention, Structure
 from py_autodoc.costs.kv_cache import AttentionSize
 from py_autodoc.graph.model import Model, TypeTable
 
@@ -63,3 +63,8 @@ def longest_context(model: Model, types: TypeTable, layers: Sequence[Attention])
     ]
     limits = {context.positions for context in context_of(flow, own).values()}
     return limits.pop() if len(limits) == 1 else None
+
+
+def decoder_confidence(found: Structure) -> float:
+    """How sure the verdict is that the network is a decoder, between 0 and 1."""
+    return found.verdict.confidence if found.verdict.family == "transformer-decoder" else 0.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from py_autodoc.blocks.analyse import structure
-from py_autodoc.blocks.kv_sizes import attention_sizes, longest_context
+from py_autodoc.blocks.kv_sizes import attention_sizes, decoder_confidence, longest_context
 from py_autodoc.blocks.model import Structure
 from py_autodoc.costs.breakdown import Breakdown, breakdown
 from py_autodoc.costs.engine import CostTable, NodeCost, Totals, cost_table, totals
@@ -243,8 +243,8 @@ class _Run:
 
 def _kv_cache(model: Model, types: TypeTable, found: Structure) -> KVCache:
     sizes = attention_sizes(model, types, found.attention)
-    decoder = found.verdict.confidence if found.verdict.family == "transformer-decoder" else 0.0
-    return kv_cache(model, types, sizes, longest_context(model, types, found.attention), decoder)
+    context = longest_context(model, types, found.attention)
+    return kv_cache(model, types, sizes, context, decoder_confidence(found))
 
 
 def gave_up(found: Structure) -> list[Diagnostic]:
