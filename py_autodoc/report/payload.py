@@ -72,6 +72,7 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         tensors=tensors,
         expressions=expression_pool(analysis.symbolic),
         repeats=repeat_columns(analysis, tree),
+        risk_signals=sections.risk_signals(analysis),
     )
 
 

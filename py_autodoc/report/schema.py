@@ -980,6 +980,8 @@ class GraphPayload(_Wire, frozen=True, kw_only=True):
     expressions: ExpressionPool | None = None
     """Null when no input size is free."""
     repeats: RepeatColumns
+    risk_signals: list[RiskSignal] = []
+    """Findings of the rules, worst first; ``nodes`` are node ids."""
 
 
 # ---------------------------------------------------------------- one node's details

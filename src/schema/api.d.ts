@@ -554,6 +554,8 @@ export interface components {
       /** @description Null when no input size is free. */
       expressions: components['schemas']['ExpressionPool'] | null;
       repeats: components['schemas']['RepeatColumns'];
+      /** @description Findings of the rules, worst first; `nodes` are node ids. */
+      risk_signals: components['schemas']['RiskSignal'][];
     };
     /**
      * Job

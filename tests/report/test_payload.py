@@ -41,6 +41,8 @@ def test_columns_agree(name):
     report = build_report(analysis)
     assert found.metrics == report.metrics
     assert found.diagnostics == report.diagnostics
+    assert found.risk_signals == report.risk_signals
+    assert all(0 <= i < len(model.nodes) for signal in found.risk_signals for i in signal.nodes)
     assert msgspec.json.decode(msgspec.json.encode(found), type=GraphPayload) == found
 
 

@@ -223,6 +223,7 @@ export function emptyPayload(name: string): GraphPayload {
       peak_activation_bytes_simple: null,
       peak_reason: '',
       by_op: [],
+      attention: null,
       total_macs_expr: null,
       total_flops_expr: null,
       read_bytes_expr: null,
@@ -269,6 +270,9 @@ export function emptyPayload(name: string): GraphPayload {
       outputs: [[]]
     },
     repeats: { count: [], size: [], name: [], scopes: [], nodes: [] },
+    expressions: null,
+    architecture: null,
+    risk_signals: [],
     scopes: { parent: [], label: [], type: [], origin: [] },
     nodes: {
       op: [],

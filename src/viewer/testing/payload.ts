@@ -90,6 +90,7 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       peak_activation_bytes_simple: 6144,
       peak_reason: '',
       by_op: [],
+      attention: null,
       total_macs_expr: null,
       total_flops_expr: null,
       read_bytes_expr: null,
@@ -157,6 +158,9 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       outputs: [[last]]
     },
     repeats: { count: [], size: [], name: [], scopes: [], nodes: [] },
+    expressions: null,
+    architecture: null,
+    risk_signals: [],
     scopes: {
       parent: [-1, ...each.map(() => 0)],
       label: ['net', ...each.map(b => `block.${b}`)],
