@@ -2,7 +2,8 @@
 """What analysing costs, against what it may cost and against onnx and onnx-tool in the same run.
 
 Every measurement is a fresh process: CPU seconds after import, and peak memory over what the imports
-take. onnx-tool is measured where it is installed (``ONNX_TOOL_PYTHON`` names another interpreter).
+take. onnx-tool is measured where it is installed (``ONNX_TOOL_PYTHON`` names another interpreter). The passes
+that recognise structure are measured against the numbers they stand on, in one warm process.
 
     benchmarks/engine.py [--quick] [--runs N]
 """
@@ -24,6 +25,10 @@ from synthetic import Decoder, chain, save_external, save_single
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data"
+ALONE = "alone"
+"""Kind of a case without a comparison."""
+MAY_SHARE = 0.4
+"""What recognising structure may cost, as a share of the numbers it stands on."""
 
 _METER = """
 import json, sys, time
@@ -39,9 +44,11 @@ path = sys.argv[1]
 OURS = (
     _METER
     + """
+from py_autodoc.findings.registry import rules
 from py_autodoc.graph.shapes import infer
 from py_autodoc.report.analysis import run
 from py_autodoc.report.build import build_report
+rules()
 nodes = []
 measure(lambda: nodes.append(build_report(run(path)).graph.num_nodes))
 print(json.dumps({"nodes": nodes[0]}))
@@ -79,6 +86,58 @@ measure(lambda: size.append(len(msgspec.json.encode(build_payload(found)))))
 print(json.dumps({"bytes": size[0]}))
 """
 )
+PASSES = """
+import json, statistics, sys, time
+from py_autodoc.blocks import analyse
+from py_autodoc.costs.engine import cost_table, totals
+from py_autodoc.costs.memory import peak_activation
+from py_autodoc.costs.params import count_params
+from py_autodoc.costs.sizes import Sizes
+from py_autodoc.graph.build import build
+from py_autodoc.graph.load import load
+from py_autodoc.graph.shapes import infer
+from py_autodoc.report.analysis import run
+
+spent, guard = {}, analyse._Run._guard
+def timed(self, name, *arguments):
+    start = time.process_time()
+    try:
+        return guard(self, name, *arguments)
+    finally:
+        spent[name] = spent.get(name, 0) + time.process_time() - start
+analyse._Run._guard = timed
+
+def foundation(path):
+    loaded = load(path)
+    model = build(loaded)
+    types = infer(loaded, model, {}, {})
+    sizes = Sizes(model, types)
+    totals(model, cost_table(model, types, sizes).nodes)
+    count_params(model, types, sizes)
+    peak_activation(model, types, sizes)
+    return model, types
+
+def cpu(work):
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+path, rounds = sys.argv[1], int(sys.argv[2])
+import gc
+gc.disable()  # as an analysis does
+model, types = foundation(path)
+base, new, whole, each = [], [], [], {}
+for _ in range(rounds):
+    base.append(cpu(lambda: foundation(path)))
+    spent.clear()
+    new.append(cpu(lambda: analyse.structure(model, types)))
+    for name, seconds in spent.items():
+        each.setdefault(name, []).append(seconds)
+    whole.append(cpu(lambda: run(path)))
+    gc.collect()
+print(json.dumps({"nodes": len(model.nodes), "base": min(base), "structure": min(new), "whole": min(whole)}))
+print(json.dumps({"each": {name: min(seconds) for name, seconds in each.items()}}))
+"""
 
 
 @dataclass(frozen=True)
@@ -106,6 +165,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         within = [engine_row(case, runs, tool) for case in cases(Path(folder), args.quick)]
         within.append(payload_row(Path(folder), runs))
+    within.extend(passes_rows(runs))
     within.append(command_row(runs))
     return 0 if all(within) else 1
 
@@ -117,8 +177,8 @@ def cases(folder: Path, quick: bool) -> list[Case]:
         "   (our CPU and memory as a share of theirs; * without reading the external data)"
     )
     found = [
-        Case("ResNet-50, 102 MB", embedded("resnet50", folder), "single", 0.10, 60),
-        Case("Llama, 1,929 nodes", DATA / "stripped/llama32_narrow.stripped.onnx", "external", 0.35, 100),
+        Case("ResNet-50, 102 MB", embedded("resnet50", folder), "single", 0.14, 60),
+        Case("Llama, 1,929 nodes", DATA / "stripped/llama32_narrow.stripped.onnx", "external", 0.49, 100),
     ]
     if not quick:
         single, external = Decoder(28, 1024, 16), Decoder(36, 1600, 25)
@@ -126,7 +186,24 @@ def cases(folder: Path, quick: bool) -> list[Case]:
         save_external(external.proto(), external.weights, folder / "external.onnx")
         found.append(Case("decoder, 1.4 GB in one file", folder / "single.onnx", "single", 0.25, 60))
         found.append(Case("decoder, 4.4 GB external data", folder / "external.onnx", "external", 0.8, 120))
+    found += large(folder)
     return found
+
+
+def large(folder: Path) -> list[Case]:
+    """50,000 nodes: small operators in modules, a decoder of 1,020 layers, and the same without names."""
+    (folder / "large_chain.onnx").write_bytes(chain(50_000).SerializeToString())
+    deep = Decoder(1020, 64, 4)
+    proto = deep.proto()
+    save_external(proto, deep.weights, folder / "large.onnx")
+    for node in proto.graph.node:
+        node.name = ""
+    save_external(proto, deep.weights, folder / "large_bare.onnx")
+    return [
+        Case("chain, 50,000 nodes", folder / "large_chain.onnx", ALONE, 15, 1000),
+        Case("decoder, 1,020 layers", folder / "large.onnx", ALONE, 15, 1000),
+        Case("the same without names", folder / "large_bare.onnx", ALONE, 15, 1000),
+    ]
 
 
 def embedded(name: str, folder: Path) -> Path:
@@ -169,8 +246,8 @@ def engine_row(case: Case, runs: int, tool: str | None) -> bool:
         print(f"{case.name:34} failed")
         return False
     others = [
-        measured(ONNX, args, 1 if runs == 1 else 2),
-        measured(ONNX_TOOL, args, 1, tool) if tool else None,
+        None if case.kind == ALONE else measured(ONNX, args, 1 if runs == 1 else 2),
+        None if case.kind == ALONE or not tool else measured(ONNX_TOOL, args, 1, tool),
     ]
     ratios = ("*  " if case.kind == "external" else "   ").join(ratio(ours, other) for other in others)
     count = f"{ours['nodes']:,.0f}"
@@ -186,6 +263,42 @@ def ratio(ours: dict[str, float], other: dict[str, float] | None) -> str:
     if other is None:
         return f"{'—':>14}"
     return f"{ours['cpu'] / max(other['cpu'], 1e-9):6.1%} {ours['mb'] / max(other['mb'], 1e-9):6.1%}"
+
+
+def passes_rows(runs: int) -> list[bool]:
+    """What the passes over the structure cost, as a share of loading, shapes, costs and memory."""
+    print(
+        f"\n{'structure':34}{'nodes':>7}{'CPU ms':>8}{'of':>8}{'share':>7}{'may':>6}   {'all':>7}"
+        "   the slowest recognisers"
+    )
+    return [
+        passes_row(name, DATA / f"stripped/{file}.stripped.onnx", 3 * runs)
+        for name, file in (
+            ("ResNet-50", "resnet50"),
+            ("BERT", "bert_base"),
+            ("Llama, 1,929 nodes", "llama32_narrow"),
+        )
+    ]
+
+
+def passes_row(name: str, path: Path, rounds: int) -> bool:
+    done = subprocess.run(
+        [sys.executable, "-c", PASSES, str(path), str(rounds)],
+        capture_output=True, text=True, cwd=ROOT, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        print(f"{name:34} failed")
+        return False
+    found, each = (json.loads(line) for line in done.stdout.splitlines())
+    share = found["structure"] / found["base"]
+    slow = sorted(each["each"].items(), key=lambda item: -item[1])[:4]
+    text = ", ".join(f"{key} {seconds / found['base']:.0%}" for key, seconds in slow)
+    print(
+        f"{name:34}{found['nodes']:7,}{found['structure'] * 1e3:8.1f}{found['base'] * 1e3:8.1f}{share:7.0%}"
+        f"{MAY_SHARE:6.0%}   {found['whole'] / found['base'] - 1:+7.0%}"
+        f"   {verdict(share <= MAY_SHARE):5}  {text}"
+    )
+    return share <= MAY_SHARE
 
 
 def verdict(good: bool) -> str:
