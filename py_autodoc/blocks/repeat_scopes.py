@@ -23,13 +23,22 @@ def scope_runs(model: Model, wiring: Wiring) -> list[Run]:
     tree = _Tree(model, wiring)
     found: list[Members] = []
     for group in tree.candidates():
-        alike: dict[tuple[int, ...], Members] = {}
-        for scope in group:
-            part = local_order(wiring, tree.parts[scope])
-            alike.setdefault(signature(wiring, part), []).append((scope, part))
-        for same in alike.values():
+        members = [(scope, tree.parts[scope]) for scope in group]
+        alike = _alike(wiring, members)
+        if len(alike) > 1:
+            # The order of the whole graph may be another one in each of them.
+            alike = _alike(wiring, [(scope, local_order(wiring, part)) for scope, part in members])
+        for same in alike:
             found += tree.runs(same)
     return [tree.run(members) for members in tree.extended(found)]
+
+
+def _alike(wiring: Wiring, members: Members) -> list[Members]:
+    """Members by their signature."""
+    found: dict[tuple[int, ...], Members] = {}
+    for scope, part in members:
+        found.setdefault(signature(wiring, part), []).append((scope, part))
+    return list(found.values())
 
 
 class _Tree:
