@@ -36,18 +36,29 @@ export function handle(x0: number, x1: number): number {
   return dx >= 0 ? dx / 2 : Math.min(120, 24 - dx / 2);
 }
 
-/**
- * Dots where an edge leaves and enters: zero-length strokes with round caps. A port draws its own.
- */
-export function portPath(scene: IScene, edge: number): string {
+/** Where an edge leaves and enters a box, as x, y pairs. A port draws its own dot. */
+export function portSpots(scene: IScene, edge: number): number[] {
   const p = scene.edgePoints;
   const a = scene.edgeOffsets[edge];
   const b = scene.edgeOffsets[edge + 1] - 1;
-  const dot = (box: number, i: number): string =>
+  const spot = (box: number, i: number): number[] =>
     b <= a || scene.boxKind[box] === BoxKind.Port
-      ? ''
-      : `M${round(p[2 * i])},${round(p[2 * i + 1])}h0`;
-  return dot(scene.edgeSource[edge], a) + dot(scene.edgeTarget[edge], b);
+      ? []
+      : [round(p[2 * i]), round(p[2 * i + 1])];
+  return [
+    ...spot(scene.edgeSource[edge], a),
+    ...spot(scene.edgeTarget[edge], b)
+  ];
+}
+
+/** Dots at those places: zero-length strokes with round caps. */
+export function portPath(scene: IScene, edge: number): string {
+  const spots = portSpots(scene, edge);
+  let d = '';
+  for (let i = 0; i < spots.length; i += 2) {
+    d += `M${spots[i]},${spots[i + 1]}h0`;
+  }
+  return d;
 }
 
 /** Stroke width in world units: an edge that stands for several tensors is a little bolder. */

@@ -183,7 +183,8 @@ export class Renderer {
     this.minimap.place(camera, view);
   }
 
-  private colors(): IPalette {
+  /** The theme's colours, resolved. */
+  colors(): IPalette {
     this.palette ??= readPalette(this.stage.root);
     return this.palette;
   }

@@ -54,7 +54,7 @@ export class GraphSurface implements IActor {
   readonly callbacks: Partial<ISurfaceCallbacks>;
   private readonly strings: ISurfaceStrings;
   private readonly stage: Stage;
-  private readonly renderer: Renderer;
+  readonly renderer: Renderer;
   private readonly minimap: Minimap | null;
   private readonly interaction: Interaction;
   private readonly flight: Flight;

@@ -1,15 +1,15 @@
 /** The elements of the scene in view: made and dropped by tiles, redrawn when the detail changes. */
-import { BoxKind, type IScene } from '../../core/types';
+import { BoxKind } from '../../core/types';
 import type { ICamera, ISurfaceStrings } from './api';
 import type { IRect, ISize } from './camera';
 import { sameRect, tiles, titleShift } from './culling';
 import { spoken } from './card';
-import { edgePath, edgeWidth, labelSpot, portPath } from './edges';
+import { edgePath, edgeWidth, portPath } from './edges';
 import type { SceneIndex } from './grid';
 import { detailKey, FAR_UP_TO, LABELS_FROM, lodOf } from './lod';
-import { LABEL_SIZE } from './metrics';
 import { drawBox, drawPanel, type IDrawing } from './primitives';
 import { svgElement, SvgSink } from './svgsink';
+import { labelledEdges, wireLabel } from './wires';
 
 const KIND_CLASS = [
   'node',
@@ -48,7 +48,7 @@ export class SvgLayer {
   private key = 0;
   private cursor = -1;
   /** One labelled edge a wire: the widest place. */
-  private labelEdge = new Map<string, number>();
+  private labelEdge: ReadonlySet<number> = new Set();
 
   constructor(
     parent: SVGSVGElement,
@@ -71,7 +71,7 @@ export class SvgLayer {
     this.drawing = drawing;
     this.index = index;
     if (!sameScene) {
-      this.labelEdge = labelEdges(drawing.scene);
+      this.labelEdge = labelledEdges(drawing.scene);
       this.clear();
     } else {
       this.clearBoxes();
@@ -289,22 +289,14 @@ export class SvgLayer {
   }
 
   private makeLabel(edge: number): SVGTextElement | null {
-    const { scene, model, measure } = this.drawing!;
-    const tensor = scene.edgeTensor[edge];
-    if (tensor < 0 || this.labelEdge.get(wireKey(scene, edge)) !== edge) {
-      return null;
-    }
-    const spot = labelSpot(scene, edge);
-    const weight = scene.edgeWeight[edge];
-    const more = weight > 1 ? ` +${weight - 1}` : '';
-    const text = model.shapeText(tensor) + more;
-    if (!spot || !text || measure.width(text, LABEL_SIZE) > spot.room - 2) {
+    const found = wireLabel(this.drawing!, edge, this.labelEdge);
+    if (!found) {
       return null;
     }
     const label = svgElement('text');
-    label.setAttribute('x', String(Math.round(spot.x)));
-    label.setAttribute('y', String(Math.round(spot.y - 4)));
-    label.textContent = text;
+    label.setAttribute('x', String(found.x));
+    label.setAttribute('y', String(found.y));
+    label.textContent = found.text;
     return label;
   }
 
@@ -323,24 +315,6 @@ export class SvgLayer {
     this.edgeElements.clear();
     this.key = 0;
   }
-}
-
-function wireKey(scene: IScene, edge: number): string {
-  return `${scene.edgeSource[edge]}/${scene.edgeTensor[edge]}`;
-}
-
-function labelEdges(scene: IScene): Map<string, number> {
-  const best = new Map<string, number>();
-  const room = new Map<string, number>();
-  for (let e = 0; e < scene.edgeCount; e++) {
-    const key = wireKey(scene, e);
-    const here = labelSpot(scene, e)?.room ?? 0;
-    if (here > (room.get(key) ?? -1)) {
-      room.set(key, here);
-      best.set(key, e);
-    }
-  }
-  return best;
 }
 
 /** What a screen reader says of a box. */
