@@ -14,7 +14,7 @@ MODEL = "tests/data/models/mnist_cntk.onnx"
 
 
 def test_names():
-    assert dir(py_autodoc) == ["AutodocError", "Limits", "Report", "__version__", "analyze"]
+    assert dir(py_autodoc) == ["Autodoc", "AutodocError", "Limits", "Report", "__version__", "analyze"]
     for name in py_autodoc.__all__:
         assert getattr(py_autodoc, name)
     with pytest.raises(AttributeError, match="nothing_here"):
@@ -61,7 +61,10 @@ def test_bindings_and_shapes():
     assert not any(dim.assumed for dim in same.dims)
     shape = [values[d] if isinstance(d, str) else d for d in py_autodoc.analyze(path).graph.inputs[0].shape]
     name = by_name.graph.inputs[0].name
-    assert py_autodoc.analyze(path, input_shapes={name: shape}).metrics == by_name.metrics
+    # Without a symbol left there is nothing to express.
+    fixed = py_autodoc.analyze(path, input_shapes={name: shape}).to_dict()["metrics"]
+    numbers = {key: value for key, value in fixed.items() if not key.endswith(("_expr", "expr_reason"))}
+    assert {key: by_name.to_dict()["metrics"][key] for key in numbers} == numbers
     double = py_autodoc.analyze(path, batch_size=2, assume=True)
     assert double.metrics.total_macs == 2 * by_name.metrics.total_macs
     with pytest.raises(OptionError) as caught:
