@@ -27,7 +27,7 @@ from py_autodoc.costs.symbolic import (
 )
 from py_autodoc.costs.symbolic_peak import peaks
 from py_autodoc.costs.symbolic_view import SymbolicFacts, SymbolicRun, SymbolicSizes, World
-from py_autodoc.graph import bounds, expr
+from py_autodoc.graph import bounds
 from py_autodoc.graph.evaluate import Values
 from py_autodoc.graph.model import Model, Node
 from py_autodoc.graph.poly import Monomial, Poly
@@ -276,9 +276,8 @@ class _Sum:
 def _conditions(world: World) -> tuple[Condition, ...] | None:
     """What the shapes take for granted; None when it is too much to write down."""
     types = world.types
-    zero = [expr.parse(text) for text in types.zero]
-    least: list[Poly] = []
-    for text in sorted(world.dims() | set(types.positive)):
+    least = [p for p in types.positive if p.names() <= world.symbols]
+    for text in sorted(world.dims()):
         try:
             value = to_poly(world.number(text))
         except Unknown:
@@ -289,6 +288,6 @@ def _conditions(world: World) -> tuple[Condition, ...] | None:
     if len(least) > MAX_CONDITIONS:
         return None
     least = bounds.undominated(least, largest=False)
-    found = [Condition("zero", Symbolic(p)) for p in zero if p.names() <= world.symbols]
+    found = [Condition("zero", Symbolic(p)) for p in types.zero if p.names() <= world.symbols]
     found += [Condition("positive", Symbolic(p)) for p in least]
     return tuple(found) if len(found) <= MAX_CONDITIONS else None

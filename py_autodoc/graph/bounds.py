@@ -84,6 +84,22 @@ def extreme(largest: bool, a: Poly, b: Poly) -> Poly:
     return Poly.atom(Extreme(largest, kept))
 
 
+def absorbed(p: Poly) -> Poly:
+    """``max(0, 256 - n) + n`` as ``max(256, n)``: a sum drawn into an extreme where that is shorter."""
+    for mono, coef in p.terms.items():
+        atom = mono[0] if len(mono) == 1 else None
+        if coef != 1 or not isinstance(atom, Extreme) or len(p.terms) == 1:
+            continue
+        rest = p - Poly.atom(atom)
+        parts = [part + rest for part in atom.args]
+        if sum(len(part.terms) for part in parts) < len(rest.terms) + sum(len(a.terms) for a in atom.args):
+            drawn = parts[0]
+            for part in parts[1:]:
+                drawn = extreme(atom.largest, drawn, part)
+            return drawn
+    return p
+
+
 def _flat(largest: bool, p: Poly) -> list[Poly]:
     """The arguments of a bare maximum, for a maximum of it; the polynomial otherwise."""
     if len(p.terms) == 1:

@@ -5,7 +5,8 @@ kept as polynomials with integer coefficients whose atoms are names or floor div
 ways of writing the same size compare equal as text::
 
     expr  := term (("+" | "-") term)*          term := unary (("*" | "//") unary)*
-    unary := "-" unary | atom                  atom := integer | name | "(" expr ")"
+    unary := "-" unary | atom                  call := ("max" | "min") "(" expr ("," expr)+ ")"
+    atom  := integer | name | "(" expr ")" | call
     name  := [A-Za-z_][A-Za-z0-9_.]*
 
 Text is never evaluated by Python: there is a tokenizer and a parser of bounded depth, and no power.
@@ -15,8 +16,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, reduce
 
+from py_autodoc.graph.bounds import absorbed
+from py_autodoc.graph.bounds import extreme as extreme_poly
 from py_autodoc.graph.model import Dim
 from py_autodoc.graph.poly import Atom, ExprError, Extreme, FloorDiv, Poly, floordiv_poly
 
@@ -26,6 +29,7 @@ __all__ = [
     "Poly",
     "add",
     "ceildiv",
+    "extreme",
     "floordiv",
     "floordiv_poly",
     "mul",
@@ -46,7 +50,7 @@ MAX_DEPTH = 12
 MAX_TERMS = 24
 MAX_INT = 1 << 62
 
-_TOKEN = re.compile(r"\s*(?:(\d{1,19})|([A-Za-z_][A-Za-z0-9_.]*)|(//|[-+*()]))")
+_TOKEN = re.compile(r"\s*(?:(\d{1,19})|([A-Za-z_][A-Za-z0-9_.]*)|(//|[-+*(),]))")
 
 
 class _Parser:
@@ -99,9 +103,23 @@ class _Parser:
             return value
         if found.isdigit():
             return Poly.const(int(found))
+        if found in ("max", "min") and self.peek() == "(":
+            return self.call(found == "max", depth + 1)
         if found and (found[0].isalpha() or found[0] == "_"):
             return Poly.atom(found)
         raise ExprError("an operand is missing")
+
+    def call(self, largest: bool, depth: int) -> Poly:
+        self.take()
+        value = self.expr(depth)
+        if self.peek() != ",":
+            raise ExprError("a maximum or minimum needs two parts")
+        while self.peek() == ",":
+            self.take()
+            value = extreme_poly(largest, value, self.expr(depth))
+        if self.take() != ")":
+            raise ExprError("a parenthesis is not closed")
+        return value
 
 
 def _bounded(p: Poly) -> Poly:
@@ -140,11 +158,13 @@ def _binary(op: str, a: int | str, b: int | str) -> Dim:
     try:
         x, y = poly(a), poly(b)
         if op == "+":
-            return to_dim(_bounded(x + y))
+            return to_dim(_bounded(absorbed(x + y)))
         if op == "-":
-            return to_dim(_bounded(x - y))
+            return to_dim(_bounded(absorbed(x - y)))
         if op == "*":
             return to_dim(_bounded(x * y))
+        if op in ("max", "min"):
+            return to_dim(extreme_poly(op == "max", x, y))
         return to_dim(_bounded(floordiv_poly(x, y)))
     except ExprError:
         return None
@@ -182,6 +202,13 @@ def floordiv(a: Dim, b: Dim) -> Dim:
     return None if a is None or b is None else _binary("//", a, b)
 
 
+def extreme(largest: bool, a: Dim, b: Dim) -> Dim:
+    """The larger or smaller of two sizes of at least 1; None when either is unknown."""
+    if isinstance(a, int) and isinstance(b, int):
+        return max(a, b) if largest else min(a, b)
+    return None if a is None or b is None else _binary("max" if largest else "min", a, b)
+
+
 def ceildiv(a: Dim, b: int) -> Dim:
     """Quotient rounded up; ``b`` > 0."""
     if isinstance(a, int):
@@ -204,7 +231,7 @@ def symbols_of(text: str) -> tuple[str, ...]:
         parse(text)
     except ExprError:
         return (text,)
-    return tuple(dict.fromkeys(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*", text)))
+    return tuple(dict.fromkeys(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*(?!\s*\()(?![A-Za-z0-9_.])", text)))
 
 
 def substitute(dim: Dim, bindings: Mapping[str, int]) -> Dim:
@@ -235,5 +262,6 @@ def _subst_atom(a: Atom, bindings: Mapping[str, int]) -> Poly:
     if isinstance(a, FloorDiv):
         return floordiv_poly(_subst_poly(a.num, bindings), _subst_poly(a.den, bindings))
     if isinstance(a, Extreme):
-        raise ExprError("no dimension is a maximum or minimum")
+        parts = [_subst_poly(part, bindings) for part in a.args]
+        return reduce(lambda x, y: extreme_poly(a.largest, x, y), parts)
     return Poly.const(bindings[a]) if a in bindings else Poly.atom(a)

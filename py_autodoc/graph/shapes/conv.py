@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from py_autodoc.graph import expr
 from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import INT32, INT64, MS, Bad, Op, rule
+from py_autodoc.graph.shapes.core import INT32, INT64, MS, Bad, Op, agree, rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,8 @@ def _check_groups(op: Op, x: Shape | None, weight: Shape | None) -> None:
     m, c = weight[0], weight[1]
     if x is not None and isinstance(x[1], int) and isinstance(c, int) and x[1] != c * group:
         raise Bad("shape-mismatch", f"the input has {x[1]} channels, the weight expects {c}·{group}")
+    if x is not None:
+        agree(x[1], expr.mul(c, group))
     if isinstance(m, int) and m % group:
         raise Bad("bad-attribute", f"{m} output channels cannot form {group} groups")
 

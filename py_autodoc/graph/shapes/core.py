@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from py_autodoc.graph import expr
+from py_autodoc.graph.bounds import lower
 from py_autodoc.graph.model import ConstTensor, Diagnostic, Dim, Model, Node, Shape
+from py_autodoc.graph.poly import Poly
 
 MAX_VALUE = 1024
 """Most elements of a tensor whose value is followed."""
@@ -282,27 +285,42 @@ def numeric(value: Any) -> bool:
 
 
 class Assumptions:
-    """What was taken for granted of symbolic sizes: expressions that must be 0, or at least 1."""
+    """What was taken for granted of symbolic sizes: polynomials that must be 0, or at least 1.
 
-    def __init__(self) -> None:
-        self.zero: dict[str, None] = {}
-        self.positive: dict[str, None] = {}
+    Nothing that matters is taken for granted of sizes beyond ``symbols``, the free ones of the inputs.
+    """
 
-    def equal(self, a: str, b: str) -> Dim:
-        """The shorter of two sizes that are equal in any model that runs."""
-        gap = expr.sub(a, b)
-        if not isinstance(gap, str):
-            return None
-        self.zero[gap] = None
-        return min(a, b, key=lambda text: (len(text), text))
+    def __init__(self, symbols: Iterable[str]) -> None:
+        self.symbols = frozenset(symbols)
+        self.zero: dict[Poly, None] = {}
+        self.positive: dict[Poly, None] = {}
 
-    def at_least_one(self, dim: Dim) -> bool:
-        """Take it for granted that a size is at least 1; False when that cannot be written down."""
-        if isinstance(dim, int):
-            return dim >= 1
-        if dim is not None:
-            self.positive[dim] = None
-        return dim is not None
+    def is_zero(self, p: Poly) -> bool:
+        """Write down that a polynomial is 0; False when that cannot be checked."""
+        if p.names() <= self.symbols:
+            if p.terms:
+                self.zero[p] = None
+            return True
+        return False
+
+    def rise(self, *sizes: int | str) -> bool:
+        """Write down that sizes rise (or stay); False when that cannot be checked."""
+        for a, b in pairwise(sizes):
+            gap = expr.poly(b) - expr.poly(a)
+            if not gap.names() <= self.symbols:
+                return False
+            low = lower(gap)
+            if low is None or low < 0:
+                self.positive[gap + Poly.const(1)] = None
+        return True
+
+    def broadcast(self, a: int | str, b: int | str) -> Dim:
+        """The size of two that are broadcast: the number, or the shorter text. The other one is it, or 1."""
+        if isinstance(b, int) or (isinstance(a, str) and (len(b), b) < (len(a), a)):
+            a, b = b, a
+        x, y = expr.poly(a), expr.poly(b)
+        checked = self.is_zero((x - y) * (y - Poly.const(1)))
+        return a if checked or isinstance(a, int) else None
 
 
 _ASSUMED: ContextVar[Assumptions | None] = ContextVar("assumed", default=None)
@@ -323,6 +341,17 @@ def assumptions() -> Assumptions | None:
     return _ASSUMED.get()
 
 
+def agree(a: Dim, b: Dim) -> bool:
+    """Write down, where assumptions are made, that two sizes are equal in any model that runs.
+
+    False when they are made and this one cannot be checked.
+    """
+    assumed = _ASSUMED.get()
+    if assumed is None or a is None or b is None or a == b:
+        return True
+    return assumed.is_zero(expr.poly(a) - expr.poly(b))
+
+
 def broadcast_dim(a: Dim, b: Dim) -> Dim:
     """One dimension of a broadcast. Raises: Bad when the sizes disagree."""
     if a == b:
@@ -331,14 +360,12 @@ def broadcast_dim(a: Dim, b: Dim) -> Dim:
         return b
     if b == 1:
         return a
-    if isinstance(a, int):
-        if isinstance(b, int):
-            raise Bad("shape-mismatch", f"sizes {a} and {b} cannot be broadcast")
-        return a
-    if isinstance(b, int):
-        return b
+    if isinstance(a, int) and isinstance(b, int):
+        raise Bad("shape-mismatch", f"sizes {a} and {b} cannot be broadcast")
     assumed = _ASSUMED.get()
-    return None if assumed is None or a is None or b is None else assumed.equal(a, b)
+    if assumed is not None and a is not None and b is not None:
+        return assumed.broadcast(a, b)
+    return a if isinstance(a, int) else b if isinstance(b, int) else None
 
 
 def broadcast(a: Shape | None, b: Shape | None) -> Shape | None:

@@ -8,7 +8,16 @@ import numpy as np
 
 from py_autodoc.graph import expr
 from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import INT64, MAX_VALUE, Bad, Op, norm_axis, rule, small_sizes
+from py_autodoc.graph.shapes.core import (
+    INT64,
+    MAX_VALUE,
+    Bad,
+    Op,
+    assumptions,
+    norm_axis,
+    rule,
+    small_sizes,
+)
 
 _FAR = 10**8
 """An end this large means "to the end"."""
@@ -143,11 +152,16 @@ def _symbolic_window(size: Dim, start: Dim, end: Dim, step: int) -> Dim:
         over = expr.sub(end, size)
         if isinstance(over, int):
             end = size if over > 0 else end
-        elif size is None or not (isinstance(size, int) or _within(end, size)):
+        elif size is None or not (isinstance(size, int) or assumptions() or _within(end, size)):
             return None
     length = expr.sub(end, start)
     if isinstance(length, int):
         length = max(length, 0)
+    assumed = assumptions()
+    if assumed is not None:  # nothing is clamped
+        known = [d for d in (0, start, end, size) if d is not None]
+        if len(known) < 4 or not assumed.rise(*known):
+            return None
     return length if step == 1 or length is None else expr.ceildiv(length, step)
 
 

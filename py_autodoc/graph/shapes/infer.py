@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from py_autodoc.graph import dims
 from py_autodoc.graph.collector import paused
 from py_autodoc.graph.model import Model, Shape, TypeTable
+from py_autodoc.graph.poly import Poly
 from py_autodoc.graph.shapes.core import Assumptions, Element, State, assuming, numeric
 from py_autodoc.graph.shapes.engine import Engine, seed
 from py_autodoc.graph.values import declared_type
@@ -59,8 +60,8 @@ class SymbolicTypes:
     types: TypeTable
     symbols: tuple[str, ...]
     original: Mapping[str, str]
-    zero: tuple[str, ...]
-    positive: tuple[str, ...]
+    zero: tuple[Poly, ...]
+    positive: tuple[Poly, ...]
 
 
 def infer_symbolic(
@@ -75,7 +76,7 @@ def infer_symbolic(
     symbols = dims.free_symbols(inputs.values())
     if not symbols:
         return None
-    assumed = Assumptions()
+    assumed = Assumptions(symbols)
     with assuming(assumed):
         state = _run(loaded, model, inputs, dims.free_symbols(declared.values()), use_declared=False)
     return SymbolicTypes(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import FLOAT, INT32, MS, Bad, Op, broadcast, rule
+from py_autodoc.graph.shapes.core import FLOAT, INT32, MS, Bad, Op, agree, broadcast, rule
 
 
 def _joined(a: Dim, b: Dim, what: str) -> None:
     if isinstance(a, int) and isinstance(b, int) and a != b:
         raise Bad("shape-mismatch", f"{what} disagree: {a} and {b}")
+    agree(a, b)
 
 
 def product_shape(a: Shape | None, b: Shape | None) -> Shape | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from py_autodoc.graph import expr
 from py_autodoc.graph.model import Dim, Shape
-from py_autodoc.graph.shapes.core import Bad, Op, broadcast, norm_axis, numel, rule, small_sizes
+from py_autodoc.graph.shapes.core import Bad, Op, agree, broadcast, norm_axis, numel, rule, small_sizes
 
 
 def _regroup(op: Op, shape: Shape) -> None:
@@ -86,6 +86,7 @@ def _solve(shape: Shape, out: list[Dim], minus: list[int]) -> None:
         total, given = numel(shape), expr.product(out)
         if isinstance(total, int) and isinstance(given, int) and total != given:
             raise Bad("shape-mismatch", f"{list(shape)} has {total:,} elements, {list(out)} has {given:,}")
+        agree(total, given)
 
 
 def _axes(op: Op) -> tuple[int, ...] | None:
@@ -111,6 +112,8 @@ def squeeze(op: Op) -> None:
         for a in drop:
             if isinstance(shape[a], int) and shape[a] != 1:
                 raise Bad("shape-mismatch", f"axis {a} has size {shape[a]}, it cannot be squeezed")
+            if not agree(shape[a], 1):
+                return
         out = tuple(d for i, d in enumerate(shape) if i not in drop)
     op.set(0, out)
     _regroup(op, out)

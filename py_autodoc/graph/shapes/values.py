@@ -170,10 +170,7 @@ def _extreme(larger: bool) -> Callable[[Dim, Dim], Dim]:
             return a
         if isinstance(a, int) and isinstance(b, int):
             return max(a, b) if larger else min(a, b)
-        gap = expr.sub(a, b)
-        if isinstance(gap, int):
-            return a if (gap > 0) == larger else b
-        return None
+        return expr.extreme(larger, a, b)
 
     return pick
 
