@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from py_autodoc.blocks.analyse import structure
@@ -28,6 +28,7 @@ from py_autodoc.findings.thresholds import Settings, settings
 from py_autodoc.graph.build import build
 from py_autodoc.graph.collector import paused
 from py_autodoc.graph.load import Loaded
+from py_autodoc.graph.mask_tables import mask_tables
 from py_autodoc.graph.model import Diagnostic, Model, TypeTable
 from py_autodoc.graph.weight_stats import TensorFacts
 from py_autodoc.limits import LIBRARY, Limits
@@ -147,7 +148,7 @@ class _Run:
             "expressions", lambda: self._symbolic(loaded, model, dims, table.nodes), lambda: None
         )
         self._enter("structure")
-        found = self._guard("structure", lambda: structure(model, types), Structure)
+        found = self._guard("structure", lambda: self._structure(loaded, model, types, given), Structure)
         cache = self._guard("KV cache", lambda: _kv_cache(model, types, found), lambda: None)
         self._enter("findings")
         weights, unread = self._weights(loaded, model, given)
@@ -184,6 +185,12 @@ class _Run:
                 *self.failures,
             ),
         )
+
+    def _structure(self, loaded: Loaded, model: Model, types: TypeTable, given: str | bytes) -> Structure:
+        """What the graph is made of. Stored masks are looked at: they tell encoders from decoders."""
+        masks = mask_tables(loaded, model, given)
+        known = replace(types, values={**types.values, **masks}) if masks else types
+        return structure(model, known)
 
     def _weights(
         self, loaded: Loaded, model: Model, given: str | bytes
