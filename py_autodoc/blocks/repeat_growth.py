@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from py_autodoc.blocks.repeat_run import Run, chain_worth, gap
+from py_autodoc.blocks.repeat_turn import turned
 from py_autodoc.blocks.wiring import Wiring, links, signature
 
 EFFORT = 60
@@ -76,16 +77,28 @@ class Growth:
         return all(self.free[node] for part in run.parts for node in part)
 
     def _closed(self, run: Run) -> bool:
-        """Take the nodes of a run, unless layers lie between its parts: then they are no run."""
+        """Take the nodes of a run, unless layers lie between its parts: then they are no run.
+
+        A run that is taken is turned to where its parts should begin.
+        """
         between = gap(self.wiring, run)
         if len(between) >= len(run.parts[0]) * len(run.parts):
             return False
         if any(self.wiring.label[node] in self.wiring.layers for node in between):
             return False
+        self._mark(run, 0)
+        parts = turned(self.wiring, run.parts, lambda node: bool(self.free[node]))
+        if parts is not run.parts:
+            self._mark(run, 1)
+            # Columns in the order in which the first part runs.
+            run.parts = [list(part) for part in zip(*sorted(zip(*parts, strict=True)), strict=True)]
+            self._mark(run, 0)
+        return True
+
+    def _mark(self, run: Run, free: int) -> None:
         for part in run.parts:
             for node in part:
-                self.free[node] = 0
-        return True
+                self.free[node] = free
 
     def _candidates(self, nodes: list[int]) -> list[Run]:
         tried: set[tuple[int, ...]] = set()

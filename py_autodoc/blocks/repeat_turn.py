@@ -1,0 +1,122 @@
+"""Where one part of a chain ends and the next begins.
+
+Growth leaves that open: a chain of layers can be cut in the middle of a layer as well. The best cut has
+the fewest tensors across it, and of those the one that most nodes read: that is the residual stream
+between two layers. Turning a chain moves the first nodes of every part to the end of the part before it;
+the nodes for the last part are looked for behind the chain, or those for the first part in front of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+from py_autodoc.blocks.wiring import Wiring, links, signature
+
+Usable = Callable[[int], bool]
+_PASSES = 4
+"""Times that wires are followed forward and back to find the counterparts of all nodes."""
+
+
+def turned(wiring: Wiring, parts: list[list[int]], usable: Usable) -> list[list[int]]:
+    """The same chain cut at its best place where its neighbourhood allows, else ``parts`` themselves.
+
+    ``usable`` says whether a node outside the chain may become a part of it. Linear in the chain.
+    """
+    cut = _best_cut(wiring, parts)
+    if not cut:
+        return parts
+    behind = _counterparts(wiring, parts[1][:cut], dict(zip(parts[0], parts[-1], strict=True)), usable)
+    if behind is not None:
+        ends = [*(part[:cut] for part in parts[1:]), behind]
+        found = [part[cut:] + end for part, end in zip(parts, ends, strict=True)]
+        if _isomorphic(wiring, found):
+            return found
+    before = _counterparts(wiring, parts[0][cut:], dict(zip(parts[1], parts[0], strict=True)), usable)
+    if before is not None:
+        starts = [before, *(part[cut:] for part in parts[:-1])]
+        found = [start + part[:cut] for part, start in zip(parts, starts, strict=True)]
+        if _isomorphic(wiring, found):
+            return found
+    return parts
+
+
+def _isomorphic(wiring: Wiring, parts: Sequence[Sequence[int]]) -> bool:
+    if len({signature(wiring, part) for part in parts}) > 1:
+        return False
+    wires = {
+        links(wiring, {node: place for place, node in enumerate(before)}, part)
+        for before, part in pairwise(parts)
+    }
+    return len(wires) == 1 and wires != {()}
+
+
+def _best_cut(wiring: Wiring, parts: list[list[int]]) -> int:
+    """The place in the part before which to cut; 0: where it is cut now."""
+    first, second = parts[0], parts[1]
+    size = len(first)
+    place = {node: number for number, node in enumerate(first)}
+    last: dict[int, int] = {}
+    readers: dict[int, int] = {}
+    for offset, part in ((0, first), (size, second)):
+        for number, node in enumerate(part):
+            for code in wiring.ins[node]:
+                if code >= 0 and code // wiring.stride in place:
+                    last[code] = offset + number
+                    readers[code] = readers.get(code, 0) + 1
+    # Steps at which a tensor begins and ceases to lie across a cut; two rounds of the chain.
+    width, stream = [0] * (2 * size + 1), [0] * (2 * size + 1)
+    for code, end in last.items():
+        start = place[code // wiring.stride]
+        for row, value in ((width, 1), (stream, readers[code])):
+            row[start + 1] += value
+            row[end + 1] -= value
+    for row in (width, stream):
+        for at in range(1, 2 * size + 1):
+            row[at] += row[at - 1]
+    costs = [(width[at] + width[at + size], -(stream[at] + stream[at + size])) for at in range(size)]
+    best = min(range(size), key=lambda at: (costs[at], at))
+    # A cut that nothing crosses is no cut between parts that feed each other.
+    return best if costs[best] < costs[0] and costs[best][0] else 0
+
+
+def _counterparts(
+    wiring: Wiring, template: Sequence[int], known: dict[int, int], usable: Usable
+) -> list[int] | None:
+    """What corresponds to the nodes of ``template`` when ``known`` nodes correspond to their values."""
+    makers, stride, label, wanted = wiring.makers, wiring.stride, wiring.label, set(template)
+    order = sorted(wanted.union(known))
+    for _ in range(_PASSES):
+        for node in reversed(order):  # from a reader to what it reads
+            other = known.get(node, -1)
+            if other < 0 or wanted.isdisjoint(makers[node]):
+                continue
+            for code, theirs in zip(wiring.ins[node], wiring.ins[other], strict=False):
+                if code >= 0 and theirs >= 0 and code // stride in wanted:
+                    known.setdefault(code // stride, theirs // stride)
+        for node in template:  # from what is read to its reader
+            if node not in known:
+                reader = _reader(wiring, node, known)
+                if reader >= 0:
+                    known[node] = reader
+        if wanted <= known.keys():
+            break
+    found = [known.get(node, -1) for node in template]
+    if len(set(found)) < len(found):
+        return None
+    fits = all(
+        other >= 0 and label[other] == label[node] and usable(other)
+        for node, other in zip(template, found, strict=True)
+    )
+    return found if fits else None
+
+
+def _reader(wiring: Wiring, node: int, known: Mapping[int, int]) -> int:
+    """The node that reads what ``node`` reads, on the other side; -1 unless only one can be it."""
+    stride = wiring.stride
+    for slot, code in enumerate(wiring.ins[node]):
+        if code >= 0 and code // stride in known:
+            reader = wiring.outs[known[code // stride]].get((code % stride, slot, wiring.label[node]), -1)
+            if reader >= 0:
+                return reader
+    return -1
