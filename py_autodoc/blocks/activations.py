@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.ops import PASS, op, output, scalar
+from py_autodoc.blocks.ops import PASS, arg, op, output, reader_of, readers, scalar
 
 SIMPLE = {
     "Relu": "Relu", "Sigmoid": "Sigmoid", "Tanh": "Tanh", "LeakyRelu": "LeakyRelu", "PRelu": "PRelu",
@@ -52,10 +52,10 @@ def activation_of(flow: Flow, tensor: int) -> Activation | None:
 def _simple(flow: Flow, tensor: int, number: int) -> Activation | None:
     """One operator, or Clip, Max, Min with constants."""
     passed: list[int] = []
-    while op(flow, number) in PASS and flow.node(number).inputs[0] == tensor and len(passed) < _LARGEST:
+    while op(flow, number) in PASS and arg(flow, number, 0) == tensor and len(passed) < _LARGEST:
         passed.append(number)
         tensor = output(flow, number)
-        number = flow.only_consumer(tensor) if tensor >= 0 else -1
+        number = reader_of(flow, tensor) if tensor >= 0 else -1
     name, node = op(flow, number), flow.node(number) if number >= 0 else None
     if node is None or not node.inputs or not node.outputs:
         return None
@@ -70,7 +70,7 @@ def _simple(flow: Flow, tensor: int, number: int) -> Activation | None:
 
 def _floored(flow: Flow, nodes: tuple[int, ...], made: int) -> Activation:
     """Max(x, 0), or with a Min behind it the clip that the two make."""
-    after = flow.only_consumer(made)
+    after = reader_of(flow, made)
     if op(flow, after) == "Min" and len(flow.node(after).inputs) == 2 and output(flow, after) >= 0:
         high = next((v for t in flow.node(after).inputs if (v := scalar(flow, t)) is not None), None)
         if high is not None:
@@ -105,7 +105,7 @@ def _knot(flow: Flow, start: int) -> Activation | None:
     """Grow elementwise nodes from ``start`` until one tensor alone leaves them and they have a name."""
     inside: dict[int, None] = {start: None}
     nodes: list[int] = []
-    pending = [(flow.position[r], r) for r in flow.consumers(start)]
+    pending = [(flow.position[r], r) for r in readers(flow, start)]
     while pending and len(nodes) < _LARGEST:
         pending.sort()
         ready = next((at for at, (_, n) in enumerate(pending) if _inside(flow, n, inside)), -1)
@@ -121,7 +121,7 @@ def _knot(flow: Flow, start: int) -> Activation | None:
         inside[made] = None
         taken = set(nodes)
         waiting = {n for _, n in pending}
-        pending += [(flow.position[r], r) for r in flow.consumers(made) if r not in taken | waiting]
+        pending += [(flow.position[r], r) for r in readers(flow, made) if r not in taken | waiting]
         if _closed(flow, inside, taken, made):
             name = _name(flow, nodes, start)
             if name:
@@ -222,7 +222,7 @@ def _finish(flow: Flow, name: str, nodes: list[int], made: int) -> Activation:
     """Take in the constant factor that some exporters write last: ½ of Gelu, ⅙ of HardSwish."""
     wanted = {"Gelu": (0.5, 2.0), "HardSwish": (1 / 6, 6.0)}.get(name)
     if wanted:
-        number = flow.only_consumer(made)
+        number = reader_of(flow, made)
         if op(flow, number) in ("Mul", "Div"):
             values = [scalar(flow, t) for t in flow.weights(number)]
             at = wanted[0] if op(flow, number) == "Mul" else wanted[1]

@@ -8,7 +8,20 @@ from py_autodoc.blocks.activations import activation_of
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.gating import find_squeeze_excites
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import CONV, PASS, QUANTIZE, block, dim, next_node, op, output, per_channel
+from py_autodoc.blocks.ops import (
+    CONV,
+    PASS,
+    QUANTIZE,
+    arg,
+    block,
+    dim,
+    next_node,
+    op,
+    output,
+    per_channel,
+    reader_of,
+    weight,
+)
 from py_autodoc.graph.model import Shape
 
 _WEIGHT = {"QLinearConv": 3, "QLinearConvTranspose": 3}
@@ -66,7 +79,7 @@ def conv_unit(flow: Flow, number: int) -> ConvUnit | None:
     )
     unit.facts = _facts(flow, number)
     before = flow.producer(node.inputs[0])
-    if op(flow, before) in QUANTIZE and flow.only_consumer(node.inputs[0]) == number:
+    if op(flow, before) in QUANTIZE and reader_of(flow, node.inputs[0]) == number:
         unit.nodes.append(before)
     fused = node.attributes.get("activation")
     if isinstance(fused, str) and fused:
@@ -74,8 +87,8 @@ def conv_unit(flow: Flow, number: int) -> ConvUnit | None:
         unit.facts["activation"] = fused
     else:
         _follow(flow, unit)
-    after = flow.only_consumer(unit.output)
-    if op(flow, after) == "QuantizeLinear" and flow.node(after).inputs[0] == unit.output:
+    after = reader_of(flow, unit.output)
+    if op(flow, after) == "QuantizeLinear" and arg(flow, after, 0) == unit.output:
         unit.nodes.append(after)
     return unit
 
@@ -114,7 +127,7 @@ def _affine(flow: Flow, number: int, tensor: int) -> str:
         return "BN" if node.inputs[0] == tensor else ""
     if name not in ("Mul", "Add") or len(node.inputs) != 2 or flow.data(number) != [tensor]:
         return ""
-    if not per_channel(flow, flow.weights(number)[0], tensor):
+    if not per_channel(flow, weight(flow, number), tensor):
         return ""
     if name == "Add":
         return "Bias"
@@ -122,7 +135,7 @@ def _affine(flow: Flow, number: int, tensor: int) -> str:
     after, passed = next_node(flow, output(flow, number))
     shifted = output(flow, passed[-1]) if passed else output(flow, number)
     if op(flow, after) == "Add" and flow.data(after) == [shifted]:
-        return "Scale" if per_channel(flow, flow.weights(after)[0], shifted) else ""
+        return "Scale" if per_channel(flow, weight(flow, after), shifted) else ""
     return ""
 
 
@@ -166,7 +179,7 @@ def is_depthwise(flow: Flow, number: int) -> bool | None:
     group = node.attributes.get("group", 1)
     if group == 1:
         return False
-    channels = dim(flow, node.inputs[0], 1)
+    channels = dim(flow, arg(flow, number, 0), 1)
     if channels is None:
         shape = kernel_shape(flow, number)
         if shape is None or len(shape) < 2 or not isinstance(shape[1], int) or "Transpose" in node.op_type:

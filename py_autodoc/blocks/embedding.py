@@ -6,7 +6,19 @@ from dataclasses import dataclass, field
 
 from py_autodoc.blocks.flow import COPIES, RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import PASS, block, dim, floating, is_linear, next_node, op, output
+from py_autodoc.blocks.ops import (
+    PASS,
+    arg,
+    block,
+    dim,
+    floating,
+    is_linear,
+    next_node,
+    op,
+    output,
+    reader_of,
+    weight,
+)
 from py_autodoc.graph.model import TensorKind
 
 _FUSED = frozenset({"EmbedLayerNormalization", "QEmbedLayerNormalization"})
@@ -30,7 +42,7 @@ def find_embeddings(flow: Flow) -> list[Found]:
     found: list[Found] = []
     for number in flow.order:
         name = op(flow, number)
-        if name in _FUSED:
+        if name in _FUSED and any(t >= 0 for t in flow.node(number).inputs[2:5]):
             found.append(_fused(flow, number))
         elif name in _LOOKUPS:
             _lookup(flow, number, sums)
@@ -122,7 +134,7 @@ def _add_up(flow: Flow, entry: _Sum, sums: dict[int, _Sum]) -> None:
             entry.nodes |= other.nodes
             entry.parts += other.parts
             # Of tables of one size the first summand's: node ids would follow the order of the file.
-            second = flow.node(number).inputs[0] != before
+            second = arg(flow, number, 0) != before
             if other.rows > entry.rows or (other.rows == entry.rows and second):
                 entry.anchor, entry.rows = other.anchor, other.rows
         elif _constant_positions(flow, others[0], before):
@@ -193,7 +205,7 @@ def _one_hot(flow: Flow, number: int) -> Found | None:
     compared = op(flow, maker) == "Equal" and len(flow.weights(maker)) == 1
     if op(flow, maker) != "OneHot" and not compared:
         return None
-    table = flow.weights(number)[0]
+    table = weight(flow, number)
     facts: dict[str, Fact] = {
         "rows": dim(flow, table, 0),
         "size": dim(flow, output(flow, number), -1),
@@ -206,12 +218,14 @@ def _patch(flow: Flow, number: int) -> Found | None:
     """A convolution of the input image whose steps are as long as its kernel, laid out as tokens."""
     node = flow.node(number)
     kernel, strides = node.attributes.get("kernel_shape"), node.attributes.get("strides")
-    weights = flow.shape(node.inputs[1]) if len(node.inputs) > 1 else None
+    weights = flow.shape(arg(flow, number, 1))
     if kernel is None and weights is not None:
         kernel = [d if isinstance(d, int) else 0 for d in weights[2:]]
-    if not kernel or not strides or list(kernel) != list(strides) or max(kernel) < 2:
+    if not isinstance(kernel, (list, tuple)) or not isinstance(strides, (list, tuple)):
         return None
-    if node.attributes.get("group", 1) != 1 or flow.producer(_image(flow, node.inputs[0])) >= 0:
+    if not kernel or list(kernel) != list(strides) or max(kernel) < 2:
+        return None
+    if node.attributes.get("group", 1) != 1 or flow.producer(_image(flow, arg(flow, number, 0))) >= 0:
         return None
     tensor, nodes, made = output(flow, number), [number], flow.shape(output(flow, number))
     number_after, passed = next_node(flow, tensor, PASS | RESHAPES)
@@ -232,10 +246,10 @@ def _patch(flow: Flow, number: int) -> Found | None:
         else:
             break
         tokens = output(flow, number_after)
-        number_after = flow.only_consumer(tokens) if tokens >= 0 else -1
+        number_after = reader_of(flow, tokens) if tokens >= 0 else -1
     facts: dict[str, Fact] = {
         "kernel": "x".join(str(k) for k in kernel),
-        "channels": dim(flow, node.inputs[0], 1),
+        "channels": dim(flow, arg(flow, number, 0), 1),
         "size": dim(flow, output(flow, number), 1),
     }
     return block(flow, "embedding", nodes, number, variant="+".join(parts), facts=facts)

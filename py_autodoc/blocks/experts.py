@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from py_autodoc.blocks.flow import RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import MOE, PASS, block, dim, is_linear, matrix, op, output
+from py_autodoc.blocks.ops import MOE, PASS, arg, block, dim, is_linear, matrix, op, output
 
 _ROUTES = PASS | RESHAPES | frozenset({
     "TopK", "Softmax", "Sigmoid", "Slice", "Gather", "GatherElements", "GatherND", "Split", "ReduceSum",
@@ -69,7 +69,7 @@ class _Router:
 
 def _router(flow: Flow, number: int) -> _Router | None:
     """A dense layer whose features, the experts, are normalized or ranked."""
-    tensor = flow.node(number).inputs[0]
+    tensor = arg(flow, number, 0)
     passed: list[int] = []
     for _ in range(_MAX_STEPS):
         maker = flow.producer(tensor)
@@ -150,7 +150,7 @@ def _expert(flow: Flow, tensor: int, ends: dict[int, Found]) -> tuple[Found | No
         if number < 0 or op(flow, number) not in PASS | RESHAPES:
             return None, steps
         steps.append(number)
-        tensor = flow.node(number).inputs[0]
+        tensor = arg(flow, number, 0)
     return None, steps
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from py_autodoc.blocks.activations import GATES, SIMPLE, clip_bounds
 from py_autodoc.blocks.flow import RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import CONV, PASS, axes, block, dim, is_linear, op, output, scalar
+from py_autodoc.blocks.ops import CONV, PASS, arg, axes, block, dim, is_linear, op, output, scalar
 
 _MAX_STEPS = 40
 _THROUGH = PASS | RESHAPES
@@ -56,7 +56,7 @@ def _squeeze(flow: Flow, number: int, gate: int, source: int) -> Found | None:
         if maker < 0:
             return None
         if _pools(flow, maker):
-            pooled = flow.node(maker).inputs[0]
+            pooled = arg(flow, maker, 0)
             if flow.back(pooled, PASS) != base or not walk.layers or not walk.gate:
                 return None
             return _made(flow, number, [maker, *flow.chain_back(pooled, PASS)], walk, source)
@@ -103,7 +103,7 @@ def _gate(flow: Flow, maker: int) -> str:
     if name in GATES:
         return "HardSigmoid" if name == "HardSigmoid" else "Sigmoid"
     if name == "Clip":
-        before = flow.producer(flow.node(maker).inputs[0])
+        before = flow.producer(arg(flow, maker, 0))
         shift = [scalar(flow, t) for t in flow.weights(before)] if op(flow, before) == "Add" else []
         low, high = clip_bounds(flow, maker)
         if low == 0 and (high, 3.0 in shift) in ((6.0, True), (1.0, True)):
@@ -117,7 +117,7 @@ def _swish(flow: Flow, maker: int, data: list[int], walk: _Walk) -> int:
         return -1
     for inner, whole in (data, data[::-1]):
         gate = flow.producer(inner)
-        if op(flow, gate) in GATES and flow.back(flow.node(gate).inputs[0]) == flow.back(whole):
+        if op(flow, gate) in GATES and flow.back(arg(flow, gate, 0)) == flow.back(whole):
             walk.nodes += [maker, gate]
             return whole
     return -1

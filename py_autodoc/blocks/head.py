@@ -8,7 +8,7 @@ from py_autodoc.blocks.activations import SIMPLE
 from py_autodoc.blocks.conv import kernel_shape
 from py_autodoc.blocks.flow import RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import CONV, NORMS, PASS, block, dim, is_linear, matrix, op, output
+from py_autodoc.blocks.ops import CONV, NORMS, PASS, arg, block, dim, is_linear, matrix, op, output
 
 _POOLS = frozenset({
     "GlobalAveragePool", "GlobalMaxPool", "AveragePool", "MaxPool", "ReduceMean", "ReduceMax",
@@ -80,7 +80,7 @@ def _last_weights(flow: Flow, tensor: int) -> _End | None:
         if name in ("Add", "Mul", "Div", "Sub", "BatchNormalization"):
             if len(data) != 1:
                 return None
-        elif name not in _AFTER or flow.node(number).inputs[0] != data[0]:
+        elif name not in _AFTER or arg(flow, number, 0) != data[0]:
             return None
         if name in ("Softmax", "LogSoftmax", "Sigmoid", "QLinearSigmoid") and not end.activation:
             end.activation = "Sigmoid" if "Sigmoid" in name else name
@@ -132,20 +132,20 @@ def _before(flow: Flow, tensor: int) -> tuple[list[int], bool]:
         name = op(flow, number)
         if name in _POOLS or name in _PICKS:
             # A table lookup picks no part of the features.
-            picked = not flow.constant(flow.node(number).inputs[0])
+            picked = not flow.constant(arg(flow, number, 0))
             return ([*nodes, number], True) if picked else ([], False)
         if name in ("Flatten", "Reshape") and _flattens(flow, number):
             return [*nodes, number], True
         if name not in PASS | RESHAPES and name not in SIMPLE and name not in NORMS:
             return [], False
         nodes.append(number)
-        tensor = flow.node(number).inputs[0]
+        tensor = arg(flow, number, 0)
     return [], False
 
 
 def _flattens(flow: Flow, number: int) -> bool:
     """Maps become one vector for each example."""
-    before, after = flow.shape(flow.node(number).inputs[0]), flow.shape(output(flow, number))
+    before, after = flow.shape(arg(flow, number, 0)), flow.shape(output(flow, number))
     return before is not None and after is not None and len(before) >= 4 and len(after) == 2
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.ops import PASS, floating, has_weights, is_linear, op, output, scalar
+from py_autodoc.blocks.ops import PASS, arg, floating, has_weights, is_linear, op, output, readers, scalar
 from py_autodoc.graph.model import Shape
 
 _SUMS = frozenset({"Add", "Sum", "QLinearAdd"})
@@ -147,8 +147,8 @@ def _gated(flow: Flow, number: int, operands: list[int]) -> Iterator[Join]:
             continue
         for gate, rest in (flow.data(product), flow.data(product)[::-1]):
             inner = flow.producer(rest)
-            if op(flow, inner) == "Sub" and flow.node(inner).inputs[1] == first:
-                end = flow.node(inner).inputs[0]
+            if op(flow, inner) == "Sub" and arg(flow, inner, 1) == first:
+                end = arg(flow, inner, 0)
                 if not flow.constant(end) and end != first:
                     yield Join(number, "sum", (first, end), (product, inner), (inner,), "complement")
             other = flow.producer(first)
@@ -161,9 +161,9 @@ def _complement(flow: Flow, number: int, one: tuple[int, int, int], other: int) 
     product, gate, value = one
     for factor, end in (flow.data(other), flow.data(other)[::-1]):
         minus = flow.producer(flow.back(factor))
-        if op(flow, minus) != "Sub" or scalar(flow, flow.node(minus).inputs[0]) != 1.0:
+        if op(flow, minus) != "Sub" or scalar(flow, arg(flow, minus, 0)) != 1.0:
             continue
-        if flow.back(flow.node(minus).inputs[1]) == flow.back(gate):
+        if flow.back(arg(flow, minus, 1)) == flow.back(gate):
             nodes = (product, other, minus)
             yield Join(number, "sum", (value, end), nodes, (), "complement")
 
@@ -178,7 +178,7 @@ def _masks(flow: Flow, number: int, operands: list[int]) -> bool:
         return False
     tensor = output(flow, number)
     for _ in range(_MAX_SOFTMAX_STEPS):
-        reader = next(iter(flow.consumers(tensor)), -1)
+        reader = next(iter(readers(flow, tensor)), -1)
         if op(flow, reader) in ("Softmax", "LogSoftmax"):
             return True
         if op(flow, reader) not in _TO_SOFTMAX:

@@ -25,6 +25,9 @@ from py_autodoc.blocks.ops import (
     op,
     output,
     per_channel,
+    reader_of,
+    readers,
+    weight,
 )
 
 _HANDS_ON = PASS | RESHAPES
@@ -108,7 +111,7 @@ def dense(flow: Flow, number: int) -> _Dense | None:
         after, passed = next_node(flow, tensor, _HANDS_ON)
         before = output(flow, passed[-1]) if passed else tensor
         if op(flow, after) == "Add" and flow.data(after) == [before] and not bias:
-            if not per_channel(flow, flow.weights(after)[0], before):
+            if not per_channel(flow, weight(flow, after), before):
                 break
             bias = True
             nodes += [*passed, after]
@@ -185,7 +188,7 @@ class _Halves:
         if op(flow, number) == "Add" and len(flow.data(number)) == 1:
             number = flow.producer(flow.back(flow.data(number)[0], _HANDS_ON))
         layer = self.layers.get(number)
-        return layer if layer is not None and flow.only_consumer(layer.output) == product else None
+        return layer if layer is not None and reader_of(flow, layer.output) == product else None
 
     def _same_input(self, a: int, b: int) -> bool:
         flow = self.flow
@@ -227,8 +230,8 @@ class _Halves:
             activation = activation_of(flow, active)
             if activation is None:
                 continue
-            number = flow.only_consumer(activation.output)
-            if op(flow, number) != "Mul" or flow.only_consumer(other) != number:
+            number = reader_of(flow, activation.output)
+            if op(flow, number) != "Mul" or reader_of(flow, other) != number:
                 continue
             nodes = {*layer.nodes, *cuts, *activation.nodes, number}
             chain = _Chain([layer.node], nodes, activation.name, "packed", gated=True, bias=layer.bias)
@@ -239,13 +242,13 @@ class _Halves:
     def _cut(self, tensor: int) -> tuple[list[int], tuple[int, int]] | None:
         """Split in two, or two slices."""
         flow = self.flow
-        readers = flow.consumers(tensor)
-        if len(readers) == 1 and op(flow, readers[0]) == "Split":
-            made = [t for t in flow.node(readers[0]).outputs if t >= 0]
-            return ([readers[0]], (made[0], made[1])) if len(made) == 2 else None
-        if len(readers) == 2 and all(op(flow, n) in ("Slice", "Gather") for n in readers):
-            a, b = (output(flow, n) for n in readers)
-            return (list(readers), (a, b)) if a >= 0 and b >= 0 else None
+        after = readers(flow, tensor)
+        if len(after) == 1 and op(flow, after[0]) == "Split":
+            made = [t for t in flow.node(after[0]).outputs if t >= 0]
+            return ([after[0]], (made[0], made[1])) if len(made) == 2 else None
+        if len(after) == 2 and all(op(flow, n) in ("Slice", "Gather") for n in after):
+            a, b = (output(flow, n) for n in after)
+            return (list(after), (a, b)) if a >= 0 and b >= 0 else None
         return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from py_autodoc.blocks.flow import RESHAPES, Flow
-from py_autodoc.blocks.ops import PASS, axes, op, output, scalar
+from py_autodoc.blocks.ops import PASS, arg, axes, op, output, reader_of, readers, scalar, weight
 
 _SPREAD = PASS | RESHAPES
 """What stands between a statistic and its use."""
@@ -73,7 +73,7 @@ def normalized_by(flow: Flow, number: int) -> Normalized | None:
 
 
 def _length(flow: Flow, number: int) -> _Power:
-    values = flow.node(number).inputs[0]
+    values = arg(flow, number, 0)
     base, mean, nodes = _centred(flow, values)
     return _Power(base, values, nodes, mean, number, False, None)
 
@@ -88,13 +88,13 @@ def _power(flow: Flow, tensor: int) -> _Power | None:
         if name in _REDUCE:
             return _squares(flow, number, nodes, epsilon, average or _REDUCE[name], off)
         if name == "Sub" and len(data) == 2:
-            off = flow.node(number).inputs[1]
-            tensor = flow.node(number).inputs[0]
+            off = arg(flow, number, 1)
+            tensor = arg(flow, number, 0)
         elif name in _SPREAD:
-            tensor = flow.node(number).inputs[0]
+            tensor = arg(flow, number, 0)
         elif len(data) == 1 and name in ("Add", "Max", "Clip", "Mul", "Div"):
             if name in ("Add", "Max"):
-                epsilon = _larger(epsilon, scalar(flow, flow.weights(number)[0]))
+                epsilon = _larger(epsilon, scalar(flow, weight(flow, number)))
             elif name in ("Mul", "Div"):
                 average = True
             tensor = data[0]
@@ -114,7 +114,7 @@ def _squares(
     flow: Flow, number: int, nodes: list[int], epsilon: float | None, average: bool, off: int
 ) -> _Power | None:
     """What the reduction squares: Pow(d, 2), d·d, or itself."""
-    tensor = flow.node(number).inputs[0]
+    tensor = arg(flow, number, 0)
     nodes = [*nodes, number]
     if op(flow, number) not in ("ReduceSumSquare", "ReduceL2"):
         nodes += flow.chain_back(tensor, PASS)
@@ -145,7 +145,7 @@ def _squared(flow: Flow, number: int) -> int:
         return -1
     if name == "Pow" and len(node.inputs) > 1 and scalar(flow, node.inputs[1]) == 2.0:
         return node.inputs[0]
-    if name == "Mul" and flow.back(node.inputs[0], PASS) == flow.back(node.inputs[1], PASS):
+    if name == "Mul" and flow.back(arg(flow, number, 0), PASS) == flow.back(arg(flow, number, 1), PASS):
         return node.inputs[0]
     return -1
 
@@ -156,11 +156,11 @@ def _centred(flow: Flow, tensor: int) -> tuple[int, int, list[int]]:
     whole = flow.back(tensor, PASS)
     number = flow.producer(whole)
     if op(flow, number) == "Sub" and len(flow.data(number)) == 2:
-        x = flow.back(flow.node(number).inputs[0], PASS)
-        origin = flow.producer(flow.back(flow.node(number).inputs[1], _SPREAD))
+        x = flow.back(arg(flow, number, 0), PASS)
+        origin = flow.producer(flow.back(arg(flow, number, 1), _SPREAD))
         mean, more = _mean(flow, origin, x)
         if mean >= 0:
-            spread = list(flow.chain_back(flow.node(number).inputs[1], _SPREAD))
+            spread = list(flow.chain_back(arg(flow, number, 1), _SPREAD))
             return x, mean, [*passed, number, *spread, *more]
     return whole, -1, []
 
@@ -175,7 +175,7 @@ def _mean(flow: Flow, number: int, x: int) -> tuple[int, list[int]]:
             return -1, []
     elif op(flow, number) not in ("ReduceMean", "GlobalAveragePool"):
         return -1, []
-    if flow.back(flow.node(number).inputs[0], PASS) != x:
+    if flow.back(arg(flow, number, 0), PASS) != x:
         return -1, []
     return number, [*nodes, number]
 
@@ -188,22 +188,22 @@ def _divide(flow: Flow, root: int, square: _Power, inverse: bool) -> Normalized 
         step = _use(flow, tensor, square, inverse)
         if step is not None:
             return _finish(flow, step, nodes, square, scaled, epsilon)
-        number = flow.only_consumer(tensor)
+        number = reader_of(flow, tensor)
         name = op(flow, number)
         if number < 0 or output(flow, number) < 0:
             return None
-        if name in _SPREAD and flow.node(number).inputs[0] == tensor:
+        if name in _SPREAD and arg(flow, number, 0) == tensor:
             nodes.append(number)
             tensor = output(flow, number)
             continue
         if len(flow.data(number)) != 1:
             return None
-        if name == "Reciprocal" or (name == "Div" and scalar(flow, flow.node(number).inputs[0]) == 1.0):
+        if name == "Reciprocal" or (name == "Div" and scalar(flow, arg(flow, number, 0)) == 1.0):
             inverse = not inverse
         elif name in ("Add", "Max", "Clip") and not floor:
             floor = True
             if name != "Clip":
-                epsilon = _larger(epsilon, scalar(flow, flow.weights(number)[0]))
+                epsilon = _larger(epsilon, scalar(flow, weight(flow, number)))
         elif name == "Mul" and inverse:
             scaled = True
         else:
@@ -215,9 +215,9 @@ def _divide(flow: Flow, root: int, square: _Power, inverse: bool) -> Normalized 
 
 def _use(flow: Flow, tensor: int, square: _Power, inverse: bool) -> list[int] | None:
     """The nodes that apply ``tensor`` to the values: the one product or quotient is the last."""
-    for number in flow.consumers(tensor):
+    for number in readers(flow, tensor):
         name, node = op(flow, number), flow.node(number)
-        if name == "Div" and not inverse and node.inputs[1] == tensor:
+        if name == "Div" and not inverse and arg(flow, number, 1) == tensor:
             other = node.inputs[0]
         elif name == "Mul" and inverse and len(flow.data(number)) == 2:
             other = node.inputs[0] if node.inputs[1] == tensor else node.inputs[1]
@@ -239,7 +239,7 @@ def _use(flow: Flow, tensor: int, square: _Power, inverse: bool) -> list[int] | 
 
 def _shift(flow: Flow, product: int, factor: int, square: _Power) -> list[int] | None:
     """x·f + (b - mean·f), the form tf2onnx writes; None when the shift does not follow."""
-    total = flow.only_consumer(output(flow, product))
+    total = reader_of(flow, output(flow, product))
     if op(flow, total) != "Add" or len(flow.data(total)) != 2:
         return None
     for tensor in flow.data(total):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from py_autodoc.blocks.flow import RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
 from py_autodoc.blocks.moments import Normalized, normalized_by
-from py_autodoc.blocks.ops import NORMS, PASS, block, dim, next_node, op, output, per_channel
+from py_autodoc.blocks.ops import NORMS, PASS, arg, block, dim, next_node, op, output, per_channel, weight
 
 _RESHAPED = PASS | RESHAPES
 
@@ -64,13 +64,13 @@ def _fused(flow: Flow, number: int, kind: str) -> Found | None:
 
 def _group(flow: Flow, number: int) -> Found | None:
     """Reshape to groups, InstanceNormalization, Reshape back, scale and shift by channel."""
-    before = flow.producer(flow.node(number).inputs[0])
+    before = flow.producer(arg(flow, number, 0))
     if op(flow, before) != "Reshape" or not flow.data(before):
         return None
     after, passed = next_node(flow, output(flow, number))
     if op(flow, after) != "Reshape":
         return None
-    whole, back = flow.node(before).inputs[0], output(flow, after)
+    whole, back = arg(flow, before, 0), output(flow, after)
     one, other = flow.shape(whole), flow.shape(back)
     if one is None or other is None or len(one) != len(other):
         return None
@@ -126,7 +126,7 @@ def affine_after(flow: Flow, tensor: int) -> tuple[list[int], int]:
         before = output(flow, passed[-1]) if passed else tensor
         if op(flow, number) != wanted or flow.data(number) != [before] or output(flow, number) < 0:
             continue
-        factor = flow.weights(number)[0]
+        factor = weight(flow, number)
         shape = flow.shape(factor)
         if shape is None or not per_channel(flow, factor, before) or all(size == 1 for size in shape):
             continue

@@ -178,6 +178,28 @@ def output(flow: Flow, number: int) -> int:
     return node.outputs[0] if node.outputs else -1
 
 
+def arg(flow: Flow, number: int, place: int) -> int:
+    """An input of a node, -1 where it has none there."""
+    inputs = flow.node(number).inputs
+    return inputs[place] if len(inputs) > place else -1
+
+
+def weight(flow: Flow, number: int) -> int:
+    """The first constant input of a node, -1 without."""
+    found = flow.weights(number)
+    return found[0] if found else -1
+
+
+def readers(flow: Flow, tensor: int) -> tuple[int, ...]:
+    """The nodes of this graph that read a tensor; none for -1."""
+    return flow.consumers(tensor) if tensor >= 0 else ()
+
+
+def reader_of(flow: Flow, tensor: int) -> int:
+    """The one node that reads a tensor nobody else needs; -1 otherwise, and for -1."""
+    return flow.only_consumer(tensor) if tensor >= 0 else -1
+
+
 def next_node(flow: Flow, tensor: int, through: frozenset[str] = PASS) -> tuple[int, list[int]]:
     """The one reader behind ``tensor``, operators in ``through`` passed; -1 when there are several.
 
@@ -185,7 +207,7 @@ def next_node(flow: Flow, tensor: int, through: frozenset[str] = PASS) -> tuple[
     """
     passed: list[int] = []
     for _ in range(_MAX_STEPS):
-        number = flow.only_consumer(tensor) if tensor >= 0 else -1
+        number = reader_of(flow, tensor)
         if number < 0:
             return -1, passed
         node = flow.node(number)
@@ -200,13 +222,13 @@ def behind(flow: Flow, tensor: int, through: frozenset[str] = PASS) -> tuple[int
     """(tensor, its producer or -1, nodes passed) behind ``tensor``, ``through`` looked through."""
     passed = list(flow.chain_back(tensor, through))
     if passed:
-        tensor = flow.node(passed[-1]).inputs[0]
+        tensor = arg(flow, passed[-1], 0)
     return tensor, flow.producer(tensor), passed
 
 
 def per_channel(flow: Flow, tensor: int, like: int) -> bool:
     """A constant that holds one number, or one for each place of a single axis of ``like``."""
-    if not flow.constant(tensor):
+    if tensor < 0 or not flow.constant(tensor):
         return False
     shape = flow.shape(tensor)
     if shape is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from py_autodoc.blocks.activations import GATES, SIMPLE
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.ops import CONV, MOVES, NORMS, is_linear, op, output
+from py_autodoc.blocks.ops import CONV, MOVES, NORMS, arg, is_linear, op, output
 
 UPWARD = frozenset({
     "Resize", "Upsample", "ConvTranspose", "QLinearConvTranspose", "DepthToSpace", "MaxUnpool", "Col2Im",
@@ -62,7 +62,7 @@ def _step(flow: Flow, number: int) -> tuple[int, list[int], int]:
         return data[0], [number], 1
     if name in _ARITHMETIC:
         return data[0], [number], 0
-    if flow.node(number).inputs[0] != data[0]:
+    if arg(flow, number, 0) != data[0]:
         return -1, [], 0
     if name in _HANDED_ON or (name in NORMS and name not in _SKIP):
         return data[0], [number], 0
@@ -75,14 +75,14 @@ def _swish(flow: Flow, number: int, data: list[int]) -> tuple[int, list[int], in
     """x·sigmoid(x), the one activation of two operators that shortcuts have."""
     for inner, whole in (data, data[::-1]):
         gate = flow.producer(inner)
-        if op(flow, gate) in GATES and flow.node(gate).inputs[0] == whole:
+        if op(flow, gate) in GATES and arg(flow, gate, 0) == whole:
             return whole, [number, gate], 0
     return -1, [], 0
 
 
 def _crops(flow: Flow, number: int) -> bool:
     """A slice that keeps more than half of every axis; a smaller one picks a part."""
-    before, after = flow.shape(flow.node(number).inputs[0]), flow.shape(output(flow, number))
+    before, after = flow.shape(arg(flow, number, 0)), flow.shape(output(flow, number))
     if before is None or after is None or len(before) != len(after):
         return False
     return all(

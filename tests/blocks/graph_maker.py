@@ -100,10 +100,11 @@ class G:
 
 def flows(proto: onnx.ModelProto) -> list[Flow]:
     """All graphs of a model."""
-    return _flows(load_bytes(proto.SerializeToString()))
+    return flows_in(load_bytes(proto.SerializeToString()))
 
 
-def _flows(loaded) -> list[Flow]:
+def flows_in(loaded) -> list[Flow]:
+    """All graphs of a loaded model."""
     model = build(loaded)
     types = infer(loaded, model, {}, {})
     return [Flow(model, types, graph.id) for graph in model.graphs]
@@ -118,7 +119,7 @@ def flows_of(name: str) -> tuple[Flow, ...]:
         DATA / "models" / f"{name}.stripped.onnx",
     ):
         if path.exists():
-            return tuple(_flows(load(path)))
+            return tuple(flows_in(load(path)))
     raise FileNotFoundError(name)
 
 

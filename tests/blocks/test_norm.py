@@ -119,8 +119,8 @@ def test_decompositions(form):
 
 def test_kind_by_axes():
     for axes, variant in (
-        ((1,), "LayerNormalization"),
-        ((2, 3), "InstanceNormalization"),
+        ((1,), "Layer"),
+        ((2, 3), "Instance"),
         ((0, 2, 3), "Batch"),
     ):
         g = G(x=(2, D, 4, 4))
