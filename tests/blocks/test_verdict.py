@@ -1,0 +1,247 @@
+"""The architecture verdict: test models, small graphs by hand, and graphs of which nothing is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from graph_maker import G, flows_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_attention_forms import B, D, S, T, layer, qkv, scores
+
+from py_autodoc.blocks.attention import find_attention
+from py_autodoc.blocks.stacks import towers, upstream
+from py_autodoc.blocks.verdict import verdict
+from py_autodoc.cli.architecture import architecture_line
+from py_autodoc.report.analysis import run
+from py_autodoc.report.build import build_report
+
+DATA = Path(__file__).parent.parent / "data"
+BY_FAMILY = {
+    "transformer-encoder": (
+        "bert_base bert_base_dyn bert_tiny distilbert vit_b16 swin_t whisper_tiny_encoder "
+        "t5_small_encoder clip_b32"
+    ),
+    "transformer-decoder": "gpt2 llama_gqa_small llama32_narrow",
+    "detector": "detr_r50 ddddocr_det",
+    "segmenter": "segformer_b0 ppocr_v4_det",
+    "state-space": "mamba_tiny",
+    "hybrid": "silero_vad_half",
+    "unknown": "trt_loop trt_qdq_conv",
+    "cnn": (
+        "resnet50 resnet50_dyn resnet_tiny resnet_tiny_qdq_int8 convnext_tiny mobilenet_v2 "
+        "light_bvlc_alexnet light_resnet50 light_squeezenet light_vgg19 ppocr_cls_v2 basic_pitch_nmp "
+        "swift_f0 dnsmos_sig_bak_ovr mnist_cntk magika_standard_v3_3 trt_residual_block"
+    ),
+}
+FAMILIES = {name: family for family, names in BY_FAMILY.items() for name in names.split()}
+LINES = {
+    "bert_base": "12 self-attention layers, none causal",
+    "resnet50": "53 convolutions carry 99.9 % of the MACs of the weight layers",
+    "vit_b16": "patch embedding: a 16×16 convolution with the same stride on the input (vision)",
+    "detr_r50": "outputs of 1×100×4 boxes and 1×100×3 scores for the same candidates",
+    "ddddocr_det": "3,549 candidates of 6 numbers, one for each cell of the grids 52×52, 26×26, 13×13",
+    "clip_b32": "2 towers that do not read each other: 12 layers of width 768; 12 layers of width 512",
+    "gpt2": "an output of 50,257 scores a position, one for each row of the token table",
+    "mamba_tiny": "2 layers with a decay exp(Δ·A), Δ from a Softplus, and no attention",
+    "convnext_tiny": "nothing else mixes positions: no attention, no recurrence",
+    "segformer_b0": "an output of 1×150×128×128 over the image of 1×3×512×512, upsampled inside",
+}
+
+
+def judged(flows):
+    main = flows[0]
+    found = [layer_ for flow in flows for layer_ in find_attention(flow)]
+    return verdict(main.model, main.types, (), found, ())
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_family(name):
+    made = judged(flows_of(name))
+    assert made.family == FAMILIES[name]
+    assert made.evidence
+    assert (made.confidence > 0) == (made.family != "unknown")
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_evidence(name):
+    assert LINES[name] in judged(flows_of(name)).evidence
+
+
+def test_unread_masks_lower_the_confidence():
+    assert judged(flows_of("gpt2")).confidence < 0.8 < judged(flows_of("bert_base")).confidence
+
+
+# ------------------------------------------------------------------ by hand
+
+
+def made_of(g, *outputs):
+    return judged([g.flow(*outputs)])
+
+
+def block(g, x, memory=None, mask=None):
+    q, k, v = qkv(g, x, memory)
+    made = scores(g, q, k)
+    if mask is not None:
+        made = g.op("Add", made, g.value(mask))
+    return layer(g, g.op("Softmax", made, axis=-1), v, x)
+
+
+LOWER = np.triu(np.full((S, S), -1e9), 1)
+
+
+def test_decoder():
+    g = G(x=(B, S, D))
+    made = made_of(g, block(g, block(g, "x", mask=LOWER), mask=LOWER))
+    assert (made.family, made.evidence[0]) == ("transformer-decoder", "2 self-attention layers, all causal")
+
+
+def test_encoder_decoder():
+    g = G(x=(B, S, D), source=(B, S, D))
+    memory = block(g, block(g, "source"))
+    x = "x"
+    for _ in range(2):
+        q, k, v = qkv(g, block(g, x, mask=LOWER), memory, length=S)
+        x = layer(g, g.op("Softmax", scores(g, q, k), axis=-1), v, x)
+    made = made_of(g, x)
+    assert made.family == "encoder-decoder"
+    assert "4 self-attention layers, 2 of them causal; 2 cross-attention layers" in made.evidence
+
+
+def test_decoder_half():
+    g = G(x=(B, S, D), memory=(B, T, D))
+    made = made_of(g, block(g, block(g, "x", mask=LOWER), memory="memory"))
+    assert made.family == "transformer-decoder"
+
+
+def test_two_towers():
+    g = G(x=(B, S, D), y=(B, S, D))
+    out = g.op("MatMul", block(g, "x"), g.op("Transpose", block(g, "y", mask=LOWER), perm=[0, 2, 1]))
+    assert made_of(g, out).family == "transformer-encoder"
+
+
+def test_encoder_feeding_a_decoder():
+    g = G(x=(B, S, D))
+    assert made_of(g, block(g, block(g, "x"), mask=LOWER)).family == "transformer-decoder"
+
+
+def test_mlp():
+    g = G(x=(B, D))
+    made = made_of(g, g.dense(g.op("Relu", g.dense("x", D, 64)), 64, 10))
+    assert (made.family, made.evidence[0]) == (
+        "mlp",
+        "2 dense layers carry 100 % of the MACs of the weight layers",
+    )
+
+
+def test_recurrent():
+    g = G(x=(T, B, D))
+    y, _, _ = g.op("LSTM", "x", g.weight(1, 4 * D, D), g.weight(1, 4 * D, D), outputs=3, hidden_size=D)
+    assert made_of(g, g.dense(g.op("Squeeze", y, g.ints(1)), D, 3)).family == "recurrent"
+
+
+def test_classical():
+    g = G(x=(B, D))
+    out = g.op("TreeEnsembleRegressor", "x", domain="ai.onnx.ml", n_targets=1)
+    model = g.model(out)
+    model.opset_import.add(domain="ai.onnx.ml", version=3)
+    made = run(model).structure.verdict
+    assert made.family == "classical-ml"
+
+
+def test_suppression_makes_a_detector():
+    g = G(x=(1, 3, 32, 32))
+    maps = g.conv(g.conv("x", 3, 8), 8, 5)
+    flat = g.op("Transpose", g.op("Reshape", maps, g.ints(1, 5, -1)), perm=[0, 2, 1])
+    boxes, confidence = g.op("Split", flat, g.ints(4, 1), outputs=2, axis=2)
+    kept = g.op("NonMaxSuppression", boxes, g.op("Transpose", confidence, perm=[0, 2, 1]))
+    made = made_of(g, kept)
+    assert (made.family, made.evidence[0]) == ("detector", "1 NonMaxSuppression over candidate boxes")
+
+
+def test_image_to_image_is_no_segmenter():
+    g = G(x=(1, 3, 32, 32))
+    half = g.conv(g.conv("x", 3, 8, strides=[2, 2]), 8, 8)
+    up = g.op("Resize", half, "", g.value([1, 1, 2, 2]), mode="nearest")
+    assert made_of(g, g.conv(g.conv(up, 8, 8), 8, 3)).family == "cnn"
+
+
+def test_super_resolution_is_no_segmenter():
+    g = G(x=(1, 1, 16, 16))
+    up = g.op("DepthToSpace", g.conv(g.conv(g.conv("x", 1, 8), 8, 8), 8, 8), blocksize=2)
+    assert made_of(g, up).family == "cnn"
+
+
+def test_segmenter():
+    g = G(x=(1, 3, 32, 32))
+    half = g.conv(g.conv("x", 3, 8, strides=[2, 2]), 8, 8)
+    up = g.op("Resize", half, "", g.value([1, 1, 2, 2]), mode="nearest")
+    assert made_of(g, g.op("Softmax", g.conv(up, 8, 21), axis=1)).family == "segmenter"
+
+
+@pytest.mark.parametrize("op", ["Relu", "Add"])
+def test_unknown(op):
+    g = G(x=(B, D))
+    made = made_of(g, g.op(op, *(["x"] if op == "Relu" else ["x", "x"])))
+    assert (made.family, made.confidence, made.evidence) == ("unknown", 0.0, ("no layer with weights",))
+
+
+def test_operators_of_other_domains_make_it_less_sure():
+    g = G(x=(B, D))
+    sure = made_of(g, g.dense(g.dense("x", D, D), D, D)).confidence
+    g = G(x=(B, D))
+    odd = g.op("Mystery", g.dense(g.dense("x", D, D), D, D), domain="acme")
+    made = made_of(g, odd)
+    assert made.confidence < sure
+    assert "1 operators of other domains, whose work is not known" in made.evidence
+
+
+def test_upstream_and_towers():
+    (flow,) = flows_of("detr_r50")
+    layers = find_attention(flow)
+    masks = upstream(flow, layers)
+    crossing = [i for i, made in enumerate(layers) if made.kind == "cross"]
+    assert masks[crossing[0]].bit_count() == 7  # the encoder and the decoder's first self attention
+    assert len(towers(masks)) == 1
+    (flow,) = flows_of("clip_b32")
+    assert [len(group) for group in towers(upstream(flow, find_attention(flow)))] == [12, 12]
+
+
+@given(st.lists(st.integers(0, 2**12), max_size=12))
+@settings(max_examples=50, deadline=None)
+def test_towers_part_the_layers(masks):
+    masks = [mask & ((1 << i) - 1) for i, mask in enumerate(masks)]
+    groups = towers(masks)
+    assert sorted(i for group in groups for i in group) == list(range(len(masks)))
+    where = {i: n for n, group in enumerate(groups) for i in group}
+    assert all(where[i] == where[j] for i, mask in enumerate(masks) for j in range(i) if mask >> j & 1)
+
+
+# ------------------------------------------------------------------ report and summary
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (
+            "stripped/bert_base.stripped.onnx",
+            "transformer encoder · 12 attention layers · 12 heads × 64 · hidden 768 · context 512",
+        ),
+        (
+            "stripped/llama_gqa_small.stripped.onnx",
+            "probably transformer decoder · 8 attention layers · 8 heads × 64 (2 for keys) · hidden 512",
+        ),
+        (
+            "stripped/detr_r50.stripped.onnx",
+            "detector · 18 attention layers (6 cross) · 8 heads × 32 · hidden 256",
+        ),
+        ("stripped/swin_t.stripped.onnx", "transformer encoder · 12 attention layers · 4 configurations"),
+        ("models/trt_loop.onnx", "not recognised · no layer with weights"),
+    ],
+)
+def test_line_of_the_summary(path, line):
+    report = build_report(run(DATA / path), max_layers=0)
+    assert architecture_line(report) == line
+    assert report.architecture.family == run(DATA / path).structure.verdict.family

@@ -1,0 +1,89 @@
+"""Only tables that may be masks are read, and only from the model file."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from py_autodoc.graph import mask_tables as tables
+from py_autodoc.graph.build import build
+from py_autodoc.graph.load import load, load_bytes
+
+
+def model(**constants):
+    values = [numpy_helper.from_array(value, name) for name, value in constants.items()]
+    nodes = [helper.make_node("Identity", [name], [f"y_{name}"]) for name in constants]
+    outputs = [helper.make_empty_tensor_value_info(f"y_{name}") for name in constants]
+    graph = helper.make_graph(nodes, "g", [], outputs, initializer=values)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+
+
+def read(proto):
+    data = proto.SerializeToString()
+    loaded = load_bytes(data)
+    built = build(loaded)
+    return {built.tensors[t].name: v for t, v in tables.mask_tables(loaded, built, data).items()}
+
+
+LOWER = np.tri(80, dtype=bool)
+
+
+@pytest.mark.parametrize("shape", [(80, 80), (1, 80, 80), (1, 1, 80, 80)])
+def test_booleans(shape):
+    found = read(model(mask=LOWER.reshape(shape)))
+    assert np.array_equal(found["mask"], LOWER.reshape(shape))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_floats_of_one_matrix_for_all(dtype):
+    values = np.where(LOWER, 0, -1e4).astype(dtype)[None, None]
+    assert np.array_equal(read(model(mask=values))["mask"], values)
+
+
+def test_from_a_file(tmp_path):
+    path = tmp_path / "m.onnx"
+    onnx.save(model(mask=LOWER), path)
+    loaded = load(path)
+    built = build(loaded)
+    (found,) = tables.mask_tables(loaded, built, str(path)).values()
+    assert np.array_equal(found, LOWER)
+    path.write_bytes(path.read_bytes() + b"\0")  # another file by now
+    assert tables.mask_tables(loaded, built, str(path)) == {}
+    path.unlink()
+    assert tables.mask_tables(loaded, built, str(path)) == {}
+
+
+def test_weights_are_not_read():
+    ones = np.ones((80, 80), np.float32)
+    assert read(model(w=ones, kernel=np.ones((8, 8, 8, 8), np.float32), ids=ones.astype(np.int64))) == {}
+
+
+def test_a_matrix_a_head_is_not_read():
+    assert read(model(bias=np.ones((1, 4, 40, 40), np.float32), region=np.ones((4, 40, 40), bool))) == {}
+
+
+def test_small_ones_are_known_anyway():
+    assert read(model(mask=np.tri(8, dtype=bool))) == {}
+
+
+def test_limits(monkeypatch):
+    monkeypatch.setattr(tables, "MAX_BYTES", LOWER.size + 1)
+    assert list(read(model(a=LOWER, b=LOWER))) == ["a"]
+    monkeypatch.setattr(tables, "MAX_TABLE", LOWER.size - 1)
+    assert read(model(a=LOWER)) == {}
+
+
+def test_external_data_is_not_opened(tmp_path):
+    path = tmp_path / "m.onnx"
+    onnx.save(model(mask=LOWER), path, save_as_external_data=True, location="data.bin", size_threshold=16)
+    loaded = load(path)
+    assert tables.mask_tables(loaded, build(loaded), str(path)) == {}
+
+
+def test_lying_length():
+    proto = model(mask=LOWER)
+    proto.graph.initializer[0].raw_data = b"\1" * 5000
+    assert read(proto) == {}
+    assert proto.graph.initializer[0].data_type == TensorProto.BOOL
