@@ -42,8 +42,9 @@ SUMMED: tuple[Metric, ...] = METRICS[:4]
 MAX_CONDITIONS = 64
 BRANCH = "this branch is not counted: the other one is selected or costs more"
 
-Reference = Callable[[], Sequence[NodeCost]]
-"""Costs under some binding of every size; asked for only when an expression is missing."""
+Reference = Callable[[], tuple[Mapping[str, int], Sequence[NodeCost]] | None]
+"""Costs under some binding of every size (by the file's own names), None when there is no binding under
+which the model runs. Asked for only when an expression is missing."""
 
 
 @dataclass(slots=True)
@@ -126,7 +127,6 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
     sizes = SymbolicSizes(world)
     run = SymbolicRun(world, sizes)
     nodes = [_node(run, node, sizes) for node in model.nodes]
-    known = _Reference(reference)
     reasons: dict[str, str] = {}
     conditions = _conditions(world)
     if conditions is None:
@@ -136,6 +136,7 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
         return Expressions(
             types.symbols, types.original, nothing, dict.fromkeys(keys), reasons=dict.fromkeys(keys, why)
         )
+    known = _Reference(reference, types, conditions)
     _executions(model, world, nodes, known)
     sums = {f"total_{m}": _total(model, nodes, m, known, reasons) for m in SUMMED}
     peak = peaks(model, sizes.bytes)
@@ -151,6 +152,8 @@ def _node(run: SymbolicRun, node: Node, sizes: SymbolicSizes) -> NodeExpressions
         if tensor >= 0:
             size = sizes.bytes[tensor]
             made = None if made is None or size is None else made + size
+    if made is None:
+        reason = reason or "the size of an output is no expression"
     if cost is None:
         return NodeExpressions(activation_bytes=made, reason=reason)
     return NodeExpressions(cost.macs, cost.flops, cost.read_bytes, cost.write_bytes, made, reason)
@@ -159,16 +162,33 @@ def _node(run: SymbolicRun, node: Node, sizes: SymbolicSizes) -> NodeExpressions
 class _Reference:
     """Whether a number that has no expression exists at all."""
 
-    def __init__(self, ask: Reference) -> None:
+    def __init__(self, ask: Reference, types: SymbolicTypes, conditions: Sequence[Condition]) -> None:
         self._ask = ask
+        self._types = types
+        self._conditions = conditions
+        self._asked = False
         self._costs: Sequence[NodeCost] | None = None
 
     def has(self, node: int, metric: str) -> bool:
-        """True when the numeric engine knows the number."""
+        """True when the numeric engine may know the number."""
+        if not self._asked:
+            self._asked, self._costs = True, self._fitting()
         if self._costs is None:
-            self._costs = self._ask()
+            return True
         cost: Cost | None = self._costs[node].cost
         return cost is not None and getattr(cost, metric) is not None
+
+    def _fitting(self) -> Sequence[NodeCost] | None:
+        """The costs, when their sizes fulfil the conditions: others say nothing."""
+        answer = self._ask()
+        if answer is None:
+            return None
+        sizes, costs = answer
+        values = Values({s: sizes.get(name, 0) for s, name in self._types.original.items()})
+        try:
+            return costs if all(c.holds(values) for c in self._conditions) else None
+        except Invalid:
+            return None
 
 
 class _Undecidable:

@@ -54,6 +54,8 @@ class Symbolic:
         self.poly = poly
 
     def __add__(self, other: Number) -> Number:
+        if not isinstance(other, (int, Symbolic)):
+            return NotImplemented
         return wrap(self.poly + to_poly(other))
 
     __radd__ = __add__
@@ -65,6 +67,8 @@ class Symbolic:
         return wrap(to_poly(other) - self.poly)
 
     def __mul__(self, other: Number) -> Number:
+        if not isinstance(other, (int, Symbolic)):
+            return NotImplemented
         return wrap(times(self.poly, to_poly(other)))
 
     __rmul__ = __mul__

@@ -36,6 +36,7 @@ from py_autodoc.report.dims import Dims, resolve
 from py_autodoc.report.source import open_model, plain_source
 
 PHASES = ("load", "build", "shapes", "costs", "memory", "structure", "findings")
+_MISFITS = frozenset({"shape-mismatch", "bad-shape", "shape-inference-failed"})
 FAILED = "analysis-failed"
 """Code of the diagnostic that says a stage broke and the report is partial."""
 GAVE_UP = "structure-gave-up"
@@ -145,7 +146,7 @@ class _Run:
             "memory breakdown", lambda: breakdown(model, sizes, params, table.nodes), lambda: None
         )
         symbolic = self._guard(
-            "expressions", lambda: self._symbolic(loaded, model, dims, table.nodes), lambda: None
+            "expressions", lambda: self._symbolic(loaded, model, dims, types, table.nodes), lambda: None
         )
         self._enter("structure")
         found = self._guard("structure", lambda: self._structure(loaded, model, types, given), Structure)
@@ -206,7 +207,7 @@ class _Run:
         return self._guard("weights", lambda: read_weights(loaded, model, given, done), lambda: (None, ()))
 
     def _symbolic(
-        self, loaded: Loaded, model: Model, dims: Dims, costs: list[NodeCost]
+        self, loaded: Loaded, model: Model, dims: Dims, numeric: TypeTable, costs: list[NodeCost]
     ) -> Expressions | None:
         """Costs as expressions in the free sizes of the inputs, whatever they are bound to."""
         if not dims.symbols:
@@ -215,17 +216,18 @@ class _Run:
         from py_autodoc.graph.shapes import infer, infer_symbolic
 
         given = self.options.input_shapes
-        types = infer_symbolic(loaded, model, given)
-        if types is None:
+        symbolic = infer_symbolic(loaded, model, given)
+        if symbolic is None:
             return None
 
-        def reference() -> Sequence[NodeCost]:
+        def reference() -> tuple[Mapping[str, int], Sequence[NodeCost]] | None:
+            sizes = {s.name: s.suggested if s.value is None else s.value for s in dims.symbols}
             if all(symbol.value is not None for symbol in dims.symbols):
-                return costs
-            sizes = {symbol.name: symbol.suggested for symbol in dims.symbols} | dict(dims.bindings)
-            return cost_table(model, infer(loaded, model, sizes, given)).nodes
+                return None if broken(numeric) else (sizes, costs)
+            bound = infer(loaded, model, dict(dims.bindings) | sizes, given)
+            return None if broken(bound) else (sizes, cost_table(model, bound).nodes)
 
-        return expressions(model, types, reference)
+        return expressions(model, symbolic, reference)
 
     def _infer(self, loaded: Loaded, model: Model, dims: Dims) -> TypeTable:
         # Shape inference is half of the import time: not before the file is known to be a model.
@@ -252,6 +254,11 @@ def _kv_cache(model: Model, types: TypeTable, found: Structure) -> KVCache:
     sizes = attention_sizes(model, types, found.attention)
     context = longest_context(model, types, found.attention)
     return kv_cache(model, types, sizes, context, decoder_confidence(found))
+
+
+def broken(types: TypeTable) -> bool:
+    """True when the model cannot run with the sizes that were used, so that they say nothing of others."""
+    return any(d.code in _MISFITS for d in types.diagnostics)
 
 
 def gave_up(found: Structure) -> list[Diagnostic]:
