@@ -8,37 +8,40 @@ the nodes for the last part are looked for behind the chain, or those for the fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from py_autodoc.blocks.wiring import Wiring, links, signature
 
 Usable = Callable[[int], bool]
+_CUTS = 8
+"""Cuts that are tried."""
 _PASSES = 4
 """Times that wires are followed forward and back to find the counterparts of all nodes."""
 
 
 def turned(wiring: Wiring, parts: list[list[int]], usable: Usable) -> list[list[int]]:
-    """The same chain cut at its best place where its neighbourhood allows, else ``parts`` themselves.
+    """The same chain cut at the best place that its neighbourhood allows, else ``parts`` themselves.
 
     ``usable`` says whether a node outside the chain may become a part of it. Linear in the chain.
     """
-    cut = _best_cut(wiring, parts)
-    if not cut:
-        return parts
+    for cut in _better_cuts(wiring, parts):
+        for found in _turns(wiring, parts, cut, usable):
+            if _isomorphic(wiring, found):
+                return found
+    return parts
+
+
+def _turns(wiring: Wiring, parts: list[list[int]], cut: int, usable: Usable) -> Iterator[list[list[int]]]:
+    """The chain with the first ``cut`` nodes of each part given to the part before, and the other way."""
     behind = _counterparts(wiring, parts[1][:cut], dict(zip(parts[0], parts[-1], strict=True)), usable)
     if behind is not None:
         ends = [*(part[:cut] for part in parts[1:]), behind]
-        found = [part[cut:] + end for part, end in zip(parts, ends, strict=True)]
-        if _isomorphic(wiring, found):
-            return found
+        yield [part[cut:] + end for part, end in zip(parts, ends, strict=True)]
     before = _counterparts(wiring, parts[0][cut:], dict(zip(parts[1], parts[0], strict=True)), usable)
     if before is not None:
         starts = [before, *(part[cut:] for part in parts[:-1])]
-        found = [start + part[:cut] for part, start in zip(parts, starts, strict=True)]
-        if _isomorphic(wiring, found):
-            return found
-    return parts
+        yield [start + part[:cut] for part, start in zip(parts, starts, strict=True)]
 
 
 def _isomorphic(wiring: Wiring, parts: Sequence[Sequence[int]]) -> bool:
@@ -51,8 +54,8 @@ def _isomorphic(wiring: Wiring, parts: Sequence[Sequence[int]]) -> bool:
     return len(wires) == 1 and wires != {()}
 
 
-def _best_cut(wiring: Wiring, parts: list[list[int]]) -> int:
-    """The place in the part before which to cut; 0: where it is cut now."""
+def _better_cuts(wiring: Wiring, parts: list[list[int]]) -> list[int]:
+    """Places in the part before which to cut rather than where it is cut now, best and nearest first."""
     first, second = parts[0], parts[1]
     size = len(first)
     place = {node: number for number, node in enumerate(first)}
@@ -75,9 +78,10 @@ def _best_cut(wiring: Wiring, parts: list[list[int]]) -> int:
         for at in range(1, 2 * size + 1):
             row[at] += row[at - 1]
     costs = [(width[at] + width[at + size], -(stream[at] + stream[at + size])) for at in range(size)]
-    best = min(range(size), key=lambda at: (costs[at], at))
     # A cut that nothing crosses is no cut between parts that feed each other.
-    return best if costs[best] < costs[0] and costs[best][0] else 0
+    better = [at for at in range(size) if costs[at] < costs[0] and costs[at][0]]
+    better.sort(key=lambda at: (costs[at], min(at, size - at), at))
+    return better[:_CUTS]
 
 
 def _counterparts(

@@ -151,16 +151,37 @@ def test_without_names(name):
         assert not found
 
 
-def test_a_layer_of_a_bare_bert_is_a_layer():
-    """Names are taken away to search and consulted to judge."""
-    proto = labelled(load("stripped/bert_base.stripped.onnx"))
-    bare = analysed(without_names(proto))
-    scope = [node.scope for node in analysed(proto).model.nodes]
-    (layers,) = [repeat for repeat in bare.structure.repeats if repeat.count == 12]
-    for part in layers.members:
-        named = Counter(scope[node][2] for node in part if len(scope[node]) > 2)
-        # At most one norm stands on the other side of the cut.
-        assert named.most_common(1)[0][1] >= 29
+AGREE = [
+    "bert_base",
+    "bert_base_dyn",
+    "gpt2",
+    "llama32_narrow",
+    "llama_gqa_small",
+    "clip_b32",
+    "vit_b16",
+    "distilbert",
+    "convnext_tiny",
+    "whisper_tiny_encoder",
+    "resnet50",
+    "mobilenet_v2",
+    "mamba_tiny",
+    "segformer_b0",
+]
+
+
+@pytest.mark.parametrize("name", AGREE)
+def test_structure_finds_what_the_names_say(name):
+    """Node for node, where a layer begins and ends included."""
+    proto = labelled(load(f"stripped/{name}.stripped.onnx"))
+    named, bare = (analysed(p).structure.repeats for p in (proto, without_names(proto)))
+    assert named
+    assert all(repeat.scopes for repeat in named)
+    assert not any(repeat.scopes for repeat in bare)
+    assert {_parts(repeat) for repeat in named} == {_parts(repeat) for repeat in bare}
+
+
+def _parts(repeat) -> tuple:
+    return tuple(frozenset(part) for part in repeat.members)
 
 
 # Made here: what must and what must not be one.
