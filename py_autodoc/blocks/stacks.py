@@ -38,15 +38,14 @@ def upstream(flow: Flow, layers: Sequence[Attention]) -> list[int]:
 
 def towers(masks: Sequence[int]) -> list[list[int]]:
     """Layers in groups that do not read each other, each in the order given."""
-    group: list[int] = []  # layer → representative, by union of what reads what
+    group = list(range(len(masks)))  # layer → representative, by union of what reads what
     for layer, mask in enumerate(masks):
-        group.append(layer)
         while mask:
-            low = mask & -mask
-            other = low.bit_length() - 1
-            mask ^= low
-            if other < layer:
+            other = mask.bit_length() - 1
+            if other < len(group):
                 _join(group, layer, other)
+                mask &= ~masks[other]  # what that one reads is in its group already
+            mask &= ~(1 << other)
     found: dict[int, list[int]] = {}
     for layer in range(len(group)):
         found.setdefault(_head(group, layer), []).append(layer)
