@@ -2,7 +2,7 @@ import * as React from 'react';
 import { useSession, useTrans, useView } from '../context';
 import { OVERLAYS, type IOverlayDefinition } from '../overlays';
 import { rampOf } from '../overlays/ramp';
-import { overlayText } from '../session/stage';
+import { overlayText } from '../overlays/painted';
 
 const STOPS = 8;
 

@@ -10,7 +10,7 @@ import {
 } from '../overlays';
 import { entityOf, selectionOf } from '../session/entities';
 import { setPanels } from '../session/panels';
-import { overlayText } from '../session/stage';
+import { overlayText } from '../overlays/painted';
 import { Icon } from '../ui/Icon';
 import { brief } from '../ui/text';
 import { moveOf, useWindow } from '../ui/virtual';

@@ -2,16 +2,13 @@
 
 import type { ILayoutEngine } from '../../core/layout/engine';
 import type { IGraphView, IScene } from '../../core/types';
-import { BoxKind } from '../../core/types';
-import { createScale } from '../../core/scale';
-import { formatBytes, formatCount } from '../../core/units';
 import type { IViewerSettings } from '../api';
 import type { ICamera, ICardDetails, ISurfaceCallbacks } from '../graph/api';
-import type { IOverlay, ISurfaceStrings } from '../graph/api';
+import type { ISurfaceStrings } from '../graph/api';
 import { createSizer } from '../graph/measure';
 import { GraphSurface } from '../graph/surface';
-import { OVERLAYS, type IOverlayDefinition } from '../overlays';
-import { rampOf } from '../overlays/ramp';
+import { OVERLAYS } from '../overlays';
+import { paintedOverlay } from '../overlays/painted';
 import type { IStore } from '../state/store';
 import type { IDocument, IViewerState } from '../state/types';
 import { entityOf } from './entities';
@@ -299,48 +296,11 @@ export class Stage {
       this._store.set({ range: null });
       return;
     }
-    const definition: IOverlayDefinition = OVERLAYS[overlay];
     const { tree } = this._document;
-    const values = visibleValues(scene, entity =>
-      definition.value(tree, entity)
-    );
-    const scale = createScale(values, logScale ? 'log' : 'linear');
-    const painted: IOverlay = {
-      value: entity => scale.position(definition.value(tree, entity)),
-      ...rampOf(this._store.get().dark),
-      text: entity => overlayText(definition, definition.value(tree, entity))
-    };
-    this._surface?.setOverlay(painted);
-    this._store.set({
-      range: {
-        min: scale.min,
-        max: scale.max,
-        unknown: values.filter(value => Number.isNaN(value)).length
-      }
-    });
+    const { dark } = this._store.get();
+    const look = { logScale, dark };
+    const painted = paintedOverlay(OVERLAYS[overlay], scene, tree, look);
+    this._surface?.setOverlay(painted.overlay);
+    this._store.set({ range: painted.range });
   }
-}
-
-function visibleValues(
-  scene: IScene,
-  valueOf: (entity: number) => number
-): number[] {
-  const values: number[] = [];
-  for (let box = 0; box < scene.boxCount; box++) {
-    const kind = scene.boxKind[box];
-    if (kind === BoxKind.Node || kind === BoxKind.Group) {
-      values.push(valueOf(scene.boxEntity[box]));
-    }
-  }
-  return values;
-}
-
-/** `118 M MACs`, `3.21 MB`, `—`. */
-export function overlayText(
-  definition: IOverlayDefinition,
-  value: number
-): string {
-  return definition.unit === 'bytes'
-    ? formatBytes(value)
-    : formatCount(value, definition.unit);
 }
