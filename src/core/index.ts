@@ -1,6 +1,11 @@
 /** The core's public surface: no React, no DOM. */
 export { compileExpressions, EXPRESSION_METRICS } from './expr';
 export type { ExpressionMetric, IEvaluation, IExpressions } from './expr';
+export { hiddenNodes, othersOf } from './hidden';
+export { litOf } from './lit';
+export type { ILit } from './lit';
+export { ancestors, descendants, paths } from './trace';
+export type { ISeeds, ITrace } from './trace';
 export { decode, formatShape, METRIC_IDS, TENSOR_KIND } from './model';
 export { buildTree } from './tree';
 export type { IGroupTree } from './tree';
@@ -28,5 +33,7 @@ export type { IMeasuredView } from './view';
 export { InlineEngine, WorkerEngine } from './layout/engine';
 export type { ILayoutEngine } from './layout/engine';
 export { PANEL } from './layout/panel';
-export { parseQuery, SearchIndex } from './search';
-export type { IHit } from './search';
+export { parseQuery } from './query';
+export type { IQueryFault, Query } from './query';
+export { FIELD_NAMES } from './queryFields';
+export { findAll, matcher } from './matcher';

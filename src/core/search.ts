@@ -2,14 +2,8 @@
 
 import type { ITree } from './types';
 
-/** A found node or group; entities as in `IGraphModel`. */
-export interface IHit {
-  readonly entity: number;
-  /** Higher is better. */
-  readonly score: number;
-}
-
-interface ITerm {
+/** What is looked for, lower case. */
+export interface ITerm {
   readonly text: string;
   /** In quotes: must be a whole name, type, shape or path part. */
   readonly exact: boolean;
@@ -24,18 +18,6 @@ const SCORE = {
   inType: 30,
   elsewhere: 10
 } as const;
-
-/** Words and quoted phrases, lower case. */
-export function parseQuery(query: string): ITerm[] {
-  const terms: ITerm[] = [];
-  for (const match of query.toLowerCase().matchAll(/"([^"]*)"?|(\S+)/g)) {
-    const text = (match[1] ?? match[2]).trim();
-    if (text) {
-      terms.push({ text, exact: match[1] !== undefined });
-    }
-  }
-  return terms;
-}
 
 /** Fields of one entity, lower case. */
 interface IFields {
@@ -75,50 +57,29 @@ function scoreTerm(fields: IFields, term: ITerm): number {
       : SCORE.elsewhere;
 }
 
-/** An index over all nodes but Constants and all groups. Building is linear; a search scans it. */
+/** An index over all nodes but Constants and all groups. Building is linear. */
 export class SearchIndex {
   constructor(tree: ITree) {
     this._tree = tree;
     const { nodeCount, nodeConstant } = tree.model;
     const paths = this._paths();
+    this._fields = new Array<IFields | null>(nodeCount + tree.groupCount).fill(
+      null
+    );
     for (let group = 0; group < tree.groupCount; group++) {
-      this._add(nodeCount + group, this._group(group, paths));
+      this._fields[nodeCount + group] = this._group(group, paths);
     }
     for (let node = 0; node < nodeCount; node++) {
       if (!nodeConstant[node]) {
-        this._add(node, this._node(node, paths));
+        this._fields[node] = this._node(node, paths);
       }
     }
   }
 
-  /** Entities that match every term, best first; groups before nodes of the same score. */
-  search(query: string, limit = 200): IHit[] {
-    const terms = parseQuery(query);
-    if (terms.length === 0) {
-      return [];
-    }
-    const hits: IHit[] = [];
-    for (let i = 0; i < this._entities.length; i++) {
-      let score = 0;
-      for (const term of terms) {
-        const gained = scoreTerm(this._fields[i], term);
-        if (gained === 0) {
-          score = 0;
-          break;
-        }
-        score += gained;
-      }
-      if (score > 0) {
-        hits.push({ entity: this._entities[i], score });
-      }
-    }
-    // The sort is stable: within a score the order of the model stays.
-    return hits.sort((a, b) => b.score - a.score).slice(0, limit);
-  }
-
-  private _add(entity: number, fields: IFields): void {
-    this._entities.push(entity);
-    this._fields.push(fields);
+  /** How well an entity matches a term: higher is better, 0 = not at all. */
+  score(entity: number, term: ITerm): number {
+    const fields = this._fields[entity];
+    return fields ? scoreTerm(fields, term) : 0;
   }
 
   /** Path of every group, its own label included: `\npart\npart\n`. Parents come first. */
@@ -150,8 +111,11 @@ export class SearchIndex {
     const domain = model.payload.ops[model.nodeOp[node]]?.domain ?? '';
     const group = nodeParent[node];
     const fields = [full, type, domain.toLowerCase()];
-    const end = model.outputOffsets[node + 1];
-    for (let k = model.outputOffsets[node]; k < end; k++) {
+    for (
+      let k = model.outputOffsets[node];
+      k < model.outputOffsets[node + 1];
+      k++
+    ) {
       const tensor = model.outputs[k];
       if (tensor >= 0) {
         fields.push(
@@ -159,6 +123,16 @@ export class SearchIndex {
           model.shapeText(tensor).toLowerCase(),
           model.dtypeText(tensor).toLowerCase()
         );
+      }
+    }
+    for (
+      let k = model.inputOffsets[node];
+      k < model.inputOffsets[node + 1];
+      k++
+    ) {
+      const tensor = model.inputs[k];
+      if (tensor >= 0) {
+        fields.push(model.shapeText(tensor).toLowerCase());
       }
     }
     const path = group < 0 ? '\n' : paths[group];
@@ -170,8 +144,8 @@ export class SearchIndex {
   }
 
   private readonly _tree: ITree;
-  private readonly _entities: number[] = [];
-  private readonly _fields: IFields[] = [];
+  /** By entity; null for Constant nodes. */
+  private readonly _fields: (IFields | null)[];
 }
 
 /** The parts of a path, each followed by a line feed. */

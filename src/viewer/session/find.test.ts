@@ -1,42 +1,40 @@
 import { describe, expect, test } from 'vitest';
-import { buildTree, decode } from '../../core';
+import { buildTree, decode, parseQuery } from '../../core';
 import { testPayload } from '../testing/payload';
+import { IDENTITY } from '../translate';
 import { findEntities } from './find';
-import { splitQuery } from './query';
+import { queryMessage } from './queryMessage';
 
 const tree = buildTree(decode(testPayload()));
 
-describe('numeric bounds', () => {
-  test.each([
-    ['macs>1.5K', { metric: 'macs', relation: '>', limit: 1500 }],
-    ['params>=1e2', { metric: 'params', relation: '>=', limit: 100 }],
-    [
-      'activation<2MB',
-      { metric: 'activation_bytes', relation: '<', limit: 2e6 }
-    ]
-  ])('%s is one', (text, bound) => {
-    expect(splitQuery(`a ${text} b`)).toEqual({
-      words: 'a b',
-      bounds: [bound]
-    });
-  });
-
-  test.each(['colour>3', 'macs>', '>5', 'macs>1e999', 'x=1'])(
-    '%s is a word',
-    text => {
-      expect(splitQuery(text)).toEqual({ words: text, bounds: [] });
-    }
-  );
-
-  test('select nodes; unknown numbers satisfy none', () => {
-    expect(findEntities(tree, 'macs>1500')).toEqual([2]);
-    expect(findEntities(tree, 'macs<1500')).toEqual([0, 1, 3]);
-    expect(findEntities(tree, 'conv macs<=1000')).toEqual([0]);
-  });
+test('numbers select nodes; unknown ones satisfy none', () => {
+  expect(findEntities(tree, 'macs>1500')).toEqual([2]);
+  expect(findEntities(tree, 'macs<1500')).toEqual([0, 1, 3]);
+  expect(findEntities(tree, 'conv macs<=1000')).toEqual([0]);
 });
 
 test('words find nodes and blocks', () => {
   expect(findEntities(tree, 'conv_1')).toEqual([2]);
   expect(findEntities(tree, 'block.0')).toContain(6);
   expect(findEntities(tree, '   ')).toEqual([]);
+});
+
+describe('a wrong query is told', () => {
+  test.each([
+    ['colour>3', /no field “colour”.*op, .*macs/],
+    ['macs>many', /“many” is no number/],
+    ['op>3', /not by >/],
+    ['conv &', /missing at the end/],
+    ['& conv', /missing before “&”/],
+    ['(conv', /not closed/],
+    ['>3', /must stand a field/],
+    ['macs>', /must stand a value/],
+    ['macs~3', /not by ~/],
+    ['a)', /not opened/],
+    ['('.repeat(99), /too many/]
+  ])('%s', (text, message) => {
+    const { fault } = parseQuery(text);
+    expect(fault && queryMessage(fault, IDENTITY)).toMatch(message);
+    expect(findEntities(tree, text)).toEqual([]);
+  });
 });

@@ -1,6 +1,6 @@
 /** Everything the viewer's parts share. Ids are those of `core/types.ts`. */
 
-import type { IGraphModel, IGroupTree } from '../../core';
+import type { IGraphModel, IGroupTree, IQueryFault } from '../../core';
 import type { IProgress } from '../../providers/provider';
 import type { Problem } from '../../schema';
 import type { ICamera } from '../graph/api';
@@ -59,9 +59,16 @@ export interface ISearch {
   readonly hits: readonly number[];
   /** Index of the current hit, -1 = none. */
   readonly at: number;
+  /** What is wrong with the query. */
+  readonly fault: IQueryFault | null;
 }
 
-export const NO_SEARCH: ISearch = { query: '', hits: [], at: -1 };
+export const NO_SEARCH: ISearch = {
+  query: '',
+  hits: [],
+  at: -1,
+  fault: null
+};
 
 export interface ITableState {
   /** Column id; empty = graph order. */

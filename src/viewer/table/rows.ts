@@ -1,6 +1,7 @@
 /** Sorting, filtering and adding up the rows of the layers table. No React here. */
 
-import { parseQuery } from '../../core/search';
+import { matcher } from '../../core/matcher';
+import { parseQuery } from '../../core/query';
 import type { IGraphModel, ITree } from '../../core/types';
 import type { ITableState } from '../state/types';
 
@@ -34,14 +35,6 @@ export const NUMERIC = {
 
 export type NumericColumn = keyof typeof NUMERIC;
 export type TextColumn = Exclude<ColumnId, NumericColumn>;
-
-const TEXT_COLUMNS: readonly TextColumn[] = [
-  'name',
-  'op',
-  'input_shape',
-  'output_shape',
-  'scope'
-];
 
 export function isNumeric(column: ColumnId): column is NumericColumn {
   return Object.hasOwn(NUMERIC, column);
@@ -83,7 +76,6 @@ export class LayerTable {
   readonly nodes: Int32Array;
   private readonly _texts = new Map<TextColumn, readonly string[]>();
   private readonly _ranks = new Map<TextColumn, Float64Array>();
-  private _searched: readonly string[] | null = null;
 
   constructor(readonly tree: ITree) {
     const { model } = tree;
@@ -125,25 +117,13 @@ export class LayerTable {
   }
 
   private _filter({ filter, op }: ITableState): Int32Array {
-    const terms = parseQuery(filter);
+    const { query } = parseQuery(filter);
+    const matches = query && matcher(this.tree, query);
     return this.nodes.filter(
       node =>
         (op === '' || this.text('op', node) === op) &&
-        terms.every(term =>
-          this._searchText(node).includes(
-            term.exact ? `\n${term.text}\n` : term.text
-          )
-        )
+        (matches === null || matches(node))
     );
-  }
-
-  private _searchText(node: number): string {
-    this._searched ??= Array.from(
-      { length: this.tree.model.nodeCount },
-      (_, at) =>
-        `\n${TEXT_COLUMNS.map(id => this.text(id, at)).join('\n')}\n`.toLowerCase()
-    );
-    return this._searched[node];
   }
 
   private _make(column: TextColumn): string[] {

@@ -1,16 +1,18 @@
 import * as React from 'react';
 import { useSession, useTrans, useView } from '../context';
 import { setQuery, stepSearch } from '../session/find';
+import { queryHelp, queryMessage } from '../session/queryMessage';
 import { Icon } from '../ui/Icon';
 
 /** Finds nodes and groups; Enter and Shift+Enter walk through the matches. */
 export function SearchBox(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
-  const { query, hits, at } = useView(state => state.search);
+  const { query, hits, at, fault } = useView(state => state.search);
   const none = query !== '' && hits.length === 0;
+  const faultId = React.useId();
   const count =
-    query === ''
+    query === '' || fault
       ? ''
       : none
         ? trans.__('none')
@@ -25,9 +27,9 @@ export function SearchBox(): JSX.Element {
         autoComplete="off"
         placeholder={trans.__('Find name, type, shape…')}
         aria-label={trans.__('Find in the model')}
-        title={trans.__(
-          'Words that all must match: names, operator types, shapes; or a number, as in macs>1e9'
-        )}
+        title={queryHelp(trans)}
+        aria-invalid={fault !== null}
+        aria-describedby={fault ? faultId : undefined}
         value={query}
         onChange={event => setQuery(session, event.currentTarget.value)}
         onKeyDown={event => {
@@ -61,6 +63,11 @@ export function SearchBox(): JSX.Element {
       >
         <Icon name="down" size={14} />
       </button>
+      {fault && (
+        <p id={faultId} className="oad-Search-fault" role="status">
+          {queryMessage(fault, trans)}
+        </p>
+      )}
     </div>
   );
 }
