@@ -70,6 +70,9 @@ class _Run:
         self.found += self._guard("embeddings", lambda: find_embeddings(flow), [])
         self.found += self._guard("heads", lambda: find_heads(flow), [])
         self.found += self._guard("recurrent layers", lambda: find_recurrent(flow), [])
+        for name in sorted(flow.incomplete):
+            key = (f"{name}s", "search limit")
+            self.failed[key] = self.failed.get(key, 0) + 1
 
     def _guard(self, name: str, recogniser: Callable[[], T], nothing: T) -> T:
         """What a recogniser finds, ``nothing`` when it fails."""

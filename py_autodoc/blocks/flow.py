@@ -35,6 +35,8 @@ class Flow:
         self.position: dict[int, int] = {number: at for at, number in enumerate(self.order)}
         self.results = frozenset(model.graphs[graph].outputs)
         """Tensors this graph returns."""
+        self.incomplete: set[str] = set()
+        """Recognisers that ran into their limit on this graph and may have missed something."""
         self._constant: dict[int, bool] = {}
         self._data: dict[int, list[int]] = {}
         self._maker: dict[int, int] = {}

@@ -9,20 +9,24 @@ from py_autodoc.blocks.flow import Flow
 
 NEAR = 4000
 """Nodes one search may visit."""
-PER_NODE = 64
+PER_NODE = 16
 """Nodes all searches of a graph may visit together, for each node of the graph."""
-_FLOOR = 10_000
+FLOOR = 200_000
+"""The same for any graph, however small: layers that share an input far away are searched for long."""
 
 
 class Budget:
     """What is left for the searches of one graph, so that all of them together stay linear."""
 
     def __init__(self, flow: Flow) -> None:
-        self.left = PER_NODE * len(flow.order) + _FLOOR
+        self.flow = flow
+        self.left = PER_NODE * len(flow.order) + FLOOR
 
     def take(self) -> bool:
         """Use one step; False when there is none left."""
         self.left -= 1
+        if self.left < 0:
+            self.flow.incomplete.add("residual")
         return self.left >= 0
 
 

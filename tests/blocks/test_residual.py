@@ -6,7 +6,8 @@ import pytest
 from graph_maker import G, flows, flows_of, types_in
 from onnx import helper
 
-from py_autodoc.blocks.reach import PER_NODE
+from py_autodoc.blocks.analyse import structure
+from py_autodoc.blocks.reach import FLOOR, PER_NODE
 from py_autodoc.blocks.residual import find_residuals
 
 COUNTS = {
@@ -304,11 +305,15 @@ def test_rotary_embedding_is_no_residual():
 
 
 def test_a_long_chain_stays_cheap():
-    """Two thousand skips over one another: bounded, and every one an answer."""
+    """Two thousand skips over one another: bounded, and the limit is told."""
     g = G(x=(1, 4))
     h, w = "x", g.weight(4, 4)
     for _ in range(2000):
         h = g.op("Add", g.op("MatMul", h, w), "x")
-    found = find_residuals(g.flow(h))
-    assert len(found) > 100
-    assert sum(len(block.nodes) for block in found) < PER_NODE * 4000 + 10_000
+    flow = g.flow(h)
+    found = find_residuals(flow)
+    assert 100 < len(found) < 2000
+    assert sum(len(block.nodes) for block in found) < PER_NODE * 4000 + FLOOR + 4000
+    assert flow.incomplete == {"residual"}
+    told = structure(flow.model, flow.types).gave_up
+    assert [line for line in told if "search limit" in line]
