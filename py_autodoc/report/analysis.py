@@ -145,9 +145,7 @@ class _Run:
         split = self._guard(
             "memory breakdown", lambda: breakdown(model, sizes, params, table.nodes), lambda: None
         )
-        symbolic = self._guard(
-            "expressions", lambda: self._symbolic(loaded, model, dims, types, table.nodes), lambda: None
-        )
+        symbolic = self._guard("expressions", lambda: self._symbolic(loaded, model, dims), lambda: None)
         self._enter("structure")
         found = self._guard("structure", lambda: self._structure(loaded, model, types, given), Structure)
         cache = self._guard("KV cache", lambda: _kv_cache(model, types, found), lambda: None)
@@ -206,9 +204,7 @@ class _Run:
 
         return self._guard("weights", lambda: read_weights(loaded, model, given, done), lambda: (None, ()))
 
-    def _symbolic(
-        self, loaded: Loaded, model: Model, dims: Dims, numeric: TypeTable, costs: list[NodeCost]
-    ) -> Expressions | None:
+    def _symbolic(self, loaded: Loaded, model: Model, dims: Dims) -> Expressions | None:
         """Costs as expressions in the free sizes of the inputs, whatever they are bound to."""
         if not dims.symbols:
             return None
@@ -221,10 +217,10 @@ class _Run:
             return None
 
         def reference() -> tuple[Mapping[str, int], Sequence[NodeCost]] | None:
-            sizes = {s.name: s.suggested if s.value is None else s.value for s in dims.symbols}
-            if all(symbol.value is not None for symbol in dims.symbols):
-                return None if broken(numeric) else (sizes, costs)
-            bound = infer(loaded, model, dict(dims.bindings) | sizes, given)
+            # A size of 1 may be broadcast, so that less is known with it than with others.
+            free = set(symbolic.original.values())
+            sizes = {s.name: max(2, s.suggested) for s in dims.symbols if s.name in free}
+            bound = infer(loaded, model, sizes, given)
             return None if broken(bound) else (sizes, cost_table(model, bound).nodes)
 
         return expressions(model, symbolic, reference)

@@ -9,6 +9,7 @@ from py_autodoc.report import sections, structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.categories import category_of
 from py_autodoc.report.expressions import expression_pool
+from py_autodoc.report.grouping import grouped_tree
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
 from py_autodoc.report.memory import memory_info, timeline_columns
 from py_autodoc.report.numbers import activation_bytes, of_inference
@@ -22,7 +23,7 @@ from py_autodoc.report.schema import (
     ScopeColumns,
     TensorColumns,
 )
-from py_autodoc.report.scopes import ScopeTree, scope_tree
+from py_autodoc.report.scopes import ScopeTree
 
 K = TypeVar("K")
 
@@ -38,7 +39,7 @@ class _Pool(dict[K, int]):
 def build_payload(analysis: Analysis) -> GraphPayload:
     """What the viewer draws: everything but attributes and documentation, which come node by node."""
     model = analysis.model
-    tree = scope_tree(model)
+    tree = grouped_tree(analysis)
     ops: _Pool[tuple[str, str, int]] = _Pool()
     nodes = _nodes(analysis, tree, ops)
     dtypes: _Pool[int] = _Pool()
@@ -71,7 +72,7 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         nodes=nodes,
         tensors=tensors,
         expressions=expression_pool(analysis.symbolic),
-        repeats=repeat_columns(analysis, tree),
+        repeats=repeat_columns(analysis),
         risk_signals=sections.risk_signals(analysis),
     )
 

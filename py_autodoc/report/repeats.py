@@ -52,24 +52,21 @@ def repeat_name(model: Model, repeat: Repeat) -> str:
     return cut("-".join(list(ops)[:SHOWN_OPS]) + ("…" if len(ops) > SHOWN_OPS else ""))
 
 
-def repeat_columns(analysis: Analysis, tree: ScopeTree) -> RepeatColumns:
-    """The repeats for folding: by scope where each part is one scope, by nodes otherwise."""
+def repeat_columns(analysis: Analysis) -> RepeatColumns:
+    """The repeats in short, for the viewer."""
     found = analysis.structure.repeats
-    scopes = [_scopes(analysis.model, tree, repeat) for repeat in found]
     return RepeatColumns(
         count=[repeat.count for repeat in found],
         size=[len(repeat.members[0]) for repeat in found],
         name=[repeat_name(analysis.model, repeat) for repeat in found],
-        scopes=scopes,
-        nodes=[
-            [] if known else [node for part in repeat.members for node in part]
-            for repeat, known in zip(found, scopes, strict=True)
-        ],
     )
 
 
-def _scopes(model: Model, tree: ScopeTree, repeat: Repeat) -> list[int]:
-    """Scope ids of the parts. A part's first node lies in the scope or deeper."""
+def scopes_of(model: Model, tree: ScopeTree, repeat: Repeat) -> list[int]:
+    """Scope ids of the parts in the tree of modules, empty where the parts are no scopes.
+
+    A part's first node lies in its scope or deeper.
+    """
     found = []
     for path, part in zip(repeat.scopes, repeat.members, strict=False):
         node = model.nodes[part[0]]

@@ -847,14 +847,18 @@ class TensorColumns(_Wire, frozen=True, kw_only=True):
 
 
 class ScopeColumns(_Wire, frozen=True, kw_only=True):
-    """The tree of modules; a parent comes before its children. Index = scope id."""
+    """The tree of boxes; a parent comes before its children. Index = scope id.
+
+    Modules, and boxes around repeats and recognised structures where modules say too little.
+    """
 
     parent: list[int]
     label: list[str]
     type: list[str]
     """Class name, empty when unknown."""
     origin: list[str]
-    """``scope`` (recorded by the exporter), ``name`` (from ``/a/b`` names), ``subgraph``, ``function``."""
+    """``scope`` (recorded by the exporter), ``name`` (from ``/a/b`` names), ``function``, ``subgraph``; of
+    boxes that are no modules ``repeat``, ``repeat-part`` and ``structure``."""
 
 
 class GraphColumns(_Wire, frozen=True, kw_only=True):
@@ -870,17 +874,17 @@ class GraphColumns(_Wire, frozen=True, kw_only=True):
 
 
 class RepeatColumns(_Wire, frozen=True, kw_only=True):
-    """Runs of isomorphic parts, which a viewer can fold; an outer one comes before those inside its parts."""
+    """Runs of isomorphic parts; an outer one comes before those inside its parts.
+
+    Those that a viewer folds are boxes in ``scopes`` of origin ``repeat``.
+    """
 
     count: list[int]
     """Parts."""
     size: list[int]
     """Nodes a part."""
     name: list[str]
-    scopes: list[list[int]]
-    """Scope id of each part; empty where parts are no scopes."""
-    nodes: list[list[int]]
-    """Node ids of all parts, part after part, corresponding ones in the same place; empty with ``scopes``."""
+    """What to call a part."""
 
 
 class TimelineColumns(_Wire, frozen=True, kw_only=True):

@@ -2,11 +2,15 @@
 
 import type { IGroupTree } from './tree';
 
+/** Up to so many boxes a picture has room for the parts of a repeat. */
+const FEW = 4;
+
 /** Groups that look alike to a reader: same depth and class, or label but for its numbers. */
 function likeness(tree: IGroupTree, group: number): string {
   const label = tree.groupLabel[group].replace(/\d+/g, '#');
   const type = tree.groupType[group];
-  return `${tree.groupDepth[group]}|${type || label}`;
+  const fold = tree.groupFold[group];
+  return `${tree.groupDepth[group]}|${fold}|${type || label}`;
 }
 
 /** Closed groups in the open part of the tree, alike ones together. */
@@ -65,6 +69,8 @@ export function initialOpenings(tree: IGroupTree, budget: number): Uint8Array {
         size: size(tree, family)
       }))
       .filter(({ cost }) => visible === 1 || visible + cost <= budget)
+      // A repeat stays one box: its parts tell nothing new. Alone it would be the whole picture.
+      .filter(({ family }) => !tree.groupFold[family[0]] || visible <= FEW)
       .sort((a, b) => a.depth - b.depth || b.size - a.size);
     if (candidates.length === 0) {
       return open;

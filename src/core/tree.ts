@@ -23,6 +23,8 @@ export interface IGroupTree extends ITree {
   readonly groupBody: Int32Array;
   /** Control-flow node the group stands for, -1 otherwise. */
   readonly groupControl: Int32Array;
+  /** 1 for the box around the parts of a repeat. */
+  readonly groupFold: Uint8Array;
   /**
    * Tensors drawn into each node: its inputs that have a drawn source, each once, and for a
    * control-flow node the results of its bodies.
@@ -36,6 +38,9 @@ export interface IGroupTree extends ITree {
   /** Model outputs by the group that shows their pills, -1 = root. */
   readonly outputsOf: ReadonlyMap<number, readonly number[]>;
 }
+
+/** Origin of the boxes that stand around the parts of a repeat. */
+const FOLD = 'repeat';
 
 interface INumbering {
   count: number;
@@ -230,6 +235,9 @@ export function buildTree(model: IGraphModel): IGroupTree {
     groupEnd: end,
     groupBody,
     groupControl: rawOf.map(group => raw.control[group]),
+    groupFold: Uint8Array.from(rawOf, group =>
+      model.payload.scopes.origin[group] === FOLD ? 1 : 0
+    ),
     reads,
     ...readingRange(model, reads, nodePlace, nodeOrder.length, outputsOf),
     inputHome: inputHomes(model, numbering, reads, groupBody),

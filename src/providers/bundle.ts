@@ -9,6 +9,9 @@ import type {
 import type { ILoadOptions, IProgress, IReportProvider } from './provider';
 import { ProblemError, localProblem } from './provider';
 
+/** Origins of boxes that are no modules. */
+const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure']);
+
 /** The bundle format this viewer reads. */
 export const BUNDLE_VERSION = 1;
 
@@ -94,6 +97,9 @@ export function detailsOf(bundle: Bundle, node: number): NodeDetails | null {
   const scope: string[] = [];
   const classes: string[] = [];
   for (let at = nodes.scope[node]; at >= 0; at = scopes.parent[at]) {
+    if (NO_MODULE.has(scopes.origin[at])) {
+      continue;
+    }
     scope.unshift(scopes.label[at]);
     classes.unshift(scopes.type[at]);
   }

@@ -1058,18 +1058,17 @@ export interface components {
     };
     /**
      * RepeatColumns
-     * @description Runs of isomorphic parts, which a viewer can fold; an outer one comes before those inside its parts.
+     * @description Runs of isomorphic parts; an outer one comes before those inside its parts.
+     *
+     *         Those that a viewer folds are boxes in `scopes` of origin `repeat`.
      */
     RepeatColumns: {
       /** @description Parts. */
       count: number[];
       /** @description Nodes a part. */
       size: number[];
+      /** @description What to call a part. */
       name: string[];
-      /** @description Scope id of each part; empty where parts are no scopes. */
-      scopes: number[][];
-      /** @description Node ids of all parts, part after part, corresponding ones in the same place; empty with `scopes`. */
-      nodes: number[][];
     };
     /**
      * RepeatInfo
@@ -1155,14 +1154,19 @@ export interface components {
     };
     /**
      * ScopeColumns
-     * @description The tree of modules; a parent comes before its children. Index = scope id.
+     * @description The tree of boxes; a parent comes before its children. Index = scope id.
+     *
+     *         Modules, and boxes around repeats and recognised structures where modules say too little.
      */
     ScopeColumns: {
       parent: number[];
       label: string[];
       /** @description Class name, empty when unknown. */
       type: string[];
-      /** @description `scope` (recorded by the exporter), `name` (from `/a/b` names), `subgraph`, `function`. */
+      /**
+       * @description `scope` (recorded by the exporter), `name` (from `/a/b` names), `function`, `subgraph`; of
+       *     boxes that are no modules `repeat`, `repeat-part` and `structure`.
+       */
       origin: string[];
     };
     /**

@@ -269,7 +269,7 @@ export function emptyPayload(name: string): GraphPayload {
       inputs: [[]],
       outputs: [[]]
     },
-    repeats: { count: [], size: [], name: [], scopes: [], nodes: [] },
+    repeats: { count: [], size: [], name: [] },
     expressions: null,
     architecture: null,
     risk_signals: [],

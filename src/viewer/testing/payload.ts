@@ -157,7 +157,7 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       inputs: [[0]],
       outputs: [[last]]
     },
-    repeats: { count: [], size: [], name: [], scopes: [], nodes: [] },
+    repeats: { count: [], size: [], name: [] },
     expressions: null,
     architecture: null,
     risk_signals: [],

@@ -1,0 +1,201 @@
+"""The viewer's tree of boxes: modules, and where they say too little, repeats and recognised structures.
+
+Repeats of at least ``MIN_FOLD`` parts get a box of their own around their parts, so that twelve equal
+layers are one box that opens into twelve. A level with more than ``CROWDED`` loose nodes gets boxes for
+the structures recognised in it. A box is only made of nodes that no path leaves and enters again, so
+that boxes never wait for each other in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from py_autodoc.blocks.model import Found, Repeat
+from py_autodoc.graph.model import Model
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.repeats import repeat_name, scopes_of
+from py_autodoc.report.scopes import ScopeTree, scope_tree
+
+FOLD, PART, STRUCTURE = "repeat", "repeat-part", "structure"
+"""Origins of the boxes that are made here."""
+MIN_FOLD = 3
+CROWDED = 24
+MIN_NODES = 2
+"""Nodes of the smallest structure that gets a box."""
+_EFFORT = 40
+"""Steps a node that the search for paths may take over all boxes of a model."""
+_TITLES = {
+    "conv": "Conv block",
+    "depthwise-separable": "Separable conv",
+    "squeeze-excite": "Squeeze-excite",
+    "residual": "Residual",
+    "attention": "Attention",
+    "mlp": "MLP",
+    "gated-mlp": "Gated MLP",
+    "moe": "Mixture of experts",
+    "normalization": "Normalization",
+    "embedding": "Embedding",
+    "head": "Head",
+    "recurrent": "Recurrent",
+}
+
+
+def grouped_tree(analysis: Analysis) -> ScopeTree:
+    """The tree of modules with the boxes for repeats and structures in it; linear in the model's size."""
+    tree = scope_tree(analysis.model)
+    return _Grouping(analysis.model, tree).run(analysis.structure.repeats, analysis.structure.found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """A box to make of loose nodes: alone, or the parts of a fold."""
+
+    nodes: tuple[int, ...]
+    title: str
+    parts: tuple[tuple[int, ...], ...] = ()
+
+
+class _Grouping:
+    def __init__(self, model: Model, tree: ScopeTree) -> None:
+        self.model = model
+        self.tree = tree
+        self.effort = _EFFORT * len(model.nodes) + 1000
+        self.position = [0] * len(model.nodes)
+        for graph in model.graphs:
+            for at, node in enumerate(graph.nodes):
+                self.position[node] = at
+
+    def run(self, repeats: Sequence[Repeat], found: Sequence[Found]) -> ScopeTree:
+        loose: list[_Box] = []
+        for repeat in repeats:
+            if repeat.count < MIN_FOLD:
+                continue
+            scopes = scopes_of(self.model, self.tree, repeat)
+            name = f"{repeat_name(self.model, repeat)} ×{repeat.count}"
+            if scopes:
+                self._fold_scopes(scopes, repeat, name)
+            else:
+                nodes = tuple(sorted(node for part in repeat.members for node in part))
+                loose.append(_Box(nodes, name, repeat.members))
+        crowded = self._crowded()
+        loose += [
+            _Box(block.nodes, _title(block))
+            for block in found
+            if len(block.nodes) >= MIN_NODES and self.tree.node[block.nodes[0]] in crowded
+        ]
+        # The largest first: a smaller one then finds the box it lies in, or that it cuts one.
+        for box in sorted(loose, key=lambda b: (-len(b.nodes), b.nodes)):
+            self._fold_nodes(box)
+        return self._parents_first()
+
+    def _parents_first(self) -> ScopeTree:
+        """The tree numbered so that a parent comes before its children, as every tree here is."""
+        tree = self.tree
+        below: list[list[int]] = [[] for _ in range(len(tree.parent) + 1)]
+        for scope, parent in enumerate(tree.parent):
+            below[parent + 1].append(scope)
+        order: list[int] = []
+        rows = [0]
+        while rows:
+            for scope in below[rows.pop()]:
+                order.append(scope)
+                rows.append(scope + 1)
+        place = dict(zip(order, range(len(order)), strict=True))
+        place[-1] = -1
+        return ScopeTree(
+            parent=[place[tree.parent[scope]] for scope in order],
+            label=[tree.label[scope] for scope in order],
+            type=[tree.type[scope] for scope in order],
+            origin=[tree.origin[scope] for scope in order],
+            node=[place[scope] for scope in tree.node],
+            graph=[place[scope] for scope in tree.graph],
+        )
+
+    def _crowded(self) -> frozenset[int]:
+        """Levels with so many loose nodes that they need boxes; -1 is the top."""
+        count: dict[int, int] = {}
+        for scope in self.tree.node:
+            count[scope] = count.get(scope, 0) + 1
+        return frozenset(scope for scope, nodes in count.items() if nodes > CROWDED)
+
+    def _fold_scopes(self, scopes: Sequence[int], repeat: Repeat, name: str) -> None:
+        """A box around sibling modules."""
+        parents = {self.tree.parent[scope] for scope in scopes}
+        if len(parents) != 1:
+            return
+        nodes = [node for part in repeat.members for node in part]
+        if not self._convex(nodes):
+            return
+        fold = self._add(parents.pop(), name, FOLD)
+        for scope in scopes:
+            self.tree.parent[scope] = fold
+
+    def _fold_nodes(self, box: _Box) -> None:
+        """A box around loose nodes of one level; nothing when it would cut another box."""
+        levels = {self.tree.node[node] for node in box.nodes}
+        if len(levels) != 1 or not self._convex(box.nodes):
+            return
+        level = levels.pop()
+        if not box.parts:
+            self._move(box.nodes, self._add(level, box.title, STRUCTURE))
+            return
+        if not all(self._convex(part) for part in box.parts):
+            return
+        fold = self._add(level, box.title, FOLD)
+        for number, part in enumerate(box.parts):
+            self._move(part, self._add(fold, f"#{number + 1}", PART))
+
+    def _move(self, nodes: Iterable[int], scope: int) -> None:
+        for node in nodes:
+            self.tree.node[node] = scope
+
+    def _add(self, parent: int, label: str, origin: str) -> int:
+        tree = self.tree
+        tree.parent.append(parent)
+        tree.label.append(label)
+        tree.type.append("")
+        tree.origin.append(origin)
+        return len(tree.parent) - 1
+
+    def _convex(self, nodes: Sequence[int]) -> bool:
+        """True when no path leaves the nodes and comes back; False also when the effort is spent."""
+        inside = set(nodes)
+        graphs = {self.model.nodes[node].graph for node in inside}
+        if len(graphs) != 1:
+            return False
+        last = max(self.position[node] for node in inside)
+        seen: set[int] = set()
+        stack = list(inside)
+        while stack:
+            node = stack.pop()
+            for reader in self._readers(node):
+                self.effort -= 1
+                if self.effort < 0:
+                    return False
+                if node in inside and reader in inside:
+                    continue
+                if reader in inside:
+                    return False
+                if reader not in seen and self.position[reader] < last:
+                    seen.add(reader)
+                    stack.append(reader)
+        return True
+
+    def _readers(self, node: int) -> Iterable[int]:
+        """Nodes of the same graph that read a node's outputs; a body's reading is its node's."""
+        model, graph = self.model, self.model.nodes[node].graph
+        for tensor in model.nodes[node].outputs:
+            if tensor < 0:
+                continue
+            for reader in model.tensors[tensor].consumers:
+                while reader >= 0 and model.nodes[reader].graph != graph:
+                    reader = model.graphs[model.nodes[reader].graph].parent_node
+                if reader >= 0:
+                    yield reader
+
+
+def _title(block: Found) -> str:
+    title = _TITLES.get(block.kind, block.kind)
+    plain = not block.variant or block.variant in ("plain", "unfused", "fused")
+    return title if plain else f"{title} ({block.variant})"

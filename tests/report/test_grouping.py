@@ -1,0 +1,103 @@
+"""Boxes for repeats and recognised structures in the viewer's tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.grouping import CROWDED, FOLD, PART, STRUCTURE, grouped_tree
+from py_autodoc.report.scopes import scope_tree
+
+DATA = Path(__file__).parents[1] / "data"
+MODELS = sorted([*DATA.glob("models/*.onnx"), *DATA.glob("stripped/*.onnx")])
+
+
+def analysed(name):
+    return run(DATA / f"{name}.onnx", Options(assume=True))
+
+
+def chain(tree, node):
+    """Scopes of a node from the inside out."""
+    scope, found = tree.node[node], []
+    while scope >= 0:
+        found.append(scope)
+        scope = tree.parent[scope]
+    return found
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_the_tree_is_sound(path):
+    analysis = run(path, Options(assume=True))
+    model, modules, tree = analysis.model, scope_tree(analysis.model), grouped_tree(analysis)
+    assert all(parent < scope for scope, parent in enumerate(tree.parent))
+    for node in model.nodes:
+        # The modules of a node are what they were; the other boxes lie between them.
+        before = [modules.label[scope] for scope in chain(modules, node.id)]
+        after = [
+            tree.label[scope]
+            for scope in chain(tree, node.id)
+            if tree.origin[scope] not in (FOLD, PART, STRUCTURE)
+        ]
+        assert after == before
+    assert [tree.label[s] if s >= 0 else "" for s in tree.graph] == [
+        modules.label[s] if s >= 0 else "" for s in modules.graph
+    ]
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_no_box_waits_for_itself(path):
+    """No path leaves a box that is made here and comes back."""
+    analysis = run(path, Options(assume=True))
+    model, tree = analysis.model, grouped_tree(analysis)
+    inside: dict[int, set[int]] = {}
+    for node in model.nodes:
+        for scope in chain(tree, node.id):
+            if tree.origin[scope] in (FOLD, PART, STRUCTURE):
+                inside.setdefault(scope, set()).add(node.id)
+    readers = [
+        {reader for tensor in node.outputs if tensor >= 0 for reader in model.tensors[tensor].consumers}
+        for node in model.nodes
+    ]
+    for nodes in inside.values():
+        left = {reader for node in nodes for reader in readers[node]} - nodes
+        seen = set(left)
+        while left:
+            left = {reader for node in left for reader in readers[node]} - seen
+            seen |= left
+        assert not seen & nodes
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "parts"),
+    [
+        ("stripped/bert_base.stripped", "BertLayer ×12", 12),
+        ("stripped/gpt2.stripped", "GPT2Block ×12", 12),
+        ("stripped/llama32_narrow.stripped", "LlamaDecoderLayer ×32", 32),
+        ("stripped/vit_b16.stripped", "ViTLayer ×12", 12),
+    ],
+)
+def test_equal_layers_are_one_box_that_opens_into_all(name, label, parts):
+    tree = grouped_tree(analysed(name))
+    folds = [scope for scope, text in enumerate(tree.label) if text == label]
+    assert [tree.origin[scope] for scope in folds] == [FOLD]
+    assert sum(parent == folds[0] for parent in tree.parent) == parts
+
+
+def test_a_model_without_names_gets_boxes_by_structure():
+    analysis = analysed("models/ddddocr_det.stripped")
+    tree = grouped_tree(analysis)
+    assert {"scope", "name"}.isdisjoint(tree.origin)
+    titles = {
+        label.partition(" (")[0] for label, o in zip(tree.label, tree.origin, strict=True) if o == STRUCTURE
+    }
+    assert {"Residual", "Conv block"} <= titles
+    top = sum(scope == -1 for scope in tree.node) + sum(parent == -1 for parent in tree.parent)
+    assert top < len(analysis.model.nodes) / 2
+
+
+def test_named_modules_get_no_boxes_by_structure():
+    tree = grouped_tree(analysed("stripped/resnet50.stripped"))
+    assert STRUCTURE not in tree.origin
+    assert CROWDED < 40  # below the first picture's budget of boxes
