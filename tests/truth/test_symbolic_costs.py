@@ -6,23 +6,15 @@ same one, so that what must fit still fits.
 
 from __future__ import annotations
 
-import random
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import onnx
 import pytest
 from onnx import helper
+from symbolic_help import Case, case_of, differences, with_symbols
 
-from py_autodoc.costs.engine import MAX_NUMBER, cost_table, totals
-from py_autodoc.costs.expressions import METRICS, SUMMED, Expressions
-from py_autodoc.costs.memory import peak_activation
-from py_autodoc.costs.sizes import Sizes
-from py_autodoc.costs.symbolic import Invalid, Number, evaluate
-from py_autodoc.graph.load import Loaded, load, load_bytes
-from py_autodoc.graph.model import Model, Node
-from py_autodoc.graph.shapes import infer
+from py_autodoc.costs.expressions import METRICS
 from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.build import build_report
 from py_autodoc.report.expressions import expression_pool
@@ -30,7 +22,6 @@ from py_autodoc.report.payload import build_payload
 
 DATA = Path(__file__).parents[1] / "data"
 FILES = sorted(DATA.glob("**/*.onnx"))
-PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97]
 FULL = {
     "bert_base_dyn.stripped", "resnet50_dyn.stripped", "basic_pitch_nmp", "dnsmos_sig_bak_ovr",
     "magika_standard_v3_3", "ppocr_cls_v2", "ppocr_v4_det", "swift_f0", "trt_residual_block",
@@ -38,101 +29,12 @@ FULL = {
 """Dynamic models of which every node, total and peak has an expression."""
 PARTLY = {"silero_vad_half"}
 """Which branch runs depends on the length of the signal."""
-BROKEN = frozenset({"shape-mismatch", "bad-shape", "bad-attribute", "shape-inference-failed"})
-
-
-@dataclass(frozen=True)
-class Case:
-    loaded: Loaded
-    model: Model
-    found: Expressions
-
-
-def symbolic_copy(path: Path) -> bytes:
-    """The model with the sizes of its inputs as symbols ``n<size>``."""
-    proto = onnx.load(path, load_external_data=False)
-    given = {t.name for t in proto.graph.initializer}
-    for info in proto.graph.input:
-        if info.name not in given and info.type.HasField("tensor_type"):
-            for dim in info.type.tensor_type.shape.dim:
-                if dim.dim_value > 1:
-                    dim.dim_param = f"n{dim.dim_value}"
-    del proto.graph.value_info[:]
-    return proto.SerializeToString()
 
 
 @cache
 def case(path: Path, replaced: bool) -> Case | None:
-    source = symbolic_copy(path) if replaced else path
-    analysis = run(source)
-    loaded = load_bytes(source) if replaced else load(path)
-    if analysis.symbolic is None:
-        return None
-    assert not analysis.partial
-    return Case(loaded, analysis.model, analysis.symbolic)
-
-
-def bindings(found: Expressions) -> list[dict[str, int]]:
-    """Sizes by the names of the expressions: usual ones, distinct primes, multiples of 32, ones."""
-    rng = random.Random(7)
-    usual = {s: int(s[1:]) for s in found.symbols if s[0] == "n" and s[1:].isdigit()}
-    tries = [usual] if len(usual) == len(found.symbols) else []
-    for _ in range(3):
-        primes = rng.sample(PRIMES, min(len(PRIMES), len(found.symbols)))
-        tries.append(dict(zip(found.symbols, primes * len(found.symbols), strict=False)))
-    tries += [{s: rng.choice([32, 64, 320, 16_000, 512]) for s in found.symbols} for _ in range(3)]
-    tries.append(dict.fromkeys(found.symbols, 1))
-    return tries
-
-
-def compare(item: Case, sizes: dict[str, int]) -> tuple[int, list[str]]:
-    """(numbers compared, differences) between the expressions and an analysis under the same sizes."""
-    model, found = item.model, item.found
-    types = infer(item.loaded, model, {found.original[s]: n for s, n in sizes.items()}, {})
-    if any(d.code in BROKEN for d in types.diagnostics):
-        return 0, []  # the model cannot run with these sizes
-    table = Sizes(model, types)
-    costs = cost_table(model, types, table).nodes
-    faults: list[str] = []
-    count = 0
-
-    def check(what: str, value: Number | None, number: int | None) -> None:
-        nonlocal count
-        if value is not None:
-            count += 1
-            got = evaluate(value, sizes)
-            if got != number and not (number is None and got > MAX_NUMBER):
-                faults.append(f"{what}: {got} instead of {number} under {sizes}")
-
-    for node, own, cost in zip(model.nodes, found.nodes, costs, strict=True):
-        for metric in SUMMED:
-            number = None if cost.cost is None else getattr(cost.cost, metric)
-            check(f"{node.op_type} {node.id} {metric}", getattr(own, metric), number)
-        check(f"{node.op_type} {node.id} activations", own.activation_bytes, made(node, table))
-        if own.times is not None:
-            check(f"{node.op_type} {node.id} runs", own.times, cost.times)
-            assert own.counted == cost.counted
-    sums = totals(model, costs)
-    for metric in SUMMED:
-        check(metric, found.totals[f"total_{metric}"], getattr(sums, metric))
-    peak = peak_activation(model, types, table)
-    check("peak", found.peak["simple"], peak.simple)
-    if holds(found, sizes, in_place=True):
-        check("in-place peak", found.peak["inplace"], peak.inplace)
-    return count, faults
-
-
-def made(node: Node, table: Sizes) -> int | None:
-    sizes = [table.bytes[t] for t in node.outputs if t >= 0]
-    return None if None in sizes else sum(n for n in sizes if n is not None)
-
-
-def holds(found: Expressions, sizes: dict[str, int], in_place: bool = False) -> bool:
-    try:
-        found.check(sizes, in_place)
-    except Invalid:
-        return False
-    return True
+    proto = onnx.load(path, load_external_data=False)
+    return case_of(with_symbols(proto) if replaced else proto.SerializeToString())
 
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["as-it-is", "made-symbolic"])
@@ -142,12 +44,7 @@ def test_expressions_equal_a_new_analysis(path: Path, replaced: bool):
     if item is None:
         assert path.stem not in FULL | PARTLY
         return
-    compared, faults = 0, []
-    for sizes in bindings(item.found):
-        if holds(item.found, sizes):
-            count, wrong = compare(item, sizes)
-            compared += count
-            faults += wrong
+    compared, faults = differences(item)
     assert faults == []
     if path.stem in FULL and not replaced:
         assert compared > 5 * len(item.model.nodes)
