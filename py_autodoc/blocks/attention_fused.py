@@ -88,7 +88,7 @@ class _Call:
     def _causal(self, known: bool | None) -> bool | None:
         if self.form.causal == "always" or (self.form.causal and self._whole(self.form.causal)):
             return True
-        return known
+        return None if self.node.subgraphs else known  # bodies that change the scores are not read
 
     def _past(self) -> tuple[int, ...]:
         """The graph inputs behind the cache inputs."""

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.positions import COMPARISONS, compared
+from py_autodoc.blocks.positions import BIAS, CAUSAL, COMPARISONS, INSIDE, OPEN, UNKNOWN, compared
 from py_autodoc.blocks.products import MS, PASSING, product, scalar, stored
 from py_autodoc.graph.model import Shape
 
-CAUSAL, OPEN, BIAS, UNKNOWN = "causal", "open", "bias", "unknown"
 _BIASES = frozenset({f"{MS}RelativePositionBias", f"{MS}GatedRelativePositionBias"})
 _ELEMENTWISE = frozenset({
     "And", "Or", "Not", "Xor", "Where", "Add", "Sub", "Mul", "Div", "Min", "Max", "Neg", "Abs", "Clip",
@@ -93,8 +92,8 @@ def _leaf(flow: Flow, tensor: int, heads: int | None) -> set[str] | None:
     if number < 0 or (_a_head_each(shape, heads) and stored(flow, tensor)):
         return {_unread(flow, tensor, shape, heads)}
     if op in COMPARISONS:
-        causal = compared(flow, number)
-        return None if causal is None else {CAUSAL if causal else OPEN}
+        told = compared(flow, number)
+        return None if told == INSIDE else {told}
     if op in _BIASES or product(flow, number) is not None or _looked_up(flow, number, op):
         return {BIAS}
     return None if op in _ELEMENTWISE or op in _MOVES else {UNKNOWN}
@@ -147,38 +146,46 @@ def tables(value: np.ndarray[Any, Any]) -> set[str]:
     rows, columns = stack.shape[-2:]
     if rows < 2 or columns < 2 or not stack.size:
         return {OPEN}
-    seen = np.tri(rows, columns, columns - rows, dtype=bool)
     if value.dtype.kind == "f":
-        return _numbers(stack, seen)
+        return _numbers(stack)
     if value.dtype.kind not in "biu":
         return {UNKNOWN}
-    return {_either(stack != 0, seen)}
+    return {_either(stack != 0)}
 
 
-def _numbers(stack: np.ndarray[Any, Any], seen: np.ndarray[Any, Any]) -> set[str]:
+def _numbers(stack: np.ndarray[Any, Any]) -> set[str]:
     """Floats: a very low number hides a key; of two numbers one does; others are a bias."""
     hidden = stack <= _HIDDEN
     if hidden.any():
         shown = stack[~hidden]
-        verdict = CAUSAL if _lower(~hidden, seen) else OPEN
+        verdict = _shape(~hidden)
         return {verdict, BIAS} if shown.size and shown.min() != shown.max() else {verdict}
     lowest, highest = stack.min(), stack.max()
     if lowest == highest:
-        return {OPEN}
+        return set()  # the same for all: it changes nothing
     if not ((stack == lowest) | (stack == highest)).all() or 0 not in (lowest, highest):
         return {BIAS}
-    return {_either(stack == lowest, seen)}
+    return {_either(stack == lowest)}
 
 
-def _either(shown: np.ndarray[Any, Any], seen: np.ndarray[Any, Any]) -> str:
+def _either(shown: np.ndarray[Any, Any]) -> str:
     """Of a table of two values it is not known which one hides."""
-    return CAUSAL if _lower(shown, seen) or _lower(~shown, seen) else OPEN
+    verdicts = (_shape(shown), _shape(~shown))
+    return CAUSAL if CAUSAL in verdicts else OPEN
 
 
-def _lower(shown: np.ndarray[Any, Any], seen: np.ndarray[Any, Any]) -> bool:
-    """True when no query sees a later key and each sees itself."""
-    rows, columns = seen.shape
-    if columns < rows or (shown & ~seen).any():
-        return False
-    at = np.arange(rows)
-    return bool(shown[:, at, at + columns - rows].all())
+def _shape(shown: np.ndarray[Any, Any]) -> str:
+    """Causal when each query's last key is one further than that of the query before, and none is ahead.
+
+    The queries may be the last of the keys (with a cache) or the first (ONNX Attention without one), by
+    sequence of the batch. Queries that see nothing are passed over; where no two see anything, it cannot
+    be told.
+    """
+    _, rows, columns = shown.shape
+    last = columns - 1 - np.argmax(shown[:, :, ::-1], axis=2) - np.arange(rows)
+    some = shown.any(axis=2)
+    if (some.sum(axis=1) < 2).any():
+        return UNKNOWN
+    far = np.where(some, last, np.iinfo(last.dtype).min).max(axis=1)
+    near = np.where(some, last, np.iinfo(last.dtype).max).min(axis=1)
+    return CAUSAL if bool(((far == near) & (far <= columns - rows)).all()) else OPEN

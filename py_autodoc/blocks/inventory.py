@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import prod
 
+from py_autodoc.blocks.attention_fused import FUSED
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.products import BLOCKED, CONVS, MS, product, projection, stored
 from py_autodoc.graph.model import Shape
@@ -150,7 +151,22 @@ def fed(flow: Flow, tensor: int) -> bool:
     return tensor in flow.model.graphs[flow.graph].inputs and not flow.constant(tensor)
 
 
+def _projecting(flow: Flow, number: int, found: Inventory) -> None:
+    """A fused attention that holds the weight of Q, K and V: one product a position."""
+    inputs = flow.node(number).inputs
+    weight = flow.shape(inputs[1]) if len(inputs) > 1 and inputs[1] >= 0 else None
+    if not weight or not _whole(weight):
+        return
+    grid = flow.shape(inputs[0]) if inputs[0] >= 0 else None
+    known = grid is not None and _whole(grid[1:-1])
+    _add(found, DENSE, elements(weight), elements(weight) * elements(grid[:-1]) if known and grid else None)
+
+
 def _dense(flow: Flow, number: int, op: str, found: Inventory) -> None:
+    form = FUSED.get(op)
+    if form is not None and form.projects:
+        _projecting(flow, number, found)
+        return
     if op not in BLOCKED and product(flow, number) is None:
         return
     made, out = projection(flow, number), flow.shape(flow.node(number).outputs[0])

@@ -17,6 +17,7 @@ _MIRRORED = {
 COMPARISONS = frozenset(_ORDERED) | {"Equal"}
 _SHAPED = PASSING | {"Unsqueeze", "Reshape", "Squeeze", "Expand", "Tile"}
 _COUNTERS = frozenset({"Range", "CumSum", "NonZero"})
+CAUSAL, OPEN, BIAS, UNKNOWN, INSIDE = "causal", "open", "bias", "unknown", "inside"
 _STEPS = 16
 
 
@@ -29,39 +30,46 @@ class _Side:
     """What is added to the positions; None when it is not a known number."""
     counted: bool
     """True when the numbers are known to be consecutive positions."""
+    size: object
+    """Length of the axis."""
 
 
-def compared(flow: Flow, number: int) -> bool | None:
-    """Whether a comparison is that of a causal mask; None when its operands must be looked at instead."""
+def compared(flow: Flow, number: int) -> str:
+    """What a comparison makes as a mask: ``causal``, ``open`` (not causal) or ``unknown``.
+
+    ``inside`` when it only turns numbers into booleans, so that its operands tell.
+    """
     op, inputs = flow.op(number), flow.node(number).inputs
     if len(inputs) != 2 or min(inputs) < 0:
-        return False
+        return UNKNOWN
     left, right = inputs
     shift = 0
     if scalar(flow, right):
         difference = _difference(flow, left)
         known = _number(flow, right)
         if difference is None or known is None:
-            return None
+            return INSIDE
         (left, right), shift = difference, known
     elif scalar(flow, left):
-        return None
+        return INSIDE
     if op == "Equal":
-        return False  # as true the other way round
+        return OPEN  # as true the other way round
     return _ordered(flow, op, _side(flow, left), _side(flow, right), shift)
 
 
-def _ordered(flow: Flow, op: str, a: _Side, b: _Side, shift: int) -> bool | None:
+def _ordered(flow: Flow, op: str, a: _Side, b: _Side, shift: int) -> str:
     if (a.axis, b.axis) == ("query", "key"):
         a, b, op, shift = b, a, _MIRRORED[op], -shift
     if (a.axis, b.axis) != ("key", "query"):
-        return None if "both" in (a.axis, b.axis) else False
+        return UNKNOWN if "both" in (a.axis, b.axis) else OPEN
     if not (a.counted or b.counted or a.base == b.base):
-        return False
+        return UNKNOWN
     before = a.offset if a.offset is not None else 0
     after = b.offset if b.offset is not None else 0
     last = after - before + shift + _ORDERED[op]
-    return last == 0 or (last == -1 and op == "Less")
+    # Queries that follow cached keys are counted from behind these.
+    cached = a.size - b.size if isinstance(a.size, int) and isinstance(b.size, int) else 0
+    return CAUSAL if 0 <= last <= max(0, cached) or (last == -1 and op == "Less") else OPEN
 
 
 def _difference(flow: Flow, tensor: int) -> tuple[int, int] | None:
@@ -82,11 +90,13 @@ def _number(flow: Flow, tensor: int) -> int | None:
 def _side(flow: Flow, tensor: int) -> _Side:
     """One operand: which axis it varies on, and what it counts."""
     axis, offset = "both", 0
+    length: object = None
     known = True
     for _ in range(_STEPS):
         shape = flow.shape(tensor)
         if axis == "both" and shape is not None:
             axis = _axis(shape)
+            length = shape[-2] if axis == "query" else shape[-1] if axis == "key" else None
         number = flow.producer(tensor)
         op = flow.op(number)
         inputs = flow.node(number).inputs if number >= 0 else ()
@@ -102,7 +112,7 @@ def _side(flow: Flow, tensor: int) -> _Side:
                 tensor = base
                 continue
         break
-    return _Side(axis, tensor, offset if known else None, _counts(flow, tensor))
+    return _Side(axis, tensor, offset if known else None, _counts(flow, tensor), length)
 
 
 def _axis(shape: tuple[object, ...]) -> str:

@@ -14,7 +14,6 @@ _REDUCING = _THROUGH | CONVS | {
     "ReduceMean",
 }  # fmt: skip
 """What may shorten the keys of an attention over reduced positions."""
-_MOVED = PASSING | MOVING
 _STEPS = 12
 _REDUCED = 48
 _AHEAD = 16
@@ -23,11 +22,10 @@ _AHEAD = 16
 def kind(flow: Flow, q: Operand, k: Operand, v: Operand) -> str:
     """``self`` when queries and keys come from one tensor, ``cross`` when they do not, else ``unknown``."""
     asks, gives = source(q), source(k)
-    if q.projection is None and k.projection is None:
-        ends = [flow.model.tensors[flow.back(t, _MOVED)].kind for t in (asks, gives)]
-        if ends == [TensorKind.INPUT, TensorKind.INPUT] and not roots(flow, asks) & roots(flow, gives):
-            return "unknown"
-    elif k.projection is None and k.past and not k.joins:
+    if q.projection is None and k.projection is None and q.past and k.past:
+        same = set(q.past) & set(k.past) or roots(flow, asks) & roots(flow, gives)
+        return "self" if same else "unknown"
+    if q.projection is not None and k.projection is None and k.past and not k.joins:
         return "cross"  # keys computed elsewhere, once
     mine, theirs = roots(flow, asks), roots(flow, gives) | roots(flow, source(v))
     if mine & theirs:

@@ -107,7 +107,7 @@ class _Case:
         return None
 
     def _attentive(self) -> _Made:
-        if not self.attention:
+        if not self.attention or not self.stock.layers:
             return None
         family, confidence, lines = judge_transformer(self.main, self.attention, self.stock)
         return family, confidence, lines
@@ -152,7 +152,8 @@ class _Case:
             return []
         crossing = sum(layer.kind == "cross" for layer in self.attention)
         beside = f", {crossing} of them cross attention" if crossing else ""
-        return [f"{len(self.attention)} attention layers{beside}"]
+        some = "layer" if len(self.attention) == 1 else "layers"
+        return [f"{len(self.attention)} attention {some}{beside}"]
 
     def _convolution_line(self) -> list[str]:
         conv = self.stock.kinds[CONV]
@@ -200,8 +201,13 @@ class _Case:
         )
 
     def _nothing(self) -> list[str]:
-        kinds = [f"{k.layers} {name} layers" for name, k in self.stock.kinds.items() if k.layers]
-        return [f"only {', '.join(kinds)}" if kinds else "no layer with weights", *self._asides()]
+        kinds = [
+            f"{k.layers} {name} layer{'' if k.layers == 1 else 's'}"
+            for name, k in self.stock.kinds.items()
+            if k.layers
+        ]
+        weights = f"only {', '.join(kinds)}" if kinds else "no layer with weights"
+        return [*self._attention_line(), weights, *self._asides()]
 
 
 _Made = tuple[str, float, list[str]] | None

@@ -1,0 +1,32 @@
+"""Broken, hostile and odd models: attention and the verdict give up on none of them."""
+
+from __future__ import annotations
+
+import pytest
+from corpus import CASES, Error
+
+from py_autodoc.blocks.attention import find_attention
+from py_autodoc.blocks.context_length import context_of
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.verdict import verdict
+from py_autodoc.graph.build import build
+from py_autodoc.graph.load import load
+from py_autodoc.graph.shapes import infer
+
+READABLE = [case for case in CASES if not isinstance(case.expect, Error) and case.name != "chain-300k"]
+
+
+@pytest.mark.parametrize("case", READABLE, ids=lambda case: case.id)
+def test_never_raises(case, tmp_path):
+    loaded = load(case.make(tmp_path))
+    model = build(loaded)
+    types = infer(loaded, model, {}, {})
+    found = []
+    for graph in model.graphs:
+        flow = Flow(model, types, graph.id)
+        layers = find_attention(flow)
+        context_of(flow, layers)
+        found += layers
+    made = verdict(model, types, (), found, ())
+    assert 0 <= made.confidence <= 1
+    assert made.evidence
