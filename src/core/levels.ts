@@ -6,6 +6,15 @@
 import { IntList } from './csr';
 import type { IGroupTree } from './tree';
 
+/** Where a wire led to, or came from, a hidden child. */
+export interface ICut {
+  /** The item at the wire's visible end. */
+  readonly item: number;
+  readonly tensor: number;
+  /** Whether the tensor comes into the item. */
+  readonly enters: boolean;
+}
+
 /** Items are numbered children, inputs, outputs, entering ports, leaving ports, in this order. */
 export interface ILevel {
   /** -1 = root. */
@@ -25,6 +34,8 @@ export interface ILevel {
   readonly linkSource: Int32Array;
   readonly linkTarget: Int32Array;
   readonly linkTensor: Int32Array;
+  /** Present when some children are hidden: see `withoutHidden`. */
+  readonly cuts?: readonly ICut[];
 }
 
 /** Marks of pill and port items until their final numbers are known. */

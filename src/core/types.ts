@@ -131,10 +131,14 @@ export interface IGraphView {
   collapse(group: number, recursive?: boolean): Promise<IScene>;
   expandAll(maxBoxes: number): Promise<IScene>;
   collapseAll(): Promise<IScene>;
-  /** Opens every ancestor of the entity. */
+  /** Opens every ancestor of the entity and shows it if it was hidden. */
   reveal(entity: number): Promise<IScene>;
+  /** Leaves these entities, and no others, out of the picture. */
+  setHidden(entities: Iterable<number>): Promise<IScene>;
+  /** The hidden entities as few as say it: none lies below another. */
+  hidden(): number[];
   /** Open groups, for saving and restoring a view. */
   openGroups(): number[];
-  restore(open: readonly number[]): Promise<IScene>;
+  restore(open: readonly number[], hidden?: readonly number[]): Promise<IScene>;
   dispose(): void;
 }

@@ -1,5 +1,6 @@
 /** Opens and closes groups and keeps the scene up to date. */
 
+import { normalHidden, withAncestors } from './hidden';
 import { InlineEngine } from './layout/engine';
 import type { ILayoutEngine } from './layout/engine';
 import { Hierarchy } from './layout/hierarchy';
@@ -94,7 +95,17 @@ class GraphView implements IMeasuredView {
     for (; group >= 0; group = groupParent[group]) {
       this._set(group, 1);
     }
+    this._unhide(entity);
     return this._refresh();
+  }
+
+  setHidden(entities: Iterable<number>): Promise<IScene> {
+    this._hide(normalHidden(this.tree, entities));
+    return this._refresh();
+  }
+
+  hidden(): number[] {
+    return [...this._hierarchy.hidden];
   }
 
   openGroups(): number[] {
@@ -107,7 +118,13 @@ class GraphView implements IMeasuredView {
     return groups;
   }
 
-  restore(open: readonly number[]): Promise<IScene> {
+  restore(
+    open: readonly number[],
+    hidden?: readonly number[]
+  ): Promise<IScene> {
+    if (hidden) {
+      this._hide(normalHidden(this.tree, hidden));
+    }
     const wanted = new Uint8Array(this.tree.groupCount);
     for (const group of open) {
       if (group >= 0 && group < wanted.length) {
@@ -151,14 +168,43 @@ class GraphView implements IMeasuredView {
       return;
     }
     this._open[group] = open;
+    this._mark(this.tree.groupParent[group]);
+  }
+
+  /** A level must be laid out again, and with it all around it; -1 = root. */
+  private _mark(group: number): void {
     const { groupParent } = this.tree;
-    let above = groupParent[group];
+    let above = group;
     while (above >= 0 && !this._dirty[above + 1]) {
       this._dirty[above + 1] = 1;
       above = groupParent[above];
     }
     if (above < 0) {
       this._dirty[0] = 1;
+    }
+  }
+
+  /** Hides these entities and no others. */
+  private _hide(entities: readonly number[]): void {
+    const before = this._hierarchy.hidden;
+    const after = new Set(entities);
+    const { model, nodeParent, groupParent } = this.tree;
+    for (const entity of new Set([...before, ...after])) {
+      if (before.has(entity) !== after.has(entity)) {
+        const group = entity - model.nodeCount;
+        this._mark(group < 0 ? nodeParent[entity] : groupParent[group]);
+      }
+    }
+    this._hierarchy.hidden = after;
+  }
+
+  /** Shows the entity with the groups around it; what else is hidden there stays so. */
+  private _unhide(entity: number): void {
+    const { hidden } = this._hierarchy;
+    const around = hidden.size > 0 ? withAncestors(this.tree, entity) : [];
+    if (around.some(one => hidden.has(one))) {
+      const gone = new Set(around);
+      this._hide([...hidden].filter(one => !gone.has(one)));
     }
   }
 

@@ -2,6 +2,7 @@
 
 import { IntList } from '../csr';
 import type { ILevel } from '../levels';
+import { withCuts } from './cuts';
 import { PANEL } from './panel';
 import { stubbedWires } from './stubs';
 import { PIN } from './types';
@@ -282,15 +283,15 @@ export function assemble(level: ILevel, items: IItems): IAssembly {
   const wires = joinLinks(level, items);
   const input = layoutInput(level, items, wires, none);
   const stubbed = stubbedWires({ input, tensor: wires.tensor });
-  if (!stubbed.includes(1)) {
+  if (!stubbed.includes(1) && !level.cuts?.length) {
     return { ...wires, input, stubs: none };
   }
   const stubber = new Stubber(level, items, wires);
   const table = stubber.apply(stubbed);
-  const stubs = stubber.stubs.toArray();
+  const whole = withCuts(level, items, table, stubber.stubs.toArray());
   return {
-    ...table,
-    input: layoutInput(level, items, table, stubs),
-    stubs
+    ...whole.wires,
+    input: layoutInput(level, items, whole.wires, whole.stubs),
+    stubs: whole.stubs
   };
 }

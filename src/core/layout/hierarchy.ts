@@ -1,5 +1,6 @@
 /** Lays out open groups, children first: levels, memory of equal ones, panels and their ports. */
 
+import { withoutHidden } from '../hidden';
 import { LevelBuilder } from '../levels';
 import type { ILevel } from '../levels';
 import type { IGroupTree } from '../tree';
@@ -10,6 +11,7 @@ import type { ILayoutEngine } from './engine';
 import { LayoutMemo } from './memo';
 import { PANEL, PILL_MAX, STUB_MAX } from './panel';
 import { ShapeMemo } from './shapes';
+import type { IShapeQuery } from './shapes';
 import { LAYOUT_OPTIONS } from './types';
 import type { ILayoutOptions, ILayoutResult } from './types';
 
@@ -116,6 +118,9 @@ const NODE = 0;
 const CLOSED_GROUP = 1;
 const FIRST_SHAPE = 2;
 
+/** Levels with something hidden have stubs, which bear names: none is like another. */
+const NO_TWIN: IShapeQuery = { twin: null, remember: () => undefined };
+
 export class Hierarchy {
   constructor(tree: IGroupTree, sizer: ISizer, engine: ILayoutEngine) {
     this._tree = tree;
@@ -128,6 +133,9 @@ export class Hierarchy {
       tree.model.nodeCount + tree.groupCount
     );
   }
+
+  /** Entities that are left out. */
+  hidden: ReadonlySet<number> = new Set();
 
   /** Layouts computed, and layouts taken from memory. */
   counts(): { computed: number; remembered: number } {
@@ -158,9 +166,11 @@ export class Hierarchy {
     group: number,
     isOpen: (child: number) => boolean
   ): IPlacedLevel | Promise<IPlacedLevel> {
-    const level = this.level(group);
+    const level = withoutHidden(this.level(group), this.hidden);
     const items = this._items(level, isOpen);
-    const shape = this._shapes.find(level, items, this._title(level));
+    const shape = level.cuts
+      ? NO_TWIN
+      : this._shapes.find(level, items, this._title(level));
     if (shape.twin) {
       return twinOf(level, shape.twin);
     }
