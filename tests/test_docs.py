@@ -23,6 +23,7 @@ NO_CODES = {
     "utf-8",
     "git-lfs",
     "text-format",
+    "repeat-part",
     "onnx-autodoc",
     "ec2-user",
     "gitlab-runner",

@@ -2,8 +2,8 @@
 
 Repeats of at least ``MIN_FOLD`` parts get a box of their own around their parts, so that twelve equal
 layers are one box that opens into twelve. A level with more than ``CROWDED`` loose nodes gets boxes for
-the structures recognised in it. A box is only made of nodes that no path leaves and enters again, so
-that boxes never wait for each other in a circle.
+the structures recognised in it, and what is then still long is cut into stages. A box is only made of
+nodes that no path leaves and enters again, so that boxes never wait for each other in a circle.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from py_autodoc.blocks.model import Found, Repeat
-from py_autodoc.graph.model import Model
+from py_autodoc.graph.model import Model, TypeTable
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.repeats import repeat_name, scopes_of
 from py_autodoc.report.scopes import ScopeTree, scope_tree
+from py_autodoc.report.stages import stages
 
 FOLD, PART, STRUCTURE = "repeat", "repeat-part", "structure"
 """Origins of the boxes that are made here."""
@@ -44,7 +45,9 @@ _TITLES = {
 def grouped_tree(analysis: Analysis) -> ScopeTree:
     """The tree of modules with the boxes for repeats and structures in it; linear in the model's size."""
     tree = scope_tree(analysis.model)
-    return _Grouping(analysis.model, tree).run(analysis.structure.repeats, analysis.structure.found)
+    return _Grouping(analysis.model, analysis.types, tree).run(
+        analysis.structure.repeats, analysis.structure.found
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,9 @@ class _Box:
 
 
 class _Grouping:
-    def __init__(self, model: Model, tree: ScopeTree) -> None:
+    def __init__(self, model: Model, types: TypeTable, tree: ScopeTree) -> None:
         self.model = model
+        self.types = types
         self.tree = tree
         self.effort = _EFFORT * len(model.nodes) + 1000
         self.position = [0] * len(model.nodes)
@@ -87,6 +91,8 @@ class _Grouping:
         # The largest first: a smaller one then finds the box it lies in, or that it cuts one.
         for box in sorted(loose, key=lambda b: (-len(b.nodes), b.nodes)):
             self._fold_nodes(box)
+        for level in sorted(crowded):
+            self._cut(level)
         return self._parents_first()
 
     def _parents_first(self) -> ScopeTree:
@@ -145,6 +151,17 @@ class _Grouping:
         fold = self._add(level, box.title, FOLD)
         for number, part in enumerate(box.parts):
             self._move(part, self._add(fold, f"#{number + 1}", PART))
+
+    def _cut(self, level: int) -> None:
+        """Stages in a level that is still long."""
+        for title, entities in stages(self.model, self.types, self.tree, level):
+            stage = self._add(level, title, STRUCTURE)
+            for entity in entities:
+                scope = entity - len(self.model.nodes)
+                if scope < 0:
+                    self.tree.node[entity] = stage
+                else:
+                    self.tree.parent[scope] = stage
 
     def _move(self, nodes: Iterable[int], scope: int) -> None:
         for node in nodes:
