@@ -69,7 +69,9 @@ def _ordered(flow: Flow, op: str, a: _Side, b: _Side, shift: int) -> str:
     last = after - before + shift + _ORDERED[op]
     # Queries that follow cached keys are counted from behind these.
     cached = a.size - b.size if isinstance(a.size, int) and isinstance(b.size, int) else 0
-    return CAUSAL if 0 <= last <= max(0, cached) or (last == -1 and op == "Less") else OPEN
+    if 0 <= last <= max(0, cached) or (last == -1 and op == "Less"):
+        return CAUSAL
+    return UNKNOWN if last > 0 and cached else OPEN  # further than the last key: a window, or odd lengths
 
 
 def _difference(flow: Flow, tensor: int) -> tuple[int, int] | None:
