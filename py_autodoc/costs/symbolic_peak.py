@@ -11,7 +11,7 @@ from typing import Any
 
 from py_autodoc.costs.memory import Plan, Sweep
 from py_autodoc.costs.symbolic import Number, Symbolic, Undecided, Unknown, to_poly, wrap
-from py_autodoc.graph.bounds import MAX_ARGS, undominated
+from py_autodoc.graph.bounds import MAX_ARGS, not_negative, undominated
 from py_autodoc.graph.model import Model, Node, TensorKind
 from py_autodoc.graph.poly import Extreme, Poly
 
@@ -99,8 +99,10 @@ class Front(Sweep):
 
     def __init__(self) -> None:
         super().__init__()
+        self.settled: list[Poly] = []
+        """Sums that do not cover each other."""
         self.parts: list[Poly] = []
-        self.room = WAITING
+        """Newer ones."""
 
     def begin(self, live: Number) -> None:
         """``live`` bytes before the first node."""
@@ -118,25 +120,26 @@ class Front(Sweep):
                 self._offer(outside + part)
 
     def _offer(self, candidate: Poly) -> None:
-        for at, part in enumerate(self.parts):
-            if plainly_covers(part, candidate):
-                if at:  # what covered one step often covers the next
-                    self.parts.insert(0, self.parts.pop(at))
-                return
-            if plainly_covers(candidate, part):
-                self.parts[at] = candidate
-                return
+        for parts in (self.settled, self.parts):
+            for at, part in enumerate(parts):
+                if plainly_covers(part, candidate):
+                    if at:  # what covered one step often covers the next
+                        parts.insert(0, parts.pop(at))
+                    return
+                if plainly_covers(candidate, part):
+                    parts[at] = candidate
+                    return
         self.parts.append(candidate)
-        if len(self.parts) > self.room:
-            self.parts = self.pruned()
-            self.room = 2 * len(self.parts) + WAITING
+        if len(self.parts) > WAITING + len(self.settled):
+            self.pruned()
 
     def pruned(self) -> list[Poly]:
         """The sums that no other one always covers. Raises: Undecided for too many."""
-        kept = undominated(self.parts)
-        if len(kept) > MAX_ARGS:
+        self.settled = undominated(self.settled + self.parts, settled=len(self.settled))
+        self.parts = []
+        if len(self.settled) > MAX_ARGS:
             raise Undecided(f"the peak is the maximum of more than {MAX_ARGS} sums")
-        return kept
+        return self.settled
 
 
 def plainly_covers(a: Poly, b: Poly) -> bool:
@@ -148,4 +151,4 @@ def plainly_covers(a: Poly, b: Poly) -> bool:
     rest = [mono for mono, coef in mine.items() if coef != other.get(mono, 0)]
     if any(mine[mono] < other.get(mono, 0) for mono in rest):
         return False
-    return all(type(atom) is str for mono in rest for atom in mono)
+    return all(type(atom) is str or not_negative(atom) for mono in rest for atom in mono)

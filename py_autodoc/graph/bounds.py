@@ -111,14 +111,15 @@ def _flat(largest: bool, p: Poly) -> list[Poly]:
     return [p]
 
 
-def undominated(parts: Sequence[Poly], largest: bool = True) -> list[Poly]:
-    """Those that no other one is proven to cover (``>=``; ``<=`` for a minimum), in their order."""
-    sampled = [
-        _Sampled(part if largest else -part, signs)
-        for part, signs in zip(parts, _samples(parts, largest), strict=True)
-    ]
-    kept: list[_Sampled] = []
-    for part in sampled:
+def undominated(parts: Sequence[Poly], largest: bool = True, settled: int = 0) -> list[Poly]:
+    """Those that no other one is proven to cover (``>=``; ``<=`` for a minimum), in their order.
+
+    The first ``settled`` are known not to cover each other.
+    """
+    samples = _samples(parts, largest)
+    sampled = [_Sampled(p if largest else -p, at) for p, at in zip(parts, samples, strict=True)]
+    kept = sampled[:settled]
+    for part in sampled[settled:]:
         if any(other.covers(part) for other in kept):
             continue
         kept = [other for other in kept if not part.covers(other)]
@@ -222,7 +223,7 @@ def _relaxed(p: Poly, everywhere: bool) -> int | None:
                 out[mono] = out.get(mono, 0) + coef * common
                 continue
             rest = mono[:at] + mono[at + 1 :]
-            if not all(map(_not_negative, rest)):
+            if not all(map(not_negative, rest)):
                 return None
             d, atom = divisors[mono], mono[at]
             assert isinstance(atom, FloorDiv)
@@ -249,6 +250,7 @@ def _quotient(mono: Monomial) -> int:
     return -1
 
 
-def _not_negative(a: Atom) -> bool:
+def not_negative(a: Atom) -> bool:
+    """True when an atom is proven to be at least 0."""
     low = lower_of_atom(a)
     return low is not None and low >= 0
