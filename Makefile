@@ -86,6 +86,7 @@ wheel-check: wheel
 
 bench: $(STAMPS)/package $(STAMPS)/node
 	python benchmarks/engine.py
+	python benchmarks/expressions.py
 	node benchmarks/layout.mjs
 
 # Pins everything that `make` installs from PyPI, for every Python from 3.10 on.
