@@ -39,6 +39,7 @@ class Flow:
         """Recognisers that ran into their limit on this graph and may have missed something."""
         self._constant: dict[int, bool] = {}
         self._data: dict[int, list[int]] = {}
+        self._weights: dict[int, list[int]] = {}
         self._maker: dict[int, int] = {}
         self._consumers: dict[int, tuple[int, ...]] = {}
         constant, maker = self._is_constant, self._maker
@@ -82,8 +83,12 @@ class Flow:
         return known
 
     def weights(self, number: int) -> list[int]:
-        """Constant inputs of a node, in order."""
-        return [t for t in self.model.nodes[number].inputs if t >= 0 and self.constant(t)]
+        """Constant inputs of a node, in order. Not to be changed."""
+        known = self._weights.get(number)
+        if known is None:
+            inputs = self.model.nodes[number].inputs
+            known = self._weights[number] = [t for t in inputs if t >= 0 and self.constant(t)]
+        return known
 
     def producer(self, tensor: int) -> int:
         """The node of this graph that makes ``tensor``; -1 for inputs, constants, outer tensors."""

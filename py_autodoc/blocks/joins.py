@@ -14,6 +14,7 @@ _SUMS = frozenset({"Add", "Sum", "QLinearAdd"})
 _SKIPS = frozenset({"SkipLayerNormalization", "SkipSimplifiedLayerNormalization"})
 _SKIP_GROUP = "SkipGroupNorm"
 _FUSED = frozenset({"FusedConv", "NhwcFusedConv"})
+_JOINS = _SUMS | _SKIPS | _FUSED | {"Concat", "Sub", "Gemm", _SKIP_GROUP}
 _MAX_OPERANDS = 8
 _MAX_SOFTMAX_STEPS = 6
 _TO_SOFTMAX = PASS | {"Add", "Mul", "Div", "Where", "Reshape", "Clip", "Max"}
@@ -57,6 +58,8 @@ def live_constants(flow: Flow) -> set[int]:
 def joins(flow: Flow, number: int, live: set[int]) -> Iterator[Join]:
     """Every way to read a node as a join, most specific first."""
     name, node = op(flow, number), flow.node(number)
+    if name not in _JOINS:
+        return
     made = output(flow, number)
     if made < 0 or not floating(flow, made):
         return

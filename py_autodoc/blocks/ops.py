@@ -279,7 +279,8 @@ def block(
     tensors = flow.model.tensors
     inputs: dict[int, None] = {}
     outputs: dict[int, None] = {}
-    for number in sorted(members):
+    order = sorted(members)
+    for number in order:
         for tensor in flow.data(number):
             if flow.producer(tensor) not in members:
                 inputs[tensor] = None
@@ -287,12 +288,11 @@ def block(
             if tensor < 0:
                 continue
             entry = tensors[tensor]
-            returned = entry.is_output or tensor in flow.results
-            if returned or any(reader not in members for reader in entry.consumers):
+            if entry.is_output or tensor in flow.results or not members.issuperset(entry.consumers):
                 outputs[tensor] = None
     return Found(
         kind=kind,
-        nodes=tuple(sorted(members)),
+        nodes=tuple(order),
         anchor=anchor,
         variant=variant,
         confidence=confidence,

@@ -61,14 +61,14 @@ class Backward:
 
         False also when the answer is too far away.
         """
-        flow = self.flow
+        order, nodes, read = self.flow.order, self.flow.model.nodes, self.read
         while self._heap and -self._heap[0] > above:
             if len(self.visited) >= NEAR or not self.budget.take():
                 return False
-            number = flow.order[-heappop(self._heap)]
+            number = order[-heappop(self._heap)]
             self.visited.append(number)
-            for tensor in flow.node(number).inputs:
-                if tensor >= 0:
+            for tensor in nodes[number].inputs:
+                if tensor >= 0 and tensor not in read:
                     self._see(tensor)
         return any(source in self.read for source in sources)
 

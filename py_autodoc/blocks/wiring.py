@@ -183,9 +183,9 @@ class Wirings:
             row.append(NOTHING if value >= 0 else -2 - tensor)
         if node.op_type == "ConstantOfShape" and kinds and kinds[0] >= 0:
             weights.append(node.outputs[0])  # a weight of a file that was published without its numbers
-        bodies = tuple((name, self.body[body]) for name, body in node.subgraphs)
+        bodies = tuple([(name, self.body[body]) for name, body in node.subgraphs]) if node.subgraphs else ()
         label = self._id((key, node.opset, len(node.outputs), tuple(kinds), _attributes(node), bodies))
-        if weights and label not in self.layers:
+        if weights and label not in self.weighted:
             self.weighted.add(label)
             if any(len(self.types.shapes[tensor] or ()) > 1 for tensor in weights if tensor >= 0):
                 self.layers.add(label)
