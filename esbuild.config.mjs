@@ -53,6 +53,15 @@ const builds = [
     outfile: join(out, 'widget.js'),
     format: 'esm'
   },
+  // For the command line: draws without a browser, in Node.
+  {
+    entryPoints: ['src/embed/svg.ts'],
+    outfile: join(out, 'svg.js'),
+    format: 'cjs',
+    platform: 'node',
+    target: 'node18',
+    loader: { '.css': 'text' }
+  },
   { entryPoints: ['style/index.css'], outfile: join(out, 'viewer.css') },
   { entryPoints: ['style/page.css'], outfile: join(out, 'page.css') }
 ];

@@ -24,7 +24,9 @@ export function Help(): JSX.Element | null {
   if (!open) {
     return null;
   }
-  const singles = ACTIONS.filter(action => !/-view-/.test(action.id));
+  const singles = ACTIONS.filter(
+    action => action.keys.length > 0 && !/-view-/.test(action.id)
+  );
   const rows: (readonly [string, readonly string[]])[] = [
     ...singles.map(action => [action.label(trans), action.keys] as const),
     [trans.__('Go to a stored view'), ['1 – 9']],

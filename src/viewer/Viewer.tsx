@@ -34,6 +34,7 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
   ready.current = onReady;
   React.useEffect(() => {
     if (session) {
+      session.trans = trans;
       ready.current?.(createHandle(session, trans, () => root.current));
     }
   }, [session, trans]);

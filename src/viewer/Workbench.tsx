@@ -8,7 +8,7 @@ import { KpiStrip } from './kpi/KpiStrip';
 import { Outline } from './outline/Outline';
 import { WidthContext } from './root';
 import { isShown, NARROW, setPanels } from './session/panels';
-import { ChangedBanner, FailureBanner } from './states/Failure';
+import { ChangedBanner, FailureBanner, NoticeBanner } from './states/Failure';
 import { Working } from './states/Loading';
 import { TopBar } from './topbar/TopBar';
 import { Splitter } from './ui/Splitter';
@@ -20,12 +20,14 @@ const MAX_PANEL = 640;
 export function Workbench(props: { theme: string }): JSX.Element {
   const load = useView(state => state.load);
   const changed = useView(state => state.fileChanged);
+  const notice = useView(state => state.notice);
   return (
     <div className="oad-Workbench">
       <TopBar />
       <KpiStrip />
       {load.status === 'loading' && <Working progress={load.progress} />}
       {load.status === 'failed' && <FailureBanner problem={load.problem} />}
+      {notice && <NoticeBanner text={notice} />}
       {changed && load.status === 'ready' && <ChangedBanner />}
       <Middle theme={props.theme} />
       <Drawer />

@@ -1,17 +1,17 @@
 /** Widths of text from measured advances of single characters, and shortening to a width. */
+import { advanceOf } from './advances';
 import { FONT_FALLBACK } from './metrics';
 
 /** Names come from untrusted files; nothing longer than this is measured or drawn. */
 const LONGEST = 160;
-/** Advance as a share of the font size where no canvas can measure (tests, workers). */
-const AVERAGE = 0.56;
 /** Advances are measured at this size and scaled. */
 const PROBE = 100;
 
-type Measure = (text: string) => number;
+/** The advance of one character. */
+type Measure = (char: string) => number;
 
 function probe(weight: number, family: string): Measure {
-  const guess: Measure = text => text.length * PROBE * AVERAGE;
+  const guess: Measure = char => PROBE * advanceOf(char, weight);
   if (typeof document === 'undefined') {
     return guess;
   }
@@ -27,7 +27,7 @@ function probe(weight: number, family: string): Measure {
   }
   const ctx = context;
   ctx.font = `${weight} ${PROBE}px ${family}`;
-  return text => ctx.measureText(text).width;
+  return char => ctx.measureText(char).width;
 }
 
 /** Adds up cached advances; kerning is left out, so a width is never too small by much. */

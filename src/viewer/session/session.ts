@@ -15,6 +15,7 @@ import { SNAPSHOT_VERSION } from '../state/snapshot';
 import { createStore, type IStore } from '../state/store';
 import type { IDocument, IViewerState, Selection } from '../state/types';
 import { NOTHING, NO_SEARCH } from '../state/types';
+import { IDENTITY, type ITranslate } from '../translate';
 import { DetailsCache } from './details';
 import {
   entityOf,
@@ -26,10 +27,13 @@ import {
   selectionOf
 } from './entities';
 import { setQuery } from './find';
+import { hiddenOf, hiddenRecord } from './hide';
+import { openMenu } from './menu';
+import { goBack, remember, selecting } from './places';
+import { clicked, selectAll } from './selecting';
 import { Stage } from './stage';
 
-/** How far back Backspace can go. */
-const HISTORY = 100;
+const NONE: readonly number[] = [];
 
 /** What to do to the picture when something is selected. */
 export type Follow = 'none' | 'focus' | 'reveal';
@@ -54,15 +58,19 @@ export class Session {
     });
     this.details = new DetailsCache(provider);
     const callbacks: ISurfaceCallbacks = {
-      onSelect: (entity, how) => this._clicked(entity, how.additive),
+      onSelect: (entity, how) => clicked(this, entity, how.additive),
       onActivate: (entity, how) => void this.activate(entity, how.recursive),
       onSelectTensor: id => this.select({ kind: 'tensor', id }),
       onHover: () => undefined,
       onCameraChange: () => this.onCameraChange?.(),
-      onContextMenu: () => undefined
+      onContextMenu: (what, at) => openMenu(this, what, at),
+      onSelectArea: (entities, how) => selectAll(this, entities, how.additive)
     };
     this.stage = new Stage(this.store, settings, callbacks, makeEngine);
   }
+
+  /** Set by the owner; for sentences that actions write into files. */
+  trans: ITranslate = IDENTITY;
 
   /** Numbers of the host's own; they outlive a new analysis. */
   userValues: IUserValues | null = null;
@@ -149,13 +157,9 @@ export class Session {
   // ---- selection
 
   select(selection: Selection, follow: Follow = 'none'): void {
-    const { selection: before, back, document } = this.store.get();
+    const { selection: before, document } = this.store.get();
     if (!sameSelection(before, selection)) {
-      this.store.set({
-        selection,
-        also: [],
-        back: before.kind === 'none' ? back : [...back, before].slice(-HISTORY)
-      });
+      selecting(this, selection);
     }
     if (document && follow !== 'none') {
       this._follow(document, selection, follow);
@@ -163,12 +167,7 @@ export class Session {
   }
 
   goBack(): void {
-    const { back, document } = this.store.get();
-    const selection = back[back.length - 1];
-    if (selection && document) {
-      this.store.set({ selection, also: [], back: back.slice(0, -1) });
-      this._follow(document, selection, 'reveal');
-    }
+    void goBack(this);
   }
 
   /** Double-click or Enter: groups open or close, nodes show their details. */
@@ -178,6 +177,9 @@ export class Session {
       return;
     }
     const selection = selectionOf(document.model, entity);
+    if (selection.kind === 'group') {
+      remember(this);
+    }
     this.select(selection);
     if (selection.kind === 'group') {
       const group = selection.id;
@@ -190,28 +192,6 @@ export class Session {
       );
     } else if (panels.inspector === 'closed') {
       this.store.set({ panels: { ...panels, inspector: 'open' } });
-    }
-  }
-
-  private _clicked(entity: number | null, additive: boolean): void {
-    const { document, selection, also } = this.store.get();
-    if (!document) {
-      return;
-    }
-    if (entity === null) {
-      // Once for the selection, again for the marks of a search.
-      if (selection.kind === 'none') {
-        this.store.set({ search: NO_SEARCH });
-      }
-      this.select(NOTHING);
-    } else if (additive && selection.kind !== 'none') {
-      this.store.set({
-        also: also.includes(entity)
-          ? also.filter(other => other !== entity)
-          : [...also, entity]
-      });
-    } else {
-      this.select(selectionOf(document.model, entity));
     }
   }
 
@@ -240,18 +220,19 @@ export class Session {
 
   snapshot(): ISnapshot {
     const state = this.store.get();
-    const { overlay, logScale, showNames, showWeights, panels } = state;
+    const { overlay, scale, showNames, showWeights, panels } = state;
     const { table, bindings, assume, bookmarks, document, selection } = state;
     const view = document
       ? {
           selection: recordOf(document.tree, selection),
           open: groupKeys(document.tree, this.stage.openGroups()),
-          camera: this.stage.camera ?? undefined
+          camera: this.stage.camera ?? undefined,
+          hidden: hiddenRecord(document, state.hidden)
         }
       : {};
     return {
       version: SNAPSHOT_VERSION,
-      ...{ overlay, logScale, showNames, showWeights, panels },
+      ...{ overlay, scale, showNames, showWeights, panels },
       ...{ table, bindings, assume, bookmarks },
       ...view
     };
@@ -259,7 +240,7 @@ export class Session {
 
   /** Takes a snapshot over what is shown; bindings that differ start an analysis. */
   async restore(snapshot: ISnapshot): Promise<void> {
-    const { selection, open, camera } = snapshot;
+    const { selection, open, camera, hidden } = snapshot;
     const fields = storedFields(snapshot);
     const before = this.store.get();
     this._restore = snapshot;
@@ -274,7 +255,11 @@ export class Session {
         selection: selection ? recall(document.tree, selection) : NOTHING
       });
       const groups = open && groupsOf(document.tree, open);
-      await this.stage.show(document, { open: groups, camera });
+      await this.stage.show(document, {
+        open: groups,
+        camera,
+        hidden: hiddenOf(document, hidden)
+      });
     }
     if (rebound) {
       await this.load();
@@ -293,16 +278,22 @@ export class Session {
       document,
       load: { status: 'ready' },
       selection: kept.selection ? recall(tree, kept.selection) : NOTHING,
-      also: [],
+      also: NONE,
       back: [],
+      forward: [],
+      trace: null,
+      menu: null,
+      brush: null,
       overlay:
         first && kept.overlay === undefined ? this._overlay(tree) : overlay,
-      search: NO_SEARCH
+      search: NO_SEARCH,
+      pointed: NONE
     });
     setQuery(this, search.query);
     await this.stage.show(document, {
       open: kept.open && groupsOf(tree, kept.open),
-      camera: kept.camera
+      camera: kept.camera,
+      hidden: hiddenOf(document, kept.hidden)
     });
   }
 
@@ -321,6 +312,7 @@ function storedFields(snapshot: ISnapshot): Partial<IViewerState> {
     selection: _selection,
     open: _open,
     camera: _camera,
+    hidden: _hidden,
     version: _version,
     ...fields
   } = snapshot;

@@ -125,6 +125,25 @@ export function ChangedBanner(): JSX.Element {
   );
 }
 
+/** Why something that was asked for is not there. */
+export function NoticeBanner(props: { text: string }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  return (
+    <div className="oad-Banner" role="alert">
+      <Icon name="warning" />
+      <span className="oad-Banner-text">{props.text}</span>
+      <button
+        type="button"
+        className="oad-Button"
+        onClick={() => session.store.set({ notice: '' })}
+      >
+        {trans.__('Close')}
+      </button>
+    </div>
+  );
+}
+
 /** A file without nodes is a valid model; say so instead of showing nothing. */
 export function EmptyGraph(): JSX.Element {
   const trans = useTrans();

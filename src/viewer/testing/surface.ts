@@ -22,6 +22,8 @@ export class FakeSurface {
   readonly zoomed: number[] = [];
   fitted = 0;
   disposed = false;
+  /** Nothing is drawn. */
+  readonly renderer = { drawing: null, index: null };
   camera: ICamera = { x: 0, y: 0, k: 1 };
   readonly callbacks: Partial<ISurfaceCallbacks>;
 

@@ -3,6 +3,7 @@ import { useTrans, useView, useSession } from '../context';
 import { OVERLAYS, availableOverlays, isOverlayId } from '../overlays';
 import { WidthContext } from '../root';
 import { isShown } from '../session/panels';
+import { ExportMenu } from './ExportMenu';
 import { SearchBox } from './SearchBox';
 import { Tool } from './Tool';
 
@@ -25,6 +26,7 @@ export function TopBar(): JSX.Element {
       <Tool action="collapse-all" icon="collapse" />
       <Tool action="fit" icon="fit" />
       <span className="oad-Bar-rule" />
+      <ExportMenu />
       <Tool action="reload" icon="reload" />
       <Tool action="help" icon="help" />
       <Tool

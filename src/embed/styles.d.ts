@@ -1,0 +1,5 @@
+declare module '*.css' {
+  /** A style sheet as text. */
+  const text: string;
+  export default text;
+}

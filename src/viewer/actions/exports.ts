@@ -1,0 +1,54 @@
+import { exportDot, exportPng, exportSvg } from '../export/exports';
+import type { ITranslate } from '../translate';
+import type { IAction } from './types';
+
+const SCALES = [1, 2, 4];
+
+function png(scale: number): IAction {
+  return {
+    id: `export-png-${scale}`,
+    label: trans =>
+      scale === 1
+        ? trans.__('Save the graph as PNG')
+        : trans.__('Save the graph as PNG, %1 times as fine', scale),
+    keys: [],
+    run: ({ session }) => void exportPng(session, scale)
+  };
+}
+
+function svg(
+  id: string,
+  part: 'graph' | 'view' | 'selection',
+  label: (trans: ITranslate) => string,
+  enabled?: IAction['enabled']
+): IAction {
+  return {
+    id,
+    label,
+    keys: [],
+    ...(enabled ? { enabled } : {}),
+    run: ({ session }) => exportSvg(session, part)
+  };
+}
+
+/** Pictures and files of what is shown, at the present collapse level. */
+export const exportActions: readonly IAction[] = [
+  svg('export-svg', 'graph', trans => trans.__('Save the graph as SVG')),
+  svg('export-svg-view', 'view', trans =>
+    trans.__('Save what is in view as SVG')
+  ),
+  svg(
+    'export-svg-selection',
+    'selection',
+    trans => trans.__('Save the selection as SVG'),
+    ({ selection, also }) =>
+      selection.kind === 'node' || selection.kind === 'group' || also.length > 0
+  ),
+  ...SCALES.map(png),
+  {
+    id: 'export-dot',
+    label: trans => trans.__('Save the graph as DOT'),
+    keys: [],
+    run: ({ session }) => exportDot(session)
+  }
+];

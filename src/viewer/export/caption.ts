@@ -1,0 +1,84 @@
+/** What stands under an exported picture. */
+import type { ScaleMode } from '../../core/scale';
+import { formatExact } from '../../core/units';
+import type { GraphPayload } from '../../schema';
+import { tilesOf } from '../kpi/tiles';
+import { OVERLAYS, type IOverlayDefinition, type OverlayId } from '../overlays';
+import { type ILook, overlayText } from '../overlays/painted';
+import { rampOf } from '../overlays/ramp';
+import type { IRange } from '../state/types';
+import type { ITranslate } from '../translate';
+import type { ITree } from '../../core/types';
+import type { ICaption, ILegend } from './page';
+
+/** Tiles that every reader of a picture wants. */
+const TOTALS = ['params', 'macs', 'flops', 'weight_bytes'];
+
+/** The model, its totals, the sizes they hold for, and what they leave out. */
+export function pictureCaption(
+  payload: GraphPayload,
+  trans: ITranslate
+): ICaption {
+  const totals = tilesOf(payload, trans)
+    .filter(tile => TOTALS.includes(tile.id))
+    .map(tile => `${tile.label} ${tile.value}`);
+  const nodes = trans._n('%1 node', '%1 nodes', payload.graph.num_nodes);
+  const dims = payload.dims.map(({ name, value, assumed }) =>
+    value === null
+      ? trans.__('%1 free', name)
+      : assumed
+        ? trans.__('%1 = %2 (assumed)', name, value)
+        : `${name} = ${value}`
+  );
+  const { nodes_known: known, nodes_total: all } = payload.coverage;
+  const partial =
+    known < all
+      ? trans.__(
+          'Cost known for %1 of %2 nodes.',
+          formatExact(known),
+          formatExact(all)
+        )
+      : '';
+  return {
+    title: payload.model.name,
+    lines: [[nodes, ...totals].join(' · '), dims.join(' · '), partial].filter(
+      line => line
+    )
+  };
+}
+
+function scaleName(scale: ScaleMode, trans: ITranslate): string {
+  switch (scale) {
+    case 'log':
+      return trans.__('log');
+    case 'rank':
+      return trans.__('rank');
+    default:
+      return trans.__('linear');
+  }
+}
+
+/** The legend of a heatmap whose colours span `range`. */
+export function pictureLegend(
+  id: OverlayId,
+  range: IRange,
+  tree: ITree,
+  look: ILook,
+  trans: ITranslate
+): ILegend {
+  const definition: IOverlayDefinition = OVERLAYS[id];
+  const known = Number.isFinite(range.max);
+  return {
+    label: definition.label(trans, tree),
+    scale: scaleName(look.scale, trans),
+    low: known ? overlayText(definition, range.low) : '',
+    high: known
+      ? overlayText(definition, range.max)
+      : trans.__('No value is known here.'),
+    unknown:
+      range.unknown > 0
+        ? trans._n('%1 box unknown', '%1 boxes unknown', range.unknown)
+        : '',
+    color: rampOf(look.dark).color
+  };
+}

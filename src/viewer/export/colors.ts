@@ -1,0 +1,90 @@
+/** Colours as every reader of SVG understands them, and the theme's colours without a page. */
+import { FONT_FALLBACK } from '../graph/metrics';
+import { TOKENS, type Paint } from '../graph/paint';
+import type { IPalette } from '../graph/theme';
+
+export interface IPlainColor {
+  /** `#rrggbb`. */
+  readonly color: string;
+  /** 0 … 1. */
+  readonly opacity: number;
+}
+
+/** What an unknown notation becomes: seen on a light and on a dark ground. */
+const GREY: IPlainColor = { color: '#888888', opacity: 1 };
+
+function hex(parts: readonly number[]): string {
+  const bytes = parts.map(part => Math.max(0, Math.min(255, Math.round(part))));
+  return `#${bytes.map(byte => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+function ofHex(digits: string): IPlainColor {
+  const wide =
+    digits.length <= 4
+      ? [...digits].map(digit => digit + digit)
+      : (digits.match(/../g) ?? []);
+  const bytes = wide.map(pair => parseInt(pair, 16));
+  return { color: hex(bytes.slice(0, 3)), opacity: (bytes[3] ?? 255) / 255 };
+}
+
+/** `12`, `40%` and `0.5` as shares of `whole`. */
+function amount(text: string, whole: number): number {
+  return text.endsWith('%')
+    ? (parseFloat(text) / 100) * whole
+    : parseFloat(text);
+}
+
+/**
+ * A CSS colour as `#rrggbb` and an opacity: SVG readers other than browsers know no `rgb(… / …)`.
+ * Understands what browsers answer for computed colours: hex, `rgb`, `rgba` and `color(srgb …)`.
+ */
+export function plainColor(css: string): IPlainColor {
+  const text = css.trim().toLowerCase();
+  const digits = /^#([\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})$/.exec(text);
+  if (digits) {
+    return ofHex(digits[1]);
+  }
+  const call = /^(?:rgba?\(|color\(srgb )(.*)\)$/.exec(text);
+  const parts = call?.[1].split(/[\s,/]+/).filter(part => part) ?? [];
+  if (parts.length < 3) {
+    return GREY;
+  }
+  const unit = text.startsWith('color') ? 255 : 1;
+  const bytes = parts.slice(0, 3).map(part => amount(part, 255 / unit) * unit);
+  const opacity = parts[3] === undefined ? 1 : amount(parts[3], 1);
+  return [...bytes, opacity].some(Number.isNaN)
+    ? GREY
+    : { color: hex(bytes), opacity };
+}
+
+/** A JupyterLab variable with a fallback. */
+const VARIABLE = /^var\(--[\w-]+,\s*(.+)\)$/;
+
+/**
+ * The colours that a style sheet gives to the tokens where no JupyterLab is around, for drawing
+ * without a page. Fails when a token has none.
+ */
+export function sheetPalette(
+  sheet: string,
+  dark: boolean,
+  font: string = FONT_FALLBACK
+): IPalette {
+  const colors = new Map<string, string>();
+  for (const [, selector, body] of sheet.matchAll(/([^{}]+)\{([^{}]*)\}/g)) {
+    const forDark = selector.includes("[data-jp-theme-light='false']");
+    if (!selector.includes('.oad-graph') || (forDark && !dark)) {
+      continue;
+    }
+    for (const [, token, value] of body.matchAll(
+      /(--oad-[\w-]+):\s*([^;]+);/g
+    )) {
+      colors.set(token, VARIABLE.exec(value.trim())?.[1] ?? value.trim());
+    }
+  }
+  for (const token of TOKENS) {
+    if (!colors.has(token)) {
+      throw new Error(`The style sheet has no ${token}.`);
+    }
+  }
+  return { color: (paint: Paint) => colors.get(paint) ?? paint, font };
+}

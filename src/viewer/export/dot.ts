@@ -1,0 +1,86 @@
+/** The visible graph in the DOT language, at its present collapse level. */
+import { BoxKind } from '../../core/types';
+import type { IDrawing } from '../graph/primitives';
+import { clip } from '../graph/text';
+
+/** A quoted string; backslashes double, because `\N` and the like mean something in labels. */
+function quoted(...lines: readonly string[]): string {
+  const parts = lines
+    .filter(line => line)
+    .map(line => clip(line).replace(/\\/g, '\\\\').replace(/"/g, '\\"'));
+  return `"${parts.join('\\n')}"`;
+}
+
+function statement(drawing: IDrawing, box: number): string {
+  const { scene, model, cards } = drawing;
+  const entity = scene.boxEntity[box];
+  switch (scene.boxKind[box]) {
+    case BoxKind.Node:
+    case BoxKind.Group: {
+      const { title, instance, lines } = cards.of(entity);
+      const label = quoted(title, instance, ...lines.map(line => line.text));
+      const group = scene.boxKind[box] === BoxKind.Group;
+      return `b${box} [label=${label}${group ? ' shape=box3d' : ''}];`;
+    }
+    case BoxKind.Port:
+      return `b${box} [shape=point];`;
+    case BoxKind.Stub:
+      return `b${box} [label=${quoted(model.tensorName(entity))} style="rounded,dashed"];`;
+    default:
+      return `b${box} [label=${quoted(model.tensorName(entity))} style=rounded];`;
+  }
+}
+
+/** Open groups are clusters, ports on their borders are points. */
+export function sceneDot(drawing: IDrawing): string {
+  const { scene, model } = drawing;
+  const lines = [
+    `digraph ${quoted(model.payload.model.name)} {`,
+    'rankdir=LR;',
+    'node [shape=box fontname="Helvetica" fontsize=11];',
+    'edge [fontname="Helvetica" fontsize=9];'
+  ];
+  boxes(drawing, lines);
+  for (let e = 0; e < scene.edgeCount; e++) {
+    const [from, to] = [scene.edgeSource[e], scene.edgeTarget[e]];
+    const tensor = scene.edgeTensor[e];
+    const more = scene.edgeWeight[e] > 1 ? ` +${scene.edgeWeight[e] - 1}` : '';
+    const label =
+      tensor < 0 ? '' : `label=${quoted(model.shapeText(tensor) + more)}`;
+    const head = scene.boxKind[to] === BoxKind.Port ? ' arrowhead=none' : '';
+    lines.push(`b${from} -> b${to} [${(label + head).trim()}];`);
+  }
+  return `${lines.join('\n')}\n}\n`;
+}
+
+/** Boxes in their clusters, without recursion: a file decides how deep they nest. */
+function boxes(drawing: IDrawing, lines: string[]): void {
+  const { scene, cards } = drawing;
+  const inside = new Map<number, number[]>([[-1, []]]);
+  const linked = new Set([...scene.edgeSource, ...scene.edgeTarget]);
+  for (let box = 0; box < scene.boxCount; box++) {
+    const level = inside.get(scene.boxParent[box]);
+    level?.push(box);
+    if (scene.boxKind[box] === BoxKind.OpenGroup) {
+      inside.set(box, []);
+    }
+  }
+  const stack: (number | string)[] = [...inside.get(-1)!].reverse();
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (typeof next === 'string') {
+      lines.push(next);
+      continue;
+    }
+    if (scene.boxKind[next] !== BoxKind.OpenGroup) {
+      lines.push(statement(drawing, next));
+      continue;
+    }
+    const { title, instance } = cards.of(scene.boxEntity[next]);
+    lines.push(`subgraph cluster_${next} {`);
+    lines.push(`label=${quoted(title, instance)};`);
+    if (linked.has(next) || inside.get(next)!.length === 0) {
+      lines.push(`b${next} [shape=point style=invis];`);
+    }
+    stack.push('}', ...[...inside.get(next)!].reverse());
+  }
+}

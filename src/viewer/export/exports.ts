@@ -1,0 +1,140 @@
+/** What a session shows, as files: the whole graph, the view or the selection. */
+import { formatExact } from '../../core/units';
+import { visibleRect } from '../graph/camera';
+import { visibleBoxes } from '../graph/entities';
+import { entityOf } from '../session/entities';
+import type { Session } from '../session/session';
+import type { ITranslate } from '../translate';
+import { MOST_PIXELS, pixelsOf, pngOf } from './canvas';
+import { pictureCaption, pictureLegend } from './caption';
+import { sceneDot } from './dot';
+import { type IPage, makePage } from './page';
+import { type IPicture, selectionOf, wholeOf } from './picture';
+import { fileName, saveFile } from './save';
+import { SvgFile } from './svgfile';
+
+export type Part = 'graph' | 'view' | 'selection';
+
+const SUFFIX: Readonly<Record<Part, string>> = {
+  graph: '',
+  view: '-view',
+  selection: '-selection'
+};
+
+/** The part as it is drawn now; null where there is nothing to draw. */
+export function pictureOf(session: Session, part: Part): IPicture | null {
+  const { surface } = session.stage;
+  const { drawing, index } = surface?.renderer ?? {};
+  if (!surface || !drawing || !index) {
+    return null;
+  }
+  const { scene } = drawing;
+  const common = { drawing, index };
+  if (part === 'view') {
+    const { camera, view } = surface;
+    const region = visibleRect(camera, view);
+    return { ...common, region, k: camera.k, only: null };
+  }
+  if (part === 'selection') {
+    const { document, selection, also } = session.store.get();
+    const first = document ? entityOf(document.model, selection) : null;
+    const entities = [...(first === null ? [] : [first]), ...also];
+    const found = selectionOf(scene, visibleBoxes(scene, entities));
+    return found && { ...common, ...found, k: 1 };
+  }
+  return { ...common, region: wholeOf(scene), k: 1, only: null };
+}
+
+/** The page of a part: picture, caption, legend. */
+export function pageOf(session: Session, part: Part): IPage | null {
+  const { trans } = session;
+  const picture = pictureOf(session, part);
+  const { overlay, range, scale, dark, document } = session.store.get();
+  if (!picture || !document) {
+    return null;
+  }
+  const { measure, model } = picture.drawing;
+  const legend =
+    overlay && range
+      ? pictureLegend(overlay, range, document.tree, { scale, dark }, trans)
+      : null;
+  const caption = pictureCaption(model.payload, trans);
+  return makePage(picture, caption, legend, measure);
+}
+
+/** The SVG file of a part, null where there is nothing to draw. */
+export function svgOf(session: Session, part: Part): string | null {
+  const page = pageOf(session, part);
+  const renderer = session.stage.surface?.renderer;
+  if (!page || !renderer?.drawing) {
+    return null;
+  }
+  const file = new SvgFile(renderer.colors(), renderer.drawing.measure);
+  page.draw(file);
+  return file.file(page.width, page.height, page.title);
+}
+
+function save(session: Session, suffix: string, data: Blob): void {
+  saveFile(fileName(session.provider.exportName, suffix), data);
+}
+
+export function exportSvg(session: Session, part: Part): void {
+  const text = svgOf(session, part);
+  if (text !== null) {
+    const data = new Blob([text], { type: 'image/svg+xml' });
+    save(session, `${SUFFIX[part]}.svg`, data);
+  }
+}
+
+export function exportDot(session: Session): void {
+  const drawing = session.stage.surface?.renderer.drawing;
+  if (drawing) {
+    const data = new Blob([sceneDot(drawing)], { type: 'text/vnd.graphviz' });
+    save(session, '.dot', data);
+  }
+}
+
+/** Why a picture of so many pixels is not made; null when it can be. */
+export function tooLarge(
+  page: IPage,
+  scale: number,
+  trans: ITranslate
+): string | null {
+  const { w, h } = pixelsOf(page, scale);
+  return w * h <= MOST_PIXELS
+    ? null
+    : trans.__(
+        'At scale %1 the picture has %2 × %3 pixels; %4 million is the most. Take a smaller scale, close blocks, or export SVG.',
+        scale,
+        formatExact(w),
+        formatExact(h),
+        Math.floor(MOST_PIXELS / 1e6)
+      );
+}
+
+/** Saves the whole graph as PNG; a notice says why where that is impossible. */
+export async function exportPng(
+  session: Session,
+  scale: number
+): Promise<void> {
+  const { trans } = session;
+  const page = pageOf(session, 'graph');
+  const colors = session.stage.surface?.renderer.colors();
+  if (!page || !colors) {
+    return;
+  }
+  const problem = tooLarge(page, scale, trans);
+  if (problem !== null) {
+    session.store.set({ notice: problem });
+    return;
+  }
+  session.store.set({ notice: '' });
+  try {
+    const suffix = scale === 1 ? '.png' : `-${scale}x.png`;
+    save(session, suffix, await pngOf(page, scale, colors));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const notice = trans.__('The picture could not be made: %1', reason);
+    session.store.set({ notice });
+  }
+}

@@ -1,0 +1,111 @@
+/** Pictures without a page: the same layout and drawing where there is no browser. */
+import { decode } from '../../core/model';
+import { buildTree } from '../../core/tree';
+import type { IGraphView } from '../../core/types';
+import { createGraphView } from '../../core/view';
+import type { GraphPayload } from '../../schema';
+import { DEFAULT_DETAILS } from '../graph/api';
+import { Cards } from '../graph/card';
+import { SceneIndex } from '../graph/grid';
+import { createSizer } from '../graph/measure';
+import { ScenePaint } from '../graph/paint';
+import { TextMeasure } from '../graph/text';
+import { defaultOverlay, OVERLAYS, type OverlayId } from '../overlays';
+import { paintedOverlay } from '../overlays/painted';
+import { IDENTITY } from '../translate';
+import { pictureCaption, pictureLegend } from './caption';
+import { sheetPalette } from './colors';
+import { makePage } from './page';
+import { wholeOf } from './picture';
+import { SvgFile } from './svgfile';
+
+/** Fonts with the widths of `graph/advances.ts`. */
+const FONT =
+  'Helvetica, Arial, "Liberation Sans", "Nimbus Sans", Arimo, sans-serif';
+
+export interface IHeadlessOptions {
+  readonly dark: boolean;
+  /** `auto`: the one a new view opens with. */
+  readonly overlay: OverlayId | 'auto' | 'none';
+  /** Levels of blocks to open; null: as a new view opens, at most `budget` boxes. */
+  readonly depth: number | null;
+  readonly budget: number;
+  /** Cards of the widest picture that is drawn. */
+  readonly most: number;
+}
+
+/** A picture would have more cards than allowed. */
+export class TooManyBoxes extends Error {
+  constructor(readonly count: number) {
+    super(`The picture would have ${count} boxes.`);
+    this.name = 'TooManyBoxes';
+  }
+}
+
+async function open(
+  view: IGraphView,
+  { depth, budget, most }: IHeadlessOptions
+): Promise<void> {
+  if (depth === null) {
+    await view.initial(budget);
+    return;
+  }
+  const { groupCount, groupDepth, children } = view.tree;
+  const opened: number[] = [];
+  let count = children[0].length;
+  for (let group = 0; group < groupCount; group++) {
+    if (groupDepth[group] < depth) {
+      opened.push(group);
+      count += children[group + 1].length;
+    }
+  }
+  if (count > most) {
+    throw new TooManyBoxes(count);
+  }
+  await view.restore(opened);
+}
+
+/**
+ * The graph of a payload as a standalone SVG file; `sheet` is the style sheet with the colours.
+ *
+ * Rejects with `TooManyBoxes` when `depth` opens more than `most`.
+ */
+export async function headlessSvg(
+  payload: GraphPayload,
+  sheet: string,
+  options: IHeadlessOptions
+): Promise<string> {
+  const { dark } = options;
+  const model = decode(payload);
+  const tree = buildTree(model);
+  const view = createGraphView(tree, createSizer(model, tree));
+  await open(view, options);
+  const { scene } = view;
+  const measure = new TextMeasure(FONT);
+  const cards = new Cards(model, tree, DEFAULT_DETAILS, undefined, measure);
+  const id =
+    options.overlay === 'auto' ? defaultOverlay(tree) : options.overlay;
+  const look = { scale: 'linear', dark } as const;
+  const painted =
+    id === null || id === 'none'
+      ? null
+      : paintedOverlay(OVERLAYS[id], scene, tree, look);
+  const paint = new ScenePaint(scene, model, painted?.overlay ?? null);
+  const page = makePage(
+    {
+      drawing: { scene, model, tree, paint, cards, measure },
+      index: new SceneIndex(scene),
+      region: wholeOf(scene),
+      k: 1,
+      only: null
+    },
+    pictureCaption(payload, IDENTITY),
+    painted && id !== null && id !== 'none'
+      ? pictureLegend(id, painted.range, tree, look, IDENTITY)
+      : null,
+    measure
+  );
+  const file = new SvgFile(sheetPalette(sheet, dark, FONT), measure);
+  page.draw(file);
+  return file.file(page.width, page.height, page.title);
+}

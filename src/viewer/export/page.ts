@@ -1,0 +1,145 @@
+/** A picture with its caption and the legend of its heatmap, as one page. */
+import type { TextMeasure } from '../graph/text';
+import { clip } from '../graph/text';
+import type { IRect } from '../graph/camera';
+import { drawPicture, type IPicture } from './picture';
+import type { IPageSink } from './sink';
+
+/** What the colours mean. */
+export interface ILegend {
+  readonly label: string;
+  /** Ends of the ramp; empty where no value is known. */
+  readonly low: string;
+  readonly high: string;
+  /** `log` and the like. */
+  readonly scale: string;
+  /** `3 boxes unknown`, or empty. */
+  readonly unknown: string;
+  color(position: number): string;
+}
+
+export interface ICaption {
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+export interface IPage {
+  /** In pixels at scale 1. */
+  readonly width: number;
+  readonly height: number;
+  readonly title: string;
+  /** Draws all of it, or what touches `part` (page pixels). */
+  draw(sink: IPageSink, part?: IRect): void;
+}
+
+const MARGIN = 24;
+const GAP = 18;
+const LEAST_WIDTH = 420;
+const TITLE = 14;
+const LINE = 11;
+const LINE_HEIGHT = 17;
+const RAMP_WIDTH = 190;
+const RAMP_HEIGHT = 9;
+const RAMP_STEPS = 32;
+const LEGEND_HEIGHT = 48;
+/** Room for the caption beside the legend. */
+const WIDEST_TEXT = 620;
+/** From this width on the legend stands beside the caption. */
+const BESIDE = 680;
+
+/** Measures the page; nothing is drawn yet. */
+export function makePage(
+  picture: IPicture,
+  caption: ICaption,
+  legend: ILegend | null,
+  measure: TextMeasure
+): IPage {
+  const { region, k } = picture;
+  const inner = Math.max(LEAST_WIDTH, region.w * k);
+  const beside = legend !== null && inner >= BESIDE;
+  const textHeight = TITLE + 6 + caption.lines.length * LINE_HEIGHT;
+  const legendHeight =
+    legend === null ? 0 : LEGEND_HEIGHT + (legend.unknown ? LINE_HEIGHT : 0);
+  const footer = beside
+    ? Math.max(textHeight, legendHeight)
+    : textHeight + (legend ? GAP + legendHeight : 0);
+  const top = MARGIN + region.h * k + GAP;
+  const width = Math.ceil(inner + 2 * MARGIN);
+  const height = Math.ceil(top + footer + MARGIN);
+  // On a very wide page the two stay together.
+  const room = beside ? Math.min(WIDEST_TEXT, inner - RAMP_WIDTH - 40) : inner;
+  const left = MARGIN + Math.max(0, (inner - region.w * k) / 2);
+  return {
+    width,
+    height,
+    title: clip(caption.title),
+    draw: (sink, part = { x: 0, y: 0, w: width, h: height }) => {
+      sink.rect(0, 0, width, height, 0, { fill: '--oad-ground' });
+      sink.clip(left, MARGIN, region.w * k, region.h * k);
+      sink.push(left - region.x * k, MARGIN - region.y * k, k);
+      drawPicture(picture, sink, {
+        x: (part.x - left) / k + region.x,
+        y: (part.y - MARGIN) / k + region.y,
+        w: part.w / k,
+        h: part.h / k
+      });
+      sink.pop();
+      sink.pop();
+      drawCaption(caption, MARGIN, top, room, measure, sink);
+      if (legend) {
+        const x = beside ? MARGIN + room + 40 : MARGIN;
+        drawLegend(legend, x, beside ? top : top + textHeight + GAP, sink);
+      }
+    }
+  };
+}
+
+function drawCaption(
+  caption: ICaption,
+  x: number,
+  y: number,
+  room: number,
+  measure: TextMeasure,
+  sink: IPageSink
+): void {
+  const title = measure.shorten(caption.title, room, TITLE, 600);
+  const style = { size: TITLE, weight: 600, fill: '--oad-text' };
+  sink.text(x, y + TITLE, title, style);
+  caption.lines.forEach((line, i) => {
+    const at = y + TITLE + 6 + (i + 1) * LINE_HEIGHT - 4;
+    const text = measure.shorten(line, room, LINE);
+    sink.text(x, at, text, { size: LINE, fill: '--oad-text-quiet' });
+  });
+}
+
+function drawLegend(
+  legend: ILegend,
+  x: number,
+  y: number,
+  sink: IPageSink
+): void {
+  const quiet = { size: LINE, fill: '--oad-text-quiet' };
+  const right = x + RAMP_WIDTH;
+  sink.text(x, y + LINE, legend.label, {
+    size: LINE,
+    weight: 600,
+    fill: '--oad-text'
+  });
+  sink.text(right, y + LINE, legend.scale, { ...quiet, anchor: 'end' });
+  const top = y + LINE + 7;
+  const step = RAMP_WIDTH / RAMP_STEPS;
+  for (let i = 0; i < RAMP_STEPS; i++) {
+    // A little wider, or the ground shines through between the steps.
+    const wide = i + 1 < RAMP_STEPS ? step + 0.6 : step;
+    const fill = legend.color((i + 0.5) / RAMP_STEPS);
+    sink.rect(x + i * step, top, wide, RAMP_HEIGHT, 0, { fill });
+  }
+  const ends = top + RAMP_HEIGHT + LINE + 3;
+  sink.text(x, ends, legend.low, quiet);
+  sink.text(right, ends, legend.high, { ...quiet, anchor: 'end' });
+  if (legend.unknown) {
+    const line = ends + LINE_HEIGHT;
+    sink.rect(x, line - 9, 10, 10, 2, { fill: '--oad-card-unknown' });
+    sink.text(x + 16, line, legend.unknown, quiet);
+  }
+}

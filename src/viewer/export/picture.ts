@@ -1,0 +1,225 @@
+/** A part of the scene drawn into a sink: what stands on the screen, from the same primitives. */
+import { BoxKind, type IScene } from '../../core/types';
+import { boxRect, type IRect } from '../graph/camera';
+import { edgePath, portSpots } from '../graph/edges';
+import type { SceneIndex } from '../graph/grid';
+import { FAR_UP_TO, LABELS_FROM, lodOf } from '../graph/lod';
+import { LABEL_SIZE, PAD_X } from '../graph/metrics';
+import {
+  drawBox,
+  drawPanel,
+  type IDrawing,
+  type IShape,
+  type ISink,
+  type ITextStyle
+} from '../graph/primitives';
+import { labelledEdges, wireLabel, wireWidth } from '../graph/wires';
+import type { IPageSink } from './sink';
+
+export interface IPicture {
+  readonly drawing: IDrawing;
+  readonly index: SceneIndex;
+  /** In world units. */
+  readonly region: IRect;
+  /** Page pixels a world unit; decides the detail as the zoom does on the screen. */
+  readonly k: number;
+  /** Boxes to draw; all of the region when null. */
+  readonly only: ReadonlySet<number> | null;
+}
+
+/** Diameter of the dot where a wire meets a box. */
+const DOT = 4.5;
+/** World units that marks reach over their boxes: stacks, strokes, labels. */
+const OVERHANG = 24;
+
+/**
+ * The zoom that decides the detail: from afar the screen draws pixels, a file the plainest elements.
+ */
+function detailOf(k: number): number {
+  return Math.max(k, FAR_UP_TO + 0.001);
+}
+
+/** Draws what lies in `part` (world units), in the coordinates of the world. */
+export function drawPicture(
+  picture: IPicture,
+  sink: IPageSink,
+  part: IRect = picture.region
+): void {
+  const { index, only, drawing } = picture;
+  const near = grown(part, OVERHANG);
+  const { scene } = drawing;
+  const boxes = index
+    .boxesIn(near)
+    .filter(box => !only || only.has(box))
+    .sort((a, b) => a - b);
+  const isPanel = (box: number): boolean =>
+    scene.boxKind[box] === BoxKind.OpenGroup;
+  const edges = index
+    .edgesIn(near)
+    .filter(
+      edge =>
+        !only ||
+        (only.has(scene.edgeSource[edge]) && only.has(scene.edgeTarget[edge]))
+    )
+    .sort((a, b) => a - b);
+  for (const box of boxes.filter(isPanel)) {
+    panel(picture, box, sink);
+  }
+  for (const edge of edges) {
+    wire(picture, edge, sink);
+  }
+  if (picture.k >= LABELS_FROM) {
+    labels(drawing, edges, sink);
+  }
+  for (const box of boxes) {
+    if (!isPanel(box)) {
+      const k = detailOf(picture.k);
+      place(drawing, box, sink);
+      drawBox(drawing, box, k, lodOf(k), sink);
+      sink.pop();
+    }
+  }
+}
+
+/** The boxes of the entities, what stands inside them, and the smallest rectangle around them. */
+export function selectionOf(
+  scene: IScene,
+  boxes: readonly number[]
+): { only: Set<number>; region: IRect } | null {
+  const only = new Set(boxes.filter(box => box >= 0));
+  if (only.size === 0) {
+    return null;
+  }
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  // Parents come before their children.
+  for (let box = 0; box < scene.boxCount; box++) {
+    if (only.has(scene.boxParent[box])) {
+      only.add(box);
+    }
+    if (only.has(box)) {
+      const { x, y, w, h } = boxRect(scene, box);
+      [left, top] = [Math.min(left, x), Math.min(top, y)];
+      [right, bottom] = [Math.max(right, x + w), Math.max(bottom, y + h)];
+    }
+  }
+  const region = { x: left, y: top, w: right - left, h: bottom - top };
+  return { only, region: grown(region, 8) };
+}
+
+/** All of the scene, with the strokes at its border. */
+export function wholeOf(scene: IScene): IRect {
+  return grown({ x: 0, y: 0, w: scene.width, h: scene.height }, 2);
+}
+
+function grown(rect: IRect, by: number): IRect {
+  return {
+    x: rect.x - by,
+    y: rect.y - by,
+    w: rect.w + 2 * by,
+    h: rect.h + 2 * by
+  };
+}
+
+function place(
+  { scene, model, tree }: IDrawing,
+  box: number,
+  sink: IPageSink
+): void {
+  const entity = scene.boxEntity[box];
+  const kind = scene.boxKind[box];
+  const name =
+    kind === BoxKind.Node
+      ? model.nodeName(entity)
+      : kind === BoxKind.Group || kind === BoxKind.OpenGroup
+        ? [
+            ...tree.path(entity),
+            tree.groupLabel[entity - model.nodeCount]
+          ].join('/')
+        : kind === BoxKind.Port
+          ? ''
+          : model.tensorName(entity);
+  sink.push(scene.boxX[box], scene.boxY[box], 1, name);
+}
+
+/** A panel whose left end lies outside the region shows its title inside, as on the screen. */
+function panel(picture: IPicture, box: number, sink: IPageSink): void {
+  const { drawing, region } = picture;
+  const { scene } = drawing;
+  const k = detailOf(picture.k);
+  const lod = lodOf(k);
+  const extent = drawPanel(drawing, box, k, lod, NOWHERE);
+  const most = Math.max(0, scene.boxW[box] - extent - PAD_X);
+  const shift = Math.min(most, Math.max(0, region.x - scene.boxX[box]));
+  place(drawing, box, sink);
+  drawPanel(drawing, box, k, lod, shift > 0 ? new Shifted(sink, shift) : sink);
+  sink.pop();
+}
+
+function wire(picture: IPicture, edge: number, sink: ISink): void {
+  const { scene } = picture.drawing;
+  const stroke = '--oad-edge';
+  const k = detailOf(picture.k);
+  const width = wireWidth(scene.edgeWeight[edge], k);
+  sink.path(edgePath(scene, edge), { stroke, width });
+  const spots = portSpots(scene, edge);
+  for (let i = 0; i < spots.length; i += 2) {
+    const [x, y] = [spots[i] - DOT / 2, spots[i + 1] - DOT / 2];
+    sink.rect(x, y, DOT, DOT, DOT / 2, { fill: stroke });
+  }
+}
+
+function labels(
+  drawing: IDrawing,
+  edges: readonly number[],
+  sink: ISink
+): void {
+  const labelled = labelledEdges(drawing.scene);
+  for (const edge of edges) {
+    const label = wireLabel(drawing, edge, labelled);
+    if (label) {
+      sink.text(label.x, label.y, label.text, {
+        size: LABEL_SIZE,
+        fill: '--oad-text-quiet',
+        anchor: 'middle'
+      });
+    }
+  }
+}
+
+const NOWHERE: ISink = {
+  rect: () => undefined,
+  path: () => undefined,
+  text: () => undefined
+};
+
+/** Moves everything but the first primitive, the panel itself. */
+class Shifted implements ISink {
+  private first = true;
+
+  constructor(
+    private readonly sink: IPageSink,
+    private readonly by: number
+  ) {}
+
+  rect(
+    x: number,
+    y: number,
+    w: number,
+    h: number,
+    r: number,
+    shape: IShape
+  ): void {
+    this.sink.rect(this.first ? x : x + this.by, y, w, h, r, shape);
+    this.first = false;
+  }
+
+  path(d: string, shape: IShape): void {
+    this.sink.push(this.by, 0, 1);
+    this.sink.path(d, shape);
+    this.sink.pop();
+  }
+
+  text(x: number, y: number, text: string, style: ITextStyle): void {
+    this.sink.text(x + this.by, y, text, style);
+  }
+}

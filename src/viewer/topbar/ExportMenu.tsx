@@ -1,0 +1,118 @@
+import * as React from 'react';
+import { isEnabled, runAction } from '../actions';
+import { exportActions } from '../actions/exports';
+import { useSession, useTrans, useView } from '../context';
+import { RootContext } from '../root';
+import { Icon } from '../ui/Icon';
+
+/** Next item in a ring, by key; null when the key is none of a menu's. */
+function moved(key: string, at: number, count: number): number | null {
+  switch (key) {
+    case 'ArrowDown':
+      return (at + 1) % count;
+    case 'ArrowUp':
+      return (at - 1 + count) % count;
+    case 'Home':
+      return 0;
+    case 'End':
+      return count - 1;
+    default:
+      return null;
+  }
+}
+
+/** A button with a menu of everything that can be saved. */
+export function ExportMenu(): JSX.Element {
+  const trans = useTrans();
+  const [open, setOpen] = React.useState(false);
+  const box = React.useRef<HTMLDivElement>(null);
+  const button = React.useRef<HTMLButtonElement>(null);
+  const ready = useView(state => state.document !== null);
+  const close = (): void => {
+    setOpen(false);
+    button.current?.focus();
+  };
+  return (
+    <div
+      ref={box}
+      className="oad-Export"
+      onBlur={event => {
+        if (!box.current?.contains(event.relatedTarget)) {
+          setOpen(false);
+        }
+      }}
+    >
+      <button
+        ref={button}
+        type="button"
+        className="oad-IconButton"
+        disabled={!ready}
+        aria-haspopup="menu"
+        aria-expanded={open}
+        aria-label={trans.__('Export')}
+        title={trans.__('Export')}
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name="save" />
+      </button>
+      {open && <Items close={close} />}
+    </div>
+  );
+}
+
+function Items({ close }: { close: () => void }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const root = React.useContext(RootContext);
+  const list = React.useRef<HTMLDivElement>(null);
+  // What can be saved follows the selection.
+  useView(state => state.selection);
+  useView(state => state.also);
+  const context = { session, root: root.current };
+  React.useEffect(() => {
+    list.current?.querySelector('button')?.focus();
+  }, []);
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    if (event.key === 'Tab') {
+      return;
+    }
+    // The keys of the viewer do not work in a menu.
+    event.stopPropagation();
+    const items = [...(list.current?.querySelectorAll('button') ?? [])];
+    const at = items.findIndex(item => item === document.activeElement);
+    const next = moved(event.key, at, items.length);
+    if (event.key === 'Escape') {
+      close();
+    } else if (next !== null) {
+      items[next].focus();
+      event.preventDefault();
+    }
+  };
+  return (
+    <div
+      ref={list}
+      className="oad-Export-list"
+      role="menu"
+      aria-label={trans.__('Export')}
+      onKeyDown={onKeyDown}
+    >
+      {exportActions.map(action => (
+        <button
+          key={action.id}
+          type="button"
+          role="menuitem"
+          className="oad-Export-item"
+          tabIndex={-1}
+          aria-disabled={!isEnabled(action, context)}
+          onClick={() => {
+            if (runAction(action, context)) {
+              close();
+            }
+          }}
+        >
+          {action.label(trans)}
+        </button>
+      ))}
+    </div>
+  );
+}
