@@ -148,19 +148,19 @@ class CostRun:
         """The cost with its traffic; refused when a number is negative or beyond ``MAX_NUMBER``."""
         read, write = cost.read_bytes, cost.write_bytes
         if read is None:
-            read = self._traffic(node.inputs)
+            read = self.traffic(node.inputs)
         if write is None:
-            write = self._traffic(node.outputs)
+            write = self.traffic(node.outputs)
         if not self.real(cost, read, write):
             return None, "the number is too large to be a real cost"
         blind_read, blind_write = _is_unknown(read), _is_unknown(write)
         if not blind_read and not blind_write:
             return Cost(cost.macs, cost.flops, read, write), ""
-        why = self._unsized(node, blind_read)
+        why = self.unsized(node, blind_read)
         known_read = None if blind_read else read
         return Cost(cost.macs, cost.flops, known_read, None if blind_write else write), why
 
-    def _traffic(self, tensors: Sequence[int]) -> int:
+    def traffic(self, tensors: Sequence[int]) -> int:
         """Bytes of the tensors, each once; ``BYTES_UNKNOWN`` when one is unknown."""
         table = self.sizes.bytes
         moved = 0
@@ -173,7 +173,7 @@ class CostRun:
             moved += size
         return moved
 
-    def _unsized(self, node: Node, reading: bool) -> str:
+    def unsized(self, node: Node, reading: bool) -> str:
         """Why the traffic is unknown: the first tensor without a size."""
         for what, tensors in (("input", node.inputs), ("output", node.outputs)):
             for place, tensor in enumerate(tensors):

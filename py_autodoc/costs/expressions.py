@@ -147,16 +147,27 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
 
 def _node(run: SymbolicRun, node: Node, sizes: SymbolicSizes) -> NodeExpressions:
     cost, reason = run.one(node)
-    made: Number | None = 0
-    for tensor in node.outputs:
-        if tensor >= 0:
-            size = sizes.bytes[tensor]
-            made = None if made is None or size is None else made + size
+    made = _made(node, sizes)
     if made is None:
         reason = reason or "the size of an output is no expression"
     if cost is None:
         return NodeExpressions(activation_bytes=made, reason=reason)
     return NodeExpressions(cost.macs, cost.flops, cost.read_bytes, cost.write_bytes, made, reason)
+
+
+def _made(node: Node, sizes: SymbolicSizes) -> Number | None:
+    """Bytes of the outputs."""
+    made: Number = 0
+    for tensor in node.outputs:
+        if tensor >= 0:
+            size = sizes.bytes[tensor]
+            if size is None:
+                return None
+            try:
+                made = made + size
+            except Undecided:
+                return None
+    return made
 
 
 class _Reference:
@@ -225,7 +236,13 @@ def _executions(model: Model, world: World, nodes: list[NodeExpressions], known:
         return part(number, "flops"), part(number, "macs"), part(number, "read_bytes", "write_bytes")
 
     facts = SymbolicFacts(world)
-    runs, _ = graph_runs(model, world.types.types, weight, facts)
+    try:
+        runs, _ = graph_runs(model, world.types.types, weight, facts)
+    except Unknown as fault:
+        for node, found in zip(model.nodes, nodes, strict=True):
+            if node.graph:
+                _run(found, Runs(), str(fault))
+        return
     why: dict[int, str] = {}
     for graph in model.graphs[1:]:
         outer = why.get(model.nodes[graph.parent_node].graph, "")

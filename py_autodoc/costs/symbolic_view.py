@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from py_autodoc.costs.control_flow import Facts, Trips
 from py_autodoc.costs.engine import CostRun
-from py_autodoc.costs.registry import Cost, NodeView
+from py_autodoc.costs.registry import BYTES_UNKNOWN, Cost, NodeView
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.costs.symbolic import Number, Undecided, Unknown, as_int, wrap
 from py_autodoc.graph import expr
@@ -169,6 +170,24 @@ class SymbolicRun(CostRun):
         super().__init__(world.model, world.types.types, sizes)
         self.world = world
         self.symbolic = sizes
+        self._too_large = ""
+
+    def one(self, node: Node) -> tuple[Cost | None, str]:
+        """(cost, reason) of one node."""
+        self._too_large = ""
+        return super().one(node)
+
+    def traffic(self, tensors: Sequence[int]) -> int:
+        """As ``CostRun.traffic``; a sum that is too large to be kept is unknown."""
+        try:
+            return super().traffic(tensors)
+        except Undecided as fault:
+            self._too_large = f"bytes: {fault}"
+            return BYTES_UNKNOWN
+
+    def unsized(self, node: Node, reading: bool) -> str:
+        """Why the traffic has no expression."""
+        return self._too_large or super().unsized(node, reading)
 
     def view(self, node: Node) -> NodeView:
         """What the rule of the node sees."""

@@ -122,3 +122,81 @@ def test_a_failure_is_a_diagnostic(monkeypatch: pytest.MonkeyPatch):
     assert [d.message for d in analysis.diagnostics if d.code == "analysis-failed"] == [
         "The stage expressions failed (RuntimeError); its numbers are unknown."
     ]
+
+
+def parsed(text: str) -> bytes:
+    return onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 20]>\n{text}').SerializeToString()
+
+
+SCAN = """
+g (float[batch, 4] s, float[steps, batch, 4] x) => (float[batch, 4] last, float[steps, batch, 4] y) {
+  last, y = Scan <num_scan_inputs = 1, body = b (float[batch, 4] h, float[batch, 4] u)
+      => (float[batch, 4] h2, float[batch, 4] v) {
+        h2 = Add (h, u)
+        v = Tanh (h2)
+      }> (s, x)
+}
+"""
+LOOP = """
+g (float[n, 4] x) => (float[n, 4] y) {
+  shape = Shape <start = 0, end = 1> (x)
+  axes = Constant <value_ints = [0]> ()
+  count = Squeeze (shape, axes)
+  go = Constant <value = bool {1}> ()
+  y = Loop <body = b (int64 i, bool c, float[n, 4] h) => (bool c2, float[n, 4] h2) {
+        c2 = Identity (c)
+        h2 = Tanh (h)
+      }> (count, go, x)
+}
+"""
+IF = """
+g (float[n, 4] x) => (float[m, 4] y) {
+  shape = Shape <start = 0, end = 1> (x)
+  four = Constant <value_ints = [4]> ()
+  same = Equal (shape, four)
+  axes = Constant <value_ints = [0]> ()
+  which = Squeeze (same, axes)
+  y = If <then_branch = a () => (float[m, 4] p) { p = Tanh (x) },
+          else_branch = b () => (float[m, 4] q) { r = Tanh (x) q = Tanh (r) }> (which)
+}
+"""
+
+
+@pytest.mark.parametrize(("text", "flops"), [(SCAN, "8*batch*steps"), (LOOP, "4*n*n")])
+def test_bodies_that_run_as_often_as_a_size_says(text: str, flops: str):
+    item = case_of(parsed(text))
+    assert item is not None
+    assert build_report(run(parsed(text))).metrics.total_flops_expr == flops
+    compared, faults = differences(item)
+    assert faults == []
+    assert compared > 20
+
+
+def test_a_branch_that_the_sizes_choose():
+    report = build_report(run(parsed(IF)))
+    assert report.metrics.total_flops_expr is None
+    assert "which branch of If counts depends on the sizes" in report.metrics.expr_reasons["total_flops_expr"]
+    tanh = [layer for layer in report.layers if layer.type == "Tanh"]
+    assert [layer.flops_expr for layer in tanh] == ["4*n"] * 3
+    pool = build_payload(run(parsed(IF))).expressions
+    assert pool is not None
+    assert [pool.flops[layer.id] for layer in tanh] == [-1] * 3
+    assert all("depends on the sizes" in pool.reason[str(layer.id)] for layer in tanh)
+
+
+def test_too_many_symbols_are_no_failure():
+    names = [f"x{i}" for i in range(400)]
+    graph = helper.make_graph(
+        [helper.make_node("Concat", names, ["y"], axis=0), helper.make_node("Relu", ["y"], ["z"])],
+        "g",
+        [helper.make_tensor_value_info(name, 1, [f"n{name}", 8]) for name in names],
+        [onnx.ValueInfoProto(name="z")],
+    )
+    analysis = run(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]))
+    assert not analysis.partial
+    report = build_report(analysis)
+    assert report.layers[0].macs_expr == "0"
+    assert report.layers[0].read_bytes_expr is None
+    assert report.layers[0].expr_reason
+    assert report.metrics.total_flops_expr is None
+    assert report.metrics.expr_reasons["total_flops_expr"]
