@@ -22,6 +22,7 @@ from py_autodoc.version import NAME, version
 
 COMMANDS = {
     "analyze": "What a model is and what it costs.",
+    "graph": "The graph as SVG, HTML, DOT or data for other viewers.",
     "rule": "Explain a rule, or list them all.",
     "schema": "Print the JSON Schema of the report.",
 }

@@ -1,0 +1,228 @@
+"""``onnx-autodoc graph``: the graph as a file for other programs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from py_autodoc.cli import stderr
+from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.errors import OptionError
+from py_autodoc.render.output import STDOUT, Target
+from py_autodoc.render.text import printable
+
+if TYPE_CHECKING:
+    from py_autodoc.render.attachments import Attached
+    from py_autodoc.report.analysis import Analysis
+
+PARTIAL = 2
+"""Exit status when a stage of the analysis failed."""
+ENDINGS = {
+    ".svg": "svg",
+    ".html": "html",
+    ".htm": "html",
+    ".dot": "dot",
+    ".gv": "dot",
+    ".netron.json": "netron",
+    ".model-explorer.json": "model-explorer",
+}
+FORMATS = tuple(dict.fromkeys(ENDINGS.values()))
+OVERLAYS = ("auto", "none", "macs", "flops", "params", "weight_bytes", "activation_bytes", "intensity")
+"""As in ``render.svg``, which is imported when it is needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """The options as given."""
+
+    model: str
+    out: str
+    format: str | None
+    depth: int | None
+    overlay: str
+    theme: str
+    bind: tuple[str, ...]
+    input_shape: tuple[str, ...]
+    batch_size: int | None
+    assume: bool
+    progress: bool | None
+
+
+@click.command("graph", short_help="The graph as SVG, HTML, DOT or data for other viewers.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.option("--out", metavar="PATH", required=True, help="Where to write; - is stdout (with --format).")
+@click.option(
+    "--format",
+    type=click.Choice(FORMATS),
+    help="Default: by the ending of PATH (.svg, .html, .dot, .netron.json, .model-explorer.json).",
+)
+@click.option(
+    "--depth",
+    metavar="N",
+    type=click.IntRange(0, 64),
+    help="Levels of modules to open (SVG, DOT). Default: SVG about 40 boxes, DOT all.",
+)
+@click.option(
+    "--overlay",
+    type=click.Choice(OVERLAYS),
+    default="auto",
+    show_default=True,
+    help="Heatmap of the SVG; the number in Model Explorer data (auto: MACs).",
+)
+@click.option(
+    "--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Of the SVG."
+)
+@click.option(
+    "--bind",
+    metavar="NAME=N",
+    multiple=True,
+    help="Give a symbolic dimension its size; '*=N' for every one that is still free. Repeatable.",
+)
+@click.option(
+    "--input-shape",
+    metavar="NAME=1x3x224x224",
+    multiple=True,
+    help="Give an input its whole shape. Repeatable.",
+)
+@click.option("--batch-size", metavar="N", type=click.IntRange(min=1), help="Size of the batch dimension.")
+@click.option(
+    "--assume",
+    is_flag=True,
+    help="Give dimensions that are still free a usual size (the picture says which).",
+)
+@click.option(
+    "--progress/--no-progress", default=None, help="Show progress on stderr (default: on a terminal)."
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"], case_sensitive=False),
+    default="warning",
+    show_default=True,
+    help="How much to log on stderr; debug shows tracebacks.",
+)
+def command(log_level: str, **options: object) -> int:
+    """Write the graph of MODEL for other programs; the format follows the ending of --out.
+
+    \b
+    svg             a standalone picture (needs Node 18 or later on the path, no browser)
+    html            one file with the viewer and the model, works offline
+    dot             for Graphviz
+    netron          numbers to drop on Netron while it shows the model
+    model-explorer  node data for Model Explorer
+
+    \b
+    Exit status: 0 success, 1 invalid input or Node missing, 2 part of the analysis failed (the file is
+    written all the same), 3 the file could not be written.
+    """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    set_level(log_level)
+    return _run(_Request(**options))  # type: ignore[arg-type]
+
+
+def _run(request: _Request) -> int:
+    chosen = _format(request)
+    target = Target(request.out, "--out", request.model)
+    analysis = _analyze(request)
+    written = target.write(_WRITERS[chosen](analysis, request))
+    if not target.to_stdout and sys.stderr.isatty():
+        stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+    if analysis.partial:
+        stderr.error(
+            "Part of the analysis failed; numbers are missing.", "See `analyze` for its diagnostics."
+        )
+        return PARTIAL
+    return 0
+
+
+def _format(request: _Request) -> str:
+    if request.format:
+        return request.format
+    if request.out == STDOUT:
+        raise OptionError("format-missing", "--out - needs --format.", f"One of {', '.join(FORMATS)}.")
+    name = os.path.basename(request.out).lower()
+    for ending, found in ENDINGS.items():
+        if name.endswith(ending):
+            return found
+    if name.endswith(".png"):
+        raise OptionError(
+            "format-needs-browser",
+            "PNG needs a browser.",
+            "Use --out FILE.svg, or --out FILE.html and Export in the viewer.",
+        )
+    raise OptionError(
+        "format-unknown",
+        f"The ending of {printable(name)} names no format.",
+        f"Use {', '.join(ENDINGS)}, or --format.",
+    )
+
+
+def _analyze(request: _Request) -> Analysis:
+    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.report.analysis import Options, run
+
+    options = Options(
+        bindings=parse_bindings(request.bind),
+        input_shapes=parse_input_shapes(request.input_shape),
+        batch_size=request.batch_size,
+        assume=request.assume,
+    )
+    with ProgressLine(printable(os.path.basename(request.model)), request.progress) as progress:
+        return run(request.model, options, progress.update)
+
+
+def _svg(analysis: Analysis, request: _Request) -> str:
+    from py_autodoc.render.svg import svg_picture
+
+    return svg_picture(analysis, theme=request.theme, overlay=request.overlay, depth=request.depth)
+
+
+def _html(analysis: Analysis, request: _Request) -> str:
+    from py_autodoc.render.html import html_page
+
+    return html_page(analysis)
+
+
+def _dot(analysis: Analysis, request: _Request) -> str:
+    from py_autodoc.render.dot import dot
+    from py_autodoc.report.payload import build_payload
+
+    return dot(build_payload(analysis), request.depth)
+
+
+def _netron(analysis: Analysis, request: _Request) -> str:
+    from py_autodoc.render.attachments import netron_attachment
+
+    return _told(netron_attachment(analysis))
+
+
+def _model_explorer(analysis: Analysis, request: _Request) -> str:
+    from py_autodoc.render.attachments import METRICS, model_explorer_data
+
+    metric = "macs" if request.overlay == "auto" else request.overlay
+    if metric not in METRICS:
+        raise OptionError(
+            "no-such-number", f"Model Explorer data has no {metric}.", f"One of {', '.join(METRICS)}."
+        )
+    return _told(model_explorer_data(analysis, metric))
+
+
+def _told(found: Attached) -> str:
+    """The text; what could not be referred to is said."""
+    missing = found.nodes - found.named
+    if missing:
+        stderr.note(f"{missing:,} of {found.nodes:,} nodes have no name of their own in the file; left out.")
+    return found.text
+
+
+_WRITERS: dict[str, Callable[[Analysis, _Request], str]] = {
+    "svg": _svg,
+    "html": _html,
+    "dot": _dot,
+    "netron": _netron,
+    "model-explorer": _model_explorer,
+}

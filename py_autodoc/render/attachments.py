@@ -1,0 +1,156 @@
+"""Our numbers inside other viewers: a Netron attachment and Model Explorer node data.
+
+Both formats refer to the model by the names in the file. What has no name of its own there (the nodes
+of an expanded function, a name that two nodes share) is left out and counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from py_autodoc.graph.model import Node
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.labels import is_constant
+from py_autodoc.report.numbers import activation_bytes, of_inference
+
+METRICS = ("macs", "flops", "params", "weight_bytes", "activation_bytes", "read_bytes", "write_bytes")
+"""What a node can be described by; all of one inference."""
+_LABELS = {
+    "macs": "MACs",
+    "flops": "FLOPs",
+    "params": "parameters",
+    "weight_bytes": "weight bytes",
+    "activation_bytes": "activation bytes",
+    "read_bytes": "bytes read",
+    "write_bytes": "bytes written",
+}
+_EXACT_IN_JAVASCRIPT = 2**53
+# The viewer's ramp (viridis), from nothing to most.
+_GRADIENT = ((0, "#fde725", "#000000"), (0.5, "#21918c", "#000000"), (1, "#440154", "#ffffff"))
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """The text of a file; ``named`` of ``nodes`` could be referred to."""
+
+    text: str
+    named: int
+    nodes: int
+
+
+def netron_attachment(analysis: Analysis) -> Attached:
+    """A JSON file to drop on Netron (since 9.0) while it shows the model.
+
+    ``{"signature": "netron:attachment", "metrics": [{"kind", "target", "name", "value"}]}``: ``kind`` is
+    ``node`` with the node's name, or ``value`` with the name of its first output where the node has no
+    name that is its alone. Numbers beyond 2^53 are text. Unknown numbers are left out.
+    """
+    names = Counter(node.name for node in analysis.model.nodes)
+    tensors = _tensor_names(analysis)
+    rows: list[dict[str, Any]] = []
+    named = total = 0
+    for node in _nodes(analysis):
+        total += 1
+        output = _output(analysis, node)
+        if _is_target(node.name) and names[node.name] == 1:
+            kind, target = "node", node.name
+        elif _is_target(output) and tensors[output] == 1:
+            kind, target = "value", output
+        else:
+            continue
+        if _inside_function(node):
+            continue
+        named += 1
+        for metric, value in _numbers(analysis, node).items():
+            if value is not None:
+                rows.append({"kind": kind, "target": target, "name": _LABELS[metric], "value": _safe(value)})
+    for name, value in _totals(analysis).items():
+        if value is not None:
+            rows.append({"kind": "model", "target": "", "name": name, "value": _safe(value)})
+    text = json.dumps({"signature": "netron:attachment", "metadata": [], "metrics": rows}, indent=1)
+    return Attached(text + "\n", named, total)
+
+
+def model_explorer_data(analysis: Analysis, metric: str) -> Attached:
+    """Node data for Model Explorer ("Add per-node data"): one metric, with a gradient.
+
+    ``{"name", "results": {key: {"value"}}, "gradient": [{"stop", "bgColor", "textColor"}]}``; a key is
+    the name of a node's first output. Unknown numbers are left out.
+    """
+    tensors = _tensor_names(analysis)
+    results: dict[str, dict[str, int]] = {}
+    named = total = 0
+    for node in _nodes(analysis):
+        total += 1
+        key = _output(analysis, node)
+        if not key or tensors[key] != 1 or _inside_function(node):
+            continue
+        named += 1
+        value = _numbers(analysis, node)[metric]
+        if value is not None:
+            results[key] = {"value": value}
+    gradient = [{"stop": stop, "bgColor": color, "textColor": text} for stop, color, text in _GRADIENT]
+    data = {"name": _LABELS[metric], "results": results, "gradient": gradient}
+    return Attached(json.dumps(data, indent=1) + "\n", named, total)
+
+
+def _nodes(analysis: Analysis) -> Iterator[Node]:
+    return (node for node in analysis.model.nodes if not is_constant(node))
+
+
+def _tensor_names(analysis: Analysis) -> Counter[str]:
+    """How many tensors of all graphs have a name."""
+    return Counter(tensor.name for tensor in analysis.model.tensors)
+
+
+def _output(analysis: Analysis, node: Node) -> str:
+    """Name of the first output that is there."""
+    return next((analysis.model.tensors[t].name for t in node.outputs if t >= 0), "")
+
+
+def _inside_function(node: Node) -> bool:
+    """Whether the node comes from the body of a function: its name there says nothing of this call."""
+    return "function" in node.origins
+
+
+def _is_target(name: str) -> bool:
+    """Netron compares names up to the first line break."""
+    return bool(name) and "\n" not in name
+
+
+def _numbers(analysis: Analysis, node: Node) -> dict[str, int | None]:
+    found = of_inference(analysis.costs[node.id])
+    return {
+        "macs": found.macs,
+        "flops": found.flops,
+        "params": analysis.params.params[node.id],
+        "weight_bytes": analysis.params.node_bytes[node.id],
+        "activation_bytes": activation_bytes(analysis, node),
+        "read_bytes": found.read_bytes,
+        "write_bytes": found.write_bytes,
+    }
+
+
+def _totals(analysis: Analysis) -> dict[str, int | None]:
+    """Totals of the model; one that leaves out unknown parts says so in its name."""
+    from py_autodoc.report.sections import coverage, metrics
+
+    sums, covered = metrics(analysis), coverage(analysis)
+    partial = " (known parts)"
+    macs = "MACs" + (partial if covered.macs is not None and covered.macs < 1 else "")
+    flops = "FLOPs" + (partial if covered.nodes < 1 else "")
+    return {
+        "parameters": sums.total_params,
+        macs: sums.total_macs,
+        flops: sums.total_flops,
+        "weight bytes": sums.weight_bytes,
+        "peak activation bytes": sums.peak_activation_bytes,
+    }
+
+
+def _safe(value: int) -> int | str:
+    return value if abs(value) <= _EXACT_IN_JAVASCRIPT else str(value)

@@ -1,0 +1,219 @@
+"""The graph in the DOT language: modules as clusters, shapes on edges, costs in the boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.errors import LimitError
+from py_autodoc.report.numbers import NOT_COUNTED
+from py_autodoc.report.schema import GraphPayload
+from py_autodoc.units import count, shape
+
+MAX_BOXES = 3000
+"""More boxes than this keep Graphviz busy for minutes."""
+_LONGEST = 80
+_INITIALIZER, _CONSTANT = 2, 3
+
+
+def dot(payload: GraphPayload, depth: int | None = None, most: int = MAX_BOXES) -> str:
+    """The payload as a DOT file.
+
+    ``depth`` is how many levels of modules are open; a module below it is one box with the sums of its
+    nodes. None opens all.
+
+    Raises: LimitError when there would be more than ``most`` boxes; the hint names a depth that fits.
+    """
+    picture = _Picture(payload, depth)
+    if picture.boxes > most:
+        raise LimitError(
+            "dot-boxes", picture.boxes, most,
+            f"The drawing would have {picture.boxes:,} boxes; {most:,} is the most.",
+            _advice(payload, depth, most),
+        )  # fmt: skip
+    return "\n".join(picture.lines()) + "\n"
+
+
+def _advice(payload: GraphPayload, depth: int | None, most: int) -> str:
+    """The deepest level that fits."""
+    levels = _depths(payload.scopes.parent)
+    start = max(levels, default=0) + 1 if depth is None else depth
+    for smaller in range(min(start, 64) - 1, -1, -1):
+        if (boxes := _Picture(payload, smaller).boxes) <= most:
+            return f"--depth {smaller} gives {boxes:,} boxes."
+    return "Use --out FILE.html, which opens module by module."
+
+
+def quoted(*lines: str) -> str:
+    """A quoted string of DOT. Backslashes double, or Graphviz would read escapes in names."""
+    clean = [_clean(line).replace("\\", "\\\\").replace('"', '\\"') for line in lines if line]
+    return '"' + "\\n".join(clean) + '"'
+
+
+def _clean(text: str) -> str:
+    """One line of at most ``_LONGEST`` characters, without what no text file should hold."""
+    text = "".join(c if c.isprintable() else " " for c in text[: 4 * _LONGEST])
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]}…{text[-half:]}"
+
+
+def _depths(parents: list[int]) -> list[int]:
+    depths: list[int] = []
+    for parent in parents:  # a parent comes before its children
+        depths.append(0 if parent < 0 else depths[parent] + 1)
+    return depths
+
+
+class _Picture:
+    """Which box shows each node: itself (``n<id>``) or the closed module that holds it (``s<id>``)."""
+
+    def __init__(self, payload: GraphPayload, depth: int | None) -> None:
+        self.payload = payload
+        scopes = payload.scopes.parent
+        depths = _depths(scopes)
+        self.closed: list[int] = []
+        """By scope: the outermost closed module at or above it, -1 = none."""
+        for scope, parent in enumerate(scopes):
+            above = -1 if parent < 0 else self.closed[parent]
+            self.closed.append(
+                above if above >= 0 else scope if depth is not None and depths[scope] >= depth else -1
+            )
+        constant = set(payload.nodes.constant)
+        self.nodes = [n for n in range(len(payload.nodes.op)) if n not in constant]
+        self.members: dict[int, list[int]] = {}
+        """Nodes of each closed module."""
+        for node in self.nodes:
+            if (scope := self._closed(node)) >= 0:
+                self.members.setdefault(scope, []).append(node)
+        self.boxes = len(self.members) + sum(self._closed(n) < 0 for n in self.nodes)
+
+    def _closed(self, node: int) -> int:
+        scope = self.payload.nodes.scope[node]
+        return -1 if scope < 0 else self.closed[scope]
+
+    def _box(self, node: int) -> str:
+        closed = self._closed(node)
+        return f"n{node}" if closed < 0 else f"s{closed}"
+
+    def lines(self) -> Iterator[str]:
+        payload = self.payload
+        numbers = payload.metrics
+        totals = f"{count(numbers.total_params)} parameters · {count(numbers.total_macs)} MACs"
+        partial = payload.coverage.macs is not None and payload.coverage.macs < 1
+        if partial and numbers.total_macs is not None:
+            totals = f"{count(numbers.total_params)} parameters · ≥ {count(numbers.total_macs)} MACs"
+        yield f"digraph {quoted(payload.model.name)} {{"
+        yield f"label={quoted(payload.model.name, totals, _sizes(payload))};"
+        yield 'rankdir=LR; fontname="Helvetica"; fontsize=12;'
+        yield 'node [shape=box fontname="Helvetica" fontsize=11];'
+        yield 'edge [fontname="Helvetica" fontsize=9];'
+        yield from self._tree()
+        yield from self._ends()
+        yield from self._edges()
+        yield "}"
+
+    def _tree(self) -> Iterator[str]:
+        """Clusters and boxes, without recursion: the file decides how deep modules nest."""
+        scopes = self.payload.scopes
+        inside: dict[int, list[str]] = {}
+        for node in self.nodes:
+            if self._closed(node) < 0:
+                inside.setdefault(self.payload.nodes.scope[node], []).append(self._node(node))
+        children: dict[int, list[int]] = {}
+        for scope, parent in enumerate(scopes.parent):
+            if self.closed[scope] < 0:
+                children.setdefault(parent, []).append(scope)
+            elif self.closed[scope] == scope and scope in self.members:
+                inside.setdefault(parent, []).append(self._module(scope))
+        stack: list[int | str] = [-1]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, str):
+                yield item
+                continue
+            if item >= 0:
+                yield f"subgraph cluster_{item} {{"
+                yield f"label={quoted(scopes.type[item], scopes.label[item])};"
+                stack.append("}")
+            yield from inside.get(item, ())
+            stack.extend(reversed(children.get(item, [])))
+
+    def _node(self, node: int) -> str:
+        nodes = self.payload.nodes
+        costs = _costs(nodes.macs[node], nodes.params[node], True) if self._counted(node) else NOT_COUNTED
+        return f"n{node} [label={quoted(self.payload.ops[nodes.op[node]].type, nodes.name[node], costs)}];"
+
+    def _counted(self, node: int) -> bool:
+        """False in a branch of an If that the totals leave out."""
+        return self.payload.nodes.reason.get(str(node)) != NOT_COUNTED
+
+    def _module(self, scope: int) -> str:
+        nodes, scopes, members = self.payload.nodes, self.payload.scopes, self.members[scope]
+        known = [nodes.macs[n] for n in members if self._counted(n)]
+        macs = [value for value in known if value is not None]
+        costs = _costs(
+            sum(macs) if macs else None, sum(nodes.params[n] for n in members), len(macs) == len(known)
+        )
+        name = scopes.label[scope]
+        of = f"{len(members)} node" + ("s" if len(members) != 1 else "")
+        return f"s{scope} [shape=box3d label={quoted(scopes.type[scope], name, of, costs)}];"
+
+    def _ends(self) -> Iterator[str]:
+        tensors = self.payload.tensors
+        for tensor in dict.fromkeys(tensors.inputs):
+            yield f"i{tensor} [style=rounded label={quoted(tensors.name[tensor])}];"
+        for tensor in dict.fromkeys(tensors.outputs):
+            yield f"o{tensor} [style=rounded label={quoted(tensors.name[tensor])}];"
+
+    def _edges(self) -> Iterator[str]:
+        """One edge for all tensors between two boxes, with the shape of the first."""
+        carried: dict[tuple[str, str], list[int]] = {}
+        for source, target, tensor in self._wires():
+            if source and source != target:
+                found = carried.setdefault((source, target), [])
+                if tensor not in found[-1:]:
+                    found.append(tensor)
+        tensors, shapes = self.payload.tensors, self.payload.shapes
+        for (source, target), found in carried.items():
+            more = f" +{len(found) - 1}" if len(found) > 1 else ""
+            label = shape(shapes[tensors.shape[found[0]]]) + more
+            yield f"{source} -> {target} [label={quoted(label)}];"
+
+    def _wires(self) -> Iterator[tuple[str, str, int]]:
+        nodes, tensors, graphs = self.payload.nodes, self.payload.tensors, self.payload.graphs
+        fed = set(tensors.inputs)
+
+        def source(tensor: int) -> str:
+            if tensor < 0 or tensors.kind[tensor] in (_INITIALIZER, _CONSTANT):
+                return ""
+            producer = tensors.producer[tensor]
+            return self._box(producer) if producer >= 0 else f"i{tensor}" if tensor in fed else ""
+
+        for node in self.nodes:
+            for tensor in nodes.inputs[nodes.input_offsets[node] : nodes.input_offsets[node + 1]]:
+                yield source(tensor), self._box(node), tensor
+        for tensor in tensors.outputs:
+            yield source(tensor), f"o{tensor}", tensor
+        for parent, outputs in zip(graphs.parent_node, graphs.outputs, strict=True):
+            for tensor in outputs if parent >= 0 else ():
+                yield source(tensor), self._box(parent), tensor
+
+
+def _sizes(payload: GraphPayload) -> str:
+    """The sizes that the numbers hold for: ``batch = 1 (assumed) · seq free``."""
+    parts = [
+        f"{dim.name} free" if dim.value is None else f"{dim.name} = {dim.value}" + " (assumed)" * dim.assumed
+        for dim in payload.dims
+    ]
+    return " · ".join(parts)
+
+
+def _costs(macs: int | None, params: int, whole: bool) -> str:
+    """``118 M MACs · 9.41 K params``; zeros are left out, ``≥`` where a part is unknown."""
+    parts = []
+    if macs is None:
+        parts.append("MACs unknown")
+    elif macs or not whole:
+        parts.append(("" if whole else "≥ ") + count(macs, "MACs"))
+    if params:
+        parts.append(count(params, "params"))
+    return " · ".join(parts)
