@@ -26,7 +26,8 @@ export {
   RAMP_STEPS,
   textOn
 } from './scale';
-export type { IScale, ScaleMode } from './scale';
+export { SCALE_MODES } from './scale';
+export type { IScale, ISpan, ScaleMode } from './scale';
 export * from './types';
 export { createGraphView } from './view';
 export type { IMeasuredView } from './view';

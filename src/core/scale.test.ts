@@ -91,6 +91,25 @@ describe('createScale', () => {
     expect(createScale([7], mode).position(7)).toBeLessThanOrEqual(1);
   });
 
+  it.each(['linear', 'log', 'rank'] as const)(
+    '%s spreads over a span and clamps what lies outside',
+    mode => {
+      const scale = createScale([1, 20, 30, 40, 5000], mode, {
+        low: 15,
+        high: 45
+      });
+      expect([scale.min, scale.max]).toEqual([20, 40]);
+      expect(scale.position(5000)).toBe(1);
+      expect(scale.position(40)).toBe(1);
+      expect(scale.position(1)).toBeLessThanOrEqual(scale.position(20));
+      expect(scale.position(20)).toBeLessThan(scale.position(30));
+      expect(scale.value(scale.position(30))).toBeCloseTo(30, 6);
+      const none = createScale([1, 2], mode, { low: 7, high: 9 });
+      expect(none.position(1)).toBeNaN();
+      expect(none.value(0.5)).toBeNaN();
+    }
+  );
+
   it('counts values by part of the ramp', () => {
     const scale = createScale([0, 10], 'linear');
     const counts = histogram(scale, [0, 1, 4, 9, 10, NaN], 2);

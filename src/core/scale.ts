@@ -2,7 +2,8 @@
 
 import { groupBy } from './csr';
 
-export type ScaleMode = 'linear' | 'log' | 'rank';
+export const SCALE_MODES = ['linear', 'log', 'rank'] as const;
+export type ScaleMode = (typeof SCALE_MODES)[number];
 
 /** Samples of the viridis map (CC0, van der Walt and Smith 2015), dark to bright. */
 const VIRIDIS = [
@@ -84,6 +85,8 @@ export interface IScale {
   readonly max: number;
   /** 0 … 1, or NaN for an unknown value. */
   position(value: number): number;
+  /** The value at a position: the inverse of `position`, between known values where it ranks. */
+  value(position: number): number;
   /** Colour, or null for an unknown value. */
   color(value: number): string | null;
   /** Values for a legend, rising, with their positions. */
@@ -126,11 +129,11 @@ interface IMapping {
   value(position: number): number;
 }
 
-function linear(max: number): IMapping {
-  const span = max || 1;
+function linear(low: number, max: number): IMapping {
+  const span = max - low || 1;
   return {
-    position: value => clamp(value / span),
-    value: position => position * span
+    position: value => clamp((value - low) / span),
+    value: position => low + position * span
   };
 }
 
@@ -162,7 +165,11 @@ function ranked(values: Float64Array): IMapping {
   };
 }
 
-function mappingFor(mode: ScaleMode, values: Float64Array): IMapping {
+function mappingFor(
+  mode: ScaleMode,
+  values: Float64Array,
+  low: number
+): IMapping {
   const max = values[values.length - 1] ?? 0;
   const least = values[lowerBound(values, Number.MIN_VALUE)];
   if (mode === 'rank' && values.length > 0) {
@@ -171,16 +178,31 @@ function mappingFor(mode: ScaleMode, values: Float64Array): IMapping {
   if (mode === 'log' && least !== undefined) {
     return logarithmic(least, max);
   }
-  return linear(max);
+  return linear(low, max);
 }
 
-/** A scale over the values that are to be coloured; NaN entries are unknown and left out. */
+/** Part of the values. */
+export interface ISpan {
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * A scale over the values that are to be coloured; NaN entries are unknown and left out. With
+ * `only`, the ramp is spread over the values of that span; those outside it are clamped. A linear
+ * ramp starts at zero, or at the span's low end.
+ */
 export function createScale(
   values: ArrayLike<number>,
-  mode: ScaleMode
+  mode: ScaleMode,
+  only: ISpan | null = null
 ): IScale {
-  const known = sorted(values);
-  const mapping = mappingFor(mode, known);
+  const all = sorted(values);
+  const known = only
+    ? all.filter(value => value >= only.low && value <= only.high)
+    : all;
+  const low = only && known.length > 0 ? known[0] : 0;
+  const mapping = mappingFor(mode, known, low);
   const position = (value: number) =>
     Number.isFinite(value) && known.length > 0 ? mapping.position(value) : NaN;
   return {
@@ -188,6 +210,7 @@ export function createScale(
     min: known[0] ?? NaN,
     max: known[known.length - 1] ?? NaN,
     position,
+    value: at => (known.length > 0 ? mapping.value(at) : NaN),
     color: value => {
       const at = position(value);
       return Number.isNaN(at) ? null : rampColor(at);

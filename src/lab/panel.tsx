@@ -2,8 +2,9 @@ import type { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 import { labLayoutEngine } from '../core/layout/labWorker';
 import { ServerProvider } from '../providers/server';
-import { Viewer, type IViewerHandle } from '../viewer';
+import { readView, Viewer, type IViewerHandle } from '../viewer';
 import { labConnection } from './connection';
+import { viewAddress } from './link';
 import { WATCH_INTERVAL } from './settings';
 import type { IOnnxServices } from './widget';
 
@@ -27,7 +28,11 @@ export default function Panel(props: IPanelProps): JSX.Element | null {
     [path, services]
   );
   const handle = React.useRef<IViewerHandle | null>(null);
-  const state = useRemembered(services, stateKey);
+  const state = useRemembered(services, stateKey, path);
+  const linkTo = React.useCallback(
+    (view: string) => viewAddress(path, view),
+    [path]
+  );
   useFileWatch(props, handle);
   if (state === undefined) {
     return null;
@@ -41,6 +46,7 @@ export default function Panel(props: IPanelProps): JSX.Element | null {
       translator={services.translate}
       theme={services.theme()}
       state={state}
+      linkTo={linkTo}
       onStateChange={next => services.saveState(stateKey, next)}
       onReady={next => {
         handle.current = next;
@@ -52,12 +58,19 @@ export default function Panel(props: IPanelProps): JSX.Element | null {
 }
 
 /** The remembered state of this view: undefined while it is being read, null when there is none. */
-function useRemembered(services: IOnnxServices, key: string): unknown {
+function useRemembered(
+  services: IOnnxServices,
+  key: string,
+  path: string
+): unknown {
   const [state, setState] = React.useState<unknown>(undefined);
   React.useEffect(() => {
     let live = true;
-    services.loadState(key).then(
-      found => live && setState(found ?? null),
+    // A link's view wins over what was remembered; panels and tables stay the reader's own.
+    const linked = readView(services.takeLink(path));
+    Promise.all([services.loadState(key), linked]).then(
+      ([found, view]) =>
+        live && setState(view ? merged(found, view) : (found ?? null)),
       (error: unknown) => {
         console.warn('ONNX Autodoc: the view could not be restored', error);
         if (live) {
@@ -70,6 +83,10 @@ function useRemembered(services: IOnnxServices, key: string): unknown {
     };
   }, [services, key]);
   return state;
+}
+
+function merged(found: unknown, view: object): object {
+  return typeof found === 'object' ? { ...found, ...view } : view;
 }
 
 /** Looks at the file when the tab comes to the front and from time to time while it is there. */

@@ -26,6 +26,7 @@ import {
   metadataProvider
 } from './document';
 import { onnxIcon } from './icon';
+import { StartLink } from './link';
 import { LabSettings } from './settings';
 import { viewerTranslator } from './translate';
 import {
@@ -97,6 +98,8 @@ function makeServices(
   stateDB: IStateDB | null
 ): IOnnxServices {
   const trans = translator.load('onnx_autodoc');
+  // Now: Lab writes its own address before the document is there.
+  const link = new StartLink();
   // Not in the tracker's namespace: restoring drops what it does not know there.
   const stateKey = (key: string): string => `onnx-autodoc-view:${key}`;
   return {
@@ -106,6 +109,7 @@ function makeServices(
     settings: new LabSettings(),
     theme: () => themes?.theme ?? '',
     themeChanged: themes?.themeChanged ?? null,
+    takeLink: path => link.take(path),
     loadState: key => stateDB?.fetch(stateKey(key)) ?? Promise.resolve(null),
     saveState: (key, state) => {
       stateDB

@@ -28,6 +28,8 @@ export interface IOnnxServices {
   /** Remembered state of a view. Null: nothing is remembered. */
   loadState(key: string): Promise<unknown>;
   saveState(key: string, state: object): void;
+  /** The fragment of the address that opened this file, once; else empty. */
+  takeLink(path: string): string;
 }
 
 /** The main area of a document: the React viewer over the server's analysis. */

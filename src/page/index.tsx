@@ -4,7 +4,7 @@ import * as React from 'react';
 import { createRoot } from 'react-dom/client';
 import { BundleProvider, readBundle } from '../providers/bundle';
 import { problemOf } from '../providers/provider';
-import { Viewer } from '../viewer';
+import { readView, Viewer, type IViewerHandle } from '../viewer';
 import { embeddedLayoutEngine } from '../embed/engine';
 
 /** Bytes of base64 text. */
@@ -17,11 +17,19 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+function pageLink(view: string): string {
+  const address = new URL(window.location.href);
+  address.hash = view;
+  return address.href;
+}
+
 async function start(host: HTMLElement): Promise<void> {
   const data = document.getElementById('autodoc-model')?.textContent ?? '';
   const bundle = await readBundle(bytesOf(data));
   const dark = window.matchMedia('(prefers-color-scheme: dark)');
   const root = createRoot(host);
+  const state = await readView(window.location.hash);
+  let handle: IViewerHandle | null = null;
   const draw = (): void => {
     document.documentElement.setAttribute(
       'data-jp-theme-light',
@@ -32,11 +40,22 @@ async function start(host: HTMLElement): Promise<void> {
         provider={provider}
         makeLayoutEngine={embeddedLayoutEngine}
         theme={dark.matches ? 'dark' : 'light'}
+        state={state}
+        linkTo={pageLink}
+        onReady={next => {
+          handle = next;
+        }}
       />
     );
   };
   const provider = new BundleProvider(bundle);
   dark.addEventListener('change', draw);
+  // A link pasted over the page's own address changes nothing but the fragment.
+  window.addEventListener('hashchange', () => {
+    void readView(window.location.hash).then(
+      view => view && handle?.setState(view)
+    );
+  });
   draw();
 }
 

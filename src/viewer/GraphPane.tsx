@@ -2,6 +2,7 @@ import * as React from 'react';
 import { useDocument, useSession, useTrans, useView } from './context';
 import type { ISurfaceStrings } from './graph/api';
 import { Legend } from './legend/Legend';
+import { Notes } from './notes/Notes';
 import { RootContext } from './root';
 import { EmptyGraph } from './states/Failure';
 import type { ITranslate } from './translate';
@@ -73,6 +74,7 @@ export function GraphPane(props: { theme: string }): JSX.Element {
       <div ref={host} className="oad-GraphHost" />
       {model.nodeCount === 0 && <EmptyGraph />}
       {overlay && <Legend />}
+      <Notes />
     </div>
   );
 }

@@ -30,10 +30,12 @@ export function Help(): JSX.Element | null {
   const rows: (readonly [string, readonly string[]])[] = [
     ...singles.map(action => [action.label(trans), action.keys] as const),
     [trans.__('Go to a stored view'), ['1 – 9']],
-    [trans.__('Store the view'), ['Shift+1 – 9']],
+    [trans.__('Store the view'), ['Ctrl+1 – 9', 'Shift+1 – 9']],
     [trans.__('Move between boxes (focus in the graph)'), ['← → ↑ ↓']],
     [trans.__('Zoom'), ['Ctrl+wheel']],
-    [trans.__('Select more'), ['Shift+click']]
+    [trans.__('Zoom to an area'), ['Ctrl+drag']],
+    [trans.__('Select more'), ['Shift+click', 'Shift+drag']],
+    [trans.__('Context menu'), ['Shift+F10']]
   ];
   return (
     <div
@@ -66,7 +68,9 @@ export function Help(): JSX.Element | null {
             <dt>{label}</dt>
             <dd>
               {keys.map(key => (
-                <kbd key={key}>{key.replace('ArrowLeft', '←')}</kbd>
+                <kbd key={key}>
+                  {key.replace('ArrowLeft', '←').replace('ArrowRight', '→')}
+                </kbd>
               ))}
             </dd>
           </div>

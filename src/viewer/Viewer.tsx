@@ -29,7 +29,13 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
   const width = useWidth(root);
   useRemember(session, props.onStateChange);
   useReports(session, props);
-  const { onReady } = props;
+  const { onReady, linkTo } = props;
+  React.useEffect(() => {
+    if (session) {
+      session.linkTo = linkTo ?? null;
+      session.store.set({ linkable: linkTo !== undefined });
+    }
+  }, [session, linkTo]);
   const ready = React.useRef(onReady);
   ready.current = onReady;
   React.useEffect(() => {

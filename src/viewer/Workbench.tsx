@@ -5,6 +5,7 @@ import { GraphPane } from './GraphPane';
 import { Help } from './Help';
 import { Inspector } from './inspector/Inspector';
 import { KpiStrip } from './kpi/KpiStrip';
+import { Menu } from './menu/Menu';
 import { Outline } from './outline/Outline';
 import { WidthContext } from './root';
 import { isShown, NARROW, setPanels } from './session/panels';
@@ -32,6 +33,7 @@ export function Workbench(props: { theme: string }): JSX.Element {
       <Middle theme={props.theme} />
       <Drawer />
       <Help />
+      <Menu />
     </div>
   );
 }

@@ -79,6 +79,8 @@ export interface IViewerProps {
   readonly onReady?: (handle: IViewerHandle) => void;
   /** Ids of the selected nodes after each change, see `selectedNodes`. */
   readonly onSelection?: (nodes: number[]) => void;
+  /** The address that opens this model with a view; `view` is written into it as it is. */
+  readonly linkTo?: (view: string) => string;
   /** After the overlay changed. */
   readonly onOverlay?: (overlay: OverlayId | null) => void;
   /** The model's name and a one-line summary, when known. */

@@ -6,6 +6,7 @@ export type {
   IViewerProps,
   IViewerSettings
 } from './api';
+export { readView } from './state/link';
 export { isOverlayId } from './overlays';
 export type { IUserValues, OverlayId } from './overlays';
 export { IDENTITY } from './translate';

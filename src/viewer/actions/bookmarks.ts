@@ -1,3 +1,4 @@
+import { recallView, storeView } from '../session/bookmarks';
 import type { IAction } from './types';
 
 const SLOTS = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
@@ -8,22 +9,15 @@ const recalls = SLOTS.map((slot): IAction => ({
   label: trans => trans.__('Go to view %1', slot),
   keys: [slot],
   enabled: state => Object.hasOwn(state.bookmarks, slot),
-  run: ({ session: { store, stage } }) =>
-    stage.surface?.setCamera(store.get().bookmarks[slot], true)
+  run: ({ session }) => void recallView(session, slot)
 }));
 
-/** Shift and a digit store the view. */
+/** Ctrl and a digit store the view; with Shift where the browser keeps Ctrl for its tabs. */
 const stores = SLOTS.map((slot): IAction => ({
   id: `store-view-${slot}`,
   label: trans => trans.__('Store the view as %1', slot),
-  keys: [`Shift+${slot}`],
-  run: ({ session: { store, stage } }) => {
-    const camera = stage.camera;
-    if (camera) {
-      const { bookmarks } = store.get();
-      store.set({ bookmarks: { ...bookmarks, [slot]: camera } });
-    }
-  }
+  keys: [`Ctrl+${slot}`, `Shift+${slot}`],
+  run: ({ session }) => storeView(session, slot)
 }));
 
 export const bookmarks: readonly IAction[] = [...recalls, ...stores];

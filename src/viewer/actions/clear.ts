@@ -1,15 +1,21 @@
+import { endTrace } from '../session/trace';
 import { NOTHING, NO_SEARCH } from '../state/types';
 import type { IAction } from './types';
 
+/** One thing at a time, what lies on top first. */
 export const clear: IAction = {
   id: 'clear',
-  label: trans => trans.__('Clear search and selection'),
+  label: trans => trans.__('End the trace, clear search and selection'),
   keys: ['Escape'],
   global: true,
   run: ({ session, root }) => {
-    const { help, search } = session.store.get();
-    if (help) {
-      session.store.set({ help: false });
+    const { help, menu, trace, brush, search } = session.store.get();
+    if (help || menu) {
+      session.store.set({ help: false, menu: null });
+    } else if (trace) {
+      endTrace(session);
+    } else if (brush) {
+      session.store.set({ brush: null });
     } else if (search.query) {
       session.store.set({ search: NO_SEARCH });
     } else {

@@ -1,11 +1,14 @@
+import { remember } from '../session/places';
 import type { IAction } from './types';
 
 export const collapseAll: IAction = {
   id: 'collapse-all',
   label: trans => trans.__('Collapse all'),
   keys: ['Shift+E'],
-  run: ({ session }) =>
+  run: ({ session }) => {
+    remember(session);
     void session.stage
       .change(view => view.collapseAll())
-      .then(() => session.stage.surface?.fit(true))
+      .then(() => session.stage.surface?.fit(true));
+  }
 };

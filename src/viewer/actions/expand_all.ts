@@ -1,3 +1,4 @@
+import { remember } from '../session/places';
 import type { IAction } from './types';
 
 /** More boxes than this are no picture any more; the rest stays closed. */
@@ -7,6 +8,8 @@ export const expandAll: IAction = {
   id: 'expand-all',
   label: trans => trans.__('Expand all'),
   keys: ['E'],
-  run: ({ session }) =>
-    void session.stage.change(view => view.expandAll(MAX_BOXES))
+  run: ({ session }) => {
+    remember(session);
+    void session.stage.change(view => view.expandAll(MAX_BOXES));
+  }
 };

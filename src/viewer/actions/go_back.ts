@@ -2,7 +2,7 @@ import type { IAction } from './types';
 
 export const goBack: IAction = {
   id: 'go-back',
-  label: trans => trans.__('Back to the last selection'),
+  label: trans => trans.__('Back to the last selection or view'),
   keys: ['Backspace', 'Alt+ArrowLeft'],
   enabled: state => state.back.length > 0,
   run: ({ session }) => session.goBack()

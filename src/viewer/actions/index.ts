@@ -2,18 +2,26 @@ import { actualSize } from './actual_size';
 import { bookmarks } from './bookmarks';
 import { clear } from './clear';
 import { collapseAll } from './collapse_all';
+import { copyLink } from './copy_link';
 import { copyName } from './copy_name';
+import { copyTag } from './copy_tag';
 import { nextOverlayAction } from './next_overlay';
 import { expandAll } from './expand_all';
+import { exportActions } from './exports';
 import { find } from './find';
 import { findNext } from './find_next';
 import { findPrevious } from './find_previous';
 import { fit } from './fit';
+import { fitSelection } from './fit_selection';
 import { focusGraph } from './focus_graph';
 import { goBack } from './go_back';
+import { goForward } from './go_forward';
 import { help } from './help';
+import { hide, showHidden, showOnly } from './hide';
 import { locate } from './locate';
 import { reload } from './reload';
+import { selectSame } from './select_same';
+import { traceAncestors, traceDescendants, tracePaths } from './trace';
 import { toggleGroup, toggleGroupDeep } from './toggle_group';
 import { toggleNames } from './toggle_names';
 import {
@@ -23,6 +31,7 @@ import {
   toggleLayers,
   toggleOutline
 } from './toggle_panels';
+import { showInTable } from './show_in_table';
 import { toggleScale } from './toggle_scale';
 import { toggleWeights } from './toggle_weights';
 import type { IAction, IActionContext } from './types';
@@ -36,10 +45,14 @@ export const ACTIONS: readonly IAction[] = [
   ...[find, findNext, findPrevious],
   ...[fit, actualSize, zoomIn, zoomOut],
   ...[toggleGroup, toggleGroupDeep, expandAll, collapseAll],
-  ...[locate, goBack, clear, copyName],
+  ...[locate, goBack, goForward, clear, selectSame, fitSelection],
+  ...[traceAncestors, traceDescendants, tracePaths],
+  ...[hide, showOnly, showHidden, showInTable],
+  ...[copyName, copyTag, copyLink],
   ...[nextOverlayAction, toggleScale, toggleNames, toggleWeights],
   ...[toggleOutline, toggleInspector, toggleLayers],
   ...[toggleDiagnostics, toggleDims, focusGraph],
+  ...exportActions,
   ...[reload, help],
   ...bookmarks
 ];

@@ -1,10 +1,13 @@
+import { SCALE_MODES } from '../../core/scale';
 import type { IAction } from './types';
 
 export const toggleScale: IAction = {
   id: 'toggle-scale',
-  label: trans => trans.__('Linear or logarithmic colours'),
+  label: trans => trans.__('Linear, logarithmic or ranked colours'),
   keys: ['L'],
   enabled: state => state.overlay !== null,
-  run: ({ session: { store } }) =>
-    store.set({ logScale: !store.get().logScale })
+  run: ({ session: { store } }) => {
+    const at = SCALE_MODES.indexOf(store.get().scale);
+    store.set({ scale: SCALE_MODES[(at + 1) % SCALE_MODES.length] });
+  }
 };

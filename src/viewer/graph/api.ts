@@ -51,6 +51,10 @@ export interface ISurfaceCallbacks {
   onSelect(entity: number | null, how: { additive: boolean }): void;
   /** Double-click, chevron or Enter: groups expand or collapse, nodes show their details. */
   onActivate(entity: number, how: { recursive: boolean }): void;
+  /** Cards and nodes in a rectangle that was drawn with Shift. */
+  onSelectArea?(entities: readonly number[], how: { additive: boolean }): void;
+  /** Esc; false = the key goes on to the host. Absent: as a click on the ground. */
+  onEscape?(): boolean;
   /** A click on a wire, an input or output pill, a stub or a port. */
   onSelectTensor(tensor: number): void;
   onHover(what: IHover): void;

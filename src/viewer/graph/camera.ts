@@ -151,6 +151,19 @@ export function boxRect(scene: IScene, box: number): IRect {
   };
 }
 
+/** The smallest rectangle around some; none gives an empty one. */
+export function around(rects: readonly IRect[]): IRect {
+  const least = (values: number[]): number =>
+    values.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = (values: number[]): number =>
+    values.reduce((a, b) => Math.max(a, b), -Infinity);
+  const x = least(rects.map(r => r.x));
+  const y = least(rects.map(r => r.y));
+  const w = most(rects.map(r => r.x + r.w)) - x;
+  const h = most(rects.map(r => r.y + r.h)) - y;
+  return rects.length > 0 ? { x, y, w, h } : { x: 0, y: 0, w: 0, h: 0 };
+}
+
 /** The smallest move in world units that brings a rectangle's top left part into view. */
 export function shiftInto(
   c: ICamera,

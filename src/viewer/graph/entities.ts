@@ -1,5 +1,6 @@
 /** Entities and the boxes that stand for them in one scene. */
 import { BoxKind, type IScene } from '../../core/types';
+import { around, boxRect, type IRect } from './camera';
 
 /** The box of the entity itself, not of a group that hides it; -1 = none. */
 export function exactBox(scene: IScene, entity: number): number {
@@ -20,4 +21,15 @@ export function visibleBoxes(
   entities: readonly number[]
 ): number[] {
   return [...new Set(entities.map(e => scene.boxOf(e)))].filter(b => b >= 0);
+}
+
+/** The rectangle around what shows the entities or hides them; null when nothing does. */
+export function boxesRect(
+  scene: IScene,
+  entities: readonly number[]
+): IRect | null {
+  const boxes = visibleBoxes(scene, entities);
+  return boxes.length > 0
+    ? around(boxes.map(box => boxRect(scene, box)))
+    : null;
 }

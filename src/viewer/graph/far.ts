@@ -1,4 +1,5 @@
 /** The picture from afar on a canvas: boxes by colour, wires in one stroke, titles of groups. */
+import type { ILit } from '../../core/lit';
 import { BoxKind } from '../../core/types';
 import type { ICamera } from './api';
 import {
@@ -29,7 +30,12 @@ export interface IMarks {
   readonly hits: ReadonlySet<number>;
 }
 
+/** How much is left of what does not belong to a trace. */
+const DIMMED = 0.18;
+
 export class FarLayer {
+  /** Boxes and wires of a trace; null = there is none. */
+  lit: ILit | null = null;
   private drawing: IDrawing | null = null;
   private index: SceneIndex | null = null;
   /** Open and closed groups, parents first. */
@@ -78,12 +84,15 @@ export class FarLayer {
       ? this.groups.filter(b => this.isLarge(b, camera.k, rect))
       : this.index.boxesIn(rect);
     this.drawPanels(ctx, visible, camera.k, palette);
+    ctx.globalAlpha = this.lit ? DIMMED : 1;
     if (crowded) {
       this.drawMerged(ctx, camera.k, rect, palette);
     } else {
       this.drawEdges(ctx, this.index.edgesIn(rect), camera.k, palette);
       this.drawBoxes(ctx, visible, camera.k, palette);
     }
+    ctx.globalAlpha = 1;
+    this.drawLit(ctx, rect, camera.k, palette);
     this.drawHits(ctx, rect, camera.k, palette, marks);
     ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
     const { drawing, index } = this;
@@ -92,6 +101,22 @@ export class FarLayer {
 
   private kind(box: number): BoxKind {
     return this.drawing!.scene.boxKind[box];
+  }
+
+  /** What belongs to a trace, over the rest. */
+  private drawLit(
+    ctx: CanvasRenderingContext2D,
+    rect: IRect,
+    k: number,
+    palette: IPalette
+  ): void {
+    const { lit, index } = this;
+    if (lit && index) {
+      const edges = index.edgesIn(rect).filter(e => lit.edges[e]);
+      this.drawEdges(ctx, edges, k, palette, '--oad-accent');
+      const boxes = index.boxesIn(rect).filter(b => lit.boxes[b]);
+      this.drawBoxes(ctx, boxes, k, palette);
+    }
   }
 
   /** A group in view that can be seen from so far away. */
@@ -128,11 +153,12 @@ export class FarLayer {
     ctx: CanvasRenderingContext2D,
     edges: readonly number[],
     k: number,
-    palette: IPalette
+    palette: IPalette,
+    color = '--oad-edge'
   ): void {
     const { scene } = this.drawing!;
     const p = scene.edgePoints;
-    ctx.strokeStyle = palette.color('--oad-edge');
+    ctx.strokeStyle = palette.color(color);
     ctx.lineWidth = Math.max(1.25, 0.8 / k);
     ctx.beginPath();
     for (const e of edges) {

@@ -141,7 +141,12 @@ export class Interaction implements IPointerSink {
     if (onContextMenu) {
       event.preventDefault();
       const box = this.boxAt(at);
-      onContextMenu(box >= 0 ? this.describe(box) : null, {
+      const tensor = box < 0 ? this.tensorAt(at) : -1;
+      if (box >= 0) {
+        this.actor.setCursor(box, false);
+      }
+      const wire = tensor >= 0 ? { kind: 'tensor' as const, id: tensor } : null;
+      onContextMenu(box >= 0 ? this.describe(box) : wire, {
         x: event.clientX,
         y: event.clientY
       });
@@ -153,6 +158,32 @@ export class Interaction implements IPointerSink {
   }
 
   bandDone(from: IPoint, to: IPoint): void {
+    this.actor.fly(fitRect(this.areaOf(from, to), this.actor.view, 4));
+  }
+
+  /** Nodes and closed groups whose middle lies in the rectangle. */
+  areaDone(from: IPoint, to: IPoint): void {
+    const { scene, index, callbacks } = this.actor;
+    const area = this.areaOf(from, to);
+    const inside = (box: number): boolean => {
+      const x = scene!.boxX[box] + scene!.boxW[box] / 2 - area.x;
+      const y = scene!.boxY[box] + scene!.boxH[box] / 2 - area.y;
+      return (
+        scene!.boxKind[box] <= BoxKind.Group &&
+        x >= 0 &&
+        y >= 0 &&
+        x <= area.w &&
+        y <= area.h
+      );
+    };
+    const boxes = scene && index ? index.boxesIn(area).filter(inside) : [];
+    const entities = boxes
+      .sort((a, b) => a - b)
+      .map(box => scene!.boxEntity[box]);
+    callbacks.onSelectArea?.(entities, { additive: true });
+  }
+
+  private areaOf(from: IPoint, to: IPoint): IRect {
     const { camera, view } = this.actor;
     const a = toWorld(
       camera,
@@ -166,8 +197,7 @@ export class Interaction implements IPointerSink {
       Math.max(from.x, to.x),
       Math.max(from.y, to.y)
     );
-    const area: IRect = { x: a.x, y: a.y, w: b.x - a.x, h: b.y - a.y };
-    this.actor.fly(fitRect(area, view, 4));
+    return { x: a.x, y: a.y, w: b.x - a.x, h: b.y - a.y };
   }
 
   private keyDown(event: KeyboardEvent): void {
@@ -206,6 +236,9 @@ export class Interaction implements IPointerSink {
       case 'menu':
         return this.menuAtCursor();
       case 'clear':
+        if (actor.callbacks.onEscape) {
+          return actor.callbacks.onEscape();
+        }
         actor.setCursor(-1, false);
         actor.callbacks.onSelect?.(null, { additive: false });
         return true;

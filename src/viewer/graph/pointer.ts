@@ -11,17 +11,24 @@ export interface IPointerSink {
   click(at: IPoint, event: MouseEvent): void;
   doubleClick(at: IPoint, event: MouseEvent): void;
   menu(at: IPoint, event: MouseEvent): void;
-  /** The rubber band while Ctrl+dragging, null = let go of. */
+  /** The rubber band while dragging with Ctrl or Shift, null = let go of. */
   band(from: IPoint, to: IPoint | null): void;
   bandDone(from: IPoint, to: IPoint): void;
+  /** The same with Shift: what lies in it is to be selected. */
+  areaDone(from: IPoint, to: IPoint): void;
 }
 
 /** Pixels a pointer may wander and still click; a finger is less steady. */
 const SLOP = 4;
 const TOUCH_SLOP = 10;
 const WHEEL_LINE = 16;
+/** Milliseconds that a finger rests to open the menu. */
+const LONG_PRESS = 500;
+/** Milliseconds and pixels between the taps of a double tap. */
+const DOUBLE_TAP = 320;
+const TAP_REACH = 28;
 
-type Gesture = 'none' | 'press' | 'pan' | 'band' | 'pinch';
+type Gesture = 'none' | 'press' | 'pan' | 'band' | 'area' | 'pinch' | 'held';
 
 export class PointerInput {
   private readonly abort = new AbortController();
@@ -31,6 +38,10 @@ export class PointerInput {
   private last: IPoint = { x: 0, y: 0 };
   private spread = 0;
   private moved = false;
+  private hold: ReturnType<typeof setTimeout> | null = null;
+  private tap: { at: IPoint; time: number } | null = null;
+  /** Whether the last press came from a finger, whose double taps and long presses are ours. */
+  private byTouch = false;
 
   constructor(
     private readonly host: HTMLElement,
@@ -51,8 +62,8 @@ export class PointerInput {
     on('pointerup', e => this.pointerUp(e));
     on('pointercancel', e => this.pointerUp(e));
     on('pointerleave', () => this.gesture === 'none' && sink.hover(null));
-    on('dblclick', e => sink.doubleClick(this.at(e), e));
-    on('contextmenu', e => sink.menu(this.at(e), e), false);
+    on('dblclick', e => !this.byTouch && sink.doubleClick(this.at(e), e));
+    on('contextmenu', e => this.contextMenu(e), false);
     on('wheel', e => this.wheel(e), false);
   }
 
@@ -61,12 +72,45 @@ export class PointerInput {
     return (
       this.gesture === 'pan' ||
       this.gesture === 'pinch' ||
-      this.gesture === 'band'
+      this.gesture === 'band' ||
+      this.gesture === 'area'
     );
   }
 
   dispose(): void {
+    this.letGo();
     this.abort.abort();
+  }
+
+  /** Some browsers make a long press a secondary click, some leave it to the page. */
+  private contextMenu(event: MouseEvent): void {
+    if (this.gesture === 'held') {
+      event.preventDefault();
+      return;
+    }
+    this.letGo();
+    if (this.byTouch && this.gesture === 'press') {
+      this.gesture = 'held';
+    }
+    this.sink.menu(this.at(event), event);
+  }
+
+  private letGo(): void {
+    if (this.hold !== null) {
+      clearTimeout(this.hold);
+      this.hold = null;
+    }
+  }
+
+  private startHold(event: PointerEvent): void {
+    this.letGo();
+    this.hold = setTimeout(() => {
+      this.hold = null;
+      if (this.gesture === 'press' && !this.moved) {
+        this.gesture = 'held';
+        this.sink.menu(this.at(event), event);
+      }
+    }, LONG_PRESS);
   }
 
   private at(event: MouseEvent): IPoint {
@@ -81,7 +125,9 @@ export class PointerInput {
     const at = this.at(event);
     this.down.set(event.pointerId, at);
     this.last = at;
+    this.byTouch = event.pointerType === 'touch';
     if (this.down.size === 2) {
+      this.letGo();
       this.gesture = 'pinch';
       this.spread = this.pinch().spread;
       this.last = this.pinch().middle;
@@ -89,8 +135,12 @@ export class PointerInput {
     }
     this.start = at;
     this.moved = false;
-    this.gesture =
-      (event.ctrlKey || event.metaKey) && event.button === 0 ? 'band' : 'press';
+    const band = event.ctrlKey || event.metaKey ? 'band' : 'area';
+    const modified = event.ctrlKey || event.metaKey || event.shiftKey;
+    this.gesture = modified && event.button === 0 ? band : 'press';
+    if (this.byTouch) {
+      this.startHold(event);
+    }
   }
 
   private pointerMove(event: PointerEvent): void {
@@ -108,6 +158,7 @@ export class PointerInput {
       Math.hypot(at.x - this.start.x, at.y - this.start.y) > slop
     ) {
       this.moved = true;
+      this.letGo();
       // Only now: a captured pointer would take clicks away from the elements.
       this.host.setPointerCapture?.(event.pointerId);
     }
@@ -122,6 +173,7 @@ export class PointerInput {
         this.sink.hover(null);
         break;
       case 'band':
+      case 'area':
         if (this.moved) {
           this.sink.band(this.start, at);
         }
@@ -139,6 +191,7 @@ export class PointerInput {
     }
     const at = this.at(event);
     const gesture = this.gesture;
+    this.letGo();
     if (gesture === 'pinch') {
       // The finger that stays goes on panning.
       const rest = [...this.down.values()][0];
@@ -148,14 +201,30 @@ export class PointerInput {
     }
     this.gesture = 'none';
     const cancelled = event.type === 'pointercancel';
-    if (gesture === 'band') {
+    if (gesture === 'band' || gesture === 'area') {
       this.sink.band(this.start, null);
       if (this.moved && !cancelled) {
-        this.sink.bandDone(this.start, at);
+        this.sink[gesture === 'band' ? 'bandDone' : 'areaDone'](this.start, at);
         return;
       }
     }
-    if (!this.moved && !cancelled && event.button === 0) {
+    if (!this.moved && !cancelled && event.button === 0 && gesture !== 'held') {
+      this.click(at, event);
+    }
+  }
+
+  /** A click or, with a finger, perhaps the second tap of two. */
+  private click(at: IPoint, event: PointerEvent): void {
+    const before = this.tap;
+    const second =
+      this.byTouch &&
+      before !== null &&
+      event.timeStamp - before.time < DOUBLE_TAP &&
+      Math.hypot(at.x - before.at.x, at.y - before.at.y) < TAP_REACH;
+    this.tap = second ? null : { at, time: event.timeStamp };
+    if (second) {
+      this.sink.doubleClick(at, event);
+    } else {
       this.sink.click(at, event);
     }
   }

@@ -1,4 +1,5 @@
 /** Draws one frame: elements or canvas by zoom, marks, overview. Holds no state of the reader's. */
+import type { ILit } from '../../core/lit';
 import type { IScene } from '../../core/types';
 import type { ICamera, ISurfaceStrings } from './api';
 import { boxRect, intersects, type ISize, visibleRect } from './camera';
@@ -47,6 +48,8 @@ export class Renderer {
     if (this.drawing?.scene !== drawing.scene || !this.index) {
       this.index = new SceneIndex(drawing.scene);
       this.links = new Links(drawing.scene);
+      // Boxes have other numbers in another scene.
+      this.setLit(null);
     }
     if (this.heldFocus()) {
       // The element goes away now; the frame gives the focus to the one that takes its place.
@@ -57,6 +60,13 @@ export class Renderer {
     this.far.setDrawing(drawing, this.index);
     this.svg.setDrawing(drawing, this.index);
     this.mapDirty = true;
+  }
+
+  /** What stays bright while the rest is dimmed; null = nothing is dimmed. */
+  setLit(lit: ILit | null): void {
+    this.stage.root.classList.toggle('oad-tracing', lit !== null);
+    this.svg.setLit(lit);
+    this.far.lit = lit;
   }
 
   /** The theme's colours are read again at the next frame. */

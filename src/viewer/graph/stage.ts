@@ -78,8 +78,8 @@ export class Stage {
     }
   }
 
-  announce(text: string): void {
-    if (this.live.textContent !== text) {
+  announce(text: string | null): void {
+    if (text !== null && this.live.textContent !== text) {
       this.live.textContent = text;
     }
   }

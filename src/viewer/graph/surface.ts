@@ -1,5 +1,7 @@
 /** The drawing surface: one imperative scene inside one host element. */
+import type { ILit } from '../../core/lit';
 import type { IGraphModel, IScene, ITree } from '../../core/types';
+import { groupState } from './announce';
 import {
   DEFAULT_DETAILS,
   DEFAULT_STRINGS,
@@ -31,7 +33,7 @@ import type { SceneIndex } from './grid';
 import { type IActor, Interaction } from './interaction';
 import type { Links } from './links';
 import { TITLE_BAR } from './metrics';
-import { entityAt, exactBox, visibleBoxes } from './entities';
+import { boxesRect, entityAt, exactBox, visibleBoxes } from './entities';
 import { Minimap } from './minimap';
 import { Flight, Rest } from './motion';
 import { ScenePaint } from './paint';
@@ -129,9 +131,8 @@ export class GraphSurface implements IActor {
         this._camera
       );
     }
-    if (how.anchorEntity !== undefined) {
-      this.announceGroup(how.anchorEntity);
-    }
+    const { drawing } = this.renderer;
+    this.stage.announce(groupState(drawing, how.anchorEntity, this.strings));
   }
 
   setOverlay(overlay: IOverlay | null): void {
@@ -157,6 +158,12 @@ export class GraphSurface implements IActor {
   setSelection(entities: readonly number[]): void {
     this.selected = entities;
     this.mark();
+  }
+
+  /** Dims all but these boxes and wires of the present scene; null = dims nothing. */
+  setLit(lit: ILit | null): void {
+    this.renderer.setLit(lit);
+    this.schedule();
   }
 
   /** A tensor to keep bright; null = none. */
@@ -209,6 +216,14 @@ export class GraphSurface implements IActor {
     this.setCamera({ x: whole.x, y: whole.y, k }, animate);
   }
 
+  /** Brings these, or what hides them, into view as large as they fit. */
+  fitEntities(entities: readonly number[]): void {
+    const area = this.scene && boxesRect(this.scene, entities);
+    if (area) {
+      this.setCamera(fitRect(area, this.view, 1.5), true);
+    }
+  }
+
   zoom(factor: number): void {
     const at = { x: this.view.w / 2, y: this.view.h / 2 };
     this.fly(zoomAt(this._camera, this.view, at, this._camera.k * factor));
@@ -230,8 +245,6 @@ export class GraphSurface implements IActor {
     this.minimap?.dispose();
     this.stage.dispose();
   }
-
-  // ---------------------------------------------------------------- for the interaction
 
   get root(): HTMLElement {
     return this.stage.root;
@@ -301,8 +314,6 @@ export class GraphSurface implements IActor {
   titleShift(box: number): number {
     return this.renderer.svg.titleShift(box);
   }
-
-  // ---------------------------------------------------------------- inside
 
   private makeCards(model: IGraphModel, tree: ITree): void {
     const cards = new Cards(model, tree, this.details, this.strings);
@@ -385,17 +396,6 @@ export class GraphSurface implements IActor {
     if (dx !== 0 || dy !== 0) {
       this.auto = null;
       this.apply(this.clamped({ x: c.x + dx, y: c.y + dy, k: c.k }));
-    }
-  }
-
-  private announceGroup(entity: number): void {
-    const { scene, strings } = this;
-    const { drawing } = this.renderer;
-    const box = scene ? exactBox(scene, entity) : -1;
-    if (box >= 0 && drawing && scene) {
-      const state =
-        scene.boxKind[box] === 2 ? strings.expanded : strings.collapsed;
-      this.stage.announce(`${boxName(drawing, box, strings)}, ${state}`);
     }
   }
 

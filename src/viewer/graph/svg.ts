@@ -1,4 +1,5 @@
 /** The elements of the scene in view: made and dropped by tiles, redrawn when the detail changes. */
+import type { ILit } from '../../core/lit';
 import { BoxKind } from '../../core/types';
 import type { ICamera, ISurfaceStrings } from './api';
 import type { IRect, ISize } from './camera';
@@ -46,6 +47,7 @@ export class SvgLayer {
   private index: SceneIndex | null = null;
   private cover: IRect | null = null;
   private key = 0;
+  private lit: ILit | null = null;
   private cursor = -1;
   /** One labelled edge a wire: the widest place. */
   private labelEdge: ReadonlySet<number> = new Set();
@@ -86,6 +88,18 @@ export class SvgLayer {
   /** How far the title of a drawn open group stands from its panel's left side. */
   titleShift(box: number): number {
     return this.titles.get(box)?.shift ?? 0;
+  }
+
+  /** Marks what belongs to a trace; the style sheet dims the rest. */
+  setLit(lit: ILit | null): void {
+    this.lit = lit;
+    for (const [box, element] of this.boxElements) {
+      element.classList.toggle('oad-lit', lit?.boxes[box] === 1);
+    }
+    for (const [edge, { line, label }] of this.edgeElements) {
+      line.classList.toggle('oad-lit', lit?.edges[edge] === 1);
+      label?.classList.toggle('oad-lit', lit?.edges[edge] === 1);
+    }
   }
 
   /** The element that Tab reaches, when it is drawn. */
@@ -210,7 +224,8 @@ export class SvgLayer {
     const { scene } = d;
     const kind = scene.boxKind[box];
     const g = svgElement('g');
-    g.setAttribute('class', `oad-box oad-${KIND_CLASS[kind]}`);
+    const lit = this.lit?.boxes[box] ? ' oad-lit' : '';
+    g.setAttribute('class', `oad-box oad-${KIND_CLASS[kind]}${lit}`);
     g.setAttribute('data-box', String(box));
     g.setAttribute(
       'transform',
@@ -256,6 +271,10 @@ export class SvgLayer {
           line: this.makeEdge(edge),
           label: this.makeLabel(edge)
         };
+        if (this.lit?.edges[edge]) {
+          drawn.line.classList.add('oad-lit');
+          drawn.label?.classList.add('oad-lit');
+        }
         this.edgeElements.set(edge, drawn);
         fresh.append(drawn.line);
         if (drawn.label) {

@@ -4,6 +4,7 @@ import { setPanels } from '../session/panels';
 import { Icon } from '../ui/Icon';
 import { GroupInspector } from './GroupInspector';
 import { ModelInspector } from './ModelInspector';
+import { MultiInspector } from './MultiInspector';
 import { NodeInspector } from './NodeInspector';
 import { TensorInspector } from './TensorInspector';
 
@@ -12,6 +13,7 @@ export function Inspector(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const selection = useView(state => state.selection);
+  const several = useView(state => state.also.length > 0);
   return (
     <aside
       className="oad-Panel oad-Inspector"
@@ -33,14 +35,19 @@ export function Inspector(): JSX.Element {
       <div
         className="oad-Panel-body"
         key={
-          selection.kind === 'none'
-            ? 'none'
+          selection.kind === 'none' || several
+            ? selection.kind
             : `${selection.kind}${selection.id}`
         }
       >
-        {selection.kind === 'node' && <NodeInspector node={selection.id} />}
-        {selection.kind === 'group' && <GroupInspector group={selection.id} />}
-        {selection.kind === 'tensor' && (
+        {several && selection.kind !== 'none' && <MultiInspector />}
+        {!several && selection.kind === 'node' && (
+          <NodeInspector node={selection.id} />
+        )}
+        {!several && selection.kind === 'group' && (
+          <GroupInspector group={selection.id} />
+        )}
+        {!several && selection.kind === 'tensor' && (
           <TensorInspector tensor={selection.id} />
         )}
         {selection.kind === 'none' && <ModelInspector />}

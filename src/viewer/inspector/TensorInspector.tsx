@@ -2,7 +2,9 @@ import * as React from 'react';
 import { formatBytes, formatExact, TENSOR_KIND } from '../../core';
 import { useDocument, useTrans } from '../context';
 import { brief } from '../ui/text';
+import { CopyButton } from '../ui/CopyButton';
 import { tensorBytes } from './bytes';
+import { lifetimeOf } from './lifetime';
 import { Fact, Facts, Section, Some, Title } from './parts';
 import { consumersOf, NodeLink } from './tensors';
 
@@ -20,6 +22,7 @@ export function TensorInspector({ tensor }: { tensor: number }): JSX.Element {
   const bytes = tensorBytes(model, tensor);
   const producer = model.tensorProducer[tensor];
   const consumers = consumersOf(model, tensor);
+  const life = lifetimeOf(model, tensor);
   const isOutput = model.payload.tensors.outputs.includes(tensor);
   return (
     <>
@@ -47,10 +50,40 @@ export function TensorInspector({ tensor }: { tensor: number }): JSX.Element {
             ? formatBytes(bytes)
             : `${formatBytes(bytes)} (${formatExact(bytes)})`}
         </Fact>
+        {life && (
+          <Fact label={trans.__('Lifetime')}>
+            {life.first < 0
+              ? trans.__(
+                  'from the start to step %1 of %2',
+                  formatExact(life.last + 1),
+                  formatExact(life.steps)
+                )
+              : trans.__(
+                  'step %1 to %2 of %3',
+                  formatExact(life.first + 1),
+                  formatExact(life.last + 1),
+                  formatExact(life.steps)
+                )}
+          </Fact>
+        )}
         {isOutput && (
           <Fact label={trans.__('Role')}>{trans.__('model output')}</Fact>
         )}
       </Facts>
+      <div className="oad-State-row">
+        <CopyButton
+          label={trans.__('Copy name, type, shape and size')}
+          caption={trans.__('Copy')}
+          text={() =>
+            [
+              model.tensorName(tensor),
+              model.dtypeText(tensor),
+              model.shapeText(tensor),
+              ...(bytes === null ? [] : [formatExact(bytes, 'B')])
+            ].join('\t')
+          }
+        />
+      </div>
       <Section title={trans.__('Producer')}>
         {producer >= 0 ? (
           <NodeLink model={model} node={producer} />

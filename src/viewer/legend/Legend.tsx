@@ -1,8 +1,14 @@
 import * as React from 'react';
+import type { ScaleMode } from '../../core';
 import { useSession, useTrans, useView } from '../context';
+import { runAction, actionById } from '../actions';
 import { OVERLAYS, type IOverlayDefinition } from '../overlays';
-import { rampOf } from '../overlays/ramp';
 import { overlayText } from '../overlays/painted';
+import { rampOf } from '../overlays/ramp';
+import { entityName, selectionOf } from '../session/entities';
+import type { ITranslate } from '../translate';
+import { brief } from '../ui/text';
+import { Brush } from './Brush';
 
 const STOPS = 8;
 
@@ -12,22 +18,31 @@ function gradient(dark: boolean): string {
   return `linear-gradient(to right, ${stops.join(', ')})`;
 }
 
-/** What the colours mean: the ramp with its ends, and the way to spread it. */
+function scaleName(scale: ScaleMode, trans: ITranslate): string {
+  return {
+    linear: trans.__('linear'),
+    log: trans.__('log'),
+    rank: trans.__('rank')
+  }[scale];
+}
+
+/** What the colours mean: histogram with brush, ramp with its ends, scale, heaviest boxes. */
 export function Legend(): JSX.Element | null {
   const trans = useTrans();
-  const { store } = useSession();
+  const session = useSession();
   const overlay = useView(state => state.overlay);
   const range = useView(state => state.range);
   const dark = useView(state => state.dark);
-  const logScale = useView(state => state.logScale);
+  const scale = useView(state => state.scale);
+  const brush = useView(state => state.brush);
   const tree = useView(state => state.document?.tree);
-  if (overlay === null || range === null) {
+  const [open, setOpen] = React.useState(false);
+  if (overlay === null || range === null || !tree) {
     return null;
   }
   const definition: IOverlayDefinition = OVERLAYS[overlay];
-  const known = Number.isFinite(range.max);
-  // The linear ramp starts at zero, whatever the smallest value is.
-  const low = logScale ? range.min : 0;
+  const text = (value: number): string => overlayText(definition, value);
+  const next = actionById('toggle-scale');
   return (
     <div
       className="oad-Legend"
@@ -39,23 +54,29 @@ export function Legend(): JSX.Element | null {
         <button
           type="button"
           className="oad-Legend-scale"
-          aria-pressed={logScale}
-          title={`${trans.__('Linear or logarithmic colours')} (L)`}
-          onClick={() => store.set({ logScale: !logScale })}
+          title={`${trans.__('Linear, logarithmic or ranked colours')} (L)`}
+          onClick={() => next && runAction(next, { session, root: null })}
         >
-          {logScale ? trans.__('log') : trans.__('linear')}
+          {scaleName(scale, trans)}
         </button>
       </div>
-      {known ? (
+      {Number.isFinite(range.whole.max) ? (
         <>
+          <Brush
+            range={range}
+            brush={brush}
+            color={rampOf(dark).color}
+            text={text}
+            onChange={span => session.store.set({ brush: span })}
+          />
           <div
             className="oad-Legend-ramp"
             style={{ background: gradient(dark) }}
             aria-hidden="true"
           />
           <div className="oad-Legend-ends">
-            <span>{overlayText(definition, low)}</span>
-            <span>{overlayText(definition, range.max)}</span>
+            <span>{text(range.low)}</span>
+            <span>{text(range.max)}</span>
           </div>
         </>
       ) : (
@@ -66,6 +87,36 @@ export function Legend(): JSX.Element | null {
           <span className="oad-Hatch" aria-hidden="true" />
           {trans._n('%1 box unknown', '%1 boxes unknown', range.unknown)}
         </div>
+      )}
+      {range.top.length > 1 && (
+        <>
+          <button
+            type="button"
+            className="oad-Legend-scale oad-Legend-more"
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+          >
+            {trans._n('Heaviest box', 'Heaviest %1', range.top.length)}
+          </button>
+          {open && (
+            <ol className="oad-Legend-top">
+              {range.top.map(({ entity, value }) => (
+                <li key={entity}>
+                  <button
+                    type="button"
+                    className="oad-Jump"
+                    onClick={() =>
+                      session.select(selectionOf(tree.model, entity), 'reveal')
+                    }
+                  >
+                    <bdi>{brief(entityName(tree, entity), 60)}</bdi>
+                  </button>
+                  <span className="oad-Number">{text(value)}</span>
+                </li>
+              ))}
+            </ol>
+          )}
+        </>
       )}
     </div>
   );

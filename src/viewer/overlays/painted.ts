@@ -1,5 +1,6 @@
 /** An overlay over the boxes of one scene: values of what is visible decide the range of colours. */
-import { createScale } from '../../core/scale';
+import { createScale, histogram } from '../../core/scale';
+import type { ISpan, ScaleMode } from '../../core/scale';
 import { BoxKind, type IScene, type ITree } from '../../core/types';
 import { formatBytes, formatCount } from '../../core/units';
 import type { IOverlay } from '../graph/api';
@@ -12,41 +13,72 @@ export interface IPainted {
   readonly range: IRange;
 }
 
+export interface ILook {
+  readonly scale: ScaleMode;
+  readonly dark: boolean;
+  /** The colours are spread over these values only; cards outside it are quiet. */
+  readonly brush?: ISpan | null;
+}
+
+/** Bars of the legend's histogram. */
+const BINS = 24;
+/** How many of the heaviest boxes are named. */
+const TOP = 10;
+/** The start of the ramp is for what costs nothing: what costs least lies a little above it. */
+const LEAST = 0.02;
+
 /** Contrasts show at every level, because only visible boxes count. */
 export function paintedOverlay(
   definition: IOverlayDefinition,
   scene: IScene,
   tree: ITree,
-  look: { readonly logScale: boolean; readonly dark: boolean }
+  look: ILook
 ): IPainted {
-  const values = visibleValues(scene, entity => definition.value(tree, entity));
-  const scale = createScale(values, look.logScale ? 'log' : 'linear');
+  const entities = visibleEntities(scene);
+  const values = entities.map(entity => definition.value(tree, entity));
+  const whole = createScale(values, look.scale);
+  const brush = look.brush ?? null;
+  const scale = brush ? createScale(values, look.scale, brush) : whole;
+  const position = (value: number): number => {
+    if (value === 0 || (brush && (value < brush.low || value > brush.high))) {
+      return 0;
+    }
+    const at = scale.position(value);
+    return value > 0 ? Math.max(LEAST, at) : at;
+  };
+  const top = entities
+    .map((entity, i) => ({ entity, value: values[i] }))
+    .filter(({ value }) => value > 0)
+    .sort((a, b) => b.value - a.value || a.entity - b.entity)
+    .slice(0, TOP);
   return {
     overlay: {
-      value: entity => scale.position(definition.value(tree, entity)),
+      value: entity => position(definition.value(tree, entity)),
       ...rampOf(look.dark),
       text: entity => overlayText(definition, definition.value(tree, entity))
     },
     range: {
       min: scale.min,
       max: scale.max,
-      unknown: values.filter(value => Number.isNaN(value)).length
+      low: scale.value(0),
+      unknown: values.filter(value => Number.isNaN(value)).length,
+      whole,
+      bins: [...histogram(whole, values, BINS)],
+      top
     }
   };
 }
 
-function visibleValues(
-  scene: IScene,
-  valueOf: (entity: number) => number
-): number[] {
-  const values: number[] = [];
+/** Nodes and closed groups. */
+function visibleEntities(scene: IScene): number[] {
+  const entities: number[] = [];
   for (let box = 0; box < scene.boxCount; box++) {
     const kind = scene.boxKind[box];
     if (kind === BoxKind.Node || kind === BoxKind.Group) {
-      values.push(valueOf(scene.boxEntity[box]));
+      entities.push(scene.boxEntity[box]);
     }
   }
-  return values;
+  return entities;
 }
 
 /** `118 M MACs`, `3.21 MB`, `—`. */

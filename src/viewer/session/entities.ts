@@ -19,6 +19,14 @@ export function entityOf(
   }
 }
 
+/** A node's name, or its operator where it has none; a group's label. */
+export function entityName(tree: ITree, entity: number): string {
+  const { model } = tree;
+  return entity < model.nodeCount
+    ? model.nodeName(entity) || model.opType(entity)
+    : tree.groupLabel[entity - model.nodeCount];
+}
+
 export function selectionOf(model: IGraphModel, entity: number): Selection {
   return entity < model.nodeCount
     ? { kind: 'node', id: entity }
@@ -101,4 +109,8 @@ export function recall(tree: ITree, record: ISelectionRecord): Selection {
   }
   const id = by[record.kind]();
   return id < 0 ? NOTHING : { kind: record.kind, id };
+}
+
+export function sameList(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((item, i) => item === b[i]);
 }

@@ -21,17 +21,21 @@ function gather(tree: ITree, entity: number, into: Set<number>): void {
   }
 }
 
-/** Ids of the selected nodes, ascending. A tensor selects none. */
-export function nodesOf(state: IViewerState): number[] {
-  const { document, selection, also } = state;
+/** Nodes of the entities, those of groups at any depth, each once, ascending. */
+export function nodesBelow(tree: ITree, entities: readonly number[]): number[] {
   const found = new Set<number>();
-  if (document) {
-    const first = entityOf(document.model, selection);
-    for (const entity of first === null ? also : [first, ...also]) {
-      gather(document.tree, entity, found);
-    }
+  for (const entity of entities) {
+    gather(tree, entity, found);
   }
   return [...found].sort((a, b) => a - b);
+}
+
+/** Ids of the selected nodes, ascending. A tensor selects none. */
+export function nodesOf({ document, selection, also }: IViewerState): number[] {
+  const first = document ? entityOf(document.model, selection) : null;
+  return document
+    ? nodesBelow(document.tree, first === null ? also : [first, ...also])
+    : [];
 }
 
 export function selectNodes(session: Session, nodes: readonly number[]): void {

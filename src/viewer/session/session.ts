@@ -2,6 +2,7 @@
 
 import type { ILayoutEngine } from '../../core/layout/engine';
 import { decode } from '../../core/model';
+import { Rebinder } from '../../core/rebind';
 import { buildTree } from '../../core/tree';
 import type { IReportProvider } from '../../providers/provider';
 import { isAbort, problemOf } from '../../providers/provider';
@@ -35,6 +36,9 @@ import { Stage } from './stage';
 
 const NONE: readonly number[] = [];
 
+/** How long sizes must rest before the model is analysed with them, in milliseconds. */
+const SETTLE = 800;
+
 /** What to do to the picture when something is selected. */
 export type Follow = 'none' | 'focus' | 'reveal';
 
@@ -44,6 +48,8 @@ export class Session {
   readonly stage: Stage;
   private _loading: AbortController | null = null;
   private _restore: ISnapshot;
+  private _rebinder: Rebinder | null = null;
+  private _settle: ReturnType<typeof setTimeout> | null = null;
 
   constructor(
     readonly provider: IReportProvider,
@@ -64,6 +70,7 @@ export class Session {
       onHover: () => undefined,
       onCameraChange: () => this.onCameraChange?.(),
       onContextMenu: (what, at) => openMenu(this, what, at),
+      onEscape: () => false,
       onSelectArea: (entities, how) => selectAll(this, entities, how.additive)
     };
     this.stage = new Stage(this.store, settings, callbacks, makeEngine);
@@ -72,6 +79,9 @@ export class Session {
   /** Set by the owner; for sentences that actions write into files. */
   trans: ITranslate = IDENTITY;
 
+  /** The address for a view's text; null where the host has none. */
+  linkTo: ((view: string) => string) | null = null;
+
   /** Numbers of the host's own; they outlive a new analysis. */
   userValues: IUserValues | null = null;
 
@@ -79,6 +89,9 @@ export class Session {
   onCameraChange: (() => void) | null = null;
 
   dispose(): void {
+    if (this._settle !== null) {
+      clearTimeout(this._settle);
+    }
     this._loading?.abort();
     this._loading = null;
     this.stage.dispose();
@@ -125,6 +138,38 @@ export class Session {
     this._loading = null;
     const { document } = this.store.get();
     this.store.set({ load: { status: document ? 'ready' : 'cancelled' } });
+  }
+
+  /** True when other sizes show at once, without another analysis. */
+  get canPreview(): boolean {
+    return this._rebinder !== null;
+  }
+
+  /**
+   * Shows the numbers under other sizes at once, from the expressions of the payload; the full analysis
+   * follows when the sizes rest. False where only an analysis can tell.
+   */
+  async preview(bindings: Readonly<Record<string, number>>): Promise<boolean> {
+    const { document } = this.store.get();
+    const payload = document && this._rebinder?.rebind(bindings);
+    if (!payload) {
+      return false;
+    }
+    this._loading?.abort();
+    this._loading = null;
+    const kept = this.snapshot();
+    this.store.set({ bindings, assume: false });
+    if (this._settle !== null) {
+      clearTimeout(this._settle);
+    }
+    if (!this.provider.fixedDims) {
+      this._settle = setTimeout(() => {
+        this._settle = null;
+        void this.load();
+      }, SETTLE);
+    }
+    await this._take(payload, kept, false);
+    return true;
   }
 
   /** Gives symbols their values and analyses again. */
@@ -266,7 +311,15 @@ export class Session {
     }
   }
 
-  private async _take(payload: GraphPayload, kept: ISnapshot): Promise<void> {
+  /** `analysed`: the payload came from an analysis, not from the expressions of an earlier one. */
+  private async _take(
+    payload: GraphPayload,
+    kept: ISnapshot,
+    analysed = true
+  ): Promise<void> {
+    if (analysed) {
+      this._rebinder = Rebinder.of(payload);
+    }
     const model = decode(payload);
     const document: IDocument = { model, tree: buildTree(model) };
     const { tree } = document;

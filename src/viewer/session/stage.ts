@@ -1,6 +1,8 @@
 /** Between the state and the picture: owns the graph view and drives the drawing surface. */
 
 import type { ILayoutEngine } from '../../core/layout/engine';
+import { withAncestors } from '../../core/hidden';
+import { litOf } from '../../core/lit';
 import type { IGraphView, IScene } from '../../core/types';
 import type { IViewerSettings } from '../api';
 import type { ICamera, ICardDetails, ISurfaceCallbacks } from '../graph/api';
@@ -11,7 +13,7 @@ import { OVERLAYS } from '../overlays';
 import { paintedOverlay } from '../overlays/painted';
 import type { IStore } from '../state/store';
 import type { IDocument, IViewerState } from '../state/types';
-import { entityOf } from './entities';
+import { entityOf, sameList } from './entities';
 import { makeView } from './view';
 
 /** How a document is first shown. */
@@ -19,6 +21,8 @@ export interface IShowOptions {
   /** Groups to open; the view's own choice when absent. */
   readonly open?: readonly number[];
   readonly camera?: ICamera;
+  /** Entities to leave out. */
+  readonly hidden?: readonly number[];
 }
 
 export class Stage {
@@ -28,6 +32,10 @@ export class Stage {
   private _document: IDocument | null = null;
   private _drawn: IViewerState | null = null;
   private _camera: ICamera | null = null;
+  private _open: { scene: IScene | null; groups: readonly number[] } = {
+    scene: null,
+    groups: []
+  };
   private _covered = 0;
   /** The entity that the view was moved to last. */
   private _followed: number | null = null;
@@ -50,9 +58,13 @@ export class Stage {
     return this._surface?.camera ?? this._camera;
   }
 
-  /** Groups that are open now. */
-  openGroups(): number[] {
-    return this._view?.openGroups() ?? [];
+  /** Groups that are open now; the same list while the picture is the same. */
+  openGroups(): readonly number[] {
+    const scene = this._view?.scene ?? null;
+    if (this._open.scene !== scene) {
+      this._open = { scene, groups: this._view?.openGroups() ?? [] };
+    }
+    return this._open.groups;
   }
 
   isOpen(group: number): boolean {
@@ -102,9 +114,13 @@ export class Stage {
     );
     this._view = view;
     this._document = document;
-    await (how.open
-      ? view.restore(how.open)
+    const { open, hidden } = how;
+    await (open
+      ? view.restore(open, hidden)
       : view.initial(this._settings.boxBudget));
+    if (!open && hidden?.length) {
+      await view.setHidden(hidden);
+    }
     if (this._view !== view) {
       return;
     }
@@ -203,16 +219,12 @@ export class Stage {
       return false;
     }
     const { nodeCount } = tree.model;
-    let group =
-      entity < nodeCount
-        ? tree.nodeParent[entity]
-        : tree.groupParent[entity - nodeCount];
-    for (; group >= 0; group = tree.groupParent[group]) {
-      if (!this.isOpen(group)) {
-        return true;
-      }
-    }
-    return false;
+    const [own, ...around] = withAncestors(tree, entity);
+    const gone = new Set(this._store.get().hidden);
+    return (
+      gone.has(own) ||
+      around.some(one => gone.has(one) || !this.isOpen(one - nodeCount))
+    );
   }
 
   private _details(): ICardDetails {
@@ -229,6 +241,10 @@ export class Stage {
       return;
     }
     const { model, tree } = this._document;
+    const hidden = this._view.hidden();
+    if (!sameList(hidden, this._store.get().hidden)) {
+      this._store.set({ hidden });
+    }
     // Colours first: the new boxes are then drawn once, in their final colours.
     this._paint();
     this._surface.setScene(this._view.scene, model, tree, how);
@@ -261,13 +277,21 @@ export class Stage {
         state.selection.kind === 'tensor' ? state.selection.id : null
       );
     }
-    if (changed('search')) {
+    if (changed('trace')) {
+      this._light(state);
+    }
+    if (changed('search', 'pointed')) {
+      const { pointed } = state;
       const { hits, at } = state.search;
-      surface.setHighlights(hits, hits[at] ?? null);
+      if (pointed.length > 0) {
+        surface.setHighlights(pointed, pointed.length > 1 ? null : pointed[0]);
+      } else {
+        surface.setHighlights(hits, hits[at] ?? null);
+      }
     }
     if (
       before !== null &&
-      changed('overlay', 'userValues', 'logScale', 'dark')
+      changed('overlay', 'userValues', 'scale', 'brush', 'dark')
     ) {
       this._paint();
     }
@@ -276,20 +300,31 @@ export class Stage {
     }
   }
 
+  /** Dims what does not belong to the trace. */
+  private _light({ trace }: IViewerState): void {
+    const scene = this._view?.scene;
+    const lit =
+      trace && scene && this._document
+        ? litOf(this._document.tree, scene, trace.trace)
+        : null;
+    this._surface?.setLit(lit);
+  }
+
   /** Cards changed their contents: lay the same groups out again. */
   private _resize(): void {
     const document = this._document;
     const open = this.openGroups();
+    const { hidden } = this._store.get();
     const camera = this.camera ?? undefined;
     this._surface?.setDetails(this._details());
     if (document) {
-      void this.show(document, { open, camera });
+      void this.show(document, { open, camera, hidden });
     }
   }
 
   /** Values of the visible cards decide the range, so that contrasts show at every level. */
   private _paint(): void {
-    const { overlay, logScale } = this._store.get();
+    const { overlay, scale, brush, dark } = this._store.get();
     const scene = this._view?.scene;
     if (!overlay || !scene || !this._document) {
       this._surface?.setOverlay(null);
@@ -297,8 +332,7 @@ export class Stage {
       return;
     }
     const { tree } = this._document;
-    const { dark } = this._store.get();
-    const look = { logScale, dark };
+    const look = { scale, dark, brush };
     const painted = paintedOverlay(OVERLAYS[overlay], scene, tree, look);
     this._surface?.setOverlay(painted.overlay);
     this._store.set({ range: painted.range });

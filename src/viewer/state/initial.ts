@@ -1,4 +1,5 @@
 import type { IViewerSettings } from '../api';
+import { DEFAULT_TABLE } from './table';
 import type { IViewerState } from './types';
 import { DEFAULT_PANELS, NOTHING, NO_SEARCH } from './types';
 
@@ -10,22 +11,30 @@ export function initialState(settings: IViewerSettings): IViewerState {
     selection: NOTHING,
     also: [],
     back: [],
+    forward: [],
+    hidden: [],
+    trace: null,
+    menu: null,
     overlay: null,
     userValues: 0,
-    logScale: settings.logScale,
+    scale: settings.logScale ? 'log' : 'linear',
+    brush: null,
     range: null,
     dark: false,
     showNames: settings.showNames,
     showWeights: settings.showWeights,
     search: NO_SEARCH,
+    pointed: [],
     panels: DEFAULT_PANELS,
-    table: { sort: '', descending: true, filter: '', op: '' },
+    table: DEFAULT_TABLE,
     severity: '',
     bindings: {},
     assume: settings.assumeDims,
     outlineOpen: new Set(),
     bookmarks: {},
+    linkable: false,
     fileChanged: false,
+    notice: '',
     help: false,
     announcement: ''
   };

@@ -44,6 +44,39 @@ describe('reading a snapshot back', () => {
     });
   });
 
+  test('the flag of before becomes a scale; a scale wins', () => {
+    expect(readSnapshot({ version: 1, logScale: true }).scale).toBe('log');
+    expect(readSnapshot({ version: 1, logScale: false }).scale).toBe('linear');
+    expect(
+      readSnapshot({ version: 1, logScale: true, scale: 'rank' }).scale
+    ).toBe('rank');
+    expect(readSnapshot({ version: 1, scale: 'cubic' })).toEqual(NONE);
+  });
+
+  test('stored views keep what is sound', () => {
+    const view = { x: 1, y: 2, k: 3, open: ['a', 7], overlay: 'macs', z: 1 };
+    expect(
+      readSnapshot({ version: 1, bookmarks: { 1: view, 2: { x: 1 } } })
+    ).toEqual({
+      version: 1,
+      bookmarks: { 1: { x: 1, y: 2, k: 3, open: ['a'], overlay: 'macs' } }
+    });
+  });
+
+  test.each([
+    [[0, 3, 7, 7], true],
+    [[0, 3, 7], false],
+    [[3, 0], false],
+    [[-1, 0], false],
+    [[0.5, 1], false],
+    [new Array(30_000).fill(1), false],
+    ['01', false]
+  ])('hidden ranges %j are read: %s', (ranges, sound) => {
+    const hidden = { of: 'sha256:0', ranges };
+    const found = readSnapshot({ version: 1, hidden });
+    expect(found).toEqual(sound ? { ...NONE, hidden } : NONE);
+  });
+
   test('a key called __proto__ pollutes nothing', () => {
     const text = '{"version": 1, "bindings": {"__proto__": 5}}';
     const { bindings } = readSnapshot(JSON.parse(text));

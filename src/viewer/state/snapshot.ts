@@ -1,29 +1,42 @@
 /** What is remembered of a view between sessions, and reading it back without trust. */
 
+import { SCALE_MODES, type ScaleMode } from '../../core/scale';
 import { isOverlayId, type OverlayId } from '../overlays';
 import type { ICamera } from '../graph/api';
 import type { ISelectionRecord } from '../session/entities';
-import type { IPanels, ITableState, PanelMode } from './types';
+import type { IBookmark, IPanels, ITableState, PanelMode } from './types';
+import { readTable } from './table';
 import { DEFAULT_PANELS, DRAWER_TABS } from './types';
 
 export const SNAPSHOT_VERSION = 1;
+
+/** Longer lists than this are no list that a view wrote. */
+const MOST_ITEMS = 20_000;
+
+/** Hidden entities of one file: `from, to` pairs of ids, good only for the same file. */
+export interface IHiddenRecord {
+  /** The model's identity. */
+  readonly of: string;
+  readonly ranges: readonly number[];
+}
 
 /** All parts are optional: what is missing keeps its default. */
 export interface ISnapshot {
   readonly version: number;
   readonly overlay?: OverlayId | null;
-  readonly logScale?: boolean;
+  readonly scale?: ScaleMode;
   readonly showNames?: boolean;
   readonly showWeights?: boolean;
   readonly panels?: IPanels;
   readonly table?: ITableState;
   readonly bindings?: Readonly<Record<string, number>>;
   readonly assume?: boolean;
-  readonly bookmarks?: Readonly<Record<string, ICamera>>;
+  readonly bookmarks?: Readonly<Record<string, IBookmark>>;
   readonly selection?: ISelectionRecord;
   /** Paths of the open groups. */
   readonly open?: readonly string[];
   readonly camera?: ICamera;
+  readonly hidden?: IHiddenRecord;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -82,18 +95,6 @@ function panels(value: unknown): IPanels | undefined {
   };
 }
 
-function table(value: unknown): ITableState | undefined {
-  const raw = fields(value);
-  return raw === null
-    ? undefined
-    : {
-        sort: text(raw.sort) ?? '',
-        descending: flag(raw.descending) ?? true,
-        filter: text(raw.filter) ?? '',
-        op: text(raw.op) ?? ''
-      };
-}
-
 /** Entries whose value `read` accepts. */
 function entries<V>(
   value: unknown,
@@ -127,7 +128,57 @@ function selection(value: unknown): ISelectionRecord | undefined {
 
 function strings(value: unknown): string[] | undefined {
   return Array.isArray(value)
-    ? value.filter((item): item is string => text(item) !== undefined)
+    ? value
+        .slice(0, MOST_ITEMS)
+        .filter((item): item is string => text(item) !== undefined)
+    : undefined;
+}
+
+function overlay(value: unknown): OverlayId | null | undefined {
+  return value === null || isOverlayId(value) ? value : undefined;
+}
+
+/** Snapshots of before had a flag for the logarithmic scale. */
+function scale(raw: Fields): ScaleMode | undefined {
+  const logScale = flag(raw.logScale);
+  return (
+    SCALE_MODES.find(mode => mode === raw.scale) ??
+    (logScale === undefined ? undefined : logScale ? 'log' : 'linear')
+  );
+}
+
+function bookmark(value: unknown): IBookmark | undefined {
+  const at = camera(value);
+  const raw = fields(value);
+  if (at === undefined || raw === null) {
+    return undefined;
+  }
+  const open = strings(raw.open);
+  const painted = overlay(raw.overlay);
+  return {
+    ...at,
+    ...(open && { open }),
+    ...(painted !== undefined && { overlay: painted })
+  };
+}
+
+/** Rising pairs of ids, or nothing. */
+function hidden(value: unknown): IHiddenRecord | undefined {
+  const raw = fields(value);
+  const of = text(raw?.of);
+  const ranges = raw?.ranges;
+  const sound =
+    Array.isArray(ranges) &&
+    ranges.length % 2 === 0 &&
+    ranges.length <= MOST_ITEMS &&
+    ranges.every(
+      (id: unknown, i) =>
+        Number.isInteger(id) &&
+        finite(id, 0, 2 ** 31) !== undefined &&
+        (i === 0 || (id as number) >= (ranges[i - 1] as number))
+    );
+  return of !== undefined && sound
+    ? { of, ranges: ranges as number[] }
     : undefined;
 }
 
@@ -139,23 +190,21 @@ export function readSnapshot(value: unknown): ISnapshot {
   }
   const whole: ISnapshot = {
     version: SNAPSHOT_VERSION,
-    overlay:
-      raw.overlay === null || isOverlayId(raw.overlay)
-        ? raw.overlay
-        : undefined,
-    logScale: flag(raw.logScale),
+    overlay: overlay(raw.overlay),
+    scale: scale(raw),
     showNames: flag(raw.showNames),
     showWeights: flag(raw.showWeights),
     panels: panels(raw.panels),
-    table: table(raw.table),
+    table: readTable(raw.table),
     bindings: entries(raw.bindings, item =>
       isBinding(item) ? item : undefined
     ),
     assume: flag(raw.assume),
-    bookmarks: entries(raw.bookmarks, camera),
+    bookmarks: entries(raw.bookmarks, bookmark),
     selection: selection(raw.selection),
     open: strings(raw.open),
-    camera: camera(raw.camera)
+    camera: camera(raw.camera),
+    hidden: hidden(raw.hidden)
   };
   return Object.fromEntries(
     Object.entries(whole).filter(([, part]) => part !== undefined)

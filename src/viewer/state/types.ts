@@ -1,10 +1,19 @@
 /** Everything the viewer's parts share. Ids are those of `core/types.ts`. */
 
-import type { IGraphModel, IGroupTree, IQueryFault } from '../../core';
+import type {
+  IGraphModel,
+  IGroupTree,
+  IQueryFault,
+  IScale,
+  ISpan,
+  ITrace,
+  ScaleMode
+} from '../../core';
 import type { IProgress } from '../../providers/provider';
 import type { Problem } from '../../schema';
-import type { ICamera } from '../graph/api';
+import type { ICamera, IHover } from '../graph/api';
 import type { OverlayId } from '../overlays';
+import type { ITableState } from './table';
 
 export type Selection =
   | { readonly kind: 'none' }
@@ -26,7 +35,14 @@ export interface IDocument {
   readonly tree: IGroupTree;
 }
 
-export const DRAWER_TABS = ['layers', 'diagnostics', 'dims'] as const;
+export const DRAWER_TABS = [
+  'layers',
+  'findings',
+  'memory',
+  'charts',
+  'diagnostics',
+  'dims'
+] as const;
 export type DrawerTab = (typeof DRAWER_TABS)[number];
 
 /** `auto`: the viewer decides by its width and by what is selected. */
@@ -70,21 +86,55 @@ export const NO_SEARCH: ISearch = {
   fault: null
 };
 
-export interface ITableState {
-  /** Column id; empty = graph order. */
-  readonly sort: string;
-  readonly descending: boolean;
-  readonly filter: string;
-  /** Operator type, empty = all. */
-  readonly op: string;
-}
+export type { ISortKey, ITableState } from './table';
 
 /** What the overlay's colours span now. */
 export interface IRange {
   readonly min: number;
   readonly max: number;
+  /** The value at the ramp's start. */
+  readonly low: number;
+  /** The scale of all visible values, without the brush. */
+  readonly whole: IScale;
+  /** Visible boxes by equal parts of that scale. */
+  readonly bins: readonly number[];
+  /** The heaviest visible boxes. */
+  readonly top: readonly { readonly entity: number; readonly value: number }[];
   /** Visible boxes without a number. */
   readonly unknown: number;
+}
+
+/** A stored view. */
+export interface IBookmark extends ICamera {
+  /** Paths of the open groups; absent: as they are. */
+  readonly open?: readonly string[];
+  readonly overlay?: OverlayId | null;
+}
+
+/** Where the reader was: what Back and Forward go through. */
+export interface IPlace {
+  readonly selection: Selection;
+  readonly also: readonly number[];
+  readonly open: readonly number[];
+  readonly hidden: readonly number[];
+  readonly camera: ICamera | null;
+}
+
+export type TraceKind = 'ancestors' | 'descendants' | 'paths';
+
+/** What is followed along the tensors; the rest of the picture is dimmed. */
+export interface ITraceState {
+  readonly kind: TraceKind;
+  /** What it was started from. */
+  readonly names: readonly string[];
+  readonly trace: ITrace;
+}
+
+/** The context menu: what it is about and where it opens, in client coordinates. */
+export interface IMenuState {
+  readonly what: IHover;
+  readonly x: number;
+  readonly y: number;
 }
 
 export interface IViewerState {
@@ -93,18 +143,27 @@ export interface IViewerState {
   readonly selection: Selection;
   /** Entities selected besides `selection` (Shift+click). */
   readonly also: readonly number[];
-  /** Selections to go back to, oldest first. */
-  readonly back: readonly Selection[];
+  /** Places to go back to, oldest first, and forward to, next last. */
+  readonly back: readonly IPlace[];
+  readonly forward: readonly IPlace[];
+  /** Entities left out of the picture; none lies below another. */
+  readonly hidden: readonly number[];
+  readonly trace: ITraceState | null;
+  readonly menu: IMenuState | null;
   readonly overlay: OverlayId | null;
   /** Counts up when the host gives other numbers for the overlay `user`. */
   readonly userValues: number;
-  readonly logScale: boolean;
+  readonly scale: ScaleMode;
+  /** The part of the values that the colours are spread over; null = all. */
+  readonly brush: ISpan | null;
   readonly range: IRange | null;
   /** The host's theme is a dark one. */
   readonly dark: boolean;
   readonly showNames: boolean;
   readonly showWeights: boolean;
   readonly search: ISearch;
+  /** Entities that something outside the picture points at, a chart for example. */
+  readonly pointed: readonly number[];
   readonly panels: IPanels;
   readonly table: ITableState;
   readonly severity: string;
@@ -114,8 +173,12 @@ export interface IViewerState {
   readonly assume: boolean;
   /** Groups that are open in the outline. */
   readonly outlineOpen: ReadonlySet<number>;
-  readonly bookmarks: Readonly<Record<string, ICamera>>;
+  readonly bookmarks: Readonly<Record<string, IBookmark>>;
+  /** The host knows an address for a view. */
+  readonly linkable: boolean;
   readonly fileChanged: boolean;
+  /** Something asked for that could not be done, and why; empty = nothing. */
+  readonly notice: string;
   readonly help: boolean;
   /** For screen readers: the last thing that happened without a visible focus change. */
   readonly announcement: string;

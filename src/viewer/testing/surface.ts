@@ -1,5 +1,6 @@
 /** Stands in for the drawing surface, which needs a real browser: records what it is told. */
 
+import type { ILit } from '../../core/lit';
 import type { IScene } from '../../core/types';
 import type {
   ICamera,
@@ -21,6 +22,8 @@ export class FakeSurface {
   /** Entities brought to the middle, oldest first. */
   readonly zoomed: number[] = [];
   fitted = 0;
+  lit: ILit | null = null;
+  fittedTo: readonly number[] = [];
   disposed = false;
   /** Nothing is drawn. */
   readonly renderer = { drawing: null, index: null };
@@ -46,6 +49,12 @@ export class FakeSurface {
   }
   setTensor(tensor: number | null): void {
     this.tensor = tensor;
+  }
+  setLit(lit: ILit | null): void {
+    this.lit = lit;
+  }
+  fitEntities(entities: readonly number[]): void {
+    this.fittedTo = entities;
   }
   setHighlights(entities: readonly number[], hit: number | null = null): void {
     this.hits = entities;

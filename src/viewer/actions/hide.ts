@@ -1,0 +1,31 @@
+import {
+  hideSelection,
+  selectedEntities,
+  showAll,
+  showOnlySelection
+} from '../session/hide';
+import type { IAction } from './types';
+
+export const hide: IAction = {
+  id: 'hide',
+  label: trans => trans.__('Hide the selection'),
+  keys: ['X'],
+  enabled: state => selectedEntities(state).length > 0,
+  run: ({ session }) => void hideSelection(session)
+};
+
+export const showOnly: IAction = {
+  id: 'show-only',
+  label: trans => trans.__('Show only the selection'),
+  keys: ['Shift+X'],
+  enabled: state => selectedEntities(state).length > 0,
+  run: ({ session }) => void showOnlySelection(session)
+};
+
+export const showHidden: IAction = {
+  id: 'show-hidden',
+  label: trans => trans.__('Show all that is hidden'),
+  keys: ['Z'],
+  enabled: state => state.hidden.length > 0,
+  run: ({ session }) => void showAll(session)
+};

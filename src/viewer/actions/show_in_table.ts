@@ -1,0 +1,20 @@
+import { selectedEntities } from '../session/hide';
+import { nodesOf } from '../session/host';
+import { showTab } from '../session/panels';
+import type { IAction } from './types';
+
+export const showInTable: IAction = {
+  id: 'show-in-table',
+  label: trans => trans.__('Show in the table'),
+  keys: [],
+  enabled: state => selectedEntities(state).length > 0,
+  run: ({ session }) => {
+    // Rows are nodes: of a block, its first.
+    const [first] = nodesOf(session.store.get());
+    const { selection } = session.store.get();
+    if (first !== undefined && selection.kind === 'group') {
+      session.select({ kind: 'node', id: first }, 'none');
+    }
+    showTab(session, 'layers');
+  }
+};

@@ -1,0 +1,148 @@
+import * as React from 'react';
+import { formatBytes, formatExact, TENSOR_KIND } from '../../core';
+import type { IGraphModel, MetricId } from '../../core/types';
+import { useDocument, useTrans, useView } from '../context';
+import { entityName, selectionOf } from '../session/entities';
+import { selectedEntities } from '../session/hide';
+import { nodesBelow } from '../session/host';
+import { brief } from '../ui/text';
+import { tensorBytes } from './bytes';
+import { Costs } from './costs';
+import { Histogram } from './GroupInspector';
+import { Fact, Facts, Jump, Section, Some } from './parts';
+import { useActivationTotal } from './totals';
+
+interface ISum {
+  readonly known: number;
+  /** Nodes without a number. */
+  readonly unknown: number;
+}
+
+/** Sum of a metric over nodes, what is unknown left out and counted. */
+export function sumOf(
+  model: IGraphModel,
+  nodes: readonly number[],
+  metric: MetricId
+): ISum {
+  const values = model.metrics[metric];
+  let known = 0;
+  let unknown = 0;
+  for (const node of nodes) {
+    if (Number.isNaN(values[node])) {
+      unknown++;
+    } else {
+      known += values[node];
+    }
+  }
+  return { known, unknown };
+}
+
+/**
+ * Weights that the nodes read but an earlier node outside is the first to use: they count there, so
+ * no sum over these nodes has them. Each once.
+ */
+export function borrowedWeights(
+  model: IGraphModel,
+  nodes: readonly number[]
+): { readonly count: number; readonly bytes: number } {
+  const own = new Set(nodes);
+  const seen = new Set<number>();
+  let bytes = 0;
+  for (const node of nodes) {
+    const end = model.inputOffsets[node + 1];
+    for (let k = model.inputOffsets[node]; k < end; k++) {
+      const tensor = model.inputs[k];
+      if (
+        tensor >= 0 &&
+        !seen.has(tensor) &&
+        model.tensorKind[tensor] === TENSOR_KIND.initializer &&
+        !own.has(model.consumers[model.consumerOffsets[tensor]])
+      ) {
+        seen.add(tensor);
+        bytes += tensorBytes(model, tensor) ?? 0;
+      }
+    }
+  }
+  return { count: seen.size, bytes };
+}
+
+/** Several things selected: what they are together. */
+export function MultiInspector(): JSX.Element {
+  const trans = useTrans();
+  const { model, tree } = useDocument();
+  const activationTotal = useActivationTotal();
+  const selection = useView(state => state.selection);
+  const also = useView(state => state.also);
+  const document = useView(state => state.document);
+  const { entities, nodes, borrowed, histogram } = React.useMemo(() => {
+    const state = { document, selection, also };
+    const chosen = selectedEntities(state);
+    const below = nodesBelow(tree, chosen);
+    const counts = new Map<string, number>();
+    for (const node of below) {
+      const type = model.opType(node);
+      counts.set(type, (counts.get(type) ?? 0) + 1);
+    }
+    return {
+      entities: chosen,
+      nodes: below,
+      borrowed: borrowedWeights(model, below),
+      histogram: [...counts].sort((a, b) => b[1] - a[1])
+    };
+  }, [model, tree, document, selection, also]);
+  const sum = (id: MetricId): ISum => sumOf(model, nodes, id);
+  return (
+    <>
+      <header className="oad-Inspector-title">
+        <span className="oad-Badge" data-category="group">
+          {trans.__('Selection')}
+        </span>
+        <span className="oad-Inspector-name">
+          {trans._n('%1 box', '%1 boxes', entities.length)}
+        </span>
+      </header>
+      <Facts>
+        <Fact label={trans.__('Nodes')}>
+          {`${formatExact(nodes.length)} / ${formatExact(tree.nodeOrder.length)}`}
+        </Fact>
+        {borrowed.count > 0 && (
+          <Fact
+            label={trans.__('Shared weights')}
+            note={trans.__(
+              'first used outside the selection: they count there, not in the sums below'
+            )}
+          >
+            {`${formatExact(borrowed.count)} (${formatBytes(borrowed.bytes)})`}
+          </Fact>
+        )}
+      </Facts>
+      <Section title={trans.__('Costs together')}>
+        <Costs
+          metrics={model.payload.metrics}
+          activationTotal={activationTotal}
+          valueOf={id => {
+            const { known, unknown } = sum(id);
+            return unknown > 0 && unknown === nodes.length ? Number.NaN : known;
+          }}
+          unknownOf={id => sum(id).unknown}
+        />
+      </Section>
+      <Section title={trans.__('Operators')} count={histogram.length}>
+        <Histogram rows={histogram} />
+      </Section>
+      <Section title={trans.__('Selected')} count={entities.length}>
+        <ul className="oad-Links">
+          <Some items={entities}>
+            {entity => (
+              <li key={entity}>
+                <Jump to={selectionOf(model, entity)}>
+                  <bdi>{brief(entityName(tree, entity), 120)}</bdi>
+                </Jump>
+              </li>
+            )}
+          </Some>
+        </ul>
+      </Section>
+    </>
+  );
+}

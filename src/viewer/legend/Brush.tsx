@@ -1,0 +1,119 @@
+import * as React from 'react';
+import type { ISpan } from '../../core';
+import { useTrans } from '../context';
+import type { IRange } from '../state/types';
+
+/** A drag shorter than this, as a share of the width, is a click: it clears. */
+const LEAST = 0.02;
+/** What an arrow key moves an end by. */
+const STEP = 1 / 24;
+
+const clamp = (at: number): number => Math.max(0, Math.min(1, at));
+
+/** How the visible values spread over the ramp; a drag, or its ends, restrict the colours to a part. */
+export function Brush(props: {
+  range: IRange;
+  brush: ISpan | null;
+  color(position: number): string;
+  text(value: number): string;
+  onChange(span: ISpan | null): void;
+}): JSX.Element {
+  const { range, brush, onChange } = props;
+  const { whole, bins } = range;
+  const trans = useTrans();
+  const frame = React.useRef<HTMLDivElement>(null);
+  const start = React.useRef<number | null>(null);
+  // Between the first and the last value: a linear ramp begins at zero.
+  const first = clamp(whole.position(whole.min));
+  const from = brush ? clamp(whole.position(brush.low)) : 0;
+  const to = brush ? clamp(whole.position(brush.high)) : 1;
+  const most = Math.max(1, ...bins);
+  const set = (a: number, b: number): void => {
+    const [low, high] = [clamp(Math.min(a, b)), clamp(Math.max(a, b))];
+    onChange(
+      high - low < LEAST || (low <= first && high >= 1)
+        ? null
+        : {
+            low: low <= first ? whole.min : whole.value(low),
+            high: high >= 1 ? whole.max : whole.value(high)
+          }
+    );
+  };
+  const at = (event: React.PointerEvent): number => {
+    const box = frame.current!.getBoundingClientRect();
+    return clamp((event.clientX - box.left) / Math.max(1, box.width));
+  };
+  const end = (name: string, position: number, high: boolean): JSX.Element => (
+    <span
+      role="slider"
+      tabIndex={0}
+      className="oad-Brush-end"
+      style={{ left: `${position * 100}%` }}
+      aria-label={name}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round(position * 100)}
+      aria-valuetext={props.text(whole.value(position))}
+      onKeyDown={event => {
+        const step = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
+        if (step !== undefined) {
+          event.preventDefault();
+          event.stopPropagation();
+          set(high ? from : from + step, high ? to + step : to);
+        }
+      }}
+    />
+  );
+  return (
+    <div
+      ref={frame}
+      className="oad-Brush"
+      title={trans.__('Drag to spread the colours over a part; Esc clears')}
+      onPointerDown={event => {
+        if (event.button === 0) {
+          event.currentTarget.setPointerCapture?.(event.pointerId);
+          start.current = at(event);
+        }
+      }}
+      onPointerMove={event => {
+        if (start.current !== null) {
+          set(start.current, at(event));
+        }
+      }}
+      onPointerUp={event => {
+        if (start.current !== null) {
+          set(start.current, at(event));
+          start.current = null;
+        }
+      }}
+      onPointerCancel={() => {
+        start.current = null;
+      }}
+    >
+      <div className="oad-Brush-bars" aria-hidden="true">
+        {bins.map((count, bin) => {
+          const middle = (bin + 0.5) / bins.length;
+          return (
+            <span
+              key={bin}
+              style={{
+                // The root keeps a lone box visible beside a hundred.
+                height: `${Math.sqrt(count / most) * 100}%`,
+                background: props.color(middle),
+                opacity: middle >= from && middle <= to ? 1 : 0.25
+              }}
+            />
+          );
+        })}
+      </div>
+      {brush && (
+        <div
+          className="oad-Brush-span"
+          style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }}
+        />
+      )}
+      {end(trans.__('Lowest value with a colour'), from, false)}
+      {end(trans.__('Highest value with a colour'), to, true)}
+    </div>
+  );
+}

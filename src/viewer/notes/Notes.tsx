@@ -1,0 +1,74 @@
+import * as React from 'react';
+import { formatExact, hiddenNodes } from '../../core';
+import { useDocument, useSession, useTrans, useView } from '../context';
+import { showAll } from '../session/hide';
+import { endTrace } from '../session/trace';
+import type { ITraceState } from '../state/types';
+import type { ITranslate } from '../translate';
+import { brief } from '../ui/text';
+
+/** How many names a sentence bears. */
+const NAMES = 2;
+
+function traceText(
+  { kind, names, trace }: ITraceState,
+  total: number,
+  trans: ITranslate
+): string {
+  const shown = names.slice(0, NAMES).map(name => brief(name, 40));
+  const rest = names.length - shown.length;
+  const more = rest > 0 ? [trans._n('%1 more', '%1 more', rest)] : [];
+  const what = [...shown, ...more].join(', ');
+  const counts = [formatExact(trace.count), formatExact(total)] as const;
+  switch (kind) {
+    case 'ancestors':
+      return trans.__('%1 of %2 nodes lead to %3', ...counts, what);
+    case 'descendants':
+      return trans.__('%1 of %2 nodes come of %3', ...counts, what);
+    default:
+      return trans.__('%1 of %2 nodes lie between %3', ...counts, what);
+  }
+}
+
+/** Over the picture: that it does not show everything, and the way back. */
+export function Notes(): JSX.Element | null {
+  const trans = useTrans();
+  const session = useSession();
+  const { tree } = useDocument();
+  const hidden = useView(state => state.hidden);
+  const trace = useView(state => state.trace);
+  const count = React.useMemo(() => hiddenNodes(tree, hidden), [tree, hidden]);
+  if (hidden.length === 0 && trace === null) {
+    return null;
+  }
+  return (
+    <div className="oad-Notes">
+      {trace && (
+        <div className="oad-Note">
+          <bdi>{traceText(trace, tree.nodeOrder.length, trans)}</bdi>
+          <button
+            type="button"
+            className="oad-Jump"
+            title={`${trans.__('End the trace')} (Esc)`}
+            onClick={() => endTrace(session)}
+          >
+            {trans.__('End')}
+          </button>
+        </div>
+      )}
+      {hidden.length > 0 && (
+        <div className="oad-Note">
+          <span>{trans._n('%1 node hidden', '%1 nodes hidden', count)}</span>
+          <button
+            type="button"
+            className="oad-Jump"
+            title={`${trans.__('Show all that is hidden')} (Z)`}
+            onClick={() => void showAll(session)}
+          >
+            {trans.__('Show all')}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}

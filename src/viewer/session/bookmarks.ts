@@ -1,0 +1,38 @@
+/** Stored views: camera, open blocks, heatmap. */
+
+import { groupKeys, groupsOf, sameList } from './entities';
+import { remember } from './places';
+import type { Session } from './session';
+
+export function storeView(session: Session, slot: string): void {
+  const { bookmarks, overlay, document } = session.store.get();
+  const { camera } = session.stage;
+  if (!camera || !document) {
+    return;
+  }
+  const open = groupKeys(document.tree, session.stage.openGroups());
+  session.store.set({
+    bookmarks: { ...bookmarks, [slot]: { ...camera, open, overlay } },
+    announcement: session.trans.__('View %1 is stored.', slot)
+  });
+}
+
+export async function recallView(
+  session: Session,
+  slot: string
+): Promise<void> {
+  const { bookmarks, document } = session.store.get();
+  if (!document || !Object.hasOwn(bookmarks, slot)) {
+    return;
+  }
+  const { open, overlay, x, y, k } = bookmarks[slot];
+  remember(session);
+  if (overlay !== undefined) {
+    session.store.set({ overlay });
+  }
+  const groups = open && groupsOf(document.tree, open);
+  if (groups && !sameList(groups, session.stage.openGroups())) {
+    await session.stage.change(view => view.restore(groups));
+  }
+  session.stage.surface?.setCamera({ x, y, k }, true);
+}

@@ -1,0 +1,92 @@
+/** Leaving parts out of the picture. */
+
+import { othersOf } from '../../core';
+import type { IDocument, IViewerState } from '../state/types';
+import type { IHiddenRecord } from '../state/snapshot';
+import { entityOf } from './entities';
+import { remember } from './places';
+import type { Session } from './session';
+
+/** Pairs beyond this are not remembered. */
+const MOST_PAIRS = 10_000;
+
+/** The selected nodes and groups. */
+export function selectedEntities(
+  state: Pick<IViewerState, 'document' | 'selection' | 'also'>
+): number[] {
+  const { document, selection, also } = state;
+  const first = document ? entityOf(document.model, selection) : null;
+  return [...(first === null ? [] : [first]), ...also];
+}
+
+async function hide(
+  session: Session,
+  wanted: (document: IDocument) => number[]
+): Promise<void> {
+  const { document } = session.store.get();
+  if (document) {
+    remember(session);
+    const hidden = wanted(document);
+    await session.stage.change(view => view.setHidden(hidden));
+  }
+}
+
+/** Takes the selection out of the picture; what is hidden already stays so. */
+export async function hideSelection(session: Session): Promise<void> {
+  const state = session.store.get();
+  const chosen = selectedEntities(state);
+  if (chosen.length > 0) {
+    await hide(session, () => [...state.hidden, ...chosen]);
+    session.store.set({ selection: { kind: 'none' }, also: [] });
+  }
+}
+
+/** Leaves only the selection, with the groups around it. */
+export async function showOnlySelection(session: Session): Promise<void> {
+  const chosen = selectedEntities(session.store.get());
+  if (chosen.length > 0) {
+    await hide(session, ({ tree }) => othersOf(tree, chosen));
+    session.stage.surface?.fit(true);
+  }
+}
+
+export function showAll(session: Session): Promise<void> {
+  return hide(session, () => []);
+}
+
+/** Hidden entities as they are remembered; undefined when there are none or too many. */
+export function hiddenRecord(
+  { model }: IDocument,
+  hidden: readonly number[]
+): IHiddenRecord | undefined {
+  const ranges: number[] = [];
+  for (const id of [...hidden].sort((a, b) => a - b)) {
+    if (ranges[ranges.length - 1] === id - 1) {
+      ranges[ranges.length - 1] = id;
+    } else {
+      ranges.push(id, id);
+    }
+  }
+  return ranges.length > 0 && ranges.length <= 2 * MOST_PAIRS
+    ? { of: model.payload.model.identity, ranges }
+    : undefined;
+}
+
+/** The entities of a record; none when it is of another file. */
+export function hiddenOf(
+  { model, tree }: IDocument,
+  record: IHiddenRecord | undefined
+): number[] {
+  if (!record || record.of !== model.payload.model.identity) {
+    return [];
+  }
+  const count = model.nodeCount + tree.groupCount;
+  const found: number[] = [];
+  for (let i = 0; i < record.ranges.length; i += 2) {
+    const end = Math.min(record.ranges[i + 1], count - 1);
+    for (let id = record.ranges[i]; id <= end; id++) {
+      found.push(id);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,28 @@
+/** The context menu's place and what it is about. */
+
+import type { IHover } from '../graph/api';
+import { selectionOf } from './entities';
+import { selectedEntities } from './hide';
+import type { Session } from './session';
+
+/** Opens the menu; what it is about becomes the selection unless it is part of it. */
+export function openMenu(
+  session: Session,
+  what: IHover,
+  at: { readonly x: number; readonly y: number }
+): void {
+  const state = session.store.get();
+  if (!state.document) {
+    return;
+  }
+  if (what?.kind === 'tensor') {
+    session.select({ kind: 'tensor', id: what.id });
+  } else if (what && !selectedEntities(state).includes(what.id)) {
+    session.select(selectionOf(state.document.model, what.id));
+  }
+  session.store.set({ menu: { what, ...at } });
+}
+
+export function closeMenu(session: Session): void {
+  session.store.set({ menu: null });
+}

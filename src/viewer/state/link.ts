@@ -1,0 +1,118 @@
+/**
+ * A view as text for the end of an address: the snapshot's JSON, deflated, in the alphabet that
+ * addresses allow. Read back without trust: bounded before and after unpacking, then checked part by
+ * part like any snapshot.
+ */
+
+import type { ISnapshot } from './snapshot';
+import { readSnapshot, SNAPSHOT_VERSION } from './snapshot';
+
+/** Longer addresses are cut or refused by servers, chats and mail programs. */
+export const MOST_CHARACTERS = 7000;
+/** A view unpacks to kilobytes; what unpacks to more is no view. */
+const MOST_BYTES = 1 << 20;
+
+const PREFIX = 'view=';
+
+/** What a link says of a view. Panels, tables and stored views are the reader's own. */
+function shared(snapshot: ISnapshot): ISnapshot {
+  const { overlay, scale, selection, open, camera, hidden } = snapshot;
+  const { bindings, assume } = snapshot;
+  return {
+    version: SNAPSHOT_VERSION,
+    ...{ overlay, scale, selection, open, camera, hidden, bindings, assume }
+  };
+}
+
+async function piped(
+  bytes: Uint8Array<ArrayBuffer>,
+  through: CompressionStream | DecompressionStream,
+  most: number
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const reader = new Blob([bytes]).stream().pipeThrough(through).getReader();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) {
+      break;
+    }
+    length += value.length;
+    if (length > most) {
+      await reader.cancel();
+      return null;
+    }
+    parts.push(value);
+  }
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+function toText(bytes: Uint8Array): string {
+  const raw = Array.from(bytes, byte => String.fromCharCode(byte)).join('');
+  return btoa(raw).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
+}
+
+function toBytes(text: string): Uint8Array<ArrayBuffer> {
+  const raw = atob(text.replace(/-/g, '+').replace(/_/g, '/'));
+  return Uint8Array.from(raw, character => character.charCodeAt(0));
+}
+
+async function packed(snapshot: ISnapshot): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(snapshot));
+  const small = await piped(
+    bytes,
+    new CompressionStream('deflate-raw'),
+    Infinity
+  );
+  return PREFIX + toText(small ?? new Uint8Array(0));
+}
+
+/** `view=…`; `whole` is false when open blocks and what is hidden had to be left out for its length. */
+export async function writeView(
+  snapshot: ISnapshot
+): Promise<{ readonly text: string; readonly whole: boolean }> {
+  const view = shared(snapshot);
+  const text = await packed(view);
+  if (text.length <= MOST_CHARACTERS) {
+    return { text, whole: true };
+  }
+  const { overlay, scale, selection, bindings, assume, version } = view;
+  const brief = { version, overlay, scale, selection, bindings, assume };
+  const less = await packed(brief);
+  return less.length <= MOST_CHARACTERS
+    ? { text: less, whole: false }
+    : { text: await packed({ version, overlay, scale }), whole: false };
+}
+
+/** The view in an address's fragment (`#view=…`); null when there is none that can be read. */
+export async function readView(fragment: string): Promise<ISnapshot | null> {
+  const found = fragment
+    .replace(/^#/, '')
+    .split('&')
+    .find(part => part.startsWith(PREFIX));
+  if (found === undefined || found.length > MOST_CHARACTERS) {
+    return null;
+  }
+  try {
+    const bytes = await piped(
+      toBytes(found.slice(PREFIX.length)),
+      new DecompressionStream('deflate-raw'),
+      MOST_BYTES
+    );
+    if (bytes === null) {
+      return null;
+    }
+    const raw: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return shared(readSnapshot(raw));
+  } catch (error) {
+    // A broken link shows the model as if there were none.
+    console.warn('ONNX Autodoc: the link’s view could not be read', error);
+    return null;
+  }
+}

@@ -1,0 +1,74 @@
+/** How the table is shown: part of the state and of the snapshot. */
+
+/** One column the rows are sorted by. */
+export interface ISortKey {
+  readonly column: string;
+  readonly descending: boolean;
+}
+
+export interface ITableState {
+  /** The first decides, the next where it leaves rows equal; none = graph order. */
+  readonly sort: readonly ISortKey[];
+  /** Words and conditions, see `core/query.ts`. */
+  readonly filter: string;
+  /** Operator type, empty = all. */
+  readonly op: string;
+  /** Rows are blocks with their sums, which open. */
+  readonly grouped: boolean;
+  /** Columns to show; null = the usual ones. */
+  readonly columns: readonly string[] | null;
+}
+
+export const DEFAULT_TABLE: ITableState = {
+  sort: [],
+  filter: '',
+  op: '',
+  grouped: false,
+  columns: null
+};
+
+/** More than there are columns. */
+const MOST = 64;
+
+function text(value: unknown): string {
+  return typeof value === 'string' && value.length <= 10_000 ? value : '';
+}
+
+function sortKeys(raw: Readonly<Record<string, unknown>>): ISortKey[] {
+  const { sort, descending } = raw;
+  if (typeof sort === 'string') {
+    // Snapshots of before had one column.
+    const column = text(sort);
+    return column ? [{ column, descending: descending !== false }] : [];
+  }
+  return (Array.isArray(sort) ? (sort as unknown[]) : [])
+    .slice(0, MOST)
+    .flatMap(item => {
+      const key = (
+        typeof item === 'object' && item !== null ? item : {}
+      ) as Partial<Record<keyof ISortKey, unknown>>;
+      const column = text(key.column);
+      return column ? [{ column, descending: key.descending === true }] : [];
+    });
+}
+
+/** Reads a stored state; what is odd in it gets its default. Undefined for what is none. */
+export function readTable(value: unknown): ITableState | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return undefined;
+  }
+  const raw = value as Readonly<Record<string, unknown>>;
+  const { columns } = raw;
+  return {
+    sort: sortKeys(raw),
+    filter: text(raw.filter),
+    op: text(raw.op),
+    grouped: raw.grouped === true,
+    columns: Array.isArray(columns)
+      ? (columns as unknown[])
+          .slice(0, MOST)
+          .map(text)
+          .filter(id => id)
+      : null
+  };
+}
