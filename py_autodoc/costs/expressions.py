@@ -29,7 +29,7 @@ from py_autodoc.costs.symbolic_peak import peaks
 from py_autodoc.costs.symbolic_view import SymbolicFacts, SymbolicRun, SymbolicSizes, World
 from py_autodoc.graph import bounds
 from py_autodoc.graph.evaluate import Values
-from py_autodoc.graph.model import Model, Node
+from py_autodoc.graph.model import Model, Node, Shape
 from py_autodoc.graph.poly import Monomial, Poly
 
 if TYPE_CHECKING:  # shape inference is slow to import
@@ -102,6 +102,8 @@ class Expressions:
     inplace_conditions: tuple[Condition, ...] = ()
     """What the in-place peak needs besides."""
     reasons: dict[str, str] = field(default_factory=dict)
+    shapes: Sequence[Shape | None] = ()
+    """By tensor, sizes as expressions; empty when there are no expressions."""
 
     def check(self, bindings: Mapping[str, int], in_place: bool = False) -> None:
         """Raises: Invalid when the expressions (the in-place peak) do not hold under these sizes."""
@@ -142,7 +144,17 @@ def expressions(model: Model, types: SymbolicTypes, reference: Reference) -> Exp
     peak = peaks(model, sizes.bytes)
     reasons.update((f"peak_{name}", why) for name, why in peak.reasons.items())
     differ = tuple(Condition("nonzero", Symbolic(p)) for p in peak.differ)
-    return Expressions(types.symbols, types.original, nodes, sums, conditions, peak.found, differ, reasons)
+    return Expressions(
+        types.symbols,
+        types.original,
+        nodes,
+        sums,
+        conditions,
+        peak.found,
+        differ,
+        reasons,
+        types.types.shapes,
+    )
 
 
 def _node(run: SymbolicRun, node: Node, sizes: SymbolicSizes) -> NodeExpressions:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from py_autodoc.costs.expressions import METRICS, SUMMED, Condition, Expressions, NodeExpressions
 from py_autodoc.costs.symbolic import Number, Symbolic, Undecided
 from py_autodoc.costs.symbolic_text import text
-from py_autodoc.graph.model import Model
+from py_autodoc.graph.expr import ExprError, poly, symbols_of
+from py_autodoc.graph.model import Dim, Model, Shape
 from py_autodoc.graph.poly import Atom, FloorDiv, Monomial, Poly, ordered
 from py_autodoc.report.labels import cut, is_constant
 from py_autodoc.report.numbers import NOT_COUNTED
@@ -76,11 +78,12 @@ def _condition_texts(conditions: tuple[Condition, ...]) -> list[str]:
     return [f"{left or '…'} {_SIGNS[relation]}" for left, relation in written]
 
 
-def expression_pool(found: Expressions | None) -> ExpressionPool | None:
-    """What a browser evaluates; None for a model without free sizes."""
+def expression_pool(found: Expressions | None, shapes: Sequence[Shape | None] = ()) -> ExpressionPool | None:
+    """What a browser evaluates; None for a model without free sizes. ``shapes`` hold sizes as expressions."""
     if found is None:
         return None
     pool = _Pool()
+    symbols = frozenset(found.symbols)
     reason: dict[str, str] = {}
     columns: dict[str, list[int]] = {m: [] for m in METRICS}
     for number, node in enumerate(found.nodes):
@@ -100,6 +103,7 @@ def expression_pool(found: Expressions | None) -> ExpressionPool | None:
         dims=[cut(found.original[name]) for name in found.symbols],
         conditions=[pool.condition(c) for c in found.conditions],
         inplace_conditions=[pool.condition(c) for c in found.inplace_conditions],
+        shapes=[_shape(shape, pool, symbols) for shape in shapes],
         trees=pool.trees,
         totals=totals,
         reason=reason,
@@ -131,6 +135,24 @@ def _repeated(node: NodeExpressions, value: Number) -> tuple[Number | None, str]
         return value * node.times, ""
     except Undecided as fault:
         return None, str(fault)
+
+
+def _shape(shape: Shape | None, pool: _Pool, symbols: frozenset[str]) -> list[int]:
+    """The sizes of a shape; empty when none is free."""
+    if shape is None or not any(isinstance(d, str) for d in shape):
+        return []
+    return [_size(d, pool, symbols) for d in shape]
+
+
+def _size(size: Dim, pool: _Pool, symbols: frozenset[str]) -> int:
+    """A size in the pool; -1 where only the data decide it."""
+    if not isinstance(size, str):
+        return pool.add(size)
+    try:
+        value = poly(size)
+    except ExprError:
+        return -1
+    return pool.add(Symbolic(value)) if symbols.issuperset(symbols_of(size)) else -1
 
 
 class _Pool:

@@ -43,11 +43,14 @@ def build_payload(analysis: Analysis) -> GraphPayload:
     ops: _Pool[tuple[str, str, int]] = _Pool()
     nodes = _nodes(analysis, tree, ops)
     dtypes: _Pool[int] = _Pool()
-    shapes: _Pool[Shape | None] = _Pool()
+    # A number may come from several expressions: the pool holds each pair once.
+    shapes: _Pool[tuple[Shape | None, Shape | None]] = _Pool()
+    free = analysis.symbolic.shapes if analysis.symbolic else ()
+    pairs = zip(analysis.types.shapes, free or analysis.types.shapes, strict=True)
     tensors = TensorColumns(
         name=[cut(tensor.name) for tensor in model.tensors],
         dtype=[dtypes[dtype] for dtype in analysis.types.dtypes],
-        shape=[shapes[shape] for shape in analysis.types.shapes],
+        shape=[shapes[pair] for pair in pairs],
         kind=[int(tensor.kind) for tensor in model.tensors],
         producer=[tensor.producer for tensor in model.tensors],
         inputs=list(model.graphs[0].inputs),
@@ -66,12 +69,12 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         diagnostics=sections.diagnostics(analysis.diagnostics),
         ops=[_op(*key) for key in ops],
         dtypes=[dtype_name(dtype) for dtype in dtypes],
-        shapes=[wire_shape(shape) for shape in shapes],
+        shapes=[wire_shape(shape) for shape, _ in shapes],
         graphs=_graphs(model, tree),
         scopes=ScopeColumns(parent=tree.parent, label=tree.label, type=tree.type, origin=tree.origin),
         nodes=nodes,
         tensors=tensors,
-        expressions=expression_pool(analysis.symbolic),
+        expressions=expression_pool(analysis.symbolic, [written for _, written in shapes] if free else ()),
         repeats=repeat_columns(analysis),
         risk_signals=sections.risk_signals(analysis),
     )

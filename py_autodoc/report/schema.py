@@ -952,6 +952,9 @@ class ExpressionPool(_Wire, frozen=True, kw_only=True):
     """By node, of one inference."""
     activation_bytes: list[int]
     """By node."""
+    shapes: list[list[int]]
+    """By entry of the payload's ``shapes``: index into ``trees`` of each size, -1 where unknown; an entry
+    without free sizes is empty."""
     totals: dict[str, int]
     """``macs``, ``flops``, ``read_bytes``, ``write_bytes``, ``peak_activation_bytes``,
     ``peak_activation_bytes_simple`` → index into ``trees``."""

@@ -453,6 +453,11 @@ export interface components {
       /** @description By node. */
       activation_bytes: number[];
       /**
+       * @description By entry of the payload's `shapes`: index into `trees` of each size, -1 where unknown; an entry
+       *     without free sizes is empty.
+       */
+      shapes: number[][];
+      /**
        * @description `macs`, `flops`, `read_bytes`, `write_bytes`, `peak_activation_bytes`,
        *     `peak_activation_bytes_simple` → index into `trees`.
        */

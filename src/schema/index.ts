@@ -31,6 +31,13 @@ export type ScopeColumns = Schemas['ScopeColumns'];
 export type GraphColumns = Schemas['GraphColumns'];
 export type ExpressionPool = Schemas['ExpressionPool'];
 export type ExpressionCondition = Schemas['ExpressionCondition'];
+export type TimelineColumns = Schemas['TimelineColumns'];
+export type ArchitectureInfo = Schemas['ArchitectureInfo'];
+export type AttentionInfo = Schemas['AttentionInfo'];
+export type AttentionGroup = Schemas['AttentionGroup'];
+export type KVCacheInfo = Schemas['KVCacheInfo'];
+export type MemoryInfo = Schemas['MemoryInfo'];
+export type RepeatColumns = Schemas['RepeatColumns'];
 
 export type NodeDetails = Schemas['NodeDetails'];
 export type AttributeInfo = Schemas['AttributeInfo'];

@@ -10,6 +10,23 @@ export function parseSize(text: string): number | null {
   return isBinding(value) ? value : null;
 }
 
+/** Positions of a slider. */
+const STEPS = 200;
+
+/** Where a dimension's slider ends: well beyond what is usual. */
+function most(dim: DimInfo): number {
+  return Math.max(64, 8 * dim.suggested);
+}
+
+/** Sliders are logarithmic: 1 to 2 matters as much as 512 to 1,024. */
+export function toStep(size: number, dim: DimInfo): number {
+  return Math.round((STEPS * Math.log(size)) / Math.log(most(dim)));
+}
+
+export function fromStep(step: number, dim: DimInfo): number {
+  return Math.max(1, Math.round(most(dim) ** (step / STEPS)));
+}
+
 /** The text a symbol's box starts with. */
 function textOf(dim: DimInfo): string {
   return dim.value === null ? '' : String(dim.value);
@@ -27,11 +44,10 @@ export function DimsPanel(): JSX.Element {
       </p>
     );
   }
-  if (session.provider.fixedDims) {
+  if (session.provider.fixedDims && !session.canPreview) {
     return <FixedDims dims={dims} />;
   }
-  // New values from the server start a new form.
-  const key = dims.map(dim => `${dim.name}=${dim.value}`).join('\n');
+  const key = dims.map(dim => dim.name).join('\n');
   return <DimsForm key={key} dims={dims} />;
 }
 
@@ -64,6 +80,23 @@ function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
   const [texts, setTexts] = React.useState(
     () => new Map(dims.map(dim => [dim.name, textOf(dim)]))
   );
+  const values = dims.map(textOf).join(' ');
+  React.useEffect(() => {
+    // Values that came from elsewhere; those of a slider are in the boxes already.
+    setTexts(new Map(dims.map(dim => [dim.name, textOf(dim)])));
+  }, [values]);
+  /** Shows a slider's size at once; a frame that is overtaken does not matter. */
+  const frame = React.useRef(0);
+  const slide = (dim: DimInfo, size: number): void => {
+    const next = new Map(texts).set(dim.name, String(size));
+    setTexts(next);
+    const sizes = Object.fromEntries(
+      dims.map(({ name }) => [name, parseSize(next.get(name) ?? '') ?? 0])
+    );
+    cancelAnimationFrame(frame.current);
+    frame.current = requestAnimationFrame(() => void session.preview(sizes));
+  };
+  const fixed = session.provider.fixedDims === true;
   const valueOf = (dim: DimInfo): string => texts.get(dim.name) ?? '';
   const isBad = (dim: DimInfo): boolean =>
     valueOf(dim).trim() !== '' && parseSize(valueOf(dim)) === null;
@@ -78,7 +111,11 @@ function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
         return size === null ? [] : [[dim.name, size] as const];
       })
     );
-    void session.bind(given, false);
+    void session.preview(given).then(shown => {
+      if (!shown && !fixed) {
+        void session.bind(given, false);
+      }
+    });
   };
   return (
     <form
@@ -105,6 +142,11 @@ function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
             text={valueOf(dim)}
             bad={isBad(dim)}
             onChange={text => setTexts(new Map(texts).set(dim.name, text))}
+            onSlide={
+              session.canPreview && dims.every(other => other.value !== null)
+                ? size => slide(dim, size)
+                : null
+            }
           />
         ))}
       </div>
@@ -116,23 +158,29 @@ function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
         >
           {assumed && !edited ? trans.__('Confirm') : trans.__('Apply')}
         </button>
-        <button
-          type="button"
-          className="oad-Button"
-          disabled={busy || dims.every(dim => dim.value === null)}
-          title={trans.__('Costs become unknown where they depend on a symbol')}
-          onClick={() => void session.bind({}, false)}
-        >
-          {trans.__('Reset to symbols')}
-        </button>
-        <button
-          type="button"
-          className="oad-Button"
-          disabled={busy}
-          onClick={() => void session.bind({}, true)}
-        >
-          {trans.__('Assume usual values')}
-        </button>
+        {!fixed && (
+          <>
+            <button
+              type="button"
+              className="oad-Button"
+              disabled={busy || dims.every(dim => dim.value === null)}
+              title={trans.__(
+                'Costs become unknown where they depend on a symbol'
+              )}
+              onClick={() => void session.bind({}, false)}
+            >
+              {trans.__('Reset to symbols')}
+            </button>
+            <button
+              type="button"
+              className="oad-Button"
+              disabled={busy}
+              onClick={() => void session.bind({}, true)}
+            >
+              {trans.__('Assume usual values')}
+            </button>
+          </>
+        )}
         {busy && (
           <span className="oad-Quiet" role="status">
             {trans.__('Counting…')}
@@ -148,9 +196,12 @@ function DimField(props: {
   text: string;
   bad: boolean;
   onChange(text: string): void;
+  /** Null where other sizes need an analysis first. */
+  onSlide: ((size: number) => void) | null;
 }): JSX.Element {
   const trans = useTrans();
-  const { dim, text, bad } = props;
+  const { dim, text, bad, onSlide } = props;
+  const size = parseSize(text);
   const id = React.useId();
   const assumed = dim.assumed && text === textOf(dim);
   return (
@@ -169,6 +220,22 @@ function DimField(props: {
         aria-describedby={`${id}-note`}
         onChange={event => props.onChange(event.currentTarget.value)}
       />
+      {onSlide && size !== null ? (
+        <input
+          className="oad-Slider"
+          type="range"
+          aria-label={trans.__('Size of %1', brief(dim.name, 80))}
+          aria-valuetext={String(size)}
+          min={0}
+          max={STEPS}
+          value={toStep(size, dim)}
+          onChange={event =>
+            onSlide(fromStep(Number(event.currentTarget.value), dim))
+          }
+        />
+      ) : (
+        <span />
+      )}
       <span id={`${id}-note`} className="oad-Dim-note">
         {bad ? (
           <span className="oad-mod-error">

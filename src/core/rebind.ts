@@ -1,0 +1,147 @@
+/** Other sizes for free dimensions without another analysis: the payload's numbers from its expressions. */
+
+import type { GraphPayload } from '../schema';
+import { compileExpressions, EXPRESSION_METRICS } from './expr';
+import type { IEvaluation, IExpressions } from './expr';
+
+const PEAKS = [
+  'peak_activation_bytes',
+  'peak_activation_bytes_simple'
+] as const;
+
+/** Totals of the payload's metrics and the pool's names for them. */
+const TOTALS = {
+  total_macs: 'macs',
+  total_flops: 'flops',
+  read_bytes: 'read_bytes',
+  write_bytes: 'write_bytes'
+} as const;
+
+const known = (value: number | undefined): number | null =>
+  value === undefined || Number.isNaN(value) ? null : value;
+
+/** Gives a payload other sizes, as often as wanted. */
+export class Rebinder {
+  private constructor(
+    private readonly _payload: GraphPayload,
+    private readonly _expressions: IExpressions,
+    private readonly _shapeTrees: IExpressions
+  ) {}
+
+  /**
+   * Null when the payload does not hold all it takes: a number that is known now and has no
+   * expression would be lost.
+   */
+  static of(payload: GraphPayload): Rebinder | null {
+    const pool = payload.expressions;
+    if (!pool || payload.dims.some(dim => !pool.dims.includes(dim.name))) {
+      return null;
+    }
+    const lost = EXPRESSION_METRICS.some(metric =>
+      pool[metric].some(
+        (tree, node) => tree < 0 && payload.nodes[metric][node] !== null
+      )
+    );
+    const totals = [...Object.values(TOTALS), ...PEAKS];
+    if (lost || totals.some(name => !(pool.totals[name] >= 0))) {
+      return null;
+    }
+    // The sizes of shapes ride along as totals of a pool of their own.
+    const sizes = [...new Set(pool.shapes.flat())].filter(tree => tree >= 0);
+    const shapePool = {
+      ...pool,
+      macs: [],
+      flops: [],
+      read_bytes: [],
+      write_bytes: [],
+      activation_bytes: [],
+      totals: Object.fromEntries(sizes.map(tree => [String(tree), tree]))
+    };
+    return new Rebinder(
+      payload,
+      compileExpressions(pool),
+      compileExpressions(shapePool)
+    );
+  }
+
+  /** The payload under other sizes, by `dims[].name`; null where the expressions do not hold. */
+  rebind(sizes: Readonly<Record<string, number>>): GraphPayload | null {
+    const { _payload: payload } = this;
+    if (payload.dims.some(dim => !(sizes[dim.name] >= 1))) {
+      return null;
+    }
+    const found = this._expressions.evaluate(sizes);
+    if (found.problem || PEAKS.some(name => Number.isNaN(found.totals[name]))) {
+      return null;
+    }
+    const { nodes, metrics } = payload;
+    const columns = Object.fromEntries(
+      EXPRESSION_METRICS.map(metric => [
+        metric,
+        Array.from(found.nodes[metric], known)
+      ])
+    );
+    return {
+      ...payload,
+      dims: payload.dims.map(dim => ({
+        ...dim,
+        value: sizes[dim.name],
+        assumed: dim.assumed && dim.value === sizes[dim.name]
+      })),
+      nodes: { ...nodes, ...columns },
+      shapes: this._shapes(sizes),
+      metrics: {
+        ...metrics,
+        ...totalsOf(found),
+        by_op: this._byOp(found)
+      },
+      // They belong to the sizes of the analysis.
+      timeline: null
+    };
+  }
+
+  private _shapes(sizes: Readonly<Record<string, number>>): Shapes {
+    const { totals } = this._shapeTrees.evaluate(sizes);
+    const trees = this._payload.expressions!.shapes;
+    return this._payload.shapes.map((shape, at) =>
+      shape === null || !trees[at]?.length
+        ? shape
+        : trees[at].map(tree => known(totals[String(tree)]))
+    );
+  }
+
+  /** Sums by operator type, in the order they had. */
+  private _byOp(found: IEvaluation): GraphPayload['metrics']['by_op'] {
+    const { nodes, ops, metrics } = this._payload;
+    const constant = new Set(nodes.constant);
+    const sums = new Map<string, { macs: number; flops: number }>();
+    for (let node = 0; node < nodes.op.length; node++) {
+      if (constant.has(node)) {
+        continue;
+      }
+      const { type } = ops[nodes.op[node]];
+      const sum = sums.get(type) ?? { macs: 0, flops: 0 };
+      sum.macs += known(found.nodes.macs[node]) ?? 0;
+      sum.flops += known(found.nodes.flops[node]) ?? 0;
+      sums.set(type, sum);
+    }
+    return metrics.by_op.map(entry => ({
+      ...entry,
+      macs: entry.macs === null ? null : (sums.get(entry.type)?.macs ?? null),
+      flops: entry.flops === null ? null : (sums.get(entry.type)?.flops ?? null)
+    }));
+  }
+}
+
+type Shapes = GraphPayload['shapes'];
+
+function totalsOf(found: IEvaluation): Partial<GraphPayload['metrics']> {
+  const totals: Record<string, number | null> = {};
+  for (const [name, key] of Object.entries(TOTALS)) {
+    totals[name] = known(found.totals[key]);
+  }
+  for (const name of PEAKS) {
+    totals[name] = known(found.totals[name]);
+  }
+  return totals;
+}

@@ -1,0 +1,63 @@
+"""A payload under one binding, and what a new analysis says under others: for the viewer's own test.
+
+python tests/report/rebind_fixture.py    # writes the fixture; a test checks that it is up to date
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.payload import build_payload
+
+FIXTURE = Path(__file__).parents[2] / "src" / "core" / "testing" / "rebind.json"
+FIRST = {"batch": 1, "seq": 16}
+OTHERS = ({"batch": 3, "seq": 7}, {"batch": 2, "seq": 31})
+
+
+def model() -> onnx.ModelProto:
+    """Attention without heads over (batch, seq, 8), so that sizes enter squared."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "seq", 8])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", "seq", 8])
+    weights = [numpy_helper.from_array(np.ones((8, 8), np.float32), name) for name in ("wq", "wk", "wv")]
+    nodes = [
+        helper.make_node("MatMul", ["x", "wq"], ["q"], name="q_proj"),
+        helper.make_node("MatMul", ["x", "wk"], ["k"], name="k_proj"),
+        helper.make_node("MatMul", ["x", "wv"], ["v"], name="v_proj"),
+        helper.make_node("Transpose", ["k"], ["kt"], name="flip", perm=[0, 2, 1]),
+        helper.make_node("MatMul", ["q", "kt"], ["s"], name="scores"),
+        helper.make_node("Softmax", ["s"], ["p"], name="softmax", axis=-1),
+        helper.make_node("MatMul", ["p", "v"], ["y"], name="context"),
+    ]
+    graph = helper.make_graph(nodes, "attention", [x], [y], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+def fixture() -> bytes:
+    """The JSON text of the fixture."""
+    first, *others = (
+        msgspec.to_builtins(build_payload(run(model(), Options(bindings=sizes))))
+        for sizes in (FIRST, *OTHERS)
+    )
+    cases = [
+        {
+            "sizes": sizes,
+            "metrics": other["metrics"],
+            "nodes": {
+                key: other["nodes"][key]
+                for key in ("macs", "flops", "read_bytes", "write_bytes", "activation_bytes")
+            },
+            "shapes": [other["shapes"][at] for at in other["tensors"]["shape"]],
+        }
+        for sizes, other in zip(OTHERS, others, strict=True)
+    ]
+    return msgspec.json.format(msgspec.json.encode({"payload": first, "cases": cases}), indent=1) + b"\n"
+
+
+if __name__ == "__main__":
+    FIXTURE.write_bytes(fixture())
