@@ -95,8 +95,25 @@ export class Rebinder {
         ...totalsOf(found),
         by_op: this._byOp(found)
       },
-      // They belong to the sizes of the analysis.
-      timeline: null
+      // It belongs to the sizes of the analysis.
+      timeline: null,
+      memory: {
+        ...payload.memory,
+        reason: 'other sizes were chosen since the analysis'
+      },
+      diagnostics: [...payload.diagnostics, this._note()]
+    };
+  }
+
+  /** What still speaks of the sizes of the analysis. */
+  private _note(): GraphPayload['diagnostics'][number] {
+    const sizes = this._payload.dims.map(dim => `${dim.name} = ${dim.value}`);
+    return {
+      code: 'other-sizes',
+      severity: 'info',
+      message: `Costs, shapes and totals follow the sizes chosen here; findings, memory over time and the cache are those of ${sizes.join(', ')}.`,
+      where: '',
+      node: null
     };
   }
 
