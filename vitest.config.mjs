@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     environment: 'node',
     include: ['src/**/*.test.{ts,tsx}'],
+    // Style sheets are what they are: colours are read from one.
+    css: true,
     // Fuzz tests on a busy machine; no test asserts time.
     testTimeout: 60_000
   }

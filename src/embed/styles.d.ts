@@ -3,3 +3,9 @@ declare module '*.css' {
   const text: string;
   export default text;
 }
+
+declare module '*.css?raw' {
+  /** The same, as the test runner wants it asked for. */
+  const text: string;
+  export default text;
+}

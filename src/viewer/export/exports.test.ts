@@ -1,0 +1,175 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { decode } from '../../core/model';
+import { buildTree } from '../../core/tree';
+import { createGraphView } from '../../core/view';
+import { DEFAULT_DETAILS } from '../graph/api';
+import { Cards } from '../graph/card';
+import { SceneIndex } from '../graph/grid';
+import { createSizer } from '../graph/measure';
+import { ScenePaint } from '../graph/paint';
+import type { IDrawing } from '../graph/primitives';
+import { TextMeasure } from '../graph/text';
+import { testPayload } from '../testing/payload';
+import { IDENTITY } from '../translate';
+import { MOST_PIXELS } from './canvas';
+import { sceneDot } from './dot';
+import { tooLarge } from './exports';
+import { type IPicture, selectionOf, wholeOf } from './picture';
+import { makePage } from './page';
+import { fileName, saveFile } from './save';
+import { SvgFile } from './svgfile';
+
+const PALETTE = { color: (paint: string) => paint, font: 'Arial' };
+
+async function drawn(name = 'c'): Promise<IDrawing> {
+  vi.stubGlobal('document', undefined);
+  const model = decode(testPayload({ blocks: 3, name }));
+  const tree = buildTree(model);
+  const view = createGraphView(tree, createSizer(model, tree));
+  await view.expandAll(100);
+  const { scene } = view;
+  const measure = new TextMeasure();
+  const cards = new Cards(model, tree, DEFAULT_DETAILS, undefined, measure);
+  const paint = new ScenePaint(scene, model, null);
+  for (const node of [0, 1, 2, 3, 4, 5]) {
+    cards.of(node);
+  }
+  return { scene, model, tree, paint, cards, measure };
+}
+
+function pictured(drawing: IDrawing, only: readonly number[] | null): IPicture {
+  const { scene } = drawing;
+  const found = only && selectionOf(scene, only);
+  return {
+    drawing,
+    index: new SceneIndex(scene),
+    region: wholeOf(scene),
+    k: 1,
+    only: null,
+    ...found
+  };
+}
+
+function svg(picture: IPicture): Element {
+  const caption = { title: 'm', lines: ['l'] };
+  const { measure } = picture.drawing;
+  const page = makePage(picture, caption, null, measure);
+  const file = new SvgFile(PALETTE, measure);
+  page.draw(file);
+  const text = file.file(page.width, page.height, page.title);
+  const parsed = new DOMParser().parseFromString(text, 'application/xml');
+  expect(parsed.querySelector('parsererror')).toBeNull();
+  return parsed.documentElement;
+}
+
+const texts = (root: Element): string[] =>
+  [...root.querySelectorAll('text')].map(text => text.textContent ?? '');
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe('parts of the graph', () => {
+  it('draws the selected boxes, what is inside them, and nothing else', async () => {
+    const drawing = await drawn();
+    const { scene } = drawing;
+    const relu = svg(pictured(drawing, [scene.boxOf(1)]));
+    expect(texts(relu)).toEqual(['Relu', 'm', 'l']);
+    const all = svg(pictured(drawing, null));
+    expect(texts(all).filter(text => text === 'Relu')).toHaveLength(3);
+    const group = scene.boxParent[scene.boxOf(1)];
+    expect(group).toBeGreaterThanOrEqual(0);
+    const block = svg(pictured(drawing, [group]));
+    expect(texts(block).filter(text => text === 'Relu')).toHaveLength(1);
+    expect(texts(block).filter(text => text === 'Conv')).toHaveLength(1);
+  });
+
+  it('is nothing without a box', async () => {
+    expect(selectionOf((await drawn()).scene, [])).toBeNull();
+    expect(selectionOf((await drawn()).scene, [-1])).toBeNull();
+  });
+
+  it('shows the title of a panel that begins left of the view', async () => {
+    const drawing = await drawn();
+    const { scene } = drawing;
+    const group = scene.boxParent[scene.boxOf(1)];
+    const x = (root: Element): number[] =>
+      [...root.querySelectorAll('text')]
+        .filter(text => text.getAttribute('font-weight') === '600')
+        .map(text => Number(text.getAttribute('x')));
+    const whole = pictured(drawing, null);
+    const cut = {
+      ...whole,
+      region: { ...whole.region, x: scene.boxX[group] + 10 }
+    };
+    expect(Math.max(...x(svg(cut)))).toBeGreaterThanOrEqual(
+      Math.max(...x(svg(whole)))
+    );
+    expect(x(svg(cut))).not.toEqual(x(svg(whole)));
+  });
+});
+
+describe('DOT', () => {
+  it('has every box once, clusters in pairs, and names as text', async () => {
+    const drawing = await drawn('x"]; evil -> b0 [label="\\N\n');
+    const text = sceneDot(drawing);
+    const strings = /"(?:[^"\\\n]|\\.)*"/g;
+    const bare = text.replace(strings, 'S');
+    expect(bare).not.toContain('evil');
+    expect(bare).not.toContain('"');
+    const ids = [...bare.matchAll(/^b(\d+) \[/gm)].map(match => match[1]);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(bare.match(/\{$/gm)!.length).toBe(bare.match(/^\}$/gm)!.length);
+    for (const [, from, to] of bare.matchAll(/^b(\d+) -> b(\d+)/gm)) {
+      expect(ids).toContain(from);
+      expect(ids).toContain(to);
+    }
+    expect(bare.match(/->/g)).toHaveLength(drawing.scene.edgeCount);
+  });
+});
+
+describe('files', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    URL.createObjectURL = vi.fn(() => 'blob:x');
+    URL.revokeObjectURL = vi.fn();
+  });
+  afterEach(() => void vi.useRealTimers());
+
+  it.each([
+    ['bert', 'bert.svg'],
+    ['../../etc/passwd', '_.._etc_passwd.svg'],
+    ['a<b>:"c|d?*', 'a_b_c_d_.svg'],
+    ['..', 'model.svg'],
+    ['', 'model.svg'],
+    ['x'.repeat(500), `${'x'.repeat(120)}.svg`]
+  ])('%s has a safe name', (name, safe) => {
+    expect(fileName(name, '.svg')).toBe(safe);
+  });
+
+  it('are offered through a link that goes away', () => {
+    const clicked: string[] = [];
+    vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (
+      this: HTMLAnchorElement
+    ) {
+      clicked.push(`${this.download} ${this.href}`);
+    });
+    saveFile('a.svg', new Blob(['x']));
+    expect(clicked).toEqual(['a.svg blob:x']);
+    expect(document.querySelector('a')).toBeNull();
+    expect(URL.revokeObjectURL).not.toHaveBeenCalled();
+    vi.runAllTimers();
+    expect(URL.revokeObjectURL).toHaveBeenCalledWith('blob:x');
+  });
+});
+
+it('names the limit of a picture', () => {
+  const side = Math.sqrt(MOST_PIXELS);
+  const page = {
+    width: side / 2,
+    height: side / 2,
+    title: '',
+    draw: () => undefined
+  };
+  expect(tooLarge(page, 2, IDENTITY)).toBeNull();
+  expect(tooLarge(page, 4, IDENTITY)).toMatch(/32,768 × 32,768 .* 268 million/);
+});

@@ -1,0 +1,125 @@
+// @vitest-environment jsdom
+import { describe, expect, it, vi } from 'vitest';
+import SHEET from '../../../style/graph.css?raw';
+import type { GraphPayload } from '../../schema';
+import { testPayload } from '../testing/payload';
+import { headlessSvg, type IHeadlessOptions, TooManyBoxes } from './headless';
+
+const OPTIONS: IHeadlessOptions = {
+  dark: false,
+  overlay: 'auto',
+  depth: 9,
+  budget: 40,
+  most: 1000
+};
+const HOSTILE = `</text><script>alert(1)</script>&"'<!--]]>\u0000\ud800\uffff`;
+
+async function draw(
+  payload: GraphPayload,
+  options: Partial<IHeadlessOptions> = {}
+): Promise<{ text: string; root: Element }> {
+  // As on the command line: nothing of a page is there.
+  vi.stubGlobal('document', undefined);
+  let text = '';
+  try {
+    text = await headlessSvg(payload, SHEET, { ...OPTIONS, ...options });
+  } finally {
+    vi.unstubAllGlobals();
+  }
+  const parsed = new DOMParser().parseFromString(text, 'application/xml');
+  expect(parsed.querySelector('parsererror')).toBeNull();
+  return { text, root: parsed.documentElement };
+}
+
+const texts = (root: Element): string[] =>
+  [...root.querySelectorAll('text')].map(text => text.textContent ?? '');
+
+/** Everything an SVG file may be made of here. */
+const PARTS = new Set('svg title g rect path text clipPath'.split(' '));
+
+describe('a picture without a page', () => {
+  it('holds every visible node, the model and its totals', async () => {
+    const { root } = await draw(testPayload({ blocks: 3 }));
+    const seen = texts(root);
+    expect(seen.filter(text => text === 'Conv')).toHaveLength(3);
+    expect(seen.filter(text => text === 'Relu')).toHaveLength(3);
+    expect(seen).toContain(testPayload().model.name);
+    const totals = seen.find(text => text.startsWith('7 nodes'));
+    expect(totals).toMatch(/Parameters .* MACs .* FLOPs .* Weights/);
+    expect(seen.some(text => /batch = 2 \(assumed\)/.test(text))).toBe(true);
+    expect(seen.some(text => /Cost known for/.test(text))).toBe(true);
+  });
+
+  it('is made of plain parts, with nothing to run or fetch', async () => {
+    for (const dark of [false, true]) {
+      const { root, text } = await draw(testPayload(), { dark });
+      for (const part of [root, ...root.querySelectorAll('*')]) {
+        expect(PARTS.has(part.tagName)).toBe(true);
+        for (const { name, value } of part.attributes) {
+          expect(name).not.toMatch(/^(on|style$|class$|href$|xlink)/);
+          expect(value).not.toMatch(
+            /var\(|rgba?\(|color-mix|NaN|undefined|--oad/
+          );
+          if (/^(fill|stroke)$/.test(name)) {
+            expect(value).toMatch(/^(none|#[\da-f]{6})$/);
+          }
+        }
+      }
+      expect(text.match(/url\(/g)).toEqual(
+        text.match(/url\(#clip-/g)?.map(() => 'url(')
+      );
+      expect(text.match(/https?:/g)).toHaveLength(1);
+    }
+  });
+
+  it('has a legend of the heatmap, or none without one', async () => {
+    const { root } = await draw(testPayload(), { overlay: 'params' });
+    expect(texts(root)).toContain('linear');
+    expect(texts(root).some(text => /Param/.test(text))).toBe(true);
+    const bare = await draw(testPayload(), { overlay: 'none' });
+    expect(texts(bare.root)).not.toContain('linear');
+  });
+
+  it('keeps names text', async () => {
+    const payload = testPayload({ name: HOSTILE });
+    const odd: GraphPayload = {
+      ...payload,
+      model: { ...payload.model, name: HOSTILE },
+      ops: payload.ops.map(op => ({ ...op, type: `${op.type}${HOSTILE}` }))
+    };
+    const { root } = await draw(odd);
+    expect(root.querySelector('script')).toBeNull();
+    expect(texts(root).some(text => text.includes('</text><script>'))).toBe(
+      true
+    );
+  });
+
+  it('gives every text a width, for fonts that are wider', async () => {
+    const { root } = await draw(testPayload());
+    for (const text of root.querySelectorAll('text')) {
+      if ((text.textContent ?? '').length > 1) {
+        expect(Number(text.getAttribute('textLength'))).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  it('keeps everything inside the page', async () => {
+    const { root } = await draw(testPayload({ blocks: 4 }));
+    const [, , w, h] = root.getAttribute('viewBox')!.split(' ').map(Number);
+    expect(Number(root.getAttribute('width'))).toBe(w);
+    const clip = root.querySelector('clipPath rect')!;
+    const at = (name: string): number => Number(clip.getAttribute(name));
+    expect(at('x') + at('width')).toBeLessThanOrEqual(w);
+    expect(at('y') + at('height')).toBeLessThan(h);
+  });
+
+  it('opens as many levels as asked, within the limit', async () => {
+    const closed = await draw(testPayload({ blocks: 5 }), { depth: 0 });
+    const open = await draw(testPayload({ blocks: 5 }));
+    expect(texts(closed.root)).not.toContain('Relu');
+    expect(texts(open.root)).toContain('Relu');
+    await expect(draw(testPayload({ blocks: 5 }), { most: 3 })).rejects.toThrow(
+      TooManyBoxes
+    );
+  });
+});
