@@ -1,6 +1,7 @@
 /** The fields a query can compare, and their values for nodes and groups. */
 
 import type { DimValue } from '../schema';
+import { intensityOf } from './intensity';
 import type { IGraphModel, ITree, MetricId } from './types';
 
 /** A value of one entity: numbers, texts (any of which may match), or null when unknown. */
@@ -56,7 +57,8 @@ function intensity(tree: ITree, entity: number): number | null {
   if (flops === null || bytes === null) {
     return null;
   }
-  return bytes > 0 ? flops / bytes : flops === 0 ? 0 : null;
+  const value = intensityOf(flops, bytes);
+  return Number.isNaN(value) ? null : value;
 }
 
 /** Labels and classes of the modules around a node and their paths. */

@@ -1,14 +1,17 @@
 import * as React from 'react';
 import { DiagnosticsPanel } from '../diagnostics/DiagnosticsPanel';
+import { ChartsPanel } from '../charts/ChartsPanel';
 import { DimsPanel } from '../dims/DimsPanel';
 import { useDocument, useSession, useTrans, useView } from '../context';
+import { FindingsPanel, graveCount } from '../findings/FindingsPanel';
+import { MemoryPanel } from '../memory/MemoryPanel';
 import { setPanels, showTab } from '../session/panels';
 import { DRAWER_TABS, type DrawerTab } from '../state/types';
 import { LayersTable } from '../table/LayersTable';
 import { Icon } from '../ui/Icon';
 import { Splitter } from '../ui/Splitter';
 
-/** Table, diagnostics and dimensions below the graph; the tabs stay when it is closed. */
+/** Table, findings, charts, diagnostics and dimensions below the graph; the tabs stay when it is closed. */
 export function Drawer(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -17,6 +20,9 @@ export function Drawer(): JSX.Element {
   const id = React.useId();
   const labels: Record<DrawerTab, string> = {
     layers: trans.__('Layers'),
+    findings: trans.__('Findings'),
+    memory: trans.__('Memory'),
+    charts: trans.__('Charts'),
     diagnostics: trans.__('Diagnostics'),
     dims: trans.__('Dimensions')
   };
@@ -25,8 +31,20 @@ export function Drawer(): JSX.Element {
     : payload.diagnostics.some(item => item.severity === 'warning')
       ? 'warning'
       : 'info';
+  const findingsGrave = payload.risk_signals.some(
+    item => item.severity === 'high'
+  )
+    ? 'error'
+    : 'warning';
+  const severities: Partial<Record<DrawerTab, string>> = {
+    diagnostics: grave,
+    findings: findingsGrave
+  };
   const badges: Record<DrawerTab, number> = {
     layers: 0,
+    findings: graveCount(payload.risk_signals),
+    memory: 0,
+    charts: 0,
     diagnostics: payload.diagnostics.length,
     dims: payload.dims.length
   };
@@ -75,10 +93,7 @@ export function Drawer(): JSX.Element {
             >
               {labels[name]}
               {badges[name] > 0 && (
-                <span
-                  className="oad-Count"
-                  data-severity={name === 'diagnostics' ? grave : undefined}
-                >
+                <span className="oad-Count" data-severity={severities[name]}>
                   {badges[name]}
                 </span>
               )}
@@ -106,6 +121,9 @@ export function Drawer(): JSX.Element {
           aria-labelledby={`${id}-${tab}`}
         >
           {tab === 'layers' && <LayersTable />}
+          {tab === 'findings' && <FindingsPanel />}
+          {tab === 'memory' && <MemoryPanel />}
+          {tab === 'charts' && <ChartsPanel />}
           {tab === 'diagnostics' && <DiagnosticsPanel />}
           {tab === 'dims' && <DimsPanel />}
         </div>

@@ -3,6 +3,7 @@ import { formatBytes, formatExact, formatShape } from '../../core';
 import type { ValueInfo } from '../../schema';
 import { useDocument, useTrans } from '../context';
 import { brief, visible } from '../ui/text';
+import { ArchitectureSections } from './Architecture';
 import { Histogram } from './GroupInspector';
 import { Fact, Facts, Jump, Name, Section, Some, Title } from './parts';
 
@@ -55,6 +56,7 @@ export function ModelInspector(): JSX.Element {
           <Name text={graph.name || '—'} />
         </Fact>
       </Facts>
+      <ArchitectureSections />
       <Values
         title={trans.__('Inputs')}
         values={graph.inputs}

@@ -1,3 +1,4 @@
+import { intensityOf } from '../../core/intensity';
 import { metricOf } from './metric';
 import type { IOverlayDefinition } from './types';
 
@@ -15,7 +16,6 @@ export const intensity: IOverlayDefinition<'intensity'> = {
     const moved =
       metricOf(tree, 'read_bytes', entity) +
       metricOf(tree, 'write_bytes', entity);
-    // Views move nothing and compute nothing: a quiet card.
-    return moved > 0 ? flops / moved : flops === 0 ? 0 : Number.NaN;
+    return intensityOf(flops, moved);
   }
 };

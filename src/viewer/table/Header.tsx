@@ -1,52 +1,64 @@
 import * as React from 'react';
 import { useTrans } from '../context';
-import type { ITableState } from '../state/types';
+import type { ISortKey } from '../state/table';
 import { Icon } from '../ui/Icon';
-import { COLUMNS } from './columns';
-import { isNumeric, type ColumnId } from './rows';
+import { COLUMNS, isNumeric, type ColumnId } from './columns';
 
-/** What a click on a column's head asks for: best first, then the other way, then graph order. */
+/**
+ * What a click on a column's head asks for: best first, then the other way, then no sorting by it. With
+ * `add` the columns that were clicked before still decide first.
+ */
 export function nextSort(
-  state: ITableState,
-  column: ColumnId
-): Pick<ITableState, 'sort' | 'descending'> {
-  const first = isNumeric(column);
-  if (state.sort !== column) {
-    return { sort: column, descending: first };
+  sort: readonly ISortKey[],
+  column: ColumnId,
+  add: boolean
+): readonly ISortKey[] {
+  const first = { column, descending: isNumeric(column) };
+  const at = sort.findIndex(key => key.column === column);
+  if (at < 0 || (!add && sort.length > 1)) {
+    return add ? [...sort, first] : [first];
   }
-  return state.descending === first
-    ? { sort: column, descending: !first }
-    : { sort: '', descending: true };
+  const turned = { column, descending: !first.descending };
+  const next = sort[at].descending === first.descending ? [turned] : [];
+  return [...sort.slice(0, at), ...next, ...sort.slice(at + 1)];
 }
 
 export function Header(props: {
-  state: ITableState;
-  onChange(change: Partial<ITableState>): void;
+  columns: readonly ColumnId[];
+  sort: readonly ISortKey[];
+  onSort(sort: readonly ISortKey[]): void;
 }): JSX.Element {
   const trans = useTrans();
-  const { state } = props;
+  const { sort, columns } = props;
   return (
     <div className="oad-Grid-head" role="row" aria-rowindex={1}>
-      {COLUMNS.map(column => {
-        const sorted = state.sort === column.id;
+      {columns.map(id => {
+        const at = sort.findIndex(key => key.column === id);
+        const label = COLUMNS[id].label(trans);
+        const descending = sort[at]?.descending;
         return (
           <div
-            key={column.id}
+            key={id}
             role="columnheader"
-            className={isNumeric(column.id) ? 'oad-mod-number' : undefined}
+            className={isNumeric(id) ? 'oad-mod-number' : undefined}
+            aria-label={label}
             aria-sort={
-              sorted ? (state.descending ? 'descending' : 'ascending') : 'none'
+              at < 0 ? 'none' : descending ? 'descending' : 'ascending'
             }
           >
             <button
               type="button"
-              title={trans.__('Sort by %1', column.label(trans))}
-              onClick={() => props.onChange(nextSort(state, column.id))}
-            >
-              <span>{column.label(trans)}</span>
-              {sorted && (
-                <Icon name={state.descending ? 'down' : 'up'} size={12} />
+              title={trans.__(
+                'Sort by %1; with Shift, after the columns sorted by now',
+                label
               )}
+              onClick={event =>
+                props.onSort(nextSort(sort, id, event.shiftKey))
+              }
+            >
+              <span>{label}</span>
+              {at >= 0 && <Icon name={descending ? 'down' : 'up'} size={12} />}
+              {at >= 0 && sort.length > 1 && <small>{at + 1}</small>}
             </button>
           </div>
         );

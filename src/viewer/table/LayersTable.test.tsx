@@ -105,14 +105,95 @@ test('only a window of a long table is in the page', async () => {
   expect(Number(first.getAttribute('aria-rowindex'))).toBeGreaterThan(5900);
 });
 
-test('copies the rows shown as CSV', async () => {
+test('copies the rows shown for a spreadsheet', async () => {
   await open();
   const writeText = vi.fn(() => Promise.resolve());
   vi.stubGlobal('navigator', { clipboard: { writeText } });
-  fireEvent.click(screen.getByRole('button', { name: 'Copy CSV' }));
+  fireEvent.click(screen.getByRole('button', { name: 'Copy' }));
   await settle();
   vi.unstubAllGlobals();
   expect(writeText).toHaveBeenCalledWith(
-    expect.stringContaining('conv_0,Conv,2×8,2×8,100')
+    expect.stringContaining('conv_0\tConv\tnet/block.0\t2×8\t2×8')
   );
+});
+
+test('Shift sorts by a further column', async () => {
+  const grid = await open(3);
+  const head = (name: string): HTMLElement =>
+    within(grid).getByRole('columnheader', { name });
+  fireEvent.click(within(head('Operator')).getByRole('button'));
+  fireEvent.click(within(head('MACs')).getByRole('button'), {
+    shiftKey: true
+  });
+  await settle();
+  expect(head('Operator').getAttribute('aria-sort')).toBe('ascending');
+  expect(head('MACs').getAttribute('aria-sort')).toBe('descending');
+  expect(names(grid).slice(0, 3)).toEqual(['conv_2', 'conv_1', 'conv_0']);
+});
+
+test('an expression filters; a wrong one says what is wrong', async () => {
+  const grid = await open();
+  const box = screen.getByRole('textbox', { name: 'Filter layers' });
+  fireEvent.change(box, { target: { value: 'op=Conv & macs>1500' } });
+  await settle();
+  expect(names(grid)).toEqual(['conv_1']);
+  fireEvent.change(box, { target: { value: 'op=Conv & cost>1500' } });
+  await settle();
+  expect(box.getAttribute('aria-invalid')).toBe('true');
+  expect(screen.getByText(/no field “cost”/)).toBeTruthy();
+});
+
+test('columns are chosen and remembered', async () => {
+  const { handle } = await mount(testPayload());
+  fireEvent.click(screen.getByRole('tab', { name: 'Layers' }));
+  await settle();
+  fireEvent.click(screen.getByRole('checkbox', { name: 'FLOPs' }));
+  await settle();
+  expect(screen.queryByRole('columnheader', { name: 'FLOPs' })).toBeNull();
+  const { table } = handle.getState() as { table: { columns: string[] } };
+  expect(table.columns).toContain('macs');
+  expect(table.columns).not.toContain('flops');
+  fireEvent.click(screen.getByRole('button', { name: 'The usual columns' }));
+  await settle();
+  expect(screen.getByRole('columnheader', { name: 'FLOPs' })).toBeTruthy();
+});
+
+test('blocks have sums, open, and select their box in the graph', async () => {
+  await open();
+  fireEvent.click(screen.getByRole('button', { name: 'By block' }));
+  await settle();
+  const grid = screen.getByRole('treegrid', { name: 'Layers' });
+  expect(names(grid)).toEqual(['net4', 'odd']);
+  const [net] = within(grid).getAllByRole('row', { expanded: false });
+  expect(net.textContent).toContain('3.0\u00a0K'.replace('\u00a0', ' '));
+  fireEvent.click(within(net).getByRole('button', { name: 'Open' }));
+  await settle();
+  expect(names(grid)).toEqual(['net4', 'block.02', 'block.12', 'odd']);
+  fireEvent.click(within(grid).getByText('block.1'));
+  await settle();
+  expect(surface().selection).toEqual([7]);
+  fireEvent.keyDown(grid, { key: 'ArrowRight' });
+  expect(names(grid)).toContain('conv_1');
+  fireEvent.keyDown(grid, { key: 'ArrowLeft' });
+  expect(names(grid)).not.toContain('conv_1');
+  // The graph selects a layer: its block opens.
+  act(() => surface().callbacks.onSelect?.(0, { additive: false }));
+  await settle();
+  expect(names(grid)).toContain('conv_0');
+});
+
+test('Space takes rows into the selection, Enter brings one into view', async () => {
+  const grid = await open();
+  fireEvent.keyDown(grid, { key: 'ArrowDown' });
+  fireEvent.keyDown(grid, { key: 'ArrowDown', ctrlKey: true });
+  fireEvent.keyDown(grid, { key: 'ArrowDown', ctrlKey: true });
+  expect(surface().selection).toEqual([0]);
+  fireEvent.keyDown(grid, { key: ' ' });
+  expect(surface().selection).toEqual([0, 2]);
+  fireEvent.keyDown(grid, { key: ' ' });
+  expect(surface().selection).toEqual([0]);
+  fireEvent.keyDown(grid, { key: 'Enter' });
+  await settle();
+  expect(surface().selection).toEqual([2]);
+  expect(surface().zoomed.at(-1)).toBe(2);
 });

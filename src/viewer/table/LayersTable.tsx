@@ -1,100 +1,220 @@
 import * as React from 'react';
-import { formatExact } from '../../core';
 import { useDocument, useSession, useTrans, useView } from '../context';
-import type { ITableState } from '../state/types';
-import { CopyButton } from '../ui/CopyButton';
+import { entityOf, selectionOf } from '../session/entities';
+import type { Session } from '../session/session';
+import type { ITableState } from '../state/table';
 import { moveOf, useWindow } from '../ui/virtual';
-import { GRID_TEMPLATE } from './columns';
+import { gridOf, shownColumns } from './columns';
 import { Header } from './Header';
-import { LayerRow, TotalsRow } from './Row';
-import { LayerTable, opTypes, tableCsv, tableTotals } from './rows';
+import { TableRow, TotalsRow } from './Row';
+import { LayerTable } from './rows';
+import { Tools } from './Tools';
 
 const ROW = 24;
 /** Header above and totals below, both always visible. */
 const INSET = 2 * ROW + 8;
+const NONE_OPEN: ReadonlySet<number> = new Set();
 
-/** Every layer with its numbers; linked with the graph both ways. */
+/** Takes an entity into the selection or out of it. */
+function toggleEntity(session: Session, entity: number): void {
+  const { document, selection, also } = session.store.get();
+  if (!document) {
+    return;
+  }
+  const first = entityOf(document.model, selection);
+  if (first === null) {
+    session.select(selectionOf(document.model, entity));
+  } else if (also.includes(entity)) {
+    session.store.set({ also: also.filter(other => other !== entity) });
+  } else if (entity !== first) {
+    session.store.set({ also: [...also, entity] });
+  } else if (also.length > 0) {
+    session.select(selectionOf(document.model, also[0]));
+    session.store.set({ also: also.slice(1) });
+  }
+}
+
+/** Groups whose rows show what is in them; those around what gets selected open. */
+function useOpenBlocks(current: number | null): {
+  open: ReadonlySet<number>;
+  toggle(group: number): void;
+} {
+  const { tree } = useDocument();
+  const [open, setOpen] = React.useState<ReadonlySet<number>>(new Set());
+  React.useEffect(() => setOpen(new Set()), [tree]);
+  React.useEffect(() => {
+    if (current === null) {
+      return;
+    }
+    const { nodeCount } = tree.model;
+    const above: number[] = [];
+    let group =
+      current < nodeCount
+        ? tree.nodeParent[current]
+        : tree.groupParent[current - nodeCount];
+    for (; group >= 0; group = tree.groupParent[group]) {
+      above.push(group);
+    }
+    setOpen(before =>
+      above.every(id => before.has(id))
+        ? before
+        : new Set([...before, ...above])
+    );
+  }, [tree, current]);
+  const toggle = React.useCallback(
+    (group: number) =>
+      setOpen(before => {
+        const after = new Set(before);
+        if (!after.delete(group)) {
+          after.add(group);
+        }
+        return after;
+      }),
+    []
+  );
+  return { open, toggle };
+}
+
+/** Every layer, or every block, with its numbers; linked with the graph both ways. */
 export function LayersTable(): JSX.Element {
   const { tree, model } = useDocument();
   const session = useSession();
   const trans = useTrans();
   const state = useView(view => view.table);
   const selection = useView(view => view.selection);
+  const also = useView(view => view.also);
+  const selected = entityOf(model, selection);
+  const { open, toggle } = useOpenBlocks(selected);
   const deferred = React.useDeferredValue(state);
   const table = React.useMemo(() => new LayerTable(tree), [tree]);
-  const rows = React.useMemo(() => table.rows(deferred), [table, deferred]);
-  const all = React.useMemo(
-    () => tableTotals(model, table.nodes),
-    [model, table]
+  const shownOpen = deferred.grouped ? open : NONE_OPEN;
+  const view = React.useMemo(
+    () => table.view(deferred, shownOpen),
+    [table, deferred, shownOpen]
   );
-  const totals = React.useMemo(() => tableTotals(model, rows), [model, rows]);
-  const current = selection.kind === 'node' ? selection.id : -1;
+  const columns = React.useMemo(
+    () => shownColumns(state.columns),
+    [state.columns]
+  );
+  const rows = view.entities;
+  // Where the keyboard is: what is selected, unless Ctrl moved on from it.
+  const [moved, setMoved] = React.useState<number | null>(null);
+  React.useEffect(() => setMoved(null), [selected, tree]);
+  const current = moved ?? selected ?? -1;
   const at = React.useMemo(() => rows.indexOf(current), [rows, current]);
   const scroller = React.useRef<HTMLDivElement>(null);
   const id = React.useId();
-  const view = useWindow(scroller, rows.length, ROW, INSET);
-  React.useEffect(() => view.scrollTo(at), [at, view.scrollTo]);
+  const frame = useWindow(scroller, rows.length, ROW, INSET);
+  React.useEffect(() => frame.scrollTo(at), [at, frame.scrollTo]);
   const setTable = (change: Partial<ITableState>): void =>
-    session.store.set({ table: { ...state, ...change } });
-  const onKeyDown = (event: React.KeyboardEvent): void => {
-    // Keys in the header sort; keys in the body move.
-    if (event.target !== event.currentTarget) {
-      return;
+    session.store.set({ table: { ...session.store.get().table, ...change } });
+  const isOpen = (entity: number): boolean | undefined =>
+    table.isGroup(entity) ? open.has(entity - model.nodeCount) : undefined;
+
+  /** True when the key was for the table. */
+  const press = (event: React.KeyboardEvent): boolean => {
+    const next = moveOf(event.key, at, rows.length, frame.page);
+    if (next !== null && rows.length > 0) {
+      const entity = rows[next];
+      if (event.ctrlKey || event.metaKey) {
+        setMoved(entity);
+      } else if (event.shiftKey && selected !== null) {
+        if (entity !== selected && !also.includes(entity)) {
+          toggleEntity(session, entity);
+        }
+        setMoved(entity);
+      } else {
+        setMoved(null);
+        session.select(selectionOf(model, entity), 'focus');
+      }
+      return true;
     }
-    const moved = moveOf(event.key, at, rows.length, view.page);
-    if (moved !== null && rows.length > 0) {
-      session.select({ kind: 'node', id: rows[moved] }, 'focus');
-    } else if (event.key === 'Enter' && !event.altKey && current >= 0) {
-      session.select(selection, 'reveal');
-    } else {
-      return;
+    if (at < 0 || event.altKey) {
+      return false;
     }
-    event.preventDefault();
-    event.stopPropagation();
+    const opened = isOpen(current);
+    switch (event.key) {
+      case ' ':
+        toggleEntity(session, current);
+        return true;
+      case 'Enter':
+        session.select(selectionOf(model, current), 'reveal');
+        return true;
+      case 'ArrowRight':
+      case 'ArrowLeft':
+        if (opened !== undefined && opened === (event.key === 'ArrowLeft')) {
+          toggle(current - model.nodeCount);
+        }
+        return state.grouped;
+      default:
+        return false;
+    }
   };
-  const shown = Array.from(rows.subarray(view.first, view.end));
+  const grid = gridOf(columns);
+  const shown = Array.from(rows.subarray(frame.first, frame.end));
+  const style = {
+    '--oad-columns': grid.template,
+    '--oad-grid-width': `${grid.width}px`
+  } as React.CSSProperties;
   return (
     <div className="oad-Table">
-      <TableTools
+      <Tools
         table={table}
         state={state}
         onChange={setTable}
-        shown={rows.length}
-        total={all.count}
-        csv={() => tableCsv(table, rows)}
+        shown={{ table, view, columns }}
       />
       <div
         ref={scroller}
         className="oad-Grid"
-        role="grid"
+        role={state.grouped ? 'treegrid' : 'grid'}
         tabIndex={0}
         aria-label={trans.__('Layers')}
+        aria-multiselectable
         aria-rowcount={rows.length + 2}
         aria-activedescendant={
-          at >= view.first && at < view.end ? `${id}${current}` : undefined
+          at >= frame.first && at < frame.end ? `${id}${current}` : undefined
         }
-        onKeyDown={onKeyDown}
-        style={{ '--oad-columns': GRID_TEMPLATE } as React.CSSProperties}
+        onKeyDown={event => {
+          // Keys in the header sort; keys in the body move.
+          if (event.target === event.currentTarget && press(event)) {
+            event.preventDefault();
+            event.stopPropagation();
+          }
+        }}
+        style={style}
       >
-        <Header state={state} onChange={setTable} />
+        <Header
+          columns={columns}
+          sort={state.sort}
+          onSort={sort => setTable({ sort })}
+        />
         <div
           className="oad-Spacer"
           role="rowgroup"
           style={{ height: rows.length * ROW }}
         >
-          {shown.map((node, index) => (
-            <LayerRow
-              key={node}
-              id={`${id}${node}`}
-              node={node}
-              row={view.first + index}
-              top={(view.first + index) * ROW}
+          {shown.map((entity, index) => (
+            <TableRow
+              key={entity}
+              id={`${id}${entity}`}
+              row={frame.first + index}
+              top={(frame.first + index) * ROW}
               table={table}
-              totals={all}
-              selected={node === current}
-              onSelect={() =>
-                session.select({ kind: 'node', id: node }, 'reveal')
-              }
+              view={view}
+              columns={columns}
+              selected={entity === selected || also.includes(entity)}
+              cursor={entity === moved}
+              open={isOpen(entity)}
+              onToggle={() => toggle(entity - model.nodeCount)}
+              onSelect={additive => {
+                setMoved(null);
+                if (additive) {
+                  toggleEntity(session, entity);
+                } else {
+                  session.select(selectionOf(model, entity), 'reveal');
+                }
+              }}
             />
           ))}
         </div>
@@ -103,60 +223,13 @@ export function LayersTable(): JSX.Element {
             {trans.__('No layer matches the filter.')}
           </p>
         )}
-        <TotalsRow totals={totals} all={all} row={rows.length + 2} />
+        <TotalsRow
+          table={table}
+          view={view}
+          columns={columns}
+          row={rows.length + 2}
+        />
       </div>
-    </div>
-  );
-}
-
-function TableTools(props: {
-  table: LayerTable;
-  state: ITableState;
-  onChange(change: Partial<ITableState>): void;
-  shown: number;
-  total: number;
-  csv(): string;
-}): JSX.Element {
-  const trans = useTrans();
-  const { table, state, shown, total } = props;
-  const types = React.useMemo(() => opTypes(table), [table]);
-  return (
-    <div className="oad-Tools">
-      <input
-        className="oad-Input"
-        type="text"
-        spellCheck={false}
-        value={state.filter}
-        placeholder={trans.__('Filter layers…')}
-        aria-label={trans.__('Filter layers')}
-        onChange={event =>
-          props.onChange({ filter: event.currentTarget.value })
-        }
-      />
-      <select
-        className="oad-Select"
-        aria-label={trans.__('Operator type')}
-        value={state.op}
-        onChange={event => props.onChange({ op: event.currentTarget.value })}
-      >
-        <option value="">{trans.__('All operators')}</option>
-        {types.map(([type, count]) => (
-          <option key={type} value={type}>
-            {`${type} (${count})`}
-          </option>
-        ))}
-      </select>
-      <span className="oad-Quiet" role="status">
-        {shown === total
-          ? trans._n('%1 layer', '%1 layers', total)
-          : trans.__('%1 of %2 layers', formatExact(shown), formatExact(total))}
-      </span>
-      <span className="oad-Bar-gap" />
-      <CopyButton
-        caption={trans.__('Copy CSV')}
-        label={trans.__('Copy the rows shown, as CSV')}
-        text={props.csv}
-      />
     </div>
   );
 }

@@ -1,130 +1,207 @@
 import * as React from 'react';
 import { formatExact } from '../../core';
 import { useTrans } from '../context';
+import type { ITranslate } from '../translate';
+import { Icon } from '../ui/Icon';
 import { brief } from '../ui/text';
-import { COLUMNS, type IColumn } from './columns';
-import { isNumeric, NUMERIC, type ITotals, type LayerTable } from './rows';
+import {
+  formatCell,
+  isNumeric,
+  isShare,
+  measureOf,
+  type ColumnId,
+  type NumericColumn
+} from './columns';
+import type { IRowsView, LayerTable } from './rows';
+import type { ISum } from './sums';
 
-interface ILayerRowProps {
+interface IRowProps {
   readonly id: string;
-  readonly node: number;
   readonly row: number;
   readonly top: number;
   readonly table: LayerTable;
-  /** Of the whole model, for shares. */
-  readonly totals: ITotals;
+  readonly view: IRowsView;
+  readonly columns: readonly ColumnId[];
   readonly selected: boolean;
-  onSelect(): void;
+  readonly cursor: boolean;
+  /** Whether the block shows what is in it; undefined for a layer. */
+  readonly open: boolean | undefined;
+  onSelect(additive: boolean): void;
+  onToggle(): void;
 }
 
-export function LayerRow(props: ILayerRowProps): JSX.Element {
-  const { node, table, totals } = props;
+export function TableRow(props: IRowProps): JSX.Element {
+  const { view, row, columns, open } = props;
+  const blocks = view.depths.length > 0;
   return (
     <div
       id={props.id}
-      className="oad-Grid-row"
+      className={`oad-Grid-row${props.cursor ? ' oad-mod-cursor' : ''}`}
       role="row"
-      aria-rowindex={props.row + 2}
+      aria-rowindex={row + 2}
       aria-selected={props.selected}
+      aria-level={blocks ? view.depths[row] + 1 : undefined}
+      aria-expanded={open}
       style={{ top: props.top }}
-      onClick={props.onSelect}
+      onClick={event =>
+        props.onSelect(event.shiftKey || event.ctrlKey || event.metaKey)
+      }
     >
-      {COLUMNS.map(column => (
-        <Cell
-          key={column.id}
-          column={column}
-          node={node}
-          table={table}
-          totals={totals}
-        />
-      ))}
+      {columns.map(column =>
+        isNumeric(column) ? (
+          <NumberCell key={column} {...props} column={column} />
+        ) : column === 'name' ? (
+          <NameCell key={column} {...props} />
+        ) : (
+          <TextCell
+            key={column}
+            text={props.table.text(column, view.entities[row])}
+            dot={column === 'op' ? categoryOf(props) : null}
+          />
+        )
+      )}
     </div>
   );
 }
 
-function Cell(props: {
-  column: IColumn;
-  node: number;
-  table: LayerTable;
-  totals: ITotals;
-}): JSX.Element {
-  const { column, node, table, totals } = props;
-  const { model } = table.tree;
-  if (isNumeric(column.id) && column.format) {
-    const value = model.metrics[NUMERIC[column.id]][node];
-    const total = totals.sum[column.id];
-    const isShare = column.id.endsWith('_share');
-    const text = value === 0 ? '0' : column.format(value, total);
-    return (
-      <div
-        role="gridcell"
-        className={`oad-mod-number${value > 0 ? '' : ' oad-mod-zero'}`}
-        title={
-          Number.isNaN(value)
-            ? brief(model.payload.nodes.reason[String(node)] ?? '')
-            : formatExact(value)
-        }
-      >
-        {isShare && value > 0 && (
-          // Relative to the heaviest layer, so that small shares can be compared.
-          <span
-            className="oad-Cell-bar"
-            aria-hidden="true"
-            style={{ width: `${(value / totals.max[column.id]) * 100}%` }}
-          />
-        )}
-        <span>{text}</span>
-      </div>
-    );
-  }
-  const text = isNumeric(column.id) ? '' : table.text(column.id, node);
+function categoryOf({ table, view, row }: IRowProps): string | null {
+  const entity = view.entities[row];
+  return table.isGroup(entity) ? null : table.tree.model.category(entity);
+}
+
+function TextCell(props: { text: string; dot: string | null }): JSX.Element {
   return (
-    <div role="gridcell" title={brief(text)}>
-      {column.id === 'op' && (
+    <div role="gridcell" title={brief(props.text)}>
+      {props.dot !== null && (
         <span
           className="oad-Dot"
-          data-category={model.category(node)}
+          data-category={props.dot}
           aria-hidden="true"
         />
       )}
-      <bdi>{brief(text)}</bdi>
+      <bdi>{brief(props.text)}</bdi>
     </div>
   );
 }
 
-/** The sum of the rows shown. */
+/** In the table by blocks the names are indented, and blocks have a twisty. */
+function NameCell(props: IRowProps): JSX.Element {
+  const trans = useTrans();
+  const { view, row, open } = props;
+  const entity = view.entities[row];
+  const text = props.table.text('name', entity);
+  const group = entity - props.table.tree.model.nodeCount;
+  // Deep models stay readable: indentation ends somewhere.
+  const indent = Math.min(view.depths[row] ?? 0, 12) * 14;
+  return (
+    <div role="gridcell" title={brief(text)}>
+      {view.depths.length > 0 && (
+        <span style={{ width: indent, flex: 'none' }} />
+      )}
+      {open !== undefined && (
+        <button
+          type="button"
+          className={`oad-Twisty${open ? ' oad-mod-open' : ''}`}
+          tabIndex={-1}
+          aria-label={open ? trans.__('Close') : trans.__('Open')}
+          onClick={event => {
+            event.stopPropagation();
+            props.onToggle();
+          }}
+        >
+          <Icon name="right" size={12} />
+        </button>
+      )}
+      <bdi>{brief(text)}</bdi>
+      {open !== undefined && (
+        <span className="oad-Quiet">{formatExact(view.sums.count[group])}</span>
+      )}
+    </div>
+  );
+}
+
+function NumberCell(props: IRowProps & { column: NumericColumn }): JSX.Element {
+  const trans = useTrans();
+  const { column, table, view, row } = props;
+  const entity = view.entities[row];
+  const group = entity - table.tree.model.nodeCount;
+  const measure = measureOf(column);
+  const whole = table.whole.total(measure);
+  const sum: ISum =
+    group >= 0
+      ? view.sums.group(measure, group)
+      : { value: table.value(measure, entity, view.sums), unknown: 0 };
+  const { value } = sum;
+  const reason = table.tree.model.payload.nodes.reason[String(entity)] ?? '';
+  // Layers are compared with the heaviest, blocks with the whole.
+  const most = view.depths.length > 0 ? whole.value : table.whole.max(measure);
+  return (
+    <div
+      role="gridcell"
+      className={`oad-mod-number${value > 0 ? '' : ' oad-mod-zero'}`}
+      title={
+        group < 0 && Number.isNaN(value)
+          ? brief(reason)
+          : exactText(sum, view.sums.count[group] ?? 1, trans)
+      }
+    >
+      {isShare(column) && value > 0 && most > 0 && (
+        <span
+          className="oad-Cell-bar"
+          aria-hidden="true"
+          style={{ width: `${Math.min(1, value / most) * 100}%` }}
+        />
+      )}
+      <span>{shortText(column, sum, whole.value)}</span>
+    </div>
+  );
+}
+
+/** A sum that lacks parts is a lower bound and looks like one. */
+function shortText(column: NumericColumn, sum: ISum, whole: number): string {
+  const text = sum.value === 0 ? '0' : formatCell(column, sum.value, whole);
+  return sum.unknown > 0 && !Number.isNaN(sum.value) ? `≥ ${text}` : text;
+}
+
+function exactText(sum: ISum, count: number, trans: ITranslate): string {
+  const exact = formatExact(sum.value);
+  return sum.unknown > 0
+    ? `${exact}\n${trans.__('Unknown for %1 of %2 layers.', sum.unknown, count)}`
+    : exact;
+}
+
+/** The sum of the layers shown. */
 export function TotalsRow(props: {
-  totals: ITotals;
-  all: ITotals;
+  table: LayerTable;
+  view: IRowsView;
+  columns: readonly ColumnId[];
   row: number;
 }): JSX.Element {
   const trans = useTrans();
-  const { totals, all } = props;
+  const { table, view, columns } = props;
+  const { layers } = view.sums;
   return (
     <div className="oad-Grid-foot" role="row" aria-rowindex={props.row}>
-      {COLUMNS.map(column => {
-        const { id } = column;
-        if (!isNumeric(id) || !column.format) {
+      {columns.map(id => {
+        if (!isNumeric(id)) {
           return (
             <div key={id} role="gridcell">
               {id === 'name' &&
-                trans._n(
-                  'Total of %1 layer',
-                  'Total of %1 layers',
-                  totals.count
-                )}
+                trans._n('Total of %1 layer', 'Total of %1 layers', layers)}
             </div>
           );
         }
-        const value = totals.sum[id];
+        const measure = measureOf(id);
+        const sum = view.sums.total(measure);
+        const whole = table.whole.total(measure).value;
         return (
           <div
             key={id}
             role="gridcell"
             className="oad-mod-number"
-            title={formatExact(value)}
+            title={exactText(sum, layers, trans)}
           >
-            <span>{column.format(value, all.sum[id])}</span>
+            <span>{shortText(id, sum, whole)}</span>
           </div>
         );
       })}

@@ -1,69 +1,130 @@
-/** How the columns of the layers table look. */
+/** The columns of the table: what they hold and how they look. */
 
+import type { MetricId } from '../../core/types';
 import { formatBytes, formatCount, formatShare } from '../../core';
 import type { ITranslate } from '../translate';
-import type { ColumnId } from './rows';
 
-export interface IColumn {
-  readonly id: ColumnId;
-  label(trans: ITranslate): string;
-  /** A CSS grid track. */
-  readonly width: string;
-  /** Short text of a number. */
-  format?(value: number, total: number): string;
-}
+/** All columns, in order. */
+export const COLUMN_IDS = [
+  'name',
+  'op',
+  'module',
+  'classes',
+  'input_shape',
+  'output_shape',
+  'dtype',
+  'params',
+  'params_share',
+  'weight_bytes',
+  'macs',
+  'macs_share',
+  'flops',
+  'read_bytes',
+  'write_bytes',
+  'activation_bytes',
+  'intensity'
+] as const;
+export type ColumnId = (typeof COLUMN_IDS)[number];
 
-const share = (value: number, total: number): string =>
-  total > 0 ? formatShare(value / total) : formatShare(Number.NaN);
+/** Columns that hold a number, and its metric; shares sort as what they are shares of. */
+const METRIC_OF = {
+  params: 'params',
+  params_share: 'params',
+  weight_bytes: 'weight_bytes',
+  macs: 'macs',
+  macs_share: 'macs',
+  flops: 'flops',
+  read_bytes: 'read_bytes',
+  write_bytes: 'write_bytes',
+  activation_bytes: 'activation_bytes',
+  intensity: 'intensity'
+} as const satisfies Partial<Record<ColumnId, MetricId | 'intensity'>>;
 
-export const COLUMNS: readonly IColumn[] = [
-  { id: 'name', label: t => t.__('Name'), width: 'minmax(160px, 2fr)' },
-  { id: 'op', label: t => t.__('Operator'), width: '130px' },
-  { id: 'input_shape', label: t => t.__('Input shape'), width: '130px' },
-  { id: 'output_shape', label: t => t.__('Output shape'), width: '130px' },
-  {
-    id: 'params',
-    label: t => t.__('Params'),
-    width: '84px',
-    format: value => formatCount(value)
-  },
-  {
-    id: 'params_share',
-    label: t => t.__('% params'),
-    width: '78px',
-    format: share
-  },
-  {
-    id: 'macs',
-    label: t => t.__('MACs'),
-    width: '84px',
-    format: value => formatCount(value)
-  },
-  {
-    id: 'macs_share',
-    label: t => t.__('% MACs'),
-    width: '78px',
-    format: share
-  },
-  {
-    id: 'flops',
-    label: t => t.__('FLOPs'),
-    width: '84px',
-    format: value => formatCount(value)
-  },
-  {
-    id: 'activation_bytes',
-    label: t => t.__('Activation'),
-    width: '92px',
-    format: value => formatBytes(value)
-  },
-  {
-    id: 'weight_bytes',
-    label: t => t.__('Weights'),
-    width: '92px',
-    format: value => formatBytes(value)
-  },
-  { id: 'scope', label: t => t.__('Scope'), width: 'minmax(120px, 1.5fr)' }
+export type NumericColumn = keyof typeof METRIC_OF;
+export type TextColumn = Exclude<ColumnId, NumericColumn>;
+/** What a number of the table is; `intensity` is FLOPs per byte moved. */
+export type Measure = MetricId | 'intensity';
+
+export const MEASURES: readonly Measure[] = [
+  ...new Set(Object.values(METRIC_OF))
 ];
 
-export const GRID_TEMPLATE = COLUMNS.map(column => column.width).join(' ');
+export function isNumeric(column: ColumnId): column is NumericColumn {
+  return Object.hasOwn(METRIC_OF, column);
+}
+
+export function measureOf(column: NumericColumn): Measure {
+  return METRIC_OF[column];
+}
+
+export function isShare(column: ColumnId): boolean {
+  return column.endsWith('_share');
+}
+
+interface IColumn {
+  label(trans: ITranslate): string;
+  /** Pixels; wide columns also take what is left. */
+  readonly width: number;
+  readonly grows?: boolean;
+  /** Not shown until it is asked for. */
+  readonly extra?: boolean;
+}
+
+export const COLUMNS: Readonly<Record<ColumnId, IColumn>> = {
+  name: { label: t => t.__('Name'), width: 190, grows: true },
+  op: { label: t => t.__('Operator'), width: 130 },
+  module: { label: t => t.__('Module'), width: 150, grows: true },
+  classes: {
+    label: t => t.__('Classes'),
+    width: 150,
+    grows: true,
+    extra: true
+  },
+  input_shape: { label: t => t.__('Input shape'), width: 120 },
+  output_shape: { label: t => t.__('Output shape'), width: 120 },
+  dtype: { label: t => t.__('Type'), width: 76 },
+  params: { label: t => t.__('Params'), width: 84 },
+  params_share: { label: t => t.__('% params'), width: 84, extra: true },
+  weight_bytes: { label: t => t.__('Weights'), width: 92 },
+  macs: { label: t => t.__('MACs'), width: 84 },
+  macs_share: { label: t => t.__('% MACs'), width: 84 },
+  flops: { label: t => t.__('FLOPs'), width: 84 },
+  read_bytes: { label: t => t.__('Read'), width: 92 },
+  write_bytes: { label: t => t.__('Written'), width: 92 },
+  activation_bytes: { label: t => t.__('Activation'), width: 92 },
+  intensity: { label: t => t.__('FLOP/B'), width: 80 }
+};
+
+/** The columns to show; names of columns that are no more are left out. */
+export function shownColumns(chosen: readonly string[] | null): ColumnId[] {
+  return COLUMN_IDS.filter(
+    id =>
+      // A row without a name would be no row.
+      id === 'name' || (chosen ? chosen.includes(id) : !COLUMNS[id].extra)
+  );
+}
+
+/** Short text of a number; `total` is the model's, for shares. */
+export function formatCell(
+  column: NumericColumn,
+  value: number,
+  total: number
+): string {
+  if (isShare(column)) {
+    return formatShare(total > 0 ? value / total : Number.NaN);
+  }
+  return column.endsWith('_bytes') ? formatBytes(value) : formatCount(value);
+}
+
+/** CSS grid tracks and the least width of all together, in pixels. */
+export function gridOf(columns: readonly ColumnId[]): {
+  readonly template: string;
+  readonly width: number;
+} {
+  const tracks = columns.map(id => {
+    const { width, grows } = COLUMNS[id];
+    return grows ? `minmax(${width}px, ${width}fr)` : `${width}px`;
+  });
+  const width = columns.reduce((sum, id) => sum + COLUMNS[id].width, 0);
+  return { template: tracks.join(' '), width };
+}

@@ -1,65 +1,170 @@
-/** Sorting, filtering and adding up the rows of the layers table. No React here. */
+/** Filtering, sorting and adding up the rows of the table. No React here. */
 
+import { intensityOf } from '../../core/intensity';
 import { matcher } from '../../core/matcher';
-import { parseQuery } from '../../core/query';
-import type { IGraphModel, ITree } from '../../core/types';
-import type { ITableState } from '../state/types';
+import { parseQuery, type IQueryFault } from '../../core/query';
+import type { ITree, MetricId } from '../../core/types';
+import type { ISortKey, ITableState } from '../state/table';
+import {
+  COLUMN_IDS,
+  isNumeric,
+  measureOf,
+  type Measure,
+  type TextColumn
+} from './columns';
+import { Sums } from './sums';
+import { CellTexts } from './texts';
 
-/** The column ids, in order. */
-export const COLUMN_IDS = [
-  'name',
-  'op',
-  'input_shape',
-  'output_shape',
-  'params',
-  'params_share',
-  'macs',
-  'macs_share',
-  'flops',
-  'activation_bytes',
-  'weight_bytes',
-  'scope'
-] as const;
-export type ColumnId = (typeof COLUMN_IDS)[number];
-
-/** Columns that hold a number and its metric; shares sort as what they are shares of. */
-export const NUMERIC = {
-  params: 'params',
-  params_share: 'params',
-  macs: 'macs',
-  macs_share: 'macs',
-  flops: 'flops',
-  activation_bytes: 'activation_bytes',
-  weight_bytes: 'weight_bytes'
-} as const;
-
-export type NumericColumn = keyof typeof NUMERIC;
-export type TextColumn = Exclude<ColumnId, NumericColumn>;
-
-export function isNumeric(column: ColumnId): column is NumericColumn {
-  return Object.hasOwn(NUMERIC, column);
+/** Rows to show. Rows are entities: nodes, and in the table by blocks groups. */
+export interface IRowsView {
+  readonly entities: Int32Array;
+  /** Blocks around each row, empty when there are no blocks. */
+  readonly depths: Uint16Array;
+  /** Layers that match the filter. */
+  readonly layers: Int32Array;
+  /** Their sums by block. */
+  readonly sums: Sums;
+  /** What is wrong with the filter, which then lets everything through. */
+  readonly fault: IQueryFault | null;
 }
 
-/** The first tensor that comes from another node or from outside, else the first there is. */
-export function mainInput(model: IGraphModel, node: number): number {
-  const from = model.inputOffsets[node];
-  const to = model.inputOffsets[node + 1];
-  for (let at = from; at < to; at++) {
-    const tensor = model.inputs[at];
-    const kind = tensor < 0 ? -1 : model.tensorKind[tensor];
-    if (kind === 0 || kind === 1 || kind === 4) {
-      return tensor;
-    }
+/** The layers of one model: all nodes but Constants. */
+export class LayerTable {
+  readonly nodes: Int32Array;
+  /** Sums of the whole model. */
+  readonly whole: Sums;
+  private readonly _texts: CellTexts;
+
+  constructor(readonly tree: ITree) {
+    const { model } = tree;
+    this.nodes = Int32Array.from(
+      { length: model.nodeCount },
+      (_, node) => node
+    ).filter(node => model.nodeConstant[node] === 0);
+    this._texts = new CellTexts(tree);
+    this.whole = new Sums(tree, this.nodes);
   }
-  return from < to ? model.inputs[from] : -1;
+
+  /** Text of a cell, as written in the table. */
+  text(column: TextColumn, entity: number): string {
+    return this._texts.text(column, entity);
+  }
+
+  isGroup(entity: number): boolean {
+    return entity >= this.tree.model.nodeCount;
+  }
+
+  /** Number of a layer; of a block that of its layers which `sums` counts. NaN when unknown. */
+  value(measure: Measure, entity: number, sums: Sums): number {
+    const { nodeCount, metrics } = this.tree.model;
+    if (entity >= nodeCount) {
+      return sums.group(measure, entity - nodeCount).value;
+    }
+    if (measure !== 'intensity') {
+      return metrics[measure][entity];
+    }
+    const of = (id: MetricId): number => metrics[id][entity];
+    return intensityOf(of('flops'), of('read_bytes') + of('write_bytes'));
+  }
+
+  /** The rows that the state asks for; `open` are the blocks that show what is in them. */
+  view(state: ITableState, open: ReadonlySet<number>): IRowsView {
+    const { query, fault } = parseQuery(state.filter);
+    const matches = query && matcher(this.tree, query);
+    const layers = this.nodes.filter(
+      node =>
+        (state.op === '' || this.text('op', node) === state.op) &&
+        (matches === null || matches(node))
+    );
+    const all = layers.length === this.nodes.length;
+    const sums = all ? this.whole : new Sums(this.tree, layers);
+    const compare = this._order(state.sort, sums);
+    if (state.grouped) {
+      const blocks = this._blocks(layers, sums, open, compare);
+      return { ...blocks, layers, sums, fault };
+    }
+    const entities = compare ? layers.slice().sort(compare) : layers;
+    return { entities, depths: new Uint16Array(0), layers, sums, fault };
+  }
+
+  /** Unknown numbers come last whichever way the sort goes. */
+  private _order(
+    sort: readonly ISortKey[],
+    sums: Sums
+  ): ((a: number, b: number) => number) | null {
+    const keys = sort.flatMap(key => {
+      const column = COLUMN_IDS.find(id => id === key.column);
+      if (column === undefined) {
+        return [];
+      }
+      const sign = key.descending ? -1 : 1;
+      if (isNumeric(column)) {
+        const measure = measureOf(column);
+        return [{ sign, of: (e: number) => this.value(measure, e, sums) }];
+      }
+      const ranks = this._texts.ranks(column);
+      return [{ sign, of: (entity: number) => ranks[entity] }];
+    });
+    if (keys.length === 0) {
+      return null;
+    }
+    return (a, b) => {
+      for (const { sign, of } of keys) {
+        const [x, y] = [of(a), of(b)];
+        const [noX, noY] = [Number.isNaN(x), Number.isNaN(y)];
+        const by = noX || noY ? Number(noX) - Number(noY) : sign * (x - y);
+        if (by !== 0) {
+          return by;
+        }
+      }
+      return a - b;
+    };
+  }
+
+  /** Blocks with layers that match, and what is in the open ones. */
+  private _blocks(
+    layers: Int32Array,
+    sums: Sums,
+    open: ReadonlySet<number>,
+    compare: ((a: number, b: number) => number) | null
+  ): Pick<IRowsView, 'entities' | 'depths'> {
+    const { children, model, groupDepth } = this.tree;
+    const matching = new Uint8Array(model.nodeCount);
+    for (const node of layers) {
+      matching[node] = 1;
+    }
+    const rows = (group: number): Int32Array => {
+      const list = children[group + 1].filter(entity =>
+        entity < model.nodeCount
+          ? matching[entity] === 1
+          : sums.count[entity - model.nodeCount] > 0
+      );
+      return (compare ? list.sort(compare) : list).reverse();
+    };
+    const entities: number[] = [];
+    const depths: number[] = [];
+    const stack = Array.from(rows(-1));
+    for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+      const group = next - model.nodeCount;
+      const parent = group < 0 ? this.tree.nodeParent[next] : -1;
+      entities.push(next);
+      depths.push(
+        group >= 0 ? groupDepth[group] : parent < 0 ? 0 : groupDepth[parent] + 1
+      );
+      if (group >= 0 && open.has(group)) {
+        for (const entity of rows(group)) {
+          stack.push(entity);
+        }
+      }
+    }
+    return {
+      entities: Int32Array.from(entities),
+      depths: Uint16Array.from(depths)
+    };
+  }
 }
 
-export function mainOutput(model: IGraphModel, node: number): number {
-  const from = model.outputOffsets[node];
-  return from < model.outputOffsets[node + 1] ? model.outputs[from] : -1;
-}
-
-/** Operator types in use, with their number of rows, by name. */
+/** Operator types in use, with their number of layers, by name. */
 export function opTypes(
   table: LayerTable
 ): readonly (readonly [type: string, count: number])[] {
@@ -69,171 +174,4 @@ export function opTypes(
     counts.set(type, (counts.get(type) ?? 0) + 1);
   }
   return [...counts].sort((a, b) => (a[0] < b[0] ? -1 : 1));
-}
-
-/** The rows of one model: all nodes but constants. Texts and orders are made once, on first need. */
-export class LayerTable {
-  readonly nodes: Int32Array;
-  private readonly _texts = new Map<TextColumn, readonly string[]>();
-  private readonly _ranks = new Map<TextColumn, Float64Array>();
-
-  constructor(readonly tree: ITree) {
-    const { model } = tree;
-    this.nodes = Int32Array.from(
-      { length: model.nodeCount },
-      (_, node) => node
-    ).filter(node => model.nodeConstant[node] === 0);
-  }
-
-  /** Text of a cell, as written in the table. */
-  text(column: TextColumn, node: number): string {
-    let texts = this._texts.get(column);
-    if (texts === undefined) {
-      texts = this._make(column);
-      this._texts.set(column, texts);
-    }
-    return texts[node];
-  }
-
-  /** Rows to show, in order. Unknown numbers come last whichever way the sort goes. */
-  rows(query: ITableState): Int32Array {
-    const rows = this._filter(query);
-    const { sort, descending } = query;
-    const column = COLUMN_IDS.find(id => id === sort);
-    if (column === undefined) {
-      return rows;
-    }
-    const sign = descending ? -1 : 1;
-    const values = isNumeric(column)
-      ? this.tree.model.metrics[NUMERIC[column]]
-      : this._ranksOf(column);
-    return rows.sort((a, b) => {
-      const [x, y] = [values[a], values[b]];
-      if (Number.isNaN(x) || Number.isNaN(y)) {
-        return Number(Number.isNaN(x)) - Number(Number.isNaN(y)) || a - b;
-      }
-      return sign * (x - y) || a - b;
-    });
-  }
-
-  private _filter({ filter, op }: ITableState): Int32Array {
-    const { query } = parseQuery(filter);
-    const matches = query && matcher(this.tree, query);
-    return this.nodes.filter(
-      node =>
-        (op === '' || this.text('op', node) === op) &&
-        (matches === null || matches(node))
-    );
-  }
-
-  private _make(column: TextColumn): string[] {
-    const { tree } = this;
-    const { model } = tree;
-    const shape = (tensor: number): string =>
-      tensor < 0 ? '' : model.shapeText(tensor);
-    const paths = new Map<number, string>();
-    const scope = (node: number): string => {
-      const group = tree.nodeParent[node];
-      const known = paths.get(group);
-      const path = known ?? tree.path(node).join('/');
-      paths.set(group, path);
-      return path;
-    };
-    const text: Record<TextColumn, (node: number) => string> = {
-      name: node => model.nodeName(node) || `#${node}`,
-      op: node => model.opType(node),
-      input_shape: node => shape(mainInput(model, node)),
-      output_shape: node => shape(mainOutput(model, node)),
-      scope
-    };
-    return Array.from({ length: model.nodeCount }, (_, node) =>
-      text[column](node)
-    );
-  }
-
-  /** Place of every text among the distinct ones; numbers in texts count as numbers. */
-  private _ranksOf(column: TextColumn): Float64Array {
-    let ranks = this._ranks.get(column);
-    if (ranks === undefined) {
-      this.text(column, 0);
-      const texts = this._texts.get(column) ?? [];
-      const { compare } = new Intl.Collator('en', { numeric: true });
-      const place = new Map(
-        [...new Set(texts)]
-          .sort(compare)
-          .map((text, at): [string, number] => [text, at])
-      );
-      ranks = Float64Array.from(texts, text => place.get(text) ?? 0);
-      this._ranks.set(column, ranks);
-    }
-    return ranks;
-  }
-}
-
-export interface ITotals {
-  readonly count: number;
-  /** Sum of the known values; NaN when none is known. */
-  readonly sum: Readonly<Record<NumericColumn, number>>;
-  /** Largest known value, 0 when there is none. */
-  readonly max: Readonly<Record<NumericColumn, number>>;
-}
-
-export function tableTotals(model: IGraphModel, rows: Int32Array): ITotals {
-  const columns = Object.keys(NUMERIC) as NumericColumn[];
-  const sum = Object.fromEntries(columns.map(id => [id, 0]));
-  const max = Object.fromEntries(columns.map(id => [id, 0]));
-  for (const id of columns) {
-    const values = model.metrics[NUMERIC[id]];
-    let known = 0;
-    for (const node of rows) {
-      if (!Number.isNaN(values[node])) {
-        sum[id] += values[node];
-        max[id] = Math.max(max[id], values[node]);
-        known++;
-      }
-    }
-    if (known === 0 && rows.length > 0) {
-      sum[id] = Number.NaN;
-    }
-  }
-  return {
-    count: rows.length,
-    sum: sum as Record<NumericColumn, number>,
-    max: max as Record<NumericColumn, number>
-  };
-}
-
-/** Spreadsheets run a cell that starts with one of these as a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
-
-function csvCell(text: string): string {
-  const inert = FORMULA.test(text) ? `'${text}` : text;
-  return /[",\n\r]/.test(inert) || inert !== text
-    ? `"${inert.replaceAll('"', '""')}"`
-    : inert;
-}
-
-/** The rows as CSV (RFC 4180): exact numbers, unknown ones empty, no cell a spreadsheet would run. */
-export function tableCsv(table: LayerTable, rows: Int32Array): string {
-  const { model } = table.tree;
-  const totals = tableTotals(model, table.nodes).sum;
-  const lines = [COLUMN_IDS.join(',')];
-  for (const node of rows) {
-    const cells = COLUMN_IDS.map(column => {
-      if (!isNumeric(column)) {
-        return csvCell(table.text(column, node));
-      }
-      const value = model.metrics[NUMERIC[column]][node];
-      if (Number.isNaN(value)) {
-        return '';
-      }
-      return column.endsWith('_share')
-        ? totals[column] > 0
-          ? (value / totals[column]).toFixed(6)
-          : ''
-        : String(value);
-    });
-    lines.push(cells.join(','));
-  }
-  return lines.join('\r\n') + '\r\n';
 }

@@ -1,0 +1,87 @@
+/** Numbers to pixels. */
+
+/** Round values from 0 to at least `max`, about `count` of them: steps of 1, 2 or 5 times a power of ten. */
+export function ticks(max: number, count: number): number[] {
+  if (!(max > 0) || !Number.isFinite(max)) {
+    return [0];
+  }
+  const rough = max / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step =
+    ([1, 2, 5].find(factor => factor * power >= rough) ?? 10) * power;
+  const marks = Math.ceil(max / step - 1e-9);
+  return Array.from({ length: marks + 1 }, (_, i) => i * step);
+}
+
+/** Powers of ten from 1 to at least `max`, thinned to about `count`. */
+export function decades(max: number, count: number): number[] {
+  const most = Math.max(1, Math.ceil(Math.log10(Math.max(1, max)) - 1e-9));
+  const step = Math.ceil(most / Math.max(1, count));
+  const marks = Math.ceil(most / step);
+  return Array.from({ length: marks + 1 }, (_, i) => 10 ** (i * step));
+}
+
+/** A value's height between 0 and 1; NaN for what cannot be shown. */
+export function position(value: number, max: number, log: boolean): number {
+  if (!log) {
+    return max > 0 ? value / max : 0;
+  }
+  return value >= 1 && max > 1
+    ? Math.log10(value) / Math.log10(max)
+    : value >= 0
+      ? 0
+      : Number.NaN;
+}
+
+/**
+ * An SVG path of a series in steps, each value level over its part of the width. Values that share a
+ * pixel become one stroke from the least to the largest, so that no peak is lost. NaN leaves a gap.
+ */
+export function stepPath(
+  values: ArrayLike<number>,
+  width: number,
+  y: (value: number) => number
+): string {
+  const count = values.length;
+  const columns = Math.max(1, Math.floor(width));
+  const parts: string[] = [];
+  let open = false;
+  const to = (x: number, value: number): void => {
+    parts.push(`${open ? 'L' : 'M'}${round(x)} ${round(y(value))}`);
+    open = true;
+  };
+  if (count <= columns) {
+    for (let i = 0; i < count; i++) {
+      if (Number.isNaN(values[i])) {
+        open = false;
+        continue;
+      }
+      to((i * width) / count, values[i]);
+      to(((i + 1) * width) / count, values[i]);
+    }
+    return parts.join('');
+  }
+  for (let column = 0; column < columns; column++) {
+    const from = Math.floor((column * count) / columns);
+    const end = Math.floor(((column + 1) * count) / columns);
+    let [least, most] = [Infinity, -Infinity];
+    for (let i = from; i < end; i++) {
+      // Comparisons with NaN are false.
+      least = values[i] < least ? values[i] : least;
+      most = values[i] > most ? values[i] : most;
+    }
+    if (least > most) {
+      open = false;
+      continue;
+    }
+    to(column + 0.5, least);
+    if (most > least) {
+      to(column + 0.5, most);
+    }
+  }
+  return parts.join('');
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,179 @@
+import * as React from 'react';
+import { formatExact } from '../../core';
+import type { RiskSignal } from '../../schema';
+import { useDocument, useSession, useTrans } from '../context';
+import { selectNodes } from '../session/host';
+import { pointAt } from '../session/pointing';
+import type { ITranslate } from '../translate';
+import { Icon, type IconName } from '../ui/Icon';
+import { brief, visible } from '../ui/text';
+import { Some } from '../inspector/parts';
+import { evidenceText, nodesIn, totalNodes } from './evidence';
+
+/** Worst first. */
+export const SEVERITIES = ['high', 'medium', 'low', 'info'] as const;
+
+const ICONS: ReadonlyMap<string, IconName> = new Map([
+  ['high', 'error'],
+  ['medium', 'warning']
+]);
+
+function severityText(severity: string, trans: ITranslate): string {
+  const words: ReadonlyMap<string, string> = new Map([
+    ['high', trans.__('High')],
+    ['medium', trans.__('Medium')],
+    ['low', trans.__('Low')],
+    ['info', trans.__('Info')]
+  ]);
+  return words.get(severity) ?? visible(severity);
+}
+
+/** Findings that deserve attention: medium and above. */
+export function graveCount(findings: readonly RiskSignal[]): number {
+  return findings.filter(({ severity }) =>
+    ['high', 'medium'].includes(severity)
+  ).length;
+}
+
+/** What in the design of the model may hurt, why, and what to do. */
+export function FindingsPanel(): JSX.Element {
+  const trans = useTrans();
+  const { risk_signals: findings } = useDocument().model.payload;
+  const [severity, setSeverity] = React.useState('');
+  if (findings.length === 0) {
+    return (
+      <p className="oad-Drawer-none">
+        <Icon name="check" />
+        {trans.__('No rule found anything to say about this model.')}
+      </p>
+    );
+  }
+  const count = (of: string): number =>
+    findings.filter(item => item.severity === of).length;
+  const present = SEVERITIES.filter(of => count(of) > 0);
+  const shown = findings.filter(
+    item => severity === '' || item.severity === severity
+  );
+  return (
+    <div className="oad-Diagnostics">
+      <div className="oad-Tools" role="group" aria-label={trans.__('Severity')}>
+        {['', ...present].map(value => (
+          <button
+            key={value}
+            type="button"
+            className="oad-Toggle"
+            aria-pressed={severity === value}
+            onClick={() => setSeverity(value)}
+          >
+            {value === ''
+              ? `${trans.__('All')} ${findings.length}`
+              : `${severityText(value, trans)} ${count(value)}`}
+          </button>
+        ))}
+      </div>
+      <div
+        className="oad-Scroll oad-Findings"
+        role="list"
+        tabIndex={0}
+        aria-label={trans.__('Findings')}
+      >
+        <Some items={shown} limit={50} key={severity}>
+          {(item, at) => <Finding key={at} item={item} />}
+        </Some>
+      </div>
+    </div>
+  );
+}
+
+function Finding({ item }: { item: RiskSignal }): JSX.Element {
+  const trans = useTrans();
+  const evidence = Object.entries(item.evidence);
+  return (
+    <div
+      className="oad-Finding"
+      role="listitem"
+      data-severity={SEVERITIES.find(of => of === item.severity) ?? 'info'}
+    >
+      <span className="oad-Finding-severity">
+        <Icon name={ICONS.get(item.severity) ?? 'info'} size={14} />
+        {severityText(item.severity, trans)}
+      </span>
+      <div className="oad-Finding-body">
+        <p className="oad-Finding-title">
+          {brief(item.description, 4000)}{' '}
+          <code title={trans.__('Explained by: onnx-autodoc rule %1', item.id)}>
+            {visible(item.id)}
+          </code>
+        </p>
+        <p className="oad-Quiet">{brief(item.recommendation, 4000)}</p>
+        <FindingNodes item={item} />
+        {evidence.length > 0 && (
+          <details className="oad-Section">
+            <summary>
+              <Icon name="right" size={12} />
+              <span>{trans.__('Evidence')}</span>
+            </summary>
+            <dl className="oad-Facts oad-Section-body">
+              {evidence.map(([name, value]) => (
+                <div className="oad-Fact" key={name}>
+                  <dt>{visible(name.replaceAll('_', ' '))}</dt>
+                  <dd>{evidenceText(name, value, trans)}</dd>
+                </div>
+              ))}
+            </dl>
+          </details>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The nodes it is about: each a jump, and all at once. */
+function FindingNodes({ item }: { item: RiskSignal }): JSX.Element | null {
+  const trans = useTrans();
+  const session = useSession();
+  const { model } = useDocument();
+  const nodes = nodesIn(item, model.nodeCount);
+  if (nodes.length === 0) {
+    return null;
+  }
+  const total = totalNodes(item);
+  return (
+    <div
+      className="oad-Finding-nodes"
+      onPointerLeave={() => pointAt(session, [])}
+    >
+      {nodes.length > 1 && (
+        <button
+          type="button"
+          className="oad-Jump"
+          onPointerEnter={() => pointAt(session, nodes)}
+          onClick={() => selectNodes(session, nodes)}
+        >
+          {total > nodes.length
+            ? trans.__(
+                'Show the first %1 of %2 nodes',
+                nodes.length,
+                formatExact(total)
+              )
+            : trans.__('Show all %1 nodes', nodes.length)}
+          <Icon name="jump" size={12} />
+        </button>
+      )}
+      <Some items={nodes} limit={8}>
+        {node => (
+          <button
+            key={node}
+            type="button"
+            className="oad-Jump"
+            title={brief(model.nodeName(node))}
+            onPointerEnter={() => pointAt(session, [node])}
+            onClick={() => session.select({ kind: 'node', id: node }, 'reveal')}
+          >
+            <bdi>{brief(model.nodeName(node), 60) || `#${node}`}</bdi>
+          </button>
+        )}
+      </Some>
+    </div>
+  );
+}

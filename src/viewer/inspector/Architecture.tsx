@@ -1,0 +1,253 @@
+import * as React from 'react';
+import { formatBytes, formatExact, formatShare } from '../../core';
+import type { AttentionGroup, KVCacheInfo } from '../../schema';
+import { useDocument, useSession, useTrans } from '../context';
+import { selectNodes } from '../session/host';
+import type { ITranslate } from '../translate';
+import { brief, visible } from '../ui/text';
+import { Fact, Facts, Section, Some } from './parts';
+
+/** What kind of network it is, its attention, its cache and what repeats in it. */
+export function ArchitectureSections(): JSX.Element {
+  const { payload } = useDocument().model;
+  const { attention } = payload.metrics;
+  const cache = payload.memory.kv_cache;
+  return (
+    <>
+      <Verdict />
+      {attention && attention.num_layers > 0 && <Attention />}
+      {cache && cache.source !== 'none' && <Cache cache={cache} />}
+      {payload.repeats.count.length > 0 && <Repeats />}
+    </>
+  );
+}
+
+/** Names of families are words of the report; unknown ones show as they are. */
+function familyText(family: string, trans: ITranslate): string {
+  const words: ReadonlyMap<string, string> = new Map([
+    ['cnn', trans.__('Convolutional network')],
+    ['transformer-encoder', trans.__('Transformer encoder')],
+    ['transformer-decoder', trans.__('Transformer decoder')],
+    ['encoder-decoder', trans.__('Encoder and decoder')],
+    ['detector', trans.__('Detector')],
+    ['segmenter', trans.__('Segmentation network')],
+    ['recurrent', trans.__('Recurrent network')],
+    ['state-space', trans.__('State space model')],
+    ['mlp', trans.__('Multilayer perceptron')],
+    ['hybrid', trans.__('Hybrid')],
+    ['classical-ml', trans.__('Classical machine learning')],
+    ['unknown', trans.__('Not recognised')]
+  ]);
+  return words.get(family) ?? visible(family);
+}
+
+function Verdict(): JSX.Element | null {
+  const trans = useTrans();
+  const { architecture } = useDocument().model.payload;
+  if (architecture === null) {
+    return null;
+  }
+  const known = architecture.family !== 'unknown';
+  return (
+    <Section title={trans.__('Architecture')}>
+      <Facts>
+        <Fact label={trans.__('Kind')}>
+          {familyText(architecture.family, trans)}
+        </Fact>
+        {known && (
+          <Fact label={trans.__('Confidence')}>
+            {formatShare(architecture.confidence)}
+          </Fact>
+        )}
+      </Facts>
+      {architecture.evidence.length > 0 && (
+        <ul className="oad-Evidence" aria-label={trans.__('Evidence')}>
+          <Some items={architecture.evidence}>
+            {(line, at) => <li key={at}>{brief(line, 400)}</li>}
+          </Some>
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+/** A number, or that the layers differ or the graph does not tell. */
+function told(value: number | string | null): string {
+  return typeof value === 'number'
+    ? formatExact(value)
+    : value === null
+      ? '—'
+      : brief(value, 80);
+}
+
+function Attention(): JSX.Element | null {
+  const trans = useTrans();
+  const { attention } = useDocument().model.payload.metrics;
+  if (attention === null) {
+    return null;
+  }
+  const many = attention.groups.length > 1;
+  const causal =
+    attention.unknown_causal_layers > 0
+      ? trans.__(
+          '%1, of %2 it is unknown',
+          attention.causal_layers,
+          attention.unknown_causal_layers
+        )
+      : formatExact(attention.causal_layers);
+  return (
+    <Section title={trans.__('Attention')} count={attention.num_layers}>
+      <Facts>
+        <Fact label={trans.__('Layers')}>
+          {trans.__(
+            '%1 (%2 self, %3 cross)',
+            attention.num_layers,
+            attention.self_layers,
+            attention.cross_layers
+          )}
+        </Fact>
+        <Fact label={trans.__('Causal layers')}>{causal}</Fact>
+        {attention.mechanism && (
+          <Fact label={trans.__('Mechanism')}>
+            {visible(attention.mechanism)}
+          </Fact>
+        )}
+        <Fact label={trans.__('Heads')}>{told(attention.num_heads)}</Fact>
+        <Fact label={trans.__('Key/value heads')}>
+          {told(attention.num_kv_heads)}
+        </Fact>
+        <Fact label={trans.__('Head size')}>{told(attention.head_dim)}</Fact>
+        <Fact label={trans.__('Hidden size')}>
+          {told(attention.hidden_size)}
+        </Fact>
+        <Fact
+          label={trans.__('Longest sequence')}
+          note={brief(attention.max_sequence_length_reason, 300)}
+        >
+          {told(attention.max_sequence_length)}
+        </Fact>
+      </Facts>
+      <ul className="oad-Links">
+        <Some items={attention.groups}>
+          {(group, at) => (
+            <li key={at}>
+              <GroupJump group={group} />
+              {many && (
+                <span className="oad-Quiet">
+                  {' '}
+                  {trans.__(
+                    '%1 heads, %2 key/value heads of %3',
+                    told(group.num_heads),
+                    told(group.num_kv_heads),
+                    told(group.head_dim)
+                  )}
+                </span>
+              )}
+            </li>
+          )}
+        </Some>
+      </ul>
+    </Section>
+  );
+}
+
+/** Selects the attention layers of one configuration. */
+function GroupJump({ group }: { group: AttentionGroup }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const about = [
+    group.kind === 'cross'
+      ? trans.__('cross attention')
+      : group.kind === 'self'
+        ? trans.__('self attention')
+        : trans.__('attention'),
+    group.causal ? trans.__('causal') : '',
+    group.fused ? trans.__('fused') : '',
+    group.rotary ? trans.__('rotary') : '',
+    group.relative_bias ? trans.__('relative bias') : '',
+    group.cached ? trans.__('cached') : ''
+  ];
+  return (
+    <button
+      type="button"
+      className="oad-Jump"
+      disabled={group.nodes.length === 0}
+      onClick={() => selectNodes(session, group.nodes)}
+    >
+      {trans.__(
+        'Show %1 × %2',
+        group.count,
+        about.filter(word => word).join(', ')
+      )}
+    </button>
+  );
+}
+
+function Cache({ cache }: { cache: KVCacheInfo }): JSX.Element {
+  const trans = useTrans();
+  const estimated = cache.source === 'estimated';
+  return (
+    <Section title={trans.__('KV cache')} count={cache.num_layers}>
+      <Facts>
+        <Fact
+          label={trans.__('Per token')}
+          note={brief(cache.bytes_per_token === null ? cache.reason : '', 300)}
+        >
+          {formatBytes(cache.bytes_per_token)}
+        </Fact>
+        <Fact
+          label={trans.__('Full context')}
+          note={brief(
+            cache.context_bytes === null ? cache.context_reason : '',
+            300
+          )}
+        >
+          {formatBytes(cache.context_bytes)}
+          {cache.context_length !== null &&
+            ` (${trans.__('%1 positions', formatExact(cache.context_length))})`}
+        </Fact>
+        <Fact label={trans.__('Heads × size')}>
+          {told(cache.kv_heads)} × {told(cache.head_dim)}
+        </Fact>
+        {cache.elem_type && (
+          <Fact label={trans.__('Type')}>{visible(cache.elem_type)}</Fact>
+        )}
+        <Fact label={trans.__('Known from')}>
+          {estimated
+            ? trans.__(
+                'estimated from causal attention, confidence %1',
+                formatShare(cache.confidence)
+              )
+            : trans.__('the graph’s own inputs')}
+        </Fact>
+      </Facts>
+      <p className="oad-Quiet">{trans.__('For one sequence (batch 1).')}</p>
+    </Section>
+  );
+}
+
+function Repeats(): JSX.Element {
+  const trans = useTrans();
+  const { repeats } = useDocument().model.payload;
+  const rows = repeats.count.map((count, at) => ({
+    count,
+    size: repeats.size[at],
+    name: repeats.name[at]
+  }));
+  return (
+    <Section title={trans.__('Repeated parts')} count={rows.length}>
+      <ul className="oad-Links">
+        <Some items={rows}>
+          {({ count, size, name }, at) => (
+            <li key={at}>
+              <bdi>{brief(name, 120)}</bdi> ×{count}{' '}
+              <span className="oad-Quiet">
+                {trans._n('%1 node each', '%1 nodes each', size)}
+              </span>
+            </li>
+          )}
+        </Some>
+      </ul>
+    </Section>
+  );
+}

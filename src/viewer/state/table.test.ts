@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_TABLE, readTable } from './table';
+
+describe('reading a stored table back', () => {
+  test('keeps what is sound', () => {
+    const state = {
+      sort: [{ column: 'macs', descending: true }],
+      filter: 'op=Conv',
+      op: 'Conv',
+      grouped: true,
+      columns: ['name', 'op']
+    };
+    expect(readTable(JSON.parse(JSON.stringify(state)))).toEqual(state);
+  });
+
+  test('one column, as stored before', () => {
+    expect(readTable({ sort: 'macs', descending: false })?.sort).toEqual([
+      { column: 'macs', descending: false }
+    ]);
+    expect(readTable({ sort: '', descending: true })).toEqual(DEFAULT_TABLE);
+  });
+
+  test.each([
+    { sort: 7, filter: {}, op: null, grouped: 'yes', columns: 'name' },
+    { sort: [null, 3, {}, { column: 5 }], columns: null }
+  ])('%j gets the defaults', value => {
+    expect(readTable(value)).toEqual(DEFAULT_TABLE);
+  });
+
+  test.each([null, undefined, 'x', []])('%j is no table', value => {
+    expect(readTable(value)).toBeUndefined();
+  });
+});

@@ -1,0 +1,109 @@
+/** The rows shown as CSV, tab-separated text and JSON: exact numbers, unknown ones empty or null. */
+
+import {
+  isNumeric,
+  isShare,
+  measureOf,
+  type ColumnId,
+  type Measure
+} from './columns';
+import type { IRowsView, LayerTable } from './rows';
+
+export interface IExport {
+  readonly table: LayerTable;
+  readonly view: IRowsView;
+  readonly columns: readonly ColumnId[];
+}
+
+type Cell = string | number | null;
+
+/** Names of the fields. By blocks there are three more: depth, layers, and layers with an unknown number. */
+function fieldsOf({ columns, view }: IExport): string[] {
+  const blocks = view.depths.length > 0;
+  return [...(blocks ? ['level', 'layers', 'layers_unknown'] : []), ...columns];
+}
+
+/** The cells of every row, in the order of the fields. */
+function* cellsOf({ table, view, columns }: IExport): Generator<Cell[]> {
+  const { nodeCount } = table.tree.model;
+  const { sums, depths, entities } = view;
+  const totals = new Map<Measure, number>();
+  const measures = columns.filter(isNumeric).map(measureOf);
+  for (const measure of measures) {
+    totals.set(measure, table.whole.total(measure).value);
+  }
+  for (let row = 0; row < entities.length; row++) {
+    const entity = entities[row];
+    const group = entity - nodeCount;
+    const cells: Cell[] = [];
+    if (depths.length > 0) {
+      const unknown = measures.map(measure =>
+        group >= 0
+          ? sums.group(measure, group).unknown
+          : Number(Number.isNaN(table.value(measure, entity, sums)))
+      );
+      cells.push(depths[row], group >= 0 ? sums.count[group] : 1);
+      cells.push(Math.max(0, ...unknown));
+    }
+    for (const column of columns) {
+      if (!isNumeric(column)) {
+        cells.push(table.text(column, entity));
+        continue;
+      }
+      const measure = measureOf(column);
+      const value = table.value(measure, entity, sums);
+      const total = totals.get(measure) ?? 0;
+      const shown = isShare(column)
+        ? total > 0
+          ? Number((value / total).toFixed(6))
+          : Number.NaN
+        : value;
+      cells.push(Number.isFinite(shown) ? shown : null);
+    }
+    yield cells;
+  }
+}
+
+/** Spreadsheets run a cell that starts with one of these as a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** A cell that no spreadsheet runs and no separator in it breaks. */
+function safeCell(cell: Cell): string {
+  if (cell === null) {
+    return '';
+  }
+  if (typeof cell === 'number') {
+    return String(cell);
+  }
+  const inert = FORMULA.test(cell) ? `'${cell}` : cell;
+  return /[",\t\n\r]/.test(inert) || inert !== cell
+    ? `"${inert.replaceAll('"', '""')}"`
+    : inert;
+}
+
+function separated(what: IExport, separator: string): string {
+  const lines = [fieldsOf(what).join(separator)];
+  for (const cells of cellsOf(what)) {
+    lines.push(cells.map(safeCell).join(separator));
+  }
+  return lines.join('\r\n') + '\r\n';
+}
+
+/** RFC 4180. */
+export function rowsCsv(what: IExport): string {
+  return separated(what, ',');
+}
+
+/** What spreadsheets take from the clipboard as cells. */
+export function rowsTsv(what: IExport): string {
+  return separated(what, '\t');
+}
+
+/** One object a row; what is unknown is null. */
+export function rowsJson(what: IExport): string {
+  const fields = fieldsOf(what);
+  const rows = Array.from(cellsOf(what), cells =>
+    Object.fromEntries(cells.map((cell, at) => [fields[at], cell]))
+  );
+  return `${JSON.stringify(rows, null, 2)}\n`;
+}

@@ -1,0 +1,113 @@
+/** Sums of layers, whole and by block. */
+
+import { intensityOf } from '../../core/intensity';
+import { METRIC_IDS } from '../../core/model';
+import type { ITree, MetricId } from '../../core/types';
+import type { Measure } from './columns';
+
+export interface ISum {
+  /** Sum of the known values; NaN when none is known. A quotient is NaN unless all is known. */
+  readonly value: number;
+  /** Layers whose number is unknown. */
+  readonly unknown: number;
+}
+
+/** Sums of every metric over some layers. Linear in layers and blocks. */
+export class Sums {
+  /** Layers below each group. */
+  readonly count: Int32Array;
+  /** Layers in all. */
+  readonly layers: number;
+  private readonly _sum: Record<MetricId, Float64Array>;
+  private readonly _unknown: Record<MetricId, Int32Array>;
+  private readonly _max: Record<MetricId, number>;
+
+  constructor(
+    private readonly _tree: ITree,
+    layers: Int32Array
+  ) {
+    const { groupCount, nodeParent } = _tree;
+    this.layers = layers.length;
+    this.count = new Int32Array(groupCount);
+    for (const node of layers) {
+      if (nodeParent[node] >= 0) {
+        this.count[nodeParent[node]]++;
+      }
+    }
+    this._up(this.count);
+    const sum: Partial<Record<MetricId, Float64Array>> = {};
+    const unknown: Partial<Record<MetricId, Int32Array>> = {};
+    const max: Partial<Record<MetricId, number>> = {};
+    for (const id of METRIC_IDS) {
+      const columns = this._metric(id, layers);
+      sum[id] = columns.sum;
+      unknown[id] = columns.unknown;
+      max[id] = columns.max;
+    }
+    this._sum = sum as Record<MetricId, Float64Array>;
+    this._unknown = unknown as Record<MetricId, Int32Array>;
+    this._max = max as Record<MetricId, number>;
+  }
+
+  group(measure: Measure, group: number): ISum {
+    return this._at(measure, group + 1, this.count[group]);
+  }
+
+  total(measure: Measure): ISum {
+    return this._at(measure, 0, this.layers);
+  }
+
+  /** Largest known value of a layer, 0 when there is none. */
+  max(measure: Measure): number {
+    return measure === 'intensity' ? 0 : this._max[measure];
+  }
+
+  /** Entry 0 is the total, entry g + 1 is group g. */
+  private _at(measure: Measure, entry: number, count: number): ISum {
+    if (measure !== 'intensity') {
+      const unknown = this._unknown[measure][entry];
+      const none = count > 0 && unknown >= count;
+      return { value: none ? Number.NaN : this._sum[measure][entry], unknown };
+    }
+    const parts: MetricId[] = ['flops', 'read_bytes', 'write_bytes'];
+    const unknown = Math.max(...parts.map(id => this._unknown[id][entry]));
+    const [flops, read, written] = parts.map(id => this._sum[id][entry]);
+    // A quotient of sums that lack parts is no bound on anything.
+    const value = unknown > 0 ? Number.NaN : intensityOf(flops, read + written);
+    return { value, unknown };
+  }
+
+  private _metric(id: MetricId, layers: Int32Array) {
+    const { groupCount, nodeParent, model } = this._tree;
+    const values = model.metrics[id];
+    const sum = new Float64Array(groupCount + 1);
+    const unknown = new Int32Array(groupCount + 1);
+    let max = 0;
+    for (const node of layers) {
+      const value = values[node];
+      // A layer outside of all blocks counts in the total.
+      const entry = nodeParent[node] + 1;
+      if (Number.isNaN(value)) {
+        unknown[entry]++;
+      } else {
+        sum[entry] += value;
+        max = Math.max(max, value);
+      }
+    }
+    const { groupParent } = this._tree;
+    for (let group = groupCount - 1; group >= 0; group--) {
+      sum[groupParent[group] + 1] += sum[group + 1];
+      unknown[groupParent[group] + 1] += unknown[group + 1];
+    }
+    return { sum, unknown, max };
+  }
+
+  private _up(column: Int32Array): void {
+    const { groupCount, groupParent } = this._tree;
+    for (let group = groupCount - 1; group >= 0; group--) {
+      if (groupParent[group] >= 0) {
+        column[groupParent[group]] += column[group];
+      }
+    }
+  }
+}
