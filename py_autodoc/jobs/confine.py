@@ -21,11 +21,17 @@ _CPU_RESERVE = 4
 """The hard CPU limit in units of the soft one: a child that answers many requests renews the soft one."""
 
 
-def die_with_parent() -> None:
-    """Asks Linux to kill this process when its parent ends. Elsewhere the closed channel does that."""
+def die_with_parent(parent: int) -> None:
+    """Asks Linux to kill this process when its parent ends. Elsewhere the closed channel does that.
+
+    ``parent`` is the process that forked this one: when it ended before the request was made, nobody
+    would be told, so this process ends at once.
+    """
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def confine(memory_bytes: int, seconds: float) -> None:

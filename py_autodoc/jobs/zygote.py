@@ -79,23 +79,24 @@ class Zygote:
         return True
 
     def _fork(self, child: int, channel: int) -> None:
+        own = os.getpid()
         try:
             pid = os.fork()
         except OSError:
             self._tell(EXITED, child, _FORK_FAILED)
         else:
             if pid == 0:
-                self._become_child(channel)
+                self._become_child(channel, own)
             self._children[pid] = child
         os.close(channel)
 
-    def _become_child(self, channel: int) -> NoReturn:
+    def _become_child(self, channel: int, parent: int) -> NoReturn:
         status = 1
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.setsid()
-            confine.die_with_parent()
+            confine.die_with_parent(parent)
             for descriptor in (self._control.fileno(), self._woken, self._waker):
                 os.close(descriptor)
             confine.silence()
