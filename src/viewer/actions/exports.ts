@@ -10,7 +10,7 @@ function png(scale: number): IAction {
     label: trans =>
       scale === 1
         ? trans.__('Save the graph as PNG')
-        : trans.__('Save the graph as PNG, %1 times as fine', scale),
+        : trans.__('Save the graph as PNG at scale %1', scale),
     keys: [],
     run: ({ session }) => void exportPng(session, scale)
   };

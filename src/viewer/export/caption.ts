@@ -9,7 +9,7 @@ import { rampOf } from '../overlays/ramp';
 import type { IRange } from '../state/types';
 import type { ITranslate } from '../translate';
 import type { ITree } from '../../core/types';
-import type { ICaption, ILegend } from './page';
+import { BETWEEN, type ICaption, type ILegend } from './page';
 
 /** Tiles that every reader of a picture wants. */
 const TOTALS = ['params', 'macs', 'flops', 'weight_bytes'];
@@ -41,9 +41,11 @@ export function pictureCaption(
       : '';
   return {
     title: payload.model.name,
-    lines: [[nodes, ...totals].join(' · '), dims.join(' · '), partial].filter(
-      line => line
-    )
+    lines: [
+      [nodes, ...totals].join(BETWEEN),
+      dims.join(BETWEEN),
+      partial
+    ].filter(line => line)
   };
 }
 

@@ -16,7 +16,7 @@ import { MOST_PIXELS } from './canvas';
 import { sceneDot } from './dot';
 import { tooLarge } from './exports';
 import { type IPicture, selectionOf, wholeOf } from './picture';
-import { makePage } from './page';
+import { BETWEEN, makePage } from './page';
 import { fileName, saveFile } from './save';
 import { SvgFile } from './svgfile';
 
@@ -160,6 +160,27 @@ describe('files', () => {
     vi.runAllTimers();
     expect(URL.revokeObjectURL).toHaveBeenCalledWith('blob:x');
   });
+});
+
+it('wraps a caption that is wider than its page', async () => {
+  const picture = pictured(await drawn(), null);
+  const narrow = { ...picture, region: { x: 0, y: 0, w: 10, h: 10 } };
+  const parts = Array.from({ length: 30 }, (_, i) => `part ${i}`);
+  const { measure } = picture.drawing;
+  const caption = { title: 'm', lines: [parts.join(BETWEEN)] };
+  const page = makePage(narrow, caption, null, measure);
+  const file = new SvgFile(PALETTE, measure);
+  page.draw(file);
+  const text = file.file(page.width, page.height, page.title);
+  const root = new DOMParser().parseFromString(text, 'application/xml');
+  const lines = [...root.querySelectorAll('text')].slice(-9);
+  expect(lines.flatMap(l => l.textContent!.split(BETWEEN)).slice(-30)).toEqual(
+    parts
+  );
+  for (const line of lines) {
+    expect(Number(line.getAttribute('textLength'))).toBeLessThan(page.width);
+    expect(Number(line.getAttribute('y'))).toBeLessThan(page.height);
+  }
 });
 
 it('names the limit of a picture', () => {

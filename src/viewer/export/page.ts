@@ -32,6 +32,9 @@ export interface IPage {
   draw(sink: IPageSink, part?: IRect): void;
 }
 
+/** Between the parts of a caption's line. */
+export const BETWEEN = ' · ';
+
 const MARGIN = 24;
 const GAP = 18;
 const LEAST_WIDTH = 420;
@@ -57,7 +60,10 @@ export function makePage(
   const { region, k } = picture;
   const inner = Math.max(LEAST_WIDTH, region.w * k);
   const beside = legend !== null && inner >= BESIDE;
-  const textHeight = TITLE + 6 + caption.lines.length * LINE_HEIGHT;
+  // On a very wide page the two stay together.
+  const room = beside ? Math.min(WIDEST_TEXT, inner - RAMP_WIDTH - 40) : inner;
+  const lines = caption.lines.flatMap(line => wrapped(line, room, measure));
+  const textHeight = TITLE + 6 + lines.length * LINE_HEIGHT;
   const legendHeight =
     legend === null ? 0 : LEGEND_HEIGHT + (legend.unknown ? LINE_HEIGHT : 0);
   const footer = beside
@@ -66,8 +72,6 @@ export function makePage(
   const top = MARGIN + region.h * k + GAP;
   const width = Math.ceil(inner + 2 * MARGIN);
   const height = Math.ceil(top + footer + MARGIN);
-  // On a very wide page the two stay together.
-  const room = beside ? Math.min(WIDEST_TEXT, inner - RAMP_WIDTH - 40) : inner;
   const left = MARGIN + Math.max(0, (inner - region.w * k) / 2);
   return {
     width,
@@ -85,13 +89,28 @@ export function makePage(
       });
       sink.pop();
       sink.pop();
-      drawCaption(caption, MARGIN, top, room, measure, sink);
+      drawCaption({ ...caption, lines }, MARGIN, top, room, measure, sink);
       if (legend) {
         const x = beside ? MARGIN + room + 40 : MARGIN;
         drawLegend(legend, x, beside ? top : top + textHeight + GAP, sink);
       }
     }
   };
+}
+
+/** The parts of a line on as many lines as they need. */
+function wrapped(line: string, room: number, measure: TextMeasure): string[] {
+  const lines: string[] = [];
+  for (const part of line.split(BETWEEN)) {
+    const last = lines.length - 1;
+    const longer = last < 0 ? part : `${lines[last]}${BETWEEN}${part}`;
+    if (last >= 0 && measure.width(longer, LINE) <= room) {
+      lines[last] = longer;
+    } else {
+      lines.push(part);
+    }
+  }
+  return lines;
 }
 
 function drawCaption(
