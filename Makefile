@@ -36,6 +36,11 @@ $(STAMPS)/package: pyproject.toml | $(STAMPS)/venv
 	SKIP_JUPYTER_BUILDER=1 $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	mkdir -p $(STAMPS) && touch $@
 
+# The viewer of the notebook widget, the one-file page and the headless drawing.
+$(STAMPS)/static: $(STAMPS)/node $(SOURCES) package.json tsconfig.json esbuild.config.mjs
+	jlpm build:static
+	touch $@
+
 $(STAMPS)/extension: $(STAMPS)/node $(STAMPS)/package $(SOURCES) package.json tsconfig.json esbuild.config.mjs
 	jlpm build:prod
 	rm -rf $(VENV)/share/jupyter/labextensions/onnx-autodoc
@@ -57,7 +62,7 @@ test-lint: $(STAMPS)/node $(STAMPS)/package
 	python scripts/generate.py --check
 	jlpm lint:check
 
-test-py: $(STAMPS)/package
+test-py: $(STAMPS)/package $(STAMPS)/static
 	pytest
 
 test-js: $(STAMPS)/node
@@ -77,7 +82,7 @@ generate: $(STAMPS)/node $(STAMPS)/package
 
 wheel: $(STAMPS)/node
 	jlpm clean:all
-	rm -rf dist $(STAMPS)/extension
+	rm -rf dist $(STAMPS)/extension $(STAMPS)/static
 	python -m build --wheel --no-isolation
 
 # The wheel in an environment of its own, without node: the extension must be there and enabled.
