@@ -31,6 +31,13 @@ const PALETTE_ACTIONS: readonly { id: string; label: string }[] = [
   { id: 'expand-all', label: 'Expand all groups' },
   { id: 'collapse-all', label: 'Collapse all groups' },
   { id: 'next-overlay', label: 'Next heatmap' },
+  { id: 'export-svg', label: 'Save the graph as SVG' },
+  { id: 'export-svg-view', label: 'Save what is in view as SVG' },
+  { id: 'export-svg-selection', label: 'Save the selection as SVG' },
+  { id: 'export-png-1', label: 'Save the graph as PNG' },
+  { id: 'export-png-2', label: 'Save the graph as PNG at scale 2' },
+  { id: 'export-png-4', label: 'Save the graph as PNG at scale 4' },
+  { id: 'export-dot', label: 'Save the graph as DOT' },
   { id: 'reload', label: 'Analyse the file again' }
 ];
 
