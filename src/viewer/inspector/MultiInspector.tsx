@@ -107,7 +107,7 @@ export function MultiInspector(): JSX.Element {
         </Fact>
         {borrowed.count > 0 && (
           <Fact
-            label={trans.__('Shared weights')}
+            label={trans.__('Shared constants')}
             note={trans.__(
               'first used outside the selection: they count there, not in the sums below'
             )}

@@ -5,8 +5,8 @@ import type { IRange } from '../state/types';
 
 /** A drag shorter than this, as a share of the width, is a click: it clears. */
 const LEAST = 0.02;
-/** What an arrow key moves an end by. */
-const STEP = 1 / 24;
+/** Shares that differ by less are the same border between two bars. */
+const EPS = 1e-6;
 
 const clamp = (at: number): number => Math.max(0, Math.min(1, at));
 
@@ -29,9 +29,16 @@ export function Brush(props: {
   const to = brush ? clamp(whole.position(brush.high)) : 1;
   const most = Math.max(1, ...bins);
   const set = (a: number, b: number): void => {
-    const [low, high] = [clamp(Math.min(a, b)), clamp(Math.max(a, b))];
+    if (Math.abs(a - b) < LEAST) {
+      onChange(null);
+      return;
+    }
+    // A bar is in or out as a whole.
+    const bar = (share: number): number => share * bins.length;
+    const low = clamp(Math.floor(bar(Math.min(a, b)) + EPS) / bins.length);
+    const high = clamp(Math.ceil(bar(Math.max(a, b)) - EPS) / bins.length);
     onChange(
-      high - low < LEAST || (low <= first && high >= 1)
+      low <= first && high >= 1
         ? null
         : {
             low: low <= first ? whole.min : whole.value(low),
@@ -42,6 +49,18 @@ export function Brush(props: {
   const at = (event: React.PointerEvent): number => {
     const box = frame.current!.getBoundingClientRect();
     return clamp((event.clientX - box.left) / Math.max(1, box.width));
+  };
+  /** The least step by whole bars that leads to another value. */
+  const stepFrom = (position: number, sign: number): number => {
+    let bars = 1;
+    const moved = (): number => clamp(position + (sign * bars) / bins.length);
+    while (
+      bars < bins.length &&
+      whole.value(moved()) === whole.value(position)
+    ) {
+      bars++;
+    }
+    return (sign * bars) / bins.length;
   };
   const end = (name: string, position: number, high: boolean): JSX.Element => (
     <span
@@ -55,8 +74,9 @@ export function Brush(props: {
       aria-valuenow={Math.round(position * 100)}
       aria-valuetext={props.text(whole.value(position))}
       onKeyDown={event => {
-        const step = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
-        if (step !== undefined) {
+        const sign = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (sign !== undefined) {
+          const step = stepFrom(position, sign);
           event.preventDefault();
           event.stopPropagation();
           set(high ? from : from + step, high ? to + step : to);

@@ -26,6 +26,10 @@ function scaleName(scale: ScaleMode, trans: ITranslate): string {
   }[scale];
 }
 
+function known(value: number, other: number | undefined): number {
+  return Number.isNaN(value) && other !== undefined ? other : value;
+}
+
 /** What the colours mean: histogram with brush, ramp with its ends, scale, heaviest boxes. */
 export function Legend(): JSX.Element | null {
   const trans = useTrans();
@@ -75,8 +79,9 @@ export function Legend(): JSX.Element | null {
             aria-hidden="true"
           />
           <div className="oad-Legend-ends">
-            <span>{text(range.low)}</span>
-            <span>{text(range.max)}</span>
+            {/* A brush over no value at all still has its ends. */}
+            <span>{text(known(range.low, brush?.low))}</span>
+            <span>{text(known(range.max, brush?.high))}</span>
           </div>
         </>
       ) : (

@@ -39,7 +39,7 @@ function usePlace(
     return () => {
       // Only if an item still has it: an action may have moved it on.
       if (
-        before instanceof HTMLElement &&
+        (before instanceof HTMLElement || before instanceof SVGElement) &&
         (element.contains(document.activeElement) ||
           document.activeElement === document.body)
       ) {

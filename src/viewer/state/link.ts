@@ -29,7 +29,7 @@ async function piped(
   through: CompressionStream | DecompressionStream,
   most: number
 ): Promise<Uint8Array<ArrayBuffer> | null> {
-  const reader = new Blob([bytes]).stream().pipeThrough(through).getReader();
+  const reader = new Response(bytes).body!.pipeThrough(through).getReader();
   const parts: Uint8Array[] = [];
   let length = 0;
   for (;;) {
