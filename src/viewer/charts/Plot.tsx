@@ -78,53 +78,7 @@ export function Plot(props: IPlotProps): JSX.Element {
     }
   };
   return (
-    <div
-      ref={box}
-      className="oad-Plot"
-      role="slider"
-      tabIndex={0}
-      aria-label={props.label}
-      aria-roledescription={trans.__('chart')}
-      aria-orientation="horizontal"
-      aria-valuemin={0}
-      aria-valuemax={Math.max(0, count - 1)}
-      aria-valuenow={Math.max(0, at)}
-      aria-valuetext={
-        at < 0
-          ? trans.__('%1 points; arrow keys go along', count)
-          : props.describe(at)
-      }
-      onPointerMove={event => {
-        const point = under(event);
-        if (point >= 0) {
-          goTo(point);
-        }
-      }}
-      onPointerLeave={leave}
-      onFocus={() => {
-        focused.current = true;
-      }}
-      onBlur={() => {
-        focused.current = false;
-        pointAt(session, []);
-      }}
-      onClick={event => pick(under(event))}
-      onKeyDown={event => {
-        const next = moved(event.key, at < 0 ? chosen : at, count);
-        if (next !== null && !event.altKey && !event.ctrlKey) {
-          goTo(next);
-        } else if ((event.key === 'Enter' || event.key === ' ') && at >= 0) {
-          pick(at);
-        } else {
-          return;
-        }
-        event.preventDefault();
-        event.stopPropagation();
-      }}
-    >
-      {width > 0 && (
-        <Picture {...props} {...room} at={at} chosen={chosen} count={count} />
-      )}
+    <div className="oad-PlotBox">
       {series.length > 1 && (
         <ul className="oad-Plot-legend" aria-hidden="true">
           {series.map(line => (
@@ -138,6 +92,54 @@ export function Plot(props: IPlotProps): JSX.Element {
           ))}
         </ul>
       )}
+      <div
+        ref={box}
+        className="oad-Plot"
+        role="slider"
+        tabIndex={0}
+        aria-label={props.label}
+        aria-roledescription={trans.__('chart')}
+        aria-orientation="horizontal"
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, count - 1)}
+        aria-valuenow={Math.max(0, at)}
+        aria-valuetext={
+          at < 0
+            ? trans.__('%1 points; arrow keys go along', count)
+            : props.describe(at)
+        }
+        onPointerMove={event => {
+          const point = under(event);
+          if (point >= 0) {
+            goTo(point);
+          }
+        }}
+        onPointerLeave={leave}
+        onFocus={() => {
+          focused.current = true;
+        }}
+        onBlur={() => {
+          focused.current = false;
+          pointAt(session, []);
+        }}
+        onClick={event => pick(under(event))}
+        onKeyDown={event => {
+          const next = moved(event.key, at < 0 ? chosen : at, count);
+          if (next !== null && !event.altKey && !event.ctrlKey) {
+            goTo(next);
+          } else if ((event.key === 'Enter' || event.key === ' ') && at >= 0) {
+            pick(at);
+          } else {
+            return;
+          }
+          event.preventDefault();
+          event.stopPropagation();
+        }}
+      >
+        {width > 0 && (
+          <Picture {...props} {...room} at={at} chosen={chosen} count={count} />
+        )}
+      </div>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { DimsPanel } from '../dims/DimsPanel';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import { FindingsPanel, graveCount } from '../findings/FindingsPanel';
 import { MemoryPanel } from '../memory/MemoryPanel';
+import { pointAt } from '../session/pointing';
 import { setPanels, showTab } from '../session/panels';
 import { DRAWER_TABS, type DrawerTab } from '../state/types';
 import { LayersTable } from '../table/LayersTable';
@@ -18,6 +19,8 @@ export function Drawer(): JSX.Element {
   const { drawer, tab, drawerHeight } = useView(state => state.panels);
   const { payload } = useDocument().model;
   const id = React.useId();
+  // What pointed at nodes is gone with its tab.
+  React.useEffect(() => () => pointAt(session, []), [session, drawer, tab]);
   const labels: Record<DrawerTab, string> = {
     layers: trans.__('Layers'),
     findings: trans.__('Findings'),

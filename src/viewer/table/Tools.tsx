@@ -77,29 +77,30 @@ export function Tools(props: {
                 formatExact(total)
               )}
         </span>
-        <span className="oad-Bar-gap" />
-        <ColumnMenu state={state} onChange={props.onChange} />
-        <CopyButton
-          caption={trans.__('Copy')}
-          label={trans.__('Copy the rows shown, for a spreadsheet')}
-          text={() => rowsTsv(shown)}
-        />
-        <button
-          type="button"
-          className="oad-Button"
-          title={trans.__('Save the rows shown as CSV')}
-          onClick={() => save('csv', 'text/csv', rowsCsv(shown))}
-        >
-          CSV
-        </button>
-        <button
-          type="button"
-          className="oad-Button"
-          title={trans.__('Save the rows shown as JSON')}
-          onClick={() => save('json', 'application/json', rowsJson(shown))}
-        >
-          JSON
-        </button>
+        <div className="oad-Tools-end">
+          <ColumnMenu state={state} onChange={props.onChange} />
+          <CopyButton
+            caption={trans.__('Copy')}
+            label={trans.__('Copy the rows shown, for a spreadsheet')}
+            text={() => rowsTsv(shown)}
+          />
+          <button
+            type="button"
+            className="oad-Button"
+            title={trans.__('Save the rows shown as CSV')}
+            onClick={() => save('csv', 'text/csv', rowsCsv(shown))}
+          >
+            CSV
+          </button>
+          <button
+            type="button"
+            className="oad-Button"
+            title={trans.__('Save the rows shown as JSON')}
+            onClick={() => save('json', 'application/json', rowsJson(shown))}
+          >
+            JSON
+          </button>
+        </div>
       </div>
       {fault && (
         <p id={faultId} className="oad-Table-fault" role="status">
