@@ -209,6 +209,7 @@ describe('links', () => {
     key(root, 'e');
     await settle();
     select(2);
+    select(4, true);
     key(root, 'h');
     key(root, 'L', { shiftKey: true });
     await vi.waitFor(() => expect(copied.length).toBe(1));
@@ -217,7 +218,7 @@ describe('links', () => {
     const state = await readView(new URL(copied[0]).hash);
     await mount(testPayload(), {}, { state, settings: { boxBudget: 1 } });
     expect(surface().scene?.boxCount).toBe(boxes);
-    expect(surface().selection).toEqual([2]);
+    expect(surface().selection).toEqual([2, 4]);
     expect(
       screen.getByRole<HTMLSelectElement>('combobox', { name: 'Heatmap' }).value
     ).toBe('flops');

@@ -231,6 +231,43 @@ describe('pointer', () => {
     expect(calls.onSelectTensor).toHaveBeenCalledTimes(1);
   });
 
+  it('selects what lies in an area drawn with Shift, and leaves Escape to the host', async () => {
+    const onSelectArea = vi.fn();
+    const onEscape = vi.fn(() => false);
+    await show(encoderPayload(2), {
+      callbacks: { ...calls, onSelectArea, onEscape }
+    });
+    const drag = (type: string, clientX: number, clientY: number): void => {
+      root().dispatchEvent(
+        new FakePointerEvent(type, { clientX, clientY, shiftKey: true })
+      );
+    };
+    drag('pointerdown', 0, 0);
+    drag('pointermove', SIZE.w, SIZE.h);
+    drag('pointerup', SIZE.w, SIZE.h);
+    const { scene } = view;
+    const { x, y, k } = surface.camera;
+    const expected = [...scene.boxKind.keys()].filter(b => {
+      const cx = (scene.boxX[b] + scene.boxW[b] / 2 - x) * k + SIZE.w / 2;
+      const cy = (scene.boxY[b] + scene.boxH[b] / 2 - y) * k + SIZE.h / 2;
+      const inside = cx >= 0 && cx <= SIZE.w && cy >= 0 && cy <= SIZE.h;
+      return inside && scene.boxKind[b] <= 1;
+    });
+    expect(expected.length).toBeGreaterThan(1);
+    expect(onSelectArea).toHaveBeenCalledWith(
+      expected.map(b => scene.boxEntity[b]),
+      { additive: true }
+    );
+    const key = new KeyboardEvent('keydown', {
+      key: 'Escape',
+      cancelable: true,
+      bubbles: true
+    });
+    root().dispatchEvent(key);
+    expect(onEscape).toHaveBeenCalledTimes(1);
+    expect(key.defaultPrevented).toBe(false);
+  });
+
   it('opens a group by double-click, all of it with Alt, at once on the chevron', async () => {
     await show(encoderPayload(2));
     const card = element('EncoderLayer');

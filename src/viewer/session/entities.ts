@@ -1,8 +1,11 @@
 /** Selections, entities and the names by which both are found again after a reload. */
 
 import type { IGraphModel, ITree } from '../../core/types';
-import type { Selection } from '../state/types';
+import type { IDocument, Selection } from '../state/types';
 import { NOTHING } from '../state/types';
+
+/** More selected things than these are not remembered. */
+export const MOST_ALSO = 200;
 
 /** Entity of a selection, null for tensors and nothing. */
 export function entityOf(
@@ -109,6 +112,32 @@ export function recall(tree: ITree, record: ISelectionRecord): Selection {
   }
   const id = by[record.kind]();
   return id < 0 ? NOTHING : { kind: record.kind, id };
+}
+
+/** What is selected besides, remembered; undefined when there is none or too much. */
+export function alsoRecords(
+  { tree, model }: IDocument,
+  also: readonly number[]
+): ISelectionRecord[] | undefined {
+  return also.length > 0 && also.length <= MOST_ALSO
+    ? also.map(entity => recordOf(tree, selectionOf(model, entity)))
+    : undefined;
+}
+
+/** The entities of records that are what they were; no search for those that are not. */
+export function recallAlso(
+  { tree, model }: IDocument,
+  records: readonly ISelectionRecord[] | undefined
+): number[] {
+  return (records ?? []).flatMap(({ kind, id, name }) => {
+    const count = kind === 'node' ? model.nodeCount : tree.groupCount;
+    const known = kind === 'node' || kind === 'group';
+    if (!known || id >= count) {
+      return [];
+    }
+    const now = recordOf(tree, { kind, id });
+    return now.name === name ? [entityOf(model, { kind, id }) ?? -1] : [];
+  });
 }
 
 export function sameList(a: readonly number[], b: readonly number[]): boolean {

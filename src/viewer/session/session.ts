@@ -19,10 +19,12 @@ import { NOTHING, NO_SEARCH } from '../state/types';
 import { IDENTITY, type ITranslate } from '../translate';
 import { DetailsCache } from './details';
 import {
+  alsoRecords,
   entityOf,
   groupKeys,
   groupsOf,
   recall,
+  recallAlso,
   recordOf,
   sameSelection,
   selectionOf
@@ -266,10 +268,12 @@ export class Session {
   snapshot(): ISnapshot {
     const state = this.store.get();
     const { overlay, scale, showNames, showWeights, panels } = state;
-    const { table, bindings, assume, bookmarks, document, selection } = state;
+    const { table, bindings, assume, bookmarks, document, selection, also } =
+      state;
     const view = document
       ? {
           selection: recordOf(document.tree, selection),
+          also: alsoRecords(document, also),
           open: groupKeys(document.tree, this.stage.openGroups()),
           camera: this.stage.camera ?? undefined,
           hidden: hiddenRecord(document, state.hidden)
@@ -285,7 +289,7 @@ export class Session {
 
   /** Takes a snapshot over what is shown; bindings that differ start an analysis. */
   async restore(snapshot: ISnapshot): Promise<void> {
-    const { selection, open, camera, hidden } = snapshot;
+    const { selection, also, open, camera, hidden } = snapshot;
     const fields = storedFields(snapshot);
     const before = this.store.get();
     this._restore = snapshot;
@@ -297,7 +301,8 @@ export class Session {
     const { document } = before;
     if (document) {
       this.store.set({
-        selection: selection ? recall(document.tree, selection) : NOTHING
+        selection: selection ? recall(document.tree, selection) : NOTHING,
+        also: recallAlso(document, also)
       });
       const groups = open && groupsOf(document.tree, open);
       await this.stage.show(document, {
@@ -331,7 +336,7 @@ export class Session {
       document,
       load: { status: 'ready' },
       selection: kept.selection ? recall(tree, kept.selection) : NOTHING,
-      also: NONE,
+      also: recallAlso(document, kept.also),
       back: [],
       forward: [],
       trace: null,
@@ -366,6 +371,7 @@ function storedFields(snapshot: ISnapshot): Partial<IViewerState> {
     open: _open,
     camera: _camera,
     hidden: _hidden,
+    also: _also,
     version: _version,
     ...fields
   } = snapshot;

@@ -18,8 +18,8 @@ async function packed(text: string): Promise<string> {
     .pipeThrough(new CompressionStream('deflate-raw'));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   const raw = Array.from(bytes, byte => String.fromCharCode(byte)).join('');
-  const text = btoa(raw).replace(/\+/g, '-').replace(/\//g, '_');
-  return `view=${text.replace(/=+$/, '')}`;
+  const code = btoa(raw).replace(/\+/g, '-').replace(/\//g, '_');
+  return `view=${code.replace(/=+$/, '')}`;
 }
 
 describe('a view in an address', () => {

@@ -16,11 +16,12 @@ const PREFIX = 'view=';
 
 /** What a link says of a view. Panels, tables and stored views are the reader's own. */
 function shared(snapshot: ISnapshot): ISnapshot {
-  const { overlay, scale, selection, open, camera, hidden } = snapshot;
-  const { bindings, assume } = snapshot;
+  const { overlay, scale, selection, also, open, camera } = snapshot;
+  const { hidden, bindings, assume } = snapshot;
   return {
     version: SNAPSHOT_VERSION,
-    ...{ overlay, scale, selection, open, camera, hidden, bindings, assume }
+    ...{ overlay, scale, selection, also, open, camera },
+    ...{ hidden, bindings, assume }
   };
 }
 

@@ -3,7 +3,7 @@
 import { SCALE_MODES, type ScaleMode } from '../../core/scale';
 import { isOverlayId, type OverlayId } from '../overlays';
 import type { ICamera } from '../graph/api';
-import type { ISelectionRecord } from '../session/entities';
+import { MOST_ALSO, type ISelectionRecord } from '../session/entities';
 import type { IBookmark, IPanels, ITableState, PanelMode } from './types';
 import { readTable } from './table';
 import { DEFAULT_PANELS, DRAWER_TABS } from './types';
@@ -33,6 +33,8 @@ export interface ISnapshot {
   readonly assume?: boolean;
   readonly bookmarks?: Readonly<Record<string, IBookmark>>;
   readonly selection?: ISelectionRecord;
+  /** What is selected besides. */
+  readonly also?: readonly ISelectionRecord[];
   /** Paths of the open groups. */
   readonly open?: readonly string[];
   readonly camera?: ICamera;
@@ -126,6 +128,12 @@ function selection(value: unknown): ISelectionRecord | undefined {
     : { kind, id, name: text(raw?.name) ?? '' };
 }
 
+function also(value: unknown): ISelectionRecord[] | undefined {
+  return Array.isArray(value)
+    ? value.slice(0, MOST_ALSO).flatMap(item => selection(item) ?? [])
+    : undefined;
+}
+
 function strings(value: unknown): string[] | undefined {
   return Array.isArray(value)
     ? value
@@ -202,6 +210,7 @@ export function readSnapshot(value: unknown): ISnapshot {
     assume: flag(raw.assume),
     bookmarks: entries(raw.bookmarks, bookmark),
     selection: selection(raw.selection),
+    also: also(raw.also),
     open: strings(raw.open),
     camera: camera(raw.camera),
     hidden: hidden(raw.hidden)
