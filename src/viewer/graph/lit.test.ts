@@ -14,7 +14,10 @@ it('dims what is not lit, until another scene comes', async () => {
   const tree = buildTree(model);
   const view = createGraphView(tree, createSizer(model, tree));
   await view.initial(40);
-  const surface = new GraphSurface(host, { reducedMotion: true });
+  const surface = new GraphSurface(host, {
+    reducedMotion: true,
+    minimap: false
+  });
   surface.setScene(view.scene, model, tree);
   const root = host.querySelector('.oad-graph')!;
   const conv = host.querySelector('[role=button][aria-label^="Conv"]')!;

@@ -238,9 +238,8 @@ describe('pointer', () => {
       callbacks: { ...calls, onSelectArea, onEscape }
     });
     const drag = (type: string, clientX: number, clientY: number): void => {
-      root().dispatchEvent(
-        new FakePointerEvent(type, { clientX, clientY, shiftKey: true })
-      );
+      const at = { clientX, clientY, shiftKey: true };
+      root().dispatchEvent(new FakePointerEvent(type, at));
     };
     drag('pointerdown', 0, 0);
     drag('pointermove', SIZE.w, SIZE.h);
@@ -260,8 +259,7 @@ describe('pointer', () => {
     );
     const key = new KeyboardEvent('keydown', {
       key: 'Escape',
-      cancelable: true,
-      bubbles: true
+      cancelable: true
     });
     root().dispatchEvent(key);
     expect(onEscape).toHaveBeenCalledTimes(1);
