@@ -25,6 +25,7 @@ NO_CODES = {
     "text-format",
     "repeat-part",
     "onnx-autodoc",
+    "model-explorer",
     "ec2-user",
     "gitlab-runner",
     "sagemaker-user",
