@@ -150,6 +150,21 @@ export function LayersTable(): JSX.Element {
         return false;
     }
   };
+  const onToggle = React.useCallback(
+    (entity: number) => toggle(entity - model.nodeCount),
+    [toggle, model]
+  );
+  const onSelect = React.useCallback(
+    (entity: number, additive: boolean) => {
+      setMoved(null);
+      if (additive) {
+        toggleEntity(session, entity);
+      } else {
+        session.select(selectionOf(model, entity), 'reveal');
+      }
+    },
+    [session, model]
+  );
   const grid = gridOf(columns);
   const shown = Array.from(rows.subarray(frame.first, frame.end));
   const style = {
@@ -206,15 +221,8 @@ export function LayersTable(): JSX.Element {
               selected={entity === selected || also.includes(entity)}
               cursor={entity === moved}
               open={isOpen(entity)}
-              onToggle={() => toggle(entity - model.nodeCount)}
-              onSelect={additive => {
-                setMoved(null);
-                if (additive) {
-                  toggleEntity(session, entity);
-                } else {
-                  session.select(selectionOf(model, entity), 'reveal');
-                }
-              }}
+              onToggle={onToggle}
+              onSelect={onSelect}
             />
           ))}
         </div>

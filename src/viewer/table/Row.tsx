@@ -26,11 +26,13 @@ interface IRowProps {
   readonly cursor: boolean;
   /** Whether the block shows what is in it; undefined for a layer. */
   readonly open: boolean | undefined;
-  onSelect(additive: boolean): void;
-  onToggle(): void;
+  /** Both stay the same from one drawing to the next. */
+  readonly onSelect: (entity: number, additive: boolean) => void;
+  readonly onToggle: (entity: number) => void;
 }
 
-export function TableRow(props: IRowProps): JSX.Element {
+/** Drawn again only when something in it changed: scrolling makes new rows and leaves the others. */
+export const TableRow = React.memo((props: IRowProps): JSX.Element => {
   const { view, row, columns, open } = props;
   const blocks = view.depths.length > 0;
   return (
@@ -44,7 +46,10 @@ export function TableRow(props: IRowProps): JSX.Element {
       aria-expanded={open}
       style={{ top: props.top }}
       onClick={event =>
-        props.onSelect(event.shiftKey || event.ctrlKey || event.metaKey)
+        props.onSelect(
+          view.entities[row],
+          event.shiftKey || event.ctrlKey || event.metaKey
+        )
       }
     >
       {columns.map(column =>
@@ -62,7 +67,7 @@ export function TableRow(props: IRowProps): JSX.Element {
       )}
     </div>
   );
-}
+});
 
 function categoryOf({ table, view, row }: IRowProps): string | null {
   const entity = view.entities[row];
@@ -106,7 +111,7 @@ function NameCell(props: IRowProps): JSX.Element {
           aria-label={open ? trans.__('Close') : trans.__('Open')}
           onClick={event => {
             event.stopPropagation();
-            props.onToggle();
+            props.onToggle(entity);
           }}
         >
           <Icon name="right" size={12} />
