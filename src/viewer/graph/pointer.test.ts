@@ -111,6 +111,10 @@ describe('fingers', () => {
     send('pointerup', 50, 50);
     expect(sink.menu).toHaveBeenCalledTimes(1);
     expect(sink.click).not.toHaveBeenCalled();
+    // The mouse press that browsers make of it would take the menu's focus.
+    expect(send('touchend', 50, 50).defaultPrevented).toBe(true);
+    tap(50, 50);
+    expect(send('touchend', 50, 50).defaultPrevented).toBe(false);
   });
 
   test('where the browser makes a long press a secondary click, the menu opens once too', () => {

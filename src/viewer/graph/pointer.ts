@@ -38,6 +38,7 @@ export class PointerInput {
   private last: IPoint = { x: 0, y: 0 };
   private spread = 0;
   private moved = false;
+  private wasHeld = false;
   private hold: ReturnType<typeof setTimeout> | null = null;
   private tap: { at: IPoint; time: number } | null = null;
   /** Whether the last press came from a finger, whose double taps and long presses are ours. */
@@ -64,6 +65,7 @@ export class PointerInput {
     on('pointerleave', () => this.gesture === 'none' && sink.hover(null));
     on('dblclick', e => !this.byTouch && sink.doubleClick(this.at(e), e));
     on('contextmenu', e => this.contextMenu(e), false);
+    on('touchend', e => this.touchEnd(e), false);
     on('wheel', e => this.wheel(e), false);
   }
 
@@ -93,6 +95,17 @@ export class PointerInput {
       this.gesture = 'held';
     }
     this.sink.menu(this.at(event), event);
+  }
+
+  /**
+   * A finger that lifts is a mouse press too, unless it is told otherwise: that would take the focus
+   * from the menu which the long press has opened.
+   */
+  private touchEnd(event: TouchEvent): void {
+    if (this.wasHeld) {
+      this.wasHeld = false;
+      event.preventDefault();
+    }
   }
 
   private letGo(): void {
@@ -200,6 +213,7 @@ export class PointerInput {
       return;
     }
     this.gesture = 'none';
+    this.wasHeld = gesture === 'held';
     const cancelled = event.type === 'pointercancel';
     if (gesture === 'band' || gesture === 'area') {
       this.sink.band(this.start, null);
