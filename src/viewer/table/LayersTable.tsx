@@ -41,7 +41,9 @@ function useOpenBlocks(current: number | null): {
 } {
   const { tree } = useDocument();
   const [open, setOpen] = React.useState<ReadonlySet<number>>(new Set());
-  React.useEffect(() => setOpen(new Set()), [tree]);
+  // The same file under other sizes has the same blocks.
+  const file = `${tree.model.payload.model.identity} ${tree.groupCount}`;
+  React.useEffect(() => setOpen(new Set()), [file]);
   React.useEffect(() => {
     if (current === null) {
       return;
