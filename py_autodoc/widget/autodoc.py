@@ -119,11 +119,29 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
     def to_html(self, path: str | os.PathLike[str]) -> Path:
         """Write one HTML file that shows the model offline. Raises: OutputError."""
         from py_autodoc.render.html import html_page
+
+        return self._write(path, "to_html", html_page(self._analysis))
+
+    def to_svg(self, path: str | os.PathLike[str], *, depth: int | None = None) -> Path:
+        """Write the graph as an SVG picture, under the overlay that is shown.
+
+        ``depth`` is how many levels of modules are open; None opens what a new view opens.
+        Raises: RequirementError without Node 18 or newer, LimitError, OutputError.
+        """
+        from py_autodoc.render.svg import svg_picture
+
+        overlay = self.overlay if isinstance(self.overlay, str) else "none"
+        theme = "dark" if self.theme == "dark" else "light"
+        picture = svg_picture(self._analysis, theme=theme, overlay=overlay, depth=depth)
+        return self._write(path, "to_svg", picture)
+
+    def _write(self, path: str | os.PathLike[str], what: str, text: str) -> Path:
+        """Write a result in one step, never over the model itself. Raises: OutputError."""
         from py_autodoc.render.output import Target
 
         source = os.fspath(self._model) if isinstance(self._model, (str, os.PathLike)) else ""
-        target = Target(os.fspath(path), "to_html", source)
-        target.write(html_page(self._analysis))
+        target = Target(os.fspath(path), what, source)
+        target.write(text)
         return target.path
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:

@@ -143,6 +143,22 @@ def test_to_html(resnet, tmp_path):
         resnet.to_html(tmp_path / "none" / "model.html")
 
 
+def test_to_svg_draws_what_is_shown(resnet, tmp_path, monkeypatch):
+    asked = {}
+
+    def drawn(analysis, **options):
+        asked.update(options, name=analysis.model.file.name)
+        return "<svg/>"
+
+    monkeypatch.setattr("py_autodoc.render.svg.svg_picture", drawn)
+    resnet.overlay, resnet.theme = "params", "dark"
+    assert resnet.to_svg(tmp_path / "m.svg", depth=2).read_text() == "<svg/>"
+    assert asked == {"name": "resnet_tiny.onnx", "theme": "dark", "overlay": "params", "depth": 2}
+    resnet.overlay = {"node_relu": 1.0}
+    resnet.to_svg(tmp_path / "m.svg")
+    assert asked["overlay"] == "none"
+
+
 def test_the_model_itself_is_never_overwritten(tmp_path):
     copy = tmp_path / "m.onnx"
     copy.write_bytes(RESNET.read_bytes())
