@@ -3,6 +3,8 @@
 import type { GraphPayload } from '../schema';
 import { compileExpressions, EXPRESSION_METRICS } from './expr';
 import type { IEvaluation, IExpressions } from './expr';
+import { Lifetimes } from './lifetimes';
+import { decode } from './model';
 
 const PEAKS = [
   'peak_activation_bytes',
@@ -81,7 +83,7 @@ export class Rebinder {
         Array.from(found.nodes[metric], known)
       ])
     );
-    return {
+    const rebound: GraphPayload = {
       ...payload,
       dims: payload.dims.map(dim => ({
         ...dim,
@@ -95,23 +97,30 @@ export class Rebinder {
         ...totalsOf(found),
         by_op: this._byOp(found)
       },
-      // It belongs to the sizes of the analysis.
-      timeline: null,
       memory: {
         ...payload.memory,
         reason: 'other sizes were chosen since the analysis'
-      },
-      diagnostics: [...payload.diagnostics, this._note()]
+      }
+    };
+    const timeline = retimed(rebound);
+    const note = this._note(timeline !== null);
+    return {
+      ...rebound,
+      timeline,
+      diagnostics: [...payload.diagnostics, note]
     };
   }
 
   /** What still speaks of the sizes of the analysis. */
-  private _note(): GraphPayload['diagnostics'][number] {
+  private _note(timed: boolean): GraphPayload['diagnostics'][number] {
     const sizes = this._payload.dims.map(dim => `${dim.name} = ${dim.value}`);
+    const kept = timed
+      ? 'findings and the cache'
+      : 'findings, memory over time and the cache';
     return {
       code: 'other-sizes',
       severity: 'info',
-      message: `Costs, shapes and totals follow the sizes chosen here; findings, memory over time and the cache are those of ${sizes.join(', ')}.`,
+      message: `Costs, shapes and totals follow the sizes chosen here; ${kept} are those of ${sizes.join(', ')}.`,
       where: '',
       node: null
     };
@@ -148,6 +157,31 @@ export class Rebinder {
       flops: entry.flops === null ? null : (sums.get(entry.type)?.flops ?? null)
     }));
   }
+}
+
+/**
+ * Memory over time for other shapes: lifetimes are those of the analysis, sizes are not. Null when the
+ * curves cannot be told, or do not reach just the peaks that the expressions give.
+ */
+function retimed(payload: GraphPayload): GraphPayload['timeline'] {
+  const { timeline, metrics } = payload;
+  if (timeline === null) {
+    return null;
+  }
+  const curves = new Lifetimes(decode(payload), timeline).curves();
+  const reaches = (bytes: readonly number[], peak: number | null): boolean =>
+    bytes.reduce((a, b) => Math.max(a, b), curves?.inputs ?? 0) === peak;
+  const agrees =
+    curves !== null &&
+    reaches(curves.inplace, metrics.peak_activation_bytes) &&
+    reaches(curves.simple, metrics.peak_activation_bytes_simple);
+  return agrees
+    ? {
+        ...timeline,
+        simple_bytes: curves.simple,
+        inplace_bytes: curves.inplace
+      }
+    : null;
 }
 
 type Shapes = GraphPayload['shapes'];

@@ -1,11 +1,11 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, within } from '@testing-library/react';
 import { describe, expect, test, vi } from 'vitest';
+import { timelineOf } from '../../core/testing/timeline';
 import type { GraphPayload, RiskSignal } from '../../schema';
 import { testPayload } from '../testing/payload';
 import { guardConsole, mount, settle } from '../testing/render';
 import { surface } from '../testing/surface';
-import { timelineOf } from '../testing/timeline';
 
 vi.mock('../graph/surface', async () => ({
   GraphSurface: (await import('../testing/surface')).FakeSurface

@@ -6,7 +6,7 @@ import { entityName, selectionOf } from '../session/entities';
 import { selectedEntities } from '../session/hide';
 import { nodesBelow } from '../session/host';
 import { brief } from '../ui/text';
-import { tensorBytes } from './bytes';
+import { tensorBytes } from '../../core/bytes';
 import { Costs } from './costs';
 import { Histogram } from './GroupInspector';
 import { Fact, Facts, Jump, Section, Some } from './parts';

@@ -3,7 +3,7 @@ import { formatBytes, formatExact, TENSOR_KIND } from '../../core';
 import { useDocument, useTrans } from '../context';
 import { brief } from '../ui/text';
 import { CopyButton } from '../ui/CopyButton';
-import { tensorBytes } from './bytes';
+import { tensorBytes } from '../../core/bytes';
 import { lifetimeOf } from './lifetime';
 import { Fact, Facts, Section, Some, Title } from './parts';
 import { consumersOf, NodeLink } from './tensors';

@@ -1,11 +1,11 @@
 import * as React from 'react';
 import { formatBytes, formatExact } from '../../core';
+import { Lifetimes, peakOf } from '../../core/lifetimes';
 import type { TimelineColumns } from '../../schema';
 import { nodeLabel } from '../charts/ChartsPanel';
 import { Plot, type ISeries } from '../charts/Plot';
 import { useDocument, useSession, useTrans } from '../context';
 import { brief } from '../ui/text';
-import { Lifetimes, peakOf } from './alive';
 
 /** Tensors listed for a moment. */
 const LISTED = 8;

@@ -1,9 +1,9 @@
-/** Which tensors are alive while a node runs. */
+/** Which tensors are alive while a node runs, and how many bytes. */
 
-import { TENSOR_KIND } from '../../core';
-import type { IGraphModel } from '../../core/types';
-import type { TimelineColumns } from '../../schema';
-import { tensorBytes } from '../inspector/bytes';
+import type { TimelineColumns } from '../schema';
+import { tensorBytes } from './bytes';
+import { TENSOR_KIND } from './model';
+import type { IGraphModel } from './types';
 
 /** A piece of memory in use. */
 export interface IAlive {
@@ -74,6 +74,68 @@ export class Lifetimes {
       }))
       .sort((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0));
   }
+
+  /**
+   * The curves for the shapes of the model, as the analysis computes them. Null when a size is unknown
+   * or a node has bodies, whose own peaks are not told by lifetimes. Linear in tensors and steps.
+   */
+  curves(): ICurves | null {
+    const { node, body_step: bodies, tensor_last: last } = this._timeline;
+    const simple = new Float64Array(node.length + 1);
+    const inplace = new Float64Array(node.length + 1);
+    const pieces = new Map<number, { from: number; to: number }>();
+    let inputs = 0;
+    for (let tensor = 0; tensor < this._first.length; tensor++) {
+      const from = this._first[tensor];
+      const to = Math.min(last[tensor], node.length - 1);
+      if (from < -1 || !(to >= from)) {
+        continue;
+      }
+      const bytes = tensorBytes(this._model, tensor);
+      if (bytes === null) {
+        return null;
+      }
+      inputs += from < 0 ? bytes : 0;
+      if (to < 0) {
+        continue;
+      }
+      span(simple, from, to, bytes);
+      const owner = this._owner[tensor];
+      const piece = pieces.get(owner) ?? { from, to };
+      pieces.set(owner, {
+        from: Math.min(piece.from, from),
+        to: Math.max(piece.to, to)
+      });
+    }
+    for (const [owner, { from, to }] of pieces) {
+      span(inplace, from, to, tensorBytes(this._model, owner) ?? 0);
+    }
+    return bodies.length > 0
+      ? null
+      : { simple: running(simple), inplace: running(inplace), inputs };
+  }
+}
+
+/** Sums of changes, the one after the last left out. */
+function running(changes: Float64Array): number[] {
+  let sum = 0;
+  return Array.from(changes.subarray(0, -1), change => (sum += change));
+}
+
+/** Bytes alive at each step. */
+export interface ICurves {
+  /** Every output has its own memory. */
+  readonly simple: number[];
+  /** Views and in-place reuse understood. */
+  readonly inplace: number[];
+  /** Bytes of the graph inputs, alive before the first step. */
+  readonly inputs: number;
+}
+
+/** Adds what lives from one step to another to a list of changes. */
+function span(changes: Float64Array, from: number, to: number, bytes: number) {
+  changes[Math.max(0, from)] += bytes;
+  changes[to + 1] -= bytes;
 }
 
 /** The first place of the largest value, -1 for an empty list. */

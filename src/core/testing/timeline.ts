@@ -1,4 +1,4 @@
-/** Memory over time for `testPayload`: every node a step, tensors live from producer to last reader. */
+/** A timeline for a made payload: every node a step, tensors live from producer to last reader. */
 
 import type { GraphPayload, TimelineColumns } from '../../schema';
 

@@ -1,4 +1,6 @@
-import type { IGraphModel } from '../../core/types';
+/** Sizes of tensors in memory. */
+
+import type { IGraphModel } from './types';
 
 /** Bits of an element, by type name; packed types have less than 8. */
 const BITS: ReadonlyMap<string, number> = new Map(
