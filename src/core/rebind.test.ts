@@ -29,6 +29,7 @@ describe('other sizes', () => {
       expect(found.tensors.shape.map(at => found.shapes[at])).toEqual(
         expected.shapes
       );
+      expect(found.timeline).toEqual(expected.timeline);
       expect(found.dims.map(dim => dim.value)).toEqual([
         sizes.batch,
         sizes.seq
@@ -40,6 +41,17 @@ describe('other sizes', () => {
     const before = JSON.stringify(payload);
     Rebinder.of(payload)!.rebind({ batch: 5, seq: 9 });
     expect(JSON.stringify(payload)).toBe(before);
+  });
+
+  it('give no curve that misses the peaks of the expressions', () => {
+    const { timeline } = payload;
+    const end = timeline!.node.length - 1;
+    const last = timeline!.tensor_last.map(step => (step < 0 ? step : end));
+    const wrong = { ...timeline!, tensor_last: last };
+    const rebinder = Rebinder.of({ ...payload, timeline: wrong })!;
+    const found = rebinder.rebind({ batch: 3, seq: 7 })!;
+    expect(found.timeline).toBeNull();
+    expect(found.diagnostics.at(-1)?.message).toContain('memory over time');
   });
 
   it('need every dimension', () => {

@@ -53,6 +53,7 @@ def fixture() -> bytes:
                 for key in ("macs", "flops", "read_bytes", "write_bytes", "activation_bytes")
             },
             "shapes": [other["shapes"][at] for at in other["tensors"]["shape"]],
+            "timeline": other["timeline"],
         }
         for sizes, other in zip(OTHERS, others, strict=True)
     ]
