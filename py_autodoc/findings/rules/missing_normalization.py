@@ -66,7 +66,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     yield Finding(
         "low",
         f"{plural(len(layers), 'layer')} with weights and no normalization ({kinds}; "
-        f"{share(bare, len(layers))} of the layers have no bias, scale or shift that a folded one would have left).",
+        f"{share(bare, len(layers))} of the layers have no bias, scale or shift that a folded one would have "
+        "left).",
         "Normalize before each block, or behind each convolution, where it folds into the weights.",
         tuple(layers),
         {"layers": len(layers), "bare_layers": bare, "attention_layers": attention},
