@@ -184,7 +184,7 @@ def cases(folder: Path, quick: bool) -> list[Case]:
         single, external = Decoder(28, 1024, 16), Decoder(36, 1600, 25)
         save_single(single.proto(), single.weights, folder / "single.onnx")
         save_external(external.proto(), external.weights, folder / "external.onnx")
-        found.append(Case("decoder, 1.4 GB in one file", folder / "single.onnx", "single", 0.25, 60))
+        found.append(Case("decoder, 1.4 GB in one file", folder / "single.onnx", "single", 0.35, 60))
         found.append(Case("decoder, 4.4 GB external data", folder / "external.onnx", "external", 0.8, 120))
     found += large(folder)
     return found

@@ -7,6 +7,7 @@ from importlib import import_module
 
 import msgspec
 
+from py_autodoc.findings.registry import rules
 from py_autodoc.graph.opdocs import op_doc
 from py_autodoc.jobs.errors import FileChanged, UnknownNode
 from py_autodoc.jobs.frames import Spec
@@ -52,6 +53,7 @@ def prepare() -> None:
     """Does once, before the first fork, what every job would do again: late imports, operator schemas."""
     for name in _IMPORTED_LATE:
         import_module(name)
+    rules()
     op_doc("", "Add", 1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from py_autodoc.graph.collector import paused
 from py_autodoc.graph.model import Model, Node, TensorKind
 from py_autodoc.report import sections, structure_section
 from py_autodoc.report.analysis import Analysis
@@ -34,6 +35,11 @@ def build_report(analysis: Analysis, max_layers: int | None = None) -> Report:
     With ``max_layers``, only the layers with the most FLOPs (then parameters) are listed, still in
     graph order, and ``layers_omitted`` counts the others; totals and blocks stay complete.
     """
+    with paused():  # many objects, none of them garbage
+        return _report(analysis, max_layers)
+
+
+def _report(analysis: Analysis, max_layers: int | None) -> Report:
     model = analysis.model
     tree = scope_tree(model)
     order = [node for node in graph_order(model) if not is_constant(node)]
