@@ -11,6 +11,9 @@ export PATH := $(BIN):$(PATH)
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 STAMPS := .stamps
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
+# Outside the lock: which build of it is right (CPU, CUDA) is the machine's matter, and so are the
+# CUDA libraries that one build brings along.
+TORCH := torch==2.13.0
 SOURCES := $(shell find src style schema -type f 2>/dev/null)
 
 .PHONY: lab test lint test-lint test-py test-js test-ui wheel wheel-check chromium generate lock bench clean
@@ -23,6 +26,7 @@ test: test-lint test-py test-js test-ui
 $(STAMPS)/venv: requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install -q --disable-pip-version-check $(TORCH)
 	mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/node: package.json yarn.lock | $(STAMPS)/venv
@@ -96,7 +100,8 @@ bench: $(STAMPS)/package $(STAMPS)/node
 
 # Pins everything that `make` installs from PyPI, for every Python from 3.10 on.
 lock: $(STAMPS)/venv
-	uv pip compile -q --universal --python-version 3.10 --extra dev --extra test --no-emit-index-url --no-header --no-annotate -o requirements.lock pyproject.toml requirements-build.in
+	uv pip compile -q --universal --python-version 3.10 --extra dev --extra test --no-emit-index-url --no-header --no-annotate pyproject.toml requirements-build.in | grep -vE '^(torch|triton|nvidia-|cuda-)' > requirements.lock.new
+	mv requirements.lock.new requirements.lock
 
 clean:
 	rm -rf lib dist py_autodoc/labextension py_autodoc/static $(STAMPS)
