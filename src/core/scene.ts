@@ -1,16 +1,20 @@
-/** Puts the layouts of all open groups together with absolute coordinates. */
+/**
+ * Puts the layouts of all open groups together with absolute coordinates. The layouts speak of along
+ * and across the flow; here that becomes x and y.
+ */
 
-import { firstPorts } from './layout/hierarchy';
+import { firstPorts } from './layout/panels';
 import type { IPlacedLevel } from './layout/hierarchy';
 import type { IGroupTree } from './tree';
 import { BoxKind } from './types';
-import type { IScene } from './types';
+import type { FlowDirection, IScene } from './types';
 
 /** An open group in the scene: its layout, where it lies, where its boxes and edges begin. */
 interface IOpened {
   readonly placed: IPlacedLevel;
-  readonly x: number;
-  readonly y: number;
+  /** Where the panel begins. */
+  readonly along: number;
+  readonly across: number;
   /** Box of the panel, -1 = root. */
   readonly panel: number;
   readonly depth: number;
@@ -57,9 +61,12 @@ class SceneBuilder {
   constructor(
     tree: IGroupTree,
     placedOf: (group: number) => IPlacedLevel | undefined,
-    isOpen: (group: number) => boolean
+    isOpen: (group: number) => boolean,
+    direction: FlowDirection
   ) {
     this._tree = tree;
+    this._direction = direction;
+    this._down = direction === 'down';
     this._placedOf = placedOf;
     this._isOpen = isOpen;
     const { nodeCount } = tree.model;
@@ -86,8 +93,9 @@ class SceneBuilder {
     return {
       ...columns,
       version,
-      width: root?.width ?? 0,
-      height: root?.height ?? 0,
+      direction: this._direction,
+      width: (this._down ? root?.across : root?.along) ?? 0,
+      height: (this._down ? root?.along : root?.across) ?? 0,
       boxCount: this._boxes,
       edgeCount: this._edges,
       // Self-loops have no points and are left out.
@@ -98,8 +106,8 @@ class SceneBuilder {
 
   private _open(
     placed: IPlacedLevel,
-    x: number,
-    y: number,
+    along: number,
+    across: number,
     panel: number,
     depth: number
   ): void {
@@ -108,7 +116,7 @@ class SceneBuilder {
       this._openedOfGroup[group] = this._opened.length;
     }
     const firstBox = this._boxes;
-    this._opened.push({ placed, x, y, panel, depth, firstBox });
+    this._opened.push({ placed, along, across, panel, depth, firstBox });
     this._boxes += placed.input.itemCount;
     this._edges += placed.source.length;
     this._points += placed.geometry.points.length / 2;
@@ -123,11 +131,15 @@ class SceneBuilder {
       const child =
         group >= 0 && this._isOpen(group) ? this._placedOf(group) : undefined;
       if (child) {
-        const x = opened.x + placed.originX + geometry.x[item];
-        const y = opened.y + placed.originY + geometry.y[item];
-        const left = x - child.width / 2;
-        const top = y - child.height / 2;
-        this._open(child, left, top, firstBox + item, depth + 1);
+        const along = opened.along + placed.originAlong + geometry.x[item];
+        const across = opened.across + placed.originAcross + geometry.y[item];
+        this._open(
+          child,
+          along - child.along / 2,
+          across - child.across / 2,
+          firstBox + item,
+          depth + 1
+        );
       }
     }
   }
@@ -135,16 +147,18 @@ class SceneBuilder {
   private _fillBoxes(opened: IOpened, columns: Columns): void {
     const { placed, firstBox } = opened;
     const { geometry, input } = placed;
-    const x0 = opened.x + placed.originX;
-    const y0 = opened.y + placed.originY;
+    const along0 = opened.along + placed.originAlong;
+    const across0 = opened.across + placed.originAcross;
+    const [x, y, w, h] = this._down
+      ? [columns.boxY, columns.boxX, columns.boxH, columns.boxW]
+      : [columns.boxX, columns.boxY, columns.boxW, columns.boxH];
     for (let item = 0; item < input.itemCount; item++) {
       const box = firstBox + item;
-      const [w, h] = [input.width[item], input.height[item]];
       this._describe(placed, item, box, columns);
-      columns.boxX[box] = x0 + geometry.x[item] - w / 2;
-      columns.boxY[box] = y0 + geometry.y[item] - h / 2;
-      columns.boxW[box] = w;
-      columns.boxH[box] = h;
+      w[box] = input.width[item];
+      h[box] = input.height[item];
+      x[box] = along0 + geometry.x[item] - w[box] / 2;
+      y[box] = across0 + geometry.y[item] - h[box] / 2;
       columns.boxDepth[box] = Math.min(255, opened.depth);
       columns.boxParent[box] = opened.panel;
     }
@@ -188,8 +202,9 @@ class SceneBuilder {
   private _fillEdges(opened: IOpened, columns: Columns): void {
     const { placed } = opened;
     const { geometry } = placed;
-    const x0 = opened.x + placed.originX;
-    const y0 = opened.y + placed.originY;
+    const along0 = opened.along + placed.originAlong;
+    const across0 = opened.across + placed.originAcross;
+    const [alongAt, acrossAt] = this._down ? [1, 0] : [0, 1];
     for (let e = 0; e < placed.source.length; e++) {
       const begin = geometry.pointOffsets[e];
       const end = geometry.pointOffsets[e + 1];
@@ -203,8 +218,9 @@ class SceneBuilder {
       columns.edgeWeight[edge] = placed.weight[e];
       for (let i = begin; i < end; i++) {
         const at = 2 * this._points++;
-        columns.edgePoints[at] = x0 + geometry.points[2 * i];
-        columns.edgePoints[at + 1] = y0 + geometry.points[2 * i + 1];
+        columns.edgePoints[at + alongAt] = along0 + geometry.points[2 * i];
+        columns.edgePoints[at + acrossAt] =
+          across0 + geometry.points[2 * i + 1];
       }
       columns.edgeOffsets[edge + 1] = this._points;
     }
@@ -253,6 +269,8 @@ class SceneBuilder {
   }
 
   private readonly _tree: IGroupTree;
+  private readonly _direction: FlowDirection;
+  private readonly _down: boolean;
   private readonly _placedOf: (group: number) => IPlacedLevel | undefined;
   private readonly _isOpen: (group: number) => boolean;
   private readonly _opened: IOpened[] = [];
@@ -264,12 +282,13 @@ class SceneBuilder {
   private _points = 0;
 }
 
-/** The scene of all open groups. `isOpen` must be what the layouts were made with. */
+/** The scene of all open groups. `isOpen` and `direction` must be what the layouts were made with. */
 export function buildScene(
   tree: IGroupTree,
   placedOf: (group: number) => IPlacedLevel | undefined,
   isOpen: (group: number) => boolean,
+  direction: FlowDirection,
   version: number
 ): IScene {
-  return new SceneBuilder(tree, placedOf, isOpen).build(version);
+  return new SceneBuilder(tree, placedOf, isOpen, direction).build(version);
 }

@@ -65,6 +65,9 @@ export interface ITree {
   path(entity: number): string[];
 }
 
+/** Which way tensors flow through the picture: from left to right, or from top to bottom. */
+export type FlowDirection = 'right' | 'down';
+
 export const enum BoxKind {
   Node = 0,
   /** A collapsed group: a card. */
@@ -82,6 +85,7 @@ export const enum BoxKind {
 /** Everything to draw, in world units (px at zoom 1). Parents come before their children. */
 export interface IScene {
   readonly version: number;
+  readonly direction: FlowDirection;
   readonly width: number;
   readonly height: number;
   readonly boxCount: number;
@@ -105,7 +109,7 @@ export interface IScene {
   readonly edgeWeight: Int32Array;
   /**
    * Points of edge e: `edgePoints[2*edgeOffsets[e] … 2*edgeOffsets[e+1])` as x, y pairs from source to
-   * target: left to right, except where an edge closes a cycle and runs back above its level.
+   * target: along the flow, except where an edge closes a cycle and runs back beside its level.
    */
   readonly edgeOffsets: Int32Array;
   readonly edgePoints: Float64Array;
@@ -124,7 +128,10 @@ export interface ISizer {
 export interface IGraphView {
   readonly tree: ITree;
   readonly scene: IScene;
+  readonly direction: FlowDirection;
   isOpen(group: number): boolean;
+  /** Lays what is open out the other way. */
+  setDirection(direction: FlowDirection): Promise<IScene>;
   /** First picture: opens groups breadth-first while at most `budget` boxes are visible. */
   initial(budget: number): Promise<IScene>;
   expand(group: number, recursive?: boolean): Promise<IScene>;

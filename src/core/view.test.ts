@@ -57,11 +57,12 @@ function groupNamed(view: ReturnType<typeof viewOf>, label: string): number {
   return group;
 }
 
-describe('scenes of random models', () => {
+describe.each(['right', 'down'] as const)('scenes that flow %s', direction => {
   it('have no faults while groups open and close', async () => {
     for (let seed = 0; seed < 40; seed++) {
       const random = new Random(seed);
       const view = viewOf(randomPayload(random, 60));
+      await view.setDirection(direction);
       await view.initial(1 + random.int(30));
       expect({ seed, faults: sceneFaults(view.scene) }).toEqual({
         seed,
@@ -85,6 +86,7 @@ describe('scenes of random models', () => {
   it('come back unchanged after expanding and collapsing', async () => {
     for (let seed = 0; seed < 20; seed++) {
       const view = viewOf(randomPayload(new Random(seed), 60));
+      await view.setDirection(direction);
       const before = picture(await view.collapseAll());
       for (let group = 0; group < view.tree.groupCount; group++) {
         await view.expand(group);
@@ -99,7 +101,9 @@ describe('scenes of random models', () => {
   it('show every node once when all is open', async () => {
     for (let seed = 0; seed < 30; seed++) {
       const view = viewOf(randomPayload(new Random(seed), 80));
+      await view.setDirection(direction);
       const scene = await view.expandAll(1e6);
+      expect(scene.direction).toBe(direction);
       const { model } = view.tree;
       const drawn = Array.from(model.nodeConstant.keys()).filter(
         node => !model.nodeConstant[node]
@@ -112,11 +116,70 @@ describe('scenes of random models', () => {
   it('do not depend on the way that led to them', async () => {
     const payload = randomPayload(new Random(5), 80);
     const [one, other] = [viewOf(payload), viewOf(payload)];
+    await one.setDirection(direction);
     await one.expandAll(1e6);
+    await other.setDirection(direction);
     for (let group = other.tree.groupCount - 1; group >= 0; group--) {
       await other.expand(group);
     }
     expect(picture(other.scene)).toEqual(picture(one.scene));
+  });
+});
+
+describe('the direction', () => {
+  it('turns the picture and leaves cards as they are', async () => {
+    const view = viewOf(resnetPayload());
+    const across = await view.initial(40);
+    const down = await view.setDirection('down');
+    expect(across.width).toBeGreaterThan(across.height);
+    expect(down.height).toBeGreaterThan(down.width);
+    expect(cards(down)).toEqual(cards(across));
+    for (const entity of cards(down)) {
+      const [a, b] = [across.boxOf(entity), down.boxOf(entity)];
+      expect([down.boxW[b], down.boxH[b]]).toEqual([
+        across.boxW[a],
+        across.boxH[a]
+      ]);
+    }
+  });
+
+  it('is remembered: turning there and back lays nothing out again', async () => {
+    const view = viewOf(bertPayload(3));
+    const before = picture(await view.expandAll(1e6));
+    await view.setDirection('down');
+    const { computed } = view.layoutCounts();
+    expect(picture(await view.setDirection('right'))).toEqual(before);
+    await view.setDirection('down');
+    expect(view.layoutCounts().computed).toBe(computed);
+  });
+
+  it('makes ports stand on top and at the bottom', async () => {
+    const view = viewOf(resnetPayload());
+    await view.setDirection('down');
+    const scene = await view.expandAll(1e6);
+    let ports = 0;
+    for (let b = 0; b < scene.boxCount; b++) {
+      const panel = scene.boxParent[b];
+      if (scene.boxKind[b] === BoxKind.Port && panel >= 0) {
+        const middle = scene.boxY[b] + scene.boxH[b] / 2;
+        const top = scene.boxY[panel];
+        const sides = [top, top + scene.boxH[panel]];
+        expect(sides.some(side => Math.abs(side - middle) < 0.01)).toBe(true);
+        ports++;
+      }
+    }
+    expect(ports).toBeGreaterThan(10);
+  });
+
+  it('of the last call wins', async () => {
+    const view = viewOf(resnetPayload());
+    const [a, b] = await Promise.all([
+      view.setDirection('down'),
+      view.setDirection('right')
+    ]);
+    expect([a.direction, b.direction]).toContain('right');
+    expect(view.scene.direction).toBe('right');
+    expect(sceneFaults(view.scene)).toEqual([]);
   });
 });
 

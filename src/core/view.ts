@@ -7,7 +7,7 @@ import { Hierarchy } from './layout/hierarchy';
 import { initialOpenings } from './openings';
 import { buildScene } from './scene';
 import type { IGroupTree } from './tree';
-import type { IGraphView, IScene, ISizer } from './types';
+import type { FlowDirection, IGraphView, IScene, ISizer } from './types';
 
 /** The view, with what tests and benchmarks look at. */
 export interface IMeasuredView extends IGraphView {
@@ -16,16 +16,23 @@ export interface IMeasuredView extends IGraphView {
 }
 
 class GraphView implements IMeasuredView {
-  constructor(tree: IGroupTree, sizer: ISizer, engine: ILayoutEngine) {
+  constructor(
+    tree: IGroupTree,
+    sizer: ISizer,
+    engine: ILayoutEngine,
+    direction: FlowDirection
+  ) {
     this.tree = tree;
     this._engine = engine;
     this._hierarchy = new Hierarchy(tree, sizer, engine);
+    this._hierarchy.direction = direction;
     this._open = new Uint8Array(tree.groupCount);
     this._dirty = new Uint8Array(tree.groupCount + 1).fill(1);
     this._scene = buildScene(
       tree,
       () => undefined,
       () => false,
+      direction,
       0
     );
     this._latest = Promise.resolve(this._scene);
@@ -37,8 +44,20 @@ class GraphView implements IMeasuredView {
     return this._scene;
   }
 
+  get direction(): FlowDirection {
+    return this._hierarchy.direction;
+  }
+
   isOpen(group: number): boolean {
     return this._open[group] === 1;
+  }
+
+  setDirection(direction: FlowDirection): Promise<IScene> {
+    if (direction !== this.direction) {
+      this._hierarchy.direction = direction;
+      this._dirty.fill(1);
+    }
+    return this._refresh();
   }
 
   initial(budget: number): Promise<IScene> {
@@ -249,7 +268,13 @@ class GraphView implements IMeasuredView {
       this._dirty[group + 1] = 0;
     }
     const placedOf = (group: number) => this._hierarchy.placed(group);
-    this._scene = buildScene(this.tree, placedOf, isOpen, version);
+    this._scene = buildScene(
+      this.tree,
+      placedOf,
+      isOpen,
+      this.direction,
+      version
+    );
     return this._scene;
   }
 
@@ -270,7 +295,8 @@ class GraphView implements IMeasuredView {
 export function createGraphView(
   tree: IGroupTree,
   sizer: ISizer,
-  engine: ILayoutEngine = new InlineEngine()
+  engine: ILayoutEngine = new InlineEngine(),
+  direction: FlowDirection = 'right'
 ): IMeasuredView {
-  return new GraphView(tree, sizer, engine);
+  return new GraphView(tree, sizer, engine, direction);
 }

@@ -4,27 +4,31 @@ import { withoutHidden } from '../hidden';
 import { LevelBuilder } from '../levels';
 import type { ILevel } from '../levels';
 import type { IGroupTree } from '../tree';
-import type { ISizer } from '../types';
+import type { FlowDirection, ISizer } from '../types';
 import { assemble } from './assemble';
 import type { IAssembly, IChildPorts, IItems, ISize } from './assemble';
 import type { ILayoutEngine } from './engine';
 import { LayoutMemo } from './memo';
-import { PANEL, PILL_MAX, STUB_MAX } from './panel';
+import { PILL_MAX, STUB_MAX } from './panel';
+import {
+  firstPorts,
+  optionsOf,
+  portPlaces,
+  roomForTitle,
+  wrap
+} from './panels';
+import type { IPanelGeometry } from './panels';
 import { ShapeMemo } from './shapes';
 import type { IShapeQuery } from './shapes';
-import { LAYOUT_OPTIONS } from './types';
 import type { ILayoutOptions, ILayoutResult } from './types';
 
-/** A level with its positions. */
-export interface IPlacedLevel extends IAssembly {
+/**
+ * A level with its positions. Everything is said along and across the flow, as in the layout; the
+ * scene turns it for a picture from top to bottom.
+ */
+export interface IPlacedLevel extends IAssembly, IPanelGeometry {
   readonly level: ILevel;
   readonly geometry: ILayoutResult;
-  /** Where the geometry's origin lies in the panel. */
-  readonly originX: number;
-  readonly originY: number;
-  /** Size of the panel, title and margins included. */
-  readonly width: number;
-  readonly height: number;
   readonly ports: IChildPorts;
   /** Equal for levels that share their layout. */
   readonly shape: number;
@@ -33,54 +37,22 @@ export interface IPlacedLevel extends IAssembly {
 /** A node with weights is worth so many nodes without when the main path is chosen. */
 const WEIGHTED = 8;
 
-const OPTIONS: ILayoutOptions = {
-  ...LAYOUT_OPTIONS,
-  // Wide enough for a shape such as `1×512×28×28` on the wire.
-  rankGap: 76,
-  maxSpan: Infinity
-};
-
-/** First item that enters and first that leaves a level as a port. */
-export function firstPorts(level: ILevel): {
-  entering: number;
-  leaving: number;
-} {
-  const leaving = level.itemCount - level.portsOut.length;
-  return { entering: leaving - level.portsIn.length, leaving };
-}
-
 function capped(size: ISize, most: number): ISize {
   return { w: Math.min(size.w, most), h: size.h };
-}
-
-/** Margins between the geometry and the panel's sides; ports stand on the border itself. */
-function margins(level: ILevel): { left: number; right: number } {
-  const onBorder = -PANEL.port / 2;
-  return {
-    left: level.portsIn.length > 0 ? onBorder : PANEL.padding,
-    right: level.portsOut.length > 0 ? onBorder : PANEL.padding
-  };
 }
 
 function portsOf(
   level: ILevel,
   geometry: ILayoutResult,
-  originY: number,
-  height: number
+  panel: IPanelGeometry
 ): IChildPorts {
   const { entering, leaving } = firstPorts(level);
-  const offsets = (first: number, count: number) => {
-    const out = new Float64Array(count);
-    for (let i = 0; i < count; i++) {
-      out[i] = originY + geometry.y[first + i] - height / 2;
-    }
-    return out;
-  };
+  const { portsIn, portsOut } = level;
   return {
-    entering: finder(level.portsIn),
-    leaving: finder(level.portsOut),
-    enterOffset: offsets(entering, level.portsIn.length),
-    leaveOffset: offsets(leaving, level.portsOut.length)
+    entering: finder(portsIn),
+    leaving: finder(portsOut),
+    enterOffset: portPlaces(geometry, panel, entering, portsIn.length),
+    leaveOffset: portPlaces(geometry, panel, leaving, portsOut.length)
   };
 }
 
@@ -137,6 +109,9 @@ export class Hierarchy {
   /** Entities that are left out. */
   hidden: ReadonlySet<number> = new Set();
 
+  /** Which way the pictures flow; what is kept of the other way stays remembered. */
+  direction: FlowDirection = 'right';
+
   /** Layouts computed, and layouts taken from memory. */
   counts(): { computed: number; remembered: number } {
     const { misses, hits } = this._memo;
@@ -167,10 +142,12 @@ export class Hierarchy {
     isOpen: (child: number) => boolean
   ): IPlacedLevel | Promise<IPlacedLevel> {
     const level = withoutHidden(this.level(group), this.hidden);
+    const { direction } = this;
     const items = this._items(level, isOpen);
+    const title = this._title(level);
     const shape = level.cuts
       ? NO_TWIN
-      : this._shapes.find(level, items, this._title(level));
+      : this._shapes.find(level, items, title, direction);
     if (shape.twin) {
       return twinOf(level, shape.twin);
     }
@@ -180,15 +157,23 @@ export class Hierarchy {
         this._engine.layout(assembly.input, options)
       );
     const widen = (geometry: ILayoutResult) => {
-      const options = this._roomForTitle(level, geometry);
+      const options = roomForTitle(level, geometry, title, direction);
       return options ? run(options) : geometry;
     };
     const settle = (geometry: ILayoutResult) => {
-      const placed = this._panel(level, assembly, geometry);
+      const panel = wrap(level, geometry, title, direction);
+      const placed = {
+        ...assembly,
+        ...panel,
+        level,
+        geometry,
+        shape: this._lastShape++,
+        ports: portsOf(level, geometry, panel)
+      };
       shape.remember(placed);
       return placed;
     };
-    const first = run(OPTIONS);
+    const first = run(optionsOf(direction));
     const second = first instanceof Promise ? first.then(widen) : widen(first);
     return second instanceof Promise ? second.then(settle) : settle(second);
   }
@@ -214,10 +199,10 @@ export class Hierarchy {
         }
         const placed = placedChild(item);
         return placed
-          ? { w: placed.width, h: placed.height }
-          : this._card(children[item]);
+          ? { w: placed.along, h: placed.across }
+          : this._turned(this._card(children[item]));
       },
-      stub: tensor => capped(this._pill(tensor), STUB_MAX),
+      stub: tensor => this._pill(tensor, STUB_MAX),
       ports: item => placedChild(item)?.ports ?? null,
       likeness: item =>
         placedChild(item)?.shape ??
@@ -232,9 +217,14 @@ export class Hierarchy {
     };
   }
 
-  private _pill(tensor: number): ISize {
+  private _pill(tensor: number, most: number = PILL_MAX): ISize {
     const text = this._tree.model.tensorName(tensor);
-    return capped(this._sizer.pill(text), PILL_MAX);
+    return this._turned(capped(this._sizer.pill(text), most));
+  }
+
+  /** Texts stay level whichever way the picture flows: only what is along and across changes. */
+  private _turned(size: ISize): ISize {
+    return this.direction === 'right' ? size : { w: size.h, h: size.w };
   }
 
   /** Nodes count, those with weights more: the main path runs through the layers. */
@@ -260,50 +250,6 @@ export class Hierarchy {
     return level.group < 0
       ? 0
       : this._card(this._tree.model.nodeCount + level.group).w;
-  }
-
-  /** Wider gaps when the panel would be narrower than its title. */
-  private _roomForTitle(
-    level: ILevel,
-    geometry: ILayoutResult
-  ): ILayoutOptions | null {
-    if (level.group < 0 || geometry.rank.length === 0) {
-      return null;
-    }
-    const { left, right } = margins(level);
-    const missing = this._title(level) - (left + geometry.width + right);
-    const gaps = geometry.rank.reduce((most, r) => Math.max(most, r), 0);
-    return missing > 0 && gaps > 0
-      ? { ...OPTIONS, rankGap: Math.ceil(OPTIONS.rankGap + missing / gaps) }
-      : null;
-  }
-
-  private _panel(
-    level: ILevel,
-    assembly: IAssembly,
-    geometry: ILayoutResult
-  ): IPlacedLevel {
-    const { left, right } = margins(level);
-    const isRoot = level.group < 0;
-    const title = this._title(level);
-    const content = left + geometry.width + right;
-    const width = isRoot ? geometry.width : Math.max(content, title);
-    const originX = isRoot ? 0 : left + (width - content) / 2;
-    const originY = isRoot ? 0 : PANEL.title;
-    const height = isRoot
-      ? geometry.height
-      : PANEL.title + geometry.height + PANEL.padding;
-    return {
-      ...assembly,
-      level,
-      geometry,
-      originX,
-      originY,
-      width,
-      height,
-      shape: this._lastShape++,
-      ports: portsOf(level, geometry, originY, height)
-    };
   }
 
   private readonly _tree: IGroupTree;

@@ -4,7 +4,7 @@ import type { ILayoutInput, ILayoutOptions, ILayoutResult } from './types';
 
 interface IEntry {
   readonly input: ILayoutInput;
-  readonly rankGap: number;
+  readonly options: ILayoutOptions;
   readonly result: ILayoutResult;
 }
 
@@ -26,7 +26,7 @@ function columns(input: ILayoutInput): ArrayLike<number>[] {
 }
 
 /** FNV-1a over the numbers, rounded to a 64th of a px. */
-function hash(input: ILayoutInput, rankGap: number): number {
+function hash(input: ILayoutInput, { rankGap }: ILayoutOptions): number {
   let h = 0x811c9dc5 ^ Math.round(rankGap * 64);
   for (const column of columns(input)) {
     for (let i = 0; i < column.length; i++) {
@@ -35,6 +35,16 @@ function hash(input: ILayoutInput, rankGap: number): number {
     h = Math.imul(h ^ column.length, 0x01000193);
   }
   return h >>> 0;
+}
+
+function sameOptions(a: ILayoutOptions, b: ILayoutOptions): boolean {
+  return (
+    a.rankGap === b.rankGap &&
+    a.itemGap === b.itemGap &&
+    a.wireGap === b.wireGap &&
+    a.maxSpan === b.maxSpan &&
+    a.sweeps === b.sweeps
+  );
 }
 
 function same(a: ILayoutInput, b: ILayoutInput): boolean {
@@ -68,10 +78,10 @@ export class LayoutMemo {
       this.misses++;
       return compute();
     }
-    const key = hash(input, options.rankGap);
+    const key = hash(input, options);
     const bucket = this._entries.get(key) ?? [];
     const found = bucket.find(
-      entry => entry.rankGap === options.rankGap && same(entry.input, input)
+      entry => sameOptions(entry.options, options) && same(entry.input, input)
     );
     if (found) {
       this.hits++;
@@ -79,7 +89,7 @@ export class LayoutMemo {
     }
     this.misses++;
     const keep = (result: ILayoutResult) => {
-      bucket.push({ input, rankGap: options.rankGap, result });
+      bucket.push({ input, options, result });
       this._entries.set(key, bucket);
       return result;
     };

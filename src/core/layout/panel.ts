@@ -1,7 +1,7 @@
 /** Measures of the things a level adds around the cards, in px. */
 
 export const PANEL = {
-  /** Title bar of an open group. */
+  /** Title bar on top of an open group, whichever way its contents flow. */
   title: 32,
   /** Inner margin below and at sides without ports. */
   padding: 16,

@@ -4,6 +4,7 @@
  */
 
 import type { ILevel } from '../levels';
+import type { FlowDirection } from '../types';
 import type { IItems } from './assemble';
 import type { IPlacedLevel } from './hierarchy';
 
@@ -69,12 +70,17 @@ export interface IShapeQuery {
 export class ShapeMemo {
   hits = 0;
 
-  /** `title` is the least width of the panel. */
-  find(level: ILevel, items: IItems, title: number): IShapeQuery {
+  /** `title` is the least width of the panel on the page. */
+  find(
+    level: ILevel,
+    items: IItems,
+    title: number,
+    direction: FlowDirection
+  ): IShapeQuery {
     if (level.linkSource.length > LARGEST) {
       return { twin: null, remember: () => undefined };
     }
-    this._sign(level, items, title);
+    this._sign(level, items, direction === 'down' ? -1 - title : title);
     const hash = this._signature.hash();
     const bucket = this._known.get(hash) ?? [];
     const known = bucket.find(({ signature }) =>
@@ -97,10 +103,11 @@ export class ShapeMemo {
     };
   }
 
-  private _sign(level: ILevel, items: IItems, title: number): void {
+  /** `head` tells titles of other widths, and the directions, apart. */
+  private _sign(level: ILevel, items: IItems, head: number): void {
     const s = this._signature;
     s.clear();
-    s.push(title);
+    s.push(head);
     for (const list of [
       level.children,
       level.inputs,

@@ -1,4 +1,9 @@
-/** What the layered layout takes and gives. Typed arrays only, so that a worker can carry them. */
+/**
+ * What the layered layout takes and gives. Typed arrays only, so that a worker can carry them.
+ *
+ * All is said for a picture that flows from left to right. One from top to bottom is the same turned:
+ * sizes are swapped on the way in, positions on the way out.
+ */
 
 /** Items that must stand in the first or the last column. */
 export const PIN = { none: 0, first: -1, last: 1 } as const;

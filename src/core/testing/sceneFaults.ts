@@ -1,10 +1,33 @@
 /** Checks of a scene: what a reader would call wrong, in words. */
 
+import { PANEL } from '../layout/panel';
 import { BoxKind } from '../types';
 import type { IScene } from '../types';
 import { segmentHitsBox } from './geometry';
 
 const SLACK = 0.01;
+
+/** A scene that flows down as one that flows right: x and y change places. */
+function flowingRight(scene: IScene): IScene {
+  if (scene.direction === 'right') {
+    return scene;
+  }
+  const points = scene.edgePoints.slice();
+  for (let i = 0; i < points.length; i += 2) {
+    [points[i], points[i + 1]] = [points[i + 1], points[i]];
+  }
+  return {
+    ...scene,
+    direction: 'right',
+    width: scene.height,
+    height: scene.width,
+    boxX: scene.boxY,
+    boxY: scene.boxX,
+    boxW: scene.boxH,
+    boxH: scene.boxW,
+    edgePoints: points
+  };
+}
 
 type Box = [left: number, top: number, right: number, bottom: number];
 
@@ -40,6 +63,19 @@ function nesting(scene: IScene, faults: string[]): void {
     const insideY = top >= outer[1] - SLACK && bottom <= outer[3] + SLACK;
     if (!insideY || !(isPort ? onSide : insideX)) {
       faults.push(`box ${b} (kind ${scene.boxKind[b]}) leaves its panel`);
+    }
+  }
+}
+
+/** Nothing but wires and ports lies under the title of a panel. */
+function titles(scene: IScene, faults: string[]): void {
+  for (let b = 0; b < scene.boxCount; b++) {
+    const parent = scene.boxParent[b];
+    if (parent >= 0 && scene.boxKind[b] !== BoxKind.Port) {
+      const below = scene.boxY[parent] + PANEL.title - SLACK;
+      if (scene.boxY[b] < below) {
+        faults.push(`box ${b} lies under the title of ${parent}`);
+      }
     }
   }
 }
@@ -147,9 +183,11 @@ function tensors(scene: IScene, faults: string[]): void {
 /** Everything wrong with the scene; empty when it is right. Quadratic in a level's boxes. */
 export function sceneFaults(scene: IScene): string[] {
   const faults: string[] = [];
-  nesting(scene, faults);
-  overlaps(scene, faults);
-  edges(scene, faults);
-  tensors(scene, faults);
+  const right = flowingRight(scene);
+  titles(scene, faults);
+  nesting(right, faults);
+  overlaps(right, faults);
+  edges(right, faults);
+  tensors(right, faults);
   return faults;
 }

@@ -276,6 +276,7 @@ export function fromBoxes(
     Float64Array.from(boxes, f);
   return {
     version: ++version,
+    direction: 'right',
     width: Math.max(...boxes.map(b => b.x + b.w)) + PAD,
     height: Math.max(...boxes.map(b => b.y + b.h)) + PAD,
     boxCount: boxes.length,

@@ -1,0 +1,124 @@
+/** Open groups around their layouts: margins, titles, ports. In both directions of the flow. */
+
+import type { ILevel } from '../levels';
+import type { FlowDirection } from '../types';
+import { PANEL } from './panel';
+import { LAYOUT_OPTIONS } from './types';
+import type { ILayoutOptions, ILayoutResult } from './types';
+
+/** A panel's size and where its layout's origin lies in it, along and across the flow. */
+export interface IPanelGeometry {
+  readonly along: number;
+  readonly across: number;
+  readonly originAlong: number;
+  readonly originAcross: number;
+}
+
+const OPTIONS: Readonly<Record<FlowDirection, ILayoutOptions>> = {
+  right: {
+    ...LAYOUT_OPTIONS,
+    // Wide enough for a shape such as `1×512×28×28` on the wire.
+    rankGap: 76,
+    maxSpan: Infinity
+  },
+  down: {
+    ...LAYOUT_OPTIONS,
+    // High enough for a panel's title between its ports and its first row.
+    rankGap: 52,
+    // Shapes stand beside the wires, between the cards of a row.
+    itemGap: 28,
+    wireGap: 16,
+    maxSpan: Infinity
+  }
+};
+
+/** How levels are laid out that flow this way. */
+export function optionsOf(direction: FlowDirection): ILayoutOptions {
+  return OPTIONS[direction];
+}
+
+/** First item that enters and first that leaves a level as a port. */
+export function firstPorts(level: ILevel): {
+  entering: number;
+  leaving: number;
+} {
+  const leaving = level.itemCount - level.portsOut.length;
+  return { entering: leaving - level.portsIn.length, leaving };
+}
+
+/** Margins along the flow; ports stand on the border itself. */
+function margins(
+  level: ILevel,
+  direction: FlowDirection
+): { before: number; after: number } {
+  const onBorder = -PANEL.port / 2;
+  const first = direction === 'right' ? PANEL.padding : PANEL.title;
+  return {
+    before: level.portsIn.length > 0 ? onBorder : first,
+    after: level.portsOut.length > 0 ? onBorder : PANEL.padding
+  };
+}
+
+/** Wider gaps when the panel would be narrower than its title; null = wide enough. */
+export function roomForTitle(
+  level: ILevel,
+  geometry: ILayoutResult,
+  title: number,
+  direction: FlowDirection
+): ILayoutOptions | null {
+  if (level.group < 0 || geometry.rank.length === 0 || direction === 'down') {
+    return null;
+  }
+  const { before, after } = margins(level, direction);
+  const missing = title - (before + geometry.width + after);
+  const gaps = geometry.rank.reduce((most, r) => Math.max(most, r), 0);
+  const options = optionsOf(direction);
+  return missing > 0 && gaps > 0
+    ? { ...options, rankGap: Math.ceil(options.rankGap + missing / gaps) }
+    : null;
+}
+
+/** The panel around a layout; the root has none. */
+export function wrap(
+  level: ILevel,
+  geometry: ILayoutResult,
+  title: number,
+  direction: FlowDirection
+): IPanelGeometry {
+  if (level.group < 0) {
+    const { width, height } = geometry;
+    return { along: width, across: height, originAlong: 0, originAcross: 0 };
+  }
+  const { before, after } = margins(level, direction);
+  const content = before + geometry.width + after;
+  if (direction === 'right') {
+    const along = Math.max(content, title);
+    return {
+      along,
+      across: PANEL.title + geometry.height + PANEL.padding,
+      originAlong: before + (along - content) / 2,
+      originAcross: PANEL.title
+    };
+  }
+  const across = Math.max(geometry.height + 2 * PANEL.padding, title);
+  return {
+    along: content,
+    across,
+    originAlong: before,
+    originAcross: (across - geometry.height) / 2
+  };
+}
+
+/** Where ports stand across the flow, from the panel's centre. */
+export function portPlaces(
+  geometry: ILayoutResult,
+  { originAcross, across }: IPanelGeometry,
+  first: number,
+  count: number
+): Float64Array {
+  const places = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    places[i] = originAcross + geometry.y[first + i] - across / 2;
+  }
+  return places;
+}
