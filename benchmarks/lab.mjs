@@ -4,19 +4,22 @@
 //
 // The baseline, measured in the same run, is Lab's own document overhead: double click on a small text
 // file until its editor is there. Netron's and Model Explorer's figures for 10,000 nodes are quoted, not run.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import {
+  argument,
+  freePort,
+  freshLab,
+  launch,
+  median,
+  openInLab as open,
+  startLab
+} from './browser.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const argument = name => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? undefined : process.argv[at + 1];
-};
 const RUNS = Number(argument('runs') ?? 3);
 const SHOTS = argument('shots');
 const MODELS = [
@@ -27,74 +30,6 @@ const MODELS = [
 ];
 const COLLAPSED = '.oad-GraphHost [role=button][aria-expanded=false]';
 const DRAWN = '.oad-GraphHost[data-drawn]';
-
-const freePort = () =>
-  new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-
-async function startLab(root, port) {
-  const args = [
-    'lab',
-    '--no-browser',
-    `--port=${port}`,
-    '--ServerApp.port_retries=0',
-    '--IdentityProvider.token=',
-    '--ServerApp.password=',
-    '--LabApp.news_url=None',
-    '--ServerApp.allow_root=True',
-    '--LabApp.expose_app_in_browser=True',
-    `--ServerApp.root_dir=${root}`
-  ];
-  const lab = spawn('jupyter', args, { stdio: 'ignore', detached: true });
-  for (let i = 0; i < 240; i++) {
-    try {
-      if ((await fetch(`http://127.0.0.1:${port}/api`)).ok) {
-        return lab;
-      }
-    } catch {
-      // not up yet
-    }
-    await new Promise(resolve => setTimeout(resolve, 250));
-  }
-  throw new Error('JupyterLab did not start');
-}
-
-async function freshLab(browser, port) {
-  const page = await browser.newPage({
-    viewport: { width: 1400, height: 900 }
-  });
-  await page.goto(`http://127.0.0.1:${port}/lab?reset`);
-  await page.locator('.jp-DirListing-item').first().waitFor();
-  await page.waitForFunction(
-    () => !document.querySelector('#jupyterlab-splash')
-  );
-  return page;
-}
-
-/** Milliseconds from double click to `selector` plus two frames. */
-async function open(page, file, selector) {
-  const item = page.locator(`.jp-DirListing-item[title^="Name: ${file}"]`);
-  await item.click();
-  const start = await page.evaluate(() => performance.now());
-  await item.dblclick();
-  await page
-    .locator(selector)
-    .first()
-    .waitFor({ state: 'visible', timeout: 120000 });
-  const end = await page.evaluate(
-    () =>
-      new Promise(done =>
-        requestAnimationFrame(() =>
-          requestAnimationFrame(() => done(performance.now()))
-        )
-      )
-  );
-  return end - start;
-}
 
 /** Milliseconds from a double click on the first collapsed group to two frames after the new picture. */
 async function expandOne(page) {
@@ -130,7 +65,6 @@ async function expandOne(page) {
   return took;
 }
 
-const median = values => [...values].sort((a, b) => a - b)[values.length >> 1];
 const ms = value => (value === null ? '–' : `${Math.round(value)} ms`);
 
 const root = mkdtempSync(join(tmpdir(), 'autodoc-bench-'));
@@ -140,18 +74,7 @@ execFileSync('python', [join(here, '..', 'ui-tests', 'make_models.py'), root], {
 writeFileSync(join(root, 'note.txt'), 'a small text file\n');
 const port = await freePort();
 const lab = await startLab(root, port);
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-dev-shm-usage',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync'
-  ]
-});
+const browser = await launch();
 try {
   const results = { 'note.txt (Lab alone)': [] };
   const expands = {};

@@ -1,0 +1,377 @@
+// From file to readable picture: ours against Netron on the same models, machine and browser.
+//
+//   node benchmarks/netron.mjs [--models NAME,…] [--runs N] [--limit SECONDS] [--no-lab] [--shots DIR] [--json]
+//
+// Needs Netron: `pip install netron==9.3.3` in an environment of its own, and NETRON_PYTHON naming its
+// interpreter. Names of models are those of models.py.
+//
+// A picture is readable when the nodes of the first view are in place, nothing says "loading" any more
+// and two animation frames have passed. Netron reads the file in the browser; ours is analysed first, and
+// that time counts: "page" is the command line to a one-file page plus opening it, "Lab" is a double click
+// in JupyterLab, server and all. CPU is that of the browser's processes until then, and of the analysis.
+// Every opening is a new browser.
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import {
+  argument,
+  cpuOf,
+  flag,
+  freePort,
+  freshLab,
+  launch,
+  median,
+  memoryOf,
+  openInLab,
+  reachable,
+  startLab
+} from './browser.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const WANTED = '9.3.3';
+const RUNS = Number(argument('runs') ?? 3);
+/** Seconds after which an opening is given up. */
+const LIMIT = Number(argument('limit') ?? 120);
+const SHOTS = argument('shots');
+const MODELS = (
+  argument('models') ??
+  'resnet50,chain-1000,decoder-1000,chain-5000,decoder-5000,chain-10000,decoder-10000'
+).split(',');
+/** What the page says before the time. */
+const WORD = 'picture readable at';
+const DRAWN = '.oad-GraphHost[data-drawn]';
+/** How often as fast as Netron we mean to be, and from how many nodes on. */
+const BAR = { ratio: 10, nodes: 5000 };
+
+function netronPython() {
+  const python = process.env.NETRON_PYTHON ?? 'python';
+  const found = spawnSync(
+    python,
+    ['-c', 'import netron; print(netron.__version__)'],
+    { encoding: 'utf8' }
+  );
+  const version = found.stdout?.trim();
+  if (found.status !== 0 || !version) {
+    console.error(
+      `${python} has no Netron. Make an environment with "pip install netron==${WANTED}" and set NETRON_PYTHON to its python.`
+    );
+    process.exit(1);
+  }
+  if (version !== WANTED) {
+    console.error(
+      `Netron ${version} here; the figures to compare with are those of ${WANTED}.`
+    );
+  }
+  return python;
+}
+
+/**
+ * Runs in the page: says when the picture is readable, in milliseconds since the navigation. By itself,
+ * because Netron forbids `eval`, by which pages are asked from outside.
+ */
+function watch(ready, word) {
+  const look = () => {
+    if (document.body && ready()) {
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() =>
+          console.debug(`${word} ${performance.now()}`)
+        )
+      );
+    } else {
+      requestAnimationFrame(look);
+    }
+  };
+  requestAnimationFrame(look);
+}
+
+/** Netron's graph is laid out and its spinner and messages are gone. */
+function netronReady() {
+  const { classList } = document.body;
+  return (
+    document.querySelector('#target g.node[transform], #target .node') &&
+    classList.contains('default') &&
+    !['spinner', 'welcome', 'notification', 'alert'].some(name =>
+      classList.contains(name)
+    )
+  );
+}
+
+function oursReady() {
+  return document.querySelector('.oad-GraphHost[data-drawn]') !== null;
+}
+
+/** Answers null when it takes longer than the limit. */
+async function within(work) {
+  let timer;
+  const late = new Promise(done => {
+    timer = setTimeout(() => done(null), LIMIT * 1000);
+  });
+  try {
+    return await Promise.race([work.catch(error => ({ error })), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What the page costs once its picture is there. */
+async function costsOf(page, session, before) {
+  const tab = await page.context().newCDPSession(page);
+  const cpu = (await cpuOf(session)) - before;
+  const memory = await memoryOf(session);
+  await tab.send('HeapProfiler.collectGarbage');
+  await tab.send('Performance.enable');
+  const { metrics } = await tab.send('Performance.getMetrics');
+  const heap = metrics.find(({ name }) => name === 'JSHeapUsedSize').value;
+  const { result } = await tab.send('Runtime.evaluate', {
+    expression: "document.getElementsByTagName('*').length"
+  });
+  return { cpu, memory, dom: result.value, heap: heap / 1e6 };
+}
+
+/** Opens an address in a new browser; the clock starts with the navigation. */
+async function openAddress(url, ready, name) {
+  const browser = await launch();
+  try {
+    const page = await browser.newPage({
+      viewport: { width: 1400, height: 900 }
+    });
+    // Nothing but the server itself is asked, and Netron's question about cookies is answered.
+    await page.route(/^https?:/, route =>
+      new URL(route.request().url()).hostname === '127.0.0.1'
+        ? route.continue()
+        : route.abort()
+    );
+    if (url.startsWith('http')) {
+      await page.context().addCookies([{ name: 'consent', value: '1', url }]);
+    }
+    const session = await browser.newBrowserCDPSession();
+    const before = await cpuOf(session);
+    const opened = await within(
+      (async () => {
+        const said = page.waitForEvent('console', {
+          predicate: message => message.text().startsWith(WORD),
+          timeout: LIMIT * 1000
+        });
+        await page.addInitScript(
+          `(${watch})(${ready}, ${JSON.stringify(WORD)})`
+        );
+        await page.goto(url, { waitUntil: 'commit', timeout: LIMIT * 1000 });
+        const time = Number((await said).text().slice(WORD.length)) / 1000;
+        return { time, ...(await costsOf(page, session, before)) };
+      })()
+    );
+    await shot(page, name, opened);
+    return opened;
+  } finally {
+    await browser.close();
+  }
+}
+
+async function shot(page, name, opened) {
+  if (SHOTS && opened && !opened.error) {
+    mkdirSync(SHOTS, { recursive: true });
+    await page.screenshot({ path: join(SHOTS, `${name}.png`) });
+  }
+}
+
+async function openNetron(python, file, name) {
+  const port = await freePort();
+  const code =
+    'import netron, sys; netron.start(sys.argv[1], ("127.0.0.1", int(sys.argv[2])), browse=False); netron.wait()';
+  const server = spawn(python, ['-c', code, file, String(port)], {
+    stdio: 'ignore'
+  });
+  try {
+    const url = `http://127.0.0.1:${port}/`;
+    await reachable(url, 'Netron');
+    return await openAddress(url, netronReady, `${name}-netron`);
+  } finally {
+    server.kill();
+  }
+}
+
+/** Runs the command line; wall and CPU seconds of it alone. */
+const METER = `
+import json, resource, subprocess, sys, time
+start = time.perf_counter()
+subprocess.run([sys.executable, "-m", "py_autodoc", "analyze", sys.argv[1], "--assume",
+                "--no-progress", "--out-html", sys.argv[2]], check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps({"wall": time.perf_counter() - start, "cpu": used.ru_utime + used.ru_stime}))
+`;
+
+/** The command line to a one-file page, then that page. */
+async function openPage(file, name) {
+  const html = join(pages, `${name}.html`);
+  const analysed = JSON.parse(
+    execFileSync('python', ['-c', METER, file, html], { encoding: 'utf8' })
+  );
+  const url = pathToFileURL(html).href;
+  const opened = await openAddress(url, oursReady, `${name}-page`);
+  return opened && !opened.error
+    ? {
+        ...opened,
+        analysis: analysed.wall,
+        analysisCpu: analysed.cpu,
+        time: opened.time + analysed.wall
+      }
+    : opened;
+}
+
+/** Double click in a JupyterLab that has not seen the file before. */
+async function openLab(root, file, name) {
+  const port = await freePort();
+  const lab = await startLab(root, port);
+  const browser = await launch();
+  try {
+    const page = await freshLab(browser, port);
+    const session = await browser.newBrowserCDPSession();
+    const before = await cpuOf(session);
+    const opened = await within(
+      (async () => {
+        const time = await openInLab(page, file, DRAWN, LIMIT * 1000);
+        return {
+          time: time / 1000,
+          ...(await costsOf(page, session, before))
+        };
+      })()
+    );
+    await shot(page, `${name}-lab`, opened);
+    return opened;
+  } finally {
+    await browser.close();
+    process.kill(-lab.pid);
+  }
+}
+
+/** The medians of some openings; slow ones are not repeated. */
+async function several(open) {
+  const found = [];
+  for (let run = 0; run < RUNS; run++) {
+    const one = await open();
+    if (one === null || one.error) {
+      return {
+        failed: one === null ? `> ${LIMIT} s` : 'failed',
+        why: one?.error
+      };
+    }
+    found.push(one);
+    if (one.time > 20) {
+      break;
+    }
+  }
+  return Object.fromEntries(
+    Object.keys(found[0]).map(key => [key, median(found.map(row => row[key]))])
+  );
+}
+
+const COLUMNS = [
+  ['model', 15, 'start'],
+  ['nodes', 7],
+  ['viewer', 9],
+  ['to picture s', 13],
+  ['of it analysis', 15],
+  ['CPU browser s', 14],
+  ['CPU analysis', 13],
+  ['DOM', 8],
+  ['heap MB', 8],
+  ['memory MB', 10],
+  ['Netron / ours', 14]
+];
+const line = cells =>
+  cells
+    .map((cell, i) =>
+      COLUMNS[i][2] ? cell.padEnd(COLUMNS[i][1]) : cell.padStart(COLUMNS[i][1])
+    )
+    .join('');
+const fixed = (value, digits = 2) =>
+  value === undefined ? '–' : value.toFixed(digits);
+
+function print({ name, nodes, viewer, found, netron }) {
+  if (found.failed) {
+    console.log(line([name, `${nodes}`, viewer, found.failed]));
+    return;
+  }
+  const slow = netron.failed ? LIMIT : netron.time;
+  const ratio = `${netron.failed ? '> ' : ''}${(slow / found.time).toFixed(1)}×`;
+  console.log(
+    line([
+      name,
+      `${nodes}`,
+      viewer,
+      fixed(found.time),
+      fixed(found.analysis),
+      fixed(found.cpu),
+      fixed(found.analysisCpu),
+      `${found.dom}`,
+      fixed(found.heap, 1),
+      fixed(found.memory, 0),
+      viewer === 'Netron' ? '' : ratio
+    ])
+  );
+}
+
+function verdict(rows) {
+  for (const { name, nodes, viewer, found, netron } of rows) {
+    if (viewer !== 'page' || nodes < BAR.nodes) {
+      continue;
+    }
+    const slow = netron.failed ? LIMIT : netron.time;
+    const ratio = found.failed ? 0 : slow / found.time;
+    console.log(
+      `${name}: ${netron.failed ? 'more than ' : ''}${ratio.toFixed(1)} times as fast as Netron, analysis included; at least ${BAR.ratio} wanted: ${ratio >= BAR.ratio ? 'OK' : 'MISSED'}`
+    );
+  }
+}
+
+const python = netronPython();
+const root = mkdtempSync(join(tmpdir(), 'autodoc-netron-'));
+const pages = mkdtempSync(join(tmpdir(), 'autodoc-pages-'));
+try {
+  const counts = JSON.parse(
+    execFileSync('python', [join(here, 'models.py'), root, ...MODELS], {
+      encoding: 'utf8'
+    })
+  );
+  const rows = [];
+  const json = flag('json');
+  if (!json) {
+    console.log(
+      `medians of ${RUNS} new browsers, one when it takes over 20 s; given up after ${LIMIT} s`
+    );
+    console.log(line(COLUMNS.map(([title]) => title)));
+  }
+  for (const name of MODELS) {
+    const file = join(root, `${name}.onnx`);
+    const viewers = {
+      Netron: () => openNetron(python, file, name),
+      page: () => openPage(file, name),
+      ...(flag('no-lab')
+        ? {}
+        : { Lab: () => openLab(root, `${name}.onnx`, name) })
+    };
+    let netron;
+    for (const [viewer, open] of Object.entries(viewers)) {
+      const found = await several(open);
+      netron ??= found;
+      const row = { name, nodes: counts[name], viewer, found, netron };
+      rows.push(row);
+      if (!json) {
+        print(row);
+      }
+      if (found.why) {
+        console.error(`${name} in ${viewer}: ${found.why.message}`);
+      }
+    }
+  }
+  if (json) {
+    console.log(JSON.stringify(rows.map(({ netron: _, ...row }) => row)));
+  } else {
+    verdict(rows);
+  }
+} finally {
+  rmSync(root, { recursive: true, force: true });
+  rmSync(pages, { recursive: true, force: true });
+}
