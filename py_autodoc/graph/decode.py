@@ -65,8 +65,7 @@ def decode(data: bytes, dtype: int, elements: int) -> Array:
         plain: Array = np.frombuffer(data, native, elements)
         return plain
     bits = BITS[dtype]
-    held = np.frombuffer(data, np.uint8)
-    codes = unpack(held, bits, elements) if bits < 8 else held.view("<u2" if bits == 16 else "u1")[:elements]
+    codes = codes_of(data, dtype, elements)
     if dtype in _UNSIGNED_BITS:
         return codes
     if dtype in _SIGNED_BITS:
@@ -78,6 +77,23 @@ def decode(data: bytes, dtype: int, elements: int) -> Array:
         raise ValueError(f"element type {dtype} cannot be read")
     wide: Array = codes.view(kind).astype(np.float32)
     return wide
+
+
+def codes_of(data: bytes, dtype: int, elements: int) -> Array:
+    """The stored bits of ``elements`` numbers of a type of at most 16 bits, as unsigned integers."""
+    bits = BITS[dtype]
+    held = np.frombuffer(data, np.uint8)
+    return unpack(held, bits, elements) if bits < 8 else held.view("<u2" if bits == 16 else "u1")[:elements]
+
+
+def code_values(dtype: int) -> Array:
+    """The number that each code of a type of at most 16 bits stands for."""
+    bits = BITS[dtype]
+    codes = np.arange(1 << bits)
+    if bits >= 8:
+        return decode(codes.astype("<u2" if bits == 16 else "u1").tobytes(), dtype, codes.size)
+    stream = (codes[:, None] >> np.arange(bits)) & 1
+    return decode(np.packbits(stream.astype(np.uint8), bitorder="little").tobytes(), dtype, codes.size)
 
 
 def unpack(data: Array, bits: int, elements: int) -> Array:

@@ -57,7 +57,7 @@ def external_facts(tensors: Iterable[onnx.TensorProto], path: str | None, notes:
         for location, wanted in files.items():
             _check(location, wanted, folders, notes)
     size = sum(length for wanted in files.values() for _, length in wanted.ranges)
-    return External(tuple(sorted(_shown(location) for location in files)), size)
+    return External(tuple(sorted(shown_location(location) for location in files)), size)
 
 
 def _range(tensor: onnx.TensorProto, notes: Notes) -> tuple[str, int, int | None]:
@@ -116,7 +116,7 @@ def _inside(path: str, root: str) -> bool:
 
 
 def _check(location: str, wanted: _File, folders: Folders, notes: Notes) -> None:
-    shown = _shown(location)
+    shown = shown_location(location)
     many = f"{wanted.tensors:,} tensor" + "s" * (wanted.tensors != 1)
     real = folders.resolve(location)
     if real is None:
@@ -137,6 +137,6 @@ def _check(location: str, wanted: _File, folders: Folders, notes: Notes) -> None
         notes.add("external-range", what, shown)
 
 
-def _shown(location: str) -> str:
+def shown_location(location: str) -> str:
     """A location as a report may show it: an absolute path only by its last part."""
     return os.path.basename(location)[:255] if os.path.isabs(location) else location[:255]

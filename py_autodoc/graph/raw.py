@@ -30,7 +30,7 @@ class NodeText:
 
 def node_text(loaded: Loaded, model: Model, node: int) -> NodeText:
     """Free text and attribute types of one node."""
-    proto = _node(loaded, model, node)
+    proto = node_proto(loaded, model, node)
     entries = [(text(entry.key), text(entry.value)) for entry in proto.metadata_props]
     return NodeText(
         text(proto.doc_string),
@@ -62,13 +62,14 @@ def _type_name(kind: int) -> str:
     return names.Name(kind).lower() if kind in names.values() else f"type {kind}"
 
 
-def _node(loaded: Loaded, model: Model, node: int) -> onnx.NodeProto:
+def node_proto(loaded: Loaded, model: Model, node: int) -> onnx.NodeProto:
     """The protobuf of a node: nodes are numbered graph by graph, in file order."""
     graph = model.graphs[model.nodes[node].graph]
-    return _graph(loaded, model, graph.id).node[node - min(graph.nodes)]
+    return graph_proto(loaded, model, graph.id).node[node - min(graph.nodes)]
 
 
-def _graph(loaded: Loaded, model: Model, graph: int) -> onnx.GraphProto:
+def graph_proto(loaded: Loaded, model: Model, graph: int) -> onnx.GraphProto:
+    """The protobuf of one graph."""
     path: list[int] = []
     while model.graphs[graph].parent_node >= 0:
         path.append(graph)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from py_autodoc.graph.decode import decode
-from py_autodoc.graph.values import BITS
 
 CHUNK_ELEMENTS = 1 << 18
 """Elements decoded at once: 4 MiB of the widest type, some 20 MiB with what is computed from them."""
@@ -25,6 +24,7 @@ class TensorFacts:
     inf: int
     zero: int
     minimum: float | None
+    """Of integer types an ``int``, exact."""
     maximum: float | None
     mean: float | None
     """None (as the extremes and ``std``) for complex types, without finite values, and on overflow."""
@@ -39,18 +39,13 @@ class Stats:
 
     def __init__(self, dtype: int) -> None:
         self.dtype = dtype
-        self.bits = BITS[dtype]
         self.elements = self.nan = self.inf = self.zero = 0
-        self._low, self._high = math.inf, -math.inf
+        self._low: float = math.inf
+        self._high: float = -math.inf
         self._finite = 0
         self._mean = self._squares = 0.0
         self._real = True
         self._hash = hashlib.blake2b(digest_size=16)
-
-    @property
-    def chunk_bytes(self) -> int:
-        """Stored bytes of a whole chunk; only the last piece may have fewer."""
-        return CHUNK_ELEMENTS * self.bits // 8
 
     def add(self, data: bytes, elements: int) -> None:
         """Take ``elements`` more elements."""
@@ -71,15 +66,15 @@ class Stats:
                 self.nan += nan
                 self.inf += elements - good - nan
                 values = values[finite]
-        self._moments(values.astype(np.float64))
+        if values.size:
+            # Integers stay integers: a float cannot tell the large ones apart.
+            self._low = min(self._low, values.min().item())
+            self._high = max(self._high, values.max().item())
+            self._moments(values.astype(np.float64))
 
     def _moments(self, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
         """Merge mean and squared deviations (Chan, Golub, LeVeque 1983, pairwise update)."""
         count = values.size
-        if not count:
-            return
-        self._low = min(self._low, float(values.min()))
-        self._high = max(self._high, float(values.max()))
         with np.errstate(over="ignore", invalid="ignore"):
             mean = float(values.mean())
             squares = float(np.square(values - mean).sum())

@@ -1,0 +1,207 @@
+"""The values of one constant tensor, read when somebody looks at it.
+
+Dense and sparse initializers of any graph, and what Constant nodes hold. The bytes are read in chunks, at
+most twice; about 100 MB are in memory at most, however large the tensor is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import onnx
+
+from py_autodoc.errors import CorruptModel, ExternalDataError, InputError
+from py_autodoc.graph import checks
+from py_autodoc.graph.decode import Array, decode
+from py_autodoc.graph.load import Loaded
+from py_autodoc.graph.model import Model, Tensor, TensorKind
+from py_autodoc.graph.names import text
+from py_autodoc.graph.raw import graph_proto, node_proto
+from py_autodoc.graph.values import BITS, element_count
+from py_autodoc.graph.weight_files import CHANGED, DAMAGED, Files, Unread
+from py_autodoc.graph.weight_reader import Content, chunks, content_of
+from py_autodoc.graph.weight_spread import Narrow, Spread, Wide
+from py_autodoc.graph.weight_stats import Stats, TensorFacts
+
+_T = onnx.TensorProto
+FIRST = 200
+"""Values that are shown one by one."""
+_COMPLEX = (_T.COMPLEX64, _T.COMPLEX128)
+Check = Callable[[], None]
+"""Called between chunks; what it raises ends the reading."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightView:
+    """What one constant tensor holds. ``facts`` and ``spread`` are None for text."""
+
+    dtype: int
+    shape: tuple[int, ...]
+    stored: int
+    """Elements that are in the file: all, or those a sparse tensor names. Statistics are over these."""
+    sparse: bool
+    first: Any
+    """The first ``FIRST`` stored values: a numpy array, or a list of ``str``."""
+    indices: tuple[int, ...] | None
+    """Place of each of them in the tensor, row by row; None when they are simply the first."""
+    facts: TensorFacts | None
+    spread: Spread | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A constant as the file has it."""
+
+    values: onnx.TensorProto
+    dims: tuple[int, ...]
+    indices: onnx.TensorProto | None = None
+
+
+def is_constant(tensor: Tensor) -> bool:
+    """True for what ``view_weight`` can read: initializers and outputs of Constant nodes."""
+    return tensor.kind in (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+
+
+def view_weight(
+    loaded: Loaded, model: Model, source: str | bytes, number: int, check: Check | None = None
+) -> WeightView:
+    """Read the constant tensor with that id; ``source`` is what ``loaded`` was made from.
+
+    Raises:
+        ExternalDataError: the file with the data is missing, outside the model's folder, or unreadable.
+        CorruptModel: the data do not fit type and shape.
+        InputError: the model changed since it was loaded.
+    """
+    tensor = model.tensors[number]
+    held = _find(loaded, model, tensor)
+    try:
+        if held is None:
+            raise Unread("it has none that can be understood")
+        if held.values.data_type == _T.STRING:
+            return _text(held)
+        with Files(source, loaded.facts.bytes) as files:
+            return _numbers(held, files, number, check or _never)
+    except Unread as why:
+        what = f"{loaded.facts.name}: the values of {tensor.name[:200]!r} cannot be read"
+        raise _error(why, what) from None
+
+
+def _never() -> None:
+    """For those who do not want to stop it."""
+
+
+def _error(why: Unread, what: str) -> InputError:
+    if why.code == DAMAGED:
+        return CorruptModel(f"{what}: {why}.", why.hint or "Export the model again.")
+    kind = InputError if why.code == CHANGED else ExternalDataError
+    return kind(why.code, f"{what}: {why}.", why.hint)
+
+
+def _find(loaded: Loaded, model: Model, tensor: Tensor) -> _Held | None:
+    """The constant in the protobuf; None for a Constant node without a value."""
+    if tensor.kind == TensorKind.INITIALIZER:
+        proto = graph_proto(loaded, model, tensor.graph)
+        at = model.graphs[tensor.graph].initializers.index(tensor.id)
+        dense = len(proto.initializer)
+        return _dense(proto.initializer[at]) if at < dense else _sparse(proto.sparse_initializer[at - dense])
+    node = node_proto(loaded, model, tensor.producer)
+    for attribute in node.attribute:
+        name = text(attribute.name)
+        if name == "value" and attribute.HasField("t"):
+            return _dense(attribute.t)
+        if name == "sparse_value" and attribute.HasField("sparse_tensor"):
+            return _sparse(attribute.sparse_tensor)
+        plain = checks.plain_constant(name, model.nodes[tensor.producer].attributes.get(name))
+        if plain is not None:
+            array = plain[1]
+            if plain[0] == _T.STRING:
+                held = [item.encode() if isinstance(item, str) else item for item in array.reshape(-1)]
+                return _dense(onnx.helper.make_tensor("", _T.STRING, array.shape, held))
+            return _dense(onnx.numpy_helper.from_array(array))
+    return None
+
+
+def _dense(proto: onnx.TensorProto) -> _Held:
+    return _Held(proto, tuple(proto.dims))
+
+
+def _sparse(proto: onnx.SparseTensorProto) -> _Held:
+    return _Held(proto.values, tuple(proto.dims), proto.indices)
+
+
+def _text(held: _Held) -> WeightView:
+    """Text is shown when it is in the structure (less than 4 KiB); longer text is not read."""
+    proto = held.values
+    first = [text(item) for item in proto.string_data[:FIRST]]
+    stored = element_count(tuple(proto.dims))
+    if stored is None:
+        raise Unread("its shape is impossible")
+    return WeightView(_T.STRING, held.dims, stored, held.indices is not None, first, None, None, None)
+
+
+def _numbers(held: _Held, files: Files, number: int, check: Check) -> WeightView:
+    content = content_of(held.values, files)
+    facts, narrow, first = _read(content, number, check)
+    spread = narrow.done() if narrow else _read_again(content, facts, check)
+    places = None if held.indices is None else _places(held, content.elements, files)
+    return WeightView(
+        content.dtype, held.dims, content.elements, held.indices is not None, first, places, facts, spread
+    )
+
+
+def _read(content: Content, number: int, check: Check) -> tuple[TensorFacts, Narrow | None, Array]:
+    """The first reading: statistics, codes of narrow types, the first values."""
+    stats = Stats(content.dtype)
+    narrow = Narrow(content.dtype) if BITS[content.dtype] <= 16 else None
+    first: Array | None = None
+    for data, elements in chunks(content):
+        check()
+        stats.add(data, elements)
+        if narrow is not None:
+            narrow.add(data, elements)
+        if first is None:
+            first = decode(data, content.dtype, elements)[:FIRST].copy()
+    assert first is not None, "there is always a last chunk"
+    return stats.done(number), narrow, first
+
+
+def _read_again(content: Content, facts: TensorFacts, check: Check) -> Spread:
+    """The second reading, of types wider than 16 bits."""
+    if content.dtype in _COMPLEX or facts.minimum is None:
+        return Spread()
+    kind = "f" if content.dtype in (_T.FLOAT, _T.DOUBLE) else "i"
+    wide = Wide(facts, kind, BITS[content.dtype] // 8)
+    for data, elements in chunks(content):
+        check()
+        if not wide.add(decode(data, content.dtype, elements)):
+            break
+    spread = wide.done()
+    if spread is None:
+        raise Unread("its values changed while they were read", CHANGED, "Try again when nobody writes them.")
+    return spread
+
+
+def _places(held: _Held, stored: int, files: Files) -> tuple[int, ...]:
+    """Where the first stored values of a sparse tensor stand, row by row. Raises: Unread."""
+    proto = held.indices
+    assert proto is not None
+    rank = len(held.dims)
+    shape = tuple(proto.dims)
+    if proto.data_type != _T.INT64 or shape not in ((stored,), (stored, rank)):
+        raise Unread("its indices do not fit its values")
+    content = content_of(proto, files)
+    data, elements = next(chunks(content))
+    found = decode(data, proto.data_type, elements)[: FIRST * (rank if len(shape) == 2 else 1)].tolist()
+    if len(shape) == 1:
+        return _inside(found, held)
+    steps = [element_count(held.dims[axis + 1 :]) or 0 for axis in range(rank)]
+    rows = [found[at : at + rank] for at in range(0, len(found), rank)]
+    return _inside([sum(i * step for i, step in zip(row, steps, strict=True)) for row in rows], held)
+
+
+def _inside(places: list[int], held: _Held) -> tuple[int, ...]:
+    if any(not 0 <= place < (element_count(held.dims) or 0) for place in places):
+        raise Unread("its indices lie outside its shape")
+    return tuple(places)
