@@ -63,6 +63,7 @@ export class SearchIndex {
     this._tree = tree;
     const { nodeCount, nodeConstant } = tree.model;
     const paths = this._paths();
+    const scopes = this._scopePaths();
     this._fields = new Array<IFields | null>(nodeCount + tree.groupCount).fill(
       null
     );
@@ -71,7 +72,7 @@ export class SearchIndex {
     }
     for (let node = 0; node < nodeCount; node++) {
       if (!nodeConstant[node]) {
-        this._fields[node] = this._node(node, paths);
+        this._fields[node] = this._node(node, scopes);
       }
     }
   }
@@ -94,6 +95,17 @@ export class SearchIndex {
     return paths;
   }
 
+  /** The same of every recorded scope, those without a box of their own included. */
+  private _scopePaths(): string[] {
+    const { parent, label } = this._tree.model.payload.scopes;
+    const paths: string[] = [];
+    for (let scope = 0; scope < parent.length; scope++) {
+      const above = parent[scope] < scope ? paths[parent[scope]] : undefined;
+      paths.push((above ?? '\n') + parts(label[scope] ?? '', ' / '));
+    }
+    return paths;
+  }
+
   private _group(group: number, paths: string[]): IFields {
     const { groupLabel, groupType } = this._tree;
     const type = groupType[group].toLowerCase();
@@ -104,12 +116,11 @@ export class SearchIndex {
     };
   }
 
-  private _node(node: number, paths: string[]): IFields {
-    const { model, nodeParent } = this._tree;
+  private _node(node: number, scopes: string[]): IFields {
+    const { model } = this._tree;
     const full = model.nodeName(node).toLowerCase();
     const type = model.opType(node).toLowerCase();
     const domain = model.payload.ops[model.nodeOp[node]]?.domain ?? '';
-    const group = nodeParent[node];
     const fields = [full, type, domain.toLowerCase()];
     for (
       let k = model.outputOffsets[node];
@@ -135,7 +146,7 @@ export class SearchIndex {
         fields.push(model.shapeText(tensor).toLowerCase());
       }
     }
-    const path = group < 0 ? '\n' : paths[group];
+    const path = scopes[model.nodeScope[node]] ?? '\n';
     return {
       name: full.slice(full.lastIndexOf('/') + 1),
       type,

@@ -1,0 +1,198 @@
+"""The fields a query can compare, and their values for the nodes of a payload."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from py_autodoc.report.schema import DimValue, GraphPayload
+
+Value = float | list[str] | None
+"""A number, texts of which any may match, or None when unknown."""
+
+
+class Nodes:
+    """A payload's columns as queries read them."""
+
+    def __init__(self, payload: GraphPayload) -> None:
+        self.payload = payload
+        self._scopes: dict[int, list[str]] = {}
+
+    @cached_property
+    def shape_texts(self) -> list[str]:
+        """``1×64×56×56``; ``scalar``; ``?`` for an unknown rank or dimension."""
+        return [shape_text(shape) for shape in self.payload.shapes]
+
+    def op(self, node: int) -> str:
+        """Operator type."""
+        return self.payload.ops[self.payload.nodes.op[node]].type
+
+    def domain(self, node: int) -> str:
+        """Domain, ``ai.onnx`` spelt out."""
+        return self.payload.ops[self.payload.nodes.op[node]].domain
+
+    def inputs(self, node: int) -> list[int]:
+        """Tensors read, -1 where an optional one is omitted."""
+        columns = self.payload.nodes
+        return columns.inputs[columns.input_offsets[node] : columns.input_offsets[node + 1]]
+
+    def outputs(self, node: int) -> list[int]:
+        """Tensors written."""
+        columns = self.payload.nodes
+        return columns.outputs[columns.output_offsets[node] : columns.output_offsets[node + 1]]
+
+    def dtype(self, tensor: int) -> str:
+        """Element type, as ``float32``."""
+        return self.payload.dtypes[self.payload.tensors.dtype[tensor]]
+
+    def shape(self, tensor: int) -> list[DimValue] | None:
+        """Sizes, symbols and None; None for an unknown rank."""
+        return self.payload.shapes[self.payload.tensors.shape[tensor]]
+
+    def shape_text(self, tensor: int) -> str:
+        """The shape as text."""
+        return self.shape_texts[self.payload.tensors.shape[tensor]]
+
+    def scope_labels(self, scope: int) -> list[str]:
+        """Labels of the modules around, the outermost first."""
+        return self._up(scope, self.payload.scopes.label)
+
+    def scope_texts(self, node: int) -> list[str]:
+        """Labels and classes of the modules around a node, and their paths."""
+        scope = self.payload.nodes.scope[node]
+        found = self._scopes.get(scope)
+        if found is None:
+            labels, classes = self.scope_labels(scope), self._up(scope, self.payload.scopes.type)
+            paths = ["/".join(part for part in parts if part) for parts in (labels, classes)]
+            found = self._scopes[scope] = [*labels, *classes, *paths]
+        return found
+
+    def _up(self, scope: int, column: list[str]) -> list[str]:
+        found = []
+        while scope >= 0:
+            found.append(column[scope])
+            scope = self.payload.scopes.parent[scope]
+        return found[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """``kind`` is number, text, or size: a dimension, which is a number or the name of a symbol."""
+
+    kind: str
+    value: Callable[[Nodes, int], Value]
+
+
+def shape_text(shape: list[DimValue] | None) -> str:
+    """A shape as the viewer writes it."""
+    if shape is None:
+        return "?"
+    return "×".join("?" if dim is None else str(dim) for dim in shape) if shape else "scalar"
+
+
+def _column(name: str) -> Field:
+    def value(nodes: Nodes, node: int) -> Value:
+        found = getattr(nodes.payload.nodes, name)[node]
+        return None if found is None else float(found)
+
+    return Field("number", value)
+
+
+def _moved(nodes: Nodes, node: int) -> float | None:
+    columns = nodes.payload.nodes
+    read, written = columns.read_bytes[node], columns.write_bytes[node]
+    return None if read is None or written is None else float(read) + float(written)
+
+
+def _intensity(nodes: Nodes, node: int) -> float | None:
+    """FLOPs per byte of tensor traffic; 0 for what moves and computes nothing."""
+    flops, moved = nodes.payload.nodes.flops[node], _moved(nodes, node)
+    if flops is None or moved is None:
+        return None
+    return float(flops) / moved if moved > 0 else 0.0 if flops == 0 else None
+
+
+def _dtype(nodes: Nodes, node: int) -> list[str] | None:
+    outputs = nodes.outputs(node)
+    return [nodes.dtype(outputs[0])] if outputs and outputs[0] >= 0 else None
+
+
+def _tag(nodes: Nodes, node: int) -> list[str]:
+    return nodes.scope_texts(node)
+
+
+_FIELDS = {
+    "name": Field("text", lambda nodes, node: [nodes.payload.nodes.name[node]]),
+    "op": Field("text", lambda nodes, node: [nodes.op(node)]),
+    "tag": Field("text", _tag),
+    "module": Field("text", _tag),
+    "domain": Field("text", lambda nodes, node: [nodes.domain(node)]),
+    "dtype": Field("text", _dtype),
+    "params": _column("params"),
+    "macs": _column("macs"),
+    "flops": _column("flops"),
+    "bytes": Field("number", _moved),
+    "read": _column("read_bytes"),
+    "write": _column("write_bytes"),
+    "weights": _column("weight_bytes"),
+    "weight_bytes": _column("weight_bytes"),
+    "activation": _column("activation_bytes"),
+    "activation_bytes": _column("activation_bytes"),
+    "intensity": Field("number", _intensity),
+}
+FIELD_NAMES = (
+    *(name for name in _FIELDS if not name.endswith("_bytes")),
+    "in[i].shape[j]",
+    "out[i].shape[j]",
+)
+"""For messages: what one can ask for."""
+_PART = re.compile(r"(in|out)\[([0-9]{1,4})\]\.(?:(shape)(?:\[(-?[0-9]{1,3})\])?|(dtype|name|rank))")
+
+
+def field_of(text: str) -> Field | None:
+    """The field of this name; ``in[0].shape[1]``, ``out[0].dtype`` count from 0, axes also from the end."""
+    lower = text.lower()
+    match = _PART.fullmatch(lower)
+    return _FIELDS.get(lower) or (_tensor_field(match) if match else None)
+
+
+def _tensor_field(match: re.Match[str]) -> Field:
+    side, index, shape, axis, other = match.groups()
+    place = int(index)
+
+    def of(kind: str, read: Callable[[Nodes, int], Value]) -> Field:
+        def value(nodes: Nodes, node: int) -> Value:
+            tensors = nodes.inputs(node) if side == "in" else nodes.outputs(node)
+            tensor = tensors[place] if place < len(tensors) else -1
+            return None if tensor < 0 else read(nodes, tensor)
+
+        return Field(kind, value)
+
+    if axis is not None:
+        return of("size", lambda nodes, tensor: _dim(nodes.shape(tensor), int(axis)))
+    if shape:
+        return of("text", _shape_value)
+    if other == "rank":
+        return of("number", _rank)
+    if other == "dtype":
+        return of("text", lambda nodes, tensor: [nodes.dtype(tensor)])
+    return of("text", lambda nodes, tensor: [nodes.payload.tensors.name[tensor]])
+
+
+def _shape_value(nodes: Nodes, tensor: int) -> Value:
+    return None if nodes.shape(tensor) is None else [nodes.shape_text(tensor)]
+
+
+def _rank(nodes: Nodes, tensor: int) -> Value:
+    shape = nodes.shape(tensor)
+    return None if shape is None else float(len(shape))
+
+
+def _dim(shape: list[DimValue] | None, axis: int) -> Value:
+    if shape is None:
+        return None
+    place = len(shape) + axis if axis < 0 else axis
+    dim = shape[place] if 0 <= place < len(shape) else None
+    return None if dim is None else [dim] if isinstance(dim, str) else float(dim)
