@@ -20,6 +20,15 @@ class UnknownNode(PathError):
         super().__init__("unknown-node", f"The model has no node with the id {node[:20]}.")
 
 
+class Stopped(AutodocError):
+    """The one who asked went away. Never shown to anybody."""
+
+    http_status = 499
+
+    def __init__(self) -> None:
+        super().__init__("stopped", "Nobody waits for this any longer.")
+
+
 class JobNotDone(AutodocError):
     """The result was asked for before it is there."""
 

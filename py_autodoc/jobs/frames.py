@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -23,6 +24,8 @@ CHUNK_BYTES = 1 << 18
 # server → child
 ANALYSE = b"A"
 RENDER = b"R"
+STOP = b"X"
+"""Nobody waits any longer for what is being read; answered like any request, mostly by a problem."""
 # child → server
 PROGRESS = b"P"
 SUMMARY = b"S"
@@ -40,6 +43,11 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     bindings: dict[str, int] = {}
     input_shapes: dict[str, list[int]] = {}
     assume: bool = False
+    thresholds: dict[str, Any] | None = None
+    """What a threshold file holds, not checked."""
+    thresholds_file: Companion | None = None
+    """A threshold file by its path, instead of ``thresholds``."""
+    read_weights: bool = False
     limits: Limits
 
 
@@ -59,10 +67,15 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Render(msgspec.Struct, frozen=True, kw_only=True):
-    """Ask for a body: ``graph``, ``report`` or ``node``."""
+    """Ask for a body: ``graph``, ``report``, ``node`` or ``weights``."""
 
     what: str
     node: int = -1
+    tensor: int = -1
+    """Of ``weights``: a tensor's id, or -1 and a name."""
+    name: str = ""
+    graph: str | None = None
+    """The body that has it; None where its name tells enough."""
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True):

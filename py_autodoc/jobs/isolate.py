@@ -6,6 +6,7 @@ Bodies stay encoded bytes in pieces: the event loop never decodes, joins or copi
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import signal
 import zlib
@@ -28,6 +29,8 @@ log = logging.getLogger("py_autodoc.jobs")
 MAX_BODY_BYTES = 1 << 29
 MAX_LOGS = 16
 """Log messages taken from one child; one more and it is up to no good."""
+STOP_GRACE_S = 3.0
+"""How long a child may take to stop what nobody waits for."""
 _GZIP_FORMAT = 31
 _PROGRESS = msgspec.json.Decoder(Progress)
 _SUMMARY = msgspec.json.Decoder(Summary)
@@ -100,9 +103,27 @@ class Isolated:
         return await self._bounded(self._analyse(on_progress))
 
     async def render(self, request: Render) -> Body:
-        """A body of the finished analysis. Raises like ``analyse``."""
+        """A body of the finished analysis. Raises like ``analyse``.
+
+        Cancelled while it reads weights, it asks the child to stop, and kills it only when it does not: the
+        analysis is worth keeping. Nothing else takes long; there it kills.
+        """
         async with self._busy:
-            return await self._bounded(self._render(request))
+            if request.what != "weights":
+                return await self._bounded(self._render(request))
+            work = asyncio.ensure_future(self._bounded(self._render(request)))
+            try:
+                return await asyncio.shield(work)
+            except asyncio.CancelledError:
+                await self._stop(work)
+                raise
+
+    async def _stop(self, work: asyncio.Future[Body]) -> None:
+        """Waits a little for the end of ``work``, which nobody needs; past that it is cancelled: killed."""
+        if self.alive and not work.done():
+            self._child.write(frames.pack(frames.STOP))
+        with contextlib.suppress(AutodocError, asyncio.TimeoutError):
+            await asyncio.wait_for(work, STOP_GRACE_S)
 
     async def _bounded(self, work: Coroutine[Any, Any, T]) -> T:
         seconds = self._spec.limits.seconds

@@ -9,7 +9,10 @@ import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from py_autodoc.errors import AnalysisError, AutodocError
+from py_autodoc.jobs.bodies import BodyCache
 from py_autodoc.jobs.errors import FileChanged, JobFailed, JobNotDone, QueueFull
 from py_autodoc.jobs.frames import Progress, Render, Spec
 from py_autodoc.jobs.isolate import Body, Isolated
@@ -36,6 +39,8 @@ class Settings:
     cache_bytes: int = 256 << 20
     cache_seconds: float = 3600.0
     max_records: int = 256
+    cached_weights: int = 256
+    """Constants whose values are kept; some 10 KiB each."""
     idle_workers: int = 3
     """Children kept after their analysis to answer questions about nodes; 140 MB each at 50,000 nodes."""
     worker_idle_seconds: float = 1800.0
@@ -51,6 +56,7 @@ class JobQueue:
         self._version = version
         self._store = Store(self.settings.cache_bytes, self.settings.max_records, self.settings.cache_seconds)
         self._slots = asyncio.Semaphore(self.settings.max_running)
+        self._weights = BodyCache(self.settings.cached_weights)
         self._sweeper: asyncio.TimerHandle | None = None
         self._used_at = time.monotonic()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -109,11 +115,7 @@ class JobQueue:
             JobFailed: with the problem of the job.
             FileChanged: the answer needs the analysis again and the file is another one now.
         """
-        record = self._store.get(job_id, self._now())
-        if record.problem is not None:
-            raise JobFailed(record.problem)
-        if record.state != DONE:
-            raise JobNotDone(record.state)
+        record = self._finished(job_id)
         if what in record.bodies:
             return record.bodies[what]
         worker = await self._worker_of(record)
@@ -123,6 +125,36 @@ class JobQueue:
             record.bodies[what] = body
             self._trim()
         return body
+
+    async def weights(self, job_id: str, request: Render) -> Body:
+        """Values of one constant of a finished job; known ones as long as the files are what they were.
+
+        Cancelled, it stops the reading. Raises like ``body``, and the problems of reading.
+        """
+        record = self._finished(job_id)
+        key = (record.spec.path, record.spec.stamp, request.tensor, request.name, request.graph)
+        # One after the other: who asks for the same finds it done.
+        async with record.reading:
+            known = self._weights.get(key, record.companions)
+            loop = asyncio.get_running_loop()
+            spec = record.spec
+            if known is not None and await loop.run_in_executor(
+                None, unchanged, spec.path, spec.stamp, record.companions
+            ):
+                return known
+            worker = await self._worker_of(record)
+            body = await worker.render(request)
+            record.worker_used_at = self._now()
+            self._weights.put(key, record.companions, body)
+            return body
+
+    def _finished(self, job_id: str) -> Record:
+        record = self._store.get(job_id, self._now())
+        if record.problem is not None:
+            raise JobFailed(record.problem)
+        if record.state != DONE:
+            raise JobNotDone(record.state)
+        return record
 
     async def warm(self) -> None:
         """Prepares for a quick first job."""
@@ -199,6 +231,9 @@ class JobQueue:
             tuple(sorted(spec.bindings.items())),
             tuple(sorted((name, tuple(shape)) for name, shape in spec.input_shapes.items())),
             spec.assume,
+            spec.thresholds_file,
+            None if spec.thresholds is None else msgspec.json.encode(spec.thresholds, order="deterministic"),
+            spec.read_weights,
             self._version,
         )
 

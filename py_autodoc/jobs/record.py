@@ -43,6 +43,8 @@ class Record:
     worker: Isolated | None = None
     """The child that still has the analysis."""
     reviving: asyncio.Lock = field(default_factory=asyncio.Lock)
+    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while values of a constant are read."""
     used_at: float = 0.0
     worker_used_at: float = 0.0
     _changed: asyncio.Event = field(default_factory=asyncio.Event)

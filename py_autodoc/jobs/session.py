@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from importlib import import_module
 
 import msgspec
 
 from py_autodoc.findings.registry import rules
+from py_autodoc.findings.thresholds import Settings, settings
 from py_autodoc.graph.opdocs import op_doc
 from py_autodoc.jobs.errors import FileChanged, UnknownNode
-from py_autodoc.jobs.frames import Spec
+from py_autodoc.jobs.frames import Render, Spec
 from py_autodoc.jobs.stamps import Companion, stamp_beside, stamp_of
 from py_autodoc.jobs.worker import ProgressCall
 from py_autodoc.report.analysis import Analysis, Options, run
 from py_autodoc.report.build import build_report
 from py_autodoc.report.details import node_details
 from py_autodoc.report.payload import build_payload
+from py_autodoc.report.weights import named, weight_values
 
 _IMPORTED_LATE = ("py_autodoc.graph.shapes", "onnx.shape_inference")
 MAX_COMPANIONS = 128
@@ -26,8 +29,9 @@ MAX_NAME = 1024
 class ModelSession:
     """Holds the analysis, so that a node's details cost milliseconds."""
 
-    def __init__(self, analysis: Analysis, companions: list[Companion]) -> None:
+    def __init__(self, analysis: Analysis, spec: Spec, companions: list[Companion]) -> None:
         self._analysis = analysis
+        self._spec = spec
         self._encoder = msgspec.json.Encoder()
         self.identity = analysis.model.file.identity
         self.companions = companions
@@ -48,6 +52,31 @@ class ModelSession:
         details = node_details(analysis.loaded, analysis.model, analysis.types, node)
         return self._encoder.encode(details)
 
+    def weights(self, request: Render, check: Callable[[], None]) -> bytes:
+        """The values of one constant as JSON. Raises: FileChanged, PathError, InputError."""
+        analysis = self._analysis
+        self._same_files(-1)
+        number = request.tensor
+        if number < 0:
+            number = named(analysis.model, request.name, request.graph)
+        self._same_files(number)
+        values = weight_values(analysis.loaded, analysis.model, self._spec.path, number, check)
+        self._same_files(number)
+        return self._encoder.encode(values)
+
+    def _same_files(self, number: int) -> None:
+        """Refuses files that are others than when the model was analysed; a missing one may have come."""
+        path = self._spec.path
+        if stamp_of(path) != self._spec.stamp:
+            raise FileChanged(os.path.basename(path))
+        tensors = self._analysis.model.tensors
+        place = tensors[number].storage if 0 <= number < len(tensors) else None
+        for companion in self.companions:
+            if place and companion.name == place.location and companion.stamp is not None:
+                now = stamp_beside(os.path.dirname(path), companion.name)
+                if now is not None and now != companion.stamp:
+                    raise FileChanged(os.path.basename(companion.name))
+
 
 def prepare() -> None:
     """Does once, before the first fork, what every job would do again: late imports, operator schemas."""
@@ -60,7 +89,12 @@ def prepare() -> None:
 def open_session(spec: Spec, progress: ProgressCall) -> ModelSession:
     """Analyses ``spec.path``. Raises ``FileChanged`` when the file is not (or no longer) the one meant."""
     options = Options(
-        bindings=spec.bindings, input_shapes=spec.input_shapes, assume=spec.assume, limits=spec.limits
+        bindings=spec.bindings,
+        input_shapes=spec.input_shapes,
+        assume=spec.assume,
+        thresholds=_settings(spec),
+        read_weights=spec.read_weights,
+        limits=spec.limits,
     )
     analysis = run(spec.path, options, progress)
     if stamp_of(spec.path) != spec.stamp:
@@ -68,4 +102,14 @@ def open_session(spec: Spec, progress: ProgressCall) -> ModelSession:
     folder = os.path.dirname(spec.path)
     external = analysis.model.file.external_files
     names = [name for name in external if len(name) <= MAX_NAME][:MAX_COMPANIONS]
-    return ModelSession(analysis, [Companion(name, stamp_beside(folder, name)) for name in names])
+    return ModelSession(analysis, spec, [Companion(name, stamp_beside(folder, name)) for name in names])
+
+
+def _settings(spec: Spec) -> Settings | None:
+    """The settings of the rules, checked before the model is looked at. Raises: OptionError, PathError."""
+    if spec.thresholds_file is None:
+        return None if spec.thresholds is None else settings(spec.thresholds)
+    found = settings(spec.thresholds_file.name)
+    if stamp_of(spec.thresholds_file.name) != spec.thresholds_file.stamp:
+        raise FileChanged(os.path.basename(spec.thresholds_file.name))
+    return found

@@ -24,7 +24,7 @@ import msgspec
 
 from py_autodoc.errors import AnalysisError, AutodocError
 from py_autodoc.jobs import confine, frames
-from py_autodoc.jobs.errors import out_of_memory
+from py_autodoc.jobs.errors import Stopped, out_of_memory
 from py_autodoc.jobs.frames import Spec
 from py_autodoc.jobs.problems import problem_of, unexpected
 from py_autodoc.jobs.stamps import Companion
@@ -55,6 +55,9 @@ class Session(Protocol):
     def node(self, node: int) -> bytes:
         """Details of one node."""
 
+    def weights(self, request: frames.Render, check: Callable[[], None]) -> bytes:
+        """Values of one constant. ``check`` is called from time to time; what it raises ends the reading."""
+
 
 Engine = Callable[[Spec, ProgressCall], Session]
 
@@ -74,6 +77,7 @@ class Worker:
         self._source = source
         self._sink = sink
         self._requests: queue.SimpleQueue[frames.Render] = queue.SimpleQueue()
+        self._stop = threading.Event()
         self._last_progress = 0.0
         self._last_phase = ""
 
@@ -94,8 +98,10 @@ class Worker:
         self._send(frames.encode(frames.SUMMARY, summary))
         while True:
             request = self._requests.get()
+            # A request is sent when the one before has ended: what was said of that is over.
+            self._stop.clear()
             confine.renew_cpu(limits.seconds)
-            body = self._guarded(spec, partial(render, session, request))
+            body = self._guarded(spec, partial(render, session, request, self._check))
             if body is not None:
                 self._send_body(body)
 
@@ -103,12 +109,19 @@ class Worker:
         try:
             while True:
                 kind, payload = frames.read_frame(self._source)
+                if kind == frames.STOP:
+                    self._stop.set()
+                    continue
                 if kind != frames.RENDER:
                     break
                 self._requests.put(msgspec.json.decode(payload, type=frames.Render))
         finally:
             # The server is gone or has no more use for this process; nothing is worth cleaning up.
             os._exit(0)
+
+    def _check(self) -> None:
+        if self._stop.is_set():
+            raise Stopped
 
     def _guarded(self, spec: Spec, work: Callable[[], T]) -> T | None:
         """The result of ``work``, or None after its problem was sent."""
@@ -147,12 +160,14 @@ class Worker:
         frames.write_all(self._sink, data)
 
 
-def render(session: Session, request: frames.Render) -> bytes:
+def render(session: Session, request: frames.Render, check: Callable[[], None]) -> bytes:
     """The body that was asked for."""
     if request.what == "graph":
         return session.graph()
     if request.what == "report":
         return session.report()
+    if request.what == "weights":
+        return session.weights(request, check)
     return session.node(request.node)
 
 

@@ -25,6 +25,7 @@ from py_autodoc.report.schema import (
     NodeDetails,
     Problem,
     Report,
+    WeightValues,
 )
 
 JSON_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
@@ -37,7 +38,8 @@ class Operation:
     """One method of one route, as documented: what goes in and what comes out.
 
     ``answers`` maps an HTTP status to a wire type, ``None`` = no body. Any other status is a ``Problem``.
-    ``query`` maps a query parameter to its description. ``path`` is relative to ``/autodoc/api``.
+    ``query`` maps a query parameter to its description, ``optional`` one that may be left out. ``path`` is
+    relative to ``/autodoc/api``.
     """
 
     method: str
@@ -47,6 +49,7 @@ class Operation:
     answers: Mapping[int, type[msgspec.Struct] | None]
     request: type[msgspec.Struct] | None = None
     query: Mapping[str, str] = field(default_factory=dict)
+    optional: Mapping[str, str] = field(default_factory=dict)
 
 
 @cache
@@ -96,7 +99,7 @@ def report_schema() -> dict[str, Any]:
 
 def document(operations: Iterable[Operation], version: str = schema.SCHEMA_VERSION) -> dict[str, Any]:
     """OpenAPI 3.1 document of the server's routes and of every wire type."""
-    types = [Report, GraphPayload, NodeDetails, Bundle, Job, JobRequest, Problem, FileStamp]
+    types = [Report, GraphPayload, NodeDetails, Bundle, Job, JobRequest, Problem, FileStamp, WeightValues]
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
@@ -124,8 +127,9 @@ def _operation(operation: Operation) -> dict[str, Any]:
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in _placeholders(operation.path)
     ] + [
-        {"name": name, "in": "query", "required": True, "description": text, "schema": {"type": "string"}}
-        for name, text in operation.query.items()
+        {"name": name, "in": "query", "required": needed, "description": text, "schema": {"type": "string"}}
+        for needed, given in ((True, operation.query), (False, operation.optional))
+        for name, text in given.items()
     ]
     if parameters:
         out["parameters"] = parameters

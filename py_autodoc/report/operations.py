@@ -6,7 +6,15 @@ The handlers are bound to these rows there; a test on the server's side asserts 
 from __future__ import annotations
 
 from py_autodoc.report.openapi import Operation
-from py_autodoc.report.schema import FileStamp, GraphPayload, Job, JobRequest, NodeDetails, Report
+from py_autodoc.report.schema import (
+    FileStamp,
+    GraphPayload,
+    Job,
+    JobRequest,
+    NodeDetails,
+    Report,
+    WeightValues,
+)
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
@@ -29,6 +37,18 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", "/jobs/{id}/graph", "getGraph", "What the viewer draws.", {200: GraphPayload}),
     Operation("GET", "/jobs/{id}/report", "getReport", "The whole report.", {200: Report}),
     Operation("GET", "/jobs/{id}/nodes/{node_id}", "getNode", "Details of one node.", {200: NodeDetails}),
+    Operation(
+        "GET",
+        "/jobs/{id}/weights",
+        "getWeights",
+        "Values of one initializer or Constant, by ``tensor`` or by ``name``.",
+        {200: WeightValues},
+        optional={
+            "tensor": "Id of the tensor in the payload.",
+            "name": "Name of the tensor, instead of its id.",
+            "graph": "With a name: the body that has it, empty for the main graph.",
+        },
+    ),
     Operation(
         "GET",
         "/files",

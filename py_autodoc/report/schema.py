@@ -1174,6 +1174,10 @@ class JobRequest(_Wire, frozen=True, kw_only=True):
     input_shapes: dict[str, list[int]] = {}
     assume: bool = False
     """Give every unbound symbol its suggested value; ``dims[].assumed`` says which."""
+    thresholds: dict[str, Any] | str | None = None
+    """What a threshold file of the rules holds, or the path of one under the server's root."""
+    read_weights: bool = False
+    """Read every weight, for the rules about their values."""
 
 
 class Job(_Wire, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from typing import Any
 
 from py_autodoc.report.openapi import Operation
 from py_autodoc.report.operations import OPERATIONS
-from py_autodoc.server.handlers import files, jobs, results, socket
+from py_autodoc.server.handlers import files, jobs, results, socket, weights
 
 PREFIX = "/autodoc/api"
 
@@ -41,6 +41,7 @@ _BINDINGS: dict[str, tuple[type[Any], str, str]] = {
     "getGraph": (results.GraphHandler, "read", results.RESOURCE),
     "getReport": (results.ReportHandler, "read", results.RESOURCE),
     "getNode": (results.NodeHandler, "read", results.RESOURCE),
+    "getWeights": (weights.WeightsHandler, "read", weights.RESOURCE),
     "statFile": (files.FilesHandler, "read", files.RESOURCE),
 }
 

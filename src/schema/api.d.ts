@@ -107,6 +107,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/jobs/{id}/weights': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Values of one initializer or Constant, by ``tensor`` or by ``name``. */
+    get: operations['getWeights'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/files': {
     parameters: {
       query?: never;
@@ -595,6 +612,21 @@ export interface components {
        * @default false
        */
       assume: boolean;
+      /**
+       * @description What a threshold file of the rules holds, or the path of one under the server's root.
+       * @default null
+       */
+      thresholds:
+        | {
+            [key: string]: unknown;
+          }
+        | string
+        | null;
+      /**
+       * @description Read every weight, for the rules about their values.
+       * @default false
+       */
+      read_weights: boolean;
     };
     /**
      * KVCacheInfo
@@ -1236,6 +1268,20 @@ export interface components {
       container: string;
     };
     /**
+     * WeightHistogram
+     * @description `counts[i]` finite values lie from `edges[i]` to before `edges[i + 1]`; nothing is sampled.
+     *
+     *         The last bin of real numbers has its upper edge too.
+     */
+    WeightHistogram: {
+      /** @description One more than counts, ascending. Integers beyond 2^53 are text. */
+      edges: (number | string)[];
+      /** @description Values in each bin. */
+      counts: number[];
+      /** @description The values are integers, and so are the edges. */
+      whole: boolean;
+    };
+    /**
      * WeightMemory
      * @description What all constants weigh. Those that share storage count once.
      */
@@ -1284,6 +1330,72 @@ export interface components {
       params: number;
       /** @description Stored bytes, 4-bit types packed; null when one has no known size. */
       bytes: number | null;
+    };
+    /**
+     * WeightValues
+     * @description What one initializer or Constant holds, read on request.
+     *
+     *         Statistics are over the finite stored values unless they say otherwise.
+     */
+    WeightValues: {
+      /** @description Id of the tensor, as in the payload. */
+      tensor: number;
+      /** @description Name of the tensor. */
+      name: string;
+      /** @description The body it belongs to (`If_3.then_branch`); empty for the main graph. */
+      graph: string;
+      /** @description `initializer` or `constant` (output of a Constant node). */
+      kind: string;
+      /** @description Element type. */
+      elem_type: string;
+      /** @description Shape. */
+      shape: number[];
+      /** @description Elements by the shape. */
+      elements: number;
+      /** @description Elements that are in the file: all, or those that a sparse tensor names. */
+      stored: number;
+      /** @description Stored as values and places; what is not stored is 0. */
+      sparse: boolean;
+      /** @description Stored size; of a sparse tensor with its places. */
+      bytes: number | null;
+      /** @description `inline` (in the model file) or `external`. */
+      storage: string;
+      /** @description Base name of the external file; empty for data in the model file. */
+      location: string;
+      /** @description Where its bytes begin in that file; null when it says nothing (few values, several pieces). */
+      offset: number | null;
+      /** @description Stored elements that are 0 or false. Null for text, as all below. */
+      zeros: number | null;
+      /** @description Stored elements that are not a number. */
+      nan: number | null;
+      /** @description Stored elements that are infinite. */
+      inf: number | null;
+      /** @description Smallest value; integers beyond 2^53 as text. Null for complex numbers and where no value is finite. */
+      min: number | string | null;
+      /** @description Largest value, likewise. */
+      max: number | string | null;
+      /** @description Arithmetic mean; null on overflow, too. */
+      mean: number | null;
+      /** @description Population standard deviation; null on overflow, too. */
+      std: number | null;
+      /** @description Different values; null when there are more than 1,024 of a type wider than 16 bits. */
+      distinct: number | null;
+      /**
+       * @description Share (`0.5` …) → the smallest value that so large a share does not exceed. Null for more than
+       *     64 MiB of a type wider than 16 bits.
+       */
+      quantiles: {
+        [key: string]: number | string;
+      } | null;
+      /** @description Null where there is no smallest and largest value. */
+      histogram: components['schemas']['WeightHistogram'] | null;
+      /**
+       * @description The first stored values, at most 200: numbers, booleans, text. NaN, infinite and complex numbers and
+       *     integers beyond 2^53 are text. Empty for text of 4 KiB and more, which is not read.
+       */
+      values: unknown[];
+      /** @description Place of each of `values`, counted row by row from 0; null when they are simply the first. */
+      indices: number[] | null;
     };
   };
   responses: never;
@@ -1508,6 +1620,44 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['NodeDetails'];
+        };
+      };
+      /** @description What went wrong and the way out. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getWeights: {
+    parameters: {
+      query?: {
+        /** @description Id of the tensor in the payload. */
+        tensor?: string;
+        /** @description Name of the tensor, instead of its id. */
+        name?: string;
+        /** @description With a name: the body that has it, empty for the main graph. */
+        graph?: string;
+      };
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description What one initializer or Constant holds, read on request. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WeightValues'];
         };
       };
       /** @description What went wrong and the way out. */

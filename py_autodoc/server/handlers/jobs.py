@@ -6,6 +6,7 @@ from tornado import web
 
 from py_autodoc.jobs.frames import Spec
 from py_autodoc.jobs.record import DONE
+from py_autodoc.jobs.stamps import Companion
 from py_autodoc.report.schema import JobRequest
 from py_autodoc.server.auth import authorized
 from py_autodoc.server.base import Handler
@@ -24,12 +25,19 @@ class JobsHandler(Handler):
         request = self.read(JobRequest)
         file = await self.file(request.path)
         require_model(file)
+        thresholds, thresholds_file = request.thresholds, None
+        if isinstance(thresholds, str):
+            settings = await self.file(thresholds)
+            thresholds, thresholds_file = None, Companion(settings.os_path, settings.stamp)
         spec = Spec(
             path=file.os_path,
             stamp=file.stamp,
             bindings=request.bindings,
             input_shapes=request.input_shapes,
             assume=request.assume,
+            thresholds=thresholds,
+            thresholds_file=thresholds_file,
+            read_weights=request.read_weights,
             limits=self.jobs.settings.limits,
         )
         job = await self.jobs.submit(spec)
