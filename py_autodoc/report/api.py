@@ -42,6 +42,7 @@ def analyze(
     from py_autodoc.findings.thresholds import settings
     from py_autodoc.report.analysis import Options, run
     from py_autodoc.report.build import build_report
+    from py_autodoc.report.origin import Origin, remember
 
     options = Options(
         bindings=dict(bindings or {}),
@@ -52,4 +53,10 @@ def analyze(
         thresholds=None if thresholds is None else settings(thresholds),
         read_weights=read_weights,
     )
-    return build_report(run(model, options), max_layers)
+    analysis = run(model, options)
+    report = build_report(analysis, max_layers)
+    if isinstance(model, (str, os.PathLike)):
+        remember(report, Origin(options, path=os.path.abspath(os.fsdecode(model))))
+    else:
+        remember(report, Origin(options, analysis=analysis))
+    return report

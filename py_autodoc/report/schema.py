@@ -706,7 +706,7 @@ class MemoryInfo(_Wire, frozen=True, kw_only=True):
     """Cached keys and values; null when the stage failed."""
 
 
-class Report(_Wire, frozen=True, kw_only=True):
+class Report(_Wire, frozen=True, kw_only=True, dict=True):
     """The whole report."""
 
     schema_version: str
