@@ -122,6 +122,8 @@ export interface ISizer {
   node(node: number): { w: number; h: number };
   group(group: number): { w: number; h: number };
   pill(text: string): { w: number; h: number };
+  /** How far the title of the open group reaches from the left side of its panel. */
+  title(group: number): number;
 }
 
 /** Opens and closes groups and lays out what is visible. Calls may run in a worker; the last wins. */

@@ -31,7 +31,8 @@ export class LabSettings {
         wheel: values.wheel === 'zoom' ? 'zoom' : 'pan',
         minimap: values.minimap !== false,
         showNames: values.showNames === true,
-        showWeights: values.showWeights !== false
+        showWeights: values.showWeights !== false,
+        direction: values.direction === 'down' ? 'down' : 'right'
       };
       this.changed.emit();
     };

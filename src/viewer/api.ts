@@ -1,6 +1,7 @@
 /** What a host sees of the viewer. */
 
 import type { ILayoutEngine } from '../core/layout/engine';
+import type { FlowDirection } from '../core/types';
 import type { IReportProvider } from '../providers/provider';
 import type { IUserValues, OverlayId } from './overlays';
 import type { ITranslate } from './translate';
@@ -18,6 +19,8 @@ export interface IViewerSettings {
   readonly minimap: boolean;
   readonly showNames: boolean;
   readonly showWeights: boolean;
+  /** Which way a new picture flows. */
+  readonly direction: FlowDirection;
 }
 
 export const DEFAULT_SETTINGS: IViewerSettings = {
@@ -28,7 +31,8 @@ export const DEFAULT_SETTINGS: IViewerSettings = {
   wheel: 'pan',
   minimap: true,
   showNames: false,
-  showWeights: true
+  showWeights: true,
+  direction: 'right'
 };
 
 /** An action a host can offer as a command; its keys work inside the viewer without the host. */
@@ -58,6 +62,11 @@ export interface IViewerHandle {
   setUserValues(values: IUserValues | null): void;
   /** Gives symbols their values and analyses again. */
   bind(bindings: Readonly<Record<string, number>>): void;
+  /**
+   * Shows the numbers under other sizes at once, for every symbol one; an analysis follows where there can
+   * be one. False, and nothing changes, where only an analysis can tell.
+   */
+  preview(sizes: Readonly<Record<string, number>>): Promise<boolean>;
   /** Analyses the file again; the view is kept. */
   reload(): void;
   /** Asks the provider whether the file changed and shows the banner if so. */

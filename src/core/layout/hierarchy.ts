@@ -17,7 +17,7 @@ import {
   roomForTitle,
   wrap
 } from './panels';
-import type { IPanelGeometry } from './panels';
+import type { IPanelGeometry, ITitleRoom } from './panels';
 import { ShapeMemo } from './shapes';
 import type { IShapeQuery } from './shapes';
 import type { ILayoutOptions, ILayoutResult } from './types';
@@ -157,7 +157,7 @@ export class Hierarchy {
         this._engine.layout(assembly.input, options)
       );
     const widen = (geometry: ILayoutResult) => {
-      const options = roomForTitle(level, geometry, title, direction);
+      const options = roomForTitle(level, geometry, title.panel, direction);
       return options ? run(options) : geometry;
     };
     const settle = (geometry: ILayoutResult) => {
@@ -176,6 +176,20 @@ export class Hierarchy {
     const first = run(optionsOf(direction));
     const second = first instanceof Promise ? first.then(widen) : widen(first);
     return second instanceof Promise ? second.then(settle) : settle(second);
+  }
+
+  /** Takes other sizes; answers with the entities whose cards, as far as they are known, changed. */
+  resize(sizer: ISizer): number[] {
+    this._sizer = sizer;
+    const changed: number[] = [];
+    this._sizes.forEach((before, entity) => {
+      this._sizes[entity] = undefined;
+      const after = this._card(entity);
+      if (before && (before.w !== after.w || before.h !== after.h)) {
+        changed.push(entity);
+      }
+    });
+    return changed;
   }
 
   private _items(level: ILevel, isOpen: (child: number) => boolean): IItems {
@@ -245,15 +259,18 @@ export class Hierarchy {
         : this._sizer.group(entity - nodeCount));
   }
 
-  /** Least width of the panel: that of the group's card, whose title it bears. */
-  private _title(level: ILevel): number {
-    return level.group < 0
-      ? 0
-      : this._card(this._tree.model.nodeCount + level.group).w;
+  /** The panel is as wide as the group's card at least. */
+  private _title({ group }: ILevel): ITitleRoom {
+    return group < 0
+      ? { panel: 0, text: 0 }
+      : {
+          panel: this._card(this._tree.model.nodeCount + group).w,
+          text: this._sizer.title(group)
+        };
   }
 
   private readonly _tree: IGroupTree;
-  private readonly _sizer: ISizer;
+  private _sizer: ISizer;
   private readonly _engine: ILayoutEngine;
   private readonly _builder: LevelBuilder;
   private readonly _memo = new LayoutMemo();

@@ -9,6 +9,9 @@ export const PANEL = {
   port: 8
 } as const;
 
+/** So much of a title at least stands beside the wires that enter its panel from above. */
+export const TITLE_BESIDE = 150;
+
 /** Widest pill and stub; longer names are cut by the renderer. */
 export const PILL_MAX = 180;
 export const STUB_MAX = 110;

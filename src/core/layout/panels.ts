@@ -2,7 +2,7 @@
 
 import type { ILevel } from '../levels';
 import type { FlowDirection } from '../types';
-import { PANEL } from './panel';
+import { PANEL, TITLE_BESIDE } from './panel';
 import { LAYOUT_OPTIONS } from './types';
 import type { ILayoutOptions, ILayoutResult } from './types';
 
@@ -78,11 +78,22 @@ export function roomForTitle(
     : null;
 }
 
-/** The panel around a layout; the root has none. */
+/** The widths that a title asks for. */
+export interface ITitleRoom {
+  /** Least width of the panel. */
+  readonly panel: number;
+  /** Where its text ends. */
+  readonly text: number;
+}
+
+/**
+ * The panel around a layout; the root has none. In a picture that flows down wires come in through
+ * the title bar: the contents stand so far to the right that the title ends before the first of them.
+ */
 export function wrap(
   level: ILevel,
   geometry: ILayoutResult,
-  title: number,
+  title: ITitleRoom,
   direction: FlowDirection
 ): IPanelGeometry {
   if (level.group < 0) {
@@ -92,7 +103,7 @@ export function wrap(
   const { before, after } = margins(level, direction);
   const content = before + geometry.width + after;
   if (direction === 'right') {
-    const along = Math.max(content, title);
+    const along = Math.max(content, title.panel);
     return {
       along,
       across: PANEL.title + geometry.height + PANEL.padding,
@@ -100,13 +111,29 @@ export function wrap(
       originAcross: PANEL.title
     };
   }
-  const across = Math.max(geometry.height + 2 * PANEL.padding, title);
+  const port = firstPortPlace(level, geometry);
+  const left = Math.max(
+    PANEL.padding,
+    Math.min(TITLE_BESIDE, title.text) - port
+  );
+  const needed = left + geometry.height + PANEL.padding;
+  const across = Math.max(needed, title.panel);
   return {
     along: content,
     across,
     originAlong: before,
-    originAcross: (across - geometry.height) / 2
+    originAcross: left + (across - needed) / 2
   };
+}
+
+/** The first port that enters, across the flow; none is infinitely far. */
+function firstPortPlace(level: ILevel, geometry: ILayoutResult): number {
+  const { entering, leaving } = firstPorts(level);
+  let least = Infinity;
+  for (let item = entering; item < leaving; item++) {
+    least = Math.min(least, geometry.y[item]);
+  }
+  return least;
 }
 
 /** Where ports stand across the flow, from the panel's centre. */

@@ -7,6 +7,7 @@ import type { ILevel } from '../levels';
 import type { FlowDirection } from '../types';
 import type { IItems } from './assemble';
 import type { IPlacedLevel } from './hierarchy';
+import type { ITitleRoom } from './panels';
 
 /** A signature of growing length, reused between levels. */
 class Signature {
@@ -70,17 +71,18 @@ export interface IShapeQuery {
 export class ShapeMemo {
   hits = 0;
 
-  /** `title` is the least width of the panel on the page. */
   find(
     level: ILevel,
     items: IItems,
-    title: number,
+    title: ITitleRoom,
     direction: FlowDirection
   ): IShapeQuery {
     if (level.linkSource.length > LARGEST) {
       return { twin: null, remember: () => undefined };
     }
-    this._sign(level, items, direction === 'down' ? -1 - title : title);
+    const head =
+      direction === 'down' ? [1, title.panel, title.text] : [0, title.panel];
+    this._sign(level, items, head);
     const hash = this._signature.hash();
     const bucket = this._known.get(hash) ?? [];
     const known = bucket.find(({ signature }) =>
@@ -103,11 +105,11 @@ export class ShapeMemo {
     };
   }
 
-  /** `head` tells titles of other widths, and the directions, apart. */
-  private _sign(level: ILevel, items: IItems, head: number): void {
+  /** `head` tells titles of other widths and the directions apart. */
+  private _sign(level: ILevel, items: IItems, head: number[]): void {
     const s = this._signature;
     s.clear();
-    s.push(head);
+    head.forEach(value => s.push(value));
     for (const list of [
       level.children,
       level.inputs,

@@ -15,6 +15,7 @@ export function plainSizer(model: IGraphModel, tree: ITree): ISizer {
       w: Math.max(90, tree.groupLabel[group].length * PER_CHARACTER + 44),
       h: 52
     }),
+    title: group => tree.groupLabel[group].length * PER_CHARACTER + 36,
     pill: text => ({ w: Math.max(30, text.length * 6 + 18), h: 22 })
   };
 }

@@ -22,6 +22,7 @@ import { locate } from './locate';
 import { reload } from './reload';
 import { selectSame } from './select_same';
 import { traceAncestors, traceDescendants, tracePaths } from './trace';
+import { toggleDirection } from './toggle_direction';
 import { toggleGroup, toggleGroupDeep } from './toggle_group';
 import { toggleNames } from './toggle_names';
 import {
@@ -43,7 +44,7 @@ export type { IAction, IActionContext } from './types';
 /** Every action, in the order of the help. To add one: a file beside these and a line here. */
 export const ACTIONS: readonly IAction[] = [
   ...[find, findNext, findPrevious],
-  ...[fit, actualSize, zoomIn, zoomOut],
+  ...[fit, actualSize, zoomIn, zoomOut, toggleDirection],
   ...[toggleGroup, toggleGroupDeep, expandAll, collapseAll],
   ...[locate, goBack, goForward, clear, selectSame, fitSelection],
   ...[traceAncestors, traceDescendants, tracePaths],

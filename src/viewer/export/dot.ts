@@ -36,7 +36,7 @@ export function sceneDot(drawing: IDrawing): string {
   const { scene, model } = drawing;
   const lines = [
     `digraph ${quoted(model.payload.model.name)} {`,
-    'rankdir=LR;',
+    `rankdir=${scene.direction === 'down' ? 'TB' : 'LR'};`,
     'node [shape=box fontname="Helvetica" fontsize=11];',
     'edge [fontname="Helvetica" fontsize=9];'
   ];

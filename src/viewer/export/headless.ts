@@ -1,7 +1,7 @@
 /** Pictures without a page: the same layout and drawing where there is no browser. */
 import { decode } from '../../core/model';
 import { buildTree } from '../../core/tree';
-import type { IGraphView } from '../../core/types';
+import type { FlowDirection, IGraphView } from '../../core/types';
 import { createGraphView } from '../../core/view';
 import type { GraphPayload } from '../../schema';
 import { DEFAULT_DETAILS } from '../graph/api';
@@ -25,6 +25,8 @@ const FONT =
 
 export interface IHeadlessOptions {
   readonly dark: boolean;
+  /** Which way the graph flows; absent: from left to right. */
+  readonly direction?: FlowDirection;
   /** `auto`: the one a new view opens with. */
   readonly overlay: OverlayId | 'auto' | 'none';
   /** Levels of blocks to open; null: as a new view opens, at most `budget` boxes. */
@@ -78,7 +80,12 @@ export async function headlessSvg(
   const { dark } = options;
   const model = decode(payload);
   const tree = buildTree(model);
-  const view = createGraphView(tree, createSizer(model, tree));
+  const view = createGraphView(
+    tree,
+    createSizer(model, tree),
+    undefined,
+    options.direction
+  );
   await open(view, options);
   const { scene } = view;
   const measure = new TextMeasure(FONT);

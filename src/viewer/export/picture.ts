@@ -13,6 +13,7 @@ import {
   type ISink,
   type ITextStyle
 } from '../graph/primitives';
+import { titleRoom } from '../graph/room';
 import { labelledEdges, wireLabel, wireWidth } from '../graph/wires';
 import type { IPageSink } from './sink';
 
@@ -69,7 +70,7 @@ export function drawPicture(
     wire(picture, edge, sink);
   }
   if (picture.k >= LABELS_FROM) {
-    labels(drawing, edges, sink);
+    labels(drawing, index, edges, sink);
   }
   for (const box of boxes) {
     if (!isPanel(box)) {
@@ -148,7 +149,7 @@ function panel(picture: IPicture, box: number, sink: IPageSink): void {
   const k = detailOf(picture.k);
   const lod = lodOf(k);
   const extent = drawPanel(drawing, box, k, lod, NOWHERE);
-  const most = Math.max(0, scene.boxW[box] - extent - PAD_X);
+  const most = Math.max(0, titleRoom(scene, box) - extent - PAD_X);
   const shift = Math.min(most, Math.max(0, region.x - scene.boxX[box]));
   place(drawing, box, sink);
   drawPanel(drawing, box, k, lod, shift > 0 ? new Shifted(sink, shift) : sink);
@@ -170,12 +171,13 @@ function wire(picture: IPicture, edge: number, sink: ISink): void {
 
 function labels(
   drawing: IDrawing,
+  index: SceneIndex,
   edges: readonly number[],
   sink: ISink
 ): void {
   const labelled = labelledEdges(drawing.scene);
   for (const edge of edges) {
-    const label = wireLabel(drawing, edge, labelled);
+    const label = wireLabel(drawing, index, edge, labelled);
     if (label) {
       sink.text(label.x, label.y, label.text, {
         size: LABEL_SIZE,

@@ -1,5 +1,5 @@
 /** Camera arithmetic: pure functions over a centre, a zoom and the size of the host. */
-import type { IScene } from '../../core/types';
+import type { FlowDirection, IScene } from '../../core/types';
 import type { ICamera } from './api';
 
 export interface ISize {
@@ -75,9 +75,13 @@ export function fitRect(rect: IRect, view: ISize, maxK = 1): ICamera {
   return { x: rect.x + rect.w / 2, y: rect.y + rect.h / 2, k };
 }
 
+export function sceneSize(scene: IScene): ISize {
+  return { w: scene.width, h: scene.height };
+}
+
 /** The camera that shows the whole scene. */
 export function fitScene(scene: IScene, view: ISize): ICamera {
-  return fitRect({ x: 0, y: 0, w: scene.width, h: scene.height }, view);
+  return fitRect({ x: 0, y: 0, ...sceneSize(scene) }, view);
 }
 
 /** The lowest zoom offered: a little below the fitted picture. */
@@ -86,17 +90,28 @@ export function minZoom(scene: ISize, view: ISize): number {
 }
 
 /**
- * The first picture: all of it where that can be read, else its left end at a zoom that can.
+ * The first picture: all of it where that can be read, else its beginning at a zoom that can.
  */
-export function homeCamera(scene: ISize, view: ISize): ICamera {
+export function homeCamera(
+  scene: ISize,
+  view: ISize,
+  direction: FlowDirection = 'right'
+): ICamera {
   const fit = fitRect({ x: 0, y: 0, ...scene }, view);
   if (fit.k >= HOME_ZOOM) {
     return fit;
   }
-  const byHeight = fitRect({ x: 0, y: 0, w: 1, h: scene.h }, view, 1).k;
+  const down = direction === 'down';
+  const across = down
+    ? { x: 0, y: 0, w: scene.w, h: 1 }
+    : { x: 0, y: 0, w: 1, h: scene.h };
+  const byBreadth = fitRect(across, view, 1).k;
   // A narrow tab starts a little smaller: three or four boxes say more than one and a half.
   const wanted = Math.min(0.85, Math.max(0.6, view.w / 1300));
-  const k = Math.max(HOME_ZOOM, Math.min(byHeight, wanted));
+  const k = Math.max(HOME_ZOOM, Math.min(byBreadth, wanted));
+  if (down) {
+    return { x: scene.w / 2, y: (view.h / 2 - FIT_PADDING) / k, k };
+  }
   return { x: (view.w / 2 - FIT_PADDING) / k, y: scene.h / 2, k };
 }
 

@@ -2,6 +2,7 @@
 import type { IScene } from '../../core/types';
 import type { ICamera } from './api';
 import { PAD_X } from './metrics';
+import { titleRoom } from './room';
 import { type IRect, type ISize, visibleRect } from './camera';
 
 /**
@@ -16,7 +17,7 @@ export function titleShift(
   extent: number
 ): number {
   const left = camera.x - view.w / 2 / camera.k;
-  const most = Math.max(0, scene.boxW[box] - extent - PAD_X);
+  const most = Math.max(0, titleRoom(scene, box) - extent - PAD_X);
   return Math.min(most, Math.max(0, left - scene.boxX[box]));
 }
 

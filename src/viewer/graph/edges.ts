@@ -1,11 +1,11 @@
-/** Curves of wires: horizontal where they leave and enter, one trunk a tensor. */
+/** Curves of wires: along the flow where they leave and enter, one trunk a tensor. */
 import { BoxKind, type IScene } from '../../core/types';
 
 const round = (v: number): number => Math.round(v * 10) / 10;
 
 /**
- * SVG path of one edge. Every piece between two points is a cubic with horizontal handles at half
- * the way across, so pieces join smoothly; a piece that goes back (a cycle) swings out to both sides.
+ * SVG path of one edge. Every piece between two points is a cubic with handles along the flow at half
+ * the way, so pieces join smoothly; a piece that goes back (a cycle) swings out to both sides.
  */
 export function edgePath(scene: IScene, edge: number): string {
   const p = scene.edgePoints;
@@ -14,9 +14,10 @@ export function edgePath(scene: IScene, edge: number): string {
   if (to - from < 2) {
     return '';
   }
+  const draw = scene.direction === 'down' ? pieceDown : piece;
   let d = `M${round(p[2 * from])},${round(p[2 * from + 1])}`;
   for (let i = from; i + 1 < to; i++) {
-    d += piece(p[2 * i], p[2 * i + 1], p[2 * i + 2], p[2 * i + 3]);
+    d += draw(p[2 * i], p[2 * i + 1], p[2 * i + 2], p[2 * i + 3]);
   }
   return d;
 }
@@ -30,7 +31,16 @@ function piece(x0: number, y0: number, x1: number, y1: number): string {
   return `C${round(x0 + reach)},${round(y0)} ${round(x1 - reach)},${round(y1)} ${end}`;
 }
 
-/** Length of the horizontal handles of a piece. */
+function pieceDown(x0: number, y0: number, x1: number, y1: number): string {
+  const end = `${round(x1)},${round(y1)}`;
+  if (Math.abs(x1 - x0) < 0.05 && y1 >= y0) {
+    return `V${round(y1)}`;
+  }
+  const reach = handle(y0, y1);
+  return `C${round(x0)},${round(y0 + reach)} ${round(x1)},${round(y1 - reach)} ${end}`;
+}
+
+/** Length of the handles of a piece that goes from one place along the flow to another. */
 export function handle(x0: number, x1: number): number {
   const dx = x1 - x0;
   return dx >= 0 ? dx / 2 : Math.min(120, 24 - dx / 2);
@@ -70,14 +80,57 @@ export function edgeWidth(weight: number): number {
 const FALLING = 0.45;
 const RISING = 0.3;
 
-/** The place for a label above the wire: its middle, its baseline's wire, the room; null = none. */
-export function labelSpot(
-  scene: IScene,
-  edge: number
-): { x: number; y: number; room: number } | null {
+/** A place for a label above the wire, or `beside` it at its right. */
+export interface ILabelSpot {
+  /** Middle of a label above, left end of one beside. */
+  readonly x: number;
+  /** The wire under a label above, the baseline of one beside. */
+  readonly y: number;
+  /** Length of the wire there. */
+  readonly room: number;
+  readonly beside: boolean;
+}
+
+/** The best place of an edge, null = none. */
+export function labelSpot(scene: IScene, edge: number): ILabelSpot | null {
+  return scene.direction === 'down'
+    ? spotBeside(scene, edge)
+    : spotAbove(scene, edge);
+}
+
+/** Shorter wires have no label beside them. */
+const LEAST_DROP = 24;
+/** From a wire to the label beside it. */
+const BESIDE = 6;
+
+/** In the middle of an upright piece, else at that end of a slanted one whose right side is free. */
+function spotBeside(scene: IScene, edge: number): ILabelSpot | null {
   const p = scene.edgePoints;
   const from = scene.edgeOffsets[edge];
-  let best: { x: number; y: number; room: number } | null = null;
+  let best: ILabelSpot | null = null;
+  for (let i = from; i + 1 < scene.edgeOffsets[edge + 1]; i++) {
+    const drop = p[2 * i + 3] - p[2 * i + 1];
+    const dx = p[2 * i + 2] - p[2 * i];
+    const upright = Math.abs(dx) < 6;
+    const room = upright ? drop : drop * FALLING;
+    if (drop >= LEAST_DROP && room > (best ? best.room + 12 : 0)) {
+      const [top, bottom] = [p[2 * i + 1], p[2 * i + 3]];
+      const y = upright
+        ? (top + bottom) / 2 + 4
+        : dx < 0
+          ? top + 14
+          : bottom - 7;
+      const x = Math.max(p[2 * i], p[2 * i + 2]) + BESIDE;
+      best = { x, y, room, beside: true };
+    }
+  }
+  return best;
+}
+
+function spotAbove(scene: IScene, edge: number): ILabelSpot | null {
+  const p = scene.edgePoints;
+  const from = scene.edgeOffsets[edge];
+  let best: ILabelSpot | null = null;
   for (let i = from; i + 1 < scene.edgeOffsets[edge + 1]; i++) {
     const room = p[2 * i + 2] - p[2 * i];
     const dy = p[2 * i + 3] - p[2 * i + 1];
@@ -87,8 +140,43 @@ export function labelSpot(
     if (room * share > (best ? best.room + 12 : 0)) {
       const y =
         p[2 * i + 1] + (level ? Math.min(0, dy) : dy > 0 ? 0 : dy * 0.13);
-      best = { x: p[2 * i] + (room * share) / 2, y, room: room * share };
+      const x = p[2 * i] + (room * share) / 2;
+      best = { x, y, room: room * share, beside: false };
     }
   }
   return best;
+}
+
+/** Chords that stand for a curve. */
+const CHORDS = 8;
+
+/**
+ * Calls back with the chords of the piece that starts at point i, until the callback says true;
+ * returns whether it did.
+ */
+export function chords(
+  scene: IScene,
+  i: number,
+  each: (ax: number, ay: number, bx: number, by: number) => boolean
+): boolean {
+  const p = scene.edgePoints;
+  const [x0, y0] = [p[2 * i], p[2 * i + 1]];
+  const [dx, dy] = [p[2 * i + 2] - x0, p[2 * i + 3] - y0];
+  const down = scene.direction === 'down';
+  const count = dx === 0 || dy === 0 ? 1 : CHORDS;
+  let [ax, ay] = [x0, y0];
+  for (let j = 1; j <= count; j++) {
+    const t = j / count;
+    const u = 1 - t;
+    // Cubic with both handles at half the way along the flow.
+    const along = 1.5 * u * u * t + 1.5 * u * t * t + t * t * t;
+    const across = 3 * u * t * t + t * t * t;
+    const bx = x0 + dx * (down ? across : along);
+    const by = y0 + dy * (down ? along : across);
+    if (each(ax, ay, bx, by)) {
+      return true;
+    }
+    [ax, ay] = [bx, by];
+  }
+  return false;
 }

@@ -1,6 +1,6 @@
 /** Entities and the boxes that stand for them in one scene. */
 import { BoxKind, type IScene } from '../../core/types';
-import { around, boxRect, type IRect } from './camera';
+import { around, boxRect, type IPoint, type IRect } from './camera';
 
 /** The box of the entity itself, not of a group that hides it; -1 = none. */
 export function exactBox(scene: IScene, entity: number): number {
@@ -13,6 +13,23 @@ export function entityAt(scene: IScene, box: number): number | null {
   return box >= 0 && scene.boxKind[box] <= BoxKind.OpenGroup
     ? scene.boxEntity[box]
     : null;
+}
+
+/** The card closest to a point; null where there is none. */
+export function middleEntity(scene: IScene, at: IPoint): number | null {
+  let best = -1;
+  let least = Infinity;
+  for (let b = 0; b < scene.boxCount; b++) {
+    if (scene.boxKind[b] <= BoxKind.Group) {
+      const dx = scene.boxX[b] + scene.boxW[b] / 2 - at.x;
+      const dy = scene.boxY[b] + scene.boxH[b] / 2 - at.y;
+      if (dx * dx + dy * dy < least) {
+        least = dx * dx + dy * dy;
+        best = b;
+      }
+    }
+  }
+  return entityAt(scene, best);
 }
 
 /** Boxes that show the entities or hide them, each once. */

@@ -161,6 +161,7 @@ export class FarLayer {
     ctx.strokeStyle = palette.color(color);
     ctx.lineWidth = Math.max(1.25, 0.8 / k);
     ctx.beginPath();
+    const down = scene.direction === 'down';
     for (const e of edges) {
       const from = scene.edgeOffsets[e];
       const to = scene.edgeOffsets[e + 1];
@@ -170,8 +171,11 @@ export class FarLayer {
         const y0 = p[2 * i + 1];
         const x1 = p[2 * i + 2];
         const y1 = p[2 * i + 3];
-        if (Math.abs(y1 - y0) * k < STRAIGHT_BELOW) {
+        if (Math.abs(down ? x1 - x0 : y1 - y0) * k < STRAIGHT_BELOW) {
           ctx.lineTo(x1, y1);
+        } else if (down) {
+          const reach = handle(y0, y1);
+          ctx.bezierCurveTo(x0, y0 + reach, x1, y1 - reach, x1, y1);
         } else {
           const reach = handle(x0, x1);
           ctx.bezierCurveTo(x0 + reach, y0, x1 - reach, y1, x1, y1);
@@ -217,17 +221,25 @@ export class FarLayer {
     palette: IPalette
   ): void {
     const { boxes, edges } = this.mergedAt(k);
+    const down = this.drawing!.scene.direction === 'down';
     const right = rect.x + rect.w;
     const bottom = rect.y + rect.h;
     ctx.strokeStyle = palette.color('--oad-edge');
     ctx.lineWidth = 0.7 / k;
     ctx.beginPath();
     for (let i = 0; i < edges.length; i += 4) {
-      const low = Math.min(edges[i], edges[i + 2]);
-      const high = Math.max(edges[i], edges[i + 2]);
-      if (low <= right && high >= rect.x && (high - low) * k > 2) {
-        ctx.moveTo(edges[i], edges[i + 1]);
-        ctx.lineTo(edges[i + 2], edges[i + 3]);
+      const [x0, x1] = [edges[i], edges[i + 2]];
+      const [y0, y1] = [edges[i + 1], edges[i + 3]];
+      const along = down ? Math.abs(y1 - y0) : Math.abs(x1 - x0);
+      if (
+        Math.min(x0, x1) <= right &&
+        Math.max(x0, x1) >= rect.x &&
+        Math.min(y0, y1) <= bottom &&
+        Math.max(y0, y1) >= rect.y &&
+        along * k > 2
+      ) {
+        ctx.moveTo(x0, y0);
+        ctx.lineTo(x1, y1);
       }
     }
     ctx.stroke();

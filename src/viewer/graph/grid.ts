@@ -4,6 +4,7 @@
  */
 import { BoxKind, type IScene } from '../../core/types';
 import type { IRect } from './camera';
+import { chords } from './edges';
 import { TITLE_BAR } from './metrics';
 
 const CELL = 400;
@@ -218,7 +219,7 @@ export class SceneIndex {
     let nearest = tolerance;
     this.edges.query(r, e => {
       for (let i = s.edgeOffsets[e]; i + 1 < s.edgeOffsets[e + 1]; i++) {
-        const d = curveDistance(s.edgePoints, i, x, y);
+        const d = curveDistance(s, i, x, y);
         if (d < nearest) {
           nearest = d;
           best = e;
@@ -257,31 +258,13 @@ function segmentRects(scene: IScene): {
   return { rows, owner };
 }
 
-/** Distance from a point to the curve of segment i, sampled as eight chords. */
-function curveDistance(
-  p: Float64Array,
-  i: number,
-  x: number,
-  y: number
-): number {
-  const x0 = p[2 * i];
-  const y0 = p[2 * i + 1];
-  const dx = p[2 * i + 2] - x0;
-  const dy = p[2 * i + 3] - y0;
-  const pieces = dy === 0 ? 1 : 8;
+/** Distance from a point to the curve that starts at point i. */
+function curveDistance(scene: IScene, i: number, x: number, y: number): number {
   let best = Infinity;
-  let ax = x0;
-  let ay = y0;
-  for (let j = 1; j <= pieces; j++) {
-    const t = j / pieces;
-    const u = 1 - t;
-    // Cubic with both handles at half the way across (see edges.ts).
-    const bx = x0 + dx * (1.5 * u * u * t + 1.5 * u * t * t + t * t * t);
-    const by = y0 + dy * (3 * u * t * t + t * t * t);
+  chords(scene, i, (ax, ay, bx, by) => {
     best = Math.min(best, pointToChord(x, y, ax, ay, bx, by));
-    ax = bx;
-    ay = by;
-  }
+    return false;
+  });
   return best;
 }
 

@@ -47,19 +47,25 @@ export class Links {
     );
   }
 
-  /** The next box in a direction: along an edge where there is one, else the nearest that way. */
+  /**
+   * The next box in a direction of the screen: with or against the flow along an edge where there is
+   * one, else the nearest that way.
+   */
   step(from: number, direction: Direction): number {
     const { scene } = this;
-    if (direction === 'up' || direction === 'down') {
+    const down = scene.direction === 'down';
+    const forward = direction === (down ? 'down' : 'right');
+    if (!forward && direction !== (down ? 'up' : 'left')) {
       return this.nearest(from, direction);
     }
-    const forward = direction === 'right';
+    const across = (box: number): number =>
+      down ? middle(scene, box).x : middle(scene, box).y;
     const ends = this.reach(from, forward);
-    const y = middle(scene, from).y;
+    const here = across(from);
     let best = -1;
     let distance = Infinity;
     for (const box of ends) {
-      const d = Math.abs(middle(scene, box).y - y);
+      const d = Math.abs(across(box) - here);
       if (d < distance) {
         distance = d;
         best = box;

@@ -7,7 +7,7 @@ import {
   type ISurfaceStrings
 } from './api';
 import { Cards } from './card';
-import { PILL_SIZE } from './metrics';
+import { CHEVRON, PAD_X, PILL_SIZE, TITLE_SIZE } from './metrics';
 import { pageMeasure } from './text';
 
 const PILL_HEIGHT = 26;
@@ -26,6 +26,12 @@ export function createSizer(
   return {
     node: node => size(cards.of(node)),
     group: group => size(cards.of(model.nodeCount + group)),
+    title: group => {
+      const { title } = cards.of(model.nodeCount + group);
+      return Math.ceil(
+        PAD_X + CHEVRON + text.width(title, TITLE_SIZE, 600) + PAD_X
+      );
+    },
     pill: label => ({
       w: Math.ceil(
         Math.min(

@@ -6,8 +6,9 @@ import { mergeBoxes, mergeEdges } from './merge';
 import type { IDrawing } from './primitives';
 import type { IPalette } from './theme';
 
-const WIDEST = 260;
-const TALLEST = 96;
+/** Length of the strip along the flow and its breadth. */
+const LONGEST = 260;
+const BROADEST = 96;
 /** A strip thinner than this cannot be hit. */
 const THINNEST = 34;
 const MARGIN = 5;
@@ -56,19 +57,11 @@ export class Minimap {
   draw(drawing: IDrawing, view: ISize, palette: IPalette, dpr: number): void {
     const { scene } = drawing;
     this.scene = scene;
-    const w = Math.round(
-      Math.min(WIDEST, view.w * 0.3, (TALLEST * 3 * scene.width) / scene.height)
-    );
-    const h = Math.round(
-      Math.max(
-        THINNEST,
-        Math.min(TALLEST, (w * scene.height) / Math.max(1, scene.width))
-      )
-    );
-    this.size = { w: Math.max(1, w), h };
-    this.canvas.width = this.size.w * dpr;
+    this.size = stripSize(scene, view);
+    const { w, h } = this.size;
+    this.canvas.width = w * dpr;
     this.canvas.height = h * dpr;
-    this.element.style.width = `${this.size.w}px`;
+    this.element.style.width = `${w}px`;
     this.element.style.height = `${h}px`;
     const ctx = this.canvas.getContext('2d');
     if (!ctx) {
@@ -97,9 +90,12 @@ export class Minimap {
     const y0 = clamp(MARGIN + r.y * this.scaleY, this.size.h);
     const y1 = clamp(MARGIN + (r.y + r.h) * this.scaleY, this.size.h);
     const width = Math.max(6, x1 - x0);
-    this.frame.style.transform = `translate(${Math.min(x0, this.size.w - width)}px,${y0}px)`;
+    const height = Math.max(6, y1 - y0);
+    const left = Math.min(x0, this.size.w - width);
+    const top = Math.min(y0, this.size.h - height);
+    this.frame.style.transform = `translate(${left}px,${top}px)`;
     this.frame.style.width = `${width}px`;
-    this.frame.style.height = `${Math.max(6, y1 - y0)}px`;
+    this.frame.style.height = `${height}px`;
   }
 
   private get scaleX(): number {
@@ -124,6 +120,26 @@ export class Minimap {
       y: (event.clientY - r.top - MARGIN) / this.scaleY
     });
   }
+}
+
+/** A strip along the flow, no larger than a part of the view. */
+function stripSize(scene: IScene, view: ISize): ISize {
+  const down = scene.direction === 'down';
+  const [along, across] = down
+    ? [scene.height, scene.width]
+    : [scene.width, scene.height];
+  const most = down ? view.h * 0.5 : view.w * 0.3;
+  const length = Math.round(
+    Math.min(LONGEST, most, (BROADEST * 3 * along) / Math.max(1, across))
+  );
+  const breadth = Math.round(
+    Math.max(
+      THINNEST,
+      Math.min(BROADEST, (length * across) / Math.max(1, along))
+    )
+  );
+  const long = Math.max(1, length);
+  return down ? { w: breadth, h: long } : { w: long, h: breadth };
 }
 
 function clamp(value: number, max: number): number {

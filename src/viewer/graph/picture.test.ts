@@ -49,7 +49,11 @@ describe('edge paths', () => {
   });
 
   it('gives a label the level part of a wire', () => {
-    expect(labelSpot(pair(200, 0), 0)).toEqual({ x: 150, y: 20, room: 100 });
+    expect(labelSpot(pair(200, 0), 0)).toMatchObject({
+      x: 150,
+      y: 20,
+      room: 100
+    });
     const steep = labelSpot(pair(200, 300), 0)!;
     expect(steep.room).toBeLessThan(50);
     expect(labelSpot(pair(50, 0), 0)).toBeNull();

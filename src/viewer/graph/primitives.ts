@@ -24,6 +24,7 @@ import {
   TITLE_SIZE
 } from './metrics';
 import type { Paint, ScenePaint } from './paint';
+import { titleRoom } from './room';
 import { clip, type TextMeasure } from './text';
 
 export interface IShape {
@@ -311,13 +312,14 @@ export function drawPanel(
   });
   const x = PAD_X + CHEVRON;
   const y = mid + size * 0.36;
-  const title = d.measure.shorten(card.title, w - x - PAD_X, size, 600);
+  const room = titleRoom(scene, box);
+  const title = d.measure.shorten(card.title, room - x - PAD_X, size, 600);
   sink.text(x, y, title, { size, weight: 600, fill: '--oad-text' });
   let at = x + d.measure.width(title, size, 600) + 8;
-  if (card.instance && w - at > 40) {
+  if (card.instance && room - at > 40) {
     const instance = d.measure.shorten(
       card.instance,
-      w - at - PAD_X,
+      room - at - PAD_X,
       size * 0.9
     );
     sink.text(at, y, instance, { size: size * 0.9, fill: '--oad-text-quiet' });
@@ -326,13 +328,13 @@ export function drawPanel(
   if (lod !== Lod.Reading) {
     return at;
   }
-  if (card.share > 0 && card.share < NEARLY_ALL && w - at > 72) {
+  if (card.share > 0 && card.share < NEARLY_ALL && room - at > 72) {
     drawShare(at, mid - SHARE_BAR / 2, 56, card.share, sink);
     at += 64;
   }
   const cost = card.lines.find(line => line.kind === 'cost')?.text ?? '';
   const width = d.measure.width(cost, BODY_SIZE);
-  if (cost && w - at - PAD_X > width) {
+  if (cost && room - at - PAD_X > width) {
     sink.text(at, mid + BODY_SIZE * 0.36, cost, {
       size: BODY_SIZE,
       fill: '--oad-text-quiet'

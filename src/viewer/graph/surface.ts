@@ -24,6 +24,7 @@ import {
   type IRect,
   type ISize,
   sameCamera,
+  sceneSize,
   shiftInto,
   zoomAt
 } from './camera';
@@ -33,7 +34,13 @@ import type { SceneIndex } from './grid';
 import { type IActor, Interaction } from './interaction';
 import type { Links } from './links';
 import { TITLE_BAR } from './metrics';
-import { boxesRect, entityAt, exactBox, visibleBoxes } from './entities';
+import {
+  boxesRect,
+  entityAt,
+  exactBox,
+  middleEntity,
+  visibleBoxes
+} from './entities';
 import { Minimap } from './minimap';
 import { Flight, Rest } from './motion';
 import { ScenePaint } from './paint';
@@ -121,6 +128,8 @@ export class GraphSurface implements IActor {
     if (!before || how.keepCamera === false) {
       this.auto = 'home';
       this.rehome();
+    } else if (before.scene.direction !== scene.direction) {
+      this.turn(before.scene, scene, how.anchorEntity ?? held);
     } else {
       this.hold(before.scene, scene, how.anchorEntity);
     }
@@ -343,7 +352,7 @@ export class GraphSurface implements IActor {
   private clamped(camera: ICamera): ICamera {
     const { scene, view } = this;
     return scene && view.w > 0
-      ? clampCamera(camera, { w: scene.width, h: scene.height }, view)
+      ? clampCamera(camera, sceneSize(scene), view)
       : camera;
   }
 
@@ -361,9 +370,19 @@ export class GraphSurface implements IActor {
         this.clamped(
           auto === 'fit'
             ? fitScene(scene, view)
-            : homeCamera({ w: scene.width, h: scene.height }, view)
+            : homeCamera(sceneSize(scene), view, scene.direction)
         )
       );
+    }
+  }
+
+  /** The picture flows the other way: what the reader looks at stays in view. */
+  private turn(before: IScene, after: IScene, looked: number | null): void {
+    if (this.auto && (looked === null || this.auto === 'fit')) {
+      this.rehome();
+    } else {
+      const middle = middleEntity(before, this._camera);
+      this.hold(before, after, looked ?? middle ?? undefined);
     }
   }
 

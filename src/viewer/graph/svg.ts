@@ -308,7 +308,7 @@ export class SvgLayer {
   }
 
   private makeLabel(edge: number): SVGTextElement | null {
-    const found = wireLabel(this.drawing!, edge, this.labelEdge);
+    const found = wireLabel(this.drawing!, this.index!, edge, this.labelEdge);
     if (!found) {
       return null;
     }

@@ -1,11 +1,14 @@
 /** What stands on wires and how bold they are: the one place for the screen and for exports. */
-import type { IScene } from '../../core/types';
-import { edgeWidth, labelSpot } from './edges';
+import { BoxKind, type IScene } from '../../core/types';
+import type { IRect } from './camera';
+import { chords, edgeWidth, labelSpot } from './edges';
+import type { SceneIndex } from './grid';
 import { detailKey } from './lod';
 import { LABEL_SIZE } from './metrics';
 import type { IDrawing } from './primitives';
 
 export interface IWireLabel {
+  /** The middle. */
   readonly x: number;
   /** The baseline. */
   readonly y: number;
@@ -27,9 +30,31 @@ export function labelledEdges(scene: IScene): ReadonlySet<number> {
   return new Set(best.values());
 }
 
-/** The shape above the wire, and how many tensors more it carries; null where it does not fit. */
+/** Whether a box, or another wire, lies in the rectangle. */
+function covered(scene: IScene, index: SceneIndex, r: IRect): boolean {
+  const inside = (ax: number, ay: number, bx: number, by: number): boolean =>
+    Math.min(ax, bx) < r.x + r.w &&
+    Math.max(ax, bx) > r.x &&
+    Math.min(ay, by) < r.y + r.h &&
+    Math.max(ay, by) > r.y;
+  const box = (b: number): boolean => scene.boxKind[b] !== BoxKind.OpenGroup;
+  if (index.boxesIn(r).some(box)) {
+    return true;
+  }
+  return index.edgesIn(r).some(e => {
+    for (let i = scene.edgeOffsets[e]; i + 1 < scene.edgeOffsets[e + 1]; i++) {
+      if (chords(scene, i, inside)) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
+/** The shape at the wire, and how many tensors more it carries; null where it does not fit. */
 export function wireLabel(
   { scene, model, measure }: IDrawing,
+  index: SceneIndex,
   edge: number,
   labelled: ReadonlySet<number>
 ): IWireLabel | null {
@@ -41,7 +66,18 @@ export function wireLabel(
   const weight = scene.edgeWeight[edge];
   const more = weight > 1 ? ` +${weight - 1}` : '';
   const text = model.shapeText(tensor) + more;
-  if (!spot || !text || measure.width(text, LABEL_SIZE) > spot.room - 2) {
+  if (!spot || !text) {
+    return null;
+  }
+  const w = measure.width(text, LABEL_SIZE);
+  if (spot.beside) {
+    const { x, y } = spot;
+    const rect = { x: x - 3, y: y - LABEL_SIZE, w: w + 5, h: LABEL_SIZE + 3 };
+    return covered(scene, index, rect)
+      ? null
+      : { x: Math.round(x + w / 2), y: Math.round(y), text };
+  }
+  if (w > spot.room - 2) {
     return null;
   }
   return { x: Math.round(spot.x), y: Math.round(spot.y - 4), text };

@@ -5,14 +5,17 @@ import { remember } from './places';
 import type { Session } from './session';
 
 export function storeView(session: Session, slot: string): void {
-  const { bookmarks, overlay, document } = session.store.get();
+  const { bookmarks, overlay, document, direction } = session.store.get();
   const { camera } = session.stage;
   if (!camera || !document) {
     return;
   }
   const open = groupKeys(document.tree, session.stage.openGroups());
   session.store.set({
-    bookmarks: { ...bookmarks, [slot]: { ...camera, open, overlay } },
+    bookmarks: {
+      ...bookmarks,
+      [slot]: { ...camera, open, overlay, direction }
+    },
     announcement: session.trans.__('View %1 is stored.', slot)
   });
 }
@@ -25,12 +28,16 @@ export async function recallView(
   if (!document || !Object.hasOwn(bookmarks, slot)) {
     return;
   }
-  const { open, overlay, x, y, k } = bookmarks[slot];
+  const { open, overlay, direction, x, y, k } = bookmarks[slot];
   remember(session);
   if (overlay !== undefined) {
     session.store.set({ overlay });
   }
   const groups = open && groupsOf(document.tree, open);
+  if (direction && direction !== session.store.get().direction) {
+    session.store.set({ direction });
+    await session.stage.settled();
+  }
   if (groups && !sameList(groups, session.stage.openGroups())) {
     await session.stage.change(view => view.restore(groups));
   }

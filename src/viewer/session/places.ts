@@ -8,19 +8,24 @@ import type { Session } from './session';
 const HISTORY = 100;
 
 function placeOf(session: Session): IPlace {
-  const { selection, also, hidden } = session.store.get();
+  const { selection, also, hidden, direction } = session.store.get();
   const { stage } = session;
   return {
     selection,
     also,
     hidden,
+    direction,
     open: stage.openGroups(),
     camera: stage.camera
   };
 }
 
 function samePicture(a: IPlace, b: IPlace): boolean {
-  return sameList(a.open, b.open) && sameList(a.hidden, b.hidden);
+  return (
+    sameList(a.open, b.open) &&
+    sameList(a.hidden, b.hidden) &&
+    a.direction === b.direction
+  );
 }
 
 /** The same picture with the same selection; the camera does not count. */
@@ -66,16 +71,18 @@ async function travel(session: Session, forward: boolean): Promise<void> {
   }
   const here = placeOf(session);
   const rest = from.slice(0, -1);
-  const { selection, also } = place;
+  const { selection, also, direction } = place;
   session.store.set({
     selection,
     also,
+    direction,
     ...(forward
       ? { forward: rest, back: pushed(state.back, here) }
       : { back: rest, forward: pushed(state.forward, here) })
   });
   const { stage } = session;
   if (!samePicture(place, here)) {
+    await stage.settled();
     await stage.change(view => view.restore(place.open, place.hidden));
   }
   if (place.camera) {

@@ -267,7 +267,7 @@ export class Session {
 
   snapshot(): ISnapshot {
     const state = this.store.get();
-    const { overlay, scale, showNames, showWeights, panels } = state;
+    const { overlay, scale, showNames, showWeights, direction, panels } = state;
     const { table, bindings, assume, bookmarks, document, selection, also } =
       state;
     const view = document
@@ -281,7 +281,7 @@ export class Session {
       : {};
     return {
       version: SNAPSHOT_VERSION,
-      ...{ overlay, scale, showNames, showWeights, panels },
+      ...{ overlay, scale, showNames, showWeights, direction, panels },
       ...{ table, bindings, assume, bookmarks },
       ...view
     };

@@ -36,6 +36,7 @@ export class Stage {
     scene: null,
     groups: []
   };
+  private _turned: Promise<void> = Promise.resolve();
   private _covered = 0;
   /** The entity that the view was moved to last. */
   private _followed: number | null = null;
@@ -110,6 +111,7 @@ export class Stage {
       document,
       createSizer,
       this._details(),
+      this._store.get().direction,
       this._makeEngine?.()
     );
     this._view = view;
@@ -144,6 +146,11 @@ export class Stage {
     if (this._view === view && view.scene !== before) {
       this._draw({ animateFrom: before, anchorEntity: anchor });
     }
+  }
+
+  /** Resolves when the picture flows the way that the state says. */
+  settled(): Promise<void> {
+    return this._turned;
   }
 
   /** Opens what hides the entity and brings it to the middle. */
@@ -297,6 +304,13 @@ export class Stage {
     }
     if (before !== null && changed('showNames', 'showWeights')) {
       this._resize();
+    }
+    if (this._view && this._view.direction !== state.direction) {
+      const anchor = this._selected() ?? undefined;
+      this._turned = this.change(
+        view => view.setDirection(state.direction),
+        anchor
+      );
     }
   }
 

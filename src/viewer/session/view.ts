@@ -2,7 +2,7 @@
 
 import type { ILayoutEngine } from '../../core/layout/engine';
 import { createGraphView } from '../../core/view';
-import type { IGraphView, ISizer } from '../../core/types';
+import type { FlowDirection, IGraphView, ISizer } from '../../core/types';
 import type { ICardDetails } from '../graph/api';
 import type { createSizer } from '../graph/measure';
 import type { IDocument } from '../state/types';
@@ -11,8 +11,9 @@ export function makeView(
   { model, tree }: IDocument,
   sizerFor: typeof createSizer,
   details: ICardDetails,
+  direction: FlowDirection,
   engine?: ILayoutEngine
 ): IGraphView {
   const sizer: ISizer = sizerFor(model, tree, details);
-  return createGraphView(tree, sizer, engine);
+  return createGraphView(tree, sizer, engine, direction);
 }

@@ -23,6 +23,7 @@ export function initialState(settings: IViewerSettings): IViewerState {
     dark: false,
     showNames: settings.showNames,
     showWeights: settings.showWeights,
+    direction: settings.direction,
     search: NO_SEARCH,
     pointed: [],
     panels: DEFAULT_PANELS,

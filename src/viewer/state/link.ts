@@ -17,11 +17,11 @@ const PREFIX = 'view=';
 /** What a link says of a view. Panels, tables and stored views are the reader's own. */
 function shared(snapshot: ISnapshot): ISnapshot {
   const { overlay, scale, selection, also, open, camera } = snapshot;
-  const { hidden, bindings, assume } = snapshot;
+  const { hidden, bindings, assume, direction } = snapshot;
   return {
     version: SNAPSHOT_VERSION,
     ...{ overlay, scale, selection, also, open, camera },
-    ...{ hidden, bindings, assume }
+    ...{ hidden, bindings, assume, direction }
   };
 }
 
@@ -84,7 +84,16 @@ export async function writeView(
     return { text, whole: true };
   }
   const { overlay, scale, selection, bindings, assume, version } = view;
-  const brief = { version, overlay, scale, selection, bindings, assume };
+  const { direction } = view;
+  const brief = {
+    version,
+    overlay,
+    scale,
+    selection,
+    bindings,
+    assume,
+    direction
+  };
   const less = await packed(brief);
   return less.length <= MOST_CHARACTERS
     ? { text: less, whole: false }

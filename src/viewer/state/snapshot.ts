@@ -1,6 +1,7 @@
 /** What is remembered of a view between sessions, and reading it back without trust. */
 
 import { SCALE_MODES, type ScaleMode } from '../../core/scale';
+import type { FlowDirection } from '../../core/types';
 import { isOverlayId, type OverlayId } from '../overlays';
 import type { ICamera } from '../graph/api';
 import { MOST_ALSO, type ISelectionRecord } from '../session/entities';
@@ -27,6 +28,7 @@ export interface ISnapshot {
   readonly scale?: ScaleMode;
   readonly showNames?: boolean;
   readonly showWeights?: boolean;
+  readonly direction?: FlowDirection;
   readonly panels?: IPanels;
   readonly table?: ITableState;
   readonly bindings?: Readonly<Record<string, number>>;
@@ -146,6 +148,10 @@ function overlay(value: unknown): OverlayId | null | undefined {
   return value === null || isOverlayId(value) ? value : undefined;
 }
 
+function direction(value: unknown): FlowDirection | undefined {
+  return value === 'right' || value === 'down' ? value : undefined;
+}
+
 /** Snapshots of before had a flag for the logarithmic scale. */
 function scale(raw: Fields): ScaleMode | undefined {
   const logScale = flag(raw.logScale);
@@ -163,8 +169,10 @@ function bookmark(value: unknown): IBookmark | undefined {
   }
   const open = strings(raw.open);
   const painted = overlay(raw.overlay);
+  const flow = direction(raw.direction);
   return {
     ...at,
+    ...(flow && { direction: flow }),
     ...(open && { open }),
     ...(painted !== undefined && { overlay: painted })
   };
@@ -202,6 +210,7 @@ export function readSnapshot(value: unknown): ISnapshot {
     scale: scale(raw),
     showNames: flag(raw.showNames),
     showWeights: flag(raw.showWeights),
+    direction: direction(raw.direction),
     panels: panels(raw.panels),
     table: readTable(raw.table),
     bindings: entries(raw.bindings, item =>

@@ -1,6 +1,7 @@
 /** Everything the viewer's parts share. Ids are those of `core/types.ts`. */
 
 import type {
+  FlowDirection,
   IGraphModel,
   IGroupTree,
   IQueryFault,
@@ -109,6 +110,8 @@ export interface IBookmark extends ICamera {
   /** Paths of the open groups; absent: as they are. */
   readonly open?: readonly string[];
   readonly overlay?: OverlayId | null;
+  /** The way the picture flowed that the camera is for. */
+  readonly direction?: FlowDirection;
 }
 
 /** Where the reader was: what Back and Forward go through. */
@@ -118,6 +121,7 @@ export interface IPlace {
   readonly open: readonly number[];
   readonly hidden: readonly number[];
   readonly camera: ICamera | null;
+  readonly direction: FlowDirection;
 }
 
 export type TraceKind = 'ancestors' | 'descendants' | 'paths';
@@ -161,6 +165,8 @@ export interface IViewerState {
   readonly dark: boolean;
   readonly showNames: boolean;
   readonly showWeights: boolean;
+  /** Which way the picture flows. */
+  readonly direction: FlowDirection;
   readonly search: ISearch;
   /** Entities that something outside the picture points at, a chart for example. */
   readonly pointed: readonly number[];

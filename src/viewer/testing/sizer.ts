@@ -4,5 +4,5 @@ import type { ISizer } from '../../core/types';
 
 export function createSizer(): ISizer {
   const size = (): { w: number; h: number } => ({ w: 100, h: 40 });
-  return { node: size, group: size, pill: size };
+  return { node: size, group: size, pill: size, title: () => 60 };
 }

@@ -13,6 +13,7 @@ export function TopBar(): JSX.Element {
   const width = React.useContext(WidthContext);
   const panels = useView(state => state.panels);
   const selection = useView(state => state.selection);
+  const direction = useView(state => state.direction);
   const shown = (panel: 'outline' | 'inspector'): boolean =>
     isShown(panel, panels[panel], width, selection);
   return (
@@ -25,6 +26,10 @@ export function TopBar(): JSX.Element {
       <Tool action="expand-all" icon="expand" />
       <Tool action="collapse-all" icon="collapse" />
       <Tool action="fit" icon="fit" />
+      <Tool
+        action="toggle-direction"
+        icon={direction === 'right' ? 'across' : 'downwards'}
+      />
       <span className="oad-Bar-rule" />
       <ExportMenu />
       <Tool action="reload" icon="reload" />
