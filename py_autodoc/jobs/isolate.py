@@ -78,6 +78,7 @@ class Isolated:
         self._spec = spec
         self._busy = asyncio.Lock()
         self._logs = 0
+        self._killed = False
 
     @classmethod
     async def start(cls, launcher: Launcher, spec: Spec) -> Isolated:
@@ -87,10 +88,11 @@ class Isolated:
     @property
     def alive(self) -> bool:
         """True while it can be asked."""
-        return self._child.alive
+        return self._child.alive and not self._killed
 
     def kill(self) -> None:
         """Ends it now."""
+        self._killed = True
         self._child.kill()
 
     async def analyse(self, on_progress: Callable[[Progress], None]) -> Summary:

@@ -8,6 +8,7 @@ import fcntl
 import os
 import signal
 import time
+from collections.abc import Callable
 
 from py_autodoc.errors import NotAModel
 from py_autodoc.jobs import frames
@@ -41,6 +42,17 @@ class FakeSession:
         if node > 9:
             raise UnknownNode(str(node))
         return b'{"id":%d,"pid":%d}' % (node, os.getpid())
+
+    def weights(self, request: frames.Render, check: Callable[[], None]) -> bytes:
+        if request.name == "deaf":
+            time.sleep(3600)
+        if request.name == "slow":
+            while True:
+                check()
+                time.sleep(0.01)
+        if request.tensor > 9:
+            raise UnknownNode(str(request.tensor))
+        return b'{"tensor":%d,"pid":%d,"name":"%s"}' % (request.tensor, os.getpid(), request.name.encode())
 
 
 def open_session(spec: Spec, progress: ProgressCall) -> FakeSession:
