@@ -38,3 +38,18 @@ export { parseQuery } from './query';
 export type { IQueryFault, Query } from './query';
 export { FIELD_NAMES } from './queryFields';
 export { findAll, matcher } from './matcher';
+export {
+  isMatchMode,
+  MATCHERS,
+  MATCH_MODES,
+  otherSide,
+  SIDES
+} from './matching';
+export type {
+  IMatchCounts,
+  IMatching,
+  Matcher,
+  MatchMode,
+  MatchRule,
+  Side
+} from './matching';

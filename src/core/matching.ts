@@ -1,0 +1,139 @@
+/**
+ * Which node of one model is which of another, so that two views can be looked at together. A matcher
+ * is a function from two trees to a matching: another one (an alignment of the structures, say) is a
+ * line in `MATCHERS`.
+ */
+
+import { matchGroups } from './matchingGroups';
+import { joinByModule, modulePaths } from './matchingModules';
+import { joinByExactNames, joinByTrustedNames } from './matchingNames';
+import type { MatchRule, Side } from './matchingPairs';
+import { MATCH_RULES, otherSide, Pairs } from './matchingPairs';
+import { Wiring } from './matchingWires';
+import type { IGroupTree } from './tree';
+
+export { MATCH_RULES, otherSide, SIDES } from './matchingPairs';
+export type { MatchRule, Side } from './matchingPairs';
+
+export interface IMatchCounts {
+  readonly matched: number;
+  /** Pairs that are a guess: by their order alone. */
+  readonly guessed: number;
+  /** Nodes drawn, and those of them without a counterpart, by side. */
+  readonly nodes: readonly [number, number];
+  readonly only: readonly [number, number];
+}
+
+/** Entities are those of `core/types.ts`; -1 = no counterpart. */
+export interface IMatching {
+  readonly counts: IMatchCounts;
+  /** The other side's node or group. */
+  counterpart(side: Side, entity: number): number;
+  tensor(side: Side, tensor: number): number;
+  /** How the node's counterpart was found. */
+  rule(side: Side, node: number): MatchRule;
+  /** Nodes without a counterpart, in graph order. */
+  only(side: Side): number[];
+}
+
+export type Matcher = (left: IGroupTree, right: IGroupTree) => IMatching;
+
+export const MATCH_MODES = ['auto', 'name', 'tag'] as const;
+/** `name`: exact names only; `tag`: operators of the same module in order; `auto`: the surest first. */
+export type MatchMode = (typeof MATCH_MODES)[number];
+
+class Matching implements IMatching {
+  readonly counts: IMatchCounts;
+  private readonly _groups: readonly [Int32Array, Int32Array];
+
+  constructor(
+    private readonly _pairs: Pairs,
+    private readonly _trees: readonly [IGroupTree, IGroupTree]
+  ) {
+    this._groups = matchGroups(_pairs, _trees);
+    const guess = MATCH_RULES.indexOf('position');
+    let matched = 0;
+    let guessed = 0;
+    _pairs.to[0].forEach((other, node) => {
+      matched += other >= 0 ? 1 : 0;
+      guessed += _pairs.rules[0][node] === guess ? 1 : 0;
+    });
+    const [left, right] = _trees.map(tree => tree.nodeOrder.length);
+    this.counts = {
+      matched,
+      guessed,
+      nodes: [left, right],
+      only: [left - matched, right - matched]
+    };
+  }
+
+  counterpart(side: Side, entity: number): number {
+    const { nodeCount } = this._pairs.models[side];
+    if (entity < nodeCount) {
+      return this._pairs.to[side][entity] ?? -1;
+    }
+    const group = this._groups[side][entity - nodeCount] ?? -1;
+    return group < 0
+      ? -1
+      : this._pairs.models[otherSide(side)].nodeCount + group;
+  }
+
+  /** The same output of the maker's counterpart; what nobody makes, by its name. */
+  tensor(side: Side, tensor: number): number {
+    const here = this._pairs.models[side];
+    const there = this._pairs.models[otherSide(side)];
+    const maker = here.tensorProducer[tensor];
+    if (maker < 0) {
+      const name = here.tensorName(tensor);
+      const found = there.payload.tensors.name.indexOf(name);
+      return found >= 0 && there.tensorProducer[found] < 0 ? found : -1;
+    }
+    const other = this._pairs.to[side][maker];
+    const from = here.outputOffsets[maker];
+    const slot = here.outputs.indexOf(tensor, from) - from;
+    return other >= 0 &&
+      slot < there.outputOffsets[other + 1] - there.outputOffsets[other]
+      ? there.outputs[there.outputOffsets[other] + slot]
+      : -1;
+  }
+
+  rule(side: Side, node: number): MatchRule {
+    return MATCH_RULES[this._pairs.rules[side][node] ?? 0];
+  }
+
+  only(side: Side): number[] {
+    return [...this._trees[side].nodeOrder].filter(node =>
+      this._pairs.isFree(side, node)
+    );
+  }
+}
+
+/** The matcher that `joinAll` makes. */
+function matcher(joinAll: (pairs: Pairs) => void): Matcher {
+  return (left, right) => {
+    const pairs = new Pairs([left.model, right.model]);
+    joinAll(pairs);
+    return new Matching(pairs, [left, right]);
+  };
+}
+
+/** Linear in nodes and wires, each of them. */
+export const MATCHERS: Readonly<Record<MatchMode, Matcher>> = {
+  auto: matcher(pairs => {
+    const paths = modulePaths(pairs.models);
+    joinByTrustedNames(pairs, paths);
+    joinByModule(pairs, paths, { rule: 'module', evenly: true, root: false });
+    new Wiring(pairs).spread();
+    joinByModule(pairs, paths, { rule: 'position', evenly: false, root: true });
+  }),
+  name: matcher(joinByExactNames),
+  tag: matcher(pairs => {
+    const paths = modulePaths(pairs.models);
+    joinByModule(pairs, paths, { rule: 'module', evenly: true, root: true });
+    joinByModule(pairs, paths, { rule: 'position', evenly: false, root: true });
+  })
+};
+
+export function isMatchMode(value: unknown): value is MatchMode {
+  return MATCH_MODES.some(mode => mode === value);
+}

@@ -1,0 +1,248 @@
+/**
+ * Pairs by names: of nodes, of the tensors they make, of the weights they alone read.
+ *
+ * Exporters number what has no name (`Conv_17`, `node_relu_3`, `val_509`). Where a layer was taken out,
+ * the numbers behind it name other nodes, so numbered names count only when they agree with what else
+ * is known of the two models.
+ */
+
+import { TENSOR_KIND } from './model';
+import type { MatchRule, Pairs, Side } from './matchingPairs';
+import { SIDES, uniquePairs } from './matchingPairs';
+import type { IGraphModel } from './types';
+
+type NameOf = (side: Side, node: number) => string;
+
+/** Share of the evidence that must speak for numbered names. */
+const TRUST = 0.9;
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+
+/** `Conv` of `Conv_17`; null for a name without a number at its end. A path names a place: no number. */
+export function numberedFamily(name: string): string | null {
+  let end = name.length;
+  while (end > 0 && isDigit(name.charCodeAt(end - 1))) {
+    end--;
+  }
+  if (end === name.length || name.includes('/')) {
+    return null;
+  }
+  return name.slice(0, end > 0 && name[end - 1] === '_' ? end - 1 : end);
+}
+
+/** Tells numbered names from given ones: `relu` is numbered where there is a `relu_1`. */
+class Numbering {
+  private readonly _families = new Set<string>();
+
+  constructor(pairs: Pairs, nameOf: NameOf) {
+    for (const side of SIDES) {
+      for (let node = 0; node < pairs.models[side].nodeCount; node++) {
+        const family = numberedFamily(nameOf(side, node));
+        if (family !== null) {
+          this._families.add(family);
+        }
+      }
+    }
+  }
+
+  isNumbered(name: string): boolean {
+    return numberedFamily(name) !== null || this._families.has(name);
+  }
+}
+
+/** Inputs beyond these are not looked at one by one: a node may have as many as the file likes. */
+export const FIRST_INPUTS = 16;
+
+/** The shapes of the weights among a node's first inputs; empty without weights. */
+export function weightShapes(model: IGraphModel, node: number): string {
+  const shapes: string[] = [];
+  const from = model.inputOffsets[node];
+  const end = Math.min(model.inputOffsets[node + 1], from + FIRST_INPUTS);
+  for (let k = from; k < end; k++) {
+    const tensor = model.inputs[k];
+    if (tensor >= 0 && model.tensorKind[tensor] === TENSOR_KIND.initializer) {
+      shapes.push(model.shapeText(tensor));
+    }
+  }
+  return shapes.join(' ');
+}
+
+type Found = readonly { readonly left: number; readonly right: number }[];
+type Paths = readonly [Int32Array, Int32Array];
+
+/** Whether the makers of their inputs are each other's counterparts; null when none has one. */
+function sameMakers(pairs: Pairs, left: number, right: number): boolean | null {
+  const [a, b] = pairs.models;
+  const from = a.inputOffsets[left];
+  const start = b.inputOffsets[right];
+  const reads = Math.min(
+    a.inputOffsets[left + 1] - from,
+    b.inputOffsets[right + 1] - start,
+    FIRST_INPUTS
+  );
+  for (let k = 0; k < reads; k++) {
+    const [x, y] = [a.inputs[from + k], b.inputs[start + k]];
+    const makers = [
+      x < 0 ? -1 : a.tensorProducer[x],
+      y < 0 ? -1 : b.tensorProducer[y]
+    ];
+    const known =
+      (makers[0] >= 0 && pairs.to[0][makers[0]] >= 0) ||
+      (makers[1] >= 0 && pairs.to[1][makers[1]] >= 0);
+    if (known) {
+      return makers[0] >= 0 && pairs.to[0][makers[0]] === makers[1];
+    }
+  }
+  return null;
+}
+
+/** What is known otherwise of two nodes of one name: true = the same, null = nothing. */
+function evidence(
+  pairs: Pairs,
+  paths: Paths,
+  left: number,
+  right: number
+): boolean | null {
+  if (pairs.to[0][left] >= 0 || pairs.to[1][right] >= 0) {
+    return pairs.to[0][left] === right;
+  }
+  const modules = [paths[0][left], paths[1][right]];
+  const shapes = SIDES.map(side =>
+    weightShapes(pairs.models[side], side === 0 ? left : right)
+  );
+  if (
+    pairs.operator(0, left) !== pairs.operator(1, right) ||
+    shapes[0] !== shapes[1] ||
+    (modules[0] !== modules[1] && modules.every(path => path > 0))
+  ) {
+    return false;
+  }
+  const inModule = modules[0] > 0 && modules[1] > 0;
+  return (
+    sameMakers(pairs, left, right) ??
+    (inModule || shapes[0] !== '' ? true : null)
+  );
+}
+
+/**
+ * The pairs whose numbers can be believed: family by family, where the evidence speaks for it, or
+ * where there is none, as for all.
+ */
+function trusted(
+  pairs: Pairs,
+  paths: Paths,
+  found: Found,
+  nameOf: NameOf
+): Found {
+  const votes = new Map<string, { good: number; all: number }>();
+  const whole = { good: 0, all: 0 };
+  const familyOf = (node: number): string => {
+    const name = nameOf(0, node);
+    return numberedFamily(name) ?? name;
+  };
+  for (const { left, right } of found) {
+    const vote = evidence(pairs, paths, left, right);
+    if (vote !== null) {
+      const family = familyOf(left);
+      const own = votes.get(family) ?? { good: 0, all: 0 };
+      votes.set(family, own);
+      for (const tally of [own, whole]) {
+        tally.good += vote ? 1 : 0;
+        tally.all++;
+      }
+    }
+  }
+  return found.filter(({ left }) => {
+    const { good, all } = votes.get(familyOf(left)) ?? whole;
+    return good >= TRUST * all;
+  });
+}
+
+interface INames {
+  readonly rule: MatchRule;
+  readonly nameOf: NameOf;
+  /** Two nodes of one name may differ in what they do; two makers of one tensor may not. */
+  readonly alike: boolean;
+}
+
+function join(pairs: Pairs, { rule, alike }: INames, found: Found): void {
+  const [a, b] = pairs.models;
+  for (const { left, right } of found) {
+    if (!alike || a.category(left) === b.category(right)) {
+      pairs.join(left, right, rule);
+    }
+  }
+}
+
+const nodeNames = (pairs: Pairs): INames => ({
+  rule: 'name',
+  nameOf: (side, node) => pairs.models[side].nodeName(node),
+  alike: false
+});
+
+/** Of a node's first output. */
+const tensorNames = (pairs: Pairs): INames => ({
+  rule: 'tensor',
+  nameOf: (side, node) => {
+    const model = pairs.models[side];
+    const first = model.outputOffsets[node];
+    const tensor =
+      first < model.outputOffsets[node + 1] ? model.outputs[first] : -1;
+    return tensor < 0 ? '' : model.tensorName(tensor);
+  },
+  alike: true
+});
+
+/** Of the first weight that no other node reads. */
+const weightNames = (pairs: Pairs): INames => ({
+  rule: 'weight',
+  nameOf: (side, node) => {
+    const model = pairs.models[side];
+    const from = model.inputOffsets[node];
+    const end = Math.min(model.inputOffsets[node + 1], from + FIRST_INPUTS);
+    for (let k = from; k < end; k++) {
+      const tensor = model.inputs[k];
+      const own =
+        tensor >= 0 &&
+        model.tensorKind[tensor] === TENSOR_KIND.initializer &&
+        model.consumerOffsets[tensor + 1] - model.consumerOffsets[tensor] === 1;
+      if (own) {
+        return model.tensorName(tensor);
+      }
+    }
+    return '';
+  },
+  alike: true
+});
+
+/** Every name as it stands: nodes first, then the tensors they make. */
+export function joinByExactNames(pairs: Pairs): void {
+  for (const names of [nodeNames(pairs), tensorNames(pairs)]) {
+    const found = uniquePairs(
+      pairs,
+      (side, node) => names.nameOf(side, node) || null
+    );
+    join(pairs, names, found);
+  }
+}
+
+/** Given names first; numbered ones where modules, operators, weights and wires agree. `paths`: of modules, 0 = none. */
+export function joinByTrustedNames(pairs: Pairs, paths: Paths): void {
+  const kinds = [nodeNames(pairs), tensorNames(pairs), weightNames(pairs)];
+  const numbered = kinds.map(({ nameOf }) => new Numbering(pairs, nameOf));
+  kinds.forEach((names, kind) => {
+    const found = uniquePairs(pairs, (side, node) => {
+      const name = names.nameOf(side, node);
+      return name === '' || numbered[kind].isNumbered(name) ? null : name;
+    });
+    join(pairs, names, found);
+  });
+  // Numbers of weights say nothing that those of their readers do not.
+  kinds.slice(0, 2).forEach((names, kind) => {
+    const found = uniquePairs(pairs, (side, node) => {
+      const name = names.nameOf(side, node);
+      return numbered[kind].isNumbered(name) ? name : null;
+    });
+    join(pairs, names, trusted(pairs, paths, found, names.nameOf));
+  });
+}

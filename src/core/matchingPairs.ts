@@ -1,0 +1,139 @@
+/** Pairs of nodes of two models, and the two ways to find them: by a key of its own, by order. */
+
+import type { IGraphModel } from './types';
+
+/** How a counterpart was found, the surest first; `position` is a guess. */
+export const MATCH_RULES = [
+  'none',
+  'name',
+  'tensor',
+  'weight',
+  'module',
+  'wiring',
+  'position'
+] as const;
+export type MatchRule = (typeof MATCH_RULES)[number];
+
+/** 0 is the first of the two models, 1 the second. */
+export type Side = 0 | 1;
+export const SIDES: readonly Side[] = [0, 1];
+
+export function otherSide(side: Side): Side {
+  return side === 0 ? 1 : 0;
+}
+
+type Both<T> = readonly [T, T];
+type Key = string | number;
+export type KeyOf = (side: Side, node: number) => Key | null;
+
+/** A matching under construction. Constant nodes are not drawn and take no part. */
+export class Pairs {
+  /** Counterpart of each node by side, -1 = none. */
+  readonly to: Both<Int32Array>;
+  /** Index into `MATCH_RULES` by side and node. */
+  readonly rules: Both<Uint8Array>;
+
+  constructor(readonly models: Both<IGraphModel>) {
+    const [left, right] = models;
+    this.to = [
+      new Int32Array(left.nodeCount).fill(-1),
+      new Int32Array(right.nodeCount).fill(-1)
+    ];
+    this.rules = [
+      new Uint8Array(left.nodeCount),
+      new Uint8Array(right.nodeCount)
+    ];
+  }
+
+  drawn(side: Side, node: number): boolean {
+    return this.models[side].nodeConstant[node] === 0;
+  }
+
+  isFree(side: Side, node: number): boolean {
+    return this.to[side][node] < 0 && this.drawn(side, node);
+  }
+
+  /** Joins two free nodes; false when one of them is taken. */
+  join(left: number, right: number, rule: MatchRule): boolean {
+    if (!this.isFree(0, left) || !this.isFree(1, right)) {
+      return false;
+    }
+    const index = MATCH_RULES.indexOf(rule);
+    this.to[0][left] = right;
+    this.to[1][right] = left;
+    this.rules[0][left] = index;
+    this.rules[1][right] = index;
+    return true;
+  }
+
+  /** Operator with its domain. */
+  operator(side: Side, node: number): string {
+    const model = this.models[side];
+    const op = model.payload.ops[model.nodeOp[node]];
+    return op ? `${op.domain}:${op.type}` : '?';
+  }
+}
+
+const MANY = -2;
+
+/**
+ * Pairs whose key occurs just once on each side, joined or not: what occurs twice identifies nothing.
+ * Linear time.
+ */
+export function uniquePairs(
+  pairs: Pairs,
+  key: KeyOf
+): { readonly left: number; readonly right: number }[] {
+  const index = (side: Side): Map<Key, number> => {
+    const found = new Map<Key, number>();
+    const { nodeCount } = pairs.models[side];
+    for (let node = 0; node < nodeCount; node++) {
+      const own = pairs.drawn(side, node) ? key(side, node) : null;
+      if (own !== null) {
+        found.set(own, found.has(own) ? MANY : node);
+      }
+    }
+    return found;
+  };
+  const right = index(1);
+  const found: { left: number; right: number }[] = [];
+  for (const [own, node] of index(0)) {
+    const other = right.get(own) ?? -1;
+    if (node >= 0 && other >= 0) {
+      found.push({ left: node, right: other });
+    }
+  }
+  return found;
+}
+
+/**
+ * Joins the free nodes of each key in their order: the first to the first. With `evenly`, only where
+ * both sides have as many of them. Linear time.
+ */
+export function joinInOrder(
+  pairs: Pairs,
+  rule: MatchRule,
+  key: KeyOf,
+  evenly: boolean
+): void {
+  const rows = new Map<Key, [number[], number[]]>();
+  for (const side of SIDES) {
+    for (let node = 0; node < pairs.models[side].nodeCount; node++) {
+      const own = pairs.isFree(side, node) ? key(side, node) : null;
+      if (own === null) {
+        continue;
+      }
+      const row = rows.get(own) ?? [[], []];
+      row[side].push(node);
+      rows.set(own, row);
+    }
+  }
+  for (const [left, right] of rows.values()) {
+    if (!evenly || left.length === right.length) {
+      const count = Math.min(left.length, right.length);
+      for (let i = 0; i < count; i++) {
+        pairs.join(left[i], right[i], rule);
+      }
+    }
+  }
+}
