@@ -109,6 +109,32 @@ function consumersOf(
   return groupBy(tensorCount, tensors, nodes);
 }
 
+function metricsOf(
+  nodes: GraphPayload['nodes']
+): Record<MetricId, Float64Array> {
+  return Object.fromEntries(
+    METRIC_IDS.map(id => [id, numbers(nodes[id], nodes.op.length)])
+  ) as Record<MetricId, Float64Array>;
+}
+
+/**
+ * The model under other sizes: numbers and shapes are those of `payload`, all that is wired and named
+ * is shared. The payload must be of the same file.
+ */
+export function renumbered(
+  model: IGraphModel,
+  payload: GraphPayload
+): IGraphModel {
+  const { shape } = payload.tensors;
+  const texts = payload.shapes.map(formatShape);
+  return {
+    ...model,
+    payload,
+    metrics: metricsOf(payload.nodes),
+    shapeText: tensor => texts[shape[tensor]] ?? '?'
+  };
+}
+
 /**
  * Decodes a payload for drawing.
  *
@@ -136,9 +162,6 @@ export function decode(payload: GraphPayload): IGraphModel {
   const tensorDtype = within(ids(tensors.dtype, tensorCount), dtypes.length);
   const consumers = consumersOf(tensorCount, inputOffsets, inputs);
   const shapeTexts = shapes.map(formatShape);
-  const metrics = Object.fromEntries(
-    METRIC_IDS.map(id => [id, numbers(nodes[id], nodeCount)])
-  ) as Record<MetricId, Float64Array>;
   return {
     nodeCount,
     tensorCount,
@@ -151,7 +174,7 @@ export function decode(payload: GraphPayload): IGraphModel {
     inputs,
     outputOffsets,
     outputs,
-    metrics,
+    metrics: metricsOf(nodes),
     tensorKind: Uint8Array.from(ids(tensors.kind, tensorCount, 0)),
     tensorProducer: within(ids(tensors.producer, tensorCount), nodeCount),
     consumerOffsets: consumers.offsets,

@@ -4,7 +4,8 @@ import type { GraphPayload } from '../schema';
 import { compileExpressions, EXPRESSION_METRICS } from './expr';
 import type { IEvaluation, IExpressions } from './expr';
 import { Lifetimes } from './lifetimes';
-import { decode } from './model';
+import { decode, renumbered } from './model';
+import type { IGraphModel } from './types';
 
 const PEAKS = [
   'peak_activation_bytes',
@@ -26,15 +27,19 @@ const known = (value: number | undefined): number | null =>
 export class Rebinder {
   private constructor(
     private readonly _payload: GraphPayload,
+    private readonly _model: IGraphModel,
     private readonly _expressions: IExpressions,
     private readonly _shapeTrees: IExpressions
   ) {}
 
   /**
    * Null when the payload does not hold all it takes: a number that is known now and has no
-   * expression would be lost.
+   * expression would be lost. `model` is the payload decoded.
    */
-  static of(payload: GraphPayload): Rebinder | null {
+  static of(
+    payload: GraphPayload,
+    model: IGraphModel = decode(payload)
+  ): Rebinder | null {
     const pool = payload.expressions;
     if (!pool || payload.dims.some(dim => !pool.dims.includes(dim.name))) {
       return null;
@@ -61,6 +66,7 @@ export class Rebinder {
     };
     return new Rebinder(
       payload,
+      model,
       compileExpressions(pool),
       compileExpressions(shapePool)
     );
@@ -102,7 +108,7 @@ export class Rebinder {
         reason: 'other sizes were chosen since the analysis'
       }
     };
-    const timeline = retimed(rebound);
+    const timeline = retimed(renumbered(this._model, rebound));
     const note = this._note(timeline !== null);
     return {
       ...rebound,
@@ -163,12 +169,12 @@ export class Rebinder {
  * Memory over time for other shapes: lifetimes are those of the analysis, sizes are not. Null when the
  * curves cannot be told, or do not reach just the peaks that the expressions give.
  */
-function retimed(payload: GraphPayload): GraphPayload['timeline'] {
-  const { timeline, metrics } = payload;
+function retimed(model: IGraphModel): GraphPayload['timeline'] {
+  const { timeline, metrics } = model.payload;
   if (timeline === null) {
     return null;
   }
-  const curves = new Lifetimes(decode(payload), timeline).curves();
+  const curves = new Lifetimes(model, timeline).curves();
   const reaches = (bytes: readonly number[], peak: number | null): boolean =>
     bytes.reduce((a, b) => Math.max(a, b), curves?.inputs ?? 0) === peak;
   const agrees =

@@ -170,7 +170,10 @@ function ranges(model: IGraphModel, numbering: INumbering) {
 }
 
 /** Sums of every metric over the nodes below each group, and how many of them are unknown. */
-function aggregate(model: IGraphModel, numbering: INumbering) {
+function aggregate(
+  model: IGraphModel,
+  numbering: Pick<INumbering, 'count' | 'parent' | 'nodeParent'>
+) {
   const { count, parent, nodeParent } = numbering;
   const sums = {} as Record<MetricId, Float64Array>;
   const unknown = {} as Record<MetricId, Int32Array>;
@@ -199,6 +202,19 @@ function aggregate(model: IGraphModel, numbering: INumbering) {
     unknown[id] = missing;
   }
   return { sums, unknown };
+}
+
+/** The tree over the same model with other numbers: sums are new, all else is shared. */
+export function renumberedTree(
+  tree: IGroupTree,
+  model: IGraphModel
+): IGroupTree {
+  const { sums, unknown } = aggregate(model, {
+    count: tree.groupCount,
+    parent: tree.groupParent,
+    nodeParent: tree.nodeParent
+  });
+  return { ...tree, model, groupMetrics: sums, groupUnknown: unknown };
 }
 
 /** Builds the tree of a model. A model without scopes gives a flat one. Linear time, no recursion. */

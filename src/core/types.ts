@@ -134,6 +134,8 @@ export interface IGraphView {
   isOpen(group: number): boolean;
   /** Lays what is open out the other way. */
   setDirection(direction: FlowDirection): Promise<IScene>;
+  /** Takes other numbers for the same boxes; only what no longer fits its card is laid out again. */
+  renumber(tree: ITree, sizer: ISizer): Promise<IScene>;
   /** First picture: opens groups breadth-first while at most `budget` boxes are visible. */
   initial(budget: number): Promise<IScene>;
   expand(group: number, recursive?: boolean): Promise<IScene>;

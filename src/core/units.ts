@@ -63,16 +63,15 @@ export function formatBytes(value: MaybeNumber): string {
   return `${text}${SPACE}${BYTE_PREFIXES[power]}B`;
 }
 
+/** Making one takes a hundred times as long as using it. */
+const EXACT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
+
 /** All digits with thousands separators: `25,557,032`. Unknown is `—`. */
 export function formatExact(value: MaybeNumber, unit = ''): string {
   if (!isKnown(value)) {
     return UNKNOWN;
   }
-  const [whole, fraction] = Math.abs(value)
-    .toLocaleString('en-US', { maximumFractionDigits: 6 })
-    .split('.');
-  const text =
-    (value < 0 ? '-' : '') + whole + (fraction ? `.${fraction}` : '');
+  const text = (value < 0 ? '-' : '') + EXACT.format(Math.abs(value));
   return unit ? `${text}${SPACE}${unit}` : text;
 }
 

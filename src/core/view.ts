@@ -11,6 +11,8 @@ import type { FlowDirection, IGraphView, IScene, ISizer } from './types';
 
 /** The view, with what tests and benchmarks look at. */
 export interface IMeasuredView extends IGraphView {
+  readonly tree: IGroupTree;
+  renumber(tree: IGroupTree, sizer: ISizer): Promise<IScene>;
   /** Layouts computed and layouts remembered, over the view's life. */
   layoutCounts(): { computed: number; remembered: number };
 }
@@ -22,7 +24,7 @@ class GraphView implements IMeasuredView {
     engine: ILayoutEngine,
     direction: FlowDirection
   ) {
-    this.tree = tree;
+    this._tree = tree;
     this._engine = engine;
     this._hierarchy = new Hierarchy(tree, sizer, engine);
     this._hierarchy.direction = direction;
@@ -38,7 +40,9 @@ class GraphView implements IMeasuredView {
     this._latest = Promise.resolve(this._scene);
   }
 
-  readonly tree: IGroupTree;
+  get tree(): IGroupTree {
+    return this._tree;
+  }
 
   get scene(): IScene {
     return this._scene;
@@ -58,6 +62,21 @@ class GraphView implements IMeasuredView {
       this._dirty.fill(1);
     }
     return this._refresh();
+  }
+
+  renumber(tree: IGroupTree, sizer: ISizer): Promise<IScene> {
+    this._tree = tree;
+    const { model, nodeParent, groupParent } = tree;
+    const changed = this._hierarchy.resize(sizer);
+    for (const entity of changed) {
+      const group = entity - model.nodeCount;
+      this._mark(group < 0 ? nodeParent[entity] : groupParent[group]);
+      if (group >= 0 && this._open[group]) {
+        // Its panel is as wide as its card.
+        this._mark(group);
+      }
+    }
+    return changed.length > 0 ? this._refresh() : this._latest;
   }
 
   initial(budget: number): Promise<IScene> {
@@ -278,6 +297,7 @@ class GraphView implements IMeasuredView {
     return this._scene;
   }
 
+  private _tree: IGroupTree;
   private readonly _engine: ILayoutEngine;
   private readonly _hierarchy: Hierarchy;
   private readonly _open: Uint8Array;

@@ -178,15 +178,22 @@ export class Hierarchy {
     return second instanceof Promise ? second.then(settle) : settle(second);
   }
 
-  /** Takes other sizes; answers with the entities whose cards, as far as they are known, changed. */
+  /**
+   * Takes other sizes. Cards that still have room for what stands on them stay as they are; answers
+   * with those that do not.
+   */
   resize(sizer: ISizer): number[] {
     this._sizer = sizer;
     const changed: number[] = [];
     this._sizes.forEach((before, entity) => {
-      this._sizes[entity] = undefined;
-      const after = this._card(entity);
-      if (before && (before.w !== after.w || before.h !== after.h)) {
-        changed.push(entity);
+      if (before) {
+        this._sizes[entity] = undefined;
+        const after = this._card(entity);
+        if (after.w > before.w || after.h !== before.h) {
+          changed.push(entity);
+        } else {
+          this._sizes[entity] = before;
+        }
       }
     });
     return changed;

@@ -38,6 +38,7 @@ import {
   boxesRect,
   entityAt,
   exactBox,
+  mainLine,
   middleEntity,
   visibleBoxes
 } from './entities';
@@ -47,7 +48,7 @@ import { ScenePaint } from './paint';
 import { Renderer } from './renderer';
 import { Stage } from './stage';
 import { boxName } from './svg';
-import { pageMeasure } from './text';
+import { pageMeasure, rereadFont } from './text';
 import { prefersReducedMotion } from './theme';
 
 export * from './api';
@@ -89,6 +90,7 @@ export class GraphSurface implements IActor {
   private reported: ICamera | null = null;
 
   constructor(host: HTMLElement, options: ISurfaceOptions = {}) {
+    rereadFont();
     this.callbacks = options.callbacks ?? {};
     this.strings = { ...DEFAULT_STRINGS, ...options.strings };
     this.details = options.details ?? DEFAULT_DETAILS;
@@ -128,9 +130,12 @@ export class GraphSurface implements IActor {
     if (!before || how.keepCamera === false) {
       this.auto = 'home';
       this.rehome();
+    } else if (this.auto && how.anchorEntity === undefined) {
+      // The reader has not looked elsewhere: all of it, or its beginning, as before.
+      this.rehome();
     } else if (before.scene.direction !== scene.direction) {
       this.turn(before.scene, scene, how.anchorEntity ?? held);
-    } else {
+    } else if (before.scene !== scene) {
       this.hold(before.scene, scene, how.anchorEntity);
     }
     this.frame();
@@ -160,6 +165,7 @@ export class GraphSurface implements IActor {
 
   /** Reads the theme's colours again. */
   setTheme(): void {
+    rereadFont();
     this.renderer.setTheme();
     this.schedule();
   }
@@ -370,7 +376,12 @@ export class GraphSurface implements IActor {
         this.clamped(
           auto === 'fit'
             ? fitScene(scene, view)
-            : homeCamera(sceneSize(scene), view, scene.direction)
+            : homeCamera(
+                sceneSize(scene),
+                view,
+                scene.direction,
+                mainLine(scene, view)
+              )
         )
       );
     }

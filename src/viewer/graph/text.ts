@@ -99,11 +99,24 @@ export function clip(text: string): string {
 
 let shared: { family: string; measure: TextMeasure } | null = null;
 
-/** The measure for the interface font of the page; made again when the font changes. */
+let stale = true;
+
+/** The font is read again on next use: a theme may bring its own. */
+export function rereadFont(): void {
+  stale = true;
+}
+
+/**
+ * The measure for the interface font of the page. The font is read when a surface is made and when the
+ * theme changes, not each time: asking for it makes the browser work out all styles there and then.
+ */
 export function pageMeasure(): TextMeasure {
-  const family = pageFont();
-  if (!shared || shared.family !== family) {
-    shared = { family, measure: new TextMeasure(family) };
+  if (!shared || stale) {
+    const family = pageFont();
+    if (shared?.family !== family) {
+      shared = { family, measure: new TextMeasure(family) };
+    }
+    stale = false;
   }
   return shared.measure;
 }

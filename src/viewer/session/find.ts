@@ -25,6 +25,16 @@ export function setQuery(session: Session, text: string): void {
   session.store.set({ search: { query: text, hits, at: -1, fault } });
 }
 
+/** The same query over other numbers of the same model; stays at its match where that still is one. */
+export function findAgain(session: Session): void {
+  const { document, search } = session.store.get();
+  if (document && search.query.trim() !== '') {
+    const hits = findEntities(document.tree, search.query);
+    const at = hits.indexOf(search.hits[search.at] ?? -1);
+    session.store.set({ search: { ...search, hits, at } });
+  }
+}
+
 /** Goes to the next (1) or previous (-1) match, opening what hides it; wraps around. */
 export function stepSearch(session: Session, step: 1 | -1): void {
   const { document, search: found } = session.store.get();

@@ -1,14 +1,14 @@
 /** One open view of one model: loads it, keeps its state, answers the user. */
 
 import type { ILayoutEngine } from '../../core/layout/engine';
-import { decode } from '../../core/model';
+import { decode, renumbered } from '../../core/model';
 import { Rebinder } from '../../core/rebind';
-import { buildTree } from '../../core/tree';
+import { buildTree, renumberedTree } from '../../core/tree';
 import type { IReportProvider } from '../../providers/provider';
 import { isAbort, problemOf } from '../../providers/provider';
 import type { GraphPayload } from '../../schema';
 import type { IViewerSettings } from '../api';
-import type { ISurfaceCallbacks } from '../graph/api';
+import type { IHover, ISurfaceCallbacks } from '../graph/api';
 import { defaultOverlay, setUserValues, type IUserValues } from '../overlays';
 import { initialState } from '../state/initial';
 import type { ISnapshot } from '../state/snapshot';
@@ -29,7 +29,7 @@ import {
   sameSelection,
   selectionOf
 } from './entities';
-import { setQuery } from './find';
+import { findAgain, setQuery } from './find';
 import { hiddenOf, hiddenRecord } from './hide';
 import { openMenu } from './menu';
 import { goBack, remember, selecting } from './places';
@@ -40,6 +40,14 @@ const NONE: readonly number[] = [];
 
 /** How long sizes must rest before the model is analysed with them, in milliseconds. */
 const SETTLE = 800;
+
+/** Hears of what does not stand in the state. */
+export interface IFollower {
+  /** Other boxes are drawn. */
+  onPicture(): void;
+  onCamera(): void;
+  onHover(what: IHover): void;
+}
 
 /** What to do to the picture when something is selected. */
 export type Follow = 'none' | 'focus' | 'reveal';
@@ -69,14 +77,21 @@ export class Session {
       onSelect: (entity, how) => clicked(this, entity, how.additive),
       onActivate: (entity, how) => void this.activate(entity, how.recursive),
       onSelectTensor: id => this.select({ kind: 'tensor', id }),
-      onHover: () => undefined,
-      onCameraChange: () => this.onCameraChange?.(),
+      onHover: what => this.followers.forEach(f => f.onHover(what)),
+      onCameraChange: () => {
+        this.onCameraChange?.();
+        this.followers.forEach(f => f.onCamera());
+      },
       onContextMenu: (what, at) => openMenu(this, what, at),
       onEscape: () => false,
       onSelectArea: (entities, how) => selectAll(this, entities, how.additive)
     };
     this.stage = new Stage(this.store, settings, callbacks, makeEngine);
+    this.stage.onPicture = () => this.followers.forEach(f => f.onPicture());
   }
+
+  /** Views that do what this one does. */
+  readonly followers = new Set<IFollower>();
 
   /** Set by the owner; for sentences that actions write into files. */
   trans: ITranslate = IDENTITY;
@@ -159,8 +174,20 @@ export class Session {
     }
     this._loading?.abort();
     this._loading = null;
-    const kept = this.snapshot();
-    this.store.set({ bindings, assume: false });
+    const model = renumbered(document.model, payload);
+    const tree = renumberedTree(document.tree, model);
+    setUserValues(tree, this.userValues);
+    const next: IDocument = { model, tree };
+    // The picture first, in the same frame as the panels: they draw when the state tells them.
+    const drawn = this.stage.renumber(next);
+    this.store.set({
+      bindings,
+      assume: false,
+      document: next,
+      brush: null,
+      load: { status: 'ready' }
+    });
+    findAgain(this);
     if (this._settle !== null) {
       clearTimeout(this._settle);
     }
@@ -170,7 +197,7 @@ export class Session {
         void this.load();
       }, SETTLE);
     }
-    await this._take(payload, kept, false);
+    await drawn;
     return true;
   }
 
@@ -316,16 +343,9 @@ export class Session {
     }
   }
 
-  /** `analysed`: the payload came from an analysis, not from the expressions of an earlier one. */
-  private async _take(
-    payload: GraphPayload,
-    kept: ISnapshot,
-    analysed = true
-  ): Promise<void> {
-    if (analysed) {
-      this._rebinder = Rebinder.of(payload);
-    }
+  private async _take(payload: GraphPayload, kept: ISnapshot): Promise<void> {
     const model = decode(payload);
+    this._rebinder = Rebinder.of(payload, model);
     const document: IDocument = { model, tree: buildTree(model) };
     const { tree } = document;
     this.details.clear();

@@ -42,6 +42,9 @@ export class Stage {
   private _followed: number | null = null;
   private readonly _unsubscribe: () => void;
 
+  /** Set by the owner; called after other boxes have been drawn. */
+  onPicture: (() => void) | null = null;
+
   constructor(
     private readonly _store: IStore<IViewerState>,
     private readonly _settings: IViewerSettings,
@@ -129,6 +132,27 @@ export class Stage {
     this._draw({ keepCamera: false });
     if (how.camera) {
       this._surface?.setCamera(how.camera, false);
+    }
+  }
+
+  /**
+   * Draws other numbers of the document on screen. Boxes that still fit what stands on them stay where
+   * they are, and so does the camera. Draws at once when no box has to move.
+   */
+  async renumber(document: IDocument): Promise<void> {
+    const view = this._view;
+    if (view === null || this._document === null) {
+      return this.show(document);
+    }
+    const { scene } = view;
+    const { model, tree } = document;
+    const sizer = createSizer(model, tree, this._details());
+    this._document = document;
+    const latest = view.renumber(tree, sizer);
+    this._draw({});
+    await latest;
+    if (this._view === view && view.scene !== scene) {
+      this._draw({});
     }
   }
 
@@ -261,6 +285,7 @@ export class Stage {
     }
     this._drawn = null;
     this._sync();
+    this.onPicture?.();
   }
 
   /** Pushes what changed in the state to the surface. */
@@ -298,7 +323,7 @@ export class Stage {
     }
     if (
       before !== null &&
-      changed('overlay', 'userValues', 'scale', 'brush', 'dark')
+      changed('overlay', 'userValues', 'scale', 'scaleWith', 'brush', 'dark')
     ) {
       this._paint();
     }
@@ -338,7 +363,7 @@ export class Stage {
 
   /** Values of the visible cards decide the range, so that contrasts show at every level. */
   private _paint(): void {
-    const { overlay, scale, brush, dark } = this._store.get();
+    const { overlay, scale, brush, dark, scaleWith } = this._store.get();
     const scene = this._view?.scene;
     if (!overlay || !scene || !this._document) {
       this._surface?.setOverlay(null);
@@ -346,7 +371,7 @@ export class Stage {
       return;
     }
     const { tree } = this._document;
-    const look = { scale, dark, brush };
+    const look = { scale, dark, brush, with: scaleWith };
     const painted = paintedOverlay(OVERLAYS[overlay], scene, tree, look);
     this._surface?.setOverlay(painted.overlay);
     this._store.set({ range: painted.range });
