@@ -9,6 +9,7 @@ export function Help(): JSX.Element | null {
   const { store } = useSession();
   const open = useView(state => state.help);
   const close = React.useRef<HTMLButtonElement>(null);
+  const list = React.useRef<HTMLDListElement>(null);
   React.useEffect(() => {
     if (!open) {
       return undefined;
@@ -44,9 +45,11 @@ export function Help(): JSX.Element | null {
       aria-modal="true"
       aria-label={trans.__('Keyboard shortcuts')}
       onKeyDown={event => {
-        // The dialog has one stop: Tab stays in it.
+        // Tab stays in the dialog. It has two stops: the button, and the list for the keys that scroll.
         if (event.key === 'Tab') {
           event.preventDefault();
+          const at = document.activeElement === close.current ? list : close;
+          at.current?.focus();
         }
       }}
     >
@@ -62,7 +65,7 @@ export function Help(): JSX.Element | null {
           <Icon name="close" size={14} />
         </button>
       </div>
-      <dl>
+      <dl ref={list} tabIndex={0}>
         {rows.map(([label, keys]) => (
           <div key={label}>
             <dt>{label}</dt>

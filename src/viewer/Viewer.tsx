@@ -1,5 +1,6 @@
 import * as React from 'react';
 import { ACTIONS, runAction } from './actions';
+import { useAnnouncements } from './announce';
 import type { IViewerProps } from './api';
 import { DEFAULT_SETTINGS } from './api';
 import { SessionContext, TranslateContext } from './context';
@@ -29,6 +30,7 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
   const width = useWidth(root);
   useRemember(session, props.onStateChange);
   useReports(session, props);
+  useAnnouncements(session, trans);
   const { onReady, linkTo } = props;
   React.useEffect(() => {
     if (session) {

@@ -77,7 +77,7 @@ export function FindingsPanel(): JSX.Element {
         tabIndex={0}
         aria-label={trans.__('Findings')}
       >
-        <Some items={shown} limit={50} key={severity}>
+        <Some items={shown} limit={50} of="listitem" key={severity}>
           {(item, at) => <Finding key={at} item={item} />}
         </Some>
       </div>
@@ -160,7 +160,7 @@ function FindingNodes({ item }: { item: RiskSignal }): JSX.Element | null {
           <Icon name="jump" size={12} />
         </button>
       )}
-      <Some items={nodes} limit={8}>
+      <Some items={nodes} limit={8} of="inline">
         {node => (
           <button
             key={node}

@@ -56,9 +56,10 @@ export class Interaction implements IPointerSink {
     wheelZooms: () => boolean
   ) {
     this.pointer = new PointerInput(actor.root, this, wheelZooms);
-    actor.root.addEventListener('keydown', e => this.keyDown(e), {
-      signal: this.abort.signal
-    });
+    const { signal } = this.abort;
+    actor.root.addEventListener('keydown', e => this.keyDown(e), { signal });
+    actor.root.addEventListener('focusin', e => this.focusIn(e), { signal });
+    actor.root.addEventListener('focusout', e => this.focusOut(e), { signal });
   }
 
   dispose(): void {
@@ -198,6 +199,30 @@ export class Interaction implements IPointerSink {
       Math.max(from.y, to.y)
     );
     return { x: a.x, y: a.y, w: b.x - a.x, h: b.y - a.y };
+  }
+
+  /** Tab came back to a box: its ring shows again, and what was panned away comes into view. */
+  private focusIn({ target, relatedTarget }: FocusEvent): void {
+    if (
+      target instanceof SVGElement &&
+      !this.holds(relatedTarget) &&
+      target.getAttribute('data-box') === String(this.actor.cursor) &&
+      target.matches(':focus-visible')
+    ) {
+      this.actor.setCursor(this.actor.cursor, true);
+    }
+  }
+
+  /** The ring is that of the focus: it goes with it. */
+  private focusOut({ relatedTarget }: FocusEvent): void {
+    const { cursor } = this.actor;
+    if (!this.holds(relatedTarget) && cursor >= 0) {
+      this.actor.setCursor(cursor, false);
+    }
+  }
+
+  private holds(target: EventTarget | null): boolean {
+    return target instanceof Node && this.actor.root.contains(target);
   }
 
   private keyDown(event: KeyboardEvent): void {

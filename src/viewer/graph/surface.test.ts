@@ -409,9 +409,9 @@ describe('scenes', () => {
     await show(encoderPayload(4));
     const card = element('EncoderLayer');
     const entity = Number(card.getAttribute('data-entity'));
-    const before = pointOf(card, 0, 0);
     click(card, {}, 60);
     card.focus();
+    const before = pointOf(card, 0, 0);
     const old = view.scene;
     await view.expand(entity - model.nodeCount);
     surface.setScene(view.scene, model, tree, {

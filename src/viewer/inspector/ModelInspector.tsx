@@ -84,7 +84,7 @@ export function ModelInspector(): JSX.Element {
       {metadata.length > 0 && (
         <Section title={trans.__('Metadata')} count={metadata.length} closed>
           <Facts>
-            <Some items={metadata}>
+            <Some items={metadata} of="fact">
               {([key, value]) => (
                 <Fact key={key} label={brief(key, 120)}>
                   <Name text={value} />

@@ -137,28 +137,54 @@ export function Jump(props: {
   );
 }
 
-/** Long lists show their beginning; the rest on demand. */
+/**
+ * Long lists show their beginning; the rest on demand. `of` is what each item makes: the button that
+ * shows more is then an item too, as the elements of lists have to be.
+ */
 export function Some<T>(props: {
   items: readonly T[];
   limit?: number;
+  of?: 'li' | 'listitem' | 'fact' | 'inline';
   children: (item: T, index: number) => React.ReactNode;
 }): JSX.Element {
   const trans = useTrans();
   const step = props.limit ?? 12;
   const [limit, setLimit] = React.useState(step);
   const rest = props.items.length - limit;
+  const more = rest > 0 && (
+    <button
+      type="button"
+      className="oad-More"
+      onClick={() => setLimit(limit + 10 * step)}
+    >
+      {trans.__('%1 more…', rest)}
+    </button>
+  );
   return (
     <>
       {props.items.slice(0, limit).map(props.children)}
-      {rest > 0 && (
-        <button
-          type="button"
-          className="oad-More"
-          onClick={() => setLimit(limit + 10 * step)}
-        >
-          {trans.__('%1 more…', rest)}
-        </button>
-      )}
+      {more && <Item of={props.of ?? 'li'}>{more}</Item>}
     </>
   );
+}
+
+function Item(props: {
+  of: 'li' | 'listitem' | 'fact' | 'inline';
+  children: React.ReactNode;
+}): JSX.Element {
+  switch (props.of) {
+    case 'li':
+      return <li>{props.children}</li>;
+    case 'listitem':
+      return <div role="listitem">{props.children}</div>;
+    case 'fact':
+      return (
+        <div className="oad-Fact">
+          <dt>…</dt>
+          <dd>{props.children}</dd>
+        </div>
+      );
+    case 'inline':
+      return <>{props.children}</>;
+  }
 }

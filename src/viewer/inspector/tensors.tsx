@@ -96,7 +96,7 @@ function TensorEnds(props: {
         {nodes.length === 0 && !isOutput && (
           <span className="oad-Quiet">{trans.__('not used')}</span>
         )}
-        <Some items={nodes} limit={4}>
+        <Some items={nodes} limit={4} of="inline">
           {node => <NodeLink key={node} model={model} node={node} />}
         </Some>
       </div>

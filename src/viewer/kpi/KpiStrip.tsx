@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { Difference } from '../compare/Difference';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import { showTab } from '../session/panels';
 import { Icon } from '../ui/Icon';
@@ -34,14 +35,17 @@ function Tile({ tile }: { tile: ITile }): JSX.Element {
     <>
       <span className="oad-Kpi-label">{tile.label}</span>
       <span className="oad-Kpi-value">{tile.value}</span>
+      <Difference id={tile.id} />
     </>
   );
   const detail = `${tile.label}: ${tile.detail}`;
   const id = React.useId();
-  const names = {
-    'aria-label': `${tile.label}: ${tile.value}`,
-    'aria-describedby': id
-  };
+  // Described by it, but not named: a hidden element is no part of a button's name.
+  const more = (
+    <span id={id} hidden>
+      {tile.detail}
+    </span>
+  );
   if (tile.overlay === null) {
     return (
       <div
@@ -49,12 +53,11 @@ function Tile({ tile }: { tile: ITile }): JSX.Element {
         title={detail}
         tabIndex={0}
         role="note"
-        {...names}
+        aria-label={`${tile.label}: ${tile.value}`}
+        aria-describedby={id}
       >
         {body}
-        <span id={id} className="oad-mod-hidden">
-          {tile.detail}
-        </span>
+        {more}
       </div>
     );
   }
@@ -63,16 +66,14 @@ function Tile({ tile }: { tile: ITile }): JSX.Element {
       type="button"
       className={className}
       aria-pressed={active}
-      {...names}
+      aria-describedby={id}
       title={`${detail}\n${trans.__('Click to colour the graph by it.')}`}
       onClick={() =>
         session.store.set({ overlay: active ? null : tile.overlay })
       }
     >
       {body}
-      <span id={id} className="oad-mod-hidden">
-        {tile.detail}
-      </span>
+      {more}
     </button>
   );
 }

@@ -1,12 +1,11 @@
 import * as React from 'react';
-import type { ScaleMode } from '../../core';
 import { useSession, useTrans, useView } from '../context';
 import { runAction, actionById } from '../actions';
 import { OVERLAYS, type IOverlayDefinition } from '../overlays';
+import { scaleName } from '../overlays/names';
 import { overlayText } from '../overlays/painted';
 import { rampOf } from '../overlays/ramp';
 import { entityName, selectionOf } from '../session/entities';
-import type { ITranslate } from '../translate';
 import { brief } from '../ui/text';
 import { Brush } from './Brush';
 
@@ -16,14 +15,6 @@ function gradient(dark: boolean): string {
   const { color } = rampOf(dark);
   const stops = Array.from({ length: STOPS + 1 }, (_, i) => color(i / STOPS));
   return `linear-gradient(to right, ${stops.join(', ')})`;
-}
-
-function scaleName(scale: ScaleMode, trans: ITranslate): string {
-  return {
-    linear: trans.__('linear'),
-    log: trans.__('log'),
-    rank: trans.__('rank')
-  }[scale];
 }
 
 function known(value: number, other: number | undefined): number {

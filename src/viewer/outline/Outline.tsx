@@ -33,6 +33,7 @@ export function Outline(): JSX.Element {
   const { model, tree } = useDocument();
   const open = useView(state => state.outlineOpen);
   const selection = useView(state => state.selection);
+  const also = useView(state => state.also);
   const chosen = useView(state => state.overlay) ?? 'macs';
   // The bars are shares of a whole: what does not add up has none.
   const overlay = ADDITIVE.has(chosen) ? chosen : 'macs';
@@ -115,6 +116,7 @@ export function Outline(): JSX.Element {
         role="tree"
         tabIndex={0}
         aria-label={trans.__('Model hierarchy')}
+        aria-multiselectable
         aria-activedescendant={
           at >= view.first && at < view.end ? `${id}${current}` : undefined
         }
@@ -129,7 +131,7 @@ export function Outline(): JSX.Element {
               top={(view.first + index) * ROW}
               tree={tree}
               overlay={overlay}
-              selected={row.entity === current}
+              selected={row.entity === current || also.includes(row.entity)}
               open={open.has(row.entity - model.nodeCount)}
               onSelect={() => select(row)}
               onReveal={() =>
@@ -218,6 +220,10 @@ function Row(props: IRowProps): JSX.Element {
           <>
             <span className="oad-Share-bar" aria-hidden="true">
               <span style={{ width: `${Math.min(1, share || 0) * 100}%` }} />
+            </span>
+            {/* What it is a share of is in the panel's head, for those who see it. */}
+            <span className="oad-mod-hidden">
+              {overlayText(definition, value)},{' '}
             </span>
             <span className="oad-Number">{formatShare(share)}</span>
           </>
