@@ -10,6 +10,7 @@ import type { IOrder } from './crossings';
 import type { IProperGraph, ISide } from './layers';
 import { findSpine } from './spine';
 import type { ISpine } from './spine';
+import { PIN } from './types';
 import type { ILayoutOptions } from './types';
 
 /** One alignment: `fromLeft` aligns with the column before, `upwards` prefers upper neighbours. */
@@ -230,10 +231,38 @@ function combine(
   return out;
 }
 
+/**
+ * The spine enters and leaves at the same height where both ends are pinned (ports of a group): the
+ * last column moves, and the last wires bend. Else a chain of equal blocks would be a staircase.
+ */
+function closeDrift(
+  { graph, order, spine }: IContext,
+  pin: Int8Array,
+  y: Float64Array
+): void {
+  let [first, last] = [-1, -1];
+  for (let v = 0; v < graph.itemCount; v++) {
+    if (pin[v] === PIN.first && spine.stepOut[v] >= 0) {
+      first = v;
+    } else if (pin[v] === PIN.last && spine.stepIn[v] >= 0) {
+      last = v;
+    }
+  }
+  if (first < 0 || last < 0) {
+    return;
+  }
+  const drift = y[last] - y[first];
+  const { vertices, columns } = order;
+  for (let i = columns[graph.rankCount - 1]; i < vertices.length; i++) {
+    y[vertices[i]] -= drift;
+  }
+}
+
 /** Heights (centres) of all vertices; neighbours of a column keep their distance. */
 export function assignHeights(
   graph: IProperGraph,
   order: IOrder,
+  pin: Int8Array,
   options: ILayoutOptions
 ): Float64Array {
   const spine = findSpine(graph, order);
@@ -246,5 +275,7 @@ export function assignHeights(
       results.push({ y: compact(context, blocks, upper), upper });
     }
   }
-  return combine(results, graph.height);
+  const y = combine(results, graph.height);
+  closeDrift(context, pin, y);
+  return y;
 }

@@ -27,7 +27,7 @@ export function layered(
   markBuses(input, rank, edgeClass, options.maxSpan);
   const graph = properGraph(input, rank, edgeClass);
   const { order, crossings } = orderVertices(graph, options.sweeps);
-  const heights = assignHeights(graph, order, options);
+  const heights = assignHeights(graph, order, input.pin, options);
   return {
     ...route(input, edgeClass, graph, heights, options),
     rank,

@@ -10,7 +10,9 @@ export const PANEL = {
 } as const;
 
 /** So much of a title at least stands beside the wires that enter its panel from above. */
-export const TITLE_BESIDE = 150;
+export const TITLE_BESIDE = 220;
+/** From a title's end to the middle of the first port. */
+export const TITLE_GAP = 8;
 
 /** Widest pill and stub; longer names are cut by the renderer. */
 export const PILL_MAX = 180;

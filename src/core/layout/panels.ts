@@ -2,7 +2,7 @@
 
 import type { ILevel } from '../levels';
 import type { FlowDirection } from '../types';
-import { PANEL, TITLE_BESIDE } from './panel';
+import { PANEL, TITLE_BESIDE, TITLE_GAP } from './panel';
 import { LAYOUT_OPTIONS } from './types';
 import type { ILayoutOptions, ILayoutResult } from './types';
 
@@ -114,7 +114,7 @@ export function wrap(
   const port = firstPortPlace(level, geometry);
   const left = Math.max(
     PANEL.padding,
-    Math.min(TITLE_BESIDE, title.text) - port
+    Math.min(TITLE_BESIDE, title.text) + TITLE_GAP - port
   );
   const needed = left + geometry.height + PANEL.padding;
   const across = Math.max(needed, title.panel);

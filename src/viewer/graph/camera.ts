@@ -90,12 +90,14 @@ export function minZoom(scene: ISize, view: ISize): number {
 }
 
 /**
- * The first picture: all of it where that can be read, else its beginning at a zoom that can.
+ * The first picture: all of it where that can be read, else its beginning at a zoom that can, with
+ * the main line, `line` across the flow, in the middle unless all of the breadth is in view.
  */
 export function homeCamera(
   scene: ISize,
   view: ISize,
-  direction: FlowDirection = 'right'
+  direction: FlowDirection = 'right',
+  line?: number
 ): ICamera {
   const fit = fitRect({ x: 0, y: 0, ...scene }, view);
   if (fit.k >= HOME_ZOOM) {
@@ -109,10 +111,12 @@ export function homeCamera(
   // A narrow tab starts a little smaller: three or four boxes say more than one and a half.
   const wanted = Math.min(0.85, Math.max(0.6, view.w / 1300));
   const k = Math.max(HOME_ZOOM, Math.min(byBreadth, wanted));
-  if (down) {
-    return { x: scene.w / 2, y: (view.h / 2 - FIT_PADDING) / k, k };
-  }
-  return { x: (view.w / 2 - FIT_PADDING) / k, y: scene.h / 2, k };
+  const [breadth, room] = down ? [scene.w, view.w] : [scene.h, view.h];
+  const whole = breadth * k <= room - 2 * FIT_PADDING;
+  const middle = whole ? breadth / 2 : (line ?? breadth / 2);
+  return down
+    ? { x: middle, y: (view.h / 2 - FIT_PADDING) / k, k }
+    : { x: (view.w / 2 - FIT_PADDING) / k, y: middle, k };
 }
 
 /** Keeps the zoom in its range and some of the scene in view. */

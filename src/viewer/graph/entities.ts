@@ -1,6 +1,6 @@
 /** Entities and the boxes that stand for them in one scene. */
 import { BoxKind, type IScene } from '../../core/types';
-import { around, boxRect, type IPoint, type IRect } from './camera';
+import { around, boxRect, type IPoint, type IRect, type ISize } from './camera';
 
 /** The box of the entity itself, not of a group that hides it; -1 = none. */
 export function exactBox(scene: IScene, entity: number): number {
@@ -30,6 +30,23 @@ export function middleEntity(scene: IScene, at: IPoint): number | null {
     }
   }
   return entityAt(scene, best);
+}
+
+/** Where the main line of the picture begins, across the flow: the middle of what stands first. */
+export function mainLine(scene: IScene, view: ISize): number | undefined {
+  const down = scene.direction === 'down';
+  const reach = down ? view.h : view.w;
+  const [along, across, length] = down
+    ? [scene.boxY, scene.boxX, scene.boxW]
+    : [scene.boxX, scene.boxY, scene.boxH];
+  const places: number[] = [];
+  for (let b = 0; b < scene.boxCount; b++) {
+    if (scene.boxKind[b] <= BoxKind.Group && along[b] < reach) {
+      places.push(across[b] + length[b] / 2);
+    }
+  }
+  places.sort((a, b) => a - b);
+  return places[places.length >> 1];
 }
 
 /** Boxes that show the entities or hide them, each once. */

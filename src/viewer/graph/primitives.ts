@@ -284,6 +284,19 @@ function drawShare(
 /** The share of a group that is the whole model says nothing. */
 const NEARLY_ALL = 0.99;
 
+/** Titles grow as the picture shrinks, as far as there is room for all of them. */
+function panelTitleSize(
+  measure: TextMeasure,
+  title: string,
+  room: number,
+  k: number,
+  lod: Lod
+): number {
+  const wanted =
+    lod === Lod.Reading ? TITLE_SIZE : Math.min(20, blockTitleSize(k));
+  return Math.max(TITLE_SIZE, fitted(measure, title, room, wanted, 600));
+}
+
 /**
  * An open group: a soft panel, tinted once more a level, with its title on top. Returns where the
  * title ends.
@@ -303,16 +316,15 @@ export function drawPanel(
     fill: '--oad-panel',
     stroke: '--oad-panel-border'
   });
-  const size =
-    lod === Lod.Reading ? TITLE_SIZE : Math.min(20, blockTitleSize(k));
+  const room = titleRoom(scene, box);
+  const x = PAD_X + CHEVRON;
+  const size = panelTitleSize(d.measure, card.title, room - x - PAD_X, k, lod);
   const mid = TITLE_BAR / 2 + 1;
   sink.path(chevron(PAD_X + 4, mid, true), {
     stroke: '--oad-text-quiet',
     width: 1.6
   });
-  const x = PAD_X + CHEVRON;
   const y = mid + size * 0.36;
-  const room = titleRoom(scene, box);
   const title = d.measure.shorten(card.title, room - x - PAD_X, size, 600);
   sink.text(x, y, title, { size, weight: 600, fill: '--oad-text' });
   let at = x + d.measure.width(title, size, 600) + 8;

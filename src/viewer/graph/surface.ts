@@ -14,12 +14,10 @@ import {
   type ISurfaceStrings
 } from './api';
 import {
-  anchored,
   boxRect,
   clampCamera,
   fitRect,
   fitScene,
-  homeCamera,
   type IPoint,
   type IRect,
   type ISize,
@@ -31,17 +29,10 @@ import {
 import { Cards } from './card';
 import { type IDecor, NO_DECOR } from './decor';
 import type { SceneIndex } from './grid';
+import { anchorOf, type Auto, autoCamera, heldCamera } from './homing';
 import { type IActor, Interaction } from './interaction';
 import type { Links } from './links';
-import { TITLE_BAR } from './metrics';
-import {
-  boxesRect,
-  entityAt,
-  exactBox,
-  mainLine,
-  middleEntity,
-  visibleBoxes
-} from './entities';
+import { boxesRect, entityAt, exactBox, visibleBoxes } from './entities';
 import { Minimap } from './minimap';
 import { Flight, Rest } from './motion';
 import { ScenePaint } from './paint';
@@ -56,8 +47,6 @@ export * from './api';
 /** Screen pixels between a box brought into view and the edge of the view. */
 const VIEW_MARGIN = 40;
 const READING_ZOOM = 0.9;
-
-type Auto = 'home' | 'fit' | null;
 
 /** Draws scenes; the host needs a size. Throws nothing on empty scenes or hidden hosts. */
 export class GraphSurface implements IActor {
@@ -81,7 +70,7 @@ export class GraphSurface implements IActor {
   private _cursor = -1;
   private _camera: ICamera = { x: 0, y: 0, k: 1 };
   /** What a resize does again, until the reader moves the camera. */
-  private auto: Auto = 'home';
+  private auto: Auto | null = 'home';
   private request = 0;
   private readonly rest = new Rest(moving => {
     this.stage.root.classList.toggle('oad-moving', moving);
@@ -133,10 +122,9 @@ export class GraphSurface implements IActor {
     } else if (this.auto && how.anchorEntity === undefined) {
       // The reader has not looked elsewhere: all of it, or its beginning, as before.
       this.rehome();
-    } else if (before.scene.direction !== scene.direction) {
-      this.turn(before.scene, scene, how.anchorEntity ?? held);
-    } else if (before.scene !== scene) {
-      this.hold(before.scene, scene, how.anchorEntity);
+    } else {
+      const anchor = anchorOf(before, scene, how.anchorEntity ?? held);
+      this.hold(before.scene, scene, anchor);
     }
     this.frame();
     if (before && how.animateFrom && !this.reduced()) {
@@ -372,50 +360,18 @@ export class GraphSurface implements IActor {
     const { scene, view, auto } = this;
     if (scene && auto && view.w > 0 && view.h > 0) {
       this.flight.stop();
-      this.apply(
-        this.clamped(
-          auto === 'fit'
-            ? fitScene(scene, view)
-            : homeCamera(
-                sceneSize(scene),
-                view,
-                scene.direction,
-                mainLine(scene, view)
-              )
-        )
-      );
-    }
-  }
-
-  /** The picture flows the other way: what the reader looks at stays in view. */
-  private turn(before: IScene, after: IScene, looked: number | null): void {
-    if (this.auto && (looked === null || this.auto === 'fit')) {
-      this.rehome();
-    } else {
-      const middle = middleEntity(before, this._camera);
-      this.hold(before, after, looked ?? middle ?? undefined);
+      this.apply(this.clamped(autoCamera(scene, view, auto)));
     }
   }
 
   /** Keeps the anchor's top left corner where it was on the screen. */
-  private hold(
-    before: IScene,
-    after: IScene,
-    anchor: number | undefined
-  ): void {
+  private hold(before: IScene, after: IScene, anchor: number | null): void {
     this.flight.stop();
     this.auto = null;
-    const old = anchor === undefined ? -1 : exactBox(before, anchor);
-    const now = anchor === undefined ? -1 : exactBox(after, anchor);
-    if (old >= 0 && now >= 0) {
-      this.apply(
-        anchored(this._camera, boxRect(before, old), boxRect(after, now))
-      );
-      const r = boxRect(after, now);
-      // Only its title must be seen: what opened stays where it was clicked.
-      this.reveal({ ...r, w: Math.min(r.w, 120), h: Math.min(r.h, TITLE_BAR) });
-    } else {
-      this.apply(this.clamped(this._camera));
+    const held = heldCamera(this._camera, before, after, anchor);
+    this.apply(held?.camera ?? this.clamped(this._camera));
+    if (held) {
+      this.reveal(held.title);
     }
   }
 

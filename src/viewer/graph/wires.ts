@@ -30,15 +30,20 @@ export function labelledEdges(scene: IScene): ReadonlySet<number> {
   return new Set(best.values());
 }
 
-/** Whether a box, or another wire, lies in the rectangle. */
+/** Whether a box, a panel's border, or another wire lies in the rectangle. */
 function covered(scene: IScene, index: SceneIndex, r: IRect): boolean {
   const inside = (ax: number, ay: number, bx: number, by: number): boolean =>
     Math.min(ax, bx) < r.x + r.w &&
     Math.max(ax, bx) > r.x &&
     Math.min(ay, by) < r.y + r.h &&
     Math.max(ay, by) > r.y;
-  const box = (b: number): boolean => scene.boxKind[b] !== BoxKind.OpenGroup;
-  if (index.boxesIn(r).some(box)) {
+  const meets = (b: number): boolean =>
+    scene.boxKind[b] !== BoxKind.OpenGroup ||
+    scene.boxX[b] > r.x ||
+    scene.boxY[b] > r.y ||
+    scene.boxX[b] + scene.boxW[b] < r.x + r.w ||
+    scene.boxY[b] + scene.boxH[b] < r.y + r.h;
+  if (index.boxesIn(r).some(meets)) {
     return true;
   }
   return index.edgesIn(r).some(e => {

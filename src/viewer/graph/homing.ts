@@ -1,0 +1,67 @@
+/** Where the camera goes when the picture changes under it. */
+import type { IScene } from '../../core/types';
+import type { ICamera } from './api';
+import {
+  anchored,
+  boxRect,
+  fitScene,
+  homeCamera,
+  type IRect,
+  type ISize,
+  sceneSize
+} from './camera';
+import { exactBox, mainLine, middleEntity } from './entities';
+import { TITLE_BAR } from './metrics';
+
+/** What the camera does by itself until the reader moves it. */
+export type Auto = 'home' | 'fit';
+
+export function autoCamera(scene: IScene, view: ISize, auto: Auto): ICamera {
+  const { direction } = scene;
+  return auto === 'fit'
+    ? fitScene(scene, view)
+    : homeCamera(sceneSize(scene), view, direction, mainLine(scene, view));
+}
+
+/**
+ * What stays where it is: the entity the reader acts on (`looked`); when the picture turns, else what
+ * stands in the middle of the view; null = nothing.
+ */
+export function anchorOf(
+  before: { readonly scene: IScene; readonly camera: ICamera },
+  after: IScene,
+  looked: number | null
+): number | null {
+  return before.scene.direction === after.direction
+    ? looked
+    : (looked ?? middleEntity(before.scene, before.camera));
+}
+
+/** Of what opened only its title must be seen: it stays where it was clicked. */
+const TITLE_WIDTH = 120;
+
+/**
+ * The camera under which the entity's top left corner stays where it was on the screen, and its title;
+ * null when it is not in both scenes.
+ */
+export function heldCamera(
+  camera: ICamera,
+  before: IScene,
+  after: IScene,
+  entity: number | null
+): { readonly camera: ICamera; readonly title: IRect } | null {
+  const old = entity === null ? -1 : exactBox(before, entity);
+  const now = entity === null ? -1 : exactBox(after, entity);
+  if (old < 0 || now < 0) {
+    return null;
+  }
+  const rect = boxRect(after, now);
+  return {
+    camera: anchored(camera, boxRect(before, old), rect),
+    title: {
+      ...rect,
+      w: Math.min(rect.w, TITLE_WIDTH),
+      h: Math.min(rect.h, TITLE_BAR)
+    }
+  };
+}
