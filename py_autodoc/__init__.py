@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from py_autodoc.limits import Limits
     from py_autodoc.report.api import analyze
     from py_autodoc.report.schema import Report
+    from py_autodoc.report.weights import read_weights
     from py_autodoc.widget import Autodoc
 
     __version__: str
 
-__all__ = ["Autodoc", "AutodocError", "Limits", "Report", "__version__", "analyze"]
+__all__ = ["Autodoc", "AutodocError", "Limits", "Report", "__version__", "analyze", "read_weights"]
 
 _LAZY = {
     "Autodoc": "py_autodoc.widget",
@@ -24,6 +25,7 @@ _LAZY = {
     "Limits": "py_autodoc.limits",
     "Report": "py_autodoc.report.schema",
     "analyze": "py_autodoc.report.api",
+    "read_weights": "py_autodoc.report.weights",
 }
 
 

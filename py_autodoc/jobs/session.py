@@ -19,6 +19,8 @@ from py_autodoc.report.analysis import Analysis, Options, run
 from py_autodoc.report.build import build_report
 from py_autodoc.report.details import node_details
 from py_autodoc.report.payload import build_payload
+from py_autodoc.report.rule_settings import rule_settings
+from py_autodoc.report.schema import RuleSettings
 from py_autodoc.report.weights import named, weight_values
 
 _IMPORTED_LATE = ("py_autodoc.graph.shapes", "onnx.shape_inference")
@@ -29,8 +31,11 @@ MAX_NAME = 1024
 class ModelSession:
     """Holds the analysis, so that a node's details cost milliseconds."""
 
-    def __init__(self, analysis: Analysis, spec: Spec, companions: list[Companion]) -> None:
+    def __init__(
+        self, analysis: Analysis, spec: Spec, companions: list[Companion], rules: RuleSettings | None = None
+    ) -> None:
         self._analysis = analysis
+        self._rules = rules
         self._spec = spec
         self._encoder = msgspec.json.Encoder()
         self.identity = analysis.model.file.identity
@@ -38,7 +43,8 @@ class ModelSession:
 
     def graph(self) -> bytes:
         """The viewer's payload as JSON."""
-        return self._encoder.encode(build_payload(self._analysis))
+        payload = build_payload(self._analysis)
+        return self._encoder.encode(msgspec.structs.replace(payload, rule_settings=self._rules))
 
     def report(self) -> bytes:
         """The whole report as JSON."""
@@ -88,11 +94,12 @@ def prepare() -> None:
 
 def open_session(spec: Spec, progress: ProgressCall) -> ModelSession:
     """Analyses ``spec.path``. Raises ``FileChanged`` when the file is not (or no longer) the one meant."""
+    chosen = _settings(spec)
     options = Options(
         bindings=spec.bindings,
         input_shapes=spec.input_shapes,
         assume=spec.assume,
-        thresholds=_settings(spec),
+        thresholds=chosen,
         read_weights=spec.read_weights,
         limits=spec.limits,
     )
@@ -102,7 +109,9 @@ def open_session(spec: Spec, progress: ProgressCall) -> ModelSession:
     folder = os.path.dirname(spec.path)
     external = analysis.model.file.external_files
     names = [name for name in external if len(name) <= MAX_NAME][:MAX_COMPANIONS]
-    return ModelSession(analysis, spec, [Companion(name, stamp_beside(folder, name)) for name in names])
+    companions = [Companion(name, stamp_beside(folder, name)) for name in names]
+    source = os.path.basename(spec.thresholds_file.name) if spec.thresholds_file else ""
+    return ModelSession(analysis, spec, companions, rule_settings(chosen, spec.read_weights, source))
 
 
 def _settings(spec: Spec) -> Settings | None:

@@ -771,6 +771,17 @@ class Report(_Wire, frozen=True, kw_only=True, dict=True):
 
         return model_stats(self)
 
+    def weights(self, name: str | int, graph: str | None = None) -> WeightValues:
+        """Statistics, histogram and first values of one initializer or Constant, by name or id, read now.
+
+        ``graph`` names a body (``"If_3.then_branch"``; ``""``: the main graph) where several have that name.
+        Raises: InputError when the model is not there any more or changed, it has no such constant, or the
+        constant's data are missing or damaged.
+        """
+        from py_autodoc.report.weights import report_weights
+
+        return report_weights(self, name, graph)
+
     def _repr_html_(self) -> str:
         """What a notebook shows for a report: static HTML, all texts escaped."""
         from py_autodoc.report.notebook import html
@@ -962,6 +973,23 @@ class ExpressionPool(_Wire, frozen=True, kw_only=True):
     """Node id (as text), or the name of a total → why an expression is missing."""
 
 
+class RuleSettings(_Wire, frozen=True, kw_only=True):
+    """How the findings were made, where that is not as the rules come."""
+
+    source: str
+    """Base name of the threshold file; empty for settings that came with the request."""
+    floor: str
+    """Findings below this severity are left out; empty: none are."""
+    disabled: list[str]
+    """Rules that did not run."""
+    severities: dict[str, str]
+    """Rule → severity of all its findings."""
+    thresholds: dict[str, dict[str, float | int]]
+    """Rule → threshold → value, where it is another than the rule's own."""
+    read_weights: bool
+    """Every weight was read, for the rules about their values."""
+
+
 class GraphPayload(_Wire, frozen=True, kw_only=True):
     """What the viewer draws. Columnar and compact: about 100–200 bytes a node."""
 
@@ -989,6 +1017,8 @@ class GraphPayload(_Wire, frozen=True, kw_only=True):
     repeats: RepeatColumns
     risk_signals: list[RiskSignal] = []
     """Findings of the rules, worst first; ``nodes`` are node ids."""
+    rule_settings: RuleSettings | None = None
+    """Null when the rules ran as they come."""
 
 
 # ---------------------------------------------------------------- one node's details

@@ -15,7 +15,8 @@ from py_autodoc.graph.weight_spread import PROBABILITIES, Histogram, Spread
 from py_autodoc.graph.weight_view import Check, WeightView, is_constant, view_weight
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.labels import cut, dtype_name, graph_label
-from py_autodoc.report.schema import WeightHistogram, WeightValues
+from py_autodoc.report.origin import origin_of
+from py_autodoc.report.schema import Report, WeightHistogram, WeightValues
 from py_autodoc.report.source import open_model, plain_source
 from py_autodoc.report.values import MAX_TEXT, json_float
 
@@ -52,6 +53,21 @@ def read_weights(
     built = build(loaded)
     number = named(built, name, graph) if isinstance(name, str) else name
     return weight_values(loaded, built, given, number)
+
+
+def report_weights(report: Report, name: str | int, graph: str | None = None) -> WeightValues:
+    """``Report.weights``."""
+    origin = origin_of(report)
+    if origin is None or origin.path is None:
+        why = "was read without its model" if origin is None else "does not keep a model that was in memory"
+        hint = "Call py_autodoc.read_weights(model, name)."
+        raise InputError("model-not-at-hand", f"The report {why}.", hint)
+    loaded = open_model(origin.path, "", origin.options.limits)
+    same_model(loaded, report.model.identity)
+    built = build(loaded)
+    return weight_values(
+        loaded, built, origin.path, named(built, name, graph) if isinstance(name, str) else name
+    )
 
 
 def named(model: Model, name: str, graph: str | None = None) -> int:

@@ -17,6 +17,7 @@ from py_autodoc.report.build import build_report
 from py_autodoc.report.bundle import build_bundle
 from py_autodoc.report.schema import Layer, Report
 from py_autodoc.widget.find import matching, resolve
+from py_autodoc.widget.weights import answer_weights
 
 if TYPE_CHECKING:
     import onnx
@@ -76,6 +77,7 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
             **traits,
         )
         self.overlay, self.selection = overlay, selection
+        answer_weights(self, lambda: (self._model, self._analysis))
 
     @property
     def _esm(self) -> str:

@@ -1,6 +1,11 @@
 /** A provider over data already in memory: tests, demos, and pages that carry their report. */
 
-import type { GraphPayload, NodeDetails } from '../schema';
+import type {
+  GraphPayload,
+  NodeDetails,
+  Problem,
+  WeightValues
+} from '../schema';
 import type { ILoadOptions, IProgress, IReportProvider } from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
 
@@ -8,12 +13,15 @@ export interface IMockOptions {
   readonly exportName?: string;
   /** Details by node id. */
   readonly details?: Readonly<Record<number, NodeDetails>>;
+  /** Values by tensor id; absent: nobody can read them. */
+  readonly weights?: Readonly<Record<number, WeightValues | Problem>>;
   /** Another payload under other options; the given one when absent. */
   reload?(options: ILoadOptions): GraphPayload;
 }
 
 export class MockProvider implements IReportProvider {
   readonly exportName: string;
+  readonly weights?: IReportProvider['weights'];
   /** Options of every load so far, oldest first. */
   readonly loads: ILoadOptions[] = [];
 
@@ -23,6 +31,22 @@ export class MockProvider implements IReportProvider {
   ) {
     this.exportName =
       _options.exportName ?? _payload.model.name.replace(/\.onnx$/i, '');
+    const { weights } = _options;
+    if (weights) {
+      this.weights = async (tensor, signal) => {
+        await Promise.resolve();
+        if (signal.aborted) {
+          throw abortError();
+        }
+        const found = weights[tensor];
+        if (found === undefined || 'code' in found) {
+          throw new ProblemError(
+            found ?? localProblem('unknown-weight', 'Unknown weight', '', '')
+          );
+        }
+        return found;
+      };
+    }
   }
 
   async load(

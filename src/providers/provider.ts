@@ -3,7 +3,13 @@
  * the viewer knows nothing of servers.
  */
 
-import type { GraphPayload, NodeDetails, Problem, Report } from '../schema';
+import type {
+  GraphPayload,
+  NodeDetails,
+  Problem,
+  Report,
+  WeightValues
+} from '../schema';
 
 /** What to analyse the model with. Symbols left out stay symbols unless `assume` is set. */
 export interface ILoadOptions {
@@ -33,6 +39,8 @@ export interface IReportProvider {
   ): Promise<GraphPayload>;
   /** Details of a node of the payload loaded last. Rejects as `load` does. */
   details(node: number, signal: AbortSignal): Promise<NodeDetails>;
+  /** Values of a constant tensor, read now. Absent where nobody is there to read them. */
+  weights?(tensor: number, signal: AbortSignal): Promise<WeightValues>;
   report?(signal: AbortSignal): Promise<Report>;
   /** Whether the file is no longer the one that was loaded. Absent where a file cannot change. */
   changed?(signal: AbortSignal): Promise<boolean>;

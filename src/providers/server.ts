@@ -5,13 +5,23 @@ import type {
   GraphPayload,
   Job,
   NodeDetails,
-  Report
+  Report,
+  WeightValues
 } from '../schema';
 import { JobWatcher } from './jobs';
 import type { IServerConnection } from './connection';
 import { Connection } from './connection';
 import type { ILoadOptions, IProgress, IReportProvider } from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
+
+/** What is not there and would not be there in a new analysis. */
+const SETTLED = new Set(['unknown-weight', 'not-a-weight', 'unknown-node']);
+
+/** How findings are made: what a threshold file holds or the path of one, and whether weights are read. */
+export interface IRuleOptions {
+  readonly thresholds?: Readonly<Record<string, unknown>> | string;
+  readonly readWeights?: boolean;
+}
 
 export class ServerProvider implements IReportProvider {
   readonly exportName: string;
@@ -21,8 +31,12 @@ export class ServerProvider implements IReportProvider {
   private _options: ILoadOptions = { bindings: {}, assume: true };
   private _stamp: FileStamp | null = null;
 
-  /** `path` is the server's (contents API) path of the file. */
-  constructor(connection: IServerConnection, path: string) {
+  /** `path` is the server's (contents API) path of the file; `rules` is asked at each analysis. */
+  constructor(
+    connection: IServerConnection,
+    path: string,
+    private readonly _rules: () => IRuleOptions = () => ({})
+  ) {
     this._connection = new Connection(connection);
     this._path = path;
     const base = path.split('/').pop() ?? path;
@@ -50,6 +64,10 @@ export class ServerProvider implements IReportProvider {
     return this._ofJob<NodeDetails>(`nodes/${node}`, signal);
   }
 
+  async weights(tensor: number, signal: AbortSignal): Promise<WeightValues> {
+    return this._ofJob<WeightValues>(`weights?tensor=${tensor}`, signal);
+  }
+
   async report(signal: AbortSignal): Promise<Report> {
     return this._ofJob<Report>('report', signal);
   }
@@ -71,13 +89,16 @@ export class ServerProvider implements IReportProvider {
     onProgress: (progress: IProgress) => void,
     signal: AbortSignal
   ): Promise<Job> {
+    const { thresholds, readWeights } = this._rules();
     const started = await this._connection.json<Job>('jobs', {
       method: 'POST',
       body: JSON.stringify({
         path: this._path,
         bindings: options.bindings,
         input_shapes: options.inputShapes ?? {},
-        assume: options.assume
+        assume: options.assume,
+        ...(thresholds !== undefined && { thresholds }),
+        ...(readWeights && { read_weights: true })
       }),
       headers: { 'Content-Type': 'application/json' },
       signal
@@ -116,7 +137,11 @@ export class ServerProvider implements IReportProvider {
     try {
       return await read(job.id);
     } catch (error) {
-      if (!(error instanceof ProblemError) || error.problem.status !== 404) {
+      if (
+        !(error instanceof ProblemError) ||
+        error.problem.status !== 404 ||
+        SETTLED.has(error.problem.code)
+      ) {
         throw error;
       }
       const renewed = await this._finish(

@@ -578,6 +578,8 @@ export interface components {
       repeats: components['schemas']['RepeatColumns'];
       /** @description Findings of the rules, worst first; `nodes` are node ids. */
       risk_signals: components['schemas']['RiskSignal'][];
+      /** @description Null when the rules ran as they come. */
+      rule_settings: components['schemas']['RuleSettings'] | null;
     };
     /**
      * Job
@@ -1188,6 +1190,30 @@ export interface components {
       };
       /** @description What to do. */
       recommendation: string;
+    };
+    /**
+     * RuleSettings
+     * @description How the findings were made, where that is not as the rules come.
+     */
+    RuleSettings: {
+      /** @description Base name of the threshold file; empty for settings that came with the request. */
+      source: string;
+      /** @description Findings below this severity are left out; empty: none are. */
+      floor: string;
+      /** @description Rules that did not run. */
+      disabled: string[];
+      /** @description Rule → severity of all its findings. */
+      severities: {
+        [key: string]: string;
+      };
+      /** @description Rule → threshold → value, where it is another than the rule's own. */
+      thresholds: {
+        [key: string]: {
+          [key: string]: number;
+        };
+      };
+      /** @description Every weight was read, for the rules about their values. */
+      read_weights: boolean;
     };
     /**
      * ScopeColumns

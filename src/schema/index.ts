@@ -42,6 +42,9 @@ export type RepeatColumns = Schemas['RepeatColumns'];
 export type NodeDetails = Schemas['NodeDetails'];
 export type AttributeInfo = Schemas['AttributeInfo'];
 export type ConstantInfo = Schemas['ConstantInfo'];
+export type WeightValues = Schemas['WeightValues'];
+export type WeightHistogram = Schemas['WeightHistogram'];
+export type RuleSettings = Schemas['RuleSettings'];
 export type OperatorDoc = Schemas['OperatorDoc'];
 
 export type Bundle = Schemas['Bundle'];

@@ -4,19 +4,16 @@ import * as React from 'react';
 import { createRoot } from 'react-dom/client';
 import { embeddedLayoutEngine } from '../embed/engine';
 import { BundleProvider, readBundle } from '../providers/bundle';
+import { kernelWeights, type IKernelModel } from '../providers/kernel';
 import type { ILoadOptions, IReportProvider } from '../providers/provider';
 import { isOverlayId, Viewer, type IViewerHandle } from '../viewer';
 import { isDark } from './theme';
 
 /** The part of a widget's model that is used here. */
-export interface IWidgetModel {
+export interface IWidgetModel extends IKernelModel {
   get(trait: string): unknown;
   set(trait: string, value: unknown): void;
   save_changes(): void;
-  on(event: string, callback: (...args: never[]) => void): void;
-  off(event: string, callback: (...args: never[]) => void): void;
-  /** False in a page that was opened without a kernel. */
-  readonly comm_live?: boolean;
 }
 
 interface IOverlayTrait {
@@ -42,11 +39,14 @@ class WidgetProvider implements IReportProvider {
   /** True while new sizes are being analysed: the bundle that comes is the answer to that. */
   asking = false;
 
+  readonly weights: IReportProvider['weights'];
+
   private constructor(
     private readonly _model: IWidgetModel,
     private _served: BundleProvider
   ) {
     this.exportName = _served.exportName;
+    this.weights = kernelWeights(_model);
   }
 
   get fixedDims(): boolean {

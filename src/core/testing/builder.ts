@@ -272,6 +272,7 @@ export function emptyPayload(name: string): GraphPayload {
     repeats: { count: [], size: [], name: [] },
     expressions: null,
     architecture: null,
+    rule_settings: null,
     risk_signals: [],
     scopes: { parent: [], label: [], type: [], origin: [] },
     nodes: {

@@ -160,6 +160,7 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
     repeats: { count: [], size: [], name: [] },
     expressions: null,
     architecture: null,
+    rule_settings: null,
     risk_signals: [],
     scopes: {
       parent: [-1, ...each.map(() => 0)],
