@@ -9,7 +9,7 @@ from typing import TypeVar
 from py_autodoc.blocks.attention import find_attention
 from py_autodoc.blocks.conv import find_conv_blocks
 from py_autodoc.blocks.embedding import find_embeddings
-from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.flow import Flow, Flows
 from py_autodoc.blocks.head import find_heads
 from py_autodoc.blocks.mlp import find_mlps
 from py_autodoc.blocks.model import Attention, Found, Repeat, Structure, Verdict
@@ -24,40 +24,40 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-def structure(model: Model, types: TypeTable) -> Structure:
-    """What the graph is made of.
+def structure(model: Model, types: TypeTable, flows: Flows | None = None) -> Structure:
+    """What the graph is made of. ``flows``: those of the model, where others read them too.
 
     Never raises on an odd model: a recogniser that fails is left out and named in ``gave_up``.
 
     Raises: MemoryError.
     """
-    return _Run(model, types).run()
+    return _Run(model, types, flows or Flows(model, types)).run()
 
 
 class _Run:
-    def __init__(self, model: Model, types: TypeTable) -> None:
+    def __init__(self, model: Model, types: TypeTable, flows: Flows) -> None:
         self.model = model
         self.types = types
+        self.flows = flows
         self.found: list[Found] = []
         self.attention: list[Attention] = []
         self.failed: dict[tuple[str, str], int] = {}
 
     def run(self) -> Structure:
         model, types = self.model, self.types
-        for graph in model.graphs:
-            self._graph(graph.id)
+        for flow in self.flows.all():
+            self._graph(flow)
         found, attention = tuple(self.found), tuple(self.attention)
         repeats: list[Repeat] = self._guard("repeats", lambda: find_repeats(model, types), [])
         kind = self._guard(
             "verdict",
-            lambda: verdict(model, types, found, attention, repeats),
+            lambda: verdict(model, types, found, attention, repeats, self.flows),
             Verdict("unknown", 0.0, ()),
         )
         return Structure(found, attention, tuple(repeats), kind, tuple(self._gave_up()))
 
-    def _graph(self, graph: int) -> None:
+    def _graph(self, flow: Flow) -> None:
         """Everything in one graph; what it finds is added."""
-        flow = Flow(self.model, self.types, graph)
         if not flow.order:
             return
         attention: list[Attention] = self._guard("attention", lambda: find_attention(flow), [])

@@ -2,25 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property, partial, wraps
+from typing import Any, Protocol, TypeVar
 
-from py_autodoc.graph.model import Model, Node, Shape, TensorKind, TypeTable
+from py_autodoc.graph.model import Model, Node, Shape, Tensor, TensorKind, TypeTable
 
 COPIES = frozenset({"Identity", "Dropout", "Cast", "CastLike"})
 """Operators that hand their first input on."""
 RESHAPES = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Expand", "Transpose"})
 """Operators that move values about without computing."""
+KNOWN = frozenset({"", "com.microsoft", "com.ms.internal.nhwc"})
+"""Domains whose operators are known by their type alone."""
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _MAX_CHAIN = 64
 """Longest chain of copies that is followed."""
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Table(Protocol[T_co]):
+    """Something known of every node or tensor, by its id; what it says of -1 stands beside it."""
+
+    def __getitem__(self, id: int, /) -> T_co: ...
+
+
+class Lazy(dict[int, T]):
+    """A table that is worked out entry by entry, as they are asked for."""
+
+    def __init__(self, make: Callable[[int], T]) -> None:
+        super().__init__()
+        self.make = make
+
+    def __missing__(self, id: int) -> T:
+        found = self[id] = self.make(id)
+        return found
 
 
 class Flow:
     """The nodes of one graph (``order``, Constant nodes left out) and who feeds whom.
 
-    Outer tensors that a body reads count as activations without a producer here. Linear to build.
+    Outer tensors that a body reads count as activations without a producer here. Linear to build. The
+    tables are what the methods of the same meaning look up, for loops over many nodes; not to be changed.
     """
+
+    names: Table[str]
+    """Node → operator type, ``domain::Op`` outside ai.onnx; -1: empty."""
+    bare: Table[str]
+    """The same with the domains in ``KNOWN`` left out."""
+    reads: Table[list[int]]
+    """Node → its inputs that are not constant, in order; -1: none."""
+    makers: Table[int]
+    """Tensor → the node of this graph that makes it; -1 for inputs, constants, outer tensors and -1."""
+    constants: Table[bool]
+    """Tensor → whether it is a weight, a constant or computed from those alone; -1: False."""
+    shapes: Table[Shape | None]
+    """Tensor → its shape; None when the rank is unknown, and for -1."""
+    readers: Table[tuple[int, ...]]
+    """Tensor → the nodes of this graph that read it, ascending; -1: none."""
+    firsts: Table[int]
+    """Node → its first output; -1 without, and for -1."""
 
     def __init__(self, model: Model, types: TypeTable, graph: int = 0) -> None:
         self.model = model
@@ -32,32 +73,112 @@ class Flow:
             for number in model.graphs[graph].nodes
             if nodes[number].op_type != "Constant" or nodes[number].domain
         ]
-        self.position: dict[int, int] = {number: at for at, number in enumerate(self.order)}
+        self.position: dict[int, int] = dict(zip(self.order, range(len(self.order)), strict=True))
         self.results = frozenset(model.graphs[graph].outputs)
         """Tensors this graph returns."""
         self.incomplete: set[str] = set()
         """Recognisers that ran into their limit on this graph and may have missed something."""
-        self._constant: dict[int, bool] = {}
-        self._data: dict[int, list[int]] = {}
-        self._weights: dict[int, list[int]] = {}
-        self._maker: dict[int, int] = {}
-        self._consumers: dict[int, tuple[int, ...]] = {}
-        constant, maker = self._is_constant, self._maker
+        self.memo: dict[Any, dict[int, Any]] = {}
+        """What ``remembered`` functions found."""
+        if graph:
+            self._open_body()
+        else:
+            self._open_main()
+        # Tables of functions that know the tables but not this flow: it is freed when nobody needs it.
+        self.weighs: Table[list[int]] = Lazy(partial(_weights, nodes, self.constants))
+        """Node → its constant inputs, in order; -1: none."""
+        self.sole: Table[int] = Lazy(partial(_sole, model.tensors, self.results, self.position))
+        """Tensor → the one reader of a tensor nobody else needs; -1 where there are others, and for -1."""
+
+    def _open_main(self) -> None:
+        """Tables over the whole model: nearly all of it is the main graph."""
+        nodes, tensors = self.model.nodes, self.model.tensors
+        makers = [-1] * (len(tensors) + 1)
+        constants = [tensor.kind in _CONSTANT for tensor in tensors]
+        constants.append(False)
+        reads: list[list[int]] = [[]] * (len(nodes) + 1)
+        self.makers, self.constants, self.reads = makers, constants, reads
+        self._connect(makers, constants, reads)
+        makers[-1], constants[-1] = -1, False
+        self.shapes = [*self.types.shapes, None]
+        names = bare = [*(node.op_type for node in nodes), ""]
+        foreign = [node for node in nodes if node.domain]
+        if foreign:
+            names, bare = names.copy(), names.copy()
+        for node in foreign:
+            names[node.id], bare[node.id] = _name(node), _bare(node)
+        self.names, self.bare = names, bare
+        self.firsts = [*(node.outputs[0] if node.outputs else -1 for node in nodes), -1]
+        others = [node for node in nodes if node.id not in self.position and node.inputs]
+        for node in others:
+            reads[node.id] = _data(nodes, constants, node.id)
+        # Readers in bodies are none of this graph's.
+        self.readers = (
+            Lazy(partial(_readers, tensors, self.position))
+            if others
+            else [*(tensor.consumers for tensor in tensors), ()]
+        )
+
+    def _open_body(self) -> None:
+        """Tables of what is in the body alone: a model may have thousands of bodies."""
+        nodes, tensors, shapes = self.model.nodes, self.model.tensors, self.types.shapes
+        makers: Lazy[int] = Lazy(lambda tensor: -1)
+        constants: Lazy[bool] = Lazy(lambda tensor: tensors[tensor].kind in _CONSTANT)
+        reads: Lazy[list[int]] = Lazy(partial(_data, nodes, constants))
+        self.makers, self.constants, self.reads = makers, constants, reads
+        self._connect(makers, constants, reads)
+        makers[-1], constants[-1], reads[-1] = -1, False, []
+        self.shapes = Lazy(lambda tensor: shapes[tensor] if tensor >= 0 else None)
+        self.names = Lazy(lambda number: _name(nodes[number]) if number >= 0 else "")
+        self.bare = Lazy(lambda number: _bare(nodes[number]) if number >= 0 else "")
+        self.firsts = Lazy(partial(_first, nodes))
+        self.readers = Lazy(partial(_readers, tensors, self.position))
+
+    def _connect(
+        self,
+        makers: list[int] | Lazy[int],
+        constants: list[bool] | Lazy[bool],
+        reads: list[list[int]] | Lazy[list[int]],
+    ) -> None:
+        """Fill the tables node by node, in the order of execution."""
+        nodes = self.model.nodes
         for number in self.order:
             node = nodes[number]
-            self._data[number] = data = [t for t in node.inputs if t >= 0 and not constant(t)]
+            reads[number] = data = [t for t in node.inputs if t >= 0 and not constants[t]]
             for tensor in node.outputs:
-                maker[tensor] = number
+                makers[tensor] = number
             if not data and node.inputs and not node.subgraphs:
-                self._constant.update((t, True) for t in node.outputs)
-        maker[-1] = -1
+                for tensor in node.outputs:
+                    constants[tensor] = True
 
-    def _is_constant(self, tensor: int) -> bool:
-        """The same as ``constant``, worked out once for each tensor."""
-        known = self._constant.get(tensor)
-        if known is None:
-            known = self._constant[tensor] = self.model.tensors[tensor].kind in _CONSTANT
-        return known
+    @cached_property
+    def by_op(self) -> dict[str, list[int]]:
+        """``bare`` type → its nodes, in the order of execution."""
+        found: dict[str, list[int]] = {}
+        bare = self.bare
+        for number in self.order:
+            found.setdefault(bare[number], []).append(number)
+        return found
+
+    def of(self, ops: Collection[str]) -> list[int]:
+        """The nodes whose ``bare`` type is among ``ops``, in the order of execution."""
+        by_op = self.by_op
+        kinds = [op for op in by_op if op in ops]
+        if len(kinds) == 1:
+            return by_op[kinds[0]]
+        return sorted((n for op in kinds for n in by_op[op]), key=self.position.__getitem__)
+
+    @cached_property
+    def prepared(self) -> frozenset[int]:
+        """Nodes with a constant input that another node of this graph computes, from constants alone."""
+        nodes, constants, readers = self.model.nodes, self.constants, self.readers
+        return frozenset(
+            reader
+            for number in self.order
+            for tensor in nodes[number].outputs
+            if constants[tensor]
+            for reader in readers[tensor]
+        )
 
     def node(self, number: int) -> Node:
         """The node with this id."""
@@ -65,62 +186,44 @@ class Flow:
 
     def op(self, number: int) -> str:
         """Operator type, ``domain::Op`` outside ai.onnx; empty for -1."""
-        if number < 0:
-            return ""
-        node = self.model.nodes[number]
-        return f"{node.domain}::{node.op_type}" if node.domain else node.op_type
+        return self.names[number]
 
     def constant(self, tensor: int) -> bool:
         """True for weights, constants and what is computed from them alone."""
-        known = self._constant.get(tensor)
-        return self._is_constant(tensor) if known is None else known
+        return self.constants[tensor]
 
     def data(self, number: int) -> list[int]:
         """Inputs of a node that are not constant, in order. Not to be changed."""
-        known = self._data.get(number)
-        if known is None:
-            return [t for t in self.model.nodes[number].inputs if t >= 0 and not self.constant(t)]
-        return known
+        return self.reads[number]
 
     def weights(self, number: int) -> list[int]:
         """Constant inputs of a node, in order. Not to be changed."""
-        known = self._weights.get(number)
-        if known is None:
-            inputs = self.model.nodes[number].inputs
-            known = self._weights[number] = [t for t in inputs if t >= 0 and self.constant(t)]
-        return known
+        return self.weighs[number]
 
     def producer(self, tensor: int) -> int:
         """The node of this graph that makes ``tensor``; -1 for inputs, constants, outer tensors."""
-        return self._maker.get(tensor, -1)
+        return self.makers[tensor]
 
     def consumers(self, tensor: int) -> tuple[int, ...]:
         """The nodes of this graph that read ``tensor`` themselves, ascending."""
-        known = self._consumers.get(tensor)
-        if known is None:
-            position, readers = self.position, self.model.tensors[tensor].consumers
-            known = self._consumers[tensor] = tuple(n for n in readers if n in position)
-        return known
+        return self.readers[tensor]
 
     def only_consumer(self, tensor: int) -> int:
         """The one reader of a tensor nobody else needs; -1 otherwise."""
-        entry = self.model.tensors[tensor]
-        if entry.is_output or len(entry.consumers) != 1 or tensor in self.results:
-            return -1
-        return entry.consumers[0] if entry.consumers[0] in self.position else -1
+        return self.sole[tensor]
 
     def predecessors(self, number: int) -> list[int]:
         """Nodes whose outputs the node reads, each once."""
-        return list(dict.fromkeys(p for t in self.data(number) if (p := self.producer(t)) >= 0))
+        return list(dict.fromkeys(p for t in self.reads[number] if (p := self.makers[t]) >= 0))
 
     def successors(self, number: int) -> list[int]:
         """Nodes that read the node's outputs, each once."""
         outputs = (t for t in self.model.nodes[number].outputs if t >= 0)
-        return list(dict.fromkeys(c for t in outputs for c in self.consumers(t)))
+        return list(dict.fromkeys(c for t in outputs for c in self.readers[t]))
 
     def shape(self, tensor: int) -> Shape | None:
         """Shape with symbols kept; None when the rank is unknown."""
-        return self.types.shapes[tensor] if tensor >= 0 else None
+        return self.shapes[tensor]
 
     def value(self, tensor: int) -> Any | None:
         """Numpy array of a small tensor whose value is known, else None."""
@@ -131,24 +234,99 @@ class Flow:
 
     def back(self, tensor: int, through: frozenset[str] = COPIES) -> int:
         """The tensor behind ``tensor``, operators in ``through`` looked through along their first input."""
+        makers, names, nodes = self.makers, self.names, self.model.nodes
         for _ in range(_MAX_CHAIN):
-            number = self.producer(tensor)
-            if number < 0:
+            number = makers[tensor]
+            if number < 0 or names[number] not in through:
                 return tensor
-            node = self.model.nodes[number]
-            if node.domain or node.op_type not in through or not node.inputs or node.inputs[0] < 0:
+            node = nodes[number]
+            if node.domain or not node.inputs or node.inputs[0] < 0:
                 return tensor
             tensor = node.inputs[0]
         return tensor
 
-    def chain_back(self, tensor: int, through: frozenset[str]) -> Iterator[int]:
+    def chain_back(self, tensor: int, through: frozenset[str]) -> list[int]:
         """The nodes that ``back`` would look through, nearest first."""
+        makers, names, nodes = self.makers, self.names, self.model.nodes
+        passed: list[int] = []
         for _ in range(_MAX_CHAIN):
-            number = self.producer(tensor)
-            if number < 0:
-                return
-            node = self.model.nodes[number]
-            if node.domain or node.op_type not in through or not node.inputs or node.inputs[0] < 0:
-                return
-            yield number
+            number = makers[tensor]
+            if number < 0 or names[number] not in through:
+                break
+            node = nodes[number]
+            if node.domain or not node.inputs or node.inputs[0] < 0:
+                break
+            passed.append(number)
             tensor = node.inputs[0]
+        return passed
+
+
+class Flows:
+    """The flows of the graphs of a model, each built once, when it is asked for."""
+
+    def __init__(self, model: Model, types: TypeTable) -> None:
+        self.model = model
+        self.types = types
+        self._known: dict[int, Flow] = {}
+
+    def of(self, graph: int) -> Flow:
+        """The flow of one graph."""
+        known = self._known.get(graph)
+        if known is None:
+            known = self._known[graph] = Flow(self.model, self.types, graph)
+        return known
+
+    def all(self) -> list[Flow]:
+        """The flows of all graphs, the main one first."""
+        return [self.of(graph.id) for graph in self.model.graphs]
+
+
+def remembered(work: Callable[[Flow, int], T]) -> Callable[[Flow, int], T]:
+    """A question about a node or tensor of a flow that is answered once, however often it is asked."""
+
+    @wraps(work)
+    def asked(flow: Flow, id: int) -> T:
+        known = flow.memo.get(work)
+        if known is None:
+            known = flow.memo[work] = {}
+        found: T
+        if id in known:
+            found = known[id]
+        else:
+            found = known[id] = work(flow, id)
+        return found
+
+    return asked
+
+
+def _name(node: Node) -> str:
+    return f"{node.domain}::{node.op_type}" if node.domain else node.op_type
+
+
+def _bare(node: Node) -> str:
+    return node.op_type if node.domain in KNOWN else f"{node.domain}::{node.op_type}"
+
+
+def _first(nodes: Sequence[Node], number: int) -> int:
+    return nodes[number].outputs[0] if number >= 0 and nodes[number].outputs else -1
+
+
+def _data(nodes: Sequence[Node], constants: Table[bool], number: int) -> list[int]:
+    return [t for t in nodes[number].inputs if t >= 0 and not constants[t]]
+
+
+def _weights(nodes: Sequence[Node], constants: Table[bool], number: int) -> list[int]:
+    return [t for t in nodes[number].inputs if t >= 0 and constants[t]] if number >= 0 else []
+
+
+def _readers(tensors: Sequence[Tensor], position: Collection[int], tensor: int) -> tuple[int, ...]:
+    return tuple(n for n in tensors[tensor].consumers if n in position) if tensor >= 0 else ()
+
+
+def _sole(tensors: Sequence[Tensor], results: Collection[int], position: Collection[int], tensor: int) -> int:
+    if tensor < 0:
+        return -1
+    entry = tensors[tensor]
+    if entry.is_output or len(entry.consumers) != 1 or tensor in results:
+        return -1
+    return entry.consumers[0] if entry.consumers[0] in position else -1

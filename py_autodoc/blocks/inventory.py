@@ -6,16 +6,18 @@ exact ones of every operator are the cost engine's.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from math import prod
 
 from py_autodoc.blocks.attention_fused import FUSED
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.products import BLOCKED, CONVS, MS, product, projection, stored
+from py_autodoc.blocks.products import BLOCKED, CONVS, MS, PRODUCTS, projection, stored
 from py_autodoc.graph.model import Shape
 
 CONV, DENSE, RECURRENT, EMBEDDING = "convolution", "dense", "recurrent", "embedding"
 TRANSPOSED = frozenset({"ConvTranspose"})
+_DENSE = PRODUCTS | BLOCKED | {op for op, form in FUSED.items() if form.projects}
 RECURRENTS = frozenset({"LSTM", "GRU", "RNN", f"{MS}DynamicQuantizeLSTM", f"{MS}AttnLSTM"})
 
 
@@ -67,16 +69,18 @@ def take(flows: list[Flow]) -> Inventory:
     """The inventory of all graphs of a model. Linear."""
     found = Inventory()
     for flow in flows:
+        names = flow.names
+        for op, count in Counter(map(names.__getitem__, flow.order)).items():
+            found.ops[op] = found.ops.get(op, 0) + count
         for number in flow.order:
-            op = flow.op(number)
-            found.ops[op] = found.ops.get(op, 0) + 1
+            op = names[number]
             if op in CONVS or op in TRANSPOSED:
                 _convolution(flow, number, op, found)
             elif op in RECURRENTS:
                 _recurrent(flow, number, found)
             elif op == "Gather":
                 _table(flow, number, found)
-            else:
+            elif op in _DENSE:
                 _dense(flow, number, op, found)
     return found
 
@@ -167,9 +171,7 @@ def _dense(flow: Flow, number: int, op: str, found: Inventory) -> None:
     if form is not None and form.projects:
         _projecting(flow, number, found)
         return
-    if op not in BLOCKED and product(flow, number) is None:
-        return
-    made, out = projection(flow, number), flow.shape(flow.node(number).outputs[0])
+    made, out = projection(flow, number), flow.shape(flow.firsts[number])
     if made is None or made.width_in is None or made.width_out is None:
         return
     weights = made.width_in * made.width_out

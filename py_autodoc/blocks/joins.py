@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.ops import PASS, arg, floating, has_weights, is_linear, op, output, readers, scalar
@@ -14,14 +14,14 @@ _SUMS = frozenset({"Add", "Sum", "QLinearAdd"})
 _SKIPS = frozenset({"SkipLayerNormalization", "SkipSimplifiedLayerNormalization"})
 _SKIP_GROUP = "SkipGroupNorm"
 _FUSED = frozenset({"FusedConv", "NhwcFusedConv"})
-_JOINS = _SUMS | _SKIPS | _FUSED | {"Concat", "Sub", "Gemm", _SKIP_GROUP}
+JOINS = _SUMS | _SKIPS | _FUSED | {"Concat", "Sub", "Gemm", _SKIP_GROUP}
+"""Operators that may join two paths."""
 _MAX_OPERANDS = 8
 _MAX_SOFTMAX_STEPS = 6
 _TO_SOFTMAX = PASS | {"Add", "Mul", "Div", "Where", "Reshape", "Clip", "Max"}
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(NamedTuple):
     """Two operands of a node. ``own``: weights the join itself applies to its first operand."""
 
     node: int
@@ -46,20 +46,17 @@ def live_constants(flow: Flow) -> set[int]:
     A decoder whose first queries are constant begins with such a part; to the reader it is data.
     """
     live: set[int] = set()
-    for number in flow.order:
-        node = flow.node(number)
-        if not node.outputs or not flow.constant(output(flow, number)):
-            continue
-        if any(t in live for t in node.inputs) or has_weights(flow, number):
+    nodes, firsts, constants = flow.model.nodes, flow.firsts, flow.constants
+    for number in [n for n in flow.order if constants[firsts[n]]]:
+        node = nodes[number]
+        if not live.isdisjoint(node.inputs) or has_weights(flow, number):
             live.update(t for t in node.outputs if t >= 0)
     return live
 
 
 def joins(flow: Flow, number: int, live: set[int]) -> Iterator[Join]:
-    """Every way to read a node as a join, most specific first."""
-    name, node = op(flow, number), flow.node(number)
-    if name not in _JOINS:
-        return
+    """Every way to read a node as a join, most specific first. None for operators outside ``JOINS``."""
+    name, node = flow.bare[number], flow.model.nodes[number]
     made = output(flow, number)
     if made < 0 or not floating(flow, made):
         return
@@ -89,7 +86,7 @@ def _operands(flow: Flow, number: int, live: set[int]) -> list[int]:
     node = flow.node(number)
     given = node.inputs[0:1] + node.inputs[3:4] if node.op_type == "QLinearAdd" else node.inputs
     tensors = list(dict.fromkeys(t for t in given if t >= 0))[:_MAX_OPERANDS]
-    computed = [t for t in tensors if not flow.constant(t) or t in live]
+    computed = [t for t in tensors if not flow.constants[t] or t in live]
     if len(computed) == 1 and computed[0] in live and len(tensors) == 2:
         return tensors
     return computed
@@ -97,20 +94,20 @@ def _operands(flow: Flow, number: int, live: set[int]) -> list[int]:
 
 def _join(flow: Flow, join: Join) -> Iterator[Join]:
     """The join when its operands have one shape, as far as that is known."""
-    a, b = (flow.shape(t) if t >= 0 else None for t in join.operands)
-    if any(t < 0 for t in join.operands):
+    one, other = join.operands
+    if one < 0 or other < 0:
         return
-    equal = _equal(a, b)
+    equal = _equal(flow.shapes[one], flow.shapes[other])
     if equal is not False:
-        yield Join(
-            join.node, join.form, join.operands, join.nodes, join.inner, join.gate, join.own, equal is True
-        )
+        yield join if equal else join._replace(shapes=False)
 
 
 def _equal(a: Shape | None, b: Shape | None) -> bool | None:
     """Whether two shapes are equal; None when it cannot be told."""
     if a is None or b is None:
         return None
+    if a == b and None not in a:
+        return True
     if len(a) != len(b):
         return False
     for x, y in zip(a, b, strict=True):
@@ -145,8 +142,8 @@ def _gated(flow: Flow, number: int, operands: list[int]) -> Iterator[Join]:
     if len(operands) != 2 or op(flow, number) == "Sub":
         return
     for first, second in (operands, operands[::-1]):
-        product = flow.producer(second)
-        if op(flow, product) != "Mul" or len(flow.data(product)) != 2:
+        product = flow.makers[second]
+        if flow.bare[product] != "Mul" or len(flow.reads[product]) != 2:
             continue
         for gate, rest in (flow.data(product), flow.data(product)[::-1]):
             inner = flow.producer(rest)

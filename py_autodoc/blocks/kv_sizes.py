@@ -50,17 +50,18 @@ def value_type(model: Model, types: TypeTable, layer: Attention) -> int:
     return 0
 
 
-def longest_context(model: Model, types: TypeTable, layers: Sequence[Attention]) -> int | None:
+def longest_context(flow: Flow, layers: Sequence[Attention]) -> int | None:
     """Positions that the tables of the main graph allow its causal self-attention, where they agree.
 
     The length of a cache is left aside: it may be bound by the caller.
     """
-    flow = Flow(model, types)
     own = [
         replace(layer, past=())
         for layer in layers
         if layer.causal is not False and layer.kind == "self" and layer.anchor in flow.position
     ]
+    if not own:
+        return None
     limits = {context.positions for context in context_of(flow, own).values()}
     return limits.pop() if len(limits) == 1 else None
 

@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from math import prod
 from typing import Any
 
-from py_autodoc.blocks.flow import COPIES, RESHAPES, Flow
+from py_autodoc.blocks.flow import COPIES, KNOWN, RESHAPES, Flow, remembered
 from py_autodoc.blocks.model import Fact, Found
 from py_autodoc.graph.model import Dim
 
-KNOWN = frozenset({"", "com.microsoft", "com.ms.internal.nhwc"})
-"""Domains whose operators are known here by their type alone."""
 CONV = frozenset({
     "Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "DeformConv", "FusedConv", "NhwcFusedConv",
     "NhwcConv", "QLinearConvTranspose",
@@ -29,6 +27,7 @@ ATTENTION = frozenset({
     "FlexAttention", "RelativePositionalAttention",
 })  # fmt: skip
 MOE = frozenset({"MoE", "QMoE", "ShardedMoE"})
+_APPLYING = CONV | RECURRENT | MOE | LINEAR | ATTENTION
 NORMS = {
     "BatchNormalization": "BatchNormalization",
     "LayerNormalization": "LayerNormalization",
@@ -63,19 +62,15 @@ _MAX_FEED = 256
 
 def op(flow: Flow, number: int) -> str:
     """Operator type in ai.onnx and the Microsoft domains, ``domain::Op`` elsewhere, empty for -1."""
-    if number < 0:
-        return ""
-    node = flow.model.nodes[number]
-    return node.op_type if node.domain in KNOWN else f"{node.domain}::{node.op_type}"
+    return flow.bare[number]
 
 
 def is_linear(flow: Flow, number: int) -> bool:
     """A matrix product with a constant matrix."""
-    if op(flow, number) not in LINEAR:
-        return False
-    return matrix(flow, number) >= 0
+    return flow.bare[number] in LINEAR and matrix(flow, number) >= 0
 
 
+@remembered
 def matrix(flow: Flow, number: int) -> int:
     """The constant matrix of a product: its last constant factor of two dimensions or more; -1 without."""
     name, node = op(flow, number), flow.node(number)
@@ -110,6 +105,19 @@ def has_weights(flow: Flow, number: int) -> bool:
     if node.domain in KNOWN:
         return False
     return any(len(flow.shape(t) or ()) >= 2 and floating(flow, t) for t in flow.weights(number))
+
+
+def weighted_nodes(flow: Flow) -> frozenset[int]:
+    """The nodes of a graph that have weights (``has_weights``)."""
+    nodes, by_op = flow.model.nodes, flow.by_op
+    likely = [number for kind, numbers in by_op.items() for number in numbers if kind in _APPLYING]
+    likely += [
+        number
+        for kind, numbers in by_op.items()
+        for number in numbers
+        if kind not in _APPLYING and (nodes[number].subgraphs or nodes[number].domain)
+    ]
+    return frozenset(number for number in likely if has_weights(flow, number))
 
 
 def floating(flow: Flow, tensor: int) -> bool:
@@ -174,30 +182,29 @@ def dim(flow: Flow, tensor: int, axis: int) -> int | None:
 
 def output(flow: Flow, number: int) -> int:
     """First output of a node, -1 without."""
-    node = flow.node(number)
-    return node.outputs[0] if node.outputs else -1
+    return flow.firsts[number]
 
 
 def arg(flow: Flow, number: int, place: int) -> int:
     """An input of a node, -1 where it has none there."""
-    inputs = flow.node(number).inputs
+    inputs = flow.model.nodes[number].inputs
     return inputs[place] if len(inputs) > place else -1
 
 
 def weight(flow: Flow, number: int) -> int:
     """The first constant input of a node, -1 without."""
-    found = flow.weights(number)
+    found = flow.weighs[number]
     return found[0] if found else -1
 
 
 def readers(flow: Flow, tensor: int) -> tuple[int, ...]:
     """The nodes of this graph that read a tensor; none for -1."""
-    return flow.consumers(tensor) if tensor >= 0 else ()
+    return flow.readers[tensor]
 
 
 def reader_of(flow: Flow, tensor: int) -> int:
     """The one node that reads a tensor nobody else needs; -1 otherwise, and for -1."""
-    return flow.only_consumer(tensor) if tensor >= 0 else -1
+    return flow.sole[tensor]
 
 
 def next_node(flow: Flow, tensor: int, through: frozenset[str] = PASS) -> tuple[int, list[int]]:
@@ -205,22 +212,23 @@ def next_node(flow: Flow, tensor: int, through: frozenset[str] = PASS) -> tuple[
 
     Also gives the nodes passed.
     """
+    sole, names, nodes = flow.sole, flow.names, flow.model.nodes
     passed: list[int] = []
     for _ in range(_MAX_STEPS):
-        number = reader_of(flow, tensor)
-        if number < 0:
-            return -1, passed
-        node = flow.node(number)
-        if node.domain or node.op_type not in through or not node.inputs or node.inputs[0] != tensor:
+        number = sole[tensor]
+        if number < 0 or names[number] not in through:
+            return number, passed
+        node = nodes[number]
+        if node.domain or not node.inputs or node.inputs[0] != tensor:
             return number, passed
         passed.append(number)
-        tensor = output(flow, number)
+        tensor = flow.firsts[number]
     return -1, passed
 
 
 def behind(flow: Flow, tensor: int, through: frozenset[str] = PASS) -> tuple[int, int, list[int]]:
     """(tensor, its producer or -1, nodes passed) behind ``tensor``, ``through`` looked through."""
-    passed = list(flow.chain_back(tensor, through))
+    passed = flow.chain_back(tensor, through)
     if passed:
         tensor = arg(flow, passed[-1], 0)
     return tensor, flow.producer(tensor), passed
@@ -250,10 +258,13 @@ def feeders(flow: Flow, nodes: Iterable[int]) -> set[int]:
     """Nodes that make constants for ``nodes`` alone: dequantized or transposed weights, filled shapes."""
     wanted = set(nodes)
     found: set[int] = set()
-    stack = list(wanted)
+    prepared = flow.prepared
+    if prepared.isdisjoint(wanted):
+        return found
+    stack = [number for number in wanted if number in prepared]
     while stack and len(found) < _MAX_FEED:
-        for tensor in flow.weights(stack.pop()):
-            number = flow.producer(tensor)
+        for tensor in flow.weighs[stack.pop()]:
+            number = flow.makers[tensor]
             if number < 0 or number in wanted or number in found or op(flow, number) not in _PREPARES:
                 continue
             readers = flow.model.tensors[tensor].consumers
@@ -276,20 +287,19 @@ def block(
     """A ``Found`` with its weights' own nodes added and its inputs and outputs worked out."""
     members = set(nodes)
     members |= feeders(flow, members)
-    tensors = flow.model.tensors
+    tensors, reads, makers, nodes_by_id = flow.model.tensors, flow.reads, flow.makers, flow.model.nodes
     inputs: dict[int, None] = {}
     outputs: dict[int, None] = {}
     order = sorted(members)
     for number in order:
-        for tensor in flow.data(number):
-            if flow.producer(tensor) not in members:
+        for tensor in reads[number]:
+            if makers[tensor] not in members:
                 inputs[tensor] = None
-        for tensor in flow.node(number).outputs:
-            if tensor < 0:
-                continue
-            entry = tensors[tensor]
-            if entry.is_output or tensor in flow.results or not members.issuperset(entry.consumers):
-                outputs[tensor] = None
+        for tensor in nodes_by_id[number].outputs:
+            if tensor >= 0:
+                entry = tensors[tensor]
+                if not members.issuperset(entry.consumers) or entry.is_output or tensor in flow.results:
+                    outputs[tensor] = None
     return Found(
         kind=kind,
         nodes=tuple(order),

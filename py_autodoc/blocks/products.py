@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from py_autodoc.blocks.flow import COPIES, RESHAPES, Flow
+from py_autodoc.blocks.flow import COPIES, RESHAPES, Flow, remembered
 from py_autodoc.graph.model import Dim, TensorKind
 
 MS = "com.microsoft::"
@@ -25,9 +25,14 @@ _PLAIN = frozenset({"MatMul", "MatMulInteger", f"{MS}MatMulIntegerToFloat", f"{M
                     f"{MS}MatMulInteger16"})  # fmt: skip
 _TRANSPOSING = frozenset({f"{MS}FusedMatMul", f"{MS}TransposeMatMul"})
 _GEMMS = frozenset({"Gemm", f"{MS}FusedGemm"})
+PRODUCTS = _PLAIN | _TRANSPOSING | _GEMMS | {"Einsum", "QLinearMatMul"}
+"""Operators that ``product`` reads."""
 CONVS = frozenset({"Conv", "QLinearConv", "ConvInteger", f"{MS}FusedConv", f"{MS}NhwcConv"})
 BLOCKED = frozenset({f"{MS}MatMulNBits", f"{MS}MatMulBnb4"})
 """Products whose weight is stored packed: sizes are attributes K and N."""
+_PROJECTING = PRODUCTS | CONVS | BLOCKED
+_STORABLE = PASSING | MOVING | {"ConstantOfShape", "Mul", "Div"}
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _STEPS = 24
 _MAX_EQUATION = 64
 
@@ -65,6 +70,11 @@ class Projection:
 
 def product(flow: Flow, number: int) -> Product | None:
     """The node as a product of two tensors; None when it is none, or one of an unusual form."""
+    return _product(flow, number) if flow.names[number] in PRODUCTS else None
+
+
+@remembered
+def _product(flow: Flow, number: int) -> Product | None:
     op = flow.op(number)
     inputs = flow.node(number).inputs
     if op == "Einsum":
@@ -75,8 +85,6 @@ def product(flow: Flow, number: int) -> Product | None:
     a, b = inputs[0], inputs[second]
     if op in _PLAIN or op == "QLinearMatMul":
         return Product(number, a, b)
-    if op not in _TRANSPOSING and op not in _GEMMS:
-        return None
     attributes = flow.node(number).attributes
     turned_a, turned_b = _flag(attributes.get("transA")), _flag(attributes.get("transB"))
     sides = {False: (-1, -2), True: (-2, -1)}
@@ -139,12 +147,13 @@ def scalar(flow: Flow, tensor: int) -> bool:
 
 def stored(flow: Flow, tensor: int) -> bool:
     """True for a weight as it is stored: an initializer or Constant, moved, cast or dequantized at most."""
+    tensors, makers, names = flow.model.tensors, flow.makers, flow.names
     for _ in range(_STEPS):
-        if flow.model.tensors[tensor].kind in (TensorKind.INITIALIZER, TensorKind.CONSTANT):
+        if tensors[tensor].kind in _CONSTANT:
             return True
-        number = flow.producer(tensor)
-        op = flow.op(number)
-        if op not in PASSING and op not in MOVING and op not in ("ConstantOfShape", "Mul", "Div"):
+        number = makers[tensor]
+        op = names[number]
+        if op not in _STORABLE:
             return False
         node = flow.node(number)
         if op in ("Mul", "Div") and not any(i >= 0 and scalar(flow, i) for i in node.inputs):
@@ -158,6 +167,11 @@ def stored(flow: Flow, tensor: int) -> bool:
 
 def projection(flow: Flow, number: int) -> Projection | None:
     """The node as activation × stored weight (linear or convolution); None when it is something else."""
+    return _projection(flow, number) if flow.names[number] in _PROJECTING else None
+
+
+@remembered
+def _projection(flow: Flow, number: int) -> Projection | None:
     op, node = flow.op(number), flow.node(number)
     if op in CONVS:
         return _convolution(flow, number, op)

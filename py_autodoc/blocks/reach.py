@@ -46,40 +46,43 @@ class Backward:
         """Nodes, latest first."""
         self._queued: set[int] = set()
         self._heap: list[int] = []
-        for tensor in tensors:
-            self._see(tensor)
+        self._see(tensors)
 
-    def _see(self, tensor: int) -> None:
-        self.read.add(tensor)
-        number = self.flow.producer(tensor)
-        if number >= 0 and number not in self._queued:
-            self._queued.add(number)
-            heappush(self._heap, -self.flow.position[number])
+    def _see(self, tensors: Iterable[int]) -> None:
+        """These tensors are ancestors; their nodes wait for their turn."""
+        flow, read, queued = self.flow, self.read, self._queued
+        for tensor in tensors:
+            if tensor < 0 or tensor in read:
+                continue
+            read.add(tensor)
+            number = flow.makers[tensor]
+            if number >= 0 and number not in queued:
+                queued.add(number)
+                heappush(self._heap, -flow.position[number])
 
     def reaches(self, sources: Iterable[int], above: int) -> bool:
         """True when one of ``sources`` is an ancestor. ``above``: position of their producer, -1 for none.
 
         False also when the answer is too far away.
         """
-        order, nodes, read = self.flow.order, self.flow.model.nodes, self.read
-        while self._heap and -self._heap[0] > above:
+        order, nodes, heap = self.flow.order, self.flow.model.nodes, self._heap
+        while heap and -heap[0] > above:
             if len(self.visited) >= NEAR or not self.budget.take():
                 return False
-            number = order[-heappop(self._heap)]
+            number = order[-heappop(heap)]
             self.visited.append(number)
-            for tensor in nodes[number].inputs:
-                if tensor >= 0 and tensor not in read:
-                    self._see(tensor)
-        return any(source in self.read for source in sources)
+            self._see(nodes[number].inputs)
+        return not self.read.isdisjoint(sources)
 
     def between(self, sources: Iterable[int]) -> list[int]:
         """The visited nodes that compute something from ``sources``, in execution order."""
-        flow = self.flow
+        nodes = self.flow.model.nodes
         made = set(sources)
         found = []
         for number in reversed(self.visited):
-            node = flow.node(number)
-            if any(t in made for t in node.inputs if t >= 0):
+            node = nodes[number]
+            if not made.isdisjoint(node.inputs):
                 found.append(number)
-                made.update(t for t in node.outputs if t >= 0)
+                made.update(node.outputs)
+                made.discard(-1)  # an output left out is no input left out
         return found

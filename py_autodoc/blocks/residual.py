@@ -6,12 +6,12 @@ al., Highway Networks, 2015; Huang et al., DenseNet, 2017.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.joins import Join, joins, live_constants
+from py_autodoc.blocks.joins import JOINS, Join, joins, live_constants
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import CONV, NORMS, PASS, block, has_weights, op
+from py_autodoc.blocks.ops import CONV, NORMS, PASS, block, op, weighted_nodes
 from py_autodoc.blocks.reach import Backward, Budget
 from py_autodoc.blocks.shortcut import UPWARD, Candidate, candidates, same_value
 
@@ -29,8 +29,7 @@ def find_residuals(flow: Flow) -> list[Found]:
     return _Finder(flow).run()
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
+class _Match(NamedTuple):
     """One join and the way around it."""
 
     source: int
@@ -46,13 +45,14 @@ class _Finder:
         self.flow = flow
         self.budget = Budget(flow)
         self.live = live_constants(flow)
-        self.weighty: dict[int, bool] = {}
+        self.weighty = weighted_nodes(flow)
+        self.upward = frozenset(flow.of(UPWARD))
         self.sources: dict[int, int] = {}
         """Join found so far (no Concat) → its source."""
 
     def run(self) -> list[Found]:
         found: dict[int, Found] = {}
-        for number in self.flow.order:
+        for number in self.flow.of(JOINS):
             for join in joins(self.flow, number, self.live):
                 match = self._concat(join) if join.form == "concat" else self._match(join)
                 if match is None:
@@ -69,15 +69,14 @@ class _Finder:
     def _match(self, join: Join) -> _Match | None:
         """The nearest common source of the two operands, when it makes a residual."""
         flow, (a, b) = self.flow, join.operands
-        sides = {a: Backward(flow, [b], self.budget), b: Backward(flow, [a], self.budget)}
-        choice = [(c.weights, len(c.steps), place, side, c) for place, side in enumerate((a, b))
+        sides = (Backward(flow, (b,), self.budget), Backward(flow, (a,), self.budget))
+        choice = [(c.weights, len(c.steps), place, c) for place, side in enumerate((a, b))
                   for c in candidates(flow, side)]  # fmt: skip
-        for _, _, _, side, candidate in sorted(choice, key=lambda entry: entry[:3]):
-            search = sides[side]
+        choice.sort()  # no two of one side have as many steps
+        for _, _, place, candidate in choice:
             source = same_value(flow, candidate.tensor)
-            maker = flow.producer(candidate.tensor)
-            if search.reaches(source, flow.position[maker] if maker >= 0 else -1):
-                return self._judge(join, candidate, search, b if side == a else a)
+            if sides[place].reaches(source, self._place(candidate.tensor)):
+                return self._judge(join, candidate, sides[place], a if place else b)
         return None
 
     def _judge(self, join: Join, candidate: Candidate, search: Backward, long: int) -> _Match | None:
@@ -85,13 +84,12 @@ class _Finder:
         flow = self.flow
         source = same_value(flow, candidate.tensor)
         path = search.between(source)
-        weighted = sum(self._weights(n) for n in path) + (join.own if long == join.operands[0] else 0)
+        weighted = self._weights(path) + (join.own if long == join.operands[0] else 0)
         if weighted <= candidate.weights or len(flow.model.tensors[long].consumers) > 1:
             return None
         if join.own and long != join.operands[0]:
             return None
-        raised = any(op(flow, n) in UPWARD for n in path)
-        if raised and not any(op(flow, n) in UPWARD for n in candidate.steps):
+        if not self.upward.isdisjoint(path) and self.upward.isdisjoint(candidate.steps):
             # Down and up again: a merge of two resolutions, not a residual block.
             return None
         if not self._nested(path, source):
@@ -103,18 +101,16 @@ class _Finder:
 
         This tells a position embedding, or memory, that is added in every layer from a skip.
         """
-        inside = set(path)
-        for number in path:
-            begins = self.sources.get(number)
-            if begins is not None and begins not in source and self.flow.producer(begins) not in inside:
+        inside, sources, makers = set(path), self.sources, self.flow.makers
+        for number in sources.keys() & inside:
+            begins = sources[number]
+            if begins not in source and makers[begins] not in inside:
                 return False
         return True
 
-    def _weights(self, number: int) -> bool:
-        known = self.weighty.get(number)
-        if known is None:
-            known = self.weighty[number] = has_weights(self.flow, number)
-        return known
+    def _weights(self, path: list[int]) -> int:
+        """Operators with weights among these nodes."""
+        return len(self.weighty.intersection(path))
 
     def _concat(self, join: Join) -> _Match | None:
         """A tensor joined, along the channels, with what was computed from it."""
@@ -126,8 +122,8 @@ class _Finder:
         for tensor in order[1:]:
             if search.reaches([bases[tensor]], self._place(bases[tensor])):
                 path = search.between([bases[tensor]])
-                weighted = sum(self._weights(n) for n in path)
-                upward = any(op(flow, n) in UPWARD for n in path)
+                weighted = self._weights(path)
+                upward = not self.upward.isdisjoint(path)
                 if not weighted or upward or (join.sequence and not self._convolves(path)):
                     return None
                 return _Match(bases[tensor], (), 0, tuple(path), weighted, order[0])
@@ -137,7 +133,7 @@ class _Finder:
         return any(op(self.flow, n) in CONV for n in path)
 
     def _place(self, tensor: int) -> int:
-        maker = self.flow.producer(tensor)
+        maker = self.flow.makers[tensor]
         return self.flow.position[maker] if maker >= 0 else -1
 
     def _found(self, join: Join, match: _Match) -> Found:
@@ -192,17 +188,16 @@ class _Finder:
 
     def _normalized_first(self, match: _Match) -> bool:
         """The long path normalizes before its first weights, all of it."""
-        flow = self.flow
-        inside = set(match.path)
+        flow, nodes = self.flow, self.flow.model.nodes
         normed = set(same_value(flow, match.source)) - {match.source}
         raw = {match.source}
         for number in match.path:
-            node = flow.node(number)
-            reads_raw = any(t in raw for t in node.inputs)
-            if self._weights(number):
-                return not reads_raw and number in inside
+            node = nodes[number]
+            reads_raw = not raw.isdisjoint(node.inputs)
+            if number in self.weighty:
+                return not reads_raw
             made = [t for t in node.outputs if t >= 0]
-            if op(flow, number) in _NORMS or any(t in normed for t in node.inputs):
+            if flow.bare[number] in _NORMS or not normed.isdisjoint(node.inputs):
                 normed.update(made)
             elif reads_raw:
                 raw.update(made)

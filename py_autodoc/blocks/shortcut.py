@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from py_autodoc.blocks.activations import GATES, SIMPLE
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.ops import CONV, MOVES, NORMS, arg, is_linear, op, output
+from py_autodoc.blocks.ops import CONV, MOVES, NORMS, arg, is_linear, output
 
 UPWARD = frozenset({
     "Resize", "Upsample", "ConvTranspose", "QLinearConvTranspose", "DepthToSpace", "MaxUnpool", "Col2Im",
@@ -20,8 +20,7 @@ _MAX_STEPS = 12
 _SKIP = frozenset({"SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "SkipGroupNorm"})
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A tensor that may be the source, and what lies between it and the join."""
 
     tensor: int
@@ -40,8 +39,8 @@ def candidates(flow: Flow, tensor: int) -> Iterator[Candidate]:
     weights = 0
     for _ in range(_MAX_STEPS):
         yield Candidate(tensor, tuple(steps), weights)
-        number = flow.producer(tensor)
-        if number < 0 or flow.constant(tensor):
+        number = flow.makers[tensor]
+        if number < 0 or flow.constants[tensor]:
             return
         before, nodes, cost = _step(flow, number)
         weights += cost
@@ -53,7 +52,7 @@ def candidates(flow: Flow, tensor: int) -> Iterator[Candidate]:
 
 def _step(flow: Flow, number: int) -> tuple[int, list[int], int]:
     """(tensor before the node, nodes passed, weights among them); -1 where a shortcut ends."""
-    name, data = op(flow, number), flow.data(number)
+    name, data = flow.bare[number], flow.reads[number]
     if len(data) == 2 and name == "Mul":
         return _swish(flow, number, data)
     if len(data) != 1:
@@ -74,8 +73,8 @@ def _step(flow: Flow, number: int) -> tuple[int, list[int], int]:
 def _swish(flow: Flow, number: int, data: list[int]) -> tuple[int, list[int], int]:
     """x·sigmoid(x), the one activation of two operators that shortcuts have."""
     for inner, whole in (data, data[::-1]):
-        gate = flow.producer(inner)
-        if op(flow, gate) in GATES and arg(flow, gate, 0) == whole:
+        gate = flow.makers[inner]
+        if flow.bare[gate] in GATES and arg(flow, gate, 0) == whole:
             return whole, [number, gate], 0
     return -1, [], 0
 
@@ -93,7 +92,7 @@ def _crops(flow: Flow, number: int) -> bool:
 
 def same_value(flow: Flow, tensor: int) -> tuple[int, ...]:
     """Tensors that stand for the same stream: a fused skip-and-normalize gives its sum and its norm."""
-    number = flow.producer(tensor)
-    if op(flow, number) in _SKIP:
+    number = flow.makers[tensor]
+    if flow.bare[number] in _SKIP:
         return tuple(t for t in flow.node(number).outputs if t >= 0)
     return (tensor,)

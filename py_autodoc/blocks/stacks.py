@@ -20,15 +20,16 @@ def upstream(flow: Flow, layers: Sequence[Attention]) -> list[int]:
     bits = {layer.anchor: 1 << i for i, layer in enumerate(layers)}
     behind: dict[int, int] = {}
     at_anchor: dict[int, int] = {}
+    nodes = flow.model.nodes
     for number in flow.order:
-        node = flow.node(number)
+        node = nodes[number]
         mask = 0
         for tensor in node.inputs:
-            mask |= behind.get(tensor, 0)
-        own = bits.get(number, 0)
-        if own:
+            if tensor in behind:
+                mask |= behind[tensor]
+        if number in bits:
             at_anchor[number] = mask
-            mask |= own
+            mask |= bits[number]
         if mask:
             for tensor in node.outputs:
                 if tensor >= 0:

@@ -14,7 +14,7 @@ _STEPS = 24
 
 def selective_scans(flow: Flow) -> int:
     """Softplus nodes whose output is multiplied by a constant and then goes into an exponential."""
-    return sum(flow.op(number) == "Softplus" and _decays(flow, number) for number in flow.order)
+    return sum(flow.op(n) == "Softplus" and _decays(flow, n) for n in flow.of(("Softplus",)))
 
 
 def _decays(flow: Flow, softplus: int) -> bool:

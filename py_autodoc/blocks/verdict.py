@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from py_autodoc.blocks import outputs
-from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.flow import Flow, Flows
 from py_autodoc.blocks.inventory import CONV, DENSE, RECURRENT, Inventory, take
 from py_autodoc.blocks.model import Attention, Found, Repeat, Verdict
 from py_autodoc.blocks.state_space import depthwise_sequences, selective_scans
@@ -28,15 +28,16 @@ def verdict(
     found: Iterable[Found],
     attention: Sequence[Attention],
     repeats: Sequence[Repeat],
+    flows: Flows | None = None,
 ) -> Verdict:
-    """The family of a network. ``unknown`` when nothing speaks clearly for one.
+    """The family of a network, ``unknown`` when nothing speaks for one. ``flows``: those of the model.
 
     Shares are those of layers with stored weights in the multiply-accumulates of all such layers.
     """
-    flows = [flow for graph in model.graphs if (flow := Flow(model, types, graph.id)).order]
-    if not flows:
+    graphs = [flow for flow in (flows or Flows(model, types)).all() if flow.order]
+    if not graphs:
         return Verdict("unknown", 0.0, ("the graph has no operators",))
-    return _Case(model, flows, tuple(found), attention, repeats).decide()
+    return _Case(model, graphs, tuple(found), attention, repeats).decide()
 
 
 class _Case:

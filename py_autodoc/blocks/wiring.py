@@ -26,6 +26,8 @@ _FLOATS = frozenset({1, 10, 11, 14, 15, 16, *range(17, 21), 23, 24})
 """TensorProto.DataType of the float and complex types."""
 _OMITTED, _DATA = -1, -2
 """What an input is in a label when it is no constant."""
+_PLAIN = frozenset({int, float, str, bytes})
+"""Types of attributes that stand for themselves."""
 _BY_VALUE = frozenset({"Resize", "Upsample", "Range", "OneHot"})
 """Operators whose float inputs of several elements say what to do: they are no weights."""
 
@@ -81,6 +83,9 @@ class Wirings:
         self.weighted: set[int] = set()
         self.layers: set[int] = set()
         self.graphs: list[Wiring] = []
+        self.made = [-1 if t.kind == TensorKind.CONSTANT else t.producer for t in model.tensors]
+        """Tensor → the node that makes it; -1 for constants, for what nothing makes and for -1."""
+        self.made.append(-1)
         for graph in reversed(model.graphs):
             self.graphs.append(self._wire(graph.id))
         self.graphs.reverse()
@@ -90,7 +95,7 @@ class Wirings:
 
     def _wire(self, graph: int) -> Wiring:
         """Codes, labels and order of one graph; what it reads from outside is kept for its parent."""
-        order, sources = self._order(graph)
+        order = self._order(graph)
         nodes, tensors = self.model.nodes, self.model.tensors
         stride = max((len(nodes[number].outputs) for number in order), default=0) + 1
         code = {
@@ -104,8 +109,8 @@ class Wirings:
         for number in order:
             node = nodes[number]
             label, row = self._label(node, code)
-            for tensor in sources[number][len(row) :]:  # what its bodies read
-                row.append(code.get(tensor, -2 - tensor))
+            for _, body in node.subgraphs:  # what its bodies read
+                row.extend([code.get(tensor, -2 - tensor) for tensor in self.captured[body]])
             for at in row if graph else ():
                 about = tensors[-2 - at] if at < NOTHING else None
                 if about is not None and about.graph != graph and about.kind not in _CONSTANT:
@@ -120,50 +125,49 @@ class Wirings:
             self.body[graph] = self._id(("body", signature(wiring, range(len(order))), results))
         return wiring
 
-    def _order(self, graph: int) -> tuple[list[int], dict[int, Sequence[int]]]:
-        """Nodes in canonical order and what each reads, captured tensors included."""
-        nodes, tensors = self.model.nodes, self.model.tensors
+    def _order(self, graph: int) -> list[int]:
+        """Nodes in canonical order: before each the nodes that it and its bodies read, slot by slot."""
+        nodes, made = self.model.nodes, self.made
         order: list[int] = []
-        sources: dict[int, Sequence[int]] = {}
+        # Nodes of other graphs are passed over as if they had been seen.
+        seen = {-1}
+        if len(self.model.graphs) > 1:
+            seen.update(node.id for node in nodes if node.graph != graph)
         for result in self.model.graphs[graph].outputs:
-            stack = [iter((result,))]
-            path: list[int] = []
+            path = [-1]
+            stack = [iter((made[result],))]
             while stack:
-                for tensor in stack[-1]:
-                    maker = tensors[tensor].producer if tensor >= 0 else -1
-                    if maker < 0 or maker in sources or nodes[maker].graph != graph:
+                for maker in stack[-1]:
+                    if maker in seen:
                         continue
-                    if tensors[tensor].kind == TensorKind.CONSTANT:
-                        continue
-                    sources[maker] = read = self._reads(nodes[maker])
-                    stack.append(iter(read))
-                    path.append(maker)
-                    break
+                    seen.add(maker)
+                    node = nodes[maker]
+                    reads = [before for t in node.inputs if (before := made[t]) not in seen]
+                    for _, body in node.subgraphs:
+                        reads += [made[t] for t in self.captured[body]]
+                    if reads:
+                        stack.append(iter(reads))
+                        path.append(maker)
+                        break
+                    order.append(maker)
                 else:
                     stack.pop()
-                    if path:
-                        order.append(path.pop())
-        return order, sources
-
-    def _reads(self, node: Node) -> tuple[int, ...]:
-        if not node.subgraphs:
-            return node.inputs
-        return node.inputs + tuple(t for _, body in node.subgraphs for t in self.captured[body])
+                    order.append(path.pop())
+            order.pop()  # the -1 that the outputs stand for
+        return order
 
     # Labels
 
     def _label(self, node: Node, code: Mapping[int, int]) -> tuple[int, list[int]]:
         """The label of a node, and the codes of its inputs."""
         key = (node.domain, node.op_type)
-        places = self.places.get(key)
-        if places is None:
-            places = self.places[key] = (*LEARNED.get(key, ()), *QUANTIZED.get(key, ()))
-        kinds: list[int] = []
         row: list[int] = []
+        kinds: list[int] = []
         weights: list[int] = []
+        places = None
         for slot, tensor in enumerate(node.inputs):
-            known = code.get(tensor)
-            if known is not None:  # made here, or omitted
+            if tensor in code:  # made here, or omitted
+                known = code[tensor]
                 kinds.append(_OMITTED if known == NOTHING else _DATA)
                 row.append(known)
                 continue
@@ -172,6 +176,8 @@ class Wirings:
                 kinds.append(_DATA)
                 row.append(-2 - tensor)
                 continue
+            if places is None:
+                places = self._places(key)
             value = -1
             if about.quantized_scale:
                 value = self._shaped(tensor)
@@ -190,6 +196,13 @@ class Wirings:
             if any(len(self.types.shapes[tensor] or ()) > 1 for tensor in weights if tensor >= 0):
                 self.layers.add(label)
         return label, row
+
+    def _places(self, key: tuple[str, str]) -> tuple[int, ...]:
+        """Inputs of an operator that are weights whatever they hold."""
+        places = self.places.get(key)
+        if places is None:
+            places = self.places[key] = (*LEARNED.get(key, ()), *QUANTIZED.get(key, ()))
+        return places
 
     def _shaped(self, tensor: int) -> int:
         """A number that stands for the element type and the shape of a constant."""
@@ -229,7 +242,11 @@ def _attributes(node: Node) -> Hashable:
         return None
     bodies = [name for name, _ in node.subgraphs]
     return frozenset(
-        [(name, _frozen(value)) for name, value in node.attributes.items() if name not in bodies]
+        [
+            (name, value if type(value) in _PLAIN else _frozen(value))
+            for name, value in node.attributes.items()
+            if name not in bodies
+        ]
     )
 
 
@@ -237,7 +254,8 @@ def _frozen(value: Any) -> Hashable:
     if isinstance(value, (int, float, str, bytes)):
         return value
     if isinstance(value, (list, tuple)):
-        return tuple(_frozen(item) for item in value)
+        plain = _PLAIN.issuperset(map(type, value))
+        return tuple(value) if plain else tuple(_frozen(item) for item in value)
     if isinstance(value, ConstTensor):
         content = None if value.values is None else value.values
         if content is not None:
@@ -259,15 +277,15 @@ def signature(wiring: Wiring, part: Sequence[int]) -> tuple[int, ...]:
     for node in part:
         found.append(label[node])
         for code in ins[node]:
-            if code == NOTHING:
+            if code >= 0:
+                maker = code // stride
+                if maker in place:  # its place there, the output as it is
+                    found.append(code + (place[maker] - maker) * stride)
+                    continue
+            elif code == NOTHING:
                 found.append(NOTHING)
                 continue
-            maker, output = divmod(code, stride)
-            inner = place.get(maker) if code >= 0 else None
-            if inner is None:
-                found.append(-2 - outside.setdefault(code, len(outside)))
-            else:
-                found.append(inner * stride + output)
+            found.append(-2 - outside.setdefault(code, len(outside)))
     return tuple(found)
 
 

@@ -59,19 +59,17 @@ def weighted(ctx: Context) -> list[int]:
 
 def _weighted(ctx: Context) -> list[int]:
     flow = ctx.flow
-    found = []
-    for number in flow.order:
-        node = flow.node(number)
-        if carries_macs(node.domain, node.op_type) and flow.data(number) and has_weight(ctx, node):
-            found.append(number)
-    return found
+    likely = [number for number in ctx.nodes_of(lambda kind: carries_macs(*kind)) if flow.reads[number]]
+    found = [n for n in likely if n in flow.position and has_weight(ctx, flow.node(n))]
+    return sorted(found, key=flow.position.__getitem__)
 
 
 def has_weight(ctx: Context, node: Node) -> bool:
     """True when one of the first inputs is a trained tensor of two dimensions or more."""
+    flow = ctx.flow
     for tensor in node.inputs[:9]:
-        if tensor >= 0 and ctx.flow.constant(tensor):
-            shape = ctx.flow.shape(tensor)
+        if flow.constants[tensor]:
+            shape = flow.shapes[tensor]
             if shape is not None and len(shape) >= 2 and weight(ctx, tensor) is not None:
                 return True
     return False

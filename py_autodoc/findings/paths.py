@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from py_autodoc.findings.layers import weighted
-from py_autodoc.findings.registry import Context
+from py_autodoc.findings.registry import Context, Number
 from py_autodoc.graph.model import TensorKind
 
 _NO_DATA = frozenset({"Shape", "Size"})
@@ -23,13 +23,41 @@ class Depth:
     """The layers of the shortest path, in order."""
 
 
-def depth(ctx: Context) -> Depth | None:
+def depth(ctx: Context, least: Number = 0) -> Depth | None:
     """Depth of the main graph; None when no path leads from an input to an output.
 
-    The output with the longest shortest path decides. Linear in the size of the graph.
+    The output with the longest shortest path decides; None also when that path has fewer than ``least``
+    layers, which is told at less cost. Linear in the size of the graph.
     """
-    flow = ctx.flow
     counted = {number for number in weighted(ctx) if not is_depthwise(ctx, number)}
+    if least and (len(counted) < least or _shortest(ctx, counted) < least):
+        return None
+    return _depth(ctx, counted)
+
+
+def _shortest(ctx: Context, counted: set[int]) -> int:
+    """Layers on the shortest path to the output that is furthest away; -1 without one."""
+    flow, nodes = ctx.flow, ctx.model.nodes
+    reads, names = flow.reads, flow.names
+    far = {t: 0 for t in ctx.model.graphs[0].inputs if ctx.model.tensors[t].kind == TensorKind.INPUT}
+    for number in flow.order:
+        near = -1
+        for tensor in reads[number]:
+            at = far.get(tensor, -1)
+            if at >= 0 and (near < 0 or at < near):
+                near = at
+        if near < 0 or names[number] in _NO_DATA:
+            continue
+        if number in counted:
+            near += 1
+        for tensor in nodes[number].outputs:
+            if tensor >= 0 and tensor not in far:
+                far[tensor] = near
+    return max((far.get(t, -1) for t in ctx.model.graphs[0].outputs), default=-1)
+
+
+def _depth(ctx: Context, counted: set[int]) -> Depth | None:
+    flow = ctx.flow
     shortest: dict[int, int] = {}
     longest: dict[int, int] = {}
     came: dict[int, tuple[int, int]] = {}

@@ -21,32 +21,24 @@ def needed(model: Model) -> set[int]:
 
     Nodes outside ai.onnx and ai.onnx.ml, and what they read, count as needed: they may have effects.
     """
-    stack = list(model.graphs[0].outputs)
+    nodes, graphs = model.nodes, model.graphs
+    makers = [tensor.producer for tensor in model.tensors]
+    makers.append(-1)  # of an omitted input
+    stack = [makers[t] for t in graphs[0].outputs]
+    stack += [node.id for node in nodes if node.domain and node.domain != "ai.onnx.ml"]
     alive: set[int] = set()
-    for node in model.nodes:
-        if node.domain not in ("", "ai.onnx.ml"):
-            _keep(model, node.id, alive, stack)
-    seen = set(stack)
     while stack:
-        number = model.tensors[stack.pop()].producer
-        if number < 0 or number in alive:
-            continue
-        more: list[int] = []
-        _keep(model, number, alive, more)
-        stack.extend(t for t in more if t not in seen)
-        seen.update(more)
+        number = stack.pop()
+        while number >= 0 and number not in alive:  # the node, then those whose body it lies in
+            alive.add(number)
+            node = nodes[number]
+            for tensor in node.inputs:
+                if makers[tensor] >= 0:
+                    stack.append(makers[tensor])
+            for _, body in node.subgraphs:
+                stack.extend(makers[tensor] for tensor in graphs[body].outputs)
+            number = graphs[node.graph].parent_node
     return alive
-
-
-def _keep(model: Model, number: int, alive: set[int], stack: list[int]) -> None:
-    """Mark a node and what it reads, its bodies' results included, and the nodes it lies in."""
-    while number >= 0 and number not in alive:
-        alive.add(number)
-        node = model.nodes[number]
-        stack.extend(t for t in node.inputs if t >= 0)
-        for _, body in node.subgraphs:
-            stack.extend(t for t in model.graphs[body].outputs if t >= 0)
-        number = model.graphs[node.graph].parent_node
 
 
 def varying(model: Model) -> set[int]:
@@ -59,12 +51,14 @@ def varying(model: Model) -> set[int]:
     for number in main.nodes:
         node = model.nodes[number]
         if (
-            node.subgraphs
+            not found.isdisjoint(node.inputs)
+            or node.subgraphs
             or node.domain
             or node.op_type in RANDOM
-            or any(t in found or (t >= 0 and _undefined(model, t)) for t in node.inputs)
+            or any(t >= 0 and _undefined(model, t) for t in node.inputs)
         ):
-            found.update(t for t in node.outputs if t >= 0)
+            found.update(node.outputs)
+            found.discard(-1)
     return found
 
 

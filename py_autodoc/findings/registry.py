@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
-from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.flow import Flow, Flows
 from py_autodoc.blocks.model import Structure
 from py_autodoc.costs.engine import NodeCost, Totals
 from py_autodoc.costs.memory import PeakMemory
@@ -64,13 +64,27 @@ class Context:
     diagnostics: tuple[Diagnostic, ...] = ()
     weights: tuple[TensorFacts, ...] | None = None
     """None unless weights were read."""
+    flows: Flows | None = None
+    """The flows of the model where other stages have read them, too."""
     shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """What one rule worked out and others use too; see ``findings/layers.py``."""
 
     @cached_property
     def flow(self) -> Flow:
         """The main graph."""
-        return Flow(self.model, self.types)
+        return (self.flows or Flows(self.model, self.types)).of(0)
+
+    @cached_property
+    def kinds(self) -> dict[tuple[str, str], list[int]]:
+        """(domain, operator) → its nodes in all graphs, Constant nodes too, by id."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for node in self.model.nodes:
+            found.setdefault((node.domain, node.op_type), []).append(node.id)
+        return found
+
+    def nodes_of(self, chosen: Callable[[tuple[str, str]], bool]) -> list[int]:
+        """The nodes of all graphs whose (domain, operator) is chosen, by id."""
+        return sorted(n for kind, numbers in self.kinds.items() if chosen(kind) for n in numbers)
 
 
 Check = Callable[[Context], Iterable[Finding]]
@@ -113,7 +127,13 @@ def rule(id: str, title: str, severities: Sequence[str], **thresholds: Number) -
 
 def rules() -> Mapping[str, Rule]:
     """Every rule by id, in the order of ids. Imports ``findings/rules`` the first time."""
+    _import_rules()
+    return dict(sorted(_RULES.items()))
+
+
+@cache
+def _import_rules() -> None:
+    """Import every rule's module; listing the folder each time would cost more than most rules."""
     package = import_module("py_autodoc.findings.rules")
     for entry in iter_modules(package.__path__):
         import_module(f"{package.__name__}.{entry.name}")
-    return dict(sorted(_RULES.items()))

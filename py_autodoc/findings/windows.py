@@ -8,6 +8,8 @@ from typing import Any
 from py_autodoc.findings.registry import Context
 
 _POOLS = frozenset({"MaxPool", "AveragePool", "LpPool"})
+WINDOWS = _POOLS | {"Conv"}
+"""Operators that ``window`` knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ def _ints(values: Any) -> tuple[int, ...] | None:
     """Whole numbers of 0 or more, else None."""
     if not isinstance(values, (list, tuple)):
         return None
-    if not all(isinstance(v, int) and not isinstance(v, bool) and v >= 0 for v in values):
-        return None
+    for value in values:
+        if type(value) is not int or value < 0:
+            return None
     return tuple(values)

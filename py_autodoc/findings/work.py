@@ -17,7 +17,7 @@ class Work:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
-        self.nodes = [node.id for node in ctx.model.nodes if carries_macs(node.domain, node.op_type)]
+        self.nodes = ctx.nodes_of(lambda kind: carries_macs(*kind))
         totals = ctx.totals
         known = totals.mac_nodes_known == totals.mac_nodes_total and bool(totals.macs)
         self.basis = "macs" if known else "params"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from py_autodoc.blocks.analyse import structure
+from py_autodoc.blocks.flow import Flows
 from py_autodoc.blocks.kv_sizes import attention_sizes, decoder_confidence, longest_context
 from py_autodoc.blocks.model import Structure
 from py_autodoc.costs.breakdown import Breakdown, breakdown
@@ -147,15 +148,16 @@ class _Run:
         )
         symbolic = self._guard("expressions", lambda: self._symbolic(loaded, model, dims), lambda: None)
         self._enter("structure")
-        found = self._guard("structure", lambda: self._structure(loaded, model, types, given), Structure)
-        cache = self._guard("KV cache", lambda: _kv_cache(model, types, found), lambda: None)
+        flows = self._guard("masks", lambda: _flows(loaded, model, types, given), lambda: Flows(model, types))
+        found = self._guard("structure", lambda: structure(model, flows.types, flows), Structure)
+        cache = self._guard("KV cache", lambda: _kv_cache(flows, types, found), lambda: None)
         self._enter("findings")
         weights, unread = self._weights(loaded, model, given)
         chosen = settings() if self.options.thresholds is None else self.options.thresholds
         context = Context(
             model, types, sizes, table.nodes, sums, params, peak, found, chosen.thresholds,
             diagnostics=(*model.diagnostics, *types.diagnostics, *table.diagnostics),
-            weights=weights,
+            weights=weights, flows=flows,
         )  # fmt: skip
         risks, notes = findings(context, chosen)
         self.progress(PHASES[-1], len(PHASES), len(PHASES))
@@ -184,12 +186,6 @@ class _Run:
                 *self.failures,
             ),
         )
-
-    def _structure(self, loaded: Loaded, model: Model, types: TypeTable, given: str | bytes) -> Structure:
-        """What the graph is made of. Stored masks are looked at: they tell encoders from decoders."""
-        masks = mask_tables(loaded, model, given)
-        known = replace(types, values={**types.values, **masks}) if masks else types
-        return structure(model, known)
 
     def _weights(
         self, loaded: Loaded, model: Model, given: str | bytes
@@ -246,9 +242,16 @@ class _Run:
             return fallback()
 
 
-def _kv_cache(model: Model, types: TypeTable, found: Structure) -> KVCache:
+def _flows(loaded: Loaded, model: Model, types: TypeTable, given: str | bytes) -> Flows:
+    """The graphs as recognisers read them. Stored masks are looked at: they tell encoders from decoders."""
+    masks = mask_tables(loaded, model, given)
+    return Flows(model, replace(types, values={**types.values, **masks}) if masks else types)
+
+
+def _kv_cache(flows: Flows, types: TypeTable, found: Structure) -> KVCache:
+    model = flows.model
     sizes = attention_sizes(model, types, found.attention)
-    context = longest_context(model, types, found.attention)
+    context = longest_context(flows.of(0), found.attention)
     return kv_cache(model, types, sizes, context, decoder_confidence(found))
 
 

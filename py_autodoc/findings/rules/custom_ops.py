@@ -54,11 +54,12 @@ MAX_NAMES = 20
 def check(ctx: Context) -> Iterator[Finding]:
     """One finding a domain."""
     found: dict[str, list[int]] = {}
-    for node in ctx.model.nodes:
-        if node.domain in _STANDARD or (not node.domain and rule_for("", node.op_type) is not None):
+    for (domain, op), numbers in ctx.kinds.items():
+        if domain in _STANDARD or (not domain and rule_for("", op) is not None):
             continue
-        found.setdefault(node.domain, []).append(node.id)
-    for domain, nodes in found.items():
+        found.setdefault(domain, []).extend(numbers)
+    for domain, nodes in sorted(found.items(), key=lambda item: min(item[1])):
+        nodes.sort()
         severity, where = _place(ctx, domain)
         if not severity:
             continue

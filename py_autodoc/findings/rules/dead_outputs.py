@@ -59,7 +59,8 @@ def _dead(ctx: Context) -> Iterator[Finding]:
     if not model.graphs[0].outputs:  # a damaged file: nothing is needed, everything would be dead
         return
     alive = needed(model)
-    dead = [node.id for node in model.nodes if node.id not in alive and not is_constant_node(model, node.id)]
+    idle = [number for number in range(len(model.nodes)) if number not in alive]
+    dead = [number for number in idle if not is_constant_node(model, number)]
     if not dead:
         return
     entries = [ctx.costs[number] for number in dead]

@@ -45,7 +45,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     limits = ctx.thresholds["deep-chain"]
     if ctx.params.total < limits["min_params"]:
         return
-    found = depth(ctx)
+    found = depth(ctx, limits["min_layers"])
     if found is None or found.shortest < limits["min_layers"]:
         return
     severe = "high" if found.shortest >= limits["high_layers"] else "low"

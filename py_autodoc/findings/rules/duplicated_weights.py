@@ -89,11 +89,11 @@ def _contents(ctx: Context) -> Iterator[tuple[Tensor, object]]:
                 yield tensors[fact.tensor], fact.digest
         return
     for number, value in ctx.model.constants.items():
-        tensor = tensors[number]
-        if tensor.kind in _CONSTANT and isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
-            flat = value.reshape(-1)
-            if flat.size > 1 and np.any(flat != flat[0]):
-                yield tensor, value.tobytes()
+        if not isinstance(value, np.ndarray) or value.size < 2 or value.dtype.kind not in "fiu":
+            continue
+        flat = value.reshape(-1)
+        if tensors[number].kind in _CONSTANT and (flat != flat[0]).any():
+            yield tensors[number], value.tobytes()
 
 
 def _place(tensor: Tensor) -> tuple[object, ...]:

@@ -136,8 +136,8 @@ def _by_value(ctx: Context) -> Iterator[Finding]:
     flow = ctx.flow
     found = [
         number
-        for number in flow.order
-        if flow.node(number).op_type in _BY_VALUE and not flow.node(number).domain and flow.data(number)
+        for number in flow.of(_BY_VALUE)
+        if not flow.node(number).domain and flow.data(number)
         and not _about_shape(ctx, number)
     ]  # fmt: skip
     if not found:

@@ -57,7 +57,7 @@ _INT, _PARTLY, _FLOAT = "int", "partly", "float"
 def check(ctx: Context) -> Iterator[Finding]:
     """At most one finding."""
     limits, flow = ctx.thresholds["float-islands"], ctx.flow
-    if not any((node.domain, node.op_type) in PLACES for node in ctx.model.nodes):
+    if not any(kind in PLACES for kind in ctx.kinds):
         return
     dynamic = any(flow.node(number).op_type in _DYNAMIC for number in flow.order)
     states = {

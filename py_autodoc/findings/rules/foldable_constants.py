@@ -87,11 +87,13 @@ def check(ctx: Context) -> Iterator[Finding]:
 
 def _foldable(ctx: Context, kept: set[int]) -> list[int]:
     """Nodes that compute on constants alone, in order; constants in ``kept`` are not to be touched."""
-    model = ctx.model
+    model, reads = ctx.model, ctx.flow.reads
     made: set[int] = set()
     nodes = []
     for graph in model.graphs:
         for number in graph.nodes:
+            if not graph.id and reads[number]:
+                continue  # it reads data
             node = model.nodes[number]
             if kept.isdisjoint(node.inputs) and _folds(ctx, node, made):
                 made.update(t for t in node.outputs if t >= 0)

@@ -45,7 +45,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     limits = ctx.thresholds["large-embedding"]
     weights = ctx.params.weight_bytes or 0
     readers: dict[int, list[int]] = {}
-    for number in ctx.flow.order:
+    for number in ctx.flow.of({op for _, op in _LOOKUPS}):
         node = ctx.flow.node(number)
         if (node.domain, node.op_type) in _LOOKUPS and len(node.inputs) > 1 and ctx.flow.data(number):
             table = weight(ctx, node.inputs[0])

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from py_autodoc.costs.registry import carries_macs
-from py_autodoc.findings.layers import has_weight, plural
+from py_autodoc.findings.layers import has_weight, plural, weighted
 from py_autodoc.findings.registry import Context, Finding, Number, rule
 from py_autodoc.units import share, size
 
@@ -54,18 +54,22 @@ def check(ctx: Context) -> Iterator[Finding]:
     whole = slow_bytes = slow_flops = moved_bytes = 0
     slow: list[tuple[int, int]] = []
     moved: list[tuple[int, int]] = []
+    constants, firsts, layers = ctx.flow.constants, ctx.flow.firsts, set(weighted(ctx))
     for node, entry in zip(ctx.model.nodes, ctx.costs, strict=True):
         cost = entry.cost
         if cost is None or not entry.counted or cost.read_bytes is None or cost.write_bytes is None:
             continue
-        if all(t < 0 or ctx.flow.constant(t) for t in node.outputs):
+        first = firsts[node.id]
+        if (first < 0 or constants[first]) and all(t < 0 or constants[t] for t in node.outputs):
             continue  # computed once, before the first inference
         traffic = (cost.read_bytes + cost.write_bytes) * entry.times
         whole += traffic
         if not cost.flops and traffic:
             moved_bytes += traffic
             moved.append((traffic, node.id))
-        elif carries_macs(node.domain, node.op_type) and has_weight(ctx, node):
+        elif node.id in layers or (
+            node.graph and carries_macs(node.domain, node.op_type) and has_weight(ctx, node)
+        ):
             flops = cost.flops * entry.times
             if flops < limits["min_intensity"] * traffic:
                 slow_bytes += traffic

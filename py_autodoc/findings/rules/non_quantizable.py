@@ -52,7 +52,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     limits, model = ctx.thresholds["non-quantizable"], ctx.model
     if ctx.params.total < limits["min_params"]:
         return
-    if any((node.domain, node.op_type) in _QUANTIZED for node in model.nodes):
+    if not _QUANTIZED.isdisjoint(ctx.kinds):
         return
     work = Work(ctx)
     left = []

@@ -34,6 +34,7 @@ from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.graph.model import Node
 from py_autodoc.units import size
 
+_SECONDS = frozenset({"Transpose", "Cast", "Reshape"})
 _VIEWS = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten"})
 _F32, _U8, _I8, _U16, _I16, _I32, _I64, _BOOL, _F16, _F64, _U32, _U64, _BF16 = (
     1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16,
@@ -70,7 +71,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     """One finding a kind."""
     limits = ctx.thresholds["redundant-pairs"]
     pairs: dict[str, list[tuple[int, int]]] = {kind: [] for kind in _TEXT}
-    for second in ctx.flow.order:
+    for second in ctx.flow.of(_SECONDS):
         node = ctx.flow.node(second)
         if node.domain or not node.inputs or not ctx.flow.data(second):
             continue

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from py_autodoc.findings.layers import label, plural
 from py_autodoc.findings.registry import Context, Finding, Number, rule
-from py_autodoc.findings.windows import Window, window
+from py_autodoc.findings.windows import WINDOWS, Window, window
 from py_autodoc.graph.model import Shape
 
 _JOINS = frozenset({"Add", "Sum", "Concat", "Mul", "Sub"})
@@ -58,9 +58,10 @@ def check(ctx: Context) -> Iterator[Finding]:
     limits = ctx.thresholds["resolution-mismatch"]
     if ctx.params.total < limits["min_params"]:
         return
-    for number in ctx.flow.order:
+    # Without an operator that makes a map larger, no join has a side that was.
+    for number in ctx.flow.of(_JOINS) if ctx.flow.of(_UP) else ():
         node = ctx.flow.node(number)
-        if not node.domain and node.op_type in _JOINS and len(ctx.flow.data(number)) > 1:
+        if not node.domain and len(ctx.flow.data(number)) > 1:
             for tensor in ctx.flow.data(number):
                 finding = _operand(ctx, number, tensor, limits["major_share"])
                 if finding is not None:
@@ -137,7 +138,10 @@ def _uneven(ctx: Context, join: int, up: int) -> Finding | None:
 def _unread(ctx: Context, least: Number, axis: Number) -> Iterator[Finding]:
     """Windows that never read the end of an axis."""
     found: list[tuple[float, Window]] = []
-    for number in ctx.flow.order:
+    for number in ctx.flow.of(WINDOWS):
+        strides = ctx.flow.node(number).attributes.get("strides")
+        if strides is None or (isinstance(strides, list) and all(step == 1 for step in strides)):
+            continue  # every position begins a window
         about = window(ctx, number)
         if about is None:
             continue

@@ -47,8 +47,10 @@ def check(ctx: Context) -> Iterator[Finding]:
     unused = [
         tensor
         for tensor in model.tensors
-        if tensor.kind == TensorKind.INITIALIZER and not tensor.consumers and tensor.id not in returned
+        if not tensor.consumers and tensor.kind == TensorKind.INITIALIZER and tensor.id not in returned
     ]
+    if not unused:
+        return
     # Two tensors may share one stretch of an external file: nothing is lost while one of them is used.
     used = {_region(tensor) for tensor in model.tensors if tensor.consumers} - {None}
     sized = [(ctx.sizes.bytes[t.id] or 0, t) for t in unused if _region(t) not in used]

@@ -32,6 +32,7 @@ _PERIODIC = frozenset({"Sin", "Cos"})
 _USUAL = frozenset(
     {"Relu", "LeakyRelu", "PRelu", "Clip", "Gelu", "HardSwish", "HardSigmoid", "Sigmoid", "Swish", "Tanh"}
 )
+_LOOKED_AT = _UNUSUAL | _PERIODIC | _USUAL
 
 
 @rule(
@@ -51,7 +52,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     layers = set(weighted(ctx))
     found: dict[int, str] = {}
     usual = 0
-    for number in flow.order:
+    for number in flow.of(_LOOKED_AT):
         node = flow.node(number)
         if node.domain or not flow.data(number):
             continue

@@ -36,6 +36,7 @@ from py_autodoc.units import count, share
 
 _DOUBLE = frozenset({11, 15})
 _INT64 = frozenset({7, 13})
+_WIDE = _DOUBLE | _INT64
 _ADVICE = "Cast constants and inputs to 32 bits before the export."
 
 
@@ -54,11 +55,10 @@ def check(ctx: Context) -> Iterator[Finding]:
     heavy: list[int] = []
     double: list[int] = []
     integer: list[int] = []
+    dtypes = ctx.types.dtypes
     for node in ctx.model.nodes:
-        if node.domain == "ai.onnx.ml" or not node.inputs or node.inputs[0] < 0:
-            continue
-        dtype = ctx.types.dtypes[node.inputs[0]]
-        if dtype not in _DOUBLE and dtype not in _INT64:
+        dtype = dtypes[node.inputs[0]] if node.inputs and node.inputs[0] >= 0 else 0
+        if dtype not in _WIDE or node.domain == "ai.onnx.ml":
             continue
         if carries_macs(node.domain, node.op_type):
             (heavy if dtype in _DOUBLE else integer).append(node.id)
@@ -73,10 +73,12 @@ def check(ctx: Context) -> Iterator[Finding]:
 
 def _heavy(ctx: Context, nodes: list[int]) -> Iterator[Finding]:
     """float64 layers, weighed by their parameters while MACs are unknown."""
+    if not nodes:
+        return
     limits, work = ctx.thresholds["wide-arithmetic"], Work(ctx)
     part, own = work.share(nodes), work.of(nodes)
     floor = limits["min_macs"] if work.basis == "macs" else limits["min_params"]
-    if not nodes or own < floor or part < limits["min_flops_share"]:
+    if own < floor or part < limits["min_flops_share"]:
         return
     verb = "multiplies and accumulates" if len(nodes) == 1 else "multiply and accumulate"
     yield Finding(
