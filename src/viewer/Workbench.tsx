@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { CompareBar } from './compare/CompareBar';
 import { useSession, useTrans, useView } from './context';
 import { Drawer } from './drawer/Drawer';
 import { GraphPane } from './GraphPane';
@@ -25,6 +26,7 @@ export function Workbench(props: { theme: string }): JSX.Element {
   return (
     <div className="oad-Workbench">
       <TopBar />
+      <CompareBar />
       <KpiStrip />
       {load.status === 'loading' && <Working progress={load.progress} />}
       {load.status === 'failed' && <FailureBanner problem={load.problem} />}

@@ -3,6 +3,8 @@
 import type { ILayoutEngine } from '../core/layout/engine';
 import type { FlowDirection } from '../core/types';
 import type { IReportProvider } from '../providers/provider';
+import type { ILinkCallbacks } from './compare/link';
+import type { ILinkOptions } from './compare/types';
 import type { IUserValues, OverlayId } from './overlays';
 import type { ITranslate } from './translate';
 
@@ -71,6 +73,21 @@ export interface IViewerHandle {
   reload(): void;
   /** Asks the provider whether the file changed and shows the banner if so. */
   checkFile(): void;
+  /**
+   * Links this view with another one: selection, open blocks, colours and dimensions follow. Null when
+   * it is the same view. End the link before a third one is made with either.
+   */
+  link(
+    other: IViewerHandle,
+    options?: Partial<ILinkOptions>,
+    callbacks?: ILinkCallbacks
+  ): IViewerLink | null;
+}
+
+/** Two linked views. */
+export interface IViewerLink {
+  readonly options: ILinkOptions;
+  end(): void;
 }
 
 export interface IViewerProps {

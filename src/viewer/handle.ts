@@ -2,10 +2,14 @@
 
 import { ACTIONS, actionById, isEnabled, runAction } from './actions';
 import type { IViewerHandle } from './api';
+import { CompareLink } from './compare/link';
 import { nodesOf, selectNodes, showUserValues } from './session/host';
 import type { Session } from './session/session';
 import { readSnapshot } from './state/snapshot';
 import type { ITranslate } from './translate';
+
+/** Sessions by their handles: a link is between the two, hosts know only these. */
+const sessions = new WeakMap<IViewerHandle, Session>();
 
 export function createHandle(
   session: Session,
@@ -16,7 +20,7 @@ export function createHandle(
     session,
     root: root()
   });
-  return {
+  const handle: IViewerHandle = {
     actions: ACTIONS.map(action => ({
       id: action.id,
       label: action.label(trans),
@@ -37,7 +41,16 @@ export function createHandle(
     setOverlay: overlay => session.store.set({ overlay }),
     setUserValues: values => showUserValues(session, values),
     bind: bindings => void session.bind(bindings, true),
+    preview: sizes => session.preview(sizes),
     reload: () => void session.load(),
-    checkFile: () => void session.checkFile()
+    checkFile: () => void session.checkFile(),
+    link: (other, options, callbacks) => {
+      const there = sessions.get(other);
+      return there && there !== session
+        ? new CompareLink([session, there], options, callbacks)
+        : null;
+    }
   };
+  sessions.set(handle, session);
+  return handle;
 }

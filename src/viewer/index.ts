@@ -3,6 +3,7 @@ export { DEFAULT_SETTINGS } from './api';
 export type {
   IActionInfo,
   IViewerHandle,
+  IViewerLink,
   IViewerProps,
   IViewerSettings
 } from './api';
@@ -11,3 +12,5 @@ export { isOverlayId } from './overlays';
 export type { IUserValues, OverlayId } from './overlays';
 export { IDENTITY } from './translate';
 export type { ITranslate } from './translate';
+export { readLinkOptions } from './compare/options';
+export type { ILinkOptions } from './compare/types';

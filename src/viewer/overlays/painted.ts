@@ -18,6 +18,8 @@ export interface ILook {
   readonly dark: boolean;
   /** The colours are spread over these values only; cards outside it are quiet. */
   readonly brush?: ISpan | null;
+  /** Numbers that are not in the picture and yet count for the range. */
+  readonly with?: readonly number[];
 }
 
 /** Bars of the legend's histogram. */
@@ -36,9 +38,10 @@ export function paintedOverlay(
 ): IPainted {
   const entities = visibleEntities(scene);
   const values = entities.map(entity => definition.value(tree, entity));
-  const whole = createScale(values, look.scale);
+  const counted = look.with?.length ? [...values, ...look.with] : values;
+  const whole = createScale(counted, look.scale);
   const brush = look.brush ?? null;
-  const scale = brush ? createScale(values, look.scale, brush) : whole;
+  const scale = brush ? createScale(counted, look.scale, brush) : whole;
   const position = (value: number): number => {
     if (value === 0 || (brush && (value < brush.low || value > brush.high))) {
       return 0;
@@ -64,7 +67,8 @@ export function paintedOverlay(
       unknown: values.filter(value => Number.isNaN(value)).length,
       whole,
       bins: [...histogram(whole, values, BINS)],
-      top
+      top,
+      values
     }
   };
 }

@@ -35,6 +35,8 @@ export function initialState(settings: IViewerSettings): IViewerState {
     bookmarks: {},
     linkable: false,
     fileChanged: false,
+    companion: null,
+    scaleWith: [],
     notice: '',
     help: false,
     announcement: ''

@@ -12,6 +12,7 @@ import type {
 } from '../../core';
 import type { IProgress } from '../../providers/provider';
 import type { Problem } from '../../schema';
+import type { ICompanion } from '../compare/types';
 import type { ICamera, IHover } from '../graph/api';
 import type { OverlayId } from '../overlays';
 import type { ITableState } from './table';
@@ -103,6 +104,8 @@ export interface IRange {
   readonly top: readonly { readonly entity: number; readonly value: number }[];
   /** Visible boxes without a number. */
   readonly unknown: number;
+  /** The numbers of the visible boxes. */
+  readonly values: readonly number[];
 }
 
 /** A stored view. */
@@ -183,6 +186,10 @@ export interface IViewerState {
   /** The host knows an address for a view. */
   readonly linkable: boolean;
   readonly fileChanged: boolean;
+  /** The view that this one is linked with. */
+  readonly companion: ICompanion | null;
+  /** Numbers of that view that the colours span too. */
+  readonly scaleWith: readonly number[];
   /** Something asked for that could not be done, and why; empty = nothing. */
   readonly notice: string;
   readonly help: boolean;

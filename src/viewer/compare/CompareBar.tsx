@@ -1,0 +1,245 @@
+import * as React from 'react';
+import {
+  formatExact,
+  otherSide,
+  type MatchMode,
+  type MatchRule
+} from '../../core';
+import { useTrans, useView } from '../context';
+import type { ITranslate } from '../translate';
+import { Icon } from '../ui/Icon';
+import { brief, visible } from '../ui/text';
+import type { ICompanion } from './types';
+import { LETTERS } from './types';
+
+function ruleText(rule: MatchRule, trans: ITranslate): string {
+  return {
+    none: '',
+    name: trans.__('same name'),
+    tensor: trans.__('same output name'),
+    weight: trans.__('same weight'),
+    module: trans.__('same place in the module'),
+    wiring: trans.__('same place of the wires'),
+    position: trans.__('a guess: by order alone')
+  }[rule];
+}
+
+/** What became of the selection; empty when there is none. */
+function carriedText(
+  { side, carried }: ICompanion,
+  trans: ITranslate
+): { readonly text: string; readonly warn: boolean } {
+  const other = LETTERS[otherSide(side)];
+  switch (carried.kind) {
+    case 'nothing':
+      return { text: '', warn: false };
+    case 'found': {
+      const rule = carried.rule ? ruleText(carried.rule, trans) : '';
+      return {
+        text: rule
+          ? trans.__('Counterpart: %1', rule)
+          : trans.__('Counterpart selected'),
+        warn: carried.rule === 'position'
+      };
+    }
+    default: {
+      const name = brief(carried.name, 60);
+      const here = carried.from === side;
+      const text =
+        carried.of > 1
+          ? trans.__(
+              '%1 of %2 selected have no counterpart',
+              formatExact(carried.missing),
+              formatExact(carried.of)
+            )
+          : here
+            ? trans.__('No counterpart in %1', other)
+            : trans.__('No counterpart of “%1” here', name);
+      return { text, warn: true };
+    }
+  }
+}
+
+/** In a linked view: with what it is linked, how much is matched, and how. */
+export function CompareBar(): JSX.Element | null {
+  const trans = useTrans();
+  const companion = useView(state => state.companion);
+  if (companion === null) {
+    return null;
+  }
+  const other = LETTERS[otherSide(companion.side)];
+  const { text, warn } = carriedText(companion, trans);
+  return (
+    <div
+      className="oad-Compare"
+      role="group"
+      aria-label={trans.__('Linked view')}
+    >
+      <span className="oad-Compare-letter" aria-hidden="true">
+        {LETTERS[companion.side]}
+      </span>
+      <span className="oad-Compare-with">
+        {trans.__('beside %1', other)}{' '}
+        <bdi title={visible(companion.name)}>{brief(companion.name, 80)}</bdi>
+      </span>
+      <Counts companion={companion} />
+      <Conflicts companion={companion} />
+      <span
+        className={`oad-Compare-note${warn ? ' oad-mod-warn' : ''}`}
+        role="status"
+        title={text}
+      >
+        {text}
+      </span>
+      <Tools companion={companion} />
+    </div>
+  );
+}
+
+function Counts({ companion }: { companion: ICompanion }): JSX.Element {
+  const trans = useTrans();
+  const { counts, side, payload } = companion;
+  if (counts === null) {
+    return (
+      <span className="oad-Quiet">
+        {payload === null
+          ? trans.__('Waiting for the other model…')
+          : trans.__('Matching…')}
+      </span>
+    );
+  }
+  const there = otherSide(side);
+  const matched = trans.__(
+    '%1 of %2 matched',
+    formatExact(counts.matched),
+    formatExact(counts.nodes[side])
+  );
+  const about = [
+    trans.__(
+      '%1 nodes here, %2 there, %3 pairs.',
+      formatExact(counts.nodes[side]),
+      formatExact(counts.nodes[there]),
+      formatExact(counts.matched)
+    ),
+    counts.guessed > 0
+      ? trans.__(
+          '%1 pairs are a guess: by order alone.',
+          formatExact(counts.guessed)
+        )
+      : ''
+  ];
+  const only = counts.only[side];
+  return (
+    <>
+      <span
+        className="oad-Compare-count"
+        title={about.filter(line => line).join('\n')}
+      >
+        {matched}
+        {counts.guessed > 0 && (
+          <span className="oad-Compare-guess">
+            {' '}
+            {trans.__('(%1 guessed)', formatExact(counts.guessed))}
+          </span>
+        )}
+      </span>
+      <button
+        type="button"
+        className="oad-Jump oad-Compare-count"
+        disabled={only === 0}
+        title={trans.__('Select what only this model has')}
+        onClick={companion.selectOnly}
+      >
+        {trans.__('%1 only here', formatExact(only))}
+      </button>
+      <span className="oad-Compare-count oad-Compare-there">
+        {trans.__(
+          '%1 only in %2',
+          formatExact(counts.only[there]),
+          LETTERS[there]
+        )}
+      </span>
+    </>
+  );
+}
+
+/** Totals under different sizes are no comparison. */
+function Conflicts({
+  companion
+}: {
+  companion: ICompanion;
+}): JSX.Element | null {
+  const trans = useTrans();
+  const { conflicts } = companion;
+  if (conflicts.length === 0) {
+    return null;
+  }
+  const sizes = conflicts
+    .slice(0, 3)
+    .map(
+      ({ name, here, there }) =>
+        `${visible(name)} ${here ?? trans.__('free')} | ${there ?? trans.__('free')}`
+    )
+    .join(', ');
+  return (
+    <span
+      className="oad-Compare-note oad-mod-warn"
+      title={trans.__('The totals are of these sizes.')}
+    >
+      {trans.__('Sizes differ: %1', sizes)}
+    </span>
+  );
+}
+
+function Tools({ companion }: { companion: ICompanion }): JSX.Element {
+  const trans = useTrans();
+  const { options, setOptions } = companion;
+  const modes: Record<MatchMode, string> = {
+    auto: trans.__('Surest match'),
+    name: trans.__('Name'),
+    tag: trans.__('Module')
+  };
+  return (
+    <span className="oad-Compare-tools">
+      <select
+        className="oad-Select"
+        aria-label={trans.__('Match by')}
+        title={trans.__('How counterparts are found')}
+        value={options.match}
+        onChange={event => {
+          const chosen = event.currentTarget.value;
+          const match = (Object.keys(modes) as MatchMode[]).find(
+            mode => mode === chosen
+          );
+          if (match) {
+            setOptions({ match });
+          }
+        }}
+      >
+        {Object.entries(modes).map(([mode, label]) => (
+          <option key={mode} value={mode}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <button
+        type="button"
+        className="oad-Toggle"
+        aria-pressed={options.camera}
+        title={trans.__('Move and zoom both views together')}
+        onClick={() => setOptions({ camera: !options.camera })}
+      >
+        {trans.__('Move together')}
+      </button>
+      <button
+        type="button"
+        className="oad-IconButton"
+        aria-label={trans.__('Unlink the views')}
+        title={trans.__('Unlink the views')}
+        onClick={companion.end}
+      >
+        <Icon name="close" size={14} />
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,120 @@
+/** Totals of this model against those of the other one. */
+
+import {
+  formatBytes,
+  formatCount,
+  formatExact,
+  UNKNOWN
+} from '../../core/units';
+import type { GraphPayload } from '../../schema';
+import type { ITranslate } from '../translate';
+
+export type TotalId = 'params' | 'macs' | 'flops' | 'weight_bytes' | 'peak';
+
+interface ITotal {
+  readonly value: number | null;
+  /** Parts without a known number are left out. */
+  readonly partial: boolean;
+}
+
+/** Both numbers and their difference, ready to be shown. */
+export interface IDifference {
+  /** `+1.2 M (+4.5 %)`, `equal`, or a dash. */
+  readonly text: string;
+  /** Exact numbers, and why there is no difference. */
+  readonly detail: string;
+  readonly known: boolean;
+}
+
+const MINUS = '−';
+
+/** By the ids of the tiles; a tile of another id has no difference. */
+export function isTotal(id: string): id is TotalId {
+  return ['params', 'macs', 'flops', 'weight_bytes', 'peak'].includes(id);
+}
+
+function totalOf({ metrics, coverage }: GraphPayload, id: TotalId): ITotal {
+  const all = coverage.nodes >= 1;
+  switch (id) {
+    case 'params':
+      return { value: metrics.total_params, partial: false };
+    case 'macs':
+      return {
+        value: metrics.total_macs,
+        partial: coverage.macs !== null && coverage.macs < 1
+      };
+    case 'flops':
+      return { value: metrics.total_flops, partial: !all };
+    case 'weight_bytes':
+      return { value: metrics.weight_bytes, partial: false };
+    default:
+      return { value: metrics.peak_activation_bytes, partial: false };
+  }
+}
+
+function signed(value: number, text: (magnitude: number) => string): string {
+  const sign = value > 0 ? '+' : value < 0 ? MINUS : '';
+  return sign + text(Math.abs(value));
+}
+
+/** `+4.5 %`; under 0.1 % it says so, from ten times on it is a factor. */
+export function changeText(from: number, to: number): string {
+  const share = (to - from) / from;
+  const percent = Math.abs(share) * 100;
+  if (to >= 10 * from) {
+    return `×${formatCount(to / from)}`;
+  }
+  const shown =
+    percent < 0.1 ? '<0.1' : percent.toFixed(percent < 99.95 ? 1 : 0);
+  return `${share < 0 ? MINUS : '+'}${shown} %`;
+}
+
+/**
+ * This model's total against the other's: here less there, and that as a share of there. A difference of
+ * sums that lack parts would be a wrong number, so there is none.
+ */
+export function differenceOf(
+  here: GraphPayload,
+  there: GraphPayload,
+  id: TotalId,
+  trans: ITranslate
+): IDifference {
+  const [a, b] = [totalOf(here, id), totalOf(there, id)];
+  const bytes = id === 'weight_bytes' || id === 'peak';
+  const units = {
+    params: trans.__('parameters'),
+    macs: 'MACs',
+    flops: 'FLOPs',
+    weight_bytes: trans.__('bytes'),
+    peak: trans.__('bytes')
+  };
+  const exact = (value: number | null): string =>
+    value === null ? trans.__('unknown') : formatExact(value, units[id]);
+  const lines = [
+    trans.__('Here: %1', exact(a.value)),
+    trans.__('There: %1', exact(b.value))
+  ];
+  const reason =
+    a.value === null || b.value === null
+      ? trans.__('No difference: one of the two is unknown.')
+      : a.partial || b.partial
+        ? trans.__('No difference: one of the two sums lacks parts.')
+        : '';
+  if (a.value === null || b.value === null || reason) {
+    return {
+      text: UNKNOWN,
+      detail: [...lines, reason].join('\n'),
+      known: false
+    };
+  }
+  const delta = a.value - b.value;
+  const full = signed(delta, value => formatExact(value, units[id]));
+  const change =
+    delta !== 0 && b.value > 0 ? ` (${changeText(b.value, a.value)})` : '';
+  const short = signed(delta, bytes ? formatBytes : formatCount);
+  return {
+    text: delta === 0 ? trans.__('equal') : short + change,
+    detail: [...lines, trans.__('Difference: %1', full + change)].join('\n'),
+    known: true
+  };
+}

@@ -1,0 +1,58 @@
+/** What a linked view knows of the other one. */
+
+import type { IMatchCounts, MatchMode, MatchRule, Side } from '../../core';
+import type { GraphPayload } from '../../schema';
+
+/** How two views are linked; remembered by the host. */
+export interface ILinkOptions {
+  readonly match: MatchMode;
+  /** Moving and zooming one view moves and zooms the other. */
+  readonly camera: boolean;
+}
+
+export const DEFAULT_LINK: ILinkOptions = { match: 'auto', camera: false };
+
+/** Names of the two views, in the order in which they were linked. */
+export const LETTERS = ['A', 'B'] as const;
+
+/** A dimension of one name that has another size in the other model. */
+export interface ISizeConflict {
+  readonly name: string;
+  readonly here: number | null;
+  readonly there: number | null;
+}
+
+/** What became of the last selection. */
+export type Carried =
+  | { readonly kind: 'nothing' }
+  /** `rule`: how the counterpart was found; null for blocks, tensors and several things. */
+  | {
+      readonly kind: 'found';
+      readonly name: string;
+      readonly rule: MatchRule | null;
+    }
+  /** Selected in the view `from`; `missing` of `of` things have no counterpart in the other. */
+  | {
+      readonly kind: 'missing';
+      readonly from: Side;
+      readonly name: string;
+      readonly missing: number;
+      readonly of: number;
+    };
+
+/** The other view, as one of two linked views sees it. */
+export interface ICompanion {
+  readonly side: Side;
+  /** File name of the other model. */
+  readonly name: string;
+  /** Null until the other model is analysed. */
+  readonly payload: GraphPayload | null;
+  readonly counts: IMatchCounts | null;
+  readonly carried: Carried;
+  readonly conflicts: readonly ISizeConflict[];
+  readonly options: ILinkOptions;
+  setOptions(change: Partial<ILinkOptions>): void;
+  /** Selects what this view alone has. */
+  selectOnly(): void;
+  end(): void;
+}
