@@ -79,6 +79,18 @@ def load_bytes(data: bytes, name: str = "model.onnx", limits: Limits = LIBRARY) 
     return _loaded(scan, structure, identity, name, None, limits)
 
 
+def parse_structure(source: Source, name: str, limits: Limits = LIBRARY) -> onnx.ModelProto:
+    """The protobuf as it is in the file, payloads from 4 KiB on replaced by references to it.
+
+    Nothing is repaired or expanded; a caller that writes the model again wants it so.
+
+    Raises:
+        NotAModel, CorruptModel, LimitError: see ``probe``.
+    """
+    scan = scan_source(source, name, limits)
+    return _parse(_structure(scan, name)[0], scan, name)
+
+
 def _structure(scan: Scan, name: str) -> tuple[bytes, str]:
     try:
         return scan.structure()

@@ -1,0 +1,114 @@
+"""What torch.onnx's dynamo exporter writes about each node, read without torch.
+
+``pkg.torch.onnx.name_scopes`` lists the modules being called and, last, the name of the FX node;
+``class_hierarchy`` their classes; ``fx_node`` the FX node itself with its arguments, among them the
+placeholders of parameters, which the graph's ``graph_signature`` maps to full names. What is not
+written: modules without nodes, which call of a module this is, and that two names are one module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import onnx_ir as ir
+
+from py_autodoc.graph.hierarchy import string_list
+from py_autodoc.tags.assign import Frame
+from py_autodoc.tags.model import walk
+from py_autodoc.tags.paths import parent
+
+NAME_SCOPES = "pkg.torch.onnx.name_scopes"
+CLASSES = "pkg.torch.onnx.class_hierarchy"
+FX_NODE = "pkg.torch.onnx.fx_node"
+RULE = "pkg.onnxscript.rewriter.rule_name"
+SIGNATURE = "pkg.torch.export.ExportedProgram.graph_signature"
+ORIGINAL = "pkg.torch.onnx.original_node_name"
+KIND = "pkg.torch.export.graph_signature.InputSpec.kind"
+
+_OWNED = frozenset({"PARAMETER", "BUFFER"})
+_LINE = re.compile(r"^(\S+): (\w+) target='([^'\n]*)'", re.MULTILINE)
+_SPEC = re.compile(
+    r"InputSpec\(kind=<InputKind\.(\w+): \d+>, arg=TensorArgument\(name='([^']*)'\), target='([^']*)'"
+)
+_ARGUMENT = re.compile(r"%(\w+)")
+_MAX_TEXT = 1 << 16
+
+
+def parameters_of(model: ir.Model) -> dict[str, str]:
+    """Placeholder in the FX graph → full name of the parameter or buffer, as far as the file says."""
+    text = model.graph.metadata_props.get(SIGNATURE, "")
+    found = {name: target for name, kind, target in _LINE.findall(text) if kind in _OWNED}
+    found.update({name: target for kind, name, target in _SPEC.findall(text) if kind in _OWNED})
+    for value in model.graph.initializers.values():
+        original = value.metadata_props.get(ORIGINAL)
+        if original and value.name and value.metadata_props.get(KIND) in _OWNED:
+            found.setdefault(original, value.name)
+    return found
+
+
+def classes_of(model: ir.Model) -> dict[str, str]:
+    """Path → class of the modules that were called on the way to some node."""
+    found: dict[str, str] = {}
+    seen: set[tuple[str, str]] = set()
+    for node, _ in walk(model):
+        texts = node.metadata_props.get(NAME_SCOPES, ""), node.metadata_props.get(CLASSES, "")
+        # The last item is the node's own; nodes of one module differ in nothing else.
+        key = (texts[0].rpartition(",")[0], texts[1].rpartition(",")[0])
+        if not key[0] or key in seen:
+            continue
+        seen.add(key)
+        paths, kinds = (string_list(text)[:-1] for text in texts)
+        if len(paths) == len(kinds):
+            for path, kind in zip(paths, kinds, strict=True):
+                found.setdefault(path, kind)
+    return found
+
+
+class DynamoEvidence:
+    """Evidence in the metadata of a file."""
+
+    exact = True
+
+    def __init__(self, model: ir.Model, parameters: dict[str, str]) -> None:
+        """Prepare.
+
+        Args:
+            model: as the exporter made it or as it was read from a file.
+            parameters: FX placeholder → full name of its parameter or buffer.
+        """
+        self._parameters = parameters
+        self._names = frozenset(parameters.values())
+        self._modules = {parent(name) for name in self._names} - {""}
+
+    def scopes(self, node: ir.Node) -> list[str]:
+        """Modules being called and, last, the FX node; empty when not recorded."""
+        text = node.metadata_props.get(NAME_SCOPES, "")
+        return string_list(text) if text else []
+
+    def frames(self, node: ir.Node) -> Sequence[Frame] | None:
+        """Modules being called. A list of one is the FX node alone: the exporter lost its modules."""
+        scopes = self.scopes(node)
+        return [Frame(path) for path in scopes[:-1]] if len(scopes) > 1 else None
+
+    def frames_of(self, node: ir.Node, path: str) -> Sequence[Frame] | None:
+        """Not written in files."""
+        return None
+
+    def parameters(self, node: ir.Node) -> Sequence[str]:
+        """Parameters and buffers among the arguments of the FX node."""
+        text = node.metadata_props.get(FX_NODE, "")
+        if not text or len(text) > _MAX_TEXT:
+            return ()
+        known = self._parameters
+        return [known[name] for name in dict.fromkeys(_ARGUMENT.findall(text)) if name in known]
+
+    def owner(self, name: str) -> str | None:
+        """The module of a parameter, also of one that a rewriting named after it."""
+        if name in self._names:
+            return parent(name)
+        return parent(name) if parent(name) in self._modules else None
+
+    def rewritten(self, node: ir.Node) -> bool:
+        """True when a rewriting rule made the node."""
+        return RULE in node.metadata_props

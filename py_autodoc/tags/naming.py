@@ -1,0 +1,164 @@
+"""From a module's path to its tag: the chain of its classes, with numbers where they repeat.
+
+``encoder.layer.0.attention.self`` in a BERT is ``/BertModel/BertEncoder/BertLayer.0/BertAttention/…``.
+
+The rules know no architecture. Modules of torch itself are left out but for a list of globs; where a
+model has no class of its own, none is. A segment is the class; a path that ends in numbers gives them
+to it (``BertLayer.0``); siblings that would still have the same segment get their relative path
+(``Embedding.word_embeddings``). Two listed modules never have the same tag.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from py_autodoc.tags.paths import parent
+
+KEEP = ("LayerNorm", "Embedding", "BatchNorm*", "GroupNorm", "InstanceNorm*")
+"""Globs of torch's own classes that tags show by default."""
+INFRASTRUCTURE = ("torch",)
+"""Top-level packages whose classes tags leave out."""
+
+_NUMBERS = re.compile(r"(?:^|\.)([0-9]+(?:\.[0-9]+)*)$")
+_UNKNOWN = "Module"
+_NOTHING: Mapping[str, str] = {}
+
+
+class Namer:
+    """Tags of one model's modules."""
+
+    def __init__(
+        self,
+        classes: Mapping[str, str],
+        aliases: Mapping[str, str] = _NOTHING,
+        keep: Sequence[str] = KEEP,
+        infrastructure: Sequence[str] = INFRASTRUCTURE,
+    ) -> None:
+        """Name the modules.
+
+        Args:
+            classes: path → class with its package, for every module under the first name it has.
+            aliases: any other path of a module → its first one. Modules inside need not be listed.
+            keep: globs of classes of ``infrastructure`` that tags show.
+            infrastructure: top-level packages whose classes tags leave out.
+        """
+        self.classes = {"": "", **classes}
+        self.aliases = dict(aliases)
+        self.keep = tuple(keep)
+        self._infrastructure = frozenset(infrastructure)
+        self._canonical: dict[str, str] = {}
+        self._tag: dict[str, str] = {}
+        self.tags = self._name()
+        """Listed module → tag, parents before children."""
+
+    def listed(self, path: str) -> bool:
+        """True when the module is a segment of tags."""
+        return path in self.tags
+
+    def knows(self, path: str) -> bool:
+        """True for the path of a module, under whatever name."""
+        return self.canonical(path) in self.classes
+
+    def kind(self, path: str) -> str:
+        """Class of a module with its package; empty when it is not known."""
+        return self.classes.get(self.canonical(path), "")
+
+    def tag(self, path: str) -> str:
+        """Tag of the innermost listed module around ``path``."""
+        found = self._tag.get(path)
+        if found is None:
+            at = self.canonical(path)
+            while at and at not in self.tags:
+                at = parent(at)
+            found = self._tag[path] = self.tags[at]
+        return found
+
+    def canonical(self, path: str) -> str:
+        """The path with every alias in it replaced by the first name of what it stands for."""
+        found = self._canonical.get(path)
+        if found is None:
+            found = self._canonical[path] = self._resolve(path)
+        return found
+
+    def _resolve(self, path: str) -> str:
+        for _ in range(len(self.aliases)):  # an alias may lead into another one
+            head, tail = path, ""
+            while head and head not in self.aliases:
+                head, _, last = head.rpartition(".")
+                tail = f".{last}{tail}"
+            if not head:
+                break
+            path = self.aliases[head] + tail
+            path = path[1:] if path.startswith(".") else path
+        return path
+
+    def _name(self) -> dict[str, str]:
+        listed = self._listed()
+        groups: dict[tuple[str, str], list[str]] = {}
+        above: dict[str, str] = {}
+        segments: dict[str, str] = {}
+        for path in listed:
+            if path:
+                above[path] = up = self._nearest(parent(path), listed)
+                segments[path] = segment = self._segment(path, up)
+                groups.setdefault((up, segment), []).append(path)
+        tags = {"": "/" + self._class(self.classes[""])}
+        for path in listed:  # a parent has fewer dots than its children
+            if path:
+                alone = len(groups[above[path], segments[path]]) == 1
+                own = segments[path] if alone else self._class(self.classes[path])
+                if not alone:
+                    own = f"{own}.{_escape(_relative(path, above[path]))}"
+                tags[path] = f"{tags[above[path]]}/{own}"
+        return tags
+
+    def _listed(self) -> dict[str, None]:
+        own = any(kind and not self._ours(kind) for kind in self.classes.values())
+        paths = (path for path, kind in self.classes.items() if not path or self._shown(kind, own))
+        return dict.fromkeys(sorted(paths, key=lambda path: (path != "", path.count("."))))
+
+    def _ours(self, kind: str) -> bool:
+        return kind.partition(".")[0] in self._infrastructure
+
+    def _shown(self, kind: str, own: bool) -> bool:
+        if not kind:
+            return False
+        return not own or not self._ours(kind) or self._kept(kind)
+
+    def _kept(self, kind: str) -> bool:
+        name = kind.rpartition(".")[2]
+        return any(fnmatchcase(name, glob) for glob in self.keep)
+
+    @staticmethod
+    def _nearest(path: str, listed: Mapping[str, None]) -> str:
+        while path and path not in listed:
+            path = parent(path)
+        return path
+
+    def _segment(self, path: str, above: str) -> str:
+        numbers = _NUMBERS.search(_relative(path, above))
+        name = self._class(self.classes[path])
+        return f"{name}.{numbers[1]}" if numbers else name
+
+    @staticmethod
+    def _class(kind: str) -> str:
+        return _escape(kind.rpartition(".")[2]) or _UNKNOWN
+
+    def collisions(self) -> Iterator[str]:
+        """Tags that two listed modules share: none, unless this class has a fault."""
+        seen: set[str] = set()
+        for tag in self.tags.values():
+            if tag in seen:
+                yield tag
+            seen.add(tag)
+
+
+def _relative(path: str, above: str) -> str:
+    return path[len(above) + 1 :] if above else path
+
+
+def _escape(text: str) -> str:
+    """A slash separates segments and cannot be part of one; no two texts become the same."""
+    return text.replace("%", "%25").replace("/", "%2F") if "%" in text or "/" in text else text

@@ -1,0 +1,138 @@
+"""Tags for a model whose nodes lost them in some tool: from the table in the model's metadata.
+
+For each node, the first that holds: a tensor it makes is in the table; it still carries a tag; its name
+is in the table; a tensor it makes, or its name, goes on from one in the table (``add_quantized``); its
+``doc_string`` has a tag; it makes or reads a tensor named after a parameter (``encoder.weight_scale``);
+the nodes around it. Every node gets a tag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import onnx_ir as ir
+
+from py_autodoc.graph.recorded import Record, Table
+from py_autodoc.tags.context import fill
+from py_autodoc.tags.model import CONTEXT, PARAM, ROOT, NodeTag, Tags, walk
+from py_autodoc.tags.naming import Namer
+from py_autodoc.tags.node import from_metadata, from_record, from_text
+from py_autodoc.tags.paths import common
+
+SEPARATORS = "_:/.-"
+"""What may stand between a name and what a tool adds to it."""
+_MAX_NAME = 512
+_MAX_CUTS = 24
+"""Separators looked at from a name's end."""
+
+
+def namer_of(table: Table) -> Namer:
+    """The names behind a table."""
+    namer = Namer({module.path: module.kind for module in table.modules}, table.aliases, table.keep)
+    # The table has only the modules that hold nodes; collisions with others are already in its tags.
+    tags = {module.path: module.tag for module in table.modules if module.tag}
+    if "" in tags:
+        namer.tags = tags
+    return namer
+
+
+class _Known:
+    """The table by names."""
+
+    def __init__(self, table: Table) -> None:
+        self.values: dict[str, Record] = {}
+        self.names: dict[str, Record] = {}
+        for node in table.nodes:
+            record = table.records[node.record]
+            for output in node.outputs:
+                if output:
+                    self.values.setdefault(output, record)
+            if node.name:
+                self.names.setdefault(node.name, record)
+
+    def exact(self, node: ir.Node) -> Record | None:
+        """By a tensor the node makes."""
+        return next((self.values[v.name] for v in node.outputs if v.name in self.values), None)
+
+    def near(self, node: ir.Node) -> Record | None:
+        """By the longest known beginning of a tensor's name, or of the node's own."""
+        made = [value.name for value in node.outputs if value.name]
+        found = _longest(made, self.values)
+        if found is None and node.name:
+            own = [node.name]
+            found = _longest(own, self.names) or _longest(own, self.values)
+        if found is None and node.doc_string:  # some tools note the name of what they replaced
+            found = _longest([node.doc_string], self.values)
+        return found
+
+
+def _longest(names: Iterable[str], known: Mapping[str, Record]) -> Record | None:
+    best: tuple[int, Record] | None = None
+    for name in names:
+        cut = _beginning(name, known)
+        if cut is not None and (best is None or len(cut) > best[0]):
+            best = len(cut), known[cut]
+    return best[1] if best else None
+
+
+def _beginning(name: str, known: Mapping[str, object]) -> str | None:
+    """The longest beginning of ``name``, up to a separator, that is a key."""
+    name = name[:_MAX_NAME]
+    cuts = [at for at in range(1, len(name)) if name[at] in SEPARATORS][-_MAX_CUTS:]
+    return next((name[:at] for at in reversed(cuts) if name[:at] in known), None)
+
+
+def _parameter(node: ir.Node, modules: Mapping[str, None], namer: Namer) -> str | None:
+    """The module after which the constants it reads, or what it makes, are named."""
+    tensors = [*node.outputs, *(v for v in node.inputs if v is not None and v.producer() is None)]
+    found = []
+    for value in tensors:
+        path = _beginning(value.name or "", modules)
+        if path is not None and "." in (value.name or "")[len(path) : len(path) + 1]:
+            found.append(namer.canonical(path))
+    return common(found) if found else None
+
+
+class _Restoration:
+    def __init__(self, table: Table) -> None:
+        self.namer = namer_of(table)
+        self.known = _Known(table)
+        self.modules = dict.fromkeys(path for path in (*self.namer.classes, *self.namer.aliases) if path)
+        self.paths = {tag: path for path, tag in self.namer.tags.items()}
+
+    def of(self, node: ir.Node) -> NodeTag | None:
+        """The tag of a node by what is on it; None where only its surroundings can tell."""
+        record = self.known.exact(node)
+        if record is not None:
+            return from_record(record)
+        own = from_metadata(node)
+        if own is not None:
+            return own
+        if node.name and node.name in self.known.names:
+            return from_record(self.known.names[node.name])
+        near, text = self.known.near(node), from_text(node, self.paths)
+        if near is not None and (text is None or text.tag == near.tag):
+            return NodeTag(near.scope, near.tag, CONTEXT, near.scopes, dict(near.call), near.stack)
+        if text is not None:
+            return text
+        owner = _parameter(node, self.modules, self.namer)
+        return None if owner is None else NodeTag(owner, self.namer.tag(owner), PARAM)
+
+
+def restore(model: ir.Model, table: Table) -> Tags:
+    """Tags for every node of ``model``; nothing is written.
+
+    A node that has nothing in common with the table gets its tag from what is around it, with ``via``
+    saying so.
+    """
+    rules = _Restoration(table)
+    order = list(walk(model))
+    found = {node: tag for node, _ in order if (tag := rules.of(node)) is not None}
+    filled = fill(model, order, {node: record.scope for node, record in found.items()})
+    for node, _ in order:
+        if node not in found:
+            scope = filled.get(node)
+            via = ROOT if scope is None else CONTEXT
+            found[node] = NodeTag(scope or "", rules.namer.tag(scope or ""), via)
+    called = frozenset(module.path for module in table.modules if module.called)
+    return Tags({node: found[node] for node, _ in order}, rules.namer, table.exporter, "table", called)

@@ -1,0 +1,186 @@
+"""The JSON file beside an exported model: its modules, and who makes and who reads each tensor.
+
+Modules are listed with what only PyTorch knows: arguments of ``forward``, parameters, children, and
+whether they ran at all. Nodes and tensors are in the model too; here other tools can read them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import onnx_ir as ir
+
+from py_autodoc.graph.probe import PathLike
+from py_autodoc.tags.files import replacing
+from py_autodoc.tags.model import NodeTag, Tags
+from py_autodoc.tags.paths import chain
+
+SCHEMA = "autodoc.hierarchy/1"
+TRACED, FOLDED, NOT_EXECUTED = "traced", "folded", "not_executed"
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleInfo:
+    """What PyTorch knows about a module."""
+
+    kind: str
+    """Class with its package."""
+    children: Mapping[str, str] = field(default_factory=dict)
+    """Name → class."""
+    forward_args: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    """Names from this module on, those of children included."""
+    direct_parameters: tuple[str, ...] = ()
+    buffers: tuple[str, ...] = ()
+    """Its own, not those of children."""
+
+
+def sidecar_path(path: PathLike) -> Path:
+    """``model.onnx`` → ``model.onnx.json``."""
+    return Path(f"{os.fspath(path)}.json")
+
+
+def sidecar(
+    model: ir.Model,
+    tags: Tags,
+    modules: Mapping[str, ModuleInfo] | None = None,
+    executed: Collection[str] | None = None,
+    **info: Any,
+) -> dict[str, Any]:
+    """The content of the file.
+
+    Args:
+        model: the tagged model.
+        tags: its tags.
+        modules: path → what PyTorch knows; None lists the modules that the tags know.
+        executed: modules that ran while the model was traced; None where that is not known.
+        info: further entries at the top, as ``torch="2.13"``.
+    """
+    names = tags.namer
+    if modules is None:
+        modules = {path: ModuleInfo(kind) for path, kind in names.classes.items()}
+    direct, total = _counts(tags)
+    listed = {path: _module(path, known, tags, direct, total, executed) for path, known in modules.items()}
+    return {
+        "schema": SCHEMA,
+        "exporter": tags.exporter,
+        **info,
+        "keep": list(names.keep),
+        "coverage": coverage(tags),
+        "modules": listed,
+        "aliases": dict(names.aliases),
+        "expected_hierarchy": sorted(set(names.tags.values())),
+        "nodes": _nodes(tags),
+        "tensors": _tensors(model, tags),
+    }
+
+
+def write_sidecar(path: PathLike, content: Mapping[str, Any]) -> None:
+    """Write it in one step. Raises: OutputError."""
+    data = json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "backslashreplace")
+    with replacing(path) as file:
+        file.write(data)
+
+
+def coverage(tags: Tags) -> dict[str, Any]:
+    """Coverage as JSON: counts, and the traced, inferred and unknown shares apart."""
+    counted = tags.coverage
+    shares = {"traced": counted.traced, "inferred": counted.inferred, "unknown": counted.unknown}
+    return {**asdict(counted), "shares": shares}
+
+
+def _counts(tags: Tags) -> tuple[Counter[str], Counter[str]]:
+    """Nodes of each module itself, and with all that ran in it."""
+    direct: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    around: dict[tuple[str, tuple[str, ...]], set[str]] = {}
+    for record in tags.records.values():
+        direct[record.scope] += 1
+        key = (record.scope, record.stack)
+        if key not in around:
+            around[key] = {*chain(record.scope), *record.stack}
+        total.update(around[key])
+    return direct, total
+
+
+def _module(
+    path: str,
+    known: ModuleInfo,
+    tags: Tags,
+    direct: Counter[str],
+    total: Counter[str],
+    executed: Collection[str] | None,
+) -> dict[str, Any]:
+    return {
+        "tag": tags.namer.tag(path),
+        "listed": tags.namer.listed(path),
+        "class": known.kind,
+        "status": _status(path, tags, total, executed),
+        "children": dict(known.children),
+        "forward_args": list(known.forward_args),
+        "parameters": list(known.parameters),
+        "direct_parameters": list(known.direct_parameters),
+        "buffers": list(known.buffers),
+        "nodes": direct[path],
+        "nodes_total": total[path],
+    }
+
+
+def _status(path: str, tags: Tags, total: Counter[str], executed: Collection[str] | None) -> str | None:
+    """``traced``: nodes are left of it; ``folded``: it ran and none is; None where that is not known."""
+    if total[path]:
+        return TRACED
+    if path in tags.called or (executed is not None and path in executed):
+        return FOLDED
+    return None if executed is None else NOT_EXECUTED
+
+
+def _nodes(tags: Tags) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for number, (node, record) in enumerate(tags.records.items()):
+        name = node.name if node.name and node.name not in found else f"#{number}"
+        found[name] = _row(record)
+    return found
+
+
+def _row(record: NodeTag) -> dict[str, Any]:
+    row: dict[str, Any] = {"scope": record.scope, "tag": record.tag, "via": record.via}
+    if record.scopes:
+        row["scopes"] = list(record.scopes)
+    if record.call:
+        row["call"] = dict(record.call)
+    if record.stack:
+        row["stack"] = list(record.stack)
+    return row
+
+
+def _tensors(model: ir.Model, tags: Tags) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for graph in model.graphs():
+        for value in (*graph.inputs, *graph.initializers.values()):
+            if value.name:
+                found.setdefault(value.name, _tensor(value, tags))
+    for node in tags.records:
+        for value in node.outputs:
+            if value.name:
+                found[value.name] = _tensor(value, tags)
+    return found
+
+
+def _tensor(value: ir.Value, tags: Tags) -> dict[str, Any]:
+    """Who makes a tensor, and everyone who reads it."""
+    maker = value.producer()
+    made = tags.records.get(maker) if maker is not None else None
+    readers = [tags.records[use.node] for use in value.uses() if use.node in tags.records]
+    return {
+        "producer": made.tag if made else None,
+        "consumers": sorted({record.tag for record in readers}),
+        "producer_scope": made.scope if made else None,
+        "consumer_scopes": sorted({record.scope for record in readers}),
+    }

@@ -1,0 +1,99 @@
+"""Tags for files that exist: exported by somebody else, or run through a tool that dropped them.
+
+The result is the file as it was, with tags: nodes are written again one at a time, weights are copied.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from py_autodoc.errors import InputError
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.recorded import TABLE, pack_table
+from py_autodoc.graph.wire import Source
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.tags import files
+from py_autodoc.tags.assign import assign
+from py_autodoc.tags.dynamo import DynamoEvidence, classes_of, parameters_of
+from py_autodoc.tags.model import Tags
+from py_autodoc.tags.naming import KEEP, Namer
+from py_autodoc.tags.read import table_in
+from py_autodoc.tags.restore import restore
+from py_autodoc.tags.splice import rewrite
+from py_autodoc.tags.store import node_editor, table_of
+
+
+def tag_file(path: PathLike, out: PathLike, *, keep: Sequence[str] = KEEP, limits: Limits = LIBRARY) -> Tags:
+    """Tag a file of torch.onnx's dynamo exporter from what the exporter wrote into it.
+
+    Needs neither torch nor the model's code. Modules that left no node stay unknown, a module under
+    two names looks like two, and calls of one module are not told apart: an export by this package
+    knows all three.
+
+    Args:
+        path: the model.
+        out: where the tagged model goes; may be ``path``.
+        keep: globs of torch's own classes that tags show.
+        limits: how much of an untrusted file to read.
+
+    Raises:
+        PathError, NotAModel, CorruptModel, LimitError, InputError: the file cannot be used;
+            ``no-scopes`` where the exporter left nothing to go by.
+        OutputError: the result cannot be written.
+    """
+    model = files.structure(path, limits)
+    classes = classes_of(model)
+    if not classes:
+        raise InputError(
+            "no-scopes",
+            f"{base_name(path)}: no node says which module it comes from.",
+            "Only files of torch.onnx's dynamo exporter do (torch 2.5 or newer); export the model again.",
+        )
+    namer = Namer(classes, keep=keep)
+    tags = assign(model, namer, DynamoEvidence(model, parameters_of(model)), "dynamo")
+    files.check_external(model, path, out)
+    write_file(path, out, tags)
+    return tags
+
+
+def restore_file(path: PathLike, out: PathLike, *, limits: Limits = LIBRARY) -> Tags:
+    """Tag a file again after a tool dropped the tags of nodes, from the table in its metadata.
+
+    Raises:
+        PathError, NotAModel, CorruptModel, LimitError, InputError: the file cannot be used;
+            ``no-table`` where it has no table.
+        OutputError: the result cannot be written.
+    """
+    model = files.structure(path, limits)
+    table = table_in(model)
+    if table is None:
+        damaged = TABLE in model.metadata_props
+        raise InputError(
+            "no-table",
+            f"{base_name(path)}: its table of modules is {'damaged' if damaged else 'missing'}.",
+            "Files exported or tagged by onnx-autodoc have one.",
+        )
+    tags = restore(model, table)
+    files.check_external(model, path, out)
+    write_file(path, out, tags, keep_table=True)
+    return tags
+
+
+def write_file(path: PathLike, out: PathLike, tags: Tags, *, keep_table: bool = False) -> None:
+    """Write ``path`` with ``tags`` to ``out``.
+
+    ``keep_table`` leaves the table in the file's metadata as it is: after a tool it knows the names of
+    the exported model, which the next tool may still use.
+
+    Raises:
+        PathError, OutputError: as ``tag_file``.
+        AnalysisError: the tags belong to another model.
+    """
+    metadata = {} if keep_table else {TABLE: pack_table(table_of(tags))}
+
+    def write(source: Source, file: BinaryIO) -> None:
+        rewrite(source, file, node_editor(tags), metadata)
+
+    files.rewritten(os.fspath(path), out, write)

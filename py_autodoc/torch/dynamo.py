@@ -1,0 +1,98 @@
+"""``torch.onnx.export`` on ``torch.export``: the default, and the baseline for topology."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import onnx_ir as ir
+import torch
+
+from py_autodoc.tags.assign import assign
+from py_autodoc.tags.model import Tags
+from py_autodoc.tags.naming import Namer
+from py_autodoc.torch.fx import FxEvidence, classes_in
+from py_autodoc.torch.inputs import dynamic_shapes
+from py_autodoc.torch.result import Request
+from py_autodoc.torch.scopes import namer_of, watching
+
+NO_CALLS = "This torch keeps no FX nodes: several calls of one module are not told apart."
+
+
+@dataclass(slots=True)
+class Exported:
+    """One exported graph with its tags, not yet written."""
+
+    model: ir.Model
+    tags: Tags
+    module: Any
+    """What was exported: the whole model or one component of it."""
+    ran: set[str]
+    """Modules that ran while the model was traced."""
+    warnings: list[str] = field(default_factory=list)
+    program: Any = None
+
+
+def export_dynamo(request: Request) -> Exported:
+    """Export and tag in memory. Raises whatever torch raises."""
+    model, inputs = request.model, request.inputs
+    module = model if isinstance(model, torch.nn.Module) else None
+    options: dict[str, Any] = {"verbose": False, **request.options}
+    if module is not None:
+        shapes = dynamic_shapes(module, inputs, request.input_names, request.dynamic)
+        options.update(kwargs=inputs.kwargs or None, dynamic_shapes=shapes)
+    # Without no_grad the type promotion of some models fails in torch.export.
+    with torch.no_grad(), quiet(), watching(module) as ran:
+        program = torch.onnx.export(
+            model,
+            inputs.args if module is not None else (),
+            dynamo=True,
+            opset_version=request.opset,
+            input_names=request.input_names,
+            output_names=request.output_names,
+            **options,
+        )
+    if program is None:
+        raise RuntimeError("torch.onnx.export gave no program")
+    request.stage("tag", 0.9)
+    return tagged(program.model, module, program.exported_program, request.keep, ran, program)
+
+
+def tagged(
+    model: ir.Model,
+    module: torch.nn.Module | None,
+    program: torch.export.ExportedProgram | None,
+    keep: tuple[str, ...],
+    ran: set[str],
+    exported: Any,
+) -> Exported:
+    """Work out the tags of a fresh export; nothing is written into it yet."""
+    if module is not None:
+        namer = namer_of(module, keep)
+    else:
+        namer = Namer(classes_in(program.graph) if program is not None else {}, keep=keep)
+    parameters = None
+    if program is not None:
+        signature = program.graph_signature
+        parameters = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
+    evidence = FxEvidence(model, namer, parameters)
+    tags = assign(model, namer, evidence, "dynamo")
+    return Exported(model, tags, module, ran, [] if evidence.told else [NO_CALLS], exported)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without what exporters say to their developers: warnings, and logs below errors."""
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logger.setLevel(logging.ERROR)
+        try:
+            yield
+        finally:
+            logger.setLevel(level)

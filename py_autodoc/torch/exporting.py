@@ -1,0 +1,236 @@
+"""``export``: a model leaves PyTorch with the hierarchy of its modules on board."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx_ir as ir
+import torch
+
+from py_autodoc.errors import OptionError, OutputError
+from py_autodoc.graph.probe import PathLike
+from py_autodoc.graph.recorded import TABLE, pack_table
+from py_autodoc.graph.wire import Source
+from py_autodoc.tags import files
+from py_autodoc.tags.model import walk
+from py_autodoc.tags.naming import KEEP
+from py_autodoc.tags.sidecar import sidecar as sidecar_of
+from py_autodoc.tags.sidecar import sidecar_path, write_sidecar
+from py_autodoc.tags.splice import rewrite
+from py_autodoc.tags.store import node_editor, table_of, write_tags
+from py_autodoc.torch.dynamo import Exported, export_dynamo
+from py_autodoc.torch.faults import translated
+from py_autodoc.torch.hf import export_hf
+from py_autodoc.torch.inputs import Dynamic, Inputs
+from py_autodoc.torch.result import ExportResult, Progress, Request
+from py_autodoc.torch.scopes import describe, evaluating, executed_of
+from py_autodoc.torch.torchscript import export_torchscript
+
+EXPORTERS = ("dynamo", "torchscript", "hf")
+
+
+class _Clock:
+    """Seconds of each stage; hands the stages on."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.seconds: dict[str, float] = {}
+        self._progress = progress
+        self._stage = ""
+        self._since = time.perf_counter()
+
+    def __call__(self, stage: str, share: float, /) -> None:
+        now = time.perf_counter()
+        if self._stage:
+            self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + now - self._since
+        self._stage, self._since = stage, now
+        if self._progress is not None:
+            self._progress(stage, share)
+
+
+def export(
+    model: torch.nn.Module | torch.export.ExportedProgram,
+    example_inputs: Any,
+    path: PathLike,
+    *,
+    exporter: str = "dynamo",
+    dynamic: Dynamic = None,
+    opset: int | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    keep: Sequence[str] = KEEP,
+    metadata: Mapping[str, str] | None = None,
+    external_data: bool | None = None,
+    sidecar: bool = True,
+    generation: bool = False,
+    progress: Progress | None = None,
+    **options: Any,
+) -> ExportResult:
+    """Export a model and write into it which module each operation comes from.
+
+    The graph is what the exporter alone gives, node for node and byte for byte; only metadata is added.
+    The model is exported in evaluation mode and left as it was. Files appear when they are complete.
+
+    Args:
+        model: a module, or a program of ``torch.export`` (exporter ``dynamo`` only).
+        example_inputs: a tensor, a tuple of positional inputs, or a dict of named ones; for
+            ``generation`` those of ``generate``; ignored for a program.
+        path: the file to write; for ``generation`` a folder, which gets a file a component.
+        exporter: ``dynamo`` (``torch.onnx.export``), ``torchscript`` (its older form), or ``hf``
+            (transformers' own).
+        dynamic: True for every axis; or input → axis → name of the axis; or what the exporter takes.
+        opset: version of the operators; None for the exporter's own choice.
+        input_names: names of the graph's inputs.
+        output_names: names of the graph's outputs.
+        keep: globs of torch's own classes that tags show; ``autodoc.scope`` has every module anyhow.
+        metadata: further entries of the model's metadata.
+        external_data: weights in ``<name>.data`` beside the model; None: from 1.5 GiB on.
+        sidecar: write ``<name>.json`` with modules, nodes and tensors.
+        generation: export the stages of a generative model (``hf``): prefill, decode with a cache, ….
+        progress: called with each stage and the share of the work before it.
+        options: options of the exporter itself.
+
+    Raises:
+        OptionError: an option or the inputs make no sense.
+        AnalysisError: ``export-forward``, ``export-failed``.
+        OutputError: the result cannot be written; nothing is left behind.
+        RequirementError: ``hf`` without transformers.
+    """
+    clock = _Clock(progress)
+    request = Request(
+        model,
+        Inputs() if isinstance(model, torch.export.ExportedProgram) else Inputs.of(example_inputs),
+        Path(path),
+        dynamic,
+        opset,
+        input_names,
+        output_names,
+        tuple(keep),
+        dict(metadata or {}),
+        external_data,
+        options,
+        clock,
+    )
+    _check(request, exporter, generation)
+    if not generation:
+        files.checked(path)
+    mode = evaluating(model) if isinstance(model, torch.nn.Module) else nullcontext()
+    with mode:
+        clock("export", 0.0)
+        if exporter == "torchscript":
+            result = _torchscript(request, sidecar)
+        elif exporter == "hf":
+            result = _hf(request, sidecar, generation)
+        else:
+            with translated(model, request.inputs):
+                done = export_dynamo(request)
+            result = _written(done, request, "dynamo", request.path, sidecar)
+    clock("done", 1.0)
+    result.timings = clock.seconds
+    return result
+
+
+def _check(request: Request, exporter: str, generation: bool) -> None:
+    if exporter not in EXPORTERS:
+        raise OptionError("exporter", f"No exporter is called {exporter}.", f"One of {', '.join(EXPORTERS)}.")
+    if generation and exporter != "hf":
+        raise OptionError("generation", "Only the exporter hf splits a model into stages.", "")
+    module = isinstance(request.model, torch.nn.Module)
+    if not module and not isinstance(request.model, torch.export.ExportedProgram):
+        raise OptionError(
+            "export-model", f"Cannot export a {type(request.model).__name__}.", "Give a torch.nn.Module."
+        )
+    if not module and exporter != "dynamo":
+        raise OptionError("export-program", "Only dynamo takes a program of torch.export.", "")
+    if not module and request.dynamic:
+        raise OptionError("export-program", "The dynamic axes of a program are fixed.", "Export it so.")
+    if TABLE in request.metadata:
+        raise OptionError("metadata", f"metadata: {TABLE} is written by the export itself.", "")
+
+
+def _written(done: Exported, request: Request, exporter: str, path: Path, with_sidecar: bool) -> ExportResult:
+    """Write tags into a model in memory, then the model."""
+    write_tags(done.model, done.tags)
+    done.model.metadata_props.update(request.metadata)
+    request.stage("save", 0.92)
+    files.save(done.model, path, request.external_data)
+    return _result(done, request, exporter, path, with_sidecar)
+
+
+def _result(done: Exported, request: Request, exporter: str, path: Path, with_sidecar: bool) -> ExportResult:
+    request.stage("sidecar", 0.97)
+    modules = describe(done.module) if isinstance(done.module, torch.nn.Module) else None
+    executed = executed_of(done.ran, done.tags)
+    content = sidecar_of(done.model, done.tags, modules, executed, torch=torch.__version__, file=path.name)
+    beside = sidecar_path(path) if with_sidecar else None
+    if beside is not None:
+        write_sidecar(beside, content)
+    return ExportResult(
+        path, exporter, done.tags, content, beside, done.model, {}, done.warnings, {}, done.program
+    )
+
+
+def _torchscript(request: Request, with_sidecar: bool) -> ExportResult:
+    path = request.path
+    with files.staging(path) as folder:
+        with translated(request.model, request.inputs):
+            done, written = export_torchscript(request, folder)
+        request.stage("save", 0.85)
+        if isinstance(written, bytes) and not request.external_data:
+            _splice(written, done, request)
+        else:
+            _externalise(written, done, request)
+    return _result(done, request, "torchscript", path, with_sidecar)
+
+
+def _splice(written: bytes, done: Exported, request: Request) -> None:
+    """Write the exporter's bytes with tags: only nodes are parsed, weights are copied."""
+    metadata = {TABLE: pack_table(table_of(done.tags)), **request.metadata}
+    with files.replacing(request.path) as file:
+        rewrite(Source.of_bytes(written), file, node_editor(done.tags), metadata)
+
+
+def _externalise(written: Path | bytes, done: Exported, request: Request) -> None:
+    """More weights than protobuf holds, or so wanted: one file of them beside the model."""
+    if isinstance(written, bytes):
+        model = files.to_ir(onnx.ModelProto.FromString(written))
+    else:
+        model = ir.load(written)
+    records = dict(zip((node for node, _ in walk(model)), done.tags.records.values(), strict=True))
+    done.model, done.tags.records = model, records
+    write_tags(model, done.tags)
+    model.metadata_props.update(request.metadata)
+    files.save(model, request.path, request.external_data)
+
+
+def _hf(request: Request, with_sidecar: bool, generation: bool) -> ExportResult:
+    if generation:
+        request.path.mkdir(parents=True, exist_ok=True)
+    with translated(request.model if not generation else None, request.inputs):
+        exported, components = export_hf(request, generation)
+    if not generation:
+        (done,) = components.values()
+        done.program = exported
+        return _written(done, request, "hf", request.path, with_sidecar)
+    for done in components.values():
+        write_tags(done.model, done.tags)
+        done.model.metadata_props.update(request.metadata)
+    request.stage("save", 0.92)
+    try:
+        exported.save_pretrained(request.path)
+    except OSError as fault:
+        reason = fault.strerror or fault
+        raise OutputError("output-failed", f"Could not write {request.path.name}: {reason}.") from fault
+    results = {
+        name: _result(done, request, "hf", request.path / f"{name}.onnx", with_sidecar)
+        for name, done in components.items()
+    }
+    first = next(iter(results.values()))
+    warned = [f"{name}: {line}" for name, one in results.items() for line in one.warnings]
+    return ExportResult(
+        request.path, "hf", first.tags, first.sidecar, None, first.model, {}, warned, results, exported
+    )

@@ -1,0 +1,169 @@
+"""Example inputs and dynamic axes, as the exporters want them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from py_autodoc.errors import OptionError
+
+Dynamic = bool | Mapping[str, Any] | Sequence[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """One call of the model."""
+
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, example: Any) -> Inputs:
+        """A tensor, a tuple or list of positional inputs, or a mapping of named ones.
+
+        As in ``torch.onnx.export`` a mapping at the end of a tuple holds named inputs.
+
+        Raises:
+            OptionError: it is none of these.
+        """
+        if isinstance(example, torch.Tensor):
+            return cls((example,))
+        if isinstance(example, Mapping):
+            return cls((), dict(example))
+        if isinstance(example, (tuple, list)):
+            if example and isinstance(example[-1], dict):
+                return cls(tuple(example[:-1]), dict(example[-1]))
+            return cls(tuple(example))
+        raise OptionError(
+            "example-inputs",
+            f"Example inputs are a {type(example).__name__}.",
+            "Give a tensor, a tuple of positional inputs, or a dict of named ones.",
+        )
+
+    def by_name(self, model: Any) -> dict[str, Any]:
+        """Inputs under the names of ``forward``'s arguments; positional ones beyond those by number."""
+        names = parameter_names(model)
+        found = {names[i] if i < len(names) else f"#{i}": value for i, value in enumerate(self.args)}
+        return {**found, **self.kwargs}
+
+
+def parameter_names(model: Any) -> list[str]:
+    """Names of the arguments that can be given by position; none where it has no signature."""
+    try:
+        parameters = inspect.signature(model.forward).parameters.values()
+    except (AttributeError, TypeError, ValueError):
+        return []
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [parameter.name for parameter in parameters if parameter.kind in positional]
+
+
+def dynamic_shapes(model: Any, inputs: Inputs, names: Sequence[str] | None, dynamic: Dynamic) -> Any:
+    """``dynamic_shapes`` of ``torch.export`` for what ``export`` takes as ``dynamic``.
+
+    True makes every axis of every tensor dynamic. A mapping has the name of an input → axis → name of
+    the axis (or a ``torch.export.Dim``); anything else is handed on as it is.
+
+    Raises:
+        OptionError: it names an input that is not there, or an axis the input does not have.
+    """
+    if dynamic is None or dynamic is False:
+        return None
+    if dynamic is True:
+        auto = torch.utils._pytree.tree_map(_every_axis, (inputs.args, inputs.kwargs))
+        return _shapes(model, inputs, dict(enumerate(auto[0])), auto[1])
+    if not isinstance(dynamic, Mapping):
+        return dynamic
+    keys = _keys(model, inputs, names)
+    by_place: dict[int, Any] = {}
+    by_name: dict[str, Any] = {}
+    for name, axes in dynamic.items():
+        place = keys.get(name)
+        if place is None:
+            raise OptionError(
+                "dynamic-input", f"dynamic: no input is named {name}.", f"Inputs: {', '.join(keys)}."
+            )
+        _check_axes(name, _value(inputs, place), axes)
+        if isinstance(place, int):
+            by_place[place] = axes
+        else:
+            by_name[place] = axes
+    return _shapes(model, inputs, by_place, by_name)
+
+
+def dynamic_axes(
+    model: Any, inputs: Inputs, names: Sequence[str] | None, dynamic: Dynamic
+) -> tuple[list[str] | None, dict[str, dict[int, str]] | None]:
+    """``input_names`` and ``dynamic_axes`` of the TorchScript exporter.
+
+    Raises:
+        OptionError: as ``dynamic_shapes``, or a form that exporter does not know.
+    """
+    if dynamic is None or dynamic is False:
+        return (list(names) if names else None), None
+    keys = _keys(model, inputs, names)
+    if dynamic is True:
+        tensors = {name: _value(inputs, place) for name, place in keys.items()}
+        every = {
+            name: {axis: f"{name}_{axis}" for axis in range(tensor.dim())}
+            for name, tensor in tensors.items()
+            if isinstance(tensor, torch.Tensor)
+        }
+        return list(names or every), every
+    if not isinstance(dynamic, Mapping):
+        raise OptionError(
+            "dynamic-form",
+            "dynamic: the TorchScript exporter takes a mapping of input → axis → name.",
+        )
+    found: dict[str, dict[int, str]] = {}
+    for name, axes in dynamic.items():
+        if name not in keys:
+            raise OptionError(
+                "dynamic-input", f"dynamic: no input is named {name}.", f"Inputs: {', '.join(keys)}."
+            )
+        _check_axes(name, _value(inputs, keys[name]), axes)
+        found[name] = {axis: str(getattr(dim, "__name__", dim)) for axis, dim in axes.items()}
+    return list(names or keys), found
+
+
+def _keys(model: Any, inputs: Inputs, names: Sequence[str] | None) -> dict[str, int | str]:
+    """Name by which an input can be asked for → its place among the positional ones, or its keyword."""
+    own = parameter_names(model)
+    found: dict[str, int | str] = {own[i]: i for i in range(min(len(own), len(inputs.args)))}
+    found.update({name: name for name in inputs.kwargs})
+    order: list[int | str] = [*range(len(inputs.args)), *inputs.kwargs]
+    found.update(dict(zip(names or (), order, strict=False)))
+    return found
+
+
+def _value(inputs: Inputs, place: int | str) -> Any:
+    return inputs.args[place] if isinstance(place, int) else inputs.kwargs[place]
+
+
+def _check_axes(name: str, value: Any, axes: Any) -> None:
+    if not isinstance(value, torch.Tensor) or not isinstance(axes, Mapping):
+        return
+    for axis in axes:
+        if not isinstance(axis, int) or not 0 <= axis < value.dim():
+            raise OptionError(
+                "dynamic-axis", f"dynamic: {name} has no axis {axis}.", f"It has {value.dim()} axes, from 0."
+            )
+
+
+def _every_axis(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return dict.fromkeys(range(value.dim()), torch.export.Dim.AUTO)
+    return None
+
+
+def _shapes(model: Any, inputs: Inputs, by_place: Mapping[int, Any], by_name: Mapping[str, Any]) -> Any:
+    """By name where ``forward`` names its arguments, else by position."""
+    own = parameter_names(model)
+    if inputs.args and len(own) < len(inputs.args):
+        spread = tuple(by_place.get(i) for i in range(len(own), len(inputs.args)))
+        return (*(by_place.get(i) for i in range(len(own))), spread)
+    named = {own[i]: by_place.get(i) for i in range(len(inputs.args))}
+    return {**named, **{name: by_name.get(name) for name in inputs.kwargs}}

@@ -1,0 +1,133 @@
+"""Modules of a PyTorch model: their names, what they hold, which of them run, and the mode they are in."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from py_autodoc.tags.model import Tags
+from py_autodoc.tags.naming import Namer
+from py_autodoc.tags.sidecar import ModuleInfo
+
+Modules = dict[str, torch.nn.Module]
+
+
+def named(model: torch.nn.Module) -> tuple[Modules, dict[str, str]]:
+    """Path → module under the first name it has, and every other name → the first.
+
+    A module inside an alias is not listed again: its name follows from that of the alias.
+    """
+    first: dict[torch.nn.Module, str] = {}
+    modules: Modules = {}
+    aliases: dict[str, str] = {}
+    pending: list[tuple[str, torch.nn.Module]] = [("", model)]
+    while pending:
+        path, module = pending.pop()
+        if module in first:
+            aliases[path] = first[module]
+            continue
+        first[module] = path
+        modules[path] = module
+        children = [(name, child) for name, child in module._modules.items() if child is not None]
+        pending += [(f"{path}.{name}" if path else name, child) for name, child in reversed(children)]
+    return modules, aliases
+
+
+def kind(module: torch.nn.Module) -> str:
+    """Class of a module with its package."""
+    return f"{type(module).__module__}.{type(module).__qualname__}"
+
+
+def namer_of(model: torch.nn.Module, keep: tuple[str, ...]) -> Namer:
+    """Names of all modules of a model."""
+    modules, aliases = named(model)
+    return Namer({path: kind(module) for path, module in modules.items()}, aliases, keep)
+
+
+def describe(model: torch.nn.Module) -> dict[str, ModuleInfo]:
+    """Everything the sidecar says about modules. Tensors are named, not read."""
+    modules, aliases = named(model)
+    inside: dict[str, list[str]] = {}
+    found: dict[str, ModuleInfo] = {}
+    for path in reversed(modules):  # children before parents
+        module = modules[path]
+        own = [name for name, _ in module.named_parameters(recurse=False, remove_duplicate=False)]
+        names = list(own)
+        children: dict[str, str] = {}
+        for name, child in module._modules.items():
+            if child is not None:
+                children[name] = type(child).__name__
+                at = f"{path}.{name}" if path else name
+                names += [f"{name}.{inner}" for inner in inside.get(aliases.get(at, at), ())]
+        inside[path] = names
+        buffers = tuple(name for name, _ in module.named_buffers(recurse=False, remove_duplicate=False))
+        found[path] = ModuleInfo(
+            kind(module), children, forward_args(module), tuple(names), tuple(own), buffers
+        )
+    return {path: found[path] for path in modules}
+
+
+def forward_args(module: torch.nn.Module) -> tuple[str, ...]:
+    """Names of the arguments of ``forward``; none where it has no signature."""
+    try:
+        names = list(inspect.signature(type(module).forward).parameters)
+    except (TypeError, ValueError):
+        return ()
+    return tuple(names[1:])
+
+
+def tensor_names(model: torch.nn.Module) -> frozenset[str]:
+    """Full names of all parameters and buffers, under every name they have."""
+    parameters = (name for name, _ in model.named_parameters(remove_duplicate=False))
+    buffers = (name for name, _ in model.named_buffers(remove_duplicate=False))
+    return frozenset((*parameters, *buffers))
+
+
+@contextmanager
+def evaluating(model: torch.nn.Module) -> Iterator[None]:
+    """Evaluation mode; afterwards each module is in the mode it was in."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
+
+
+@contextmanager
+def watching(model: torch.nn.Module | None) -> Iterator[set[str]]:
+    """The set of modules that ran in the block, by path; empty without a model.
+
+    Modules in branches of ``torch.cond`` and the like are traced by torch's compiler, which runs no
+    hook; they are not in the set.
+    """
+    ran: set[str] = set()
+    hooks = []
+
+    def hook_for(path: str) -> torch.utils.hooks.RemovableHandle:
+        def before(_module: torch.nn.Module, _args: object) -> None:
+            if not torch.compiler.is_dynamo_compiling():
+                ran.add(path)
+
+        return modules[path].register_forward_pre_hook(before)
+
+    modules = named(model)[0] if model is not None else {}
+    try:
+        hooks += [hook_for(path) for path in modules if not isinstance(modules[path], torch.jit.ScriptModule)]
+        yield ran
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def executed_of(ran: set[str], tags: Tags) -> set[str] | None:
+    """``ran`` where it tells which modules did not run; None where it does not.
+
+    It does not when the model has control flow, in whose branches hooks do not run.
+    """
+    graphs = {node.graph for node in tags.records}
+    return ran if ran and len(graphs) == 1 else None
