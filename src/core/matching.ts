@@ -5,6 +5,7 @@
  */
 
 import { matchGroups } from './matchingGroups';
+import type { MatchMode } from './matchingModes';
 import { joinByModule, modulePaths } from './matchingModules';
 import { joinByExactNames, joinByTrustedNames } from './matchingNames';
 import type { MatchRule, Side } from './matchingPairs';
@@ -14,6 +15,8 @@ import type { IGroupTree } from './tree';
 
 export { MATCH_RULES, otherSide, SIDES } from './matchingPairs';
 export type { MatchRule, Side } from './matchingPairs';
+export { isMatchMode, MATCH_MODES } from './matchingModes';
+export type { MatchMode } from './matchingModes';
 
 export interface IMatchCounts {
   readonly matched: number;
@@ -37,10 +40,6 @@ export interface IMatching {
 }
 
 export type Matcher = (left: IGroupTree, right: IGroupTree) => IMatching;
-
-export const MATCH_MODES = ['auto', 'name', 'tag'] as const;
-/** `name`: exact names only; `tag`: operators of the same module in order; `auto`: the surest first. */
-export type MatchMode = (typeof MATCH_MODES)[number];
 
 class Matching implements IMatching {
   readonly counts: IMatchCounts;
@@ -133,7 +132,3 @@ export const MATCHERS: Readonly<Record<MatchMode, Matcher>> = {
     joinByModule(pairs, paths, { rule: 'position', evenly: false, root: true });
   })
 };
-
-export function isMatchMode(value: unknown): value is MatchMode {
-  return MATCH_MODES.some(mode => mode === value);
-}

@@ -66,7 +66,12 @@ function addOpen(context: ICommandContext): void {
       const paths =
         typeof args.path === 'string'
           ? [args.path]
-          : await choose(manager, translator, trans);
+          : await chooseModels(
+              manager,
+              translator,
+              trans,
+              trans.__('Open ONNX Model')
+            );
       for (const path of paths) {
         await app.commands.execute('docmanager:open', {
           path,
@@ -86,15 +91,17 @@ function addOpen(context: ICommandContext): void {
   });
 }
 
-async function choose(
+/** Paths of the models that the user chooses in a dialog; none when the user thinks better of it. */
+export async function chooseModels(
   manager: IDocumentManager,
   translator: ITranslator,
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  title: string
 ): Promise<string[]> {
   const answer = await FileDialog.getOpenFiles({
     manager,
     translator,
-    title: trans.__('Open ONNX Model'),
+    title,
     filter: model =>
       model.type === 'directory' || model.path.toLowerCase().endsWith('.onnx')
         ? {}

@@ -9,6 +9,7 @@ import {
   WidgetTracker
 } from '@jupyterlab/apputils';
 import { IDocumentManager } from '@jupyterlab/docmanager';
+import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import { ILauncher } from '@jupyterlab/launcher';
 import { IDefaultDrive, type Contents } from '@jupyterlab/services';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
@@ -16,6 +17,8 @@ import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { ReadonlyPartialJSONValue } from '@lumino/coreutils';
 import { addCommands } from './commands';
+import { addCompareCommands } from './compareCommands';
+import { LinkKeeper } from './compareLinks';
 import {
   FACTORY_NAME,
   MODEL_NAME,
@@ -51,7 +54,8 @@ export const plugin: JupyterFrontEndPlugin<void> = {
     IStateDB,
     IDocumentManager,
     ICommandPalette,
-    ILauncher
+    ILauncher,
+    IFileBrowserFactory
   ],
   activate: (
     app: JupyterFrontEnd,
@@ -63,7 +67,8 @@ export const plugin: JupyterFrontEndPlugin<void> = {
     stateDB: IStateDB | null,
     manager: IDocumentManager | null,
     palette: ICommandPalette | null,
-    launcher: ILauncher | null
+    launcher: ILauncher | null,
+    browsers: IFileBrowserFactory | null
   ) => {
     translator = translator ?? nullTranslator;
     const trans = translator.load('onnx_autodoc');
@@ -87,6 +92,15 @@ export const plugin: JupyterFrontEndPlugin<void> = {
       manager,
       palette,
       launcher
+    });
+    const keeper = new LinkKeeper(tracker, {
+      load: () => services.loadState('#links'),
+      save: records => services.saveState('#links', records)
+    });
+    void keeper.restore(app.restored);
+    addCompareCommands({
+      ...{ app, tracker, keeper, trans },
+      ...{ translator, manager, palette, browsers }
     });
   }
 };

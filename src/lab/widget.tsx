@@ -48,6 +48,14 @@ export class OnnxPanel extends ReactWidget {
     this._services.themeChanged?.connect(this._redraw, this);
   }
 
+  /** The viewer is there, or another one has taken its place. */
+  readonly handleChanged = new Signal<this, void>(this);
+
+  /** Under which this view is remembered: the file and which view of it. */
+  get key(): string {
+    return `${this._context.path}#${this.ordinal}`;
+  }
+
   /** Commands act on the viewer through this; null until the viewer is there. */
   get handle(): IViewerHandle | null {
     return this._handle;
@@ -89,12 +97,13 @@ export class OnnxPanel extends ReactWidget {
       >
         <Panel
           path={this._context.localPath}
-          stateKey={`${this._context.path}#${this.ordinal}`}
+          stateKey={this.key}
           services={this._services}
           visibility={this._visibility}
           isVisible={() => this.isVisible}
           onReady={handle => {
             this._handle = handle;
+            this.handleChanged.emit();
           }}
           onCaption={caption => {
             const tab = this.parent?.title;

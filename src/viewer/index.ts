@@ -12,5 +12,4 @@ export { isOverlayId } from './overlays';
 export type { IUserValues, OverlayId } from './overlays';
 export { IDENTITY } from './translate';
 export type { ITranslate } from './translate';
-export { readLinkOptions } from './compare/options';
 export type { ILinkOptions } from './compare/types';

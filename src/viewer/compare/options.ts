@@ -1,6 +1,6 @@
 /** Reading back what a host remembered of a link, without trust. */
 
-import { isMatchMode } from '../../core';
+import { isMatchMode } from '../../core/matchingModes';
 import { DEFAULT_LINK } from './types';
 import type { ILinkOptions } from './types';
 

@@ -1,0 +1,9 @@
+/** How counterparts may be looked for; apart from the matchers, for hosts that only remember the choice. */
+
+export const MATCH_MODES = ['auto', 'name', 'tag'] as const;
+/** `name`: exact names only; `tag`: operators of the same module in order; `auto`: the surest first. */
+export type MatchMode = (typeof MATCH_MODES)[number];
+
+export function isMatchMode(value: unknown): value is MatchMode {
+  return MATCH_MODES.some(mode => mode === value);
+}
