@@ -2,6 +2,8 @@ const base = require('@jupyterlab/galata/lib/playwright-config');
 
 const port = process.env.AUTODOC_UI_PORT ?? '18888';
 const baseURL = `http://localhost:${port}`;
+// The one-file page needs no server: AUTODOC_UI_LAB=0 runs its tests without one.
+const lab = process.env.AUTODOC_UI_LAB !== '0';
 
 module.exports = {
   ...base,
@@ -15,6 +17,7 @@ module.exports = {
     ...base.use,
     baseURL,
     trace: 'off',
+    actionTimeout: 10000,
     video: 'off',
     viewport: { width: 1400, height: 900 },
     launchOptions: {
@@ -31,7 +34,7 @@ module.exports = {
       ]
     }
   },
-  webServer: {
+  webServer: lab && {
     command: 'jlpm start',
     url: `${baseURL}/lab`,
     timeout: 180000,

@@ -45,12 +45,12 @@ function isTextBox(target: EventTarget | null): boolean {
   );
 }
 
-/** Enter, Space and the like belong to the button, link, tree or table that has the focus. */
+/** Enter and Space belong to the button, link or box to tick that has the focus. */
 function isOwnKey(target: EventTarget | null, chord: string): boolean {
   if (!(target instanceof HTMLElement)) {
     return false;
   }
-  const pressable = target.closest('button, a, summary, [role=tab]');
+  const pressable = target.closest('button, a, summary, input, [role=tab]');
   return pressable !== null && (chord === 'Enter' || chord === 'Space');
 }
 

@@ -1,0 +1,487 @@
+// Accessibility of the viewer, on the one-file page: scans, keyboard, screen reader, settings of the reader.
+
+import { writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import type { Page } from '@playwright/test';
+import { clean } from './axe';
+import {
+  box,
+  expect,
+  graph,
+  inspector,
+  open,
+  pick,
+  said,
+  tab,
+  test
+} from './pages';
+
+const TABS = [
+  'Layers',
+  'Findings',
+  'Memory',
+  'Charts',
+  'Diagnostics',
+  'Dimensions'
+];
+
+test.describe('axe finds nothing', () => {
+  test('in graph, outline, inspectors, menus, legend; light', async ({
+    page
+  }) => {
+    await open(page, 'bert_dyn.onnx');
+    await expect(page.getByRole('tree')).toBeVisible();
+    await page.getByLabel('Heatmap').first().selectOption('params');
+    await page.getByRole('button', { name: /Heaviest/ }).click();
+    await clean(page);
+    await pick(page, /^GatherElements/);
+    await clean(page);
+    await pick(page, /^BertEmbeddings/);
+    await page.getByRole('button', { name: 'Export' }).click();
+    await clean(page);
+    await page.keyboard.press('Escape');
+    await pick(page, /^Input/);
+    await page.keyboard.press('Shift+F10');
+    await expect(page.getByRole('menu')).toBeVisible();
+    await clean(page);
+  });
+
+  test('in every table, the columns and the help; dark', async ({ page }) => {
+    await open(page, 'bert_dyn.onnx', { dark: true });
+    for (const name of TABS) {
+      await tab(page, name);
+      await expect(page.getByRole('tabpanel', { name })).toBeVisible();
+      await clean(page);
+    }
+    await tab(page, 'Layers');
+    await page.getByRole('button', { name: 'By block' }).click();
+    await page.locator('summary', { hasText: 'Columns' }).click();
+    await clean(page);
+    await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
+    await clean(page);
+  });
+
+  for (const dark of [false, true]) {
+    test(`where panels lie over the graph; ${dark ? 'dark' : 'light'}`, async ({
+      page
+    }) => {
+      await open(page, 'resnet50.onnx', { width: 700, dark });
+      await clean(page);
+      await page.keyboard.press(dark ? 'o' : 'd');
+      await tab(page, 'Layers');
+      await clean(page);
+    });
+  }
+
+  test('on a page whose model cannot be read', async ({ page, seen }, info) => {
+    const file = info.outputPath('broken.html');
+    await open(page, 'resnet_tiny.onnx');
+    const html = await page.evaluate(async () => {
+      const data = document.getElementById('autodoc-model')!;
+      data.textContent = 'AAAA';
+      return document.documentElement.outerHTML;
+    });
+    writeFileSync(file, `<!doctype html>${html}`);
+    await page.goto(pathToFileURL(file).href);
+    await expect(page.getByRole('alert')).toContainText(/\w+ \w+/);
+    await clean(page);
+    seen.complaints.length = 0;
+  });
+});
+
+/** What has the focus: its name and how it shows that it has it. */
+function focused(page: Page): Promise<{ name: string; shows: boolean }> {
+  return page.evaluate(() => {
+    const element = document.activeElement;
+    if (!element || element === document.body) {
+      return { name: '', shows: true };
+    }
+    const ring = (of: Element | null, part?: string): boolean => {
+      const style = of && getComputedStyle(of, part);
+      return (
+        style !== null &&
+        style.outlineStyle !== 'none' &&
+        parseFloat(style.outlineWidth) >= 1
+      );
+    };
+    const border = getComputedStyle(element, '::after').borderTopStyle;
+    const name =
+      element.getAttribute('aria-label') ??
+      element.getAttribute('placeholder') ??
+      element.textContent?.trim() ??
+      '';
+    return {
+      name: name || element.tagName,
+      shows:
+        ring(element) ||
+        ring(element.parentElement) ||
+        (element.matches('.oad-graph') && border === 'solid') ||
+        (element.matches('.oad-box') &&
+          document.querySelector('.oad-ring-cursor') !== null)
+    };
+  });
+}
+
+/** Presses Tab until the focus leaves the page; names in order. */
+async function walk(page: Page): Promise<string[]> {
+  const names: string[] = [];
+  for (let step = 0; step < 120; step++) {
+    await page.keyboard.press('Tab');
+    const { name, shows } = await focused(page);
+    if (name === '') {
+      return names;
+    }
+    expect(shows, `a ring on ${name}`).toBe(true);
+    names.push(name);
+  }
+  throw new Error(`The focus never left: ${names.slice(-8).join(', ')}`);
+}
+
+test.describe('by keyboard alone', () => {
+  for (const look of ['light', 'dark', 'forced colours'] as const) {
+    test(`Tab goes through everything with a ring and out again; ${look}`, async ({
+      page
+    }) => {
+      await open(page, 'resnet_tiny.onnx', { dark: look === 'dark' });
+      await page.emulateMedia({
+        forcedColors: look === 'forced colours' ? 'active' : 'none'
+      });
+      await tab(page, 'Dimensions');
+      await page.locator('.oad-Viewer').focus();
+      const names = await walk(page);
+      const order = [
+        /Find in the model/,
+        /Heatmap/,
+        /Export/,
+        /^Parameters/,
+        /Model hierarchy/,
+        /Model graph/,
+        /Close the inspector/,
+        /^Dimensions/
+      ].map(name => names.findIndex(other => name.test(other)));
+      expect(order).not.toContain(-1);
+      expect([...order].sort((a, b) => a - b)).toEqual(order);
+    });
+  }
+
+  test('arrows follow the wires, Enter opens, Shift+F10 asks, Escape returns', async ({
+    page
+  }) => {
+    await open(page, 'bert_dyn.onnx');
+    await graph(page).focus();
+    const at = graph(page).locator('[role=button]:focus');
+    await page.keyboard.press('Home');
+    await expect(at).toHaveAttribute('aria-label', /^Input/);
+    const first = await at.getAttribute('aria-label');
+    await expect(page.locator('.oad-ring-cursor')).toHaveCount(1);
+    await page.keyboard.press('ArrowRight');
+    await expect(at).not.toHaveAttribute('aria-label', first!);
+    // What reads the first box: the panel of the tensor lists it.
+    const second = (await at.getAttribute('aria-label'))!.split(/[ ,]/)[0];
+    await page.keyboard.press('ArrowLeft');
+    await expect(at).toHaveAttribute('aria-label', /^Input/);
+    await expect(inspector(page)).toContainText(second);
+
+    const block = box(page, /^BertEmbeddings/);
+    await pick(page, /^BertEmbeddings/);
+    await expect(block).toHaveAttribute('aria-expanded', 'true');
+    await page.keyboard.press('Enter');
+    await expect(block).toHaveAttribute('aria-expanded', 'false');
+    await expect(block).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(block).toHaveAttribute('aria-expanded', 'true');
+
+    await page.keyboard.press('Shift+F10');
+    const items = page.getByRole('menuitem');
+    await expect(items.first()).toBeFocused();
+    await page.keyboard.press('ArrowDown');
+    await expect(items.nth(1)).toBeFocused();
+    await page.keyboard.press('End');
+    await expect(items.last()).toBeFocused();
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('menu')).toHaveCount(0);
+    await expect(block).toBeFocused();
+    await page.keyboard.press('ContextMenu');
+    await expect(page.getByRole('menu')).toBeVisible();
+  });
+
+  test('help and export keep the focus and give it back', async ({ page }) => {
+    await open(page, 'resnet_tiny.onnx');
+    const help = page.getByRole('button', { name: 'Keyboard shortcuts' });
+    await help.focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    for (let i = 0; i < 4; i++) {
+      await expect(dialog.locator(':focus')).toHaveCount(1);
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Escape');
+    await expect(help).toBeFocused();
+
+    const button = page.getByRole('button', { name: 'Export' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('menuitem').first()).toBeFocused();
+    await page.keyboard.press('ArrowUp');
+    await expect(page.getByRole('menuitem').last()).toBeFocused();
+    await page.keyboard.press('Escape');
+    await expect(button).toBeFocused();
+  });
+
+  test('table: sort, columns, rows', async ({ page }) => {
+    await open(page, 'resnet_tiny.onnx');
+    await tab(page, 'Layers');
+    const table = page.getByRole('grid', { name: 'Layers' });
+    const head = table.getByRole('columnheader', { name: 'MACs' }).first();
+    await head.getByRole('button').focus();
+    await page.keyboard.press('Enter');
+    await expect(head).toHaveAttribute('aria-sort', 'descending');
+    await page.keyboard.press('Enter');
+    await expect(head).toHaveAttribute('aria-sort', 'ascending');
+    await page.locator('.oad-Columns > summary').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    const count = await table.getByRole('columnheader').count();
+    await page.keyboard.press('Space');
+    await expect(table.getByRole('columnheader')).not.toHaveCount(count);
+    await page.keyboard.press('Escape');
+    await expect(page.locator('.oad-Columns > summary')).toBeFocused();
+    await table.focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowDown');
+    const active = await table.getAttribute('aria-activedescendant');
+    const row = page.locator(`[id="${active}"]`);
+    await expect(row).toHaveAttribute('aria-selected', 'true');
+    await expect(row).toHaveAttribute('aria-rowindex', '3');
+  });
+
+  test('sliders: a dimension, the legend, a splitter, a chart', async ({
+    page
+  }) => {
+    await open(page, 'bert_dyn.onnx');
+    const low = page.getByRole('slider', { name: /Lowest value/ });
+    await low.focus();
+    await page.keyboard.press('ArrowRight');
+    await expect(low).not.toHaveAttribute('aria-valuenow', '0');
+    const edge = page.getByRole('separator', { name: /inspector/ });
+    const width = Number(await edge.getAttribute('aria-valuenow'));
+    await edge.focus();
+    await page.keyboard.press('ArrowLeft');
+    await expect(edge).toHaveAttribute('aria-valuenow', String(width + 16));
+    await tab(page, 'Dimensions');
+    const macs = page.getByRole('group', { name: 'Totals' });
+    await expect(macs).toContainText('11.2 G');
+    await page
+      .getByRole('slider', { name: /Size of/ })
+      .last()
+      .focus();
+    await page.keyboard.press('PageUp');
+    await expect(macs).not.toContainText('11.2 G');
+    await tab(page, 'Memory');
+    const plot = page.getByRole('slider', { name: /Bytes alive/ });
+    await plot.focus();
+    await page.keyboard.press('End');
+    await expect(plot).toHaveAttribute('aria-valuetext', /Step (\d+) of \1,/);
+    await page.keyboard.press('Enter');
+    await expect(inspector(page)).toContainText('node_layer_norm_24');
+  });
+});
+
+test.describe('to a screen reader', () => {
+  test('the outline is a tree with costs that mirrors the selection', async ({
+    page
+  }) => {
+    await open(page, 'resnet50.onnx');
+    const tree = page.getByRole('tree', { name: 'Model hierarchy' });
+    const current = tree.locator('[aria-selected=true]');
+    await pick(page, /^MaxPool/);
+    await expect(current).toHaveAccessibleName(/MaxPool/);
+    await box(page, /^Relu/).click({ modifiers: ['Shift'] });
+    await expect(current).toHaveCount(2);
+    await tree.focus();
+    await page.keyboard.press('Home');
+    await expect(current).toHaveCount(1);
+    await expect(tree).toHaveAttribute(
+      'aria-activedescendant',
+      (await current.getAttribute('id'))!
+    );
+    const costly = tree.getByRole('treeitem', { name: /MACs, \d.* %/ });
+    await expect(costly).toHaveCount(1);
+    await costly.click();
+    await page.keyboard.press('ArrowRight');
+    await expect(costly.first()).toHaveAttribute('aria-expanded', 'true');
+    expect(await costly.count()).toBeGreaterThan(1);
+    await expect(costly.first()).toHaveAttribute('aria-level', /\d/);
+    await expect(costly.first()).toHaveAttribute('aria-setsize', /\d/);
+  });
+
+  test('boxes tell what they are, cost and hide', async ({ page }) => {
+    await open(page, 'resnet50.onnx');
+    const names = await graph(page)
+      .getByRole('button')
+      .evaluateAll(all =>
+        all.map(one => ({
+          name: one.getAttribute('aria-label') ?? '',
+          title: one.querySelector('text')?.textContent ?? '',
+          kind: one.getAttribute('class') ?? ''
+        }))
+      );
+    expect(names.length).toBeGreaterThan(5);
+    for (const { name, title, kind } of names) {
+      const said = name.replace(/^(Input|Output|Tensor) /, '');
+      // A title too long for its card is cut in the middle.
+      expect(said, title).toContain(title.split('…')[0].split(' ×')[0]);
+      expect(/oad-(group|panel)/.test(kind) && !/\d+ nodes/.test(name)).toBe(
+        false
+      );
+    }
+    expect(names.some(({ name }) => /MACs/.test(name))).toBe(true);
+  });
+
+  test('changes without a move of the focus are said in a few words', async ({
+    page
+  }) => {
+    await open(page, 'bert_dyn.onnx');
+    await graph(page).focus();
+    await page.keyboard.press('h');
+    await expect(said(page)).toHaveText(/^Heatmap: \w+/);
+    await page.keyboard.press('l');
+    await expect(said(page)).toHaveText(/^Colours: log$/);
+    await page.keyboard.press('Control+f');
+    await page.keyboard.type('op=Softmax');
+    await expect(page.locator('.oad-Search-count')).toHaveText('–/12');
+    await page.keyboard.press('Enter');
+    await expect(said(page)).toHaveText(/^Selected: node_\w+$/);
+    await graph(page).focus();
+    await page.keyboard.press('a');
+    await expect(said(page)).toHaveText(/^\d+ nodes traced$/);
+    await page.keyboard.press('Shift+1');
+    await expect(said(page)).toHaveText('View 1 is stored.');
+    const live = graph(page).locator('[aria-live]');
+    await page.keyboard.press('Home');
+    await pick(page, /^BertEmbeddings/);
+    await page.keyboard.press('Enter');
+    await expect(live).toHaveText(/^BertEmbeddings.*, collapsed$/);
+  });
+});
+
+test.describe('as the reader has set it', () => {
+  test('nothing moves under reduced motion', async ({ page }) => {
+    await open(page, 'bert_dyn.onnx');
+    const moving = (): Promise<string[]> =>
+      page.evaluate(() => [
+        ...document.getAnimations().map(one => one.constructor.name),
+        ...[...document.querySelectorAll('.oad-Viewer *')]
+          .filter(one => {
+            const style = getComputedStyle(one);
+            return (
+              style.animationName !== 'none' ||
+              style.transitionDuration.split(', ').some(t => parseFloat(t) > 0)
+            );
+          })
+          .map(one => String(one.getAttribute('class')))
+      ]);
+    expect(await moving()).toEqual([]);
+    await pick(page, /^BertEmbeddings/);
+    await page.keyboard.press('Enter');
+    await expect(box(page, /^BertEmbeddings/)).toHaveAttribute(
+      'aria-expanded',
+      'false'
+    );
+    expect(await moving()).toEqual([]);
+    const world = graph(page).locator('svg > g').first();
+    const before = await world.getAttribute('transform');
+    await page.keyboard.press('+');
+    // One step, and it stays there.
+    await expect(world).not.toHaveAttribute('transform', before!);
+    const after = await world.getAttribute('transform');
+    await page.waitForTimeout(100);
+    await expect(world).toHaveAttribute('transform', after!);
+  });
+
+  test('with motion, opening a block is animated', async ({ page }) => {
+    await open(page, 'bert_dyn.onnx');
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await page.evaluate(() => {
+      const { animate } = Element.prototype;
+      Element.prototype.animate = function (...args) {
+        document.body.dataset.animated = 'true';
+        return animate.apply(this, args);
+      };
+    });
+    await pick(page, /^BertEmbeddings/);
+    await page.keyboard.press('Enter');
+    await expect(page.locator('body[data-animated]')).toBeVisible();
+  });
+
+  test('at 200 % nothing is cut', async ({ page }) => {
+    // 1,400 × 900 at 200 %.
+    await open(page, 'bert_dyn.onnx', { width: 700, height: 450 });
+    const cut = (): Promise<string[]> =>
+      page.evaluate(() => {
+        const places = '.oad-Bar *, .oad-Tabs *, .oad-Kpi, .oad-Panel-head *';
+        return [...document.querySelectorAll<HTMLElement>(places)]
+          .filter(one => one.offsetParent !== null)
+          .filter(one => {
+            const r = one.getBoundingClientRect();
+            const scrolls = one.closest('.oad-Kpis, [role=tablist]');
+            const outside =
+              !scrolls &&
+              r.width > 0 &&
+              (r.left < -1 || r.right > innerWidth + 1);
+            const style = getComputedStyle(one);
+            const hides =
+              style.overflowY !== 'visible' || one.tagName === 'BUTTON';
+            return (
+              outside || (hides && one.scrollHeight > one.clientHeight + 2)
+            );
+          })
+          .map(one => `${one.className || one.tagName} ${one.textContent}`);
+      });
+    expect(await cut()).toEqual([]);
+    // Text alone at 200 %, as a setting of JupyterLab or of the browser makes it.
+    await page.setViewportSize({ width: 1400, height: 900 });
+    await page.evaluate(() =>
+      document.documentElement.style.setProperty('--jp-ui-font-size1', '26px')
+    );
+    expect(await cut()).toEqual([]);
+  });
+
+  test('more contrast makes quiet text and lines loud', async ({ page }) => {
+    await open(page, 'resnet_tiny.onnx');
+    const colours = (): Promise<string[]> =>
+      page.evaluate(() =>
+        ['.oad-Kpi-label', '.oad-Kpi-value'].map(
+          one => getComputedStyle(document.querySelector(one)!).color
+        )
+      );
+    const [quiet, loud] = await colours();
+    expect(quiet).not.toBe(loud);
+    await page.emulateMedia({ contrast: 'more' });
+    const [label, value] = await colours();
+    expect(label).toBe(value);
+  });
+
+  test('forced colours reach the picture', async ({ page }) => {
+    await open(page, 'bert_dyn.onnx');
+    await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
+    const looks = await page.evaluate(() => {
+      const probe = document.createElement('p');
+      document.body.append(probe);
+      const system = (name: string): string => {
+        probe.style.forcedColorAdjust = 'none';
+        probe.style.color = name;
+        return getComputedStyle(probe).color;
+      };
+      const graph = document.querySelector('.oad-graph')!;
+      const pressed = document.querySelector('.oad-Kpi[aria-pressed=true]')!;
+      return {
+        ground: getComputedStyle(graph).backgroundColor === system('Canvas'),
+        text: getComputedStyle(graph).color === system('CanvasText'),
+        pressed:
+          getComputedStyle(pressed).backgroundColor === system('Highlight')
+      };
+    });
+    expect(looks).toEqual({ ground: true, text: true, pressed: true });
+  });
+});

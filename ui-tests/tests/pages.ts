@@ -1,0 +1,113 @@
+// The one-file page of a model, opened from disk in a browser that asks nobody and complains of nothing.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  test as base,
+  expect,
+  type Locator,
+  type Page
+} from '@playwright/test';
+
+const models = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
+/** Hidden from JupyterLab, which serves the folder of the models. */
+const pages = join(models, '.pages');
+
+export interface ISeen {
+  readonly requests: string[];
+  readonly complaints: string[];
+}
+
+/** Every test fails when the page complains in the console or asks for anything but itself. */
+export const test = base.extend<{ seen: ISeen }>({
+  seen: [
+    async ({ page }, use) => {
+      const seen: ISeen = { requests: [], complaints: [] };
+      page.on('request', request => seen.requests.push(request.url()));
+      page.on('console', message => {
+        if (['error', 'warning'].includes(message.type())) {
+          seen.complaints.push(message.text());
+        }
+      });
+      page.on('pageerror', error => seen.complaints.push(error.message));
+      await use(seen);
+      expect(seen.complaints).toEqual([]);
+      expect(
+        seen.requests.filter(url => !/^(file|blob|data):/.test(url))
+      ).toEqual([]);
+    },
+    { auto: true }
+  ]
+});
+
+export { expect };
+
+/** The page of a model, made once a run. The command writes it whole or not at all. */
+export function pageOf(model: string, ...options: string[]): string {
+  mkdirSync(pages, { recursive: true });
+  const file = join(pages, `${[model, ...options].join(' ')}.html`);
+  if (!existsSync(file)) {
+    const path = join(models, model);
+    execFileSync(
+      'onnx-autodoc',
+      ['analyze', path, '--assume', '--out-html', file, ...options],
+      { stdio: ['ignore', 'ignore', 'inherit'] }
+    );
+  }
+  return pathToFileURL(file).href;
+}
+
+export interface IOpen {
+  readonly width?: number;
+  readonly height?: number;
+  readonly dark?: boolean;
+  /** End of the address: a view. */
+  readonly hash?: string;
+}
+
+/** Opens the page of a model and waits for its picture. Nothing moves by itself. */
+export async function open(
+  page: Page,
+  model: string,
+  { width = 1400, height = 900, dark = false, hash = '' }: IOpen = {}
+): Promise<void> {
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({
+    colorScheme: dark ? 'dark' : 'light',
+    reducedMotion: 'reduce'
+  });
+  await page.goto(pageOf(model) + hash);
+  await drawn(page);
+}
+
+/** Until the picture is there. */
+export async function drawn(page: Page): Promise<void> {
+  await expect(page.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+}
+
+export const graph = (page: Page): Locator => page.locator('.oad-graph');
+
+/** Boxes of the graph by what a screen reader says of them. */
+export const box = (page: Page, name: string | RegExp): Locator =>
+  graph(page).getByRole('button', { name }).first();
+
+/** Clicks a box by its title, which is there for a card and for an open block alike. */
+export const pick = (page: Page, name: string | RegExp): Promise<void> =>
+  box(page, name).click({ position: { x: 30, y: 8 } });
+
+export const inspector = (page: Page): Locator =>
+  page.getByRole('complementary', { name: 'Inspector' });
+
+/** What has been told to those who do not see. */
+export const said = (page: Page): Locator =>
+  page.locator('.oad-Viewer > [role=status]');
+
+/** Opens a table below the graph. */
+export const tab = async (page: Page, name: string): Promise<void> => {
+  const it = page.getByRole('tab', { name });
+  if ((await it.getAttribute('aria-selected')) !== 'true') {
+    await it.click();
+  }
+};
