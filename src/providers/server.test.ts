@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { GraphPayload, Job, Problem } from '../schema';
 import type { IRequest, IServerConnection, ISocket } from './connection';
 import { isAbort, ProblemError, type IProgress } from './provider';
-import { ServerProvider } from './server';
+import { ServerProvider, type IRuleOptions } from './server';
 
 const PAYLOAD = { schema_version: '1.0' } as GraphPayload;
 const OPTIONS = { bindings: { batch: 2 }, assume: false };
@@ -335,5 +335,46 @@ describe('after loading', () => {
     expect(await provider.changed(abort.signal)).toBe(false);
     mtime = '2';
     expect(await provider.changed(abort.signal)).toBe(true);
+  });
+});
+
+describe('weights and rules', () => {
+  const done = ok(job({ state: 'done' }));
+
+  test('values come from the job, faults are not asked for again', async () => {
+    const fake = server({
+      'POST jobs': done,
+      'GET jobs/j1/weights?tensor=7': ok({ tensor: 7 }),
+      'GET jobs/j1/weights?tensor=8': ok(
+        problem({ status: 404, code: 'not-a-weight' }),
+        404
+      )
+    });
+    const { provider, loaded, abort } = start(fake);
+    await loaded;
+    expect(await provider.weights(7, abort.signal)).toEqual({ tensor: 7 });
+    const found = await problemFrom(provider.weights(8, abort.signal));
+    expect(found.code).toBe('not-a-weight');
+    expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(1);
+  });
+
+  test('settings of the rules go with each analysis', async () => {
+    const fake = server({ 'POST jobs': done });
+    let rules: IRuleOptions = {
+      thresholds: 'rules.json',
+      readWeights: true
+    };
+    const provider = new ServerProvider(fake, 'a/m #.onnx', () => rules);
+    const load = (): Promise<unknown> =>
+      provider.load(OPTIONS, () => undefined, new AbortController().signal);
+    await load();
+    expect(fake.bodies[0]).toMatchObject({
+      thresholds: 'rules.json',
+      read_weights: true
+    });
+    rules = {};
+    await load();
+    expect(fake.bodies[1]).not.toHaveProperty('thresholds');
+    expect(fake.bodies[1]).not.toHaveProperty('read_weights');
   });
 });

@@ -3,6 +3,7 @@ import { formatBytes, formatShape } from '../../core';
 import type { ConstantInfo } from '../../schema';
 import { useTrans } from '../context';
 import { brief, visible } from '../ui/text';
+import { Weights } from '../weights/Weights';
 import { Jump, Name, Section, Some } from './parts';
 
 /** Constant inputs; small ones with their values. */
@@ -36,6 +37,7 @@ export function Constants(props: {
                     {brief(valuesText(constant), 600)}
                   </code>
                 )}
+                <Weights tensor={constant.tensor} quiet />
               </div>
             </li>
           )}

@@ -3,10 +3,16 @@ import { formatBytes, formatExact, TENSOR_KIND } from '../../core';
 import { useDocument, useTrans } from '../context';
 import { brief } from '../ui/text';
 import { CopyButton } from '../ui/CopyButton';
+import { Weights } from '../weights/Weights';
 import { tensorBytes } from '../../core/bytes';
 import { lifetimeOf } from './lifetime';
 import { Fact, Facts, Section, Some, Title } from './parts';
 import { consumersOf, NodeLink } from './tensors';
+
+/** Its values lie in a file. */
+function isStored(kind: number): boolean {
+  return kind === TENSOR_KIND.initializer || kind === TENSOR_KIND.constant;
+}
 
 /** A tensor: what it is, who makes it, who reads it. */
 export function TensorInspector({ tensor }: { tensor: number }): JSX.Element {
@@ -84,6 +90,11 @@ export function TensorInspector({ tensor }: { tensor: number }): JSX.Element {
           }
         />
       </div>
+      {isStored(model.tensorKind[tensor]) && (
+        <Section title={trans.__('Values')}>
+          <Weights tensor={tensor} />
+        </Section>
+      )}
       <Section title={trans.__('Producer')}>
         {producer >= 0 ? (
           <NodeLink model={model} node={producer} />

@@ -1,0 +1,74 @@
+import { expect, test, vi } from 'vitest';
+import { kernelWeights, type IKernelModel } from './kernel';
+import { ProblemError, isAbort, localProblem } from './provider';
+
+type Hear = (message: unknown) => void;
+
+/** A widget's model that remembers what was sent and can be answered. */
+function fakeModel(live?: boolean): {
+  model: IKernelModel;
+  sent: { type: string; id: string; tensor: number }[];
+  answer: Hear;
+  listening: () => number;
+} {
+  const hearers = new Set<Hear>();
+  const sent: { type: string; id: string; tensor: number }[] = [];
+  return {
+    model: {
+      comm_live: live,
+      on: (_event, callback) => hearers.add(callback as Hear),
+      off: (_event, callback) => hearers.delete(callback as Hear),
+      send: content => sent.push(content as (typeof sent)[number])
+    },
+    sent,
+    answer: message => [...hearers].forEach(hear => hear(message)),
+    listening: () => hearers.size
+  };
+}
+
+const signal = (): AbortSignal => new AbortController().signal;
+
+test('each question gets its own answer', async () => {
+  const fake = fakeModel();
+  const read = kernelWeights(fake.model)!;
+  const [first, second] = [read(1, signal()), read(2, signal())];
+  expect(fake.sent.map(({ tensor }) => tensor)).toEqual([1, 2]);
+  const [a, b] = fake.sent;
+  expect(a.id).not.toBe(b.id);
+  fake.answer('rubbish');
+  fake.answer({ type: 'other', id: a.id, value: { tensor: 9 } });
+  fake.answer({ type: b.type, id: b.id, value: { tensor: 2 } });
+  fake.answer({ type: a.type, id: a.id, value: { tensor: 1 } });
+  expect(await first).toEqual({ tensor: 1 });
+  expect(await second).toEqual({ tensor: 2 });
+  expect(fake.listening()).toBe(0);
+});
+
+test('a problem is one here too', async () => {
+  const fake = fakeModel(true);
+  const reading = kernelWeights(fake.model)!(1, signal());
+  const problem = localProblem('external-missing', 'a', 'b', 'c');
+  fake.answer({ ...fake.sent[0], problem });
+  await expect(reading).rejects.toEqual(new ProblemError(problem));
+  const odd = kernelWeights(fake.model)!(1, signal());
+  fake.answer({ ...fake.sent[1] });
+  await expect(odd).rejects.toBeInstanceOf(ProblemError);
+});
+
+test('nobody listens after an abort', async () => {
+  const fake = fakeModel();
+  const leaving = new AbortController();
+  const reading = kernelWeights(fake.model)!(1, leaving.signal);
+  const caught = vi.fn();
+  const end = reading.catch(caught);
+  leaving.abort();
+  await end;
+  expect(isAbort(caught.mock.calls[0][0])).toBe(true);
+  expect(fake.listening()).toBe(0);
+  await expect(kernelWeights(fake.model)!(1, leaving.signal)).rejects.toThrow();
+  expect(fake.sent).toHaveLength(1);
+});
+
+test('without a kernel there is no way', () => {
+  expect(kernelWeights(fakeModel(false).model)).toBeUndefined();
+});

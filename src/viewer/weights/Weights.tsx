@@ -1,0 +1,108 @@
+import * as React from 'react';
+import { formatBytes } from '../../core';
+import { tensorBytes } from '../../core/bytes';
+import type { Problem } from '../../schema';
+import { useDocument, useTrans } from '../context';
+import { Icon } from '../ui/Icon';
+import { visible } from '../ui/text';
+import { Statistics } from './Statistics';
+import { useWeights } from './useWeights';
+
+/** A button that reads the values of a constant tensor, and what was read. */
+export function Weights(props: {
+  tensor: number;
+  /** Says nothing where nobody can read them; something else around does. */
+  quiet?: boolean;
+}): JSX.Element | null {
+  const trans = useTrans();
+  const { model } = useDocument();
+  const { state, show, hide } = useWeights(props.tensor);
+  const name = visible(model.tensorName(props.tensor));
+  switch (state.status) {
+    case 'absent':
+      return props.quiet ? null : <Absent />;
+    case 'idle':
+      return (
+        <button
+          type="button"
+          className="oad-Button oad-mod-values"
+          aria-label={trans.__('Show values of %1', name)}
+          onClick={show}
+        >
+          {trans.__('Show values')}
+        </button>
+      );
+    case 'loading':
+      return (
+        <Reading bytes={tensorBytes(model, props.tensor)} onCancel={hide} />
+      );
+    case 'failed':
+      return <Failed problem={state.problem} retry={show} />;
+    default:
+      return (
+        <div
+          className="oad-Weights"
+          role="group"
+          aria-label={trans.__('Values of %1', name)}
+        >
+          <Statistics of={state.values} />
+          <button
+            type="button"
+            className="oad-Button oad-mod-values"
+            aria-label={trans.__('Hide values of %1', name)}
+            onClick={hide}
+          >
+            {trans.__('Hide values')}
+          </button>
+        </div>
+      );
+  }
+}
+
+/** Said where there is neither a server nor a kernel. */
+export function Absent(): JSX.Element {
+  const trans = useTrans();
+  return (
+    <p className="oad-Quiet">
+      {trans.__(
+        'Values are not kept here, only the structure. Open the model in JupyterLab, run the notebook cell again, or call py_autodoc.read_weights(model, name).'
+      )}
+    </p>
+  );
+}
+
+function Reading(props: {
+  bytes: number | null;
+  onCancel: () => void;
+}): JSX.Element {
+  const trans = useTrans();
+  return (
+    <div className="oad-Weights-wait">
+      <p className="oad-Quiet oad-Wait" role="status">
+        {props.bytes === null
+          ? trans.__('Reading the values…')
+          : trans.__('Reading %1…', formatBytes(props.bytes))}
+      </p>
+      <button type="button" className="oad-Button" onClick={props.onCancel}>
+        {trans.__('Cancel')}
+      </button>
+    </div>
+  );
+}
+
+function Failed(props: { problem: Problem; retry: () => void }): JSX.Element {
+  const trans = useTrans();
+  const { problem } = props;
+  return (
+    <div className="oad-Inline-problem" role="alert">
+      <Icon name="error" />
+      <div>
+        <p>{visible(problem.detail || problem.title)}</p>
+        {problem.hint && <p className="oad-Quiet">{visible(problem.hint)}</p>}
+        <button type="button" className="oad-Button" onClick={props.retry}>
+          {trans.__('Retry')}
+        </button>
+      </div>
+    </div>
+  );
+}
