@@ -24,7 +24,12 @@ export interface IPanelProps {
 export default function Panel(props: IPanelProps): JSX.Element | null {
   const { path, stateKey, services, onReady } = props;
   const provider = React.useMemo(
-    () => new ServerProvider(labConnection(services.serverSettings), path),
+    () =>
+      new ServerProvider(
+        labConnection(services.serverSettings),
+        path,
+        () => services.settings.rules
+      ),
     [path, services]
   );
   const handle = React.useRef<IViewerHandle | null>(null);
@@ -34,6 +39,7 @@ export default function Panel(props: IPanelProps): JSX.Element | null {
     [path]
   );
   useFileWatch(props, handle);
+  useRules(services, handle);
   if (state === undefined) {
     return null;
   }
@@ -87,6 +93,20 @@ function useRemembered(
 
 function merged(found: unknown, view: object): object {
   return typeof found === 'object' ? { ...found, ...view } : view;
+}
+
+/** Analyses again when the settings of the rules are others. */
+function useRules(
+  services: IOnnxServices,
+  handle: React.MutableRefObject<IViewerHandle | null>
+): void {
+  React.useEffect(() => {
+    const reload = (): void => handle.current?.reload();
+    services.settings.rulesChanged.connect(reload);
+    return () => {
+      services.settings.rulesChanged.disconnect(reload);
+    };
+  }, [services]);
 }
 
 /** Looks at the file when the tab comes to the front and from time to time while it is there. */

@@ -1,5 +1,6 @@
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { Signal } from '@lumino/signaling';
+import type { IRuleOptions } from '../providers/server';
 import type { IViewerSettings } from '../viewer';
 
 /** How often an open, visible file is looked at, in milliseconds. */
@@ -8,6 +9,8 @@ export const WATCH_INTERVAL = 4000;
 /** The user's settings in the viewer's terms, kept up to date. */
 export class LabSettings {
   readonly changed = new Signal<this, void>(this);
+  /** The findings would be others now. */
+  readonly rulesChanged = new Signal<this, void>(this);
 
   /** Defaults of the viewer where the registry says nothing. */
   get viewer(): Partial<IViewerSettings> {
@@ -18,10 +21,18 @@ export class LabSettings {
     return this._watchFile;
   }
 
+  /** How findings are made. */
+  get rules(): IRuleOptions {
+    return this._rules;
+  }
+
   /** Follows a plugin's settings from now on. */
   attach(settings: ISettingRegistry.ISettings): void {
     const read = (): void => {
       const values = settings.composite;
+      const rules = rulesOf(values);
+      const otherRules = JSON.stringify(rules) !== JSON.stringify(this._rules);
+      this._rules = rules;
       this._watchFile = values.watchFile !== false;
       this._viewer = {
         overlay: values.overlay as IViewerSettings['overlay'],
@@ -35,6 +46,9 @@ export class LabSettings {
         direction: values.direction === 'down' ? 'down' : 'right'
       };
       this.changed.emit();
+      if (otherRules) {
+        this.rulesChanged.emit();
+      }
     };
     settings.changed.connect(read);
     read();
@@ -42,4 +56,20 @@ export class LabSettings {
 
   private _viewer: Partial<IViewerSettings> = {};
   private _watchFile = true;
+  private _rules: IRuleOptions = {};
+}
+
+/** A threshold file wins over thresholds in the settings; neither: the rules as they come. */
+function rulesOf(
+  values: ISettingRegistry.ISettings['composite']
+): IRuleOptions {
+  const { thresholdsFile, thresholds, readWeights } = values;
+  const file = typeof thresholdsFile === 'string' ? thresholdsFile.trim() : '';
+  const own = thresholds as Record<string, unknown> | undefined;
+  return {
+    ...(file
+      ? { thresholds: file }
+      : own && Object.keys(own).length > 0 && { thresholds: own }),
+    ...(readWeights === true && { readWeights: true })
+  };
 }

@@ -8,6 +8,7 @@ import type { ITranslate } from '../translate';
 import { Icon, type IconName } from '../ui/Icon';
 import { brief, visible } from '../ui/text';
 import { Some } from '../inspector/parts';
+import { RulesNote } from './RulesNote';
 import { evidenceText, nodesIn, totalNodes } from './evidence';
 
 /** Worst first. */
@@ -42,10 +43,13 @@ export function FindingsPanel(): JSX.Element {
   const [severity, setSeverity] = React.useState('');
   if (findings.length === 0) {
     return (
-      <p className="oad-Drawer-none">
-        <Icon name="check" />
-        {trans.__('No rule found anything to say about this model.')}
-      </p>
+      <>
+        <RulesNote />
+        <p className="oad-Drawer-none">
+          <Icon name="check" />
+          {trans.__('No rule found anything to say about this model.')}
+        </p>
+      </>
     );
   }
   const count = (of: string): number =>
@@ -56,6 +60,7 @@ export function FindingsPanel(): JSX.Element {
   );
   return (
     <div className="oad-Diagnostics">
+      <RulesNote />
       <div className="oad-Tools" role="group" aria-label={trans.__('Severity')}>
         {['', ...present].map(value => (
           <button
