@@ -46,7 +46,7 @@ class _Builder:
         self.nodes: list[Node] = []
         self.graphs: list[DraftGraph] = []
         self.constants: dict[int, Any] = {}
-        self.scopes = Scopes()
+        self.scopes = Scopes(self.proto)
         self.opsets = checks.opsets(self.proto, self.notes)
         self.attributes = AttributeReader(self.opsets, self.notes)
         self.domains = {"ai.onnx": ""}

@@ -1,32 +1,37 @@
 """The module a node comes from, as far as the exporter wrote it down.
 
-In order of trust: the metadata of torch.onnx's dynamo exporter (``pkg.torch.onnx.name_scopes`` with
-``class_hierarchy``, else ``namespace``), then slashes in the node's name as TorchScript
-(``/encoder/layer.0/attention/MatMul``), TensorFlow (``model/conv1/Conv2D``) and others write them.
+In order of trust: what the exporter of this package wrote (``autodoc.scope`` and its kin on the node, or
+the table in the model's metadata where a tool dropped those); the metadata of torch.onnx's dynamo
+exporter (``pkg.torch.onnx.name_scopes`` with ``class_hierarchy``, else ``namespace``), which also tells the
+levels of an ``autodoc.scope`` that ends in the same module; then slashes in the node's name as
+TorchScript (``/encoder/layer.0/attention/MatMul``), TensorFlow (``model/conv1/Conv2D``) and others write
+them.
 """
 
 from __future__ import annotations
 
 import ast
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx
 
 from py_autodoc.graph.names import text
+from py_autodoc.graph.recorded import SCOPE, STACK, TABLE, TAG, Record, Table, string_items, unpack_table
 
 MAX_DEPTH = 64
 """Levels kept; deeper scopes are cut."""
-CALL_KEY = "autodoc.call"
+CALL_KEY = "autodoc.expanded.call"
 """Node metadata left by function expansion: the scope levels down to the call, as JSON triples of
 name, class and origin."""
-NAME_KEY = "autodoc.name"
+NAME_KEY = "autodoc.expanded.name"
 """Node metadata left by function expansion: the node's name in the function's body."""
 
 _SCOPES = "pkg.torch.onnx.name_scopes"
 _CLASSES = "pkg.torch.onnx.class_hierarchy"
 _NAMESPACE = "namespace"
 _MAX_TEXT = 1 << 16
+_MAX_FRAMES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +56,20 @@ ROOT = Scope(origins=())
 class Scopes:
     """Reads scopes of one model; equal ones are shared."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: onnx.ModelProto | None = None) -> None:
+        """``model``: whose metadata may hold a table of its nodes."""
         self._by_path: dict[tuple[str, str], Scope] = {}
         self._by_prefix: dict[str, Scope] = {}
         self._by_call: dict[tuple[str, Scope], Scope] = {}
+        self._by_tag: dict[tuple[str, str, str], Scope] = {}
+        table = _table(model)
+        self._modules = {module.path: module for module in table.modules} if table else {}
+        self._records = _by_tensor(table) if table else {}
 
     def of(self, node: onnx.NodeProto, name: str, output: str) -> Scope:
         """The scope of one node; ``output`` stands in for an empty name."""
-        scopes = classes = namespace = call = ""
+        scopes = classes = namespace = call = stack = tag = ""
+        scope: str | None = None
         for entry in node.metadata_props:
             key = entry.key
             if key == _SCOPES:
@@ -71,15 +82,49 @@ class Scopes:
                 call = text(entry.value)
             elif key == NAME_KEY:
                 name = text(entry.value)
-        if scopes:
+            elif key == SCOPE:
+                scope = text(entry.value)
+            elif key == TAG:
+                tag = text(entry.value)
+            elif key == STACK:
+                stack = text(entry.value)
+        record = self._records.get(output) if scope is None and not scopes and output else None
+        if record is not None:
+            scope, tag, stack = record.scope, record.tag, json.dumps(record.stack)
+        if scope is not None:
+            found = self._tagged(scope, tag, stack, scopes, classes)
+        elif scopes:
             found = self._recorded(scopes, classes)
         elif namespace:
             found = self._namespace(namespace)
         else:
             found = NO_SCOPE
-        if not found.tag and not found.names:
+        if scope is None and not found.tag and not found.names:
             found = self._named(name or ("" if call else output))
         return self._called(call, found) if call else found
+
+    def _tagged(self, scope: str, tag: str, stack: str, scopes: str, classes: str) -> Scope:
+        """A module named by its path: its levels are the modules that were called on the way."""
+        frames = string_list(scopes)[:-1] if scopes else []
+        if frames and frames[-1] == scope:
+            return replace(self._recorded(scopes, classes), tag=tag[:_MAX_TEXT])
+        key = (scope, tag, stack)
+        known = self._by_tag.get(key)
+        if known is None:
+            paths = list(string_items(stack)[:_MAX_FRAMES]) or self._levels(scope[:_MAX_TEXT])
+            kinds = [self._modules[path].kind if path in self._modules else "" for path in paths]
+            known = self._by_tag[key] = replace(module_scope(paths, kinds), tag=tag[:_MAX_TEXT])
+        return known
+
+    def _levels(self, scope: str) -> list[str]:
+        """The paths above a module that are levels: called ones, or without a table all but containers."""
+        parts = scope.split(".", _MAX_FRAMES)
+        paths = [".".join(parts[:size]) for size in range(1, len(parts))]
+        if self._modules:
+            inside = [path for path in paths if path in self._modules and self._modules[path].called]
+        else:
+            inside = [path for path, part in zip(paths, parts[1:], strict=True) if not part.isdigit()]
+        return ["", *inside, scope] if scope else [""]
 
     def _recorded(self, scopes: str, classes: str) -> Scope:
         key = (scopes[: scopes.rfind(",")], classes[: classes.rfind(",")])
@@ -133,6 +178,19 @@ class Scopes:
             cut = inner.cut or len(rows) > MAX_DEPTH
             known = self._by_call[key] = Scope(names, kinds, origins, inner.tag, cut)
         return known
+
+
+def _table(model: onnx.ModelProto | None) -> Table | None:
+    entries = model.metadata_props if model is not None else ()
+    return next((unpack_table(text(entry.value)) for entry in entries if entry.key == TABLE), None)
+
+
+def _by_tensor(table: Table) -> dict[str, Record]:
+    found: dict[str, Record] = {}
+    for node in table.nodes:
+        for output in node.outputs:
+            found.setdefault(output, table.records[node.record])
+    return found
 
 
 def _levels(call: str) -> list[tuple[str, str, str]]:

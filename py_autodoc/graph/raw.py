@@ -14,7 +14,7 @@ from py_autodoc.graph.names import text
 
 STACK_TRACE = "pkg.torch.onnx.stack_trace"
 """Metadata key under which torch.onnx records where a node was made."""
-OWN_PREFIX = "autodoc."
+OWN_PREFIX = "autodoc.expanded."
 """Metadata that loading itself leaves on nodes."""
 
 

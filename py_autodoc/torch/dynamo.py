@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,15 +85,20 @@ def tagged(
     return Exported(model, tags, module, ran, [] if evidence.told else [NO_CALLS], exported)
 
 
+_TALKERS = ("torch.onnx", "torch.export", "torch._export", "transformers")
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without what exporters say to their developers: warnings, and logs below errors."""
-    logger = logging.getLogger("torch.onnx")
-    level = logger.level
-    with warnings.catch_warnings():
+    """Without what exporters say to their developers: warnings, logs below errors, lines on stdout."""
+    loggers = [logging.getLogger(name) for name in _TALKERS]
+    levels = [logger.level for logger in loggers]
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
-        logger.setLevel(logging.ERROR)
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
         try:
             yield
         finally:
-            logger.setLevel(level)
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)

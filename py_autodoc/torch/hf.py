@@ -40,6 +40,7 @@ def export_hf(request: Request, generation: bool) -> tuple[Any, dict[str, Export
             found.append(done)
             return program, metadata
 
+    Tagging.__name__ = exporter_class.__name__  # what its messages call it
     with quiet():
         exporter = Tagging()
         export = exporter.export_for_generation if generation else exporter.export

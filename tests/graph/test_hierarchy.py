@@ -96,7 +96,7 @@ def test_lists_are_read_and_never_run(literal, items):
 
 def test_forged_call_metadata_does_no_harm():
     for value in ("[", "{}", "[1]", "[[1,2,3,4]]", "[" * 100_000, '[["a","b","c"]]', "null", "7"):
-        assert isinstance(scope("n", autodoc__call=value).names, tuple)
+        assert isinstance(scope("n", autodoc__expanded__call=value).names, tuple)
 
 
 def test_depth_is_cut():

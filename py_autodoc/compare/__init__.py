@@ -1,0 +1,7 @@
+"""Two models beside each other."""
+
+from __future__ import annotations
+
+from py_autodoc.compare.topology import Difference, same_topology
+
+__all__ = ["Difference", "same_topology"]
