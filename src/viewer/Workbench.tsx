@@ -47,8 +47,11 @@ function Middle(props: { theme: string }): JSX.Element {
   const panels = useView(state => state.panels);
   const selection = useView(state => state.selection);
   const narrow = width < NARROW;
-  const outline = isShown('outline', panels.outline, width, selection);
-  const inspector = isShown('inspector', panels.inspector, width, selection);
+  const linked = useView(state => state.companion !== null);
+  const isOpen = (panel: 'outline' | 'inspector'): boolean =>
+    isShown(panel, panels[panel], width, selection, linked);
+  const outline = isOpen('outline');
+  const inspector = isOpen('inspector');
   // Panels never take more than their share, whatever was remembered from a wider screen.
   const most = Math.max(MIN_PANEL, Math.min(MAX_PANEL, width * 0.45));
   const outlineWidth = Math.min(panels.outlineWidth, most);

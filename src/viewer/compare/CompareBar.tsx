@@ -24,40 +24,53 @@ function ruleText(rule: MatchRule, trans: ITranslate): string {
   }[rule];
 }
 
-/** What became of the selection; empty when there is none. */
-function carriedText(
-  { side, carried }: ICompanion,
-  trans: ITranslate
-): { readonly text: string; readonly warn: boolean } {
+/** How the counterpart of what is selected was found; empty when that is not known. */
+function foundText({ carried }: ICompanion, trans: ITranslate): string {
+  const rule = carried.kind === 'found' ? carried.rule : null;
+  return rule === null || rule === 'none'
+    ? ''
+    : trans.__('Counterpart: %1', ruleText(rule, trans));
+}
+
+/** What is amiss with the counterpart of what is selected; empty when nothing is. */
+function amissText({ side, carried }: ICompanion, trans: ITranslate): string {
   const other = LETTERS[otherSide(side)];
-  switch (carried.kind) {
-    case 'nothing':
-      return { text: '', warn: false };
-    case 'found': {
-      const rule = carried.rule ? ruleText(carried.rule, trans) : '';
-      return {
-        text: rule
-          ? trans.__('Counterpart: %1', rule)
-          : trans.__('Counterpart selected'),
-        warn: carried.rule === 'position'
-      };
-    }
-    default: {
-      const name = brief(carried.name, 60);
-      const here = carried.from === side;
-      const text =
-        carried.of > 1
-          ? trans.__(
-              '%1 of %2 selected have no counterpart',
-              formatExact(carried.missing),
-              formatExact(carried.of)
-            )
-          : here
-            ? trans.__('No counterpart in %1', other)
-            : trans.__('No counterpart of “%1” here', name);
-      return { text, warn: true };
-    }
+  if (carried.kind === 'found' && carried.rule === 'position') {
+    return trans.__('The counterpart is a guess: by order alone');
   }
+  if (carried.kind !== 'missing') {
+    return '';
+  }
+  const counts = [
+    formatExact(carried.missing),
+    formatExact(carried.of)
+  ] as const;
+  const name = brief(carried.name, 40);
+  if (carried.from === side) {
+    return carried.of > 1
+      ? trans.__(
+          '%1 of %2 selected have no counterpart in %3',
+          ...counts,
+          other
+        )
+      : trans.__('“%1” has no counterpart in %2', name, other);
+  }
+  return carried.of > 1
+    ? trans.__('%1 of %2 selected in %3 have no counterpart', ...counts, other)
+    : trans.__('“%1” of %2 has no counterpart', name, other);
+}
+
+/** Over the picture of a linked view: what was selected cannot be shown on both sides, or not surely. */
+export function CounterpartNote(): JSX.Element | null {
+  const trans = useTrans();
+  const companion = useView(state => state.companion);
+  const text = companion ? amissText(companion, trans) : '';
+  return text ? (
+    <div className="oad-Note oad-Compare-amiss">
+      <Icon name="warning" size={14} />
+      <bdi>{text}</bdi>
+    </div>
+  ) : null;
 }
 
 /** In a linked view: with what it is linked, how much is matched, and how. */
@@ -68,7 +81,7 @@ export function CompareBar(): JSX.Element | null {
     return null;
   }
   const other = LETTERS[otherSide(companion.side)];
-  const { text, warn } = carriedText(companion, trans);
+  const found = foundText(companion, trans);
   return (
     <div
       className="oad-Compare"
@@ -84,12 +97,8 @@ export function CompareBar(): JSX.Element | null {
       </span>
       <Counts companion={companion} />
       <Conflicts companion={companion} />
-      <span
-        className={`oad-Compare-note${warn ? ' oad-mod-warn' : ''}`}
-        role="status"
-        title={text}
-      >
-        {text}
+      <span className="oad-Compare-note" title={found}>
+        {found}
       </span>
       <Tools companion={companion} />
     </div>
@@ -224,12 +233,13 @@ function Tools({ companion }: { companion: ICompanion }): JSX.Element {
       </select>
       <button
         type="button"
-        className="oad-Toggle"
+        className="oad-IconButton"
+        aria-label={trans.__('Move and zoom both views together')}
         aria-pressed={options.camera}
         title={trans.__('Move and zoom both views together')}
         onClick={() => setOptions({ camera: !options.camera })}
       >
-        {trans.__('Move together')}
+        <Icon name="together" />
       </button>
       <button
         type="button"

@@ -62,8 +62,10 @@ function put(
   if (first === undefined) {
     to.select(NOTHING);
   } else {
-    const follow = isInView(to, first) ? 'none' : 'reveal';
-    to.select(selectionOf(document.model, first), follow);
+    const next = selectionOf(document.model, first);
+    // What is selected there already stays where its reader put it.
+    const known = sameSelection(to.store.get().selection, next);
+    to.select(next, known || isInView(to, first) ? 'none' : 'reveal');
   }
   if (!sameList(to.store.get().also, also)) {
     to.store.set({ also });

@@ -64,8 +64,10 @@ export function changeText(from: number, to: number): string {
   if (to >= 10 * from) {
     return `×${formatCount(to / from)}`;
   }
-  const shown =
-    percent < 0.1 ? '<0.1' : percent.toFixed(percent < 99.95 ? 1 : 0);
+  if (percent < 0.1) {
+    return '<0.1 %';
+  }
+  const shown = percent.toFixed(percent < 99.95 ? 1 : 0);
   return `${share < 0 ? MINUS : '+'}${shown} %`;
 }
 

@@ -9,21 +9,23 @@ export const NARROW = 800;
 /** From this width on there is room for the side panels without being asked. */
 export const WIDE = 1400;
 
-/** Whether a panel shows, given the viewer's width and what is selected. */
+/** Whether a panel shows, given the viewer's width, what is selected, and whether a view is linked. */
 export function isShown(
   panel: 'outline' | 'inspector',
   mode: PanelMode,
   width: number,
-  selection: Selection
+  selection: Selection,
+  linked: boolean
 ): boolean {
   if (mode !== 'auto') {
     return mode === 'open';
   }
   // Over the graph, a panel that opened with the first click would catch the second of a double click.
-  const openable = width < NARROW && selection.kind === 'group';
+  // Where two graphs stand side by side, it would cover one whenever something is selected in the other.
+  const covers = width < NARROW && (linked || selection.kind === 'group');
   return (
     width >= WIDE ||
-    (panel === 'inspector' && selection.kind !== 'none' && !openable)
+    (panel === 'inspector' && selection.kind !== 'none' && !covers)
   );
 }
 
@@ -38,9 +40,10 @@ export function togglePanel(
   panel: 'outline' | 'inspector',
   root: HTMLElement | null
 ): void {
-  const { panels, selection } = session.store.get();
+  const { panels, selection, companion } = session.store.get();
   const width = root?.clientWidth || WIDE;
-  const shown = isShown(panel, panels[panel], width, selection);
+  const linked = companion !== null;
+  const shown = isShown(panel, panels[panel], width, selection, linked);
   const other = panel === 'outline' ? 'inspector' : 'outline';
   setPanels(session, {
     [panel]: shown ? 'closed' : 'open',

@@ -13,9 +13,10 @@ export function TopBar(): JSX.Element {
   const width = React.useContext(WidthContext);
   const panels = useView(state => state.panels);
   const selection = useView(state => state.selection);
+  const linked = useView(state => state.companion !== null);
   const direction = useView(state => state.direction);
   const shown = (panel: 'outline' | 'inspector'): boolean =>
-    isShown(panel, panels[panel], width, selection);
+    isShown(panel, panels[panel], width, selection, linked);
   return (
     <div className="oad-Bar" role="toolbar" aria-label={trans.__('Viewer')}>
       <Tool action="toggle-outline" icon="outline" pressed={shown('outline')} />
