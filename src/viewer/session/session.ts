@@ -32,6 +32,7 @@ import {
 import { findAgain, setQuery } from './find';
 import { hiddenOf, hiddenRecord } from './hide';
 import { openMenu } from './menu';
+import { clickedStep } from './parts';
 import { goBack, remember, selecting } from './places';
 import { clicked, selectAll } from './selecting';
 import { Stage } from './stage';
@@ -76,6 +77,7 @@ export class Session {
     const callbacks: ISurfaceCallbacks = {
       onSelect: (entity, how) => clicked(this, entity, how.additive),
       onActivate: (entity, how) => void this.activate(entity, how.recursive),
+      onStep: (entity, step) => void clickedStep(this, entity, step),
       onSelectTensor: id => this.select({ kind: 'tensor', id }),
       onHover: what => this.followers.forEach(f => f.onHover(what)),
       onCameraChange: () => {
@@ -246,7 +248,7 @@ export class Session {
 
   /** Double-click or Enter: groups open or close, nodes show their details. */
   async activate(entity: number, recursive: boolean): Promise<void> {
-    const { document, panels } = this.store.get();
+    const { document, panels, companion } = this.store.get();
     if (!document) {
       return;
     }
@@ -264,7 +266,7 @@ export class Session {
             : view.expand(group, recursive),
         entity
       );
-    } else if (panels.inspector === 'closed') {
+    } else if (panels.inspector === 'closed' || companion) {
       this.store.set({ panels: { ...panels, inspector: 'open' } });
     }
   }
