@@ -43,6 +43,10 @@ async function start(host: HTMLElement): Promise<void> {
         state={state}
         linkTo={pageLink}
         onReady={next => {
+          // The page is nothing but the viewer: its keys work from the start.
+          if (!handle && document.activeElement === document.body) {
+            host.querySelector<HTMLElement>('.oad-Viewer')?.focus();
+          }
           handle = next;
         }}
       />

@@ -20,6 +20,7 @@ import { help } from './help';
 import { hide, showHidden, showOnly } from './hide';
 import { locate } from './locate';
 import { reload } from './reload';
+import { selectHits } from './select_hits';
 import { selectSame } from './select_same';
 import { traceAncestors, traceDescendants, tracePaths } from './trace';
 import { toggleDirection } from './toggle_direction';
@@ -43,7 +44,7 @@ export type { IAction, IActionContext } from './types';
 
 /** Every action, in the order of the help. To add one: a file beside these and a line here. */
 export const ACTIONS: readonly IAction[] = [
-  ...[find, findNext, findPrevious],
+  ...[find, findNext, findPrevious, selectHits],
   ...[fit, actualSize, zoomIn, zoomOut, toggleDirection],
   ...[toggleGroup, toggleGroupDeep, expandAll, collapseAll],
   ...[locate, goBack, goForward, clear, selectSame, fitSelection],

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import { useSession, useTrans, useView } from '../context';
 import { setQuery, stepSearch } from '../session/find';
+import { selectAll } from '../session/selecting';
 import { queryHelp, queryMessage } from '../session/queryMessage';
 import { Icon } from '../ui/Icon';
 
@@ -62,6 +63,16 @@ export function SearchBox(): JSX.Element {
         onClick={() => stepSearch(session, 1)}
       >
         <Icon name="down" size={14} />
+      </button>
+      <button
+        type="button"
+        className="oad-IconButton oad-mod-small"
+        disabled={hits.length === 0}
+        aria-label={trans.__('Select all matches')}
+        title={`${trans.__('Select all matches')} (Shift+S)`}
+        onClick={() => selectAll(session, hits)}
+      >
+        <Icon name="all" size={14} />
       </button>
       {fault && (
         <p id={faultId} className="oad-Search-fault" role="status">

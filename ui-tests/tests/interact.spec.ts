@@ -1,0 +1,506 @@
+// What a reader does with the picture, the tables and the files, on the one-file page.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import type { Download, Locator, Page } from '@playwright/test';
+import {
+  box,
+  drawn,
+  expect,
+  graph,
+  inspector,
+  open,
+  pick,
+  said,
+  tab,
+  test
+} from './pages';
+
+test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
+
+const note = (page: Page): Locator => page.locator('.oad-Note');
+const totals = (page: Page): Locator =>
+  page.getByRole('group', { name: 'Totals' });
+const copied = (page: Page): Promise<string> =>
+  page.evaluate(() => navigator.clipboard.readText());
+/** The number before a word in a text. */
+const count = (text: string | null): number =>
+  Number(/([\d,]+)/.exec(text ?? '')?.[1].replaceAll(',', ''));
+/** Nodes and blocks that are drawn. */
+const cards = (page: Page): Locator =>
+  graph(page).locator('.oad-node, .oad-group');
+
+async function saved(page: Page, act: () => Promise<void>): Promise<Download> {
+  const [download] = await Promise.all([page.waitForEvent('download'), act()]);
+  return download;
+}
+
+async function menu(page: Page, name: string | RegExp): Promise<void> {
+  await page.getByRole('menuitem', { name }).click();
+}
+
+test('traces what leads to a node, what comes of it and what lies between two', async ({
+  page
+}) => {
+  await open(page, 'resnet_tiny.onnx');
+  await page.keyboard.press('e');
+  await page.keyboard.press('Control+f');
+  await page.keyboard.type('op=MaxPool');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.oad-Search-count')).toHaveText('1/1');
+  await graph(page).focus();
+  await page.keyboard.press('a');
+  await expect(graph(page)).toHaveClass(/oad-tracing/);
+  await expect(note(page)).toContainText(/nodes lead to/);
+  const before = count(await note(page).innerText());
+  // Boxes of the trace are bright; there are some of both kinds.
+  expect(await graph(page).locator('.oad-box.oad-lit').count()).toBeGreaterThan(
+    0
+  );
+  expect(
+    await graph(page).locator('.oad-box:not(.oad-lit)').count()
+  ).toBeGreaterThan(0);
+  await page.keyboard.press('Shift+A');
+  await expect(note(page)).toContainText(/nodes come of/);
+  const after = count(await note(page).innerText());
+  // In a chain of residual blocks, all that comes before and after the pool is the whole.
+  const all = Number(
+    /of ([\d,]+) nodes/.exec(await note(page).innerText())?.[1]
+  );
+  expect(before + after).toBe(all + 1);
+
+  await box(page, /^Relu/).click({ modifiers: ['Shift'] });
+  await page.keyboard.press('p');
+  await expect(note(page)).toContainText(/nodes lie between/);
+  const between = count(await note(page).innerText());
+  expect(between).toBeGreaterThan(1);
+  expect(between).toBeLessThan(all);
+  await note(page).getByRole('button', { name: 'End' }).click();
+  await expect(graph(page)).not.toHaveClass(/oad-tracing/);
+  await page.keyboard.press('a');
+  await page.keyboard.press('Escape');
+  await expect(note(page)).toHaveCount(0);
+});
+
+test('hides, shows only, and shows all again', async ({ page }) => {
+  await open(page, 'resnet50.onnx');
+  await pick(page, /^MaxPool/);
+  await page.keyboard.press('x');
+  await expect(box(page, /^MaxPool/)).toHaveCount(0);
+  await expect(note(page)).toContainText('1 node hidden');
+  await page.keyboard.press('z');
+  await expect(box(page, /^MaxPool/)).toBeVisible();
+  await pick(page, /^MaxPool/);
+  await page.keyboard.press('Shift+X');
+  await expect(cards(page)).toHaveCount(1);
+  await note(page).getByRole('button', { name: 'Show all' }).click();
+  await expect(cards(page)).not.toHaveCount(1);
+});
+
+test('several selected: their costs together', async ({ page }) => {
+  await open(page, 'resnet50.onnx');
+  const costs = inspector(page);
+  await pick(page, /^Conv/);
+  await expect(costs).toContainText('118,013,952');
+  await box(page, /^MaxPool/).click({ modifiers: ['Shift'] });
+  await expect(costs).toContainText('2 boxes');
+  await expect(costs).toContainText('118,013,952');
+  await expect(costs).toContainText('9,472');
+  await page.keyboard.press('s');
+  await expect(costs).not.toContainText('2 boxes');
+  await expect(said(page)).toHaveText(/^\d+ selected$/);
+  const many = count(await said(page).innerText());
+  await expect(costs).toContainText(`${many} boxes`);
+  // Shift and a drag take what lies in the rectangle.
+  await page.keyboard.press('Escape');
+  const area = (await graph(page).boundingBox())!;
+  await page.keyboard.down('Shift');
+  await page.mouse.move(area.x + 4, area.y + 4);
+  await page.mouse.down();
+  await page.mouse.move(area.x + area.width - 8, area.y + area.height - 8, {
+    steps: 4
+  });
+  await page.mouse.up();
+  await page.keyboard.up('Shift');
+  await expect(costs).toContainText(/[3-9]\d* boxes/);
+});
+
+test('goes back and forward through selections and opened blocks', async ({
+  page
+}) => {
+  await open(page, 'bert_dyn.onnx');
+  const block = box(page, /^BertEmbeddings/);
+  await pick(page, /^GatherElements/);
+  await pick(page, /^BertEmbeddings/);
+  await page.keyboard.press('Enter');
+  await expect(block).toHaveAttribute('aria-expanded', 'false');
+  await page.keyboard.press('Alt+ArrowLeft');
+  await expect(block).toHaveAttribute('aria-expanded', 'true');
+  await page.keyboard.press('Alt+ArrowLeft');
+  await expect(inspector(page)).toContainText('GatherElements');
+  await page.keyboard.press('Alt+ArrowRight');
+  await page.keyboard.press('Alt+ArrowRight');
+  await expect(block).toHaveAttribute('aria-expanded', 'false');
+});
+
+test('stores a view and returns to it', async ({ page }) => {
+  await open(page, 'bert_dyn.onnx');
+  const world = graph(page).locator('svg > g').first();
+  const block = box(page, /^BertEmbeddings/);
+  const at = await world.getAttribute('transform');
+  await graph(page).focus();
+  await page.keyboard.press('Shift+3');
+  await expect(said(page)).toHaveText('View 3 is stored.');
+  await pick(page, /^BertEmbeddings/);
+  await page.keyboard.press('Enter');
+  await expect(block).toHaveAttribute('aria-expanded', 'false');
+  await page.keyboard.press('h');
+  await page.keyboard.press('Space');
+  await expect(world).not.toHaveAttribute('transform', at!);
+  const overlay = page.getByLabel('Heatmap').first();
+  await expect(overlay).not.toHaveValue('macs');
+  await page.keyboard.press('3');
+  await expect(block).toHaveAttribute('aria-expanded', 'true');
+  await expect(world).toHaveAttribute('transform', at!);
+  await expect(overlay).toHaveValue('macs');
+});
+
+test('copies names and a link that opens the same view', async ({ page }) => {
+  await open(page, 'bert_dyn.onnx');
+  await pick(page, /^GatherElements/);
+  await page.keyboard.press('Control+c');
+  await expect.poll(() => copied(page)).toMatch(/^node_\w+$/);
+  const name = await copied(page);
+  await page.getByLabel('Heatmap').first().selectOption('params');
+  await pick(page, /^BertEmbeddings/);
+  await page.keyboard.press('Enter');
+  await expect(box(page, /^BertEmbeddings/)).toHaveAttribute(
+    'aria-expanded',
+    'false'
+  );
+  await page.keyboard.press('Shift+L');
+  await expect(said(page)).toHaveText('Copied.');
+  const link = await copied(page);
+  expect(link).toMatch(/^file:.*#view=[\w-]+$/);
+  expect(link).not.toContain(name);
+
+  // The same page again, in its first state, then told where to go.
+  await open(page, 'bert_dyn.onnx');
+  await expect(box(page, /^BertEmbeddings/)).toHaveAttribute(
+    'aria-expanded',
+    'true'
+  );
+  await page.goto('about:blank');
+  await page.goto(link);
+  await drawn(page);
+  await expect(page.getByLabel('Heatmap').first()).toHaveValue('params');
+  const block = box(page, /^BertEmbeddings/);
+  await expect(block).toHaveAttribute('aria-expanded', 'false');
+  await expect(inspector(page)).toContainText('BertEmbeddings');
+});
+
+test('the context menu does what its entries say', async ({ page }) => {
+  await open(page, 'bert_dyn.onnx');
+  await box(page, /^BertEmbeddings/).click({
+    button: 'right',
+    position: { x: 30, y: 8 }
+  });
+  await menu(page, /^Expand or collapse the selected block Enter/);
+  await expect(box(page, /^BertEmbeddings/)).toHaveAttribute(
+    'aria-expanded',
+    'false'
+  );
+  await box(page, /^BertEmbeddings/).click({ button: 'right' });
+  await menu(page, /^Show in the table/);
+  await expect(page.getByRole('tab', { name: 'Layers' })).toHaveAttribute(
+    'aria-selected',
+    'true'
+  );
+  await expect(page.locator('.oad-Grid-row[aria-selected=true]')).toContainText(
+    'embeddings'
+  );
+  // On the ground it is about the picture.
+  const area = (await graph(page).boundingBox())!;
+  await page.mouse.click(area.x + 6, area.y + 6, { button: 'right' });
+  await menu(page, /^Collapse all/);
+  await expect(cards(page)).not.toHaveCount(0);
+  await expect(graph(page).locator('.oad-panel')).toHaveCount(0);
+});
+
+test('finds by expression and walks through what it found', async ({
+  page
+}) => {
+  await open(page, 'resnet50.onnx');
+  const search = page.getByRole('textbox', { name: 'Find in the model' });
+  const found = page.locator('.oad-Search-count');
+  await search.fill('op=Conv & macs>1e8');
+  await expect(found).toHaveText(/^–\/\d+$/);
+  const hits = count((await found.innerText()).split('/')[1]);
+  await search.press('Enter');
+  await expect(found).toHaveText(`1/${hits}`);
+  await expect(inspector(page)).toContainText('Conv');
+  const first = await inspector(page)
+    .locator('.oad-Inspector-name')
+    .innerText();
+  await page.getByRole('button', { name: 'Next match' }).click();
+  await expect(found).toHaveText(`2/${hits}`);
+  await expect(inspector(page).locator('.oad-Inspector-name')).not.toHaveText(
+    first
+  );
+  await page.getByRole('button', { name: 'Previous match' }).click();
+  await page.getByRole('button', { name: 'Previous match' }).click();
+  await expect(found).toHaveText(`${hits}/${hits}`);
+  await page.getByRole('button', { name: 'Select all matches' }).click();
+  await expect(inspector(page)).toContainText(`${hits} boxes`);
+  await search.fill('macs>');
+  await expect(page.locator('.oad-Search-fault')).toBeVisible();
+  await search.fill('op=Gelu');
+  await expect(found).toHaveText('none');
+});
+
+test('filters, sorts and groups the table; CSV is what is shown', async ({
+  page
+}) => {
+  await open(page, 'resnet50.onnx');
+  await tab(page, 'Layers');
+  const table = page.locator('.oad-Grid');
+  await page.getByRole('textbox', { name: 'Filter layers' }).fill('macs>1e8');
+  await expect(page.locator('.oad-Tools')).toContainText(/\d+ of \d+ layers/);
+  const shown = count(
+    await page.locator('.oad-Tools [role=status]').innerText()
+  );
+  expect(shown).toBeGreaterThan(3);
+  const head = (name: string): Locator =>
+    table.getByRole('columnheader', { name, exact: true });
+  await head('MACs').getByRole('button').click();
+  await head('Name')
+    .getByRole('button')
+    .click({ modifiers: ['Shift'] });
+  await expect(head('MACs')).toHaveAttribute('aria-sort', 'descending');
+  await expect(head('Name')).toHaveAttribute('aria-sort', 'ascending');
+  const names = await table
+    .locator('.oad-Grid-row bdi')
+    .evaluateAll(all => all.map(one => one.textContent ?? ''));
+
+  const file = await saved(page, () =>
+    page.getByRole('button', { name: 'CSV' }).click()
+  );
+  expect(file.suggestedFilename()).toBe('resnet50.onnx.layers.csv');
+  const rows = readFileSync(await file.path(), 'utf8')
+    .trim()
+    .split(/\r?\n/);
+  expect(rows).toHaveLength(shown + 1);
+  const fields = rows[0].split(',');
+  const macs = rows
+    .slice(1)
+    .map(row => Number(row.split(',')[fields.indexOf('macs')]));
+  expect(macs.every(value => value > 1e8)).toBe(true);
+  expect([...macs].sort((a, b) => b - a)).toEqual(macs);
+  expect(names).toContain(rows[1].split(',')[fields.indexOf('name')]);
+
+  await page.getByRole('button', { name: 'By block' }).click();
+  await expect(page.getByRole('treegrid')).toBeVisible();
+  await expect(
+    page.getByRole('treegrid').getByRole('row', { expanded: false }).first()
+  ).toBeVisible();
+  // The sums of the blocks are those of the filtered layers.
+  await expect(table.locator('.oad-Grid-foot')).toContainText(
+    `Total of ${shown} layers`
+  );
+});
+
+test('cycles the heatmap and narrows it by the legend', async ({ page }) => {
+  await open(page, 'resnet50.onnx');
+  const overlay = page.getByLabel('Heatmap').first();
+  const seen = new Set([await overlay.inputValue()]);
+  await graph(page).focus();
+  for (let i = 0; i < 9; i++) {
+    await page.keyboard.press('h');
+    seen.add(await overlay.inputValue());
+  }
+  const offered = await overlay.locator('option').count();
+  expect(seen.size).toBe(offered);
+
+  await overlay.selectOption('macs');
+  const legend = page.getByRole('group', { name: 'Heatmap legend' });
+  const ends = legend.locator('.oad-Legend-ends > span');
+  const whole = await ends.allInnerTexts();
+  const bar = (await legend.locator('.oad-Brush').boundingBox())!;
+  const y = bar.y + bar.height / 2;
+  await page.mouse.move(bar.x + bar.width * 0.5, y);
+  await page.mouse.down();
+  await page.mouse.move(bar.x + bar.width * 0.98, y, { steps: 3 });
+  await page.mouse.up();
+  await expect(legend.locator('.oad-Brush-span')).toBeVisible();
+  await expect(ends.first()).not.toHaveText(whole[0]);
+  await graph(page).focus();
+  await page.keyboard.press('Escape');
+  await expect(legend.locator('.oad-Brush-span')).toHaveCount(0);
+  await expect(ends.first()).toHaveText(whole[0]);
+});
+
+test('a slider of a dimension changes totals, table, curve and graph', async ({
+  page
+}) => {
+  await open(page, 'bert_dyn.onnx');
+  await pick(page, /^BertEmbeddings/);
+  const card = box(page, /^BertModel/);
+  const name = await card.getAttribute('aria-label');
+  await expect(totals(page)).toContainText('11.2 G');
+  await tab(page, 'Layers');
+  const foot = page.locator('.oad-Grid-foot');
+  const sum = await foot.innerText();
+  await tab(page, 'Memory');
+  const peak = page.locator('.oad-Memory-peaks');
+  const bytes = await peak.innerText();
+  await tab(page, 'Dimensions');
+  const slider = page.getByRole('slider', { name: /Size of/ }).last();
+  await slider.fill('40');
+  await expect(totals(page)).not.toContainText('11.2 G');
+  await expect(card).not.toHaveAttribute('aria-label', name!);
+  await tab(page, 'Layers');
+  await expect(foot).not.toHaveText(sum);
+  await tab(page, 'Memory');
+  await expect(peak).not.toHaveText(bytes);
+  await expect(inspector(page)).toContainText('BertEmbeddings');
+});
+
+test('a point of the memory curve shows its node', async ({ page }) => {
+  await open(page, 'resnet50.onnx');
+  await tab(page, 'Memory');
+  const plot = page.getByRole('slider', { name: /Bytes alive/ });
+  await plot.hover({ position: { x: 90, y: 40 } });
+  await expect(plot).toHaveAttribute('aria-valuetext', /^Step \d+ of \d+, /);
+  await expect(graph(page).locator('.oad-ring-hit')).not.toHaveCount(0);
+  await expect(page.locator('.oad-Plot-cursor')).toHaveCount(1);
+  const step = await plot.getAttribute('aria-valuetext');
+  await plot.click({ position: { x: 90, y: 40 } });
+  await expect(inspector(page).locator('.oad-Inspector-title')).toBeVisible();
+  const op = /^Step \d+ of \d+, (\w+)/.exec(step!)![1];
+  await expect(inspector(page)).toContainText(op);
+});
+
+test('a click on a wire shows its tensor', async ({ page }) => {
+  await open(page, 'resnet50.onnx');
+  const label = graph(page).locator('.oad-labels text').first();
+  const text = (await label.textContent())!;
+  const at = (await label.boundingBox())!;
+  // The label stands above its wire.
+  let found = false;
+  for (let down = 0; down < 16 && !found; down += 2) {
+    await page.mouse.click(at.x + at.width / 2, at.y + at.height + down);
+    found = await inspector(page)
+      .getByText('Producer')
+      .isVisible({ timeout: 300 });
+  }
+  await expect(inspector(page)).toContainText(text);
+  for (const fact of ['Type', 'Shape', 'Size', 'Lifetime', 'Consumers']) {
+    await expect(inspector(page)).toContainText(fact);
+  }
+});
+
+test('saves SVG, PNG and DOT of what is shown', async ({ page }) => {
+  await open(page, 'resnet50.onnx');
+  await page.keyboard.press('Shift+E');
+  await expect(graph(page).locator('.oad-panel')).toHaveCount(0);
+  await page.keyboard.press('Space');
+  const shown = await graph(page).getByRole('button').count();
+  expect(shown).toBeGreaterThan(2);
+  const choose = async (name: string): Promise<Download> => {
+    await page.getByRole('button', { name: 'Export' }).click();
+    return saved(page, () =>
+      page.getByRole('menuitem', { name, exact: true }).click()
+    );
+  };
+  const svg = await choose('Save the graph as SVG');
+  expect(svg.suggestedFilename()).toBe('resnet50.svg');
+  const text = readFileSync(await svg.path(), 'utf8');
+  const [fault, boxes, width] = await page.evaluate(source => {
+    const file = new DOMParser().parseFromString(source, 'image/svg+xml');
+    return [
+      file.querySelector('parsererror')?.textContent ?? null,
+      file.querySelectorAll('g > title').length,
+      Number(file.documentElement.getAttribute('width'))
+    ] as const;
+  }, text);
+  expect(fault).toBeNull();
+  expect(boxes).toBe(shown);
+  expect(text).not.toMatch(/<script|href="http|var\(--/);
+
+  const sizes = [];
+  for (const name of ['', ' at scale 2']) {
+    const png = await choose(`Save the graph as PNG${name}`);
+    const bytes = readFileSync(await png.path());
+    expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+    sizes.push(bytes.readUInt32BE(16));
+  }
+  expect(sizes[0]).toBe(Math.ceil(width));
+  expect(sizes[1]).toBe(Math.ceil(2 * width));
+  const dot = await choose('Save the graph as DOT');
+  expect(readFileSync(await dot.path(), 'utf8')).toMatch(/^digraph/);
+});
+
+test('a saved page opens again from disk', async ({ page, context }, info) => {
+  await open(page, 'resnet_tiny.onnx');
+  const file = info.outputPath('again.html');
+  // As a browser saves it: what the viewer has drawn by now is in the file.
+  writeFileSync(file, await page.content());
+  const other = await context.newPage();
+  await other.goto(pathToFileURL(file).href);
+  await drawn(other);
+  await expect(totals(other)).toContainText('3.73 M');
+});
+
+test.describe('by touch', () => {
+  test.use({ hasTouch: true });
+
+  test('two fingers zoom, a long press asks, a double tap opens', async ({
+    page
+  }) => {
+    await open(page, 'bert_dyn.onnx');
+    const world = graph(page).locator('svg > g').first();
+    const scale = async (): Promise<number> =>
+      Number(
+        /scale\((.*?)\)/.exec((await world.getAttribute('transform'))!)![1]
+      );
+    const before = await scale();
+    const area = (await graph(page).boundingBox())!;
+    const middle = { x: area.x + area.width / 2, y: area.y + area.height / 2 };
+    const cdp = await page.context().newCDPSession(page);
+    const touch = (
+      type: 'touchStart' | 'touchMove' | 'touchEnd',
+      ...xs: number[]
+    ): Promise<unknown> =>
+      cdp.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: xs.map((x, id) => ({ x: middle.x + x, y: middle.y, id }))
+      });
+    await touch('touchStart', -40, 40);
+    for (const x of [50, 60, 70, 80]) {
+      await touch('touchMove', -x, x);
+    }
+    await touch('touchEnd');
+    expect((await scale()) / before).toBeCloseTo(2, 1);
+
+    await page.keyboard.press('Space');
+    const block = box(page, /^BertEmbeddings/);
+    const at = (await block.boundingBox())!;
+    const point = { x: at.x + 40, y: at.y + 8 };
+    await page.touchscreen.tap(point.x, point.y);
+    await page.touchscreen.tap(point.x, point.y);
+    await expect(block).toHaveAttribute('aria-expanded', 'false');
+
+    const card = (await block.boundingBox())!;
+    const press = [{ x: card.x + 20, y: card.y + 8, id: 0 }];
+    await cdp.send('Input.dispatchTouchEvent', {
+      type: 'touchStart',
+      touchPoints: press
+    });
+    await expect(page.getByRole('menu')).toBeVisible();
+    await cdp.send('Input.dispatchTouchEvent', {
+      type: 'touchEnd',
+      touchPoints: []
+    });
+    await expect(page.getByRole('menu')).toBeVisible();
+  });
+});
