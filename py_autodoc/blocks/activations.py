@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.ops import PASS, arg, op, output, reader_of, readers, scalar
+from py_autodoc.blocks.ops import PASS, arg, reader_of, readers, scalar
 
 SIMPLE = {
     "Relu": "Relu", "Sigmoid": "Sigmoid", "Tanh": "Tanh", "LeakyRelu": "LeakyRelu", "PRelu": "PRelu",
@@ -39,11 +39,11 @@ def activation_of(flow: Flow, tensor: int) -> Activation | None:
     """The activation that all of ``tensor`` goes into, None when it goes elsewhere or is no activation."""
     if tensor < 0 or flow.model.tensors[tensor].is_output or tensor in flow.results:
         return None
-    readers = flow.model.tensors[tensor].consumers
-    if not readers or len(readers) > _LARGEST or any(r not in flow.position for r in readers):
+    after = flow.model.tensors[tensor].consumers
+    if not after or len(after) > _LARGEST or len(flow.readers[tensor]) < len(after):
         return None
-    if len(readers) == 1:
-        simple = _simple(flow, tensor, readers[0])
+    if len(after) == 1:
+        simple = _simple(flow, tensor, after[0])
         if simple is not None:
             return simple
     return _knot(flow, tensor)
@@ -52,11 +52,11 @@ def activation_of(flow: Flow, tensor: int) -> Activation | None:
 def _simple(flow: Flow, tensor: int, number: int) -> Activation | None:
     """One operator, or Clip, Max, Min with constants."""
     passed: list[int] = []
-    while op(flow, number) in PASS and arg(flow, number, 0) == tensor and len(passed) < _LARGEST:
+    while flow.bare[number] in PASS and arg(flow, number, 0) == tensor and len(passed) < _LARGEST:
         passed.append(number)
-        tensor = output(flow, number)
+        tensor = flow.firsts[number]
         number = reader_of(flow, tensor) if tensor >= 0 else -1
-    name, node = op(flow, number), flow.node(number) if number >= 0 else None
+    name, node = flow.bare[number], flow.nodes[number] if number >= 0 else None
     if node is None or not node.inputs or not node.outputs:
         return None
     if name in SIMPLE and node.inputs[0] == tensor:
@@ -71,10 +71,10 @@ def _simple(flow: Flow, tensor: int, number: int) -> Activation | None:
 def _floored(flow: Flow, nodes: tuple[int, ...], made: int) -> Activation:
     """Max(x, 0), or with a Min behind it the clip that the two make."""
     after = reader_of(flow, made)
-    if op(flow, after) == "Min" and len(flow.node(after).inputs) == 2 and output(flow, after) >= 0:
-        high = next((v for t in flow.node(after).inputs if (v := scalar(flow, t)) is not None), None)
+    if flow.bare[after] == "Min" and len(flow.nodes[after].inputs) == 2 and flow.firsts[after] >= 0:
+        high = next((v for t in flow.nodes[after].inputs if (v := scalar(flow, t)) is not None), None)
         if high is not None:
-            return Activation(_clip_name(0.0, high), (*nodes, after), output(flow, after))
+            return Activation(_clip_name(0.0, high), (*nodes, after), flow.firsts[after])
     return Activation("Relu", nodes, made)
 
 
@@ -88,7 +88,7 @@ def _clip_name(low: float | None, high: float | None) -> str:
 
 def clip_bounds(flow: Flow, number: int) -> tuple[float | None, float | None]:
     """(min, max) of a Clip, None where not given or not known."""
-    node = flow.node(number)
+    node = flow.nodes[number]
     bounds: list[float | None] = []
     for place, attribute in ((1, "min"), (2, "max")):
         given = node.attributes.get(attribute)
@@ -103,18 +103,21 @@ def clip_bounds(flow: Flow, number: int) -> tuple[float | None, float | None]:
 
 def _knot(flow: Flow, start: int) -> Activation | None:
     """Grow elementwise nodes from ``start`` until one tensor alone leaves them and they have a name."""
+    first = readers(flow, start)
+    if not any(flow.bare[r] in _ARITHMETIC and all(t == start for t in flow.reads[r]) for r in first):
+        return None
     inside: dict[int, None] = {start: None}
     nodes: list[int] = []
-    pending = [(flow.position[r], r) for r in readers(flow, start)]
+    pending = [(flow.position[r], r) for r in first]
     while pending and len(nodes) < _LARGEST:
         pending.sort()
         ready = next((at for at, (_, n) in enumerate(pending) if _inside(flow, n, inside)), -1)
         if ready < 0:
             return None
         number = pending.pop(ready)[1]
-        if op(flow, number) not in _ARITHMETIC:
+        if flow.bare[number] not in _ARITHMETIC:
             return None
-        made = output(flow, number)
+        made = flow.firsts[number]
         if made < 0:
             return None
         nodes.append(number)
@@ -131,7 +134,7 @@ def _knot(flow: Flow, start: int) -> Activation | None:
 
 def _inside(flow: Flow, number: int, inside: dict[int, None]) -> bool:
     """All data the node reads is in the knot."""
-    return all(t in inside for t in flow.data(number))
+    return all(t in inside for t in flow.reads[number])
 
 
 def _closed(flow: Flow, inside: dict[int, None], nodes: set[int], last: int) -> bool:
@@ -151,7 +154,7 @@ def _closed(flow: Flow, inside: dict[int, None], nodes: set[int], last: int) -> 
 
 def _name(flow: Flow, nodes: list[int], start: int) -> str:
     """What the knot computes, by the operators in it; empty when it is nothing known."""
-    kinds = {op(flow, n) for n in nodes} - PASS
+    kinds = {flow.bare[n] for n in nodes} - PASS
     if not kinds & {"Mul", "Max", "Sub", "Add", "Sum", "Div", "Min"} or not _product(flow, nodes, start):
         return _piecewise(flow, kinds, nodes)
     if "Erf" in kinds and kinds <= {"Erf", "Mul", "Div", "Add"}:
@@ -159,7 +162,7 @@ def _name(flow: Flow, nodes: list[int], start: int) -> str:
     if "Tanh" in kinds:
         if kinds & {"Softplus", "Exp", "Log"}:
             return "Mish" if kinds <= {"Tanh", "Softplus", "Exp", "Log", "Add", "Mul"} else ""
-        polynomial = sum(op(flow, n) == "Mul" for n in nodes) >= 3 or "Pow" in kinds
+        polynomial = sum(flow.bare[n] == "Mul" for n in nodes) >= 3 or "Pow" in kinds
         return "Gelu" if polynomial and kinds <= {"Tanh", "Mul", "Pow", "Add", "Div"} else ""
     if "Sigmoid" in kinds and kinds <= {"Sigmoid", "Mul"}:
         return "QuickGelu" if _scaled(flow, nodes, 1.702) else "SiLU"
@@ -176,12 +179,12 @@ def _product(flow: Flow, nodes: list[int], start: int) -> bool:
     """The knot multiplies ``start``, or a multiple of it, with something else computed from it."""
     multiples = {start}
     for number in nodes:
-        data, name = flow.data(number), op(flow, number)
+        data, name = flow.reads[number], flow.bare[number]
         if name in PASS and data and data[0] in multiples:
-            multiples.add(output(flow, number))
+            multiples.add(flow.firsts[number])
         elif name in ("Mul", "Div"):
             if len(data) == 1 and data[0] in multiples:
-                multiples.add(output(flow, number))
+                multiples.add(flow.firsts[number])
             elif len(data) == 2 and (data[0] in multiples) != (data[1] in multiples):
                 return True
     return False
@@ -189,29 +192,29 @@ def _product(flow: Flow, nodes: list[int], start: int) -> bool:
 
 def _piecewise(flow: Flow, kinds: set[str], nodes: list[int]) -> str:
     """LeakyRelu as Max(x, a·x), PRelu as relu(x) - a·relu(-x), the hard sigmoid as a clip."""
-    if kinds == {"Max", "Mul"} and len(flow.data(nodes[-1])) == 2:
+    if kinds == {"Max", "Mul"} and len(flow.reads[nodes[-1]]) == 2:
         return "LeakyRelu"
     if "Relu" in kinds and "Neg" in kinds and kinds <= {"Relu", "Neg", "Mul", "Add", "Sub"}:
-        return "PRelu" if op(flow, nodes[-1]) in ("Add", "Sub") else ""
+        return "PRelu" if flow.bare[nodes[-1]] in ("Add", "Sub") else ""
     if kinds == {"Add", "Clip", "Div"} or kinds == {"Add", "Clip", "Mul"}:
-        straight = all(len(flow.data(n)) == 1 for n in nodes) and op(flow, nodes[0]) == "Add"
+        straight = all(len(flow.reads[n]) == 1 for n in nodes) and flow.bare[nodes[0]] == "Add"
         return "HardSigmoid" if straight and _adds(flow, nodes, 3.0) else ""
     return ""
 
 
 def _scaled(flow: Flow, nodes: list[int], by: float) -> bool:
     return any(
-        op(flow, n) == "Mul" and (v := scalar(flow, t)) is not None and abs(v - by) < 1e-2
+        flow.bare[n] == "Mul" and (v := scalar(flow, t)) is not None and abs(v - by) < 1e-2
         for n in nodes
-        for t in flow.weights(n)
+        for t in flow.weighs[n]
     )
 
 
 def _adds(flow: Flow, nodes: list[int], value: float) -> bool:
     """An Add of this constant, or of one whose value is in another file."""
     for number in nodes:
-        if op(flow, number) == "Add":
-            for tensor in flow.weights(number):
+        if flow.bare[number] == "Add":
+            for tensor in flow.weighs[number]:
                 found = scalar(flow, tensor)
                 if found == value:
                     return True
@@ -223,9 +226,9 @@ def _finish(flow: Flow, name: str, nodes: list[int], made: int) -> Activation:
     wanted = {"Gelu": (0.5, 2.0), "HardSwish": (1 / 6, 6.0)}.get(name)
     if wanted:
         number = reader_of(flow, made)
-        if op(flow, number) in ("Mul", "Div"):
-            values = [scalar(flow, t) for t in flow.weights(number)]
-            at = wanted[0] if op(flow, number) == "Mul" else wanted[1]
-            if any(v is not None and abs(v - at) < 1e-3 for v in values) and output(flow, number) >= 0:
-                return Activation(name, (*nodes, number), output(flow, number))
+        if flow.bare[number] in ("Mul", "Div"):
+            values = [scalar(flow, t) for t in flow.weighs[number]]
+            at = wanted[0] if flow.bare[number] == "Mul" else wanted[1]
+            if any(v is not None and abs(v - at) < 1e-3 for v in values) and flow.firsts[number] >= 0:
+                return Activation(name, (*nodes, number), flow.firsts[number])
     return Activation(name, tuple(nodes), made)

@@ -11,6 +11,8 @@ from py_autodoc.blocks.model import Attention
 from py_autodoc.blocks.operands import Operand, repeat_factor, split_heads, trace
 from py_autodoc.blocks.products import dim, size, stored
 
+_ANCHORS = SOFTMAXES.union(FUSED)
+
 
 def find_attention(flow: Flow) -> list[Attention]:
     """Every attention layer of one graph, by the place of its anchor.
@@ -19,13 +21,11 @@ def find_attention(flow: Flow) -> list[Attention]:
     gate's does not. Looks at a bounded neighbourhood of each Softmax, so it is linear in the graph.
     """
     found: list[Attention] = []
-    for number in flow.order:
-        op = flow.op(number)
-        layer = None
-        if op in SOFTMAXES:
+    for number in flow.named(_ANCHORS):
+        if flow.names[number] in SOFTMAXES:
             core = find_core(flow, number)
             layer = _unfused(flow, core) if core is not None else None
-        elif op in FUSED:
+        else:
             layer = fused(flow, number)
         if layer is not None:
             found.append(layer)
@@ -38,8 +38,8 @@ def _unfused(flow: Flow, core: Core) -> Attention | None:
         return None  # fixed keys to compare with: a classifier or a codebook
     head = size(flow, core.q, core.q_sum) or size(flow, core.k, core.k_sum)
     heads = _heads(flow, core, q, head)
-    context = flow.node(core.values.node).outputs[0]
-    scores = flow.node(core.softmax).inputs[0]
+    context = flow.nodes[core.values.node].outputs[0]
+    scores = flow.nodes[core.softmax].inputs[0]
     queries, keys = dim(flow, scores, core.query_axis), dim(flow, scores, core.key_axis)
     mask = masking(flow, core.added, heads, queries)
     kind = streams.kind(flow, q, k, v)
@@ -71,11 +71,11 @@ def _projected_apart(k: Operand, v: Operand) -> bool:
 
 def _heads(flow: Flow, core: Core, q: Operand, head: int | None) -> int | None:
     """Heads by the split of the projection, by the shape of the scores where no split is seen."""
-    likely = _head_axis(flow, flow.node(core.softmax).inputs[0])
+    likely = _head_axis(flow, flow.nodes[core.softmax].inputs[0])
     split = split_heads(flow, q, head, likely) if head else None
     if split is not None:
         return split
-    shape = flow.shape(flow.node(core.softmax).inputs[0])
+    shape = flow.shapes[flow.nodes[core.softmax].inputs[0]]
     if shape is not None and len(shape) == 2:
         return 1
     return likely
@@ -83,7 +83,7 @@ def _heads(flow: Flow, core: Core, q: Operand, head: int | None) -> int | None:
 
 def _head_axis(flow: Flow, scores: int) -> int | None:
     """Heads of (B, H, S, T) or (B, KV, G, S, T) scores; None for other ranks, where batch and heads mix."""
-    shape = flow.shape(scores)
+    shape = flow.shapes[scores]
     if shape is None or len(shape) not in (4, 5):
         return None
     total = 1
@@ -104,7 +104,7 @@ def _kv_heads(flow: Flow, core: Core, k: Operand, head: int | None, heads: int |
     split = split_heads(flow, k, head, heads) if head else None
     if split is not None:
         return split if heads % split == 0 else None
-    shape = flow.shape(core.k)
+    shape = flow.shapes[core.k]
     if shape is not None and len(shape) == 5 and shape[2] == 1 and isinstance(shape[1], int):
         return shape[1] if heads % shape[1] == 0 else None
     held = _cached(flow, k)
@@ -116,7 +116,7 @@ def _kv_heads(flow: Flow, core: Core, k: Operand, head: int | None, heads: int |
 def _cached(flow: Flow, k: Operand) -> int | None:
     """Heads of a (B, KV, P, d) graph input that holds keys."""
     for tensor in k.past:
-        shape = flow.shape(tensor)
+        shape = flow.shapes[tensor]
         if shape is not None and len(shape) == 4 and isinstance(shape[1], int) and shape[1] > 0:
             return shape[1]
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.products import MS, PASSING, Product, product, scalar, stored
@@ -17,8 +17,7 @@ _MAX_STATES = 64
 _MAX_DEPTH = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Core:
+class Core(NamedTuple):
     """One unfused attention: scores = Q·Kᵀ, weights = Softmax, context = weights·V."""
 
     softmax: int
@@ -41,8 +40,7 @@ class Core:
     """Tensors added to, chosen over or multiplied with the scores: masks and biases."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Scores:
+class _Scores(NamedTuple):
     product: Product
     path: tuple[int, ...]
     added: tuple[int, ...]
@@ -50,7 +48,7 @@ class _Scores:
 
 def find_core(flow: Flow, softmax: int) -> Core | None:
     """The attention around a Softmax; None when the Softmax serves something else."""
-    node = flow.node(softmax)
+    node = flow.nodes[softmax]
     if not node.inputs or node.inputs[0] < 0 or not node.outputs or node.outputs[0] < 0:
         return None
     axis = _axis(flow, softmax)
@@ -70,7 +68,7 @@ def _core(
     flow: Flow, softmax: int, axis: int, scores: _Scores, values: Product, after: tuple[int, ...]
 ) -> Core | None:
     p, after_set = scores.product, set(after)
-    on_left = flow.producer(values.a) in after_set or flow.producer(values.a) == softmax
+    on_left = flow.makers[values.a] in after_set or flow.makers[values.a] == softmax
     v, v_free = (values.b, values.b_free) if on_left else (values.a, values.a_free)
     keys_last = axis == -1
     turned = _turned(flow, scores.path)
@@ -89,8 +87,8 @@ def _core(
 
 def _axis(flow: Flow, softmax: int) -> int | None:
     """The Softmax's axis from the end; None when unknown or, before opset 13, not the last one."""
-    node = flow.node(softmax)
-    shape = flow.shape(node.inputs[0])
+    node = flow.nodes[softmax]
+    shape = flow.shapes[node.inputs[0]]
     old = not node.domain and 0 < node.opset < 13
     axis = node.attributes.get("axis", 1 if old or node.domain else -1)
     if not isinstance(axis, int):
@@ -106,8 +104,8 @@ def _turned(flow: Flow, path: tuple[int, ...]) -> bool:
     """True when the nodes swap the last two axes."""
     swaps = 0
     for number in path:
-        if flow.op(number) == "Transpose":
-            perm = flow.node(number).attributes.get("perm")
+        if flow.names[number] == "Transpose":
+            perm = flow.nodes[number].attributes.get("perm")
             swaps += _swaps(perm)
     return bool(swaps % 2)
 
@@ -127,13 +125,13 @@ def _values(flow: Flow, softmax: int, axis: int) -> tuple[Product, tuple[int, ..
     One with activations as values goes before one with a stored table (relative positions of values).
     """
     found: list[tuple[bool, int, Product, tuple[int, ...]]] = []
-    states: list[tuple[int, int | None, tuple[int, ...]]] = [(flow.node(softmax).outputs[0], axis, ())]
+    states: list[tuple[int, int | None, tuple[int, ...]]] = [(flow.nodes[softmax].outputs[0], axis, ())]
     seen: set[int] = set()
     for _ in range(_MAX_STATES):
         if not states:
             break
         tensor, key_axis, path = states.pop(0)
-        for reader in flow.consumers(tensor)[:_MAX_STATES]:
+        for reader in flow.readers[tensor][:_MAX_STATES]:
             if reader in seen:
                 continue
             seen.add(reader)
@@ -161,7 +159,7 @@ def _sums_keys(found: Product, weights: int, axis: int | None) -> bool:
 
 def _forward(flow: Flow, reader: int, tensor: int, axis: int | None) -> tuple[int, int | None] | None:
     """(output, axis of the keys) where a reader hands the attention weights on; None where it does not."""
-    op, node = flow.op(reader), flow.node(reader)
+    op, node = flow.names[reader], flow.nodes[reader]
     if not node.outputs or node.outputs[0] < 0:
         return None
     out = node.outputs[0]
@@ -187,7 +185,7 @@ def _moved(axis: int | None, perm: object) -> int | None:
 
 def _same_end(flow: Flow, before: int, after: int) -> bool:
     """True when a reshape leaves the last two axes alone, as far as is known."""
-    a, b = flow.shape(before), flow.shape(after)
+    a, b = flow.shapes[before], flow.shapes[after]
     if a is None or b is None:
         return True
     if len(a) < 2 or len(b) < 2:
@@ -197,9 +195,9 @@ def _same_end(flow: Flow, before: int, after: int) -> bool:
 
 def _guards(flow: Flow, reader: int) -> Iterator[int]:
     """The IsNaN beside a Where that replaces NaN weights by 0."""
-    if flow.op(reader) == "Where":
-        test = flow.producer(flow.node(reader).inputs[0])
-        if flow.op(test) == "IsNaN":
+    if flow.names[reader] == "Where":
+        test = flow.makers[flow.nodes[reader].inputs[0]]
+        if flow.names[test] == "IsNaN":
             yield test
 
 
@@ -208,8 +206,8 @@ def _guards(flow: Flow, reader: int) -> Iterator[int]:
 
 def _scores(flow: Flow, softmax: int) -> _Scores | None:
     """The product that the Softmax's input comes from: the nearest one whose operands are computed."""
-    node = flow.node(softmax)
-    extra = node.inputs[1:2] if flow.op(softmax) == f"{MS}BiasSoftmax" else ()
+    node = flow.nodes[softmax]
+    extra = node.inputs[1:2] if flow.names[softmax] == f"{MS}BiasSoftmax" else ()
     added = tuple(i for i in extra if i >= 0)
     states: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = [(node.inputs[0], (), added)]
     seen: set[int] = set()
@@ -218,7 +216,7 @@ def _scores(flow: Flow, softmax: int) -> _Scores | None:
         if not states:
             break
         tensor, path, added = states.pop(0)
-        number = flow.producer(tensor)
+        number = flow.makers[tensor]
         if number < 0 or number in seen or len(path) > _MAX_DEPTH:
             continue
         seen.add(number)
@@ -234,21 +232,21 @@ def _scores(flow: Flow, softmax: int) -> _Scores | None:
 def _computed(flow: Flow, made: Product) -> bool:
     """Neither side is a stored weight or the output of another Softmax."""
     for tensor in (made.a, made.b):
-        if flow.op(flow.producer(flow.back(tensor, PASSING))) in SOFTMAXES:
+        if flow.names[flow.makers[flow.back(tensor, PASSING)]] in SOFTMAXES:
             return False
     return made.a != made.b and not (stored(flow, made.a) and stored(flow, made.b))
 
 
 def _content(flow: Flow, found: list[_Scores]) -> _Scores | None:
     """Of several products that are added up, the one of activations on both sides: others are positions."""
-    best = [s for s in found if not flow.constant(s.product.a) and not flow.constant(s.product.b)]
+    best = [s for s in found if not flow.constants[s.product.a] and not flow.constants[s.product.b]]
     usable = [s for s in found if not stored(flow, s.product.a) and not stored(flow, s.product.b)]
     return next(iter(best or usable or found), None)
 
 
 def _backward(flow: Flow, number: int) -> Iterator[tuple[int, tuple[int, ...]]]:
     """(input that may hold the scores, the other inputs) of a node between the product and the Softmax."""
-    op, node = flow.op(number), flow.node(number)
+    op, node = flow.names[number], flow.nodes[number]
     inputs = [i for i in node.inputs if i >= 0]
     if not inputs:
         return

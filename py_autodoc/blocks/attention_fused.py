@@ -61,7 +61,7 @@ FUSED: dict[str, _Form] = {
 
 def fused(flow: Flow, number: int) -> Attention | None:
     """The layer that a fused operator is; None when its first input is missing."""
-    form, node = FUSED[flow.op(number)], flow.node(number)
+    form, node = FUSED[flow.names[number]], flow.nodes[number]
     if not node.inputs or node.inputs[0] < 0 or not node.outputs or node.outputs[0] < 0:
         return None
     call = _Call(flow, number, form)
@@ -75,8 +75,8 @@ class _Call:
         self.flow = flow
         self.number = number
         self.form = form
-        self.node = flow.node(number)
-        self.op = flow.op(number)
+        self.node = flow.nodes[number]
+        self.op = flow.names[number]
 
     def _input(self, at: int) -> int:
         return self.node.inputs[at] if 0 <= at < len(self.node.inputs) else -1
@@ -140,14 +140,14 @@ class _Call:
 
     def _padding(self) -> bool:
         """True when every mask operand is one row a sequence: key padding."""
-        shapes = [self.flow.shape(t) for at in self.form.masks if (t := self._input(at)) >= 0]
+        shapes = [self.flow.shapes[t] for at in self.form.masks if (t := self._input(at)) >= 0]
         return all(shape is not None and len(shape) <= 2 for shape in shapes)
 
     def _keys(self, queries: Dim, kind: str) -> Dim:
         """Keys seen: those of the cache's output, else of the key input, else the queries themselves."""
         form, node = self.form, self.node
         if 0 < form.total < len(node.outputs) and node.outputs[form.total] >= 0:
-            known = self.flow.shape(node.outputs[form.total])
+            known = self.flow.shapes[node.outputs[form.total]]
             if known is not None and len(known) == 4:
                 return known[2]
         if any(self._input(at) >= 0 for at in form.past):
@@ -155,7 +155,7 @@ class _Call:
         key = -1 if form.projects else self._input(1)
         if key < 0:
             return queries if kind == "self" else None
-        shape = self.flow.shape(key)
+        shape = self.flow.shapes[key]
         if shape is None or len(shape) not in (3, 4):
             return None
         return shape[2] if len(shape) == 4 else shape[1]
@@ -171,7 +171,7 @@ class _Call:
         elif weight >= 0 and (packed := size(flow, weight, -1)) is not None:
             # Longformer's weight is (D, 3·D) as well; the global one is separate.
             q_width = v_width = packed // 3
-        shape = flow.shape(x)
+        shape = flow.shapes[x]
         return self._made(
             kind="self",
             heads=heads,
@@ -188,7 +188,7 @@ class _Call:
         flow, query = self.flow, self._input(0)
         key, value = self._input(1), self._input(2)
         heads, kv = self._whole(self.form.heads), self._whole(self.form.kv_heads)
-        shape = flow.shape(query)
+        shape = flow.shapes[query]
         rank = len(shape) if shape is not None else 0
         if self.node.domain != "com.microsoft" and rank == 4:
             heads, kv = size(flow, query, -3), size(flow, key, -3) if key >= 0 else None
@@ -227,7 +227,7 @@ class _Call:
         head = _share(width, heads)
         if value < 0:
             return head, head
-        rank_v = len(flow.shape(value) or ())
+        rank_v = len(flow.shapes[value] or ())
         last = size(flow, value, -1)
         return head, last if rank_v == 4 else _share(last, kv)
 

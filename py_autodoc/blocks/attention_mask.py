@@ -68,7 +68,7 @@ def _judge(flow: Flow, tensor: int, heads: int | None) -> set[str]:
         if verdict is not None:
             found.update(verdict)
             continue
-        for i in _parts(flow, flow.producer(current)):
+        for i in _parts(flow, flow.makers[current]):
             if i not in seen:
                 seen.add(i)
                 queue.append(i)
@@ -79,11 +79,11 @@ def _leaf(flow: Flow, tensor: int, heads: int | None) -> set[str] | None:
     """The verdict on a tensor that need not be taken apart; None for one that must."""
     if scalar(flow, tensor):
         return set()
-    number = flow.producer(tensor)
-    op = flow.op(number)
+    number = flow.makers[tensor]
+    op = flow.names[number]
     if op == "Trilu":
         return {CAUSAL}
-    shape = flow.shape(tensor)
+    shape = flow.shapes[tensor]
     if op not in COMPARISONS and _one_sided(shape):
         return {OPEN}
     value = flow.value(tensor)
@@ -103,8 +103,8 @@ def _parts(flow: Flow, number: int) -> list[int]:
     """The inputs of a node that its values come from."""
     if number < 0:
         return []
-    inputs = [i for i in flow.node(number).inputs if i >= 0]
-    return inputs[:1] if flow.op(number) in _MOVES else inputs
+    inputs = [i for i in flow.nodes[number].inputs if i >= 0]
+    return inputs[:1] if flow.names[number] in _MOVES else inputs
 
 
 def _one_sided(shape: Shape | None) -> bool:
@@ -114,7 +114,7 @@ def _one_sided(shape: Shape | None) -> bool:
 
 def _looked_up(flow: Flow, number: int, op: str) -> bool:
     """A Gather from a stored float table: a learned bias by distance."""
-    inputs = flow.node(number).inputs
+    inputs = flow.nodes[number].inputs
     if op not in ("Gather", "GatherElements", "GatherND") or not inputs or inputs[0] < 0:
         return False
     return stored(flow, inputs[0]) and flow.types.dtypes[inputs[0]] in _FLOATS

@@ -14,6 +14,7 @@ from py_autodoc.graph.model import Dim
 
 _FLOATS = (1, 10, 11, 16)
 _COUNTERS = frozenset({"Range", "CumSum", "NonZero"})
+_HOLDERS = ROTARIES | {"Gather", "Add"}
 _STEPS = 8
 _MAX_INDEX = 48
 _FEWEST = 16
@@ -67,7 +68,7 @@ def _enough(rows: int, layer: Attention) -> bool:
 
 def _cache(flow: Flow, layer: Attention) -> int | None:
     """Number of keys where the cache has a fixed length."""
-    lengths = {_length(flow.shape(t)) for t in layer.past}
+    lengths = {_length(flow.shapes[t]) for t in layer.past}
     if len(lengths) != 1 or not isinstance(layer.keys, int):
         return None
     return layer.keys if isinstance(lengths.pop(), int) else None
@@ -90,7 +91,7 @@ class _Tables:
         self.rotary: int | None = None
         self._asked: dict[int, dict[int, int]] = {}
         """Width → table → rows, of tables that are looked up by graph inputs."""
-        for number in flow.order:
+        for number in flow.named(_HOLDERS):
             self._read(number)
         for width, rows in self._asked.items():
             # The largest holds the tokens; another large one the positions that the caller gives.
@@ -100,12 +101,12 @@ class _Tables:
 
     def _read(self, number: int) -> None:
         flow = self.flow
-        op, inputs = flow.op(number), flow.node(number).inputs
+        op, inputs = flow.names[number], flow.nodes[number].inputs
         if op in ROTARIES:
             rows = [r for i in inputs[1:] if i >= 0 and (r := _rows(flow, i)) is not None]
             self.rotary = max([*rows, self.rotary or 0]) or None
         elif op == "Gather" and len(inputs) == 2 and min(inputs) >= 0:
-            if flow.node(number).attributes.get("axis", 0) == 0:
+            if flow.nodes[number].attributes.get("axis", 0) == 0:
                 self._lookup(number, inputs[0], inputs[1])
         elif op == "Add":
             entry = _added(flow, number)
@@ -113,7 +114,7 @@ class _Tables:
                 self.added.setdefault(entry[1], (entry[0], flow.position[number]))
 
     def _lookup(self, number: int, table: int, index: int) -> None:
-        rows, shape = _rows(self.flow, table), self.flow.shape(table)
+        rows, shape = _rows(self.flow, table), self.flow.shapes[table]
         if rows is None or shape is None or not isinstance(shape[1], int) or rows < _FEWEST:
             return
         width = shape[1]
@@ -130,16 +131,16 @@ def _counted(flow: Flow, index: int) -> bool:
     queue, seen, at = [index], {index}, 0
     while at < len(queue) and at < _MAX_INDEX:
         tensor, at = queue[at], at + 1
-        if flow.constant(tensor):
-            shape = flow.shape(tensor)
+        if flow.constants[tensor]:
+            shape = flow.shapes[tensor]
             if shape is None or any(d != 1 for d in shape):
                 return True
             continue
-        number = flow.producer(tensor)
-        op = flow.op(number)
+        number = flow.makers[tensor]
+        op = flow.names[number]
         if op in _COUNTERS:
             return True
-        inputs = [i for i in flow.node(number).inputs if i >= 0] if number >= 0 else []
+        inputs = [i for i in flow.nodes[number].inputs if i >= 0] if number >= 0 else []
         for i in inputs[:1] if op in MOVING or op in PASSING or op == "GatherElements" else inputs:
             if i not in seen and op != "Shape":
                 seen.add(i)
@@ -149,7 +150,7 @@ def _counted(flow: Flow, index: int) -> bool:
 
 def _rows(flow: Flow, tensor: int) -> int | None:
     """Rows of a stored 2-D table of floats."""
-    shape = flow.shape(tensor)
+    shape = flow.shapes[tensor]
     if (
         shape is None
         or len(shape) != 2
@@ -169,7 +170,7 @@ def _turns(flow: Flow, number: int, inside: set[int]) -> bool:
         for reader in flow.successors(queue.pop(0))[:_STEPS]:
             if reader in inside:
                 return True
-            op = flow.op(reader)
+            op = flow.names[reader]
             if reader not in seen and (
                 op in PASSING or op in MOVING or op in ("Mul", "Concat", "Cos", "Sin")
             ):
@@ -180,10 +181,10 @@ def _turns(flow: Flow, number: int, inside: set[int]) -> bool:
 
 def _added(flow: Flow, number: int) -> tuple[int, int] | None:
     """(positions, width) of a stored (1, S, D) table added to an activation."""
-    data, constants = flow.data(number), flow.weights(number)
+    data, constants = flow.reads[number], flow.weighs[number]
     if len(data) != 1 or len(constants) != 1 or not stored(flow, constants[0]):
         return None
-    shape = flow.shape(constants[0])
+    shape = flow.shapes[constants[0]]
     if shape is None or len(shape) not in (2, 3) or flow.types.dtypes[constants[0]] not in _FLOATS:
         return None
     rows, width = shape[-2:]

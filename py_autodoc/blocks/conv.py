@@ -16,8 +16,6 @@ from py_autodoc.blocks.ops import (
     block,
     dim,
     next_node,
-    op,
-    output,
     per_channel,
     reader_of,
     weight,
@@ -37,7 +35,7 @@ def find_conv_blocks(flow: Flow) -> list[Found]:
     activation or empty), ``squeeze-excite``. Facts: in_channels, out_channels, kernel, strides, group,
     depthwise, transposed, activation, batch_norm, bias; None where unknown.
     """
-    units = {number: unit for number in flow.order if (unit := conv_unit(flow, number)) is not None}
+    units = {number: unit for number in flow.of(CONV) if (unit := conv_unit(flow, number)) is not None}
     gates = find_squeeze_excites(flow)
     found = [unit.found(flow) for unit in units.values()]
     found += _separables(flow, units, gates)
@@ -62,24 +60,24 @@ class ConvUnit:
 
 def kernel_shape(flow: Flow, number: int) -> Shape | None:
     """Shape of a convolution's kernel, output channels first (input channels first when transposed)."""
-    node = flow.node(number)
-    place = _WEIGHT.get(op(flow, number), 1)
-    return flow.shape(node.inputs[place]) if len(node.inputs) > place else None
+    node = flow.nodes[number]
+    place = _WEIGHT.get(flow.bare[number], 1)
+    return flow.shapes[node.inputs[place]] if len(node.inputs) > place else None
 
 
 def conv_unit(flow: Flow, number: int) -> ConvUnit | None:
     """The block around a convolution, None for another node."""
-    name, node = op(flow, number), flow.node(number)
-    if name not in CONV or not node.inputs or node.inputs[0] < 0 or output(flow, number) < 0:
+    name, node = flow.bare[number], flow.nodes[number]
+    if name not in CONV or not node.inputs or node.inputs[0] < 0 or flow.firsts[number] < 0:
         return None
-    if not flow.data(number):
+    if not flow.reads[number]:
         return None
     unit = ConvUnit(
-        number, [number], ["ConvTranspose" if "Transpose" in name else "Conv"], output(flow, number)
+        number, [number], ["ConvTranspose" if "Transpose" in name else "Conv"], flow.firsts[number]
     )
     unit.facts = _facts(flow, number)
-    before = flow.producer(node.inputs[0])
-    if op(flow, before) in QUANTIZE and reader_of(flow, node.inputs[0]) == number:
+    before = flow.makers[node.inputs[0]]
+    if flow.bare[before] in QUANTIZE and reader_of(flow, node.inputs[0]) == number:
         unit.nodes.append(before)
     fused = node.attributes.get("activation")
     if isinstance(fused, str) and fused:
@@ -88,7 +86,7 @@ def conv_unit(flow: Flow, number: int) -> ConvUnit | None:
     else:
         _follow(flow, unit)
     after = reader_of(flow, unit.output)
-    if op(flow, after) == "QuantizeLinear" and arg(flow, after, 0) == unit.output:
+    if flow.bare[after] == "QuantizeLinear" and arg(flow, after, 0) == unit.output:
         unit.nodes.append(after)
     return unit
 
@@ -106,8 +104,8 @@ def _follow(flow: Flow, unit: ConvUnit) -> None:
             unit.output = activation.output
             continue
         number, passed = next_node(flow, unit.output)
-        made = output(flow, number) if number >= 0 else -1
-        kind = _affine(flow, number, output(flow, passed[-1]) if passed else unit.output) if made >= 0 else ""
+        made = flow.firsts[number] if number >= 0 else -1
+        kind = _affine(flow, number, flow.firsts[passed[-1]] if passed else unit.output) if made >= 0 else ""
         if not kind or (active and kind != "Scale" and unit.parts[-1] != "Scale"):
             return
         if kind == "BN":
@@ -122,29 +120,29 @@ def _follow(flow: Flow, unit: ConvUnit) -> None:
 
 def _affine(flow: Flow, number: int, tensor: int) -> str:
     """``BN``, ``Scale`` or ``Bias`` for a node that maps each channel linearly, else empty."""
-    name, node = op(flow, number), flow.node(number)
+    name, node = flow.bare[number], flow.nodes[number]
     if name == "BatchNormalization":
         return "BN" if node.inputs[0] == tensor else ""
-    if name not in ("Mul", "Add") or len(node.inputs) != 2 or flow.data(number) != [tensor]:
+    if name not in ("Mul", "Add") or len(node.inputs) != 2 or flow.reads[number] != [tensor]:
         return ""
     if not per_channel(flow, weight(flow, number), tensor):
         return ""
     if name == "Add":
         return "Bias"
     # A scale alone may be anything; with a shift behind it, it is a normalization in inference form.
-    after, passed = next_node(flow, output(flow, number))
-    shifted = output(flow, passed[-1]) if passed else output(flow, number)
-    if op(flow, after) == "Add" and flow.data(after) == [shifted]:
+    after, passed = next_node(flow, flow.firsts[number])
+    shifted = flow.firsts[passed[-1]] if passed else flow.firsts[number]
+    if flow.bare[after] == "Add" and flow.reads[after] == [shifted]:
         return "Scale" if per_channel(flow, weight(flow, after), shifted) else ""
     return ""
 
 
 def _facts(flow: Flow, number: int) -> dict[str, Fact]:
-    node, shape = flow.node(number), kernel_shape(flow, number)
+    node, shape = flow.nodes[number], kernel_shape(flow, number)
     transposed = "Transpose" in node.op_type
-    last = op(flow, number) == "NhwcConv"
+    last = flow.bare[number] == "NhwcConv"
     channels = dim(flow, node.inputs[0], -1 if last else 1)
-    made = dim(flow, output(flow, number), -1 if last else 1)
+    made = dim(flow, flow.firsts[number], -1 if last else 1)
     group = node.attributes.get("group", 1)
     spatial = shape[2:] if shape is not None and len(shape) > 2 else None
     given = node.attributes.get("kernel_shape")
@@ -175,7 +173,7 @@ def _by(sizes: object) -> str | None:
 
 def is_depthwise(flow: Flow, number: int) -> bool | None:
     """True when each group has one input channel and there are several; None when it cannot be told."""
-    node = flow.node(number)
+    node = flow.nodes[number]
     group = node.attributes.get("group", 1)
     if group == 1:
         return False
@@ -190,7 +188,7 @@ def is_depthwise(flow: Flow, number: int) -> bool | None:
 
 def is_pointwise(flow: Flow, number: int) -> bool:
     """A 1×1 convolution of all channels."""
-    if "Transpose" in flow.node(number).op_type or flow.node(number).attributes.get("group", 1) != 1:
+    if "Transpose" in flow.nodes[number].op_type or flow.nodes[number].attributes.get("group", 1) != 1:
         return False
     shape = kernel_shape(flow, number)
     return shape is not None and len(shape) > 2 and all(size == 1 for size in shape[2:])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from py_autodoc.blocks.flow import COPIES, RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
 from py_autodoc.blocks.ops import (
+    LINEAR,
     PASS,
     arg,
     block,
@@ -14,8 +15,6 @@ from py_autodoc.blocks.ops import (
     floating,
     is_linear,
     next_node,
-    op,
-    output,
     reader_of,
     weight,
 )
@@ -23,6 +22,7 @@ from py_autodoc.graph.model import TensorKind
 
 _FUSED = frozenset({"EmbedLayerNormalization", "QEmbedLayerNormalization"})
 _LOOKUPS = frozenset({"Gather", "GatherBlockQuantized", "ATen"})
+_ANCHORS = _FUSED | _LOOKUPS | LINEAR | {"Conv"}
 _MAX_STEPS = 12
 _FEW_TYPES = 16
 """Tables of segment types have no more rows."""
@@ -40,9 +40,9 @@ def find_embeddings(flow: Flow) -> list[Found]:
     """
     sums: dict[int, _Sum] = {}
     found: list[Found] = []
-    for number in flow.order:
-        name = op(flow, number)
-        if name in _FUSED and any(t >= 0 for t in flow.node(number).inputs[2:5]):
+    for number in flow.of(_ANCHORS):
+        name = flow.bare[number]
+        if name in _FUSED and any(t >= 0 for t in flow.nodes[number].inputs[2:5]):
             found.append(_fused(flow, number))
         elif name in _LOOKUPS:
             _lookup(flow, number, sums)
@@ -95,18 +95,18 @@ class _Sum:
     def relative(self, flow: Flow) -> bool:
         """A table of biases for attention scores: one constant map, moved to heads × queries × keys."""
         number, passed = next_node(flow, self.output, PASS | RESHAPES)
-        moved = any(op(flow, n) == "Transpose" for n in passed) or op(flow, number) == "Transpose"
-        return len(self.parts) == 1 and moved and flow.constant(self.output)
+        moved = any(flow.bare[n] == "Transpose" for n in passed) or flow.bare[number] == "Transpose"
+        return len(self.parts) == 1 and moved and flow.constants[self.output]
 
 
 def _lookup(flow: Flow, number: int, sums: dict[int, _Sum]) -> None:
     """A Gather of rows, added to those it is summed with."""
-    node = flow.node(number)
-    if len(node.inputs) < 2 or min(node.inputs[:2]) < 0 or output(flow, number) < 0:
+    node = flow.nodes[number]
+    if len(node.inputs) < 2 or min(node.inputs[:2]) < 0 or flow.firsts[number] < 0:
         return
     table, indices = node.inputs[0], node.inputs[1]
-    shape, made = flow.shape(table), flow.shape(output(flow, number))
-    if not flow.constant(table) or not floating(flow, table) or shape is None or len(shape) != 2:
+    shape, made = flow.shapes[table], flow.shapes[flow.firsts[number]]
+    if not flow.constants[table] or not floating(flow, table) or shape is None or len(shape) != 2:
         return
     if node.attributes.get("axis", 0) not in (0, -2) or made is None or len(made) < 2 or 1 in shape[1:]:
         return
@@ -114,7 +114,7 @@ def _lookup(flow: Flow, number: int, sums: dict[int, _Sum]) -> None:
     entry = _Sum(number, {number})
     entry.parts.append((_kind(flow, indices, rows), rows))
     entry.rows = -1 if rows is None else rows
-    entry.output = output(flow, number)
+    entry.output = flow.firsts[number]
     sums[entry.output] = entry
 
 
@@ -122,10 +122,10 @@ def _add_up(flow: Flow, entry: _Sum, sums: dict[int, _Sum]) -> None:
     """Follow the result into sums with other embeddings and constant positions."""
     for _ in range(_MAX_STEPS):
         number, passed = next_node(flow, entry.output)
-        if op(flow, number) not in ("Add", "Sum") or output(flow, number) < 0:
+        if flow.bare[number] not in ("Add", "Sum") or flow.firsts[number] < 0:
             return
-        before = output(flow, passed[-1]) if passed else entry.output
-        others = [t for t in flow.node(number).inputs if t >= 0 and t != before]
+        before = flow.firsts[passed[-1]] if passed else entry.output
+        others = [t for t in flow.nodes[number].inputs if t >= 0 and t != before]
         if len(others) != 1:
             return
         other = sums.get(flow.back(others[0], PASS))
@@ -142,14 +142,14 @@ def _add_up(flow: Flow, entry: _Sum, sums: dict[int, _Sum]) -> None:
         else:
             return
         entry.nodes |= {*passed, number}
-        entry.output = output(flow, number)
+        entry.output = flow.firsts[number]
         sums[entry.output] = entry
 
 
 def _constant_positions(flow: Flow, tensor: int, like: int) -> bool:
     """A constant with one vector a position."""
-    shape, other = flow.shape(tensor), flow.shape(like)
-    if not flow.constant(tensor) or shape is None or other is None or len(other) < 2:
+    shape, other = flow.shapes[tensor], flow.shapes[like]
+    if not flow.constants[tensor] or shape is None or other is None or len(other) < 2:
         return False
     return len(shape) >= 2 and shape[-1] == other[-1] and shape[-2] not in (1, None)
 
@@ -158,22 +158,22 @@ def _kind(flow: Flow, indices: int, rows: int | None) -> str:
     """``token`` when a graph input chooses freely, ``position`` when counting does, ``type`` of few rows."""
     if rows is not None and rows <= _FEW_TYPES:
         return "type"
-    if flow.constant(indices):
+    if flow.constants[indices]:
         return "position"
     stack, seen = [indices], {indices}
     counted = False
     while stack and len(seen) < _MAX_SOURCES:
         tensor = stack.pop()
-        number = flow.producer(tensor)
+        number = flow.makers[tensor]
         if number < 0:
             if flow.model.tensors[tensor].kind in (TensorKind.INPUT, TensorKind.OUTER, TensorKind.ACTIVATION):
                 return "position" if counted else "token"
             continue
-        if op(flow, number) in _POSITIONS:
+        if flow.bare[number] in _POSITIONS:
             counted = True
             continue
-        follow = flow.data(number)
-        if op(flow, number) in COPIES | RESHAPES:
+        follow = flow.reads[number]
+        if flow.bare[number] in COPIES | RESHAPES:
             follow = follow[:1]
         for other in follow:
             if other not in seen:
@@ -183,12 +183,12 @@ def _kind(flow: Flow, indices: int, rows: int | None) -> str:
 
 
 def _fused(flow: Flow, number: int) -> Found:
-    node = flow.node(number)
+    node = flow.nodes[number]
     tables = [t for t in node.inputs[2:5] if t >= 0]
     kinds = [kind for kind, t in zip(("token", "position", "type"), node.inputs[2:5], strict=False) if t >= 0]
     facts: dict[str, Fact] = {
         "rows": dim(flow, tables[0], 0) if tables else None,
-        "size": dim(flow, output(flow, number), -1) if output(flow, number) >= 0 else None,
+        "size": dim(flow, flow.firsts[number], -1) if flow.firsts[number] >= 0 else None,
         "tables": len(tables),
     }
     return block(flow, "embedding", [number], number, variant="+".join(kinds), facts=facts)
@@ -196,19 +196,19 @@ def _fused(flow: Flow, number: int) -> Found:
 
 def _one_hot(flow: Flow, number: int) -> Found | None:
     """A product of one-hot rows with a table."""
-    data = flow.data(number)
+    data = flow.reads[number]
     if len(data) != 1:
         return None
     passed = list(flow.chain_back(data[0], PASS | RESHAPES))
-    maker = flow.producer(flow.back(data[0], PASS | RESHAPES))
+    maker = flow.makers[flow.back(data[0], PASS | RESHAPES)]
     # Some exporters compare the indices with 0 … n-1 instead.
-    compared = op(flow, maker) == "Equal" and len(flow.weights(maker)) == 1
-    if op(flow, maker) != "OneHot" and not compared:
+    compared = flow.bare[maker] == "Equal" and len(flow.weighs[maker]) == 1
+    if flow.bare[maker] != "OneHot" and not compared:
         return None
     table = weight(flow, number)
     facts: dict[str, Fact] = {
         "rows": dim(flow, table, 0),
-        "size": dim(flow, output(flow, number), -1),
+        "size": dim(flow, flow.firsts[number], -1),
         "tables": 1,
     }
     return block(flow, "embedding", [maker, *passed, number], number, variant="one-hot", facts=facts)
@@ -216,41 +216,41 @@ def _one_hot(flow: Flow, number: int) -> Found | None:
 
 def _patch(flow: Flow, number: int) -> Found | None:
     """A convolution of the input image whose steps are as long as its kernel, laid out as tokens."""
-    node = flow.node(number)
+    node = flow.nodes[number]
     kernel, strides = node.attributes.get("kernel_shape"), node.attributes.get("strides")
-    weights = flow.shape(arg(flow, number, 1))
+    weights = flow.shapes[arg(flow, number, 1)]
     if kernel is None and weights is not None:
         kernel = [d if isinstance(d, int) else 0 for d in weights[2:]]
     if not isinstance(kernel, (list, tuple)) or not isinstance(strides, (list, tuple)):
         return None
     if not kernel or list(kernel) != list(strides) or max(kernel) < 2:
         return None
-    if node.attributes.get("group", 1) != 1 or flow.producer(_image(flow, arg(flow, number, 0))) >= 0:
+    if node.attributes.get("group", 1) != 1 or flow.makers[_image(flow, arg(flow, number, 0))] >= 0:
         return None
-    tensor, nodes, made = output(flow, number), [number], flow.shape(output(flow, number))
+    tensor, nodes, made = flow.firsts[number], [number], flow.shapes[flow.firsts[number]]
     number_after, passed = next_node(flow, tensor, PASS | RESHAPES)
-    tokens = output(flow, passed[-1]) if passed else -1
-    shape = flow.shape(tokens) if tokens >= 0 else None
+    tokens = flow.firsts[passed[-1]] if passed else -1
+    shape = flow.shapes[tokens] if tokens >= 0 else None
     if made is None or shape is None or len(shape) != 3 or not passed:
         return None
     nodes += passed
     parts = ["patch"]
     for _ in range(3):
-        name = op(flow, number_after)
-        others = [t for t in flow.node(number_after).inputs if t != tokens] if number_after >= 0 else []
-        if name == "Concat" and all(flow.constant(t) for t in others):
+        name = flow.bare[number_after]
+        others = [t for t in flow.nodes[number_after].inputs if t != tokens] if number_after >= 0 else []
+        if name == "Concat" and all(flow.constants[t] for t in others):
             nodes.append(number_after)
         elif name == "Add" and len(others) == 1 and _constant_positions(flow, others[0], tokens):
             nodes.append(number_after)
             parts.append("position")
         else:
             break
-        tokens = output(flow, number_after)
+        tokens = flow.firsts[number_after]
         number_after = reader_of(flow, tokens) if tokens >= 0 else -1
     facts: dict[str, Fact] = {
         "kernel": "x".join(str(k) for k in kernel),
         "channels": dim(flow, arg(flow, number, 0), 1),
-        "size": dim(flow, output(flow, number), 1),
+        "size": dim(flow, flow.firsts[number], 1),
     }
     return block(flow, "embedding", nodes, number, variant="+".join(parts), facts=facts)
 
@@ -259,10 +259,10 @@ def _image(flow: Flow, tensor: int) -> int:
     """The tensor behind casts, layout and arithmetic with constants: how an image is prepared."""
     for _ in range(_MAX_STEPS):
         tensor = flow.back(tensor, PASS | RESHAPES)
-        number = flow.producer(tensor)
-        if op(flow, number) not in ("Sub", "Mul", "Div", "Add", "Pad", "Resize"):
+        number = flow.makers[tensor]
+        if flow.bare[number] not in ("Sub", "Mul", "Div", "Add", "Pad", "Resize"):
             return tensor
-        data = flow.data(number)
+        data = flow.reads[number]
         if len(data) != 1:
             return tensor
         tensor = data[0]

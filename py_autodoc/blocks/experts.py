@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from py_autodoc.blocks.flow import RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import MOE, PASS, arg, block, dim, is_linear, matrix, op, output
+from py_autodoc.blocks.ops import MOE, PASS, arg, block, dim, is_linear, matrix
 
 _ROUTES = PASS | RESHAPES | frozenset({
     "TopK", "Softmax", "Sigmoid", "Slice", "Gather", "GatherElements", "GatherND", "Split", "ReduceSum",
@@ -30,11 +30,11 @@ def find_mixtures(flow: Flow, mlps: Sequence[Found]) -> list[Found]:
     Variants: ``fused``, ``batched`` (experts in one three-dimensional weight), ``separate``. Facts:
     experts, top_k (None when every expert runs for every token), hidden.
     """
-    found = [_fused(flow, n) for n in flow.order if op(flow, n) in MOE]
+    found = [_fused(flow, n) for n in flow.of(MOE)]
     ends = {t: mlp for mlp in mlps for t in mlp.outputs}
     used: set[int] = set()
-    for number in flow.order if ends else ():
-        if op(flow, number) not in ("Softmax", "TopK", "Sigmoid") or number in used:
+    for number in flow.of(("Softmax", "TopK", "Sigmoid")) if ends else ():
+        if number in used:
             continue
         router = _router(flow, number)
         if router is None:
@@ -47,8 +47,8 @@ def find_mixtures(flow: Flow, mlps: Sequence[Found]) -> list[Found]:
 
 
 def _fused(flow: Flow, number: int) -> Found:
-    node = flow.node(number)
-    weights = next((s for t in flow.weights(number) if (s := flow.shape(t)) and len(s) == 3), None)
+    node = flow.nodes[number]
+    weights = next((s for t in flow.weighs[number] if (s := flow.shapes[t]) and len(s) == 3), None)
     top = node.attributes.get("k", 1)
     facts: dict[str, Fact] = {
         "experts": weights[0] if weights and isinstance(weights[0], int) else None,
@@ -72,19 +72,19 @@ def _router(flow: Flow, number: int) -> _Router | None:
     tensor = arg(flow, number, 0)
     passed: list[int] = []
     for _ in range(_MAX_STEPS):
-        maker = flow.producer(tensor)
+        maker = flow.makers[tensor]
         if maker < 0:
             return None
-        if is_linear(flow, maker) and len(flow.data(maker)) == 1:
-            experts = dim(flow, output(flow, maker), -1)
+        if is_linear(flow, maker) and len(flow.reads[maker]) == 1:
+            experts = dim(flow, flow.firsts[maker], -1)
             if experts is None or not 2 <= experts <= _MAX_EXPERTS:
                 return None
-            tokens = flow.back(flow.data(maker)[0], PASS | RESHAPES)
+            tokens = flow.back(flow.reads[maker][0], PASS | RESHAPES)
             return _Router(maker, number, tokens, experts, (maker, *passed, number))
-        if op(flow, maker) not in PASS | RESHAPES | {"Add", "Mul", "Div"} or len(flow.data(maker)) != 1:
+        if flow.bare[maker] not in PASS | RESHAPES | {"Add", "Mul", "Div"} or len(flow.reads[maker]) != 1:
             return None
         passed.append(maker)
-        tensor = flow.data(maker)[0]
+        tensor = flow.reads[maker][0]
     return None
 
 
@@ -100,9 +100,9 @@ def _mixture(flow: Flow, router: _Router, ends: dict[int, Found]) -> Found | Non
         for reader in flow.successors(number):
             if reader in seen:
                 continue
-            name = op(flow, reader)
-            if name in ("Mul", "MatMul", "Einsum") and len(flow.data(reader)) == 2:
-                for tensor in flow.data(reader):
+            name = flow.bare[reader]
+            if name in ("Mul", "MatMul", "Einsum") and len(flow.reads[reader]) == 2:
+                for tensor in flow.reads[reader]:
                     mlp, steps = _expert(flow, tensor, ends)
                     if mlp is not None and _fed(flow, mlp, router):
                         experts[mlp.anchor] = mlp
@@ -111,9 +111,9 @@ def _mixture(flow: Flow, router: _Router, ends: dict[int, Found]) -> Found | Non
                 seen.add(reader)
                 queue.append(reader)
                 if name == "TopK":
-                    top = dim(flow, output(flow, reader), -1)
-    if op(flow, router.gate) == "TopK":
-        top = dim(flow, output(flow, router.gate), -1)
+                    top = dim(flow, flow.firsts[reader], -1)
+    if flow.bare[router.gate] == "TopK":
+        top = dim(flow, flow.firsts[router.gate], -1)
     return _built(flow, router, experts, between | seen, top)
 
 
@@ -136,7 +136,7 @@ def _built(
 
 
 def _stacked(flow: Flow, expert: Found, experts: int) -> bool:
-    shape = flow.shape(matrix(flow, expert.anchor))
+    shape = flow.shapes[matrix(flow, expert.anchor)]
     return shape is not None and len(shape) == 3 and shape[0] == experts
 
 
@@ -146,8 +146,8 @@ def _expert(flow: Flow, tensor: int, ends: dict[int, Found]) -> tuple[Found | No
     for _ in range(_MAX_STEPS):
         if tensor in ends:
             return ends[tensor], steps
-        number = flow.producer(tensor)
-        if number < 0 or op(flow, number) not in PASS | RESHAPES:
+        number = flow.makers[tensor]
+        if number < 0 or flow.bare[number] not in PASS | RESHAPES:
             return None, steps
         steps.append(number)
         tensor = arg(flow, number, 0)
@@ -156,17 +156,17 @@ def _expert(flow: Flow, tensor: int, ends: dict[int, Found]) -> tuple[Found | No
 
 def _fed(flow: Flow, expert: Found, router: _Router) -> bool:
     """The expert reads the router's tokens, or some of them."""
-    data = flow.data(expert.anchor)
+    data = flow.reads[expert.anchor]
     tensor = data[0] if data else -1
     for _ in range(_MAX_STEPS):
         if flow.back(tensor, PASS | RESHAPES) == router.tokens:
             return True
-        number = flow.producer(tensor)
-        if number < 0 or op(flow, number) not in _PICKS:
+        number = flow.makers[tensor]
+        if number < 0 or flow.bare[number] not in _PICKS:
             return False
-        before = flow.data(number)
+        before = flow.reads[number]
         if not before:
             return False
-        place = 1 if op(flow, number) == "Where" and len(before) > 1 else 0
+        place = 1 if flow.bare[number] == "Where" and len(before) > 1 else 0
         tensor = before[place]
     return False

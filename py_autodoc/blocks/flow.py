@@ -67,7 +67,7 @@ class Flow:
         self.model = model
         self.types = types
         self.graph = graph
-        nodes = model.nodes
+        self.nodes = nodes = model.nodes
         self.order: list[int] = [
             number
             for number in model.graphs[graph].nodes
@@ -78,8 +78,8 @@ class Flow:
         """Tensors this graph returns."""
         self.incomplete: set[str] = set()
         """Recognisers that ran into their limit on this graph and may have missed something."""
-        self.memo: dict[Any, dict[int, Any]] = {}
-        """What ``remembered`` functions found."""
+        self.memo: dict[Any, Any] = {}
+        """What is worked out once, by the function that does it; see ``remembered``."""
         if graph:
             self._open_body()
         else:
@@ -154,19 +154,26 @@ class Flow:
     @cached_property
     def by_op(self) -> dict[str, list[int]]:
         """``bare`` type → its nodes, in the order of execution."""
-        found: dict[str, list[int]] = {}
-        bare = self.bare
-        for number in self.order:
-            found.setdefault(bare[number], []).append(number)
-        return found
+        return _grouped(self.order, self.bare)
+
+    @cached_property
+    def by_name(self) -> dict[str, list[int]]:
+        """The same by ``names``."""
+        return self.by_op if self.names is self.bare else _grouped(self.order, self.names)
 
     def of(self, ops: Collection[str]) -> list[int]:
         """The nodes whose ``bare`` type is among ``ops``, in the order of execution."""
-        by_op = self.by_op
-        kinds = [op for op in by_op if op in ops]
+        return self._among(self.by_op, ops)
+
+    def named(self, ops: Collection[str]) -> list[int]:
+        """The same by ``names``."""
+        return self._among(self.by_name, ops)
+
+    def _among(self, groups: dict[str, list[int]], ops: Collection[str]) -> list[int]:
+        kinds = [op for op in groups if op in ops]
         if len(kinds) == 1:
-            return by_op[kinds[0]]
-        return sorted((n for op in kinds for n in by_op[op]), key=self.position.__getitem__)
+            return groups[kinds[0]]
+        return sorted((n for op in kinds for n in groups[op]), key=self.position.__getitem__)
 
     @cached_property
     def prepared(self) -> frozenset[int]:
@@ -297,6 +304,17 @@ def remembered(work: Callable[[Flow, int], T]) -> Callable[[Flow, int], T]:
         return found
 
     return asked
+
+
+def _grouped(order: Sequence[int], names: Table[str]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for number in order:
+        name = names[number]
+        if name in found:
+            found[name].append(number)
+        else:
+            found[name] = [number]
+    return found
 
 
 def _name(node: Node) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from py_autodoc.blocks.activations import GATES, SIMPLE, clip_bounds
 from py_autodoc.blocks.flow import RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import CONV, PASS, arg, axes, block, dim, is_linear, op, output, scalar
+from py_autodoc.blocks.ops import CONV, PASS, arg, axes, block, dim, is_linear, scalar
 
 _MAX_STEPS = 40
 _THROUGH = PASS | RESHAPES
@@ -23,11 +23,16 @@ def find_squeeze_excites(flow: Flow) -> list[Found]:
 
     Facts: channels, reduced (channels between the layers), gate. ``inputs[0]`` is the gated tensor.
     """
+    if find_squeeze_excites not in flow.memo:
+        flow.memo[find_squeeze_excites] = _find(flow)
+    found: list[Found] = flow.memo[find_squeeze_excites]
+    return found.copy()
+
+
+def _find(flow: Flow) -> list[Found]:
     found = []
-    for number in flow.order:
-        if op(flow, number) not in ("Mul", "QLinearMul"):
-            continue
-        data = flow.data(number)
+    for number in flow.of(("Mul", "QLinearMul")):
+        data = flow.reads[number]
         if len(data) != 2:
             continue
         for gate, source in (data, data[::-1]):
@@ -52,7 +57,7 @@ def _squeeze(flow: Flow, number: int, gate: int, source: int) -> Found | None:
     base = flow.back(source, PASS)
     tensor = gate
     for _ in range(_MAX_STEPS):
-        maker = flow.producer(tensor)
+        maker = flow.makers[tensor]
         if maker < 0:
             return None
         if _pools(flow, maker):
@@ -69,7 +74,7 @@ def _squeeze(flow: Flow, number: int, gate: int, source: int) -> Found | None:
 
 def _step(flow: Flow, maker: int, walk: _Walk) -> int:
     """Take one node into the walk; the tensor before it, -1 when the node does not belong there."""
-    name, data = op(flow, maker), flow.data(maker)
+    name, data = flow.bare[maker], flow.reads[maker]
     if not data:
         return -1
     if name in CONV or is_linear(flow, maker):
@@ -99,12 +104,12 @@ def _step(flow: Flow, maker: int, walk: _Walk) -> int:
 
 def _gate(flow: Flow, maker: int) -> str:
     """Name of the gate that ends here: an operator, or the clip of a hard sigmoid."""
-    name = op(flow, maker)
+    name = flow.bare[maker]
     if name in GATES:
         return "HardSigmoid" if name == "HardSigmoid" else "Sigmoid"
     if name == "Clip":
-        before = flow.producer(arg(flow, maker, 0))
-        shift = [scalar(flow, t) for t in flow.weights(before)] if op(flow, before) == "Add" else []
+        before = flow.makers[arg(flow, maker, 0)]
+        shift = [scalar(flow, t) for t in flow.weighs[before]] if flow.bare[before] == "Add" else []
         low, high = clip_bounds(flow, maker)
         if low == 0 and (high, 3.0 in shift) in ((6.0, True), (1.0, True)):
             return "HardSigmoid"
@@ -116,8 +121,8 @@ def _swish(flow: Flow, maker: int, data: list[int], walk: _Walk) -> int:
     if not walk.layers:
         return -1
     for inner, whole in (data, data[::-1]):
-        gate = flow.producer(inner)
-        if op(flow, gate) in GATES and flow.back(arg(flow, gate, 0)) == flow.back(whole):
+        gate = flow.makers[inner]
+        if flow.bare[gate] in GATES and flow.back(arg(flow, gate, 0)) == flow.back(whole):
             walk.nodes += [maker, gate]
             return whole
     return -1
@@ -125,24 +130,24 @@ def _swish(flow: Flow, maker: int, data: list[int], walk: _Walk) -> int:
 
 def _pools(flow: Flow, maker: int) -> bool:
     """A mean or maximum over all of space."""
-    name, node = op(flow, maker), flow.node(maker)
+    name, node = flow.bare[maker], flow.nodes[maker]
     if name in _POOLS:
         return True
-    shape = flow.shape(node.inputs[0]) if node.inputs else None
+    shape = flow.shapes[node.inputs[0]] if node.inputs else None
     if shape is None or len(shape) < 3:
         return False
     if name in ("ReduceMean", "ReduceMax"):
         rank, over = len(shape), axes(flow, maker)
         return over in (list(range(2, rank)), list(range(1, rank - 1)))
     if name == "AveragePool":
-        made = flow.shape(output(flow, maker))
+        made = flow.shapes[flow.firsts[maker]]
         return made is not None and all(size == 1 for size in made[2:])
     return False
 
 
 def _made(flow: Flow, number: int, pool: list[int], walk: _Walk, source: int) -> Found:
     first = walk.layers[-1]
-    reduced = dim(flow, output(flow, first), 1) if len(walk.layers) == 2 else None
+    reduced = dim(flow, flow.firsts[first], 1) if len(walk.layers) == 2 else None
     facts: dict[str, Fact] = {
         "channels": dim(flow, source, 1),
         "reduced": reduced,

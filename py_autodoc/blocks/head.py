@@ -8,7 +8,7 @@ from py_autodoc.blocks.activations import SIMPLE
 from py_autodoc.blocks.conv import kernel_shape
 from py_autodoc.blocks.flow import RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import CONV, NORMS, PASS, arg, block, dim, is_linear, matrix, op, output
+from py_autodoc.blocks.ops import CONV, NORMS, PASS, arg, block, dim, is_linear, matrix
 
 _POOLS = frozenset({
     "GlobalAveragePool", "GlobalMaxPool", "AveragePool", "MaxPool", "ReduceMean", "ReduceMax",
@@ -36,7 +36,7 @@ def find_heads(flow: Flow) -> list[Found]:
     """
     if flow.graph != 0:
         return []
-    outputs = [t for t in flow.model.graphs[0].outputs if flow.producer(t) >= 0]
+    outputs = [t for t in flow.model.graphs[0].outputs if flow.makers[t] >= 0]
     detection = _detection(flow, outputs)
     if detection is not None:
         return [detection]
@@ -46,7 +46,7 @@ def find_heads(flow: Flow) -> list[Found]:
         end = _last_weights(flow, tensor)
         if end is None or end.node in found:
             continue
-        head = _convolutional(flow, end, place) if op(flow, end.node) in CONV else None
+        head = _convolutional(flow, end, place) if flow.bare[end.node] in CONV else None
         if is_linear(flow, end.node):
             head = _dense(flow, end, tables, place)
         if head is not None:
@@ -70,8 +70,8 @@ def _last_weights(flow: Flow, tensor: int) -> _End | None:
     """Backward from an output over biases, activations, layout and resizing."""
     end = _End(-1, output=tensor)
     for _ in range(_MAX_STEPS):
-        number = flow.producer(tensor)
-        name, data = op(flow, number), flow.data(number) if number >= 0 else []
+        number = flow.makers[tensor]
+        name, data = flow.bare[number], flow.reads[number] if number >= 0 else []
         if not data:
             return None
         if name in CONV or is_linear(flow, number):
@@ -93,9 +93,9 @@ def _last_weights(flow: Flow, tensor: int) -> _End | None:
 
 def _dense(flow: Flow, end: _End, tables: dict[int, int], place: int) -> Found | None:
     """A matrix product in front of an output."""
-    made = flow.shape(output(flow, end.node))
-    classes = dim(flow, output(flow, end.node), -1)
-    tensor = flow.data(end.node)[0]
+    made = flow.shapes[flow.firsts[end.node]]
+    classes = dim(flow, flow.firsts[end.node], -1)
+    tensor = flow.reads[end.node][0]
     before, pooled = _before(flow, tensor)
     facts: dict[str, Fact] = {
         "classes": classes,
@@ -128,11 +128,11 @@ def _before(flow: Flow, tensor: int) -> tuple[list[int], bool]:
     """The pool, selection or flattening in front of the last product; whether there is one."""
     nodes: list[int] = []
     for _ in range(8):
-        number = flow.producer(tensor)
-        name = op(flow, number)
+        number = flow.makers[tensor]
+        name = flow.bare[number]
         if name in _POOLS or name in _PICKS:
             # A table lookup picks no part of the features.
-            picked = not flow.constant(arg(flow, number, 0))
+            picked = not flow.constants[arg(flow, number, 0)]
             return ([*nodes, number], True) if picked else ([], False)
         if name in ("Flatten", "Reshape") and _flattens(flow, number):
             return [*nodes, number], True
@@ -145,33 +145,25 @@ def _before(flow: Flow, tensor: int) -> tuple[list[int], bool]:
 
 def _flattens(flow: Flow, number: int) -> bool:
     """Maps become one vector for each example."""
-    before, after = flow.shape(arg(flow, number, 0)), flow.shape(output(flow, number))
+    before, after = flow.shapes[arg(flow, number, 0)], flow.shapes[flow.firsts[number]]
     return before is not None and after is not None and len(before) >= 4 and len(after) == 2
 
 
 def _tables(flow: Flow) -> dict[int, int]:
     """Embedding tables → their rows."""
     found: dict[int, int] = {}
-    for number in flow.order:
-        if op(flow, number) in ("Gather", "GatherBlockQuantized", "EmbedLayerNormalization"):
-            places = (
-                flow.node(number).inputs[2:3] if op(flow, number)[0] == "E" else flow.node(number).inputs[:1]
-            )
-            for tensor in places:
-                shape = flow.shape(tensor) if tensor >= 0 else None
-                if (
-                    shape is not None
-                    and len(shape) == 2
-                    and flow.constant(tensor)
-                    and isinstance(shape[0], int)
-                ):
-                    found[flow.back(tensor, PASS | RESHAPES)] = shape[0]
+    for number in flow.of(("Gather", "GatherBlockQuantized", "EmbedLayerNormalization")):
+        inputs = flow.nodes[number].inputs
+        for tensor in inputs[2:3] if flow.bare[number][0] == "E" else inputs[:1]:
+            shape = flow.shapes[tensor]
+            if shape is not None and len(shape) == 2 and flow.constants[tensor] and isinstance(shape[0], int):
+                found[flow.back(tensor, PASS | RESHAPES)] = shape[0]
     return found
 
 
 def _vocabulary(flow: Flow, number: int, tables: dict[int, int]) -> int | None:
     """Rows of the embedding table that has as many as this product has columns."""
-    width = dim(flow, output(flow, number), -1)
+    width = dim(flow, flow.firsts[number], -1)
     return width if width is not None and width in tables.values() else None
 
 
@@ -181,16 +173,15 @@ def _tied(flow: Flow, number: int, tables: dict[int, int]) -> bool:
 
 def _convolutional(flow: Flow, end: _End, place: int) -> Found | None:
     """A convolution in front of an output: classes for each pixel, or for the whole image."""
-    made = flow.shape(output(flow, end.node))
-    final = (
-        flow.shape(flow.model.graphs[0].outputs[place]) if place < len(flow.model.graphs[0].outputs) else None
-    )
-    classes = dim(flow, output(flow, end.node), 1)
+    made = flow.shapes[flow.firsts[end.node]]
+    results = flow.model.graphs[0].outputs
+    final = flow.shapes[results[place]] if place < len(results) else None
+    classes = dim(flow, flow.firsts[end.node], 1)
     kernel = kernel_shape(flow, end.node)
-    pools = [n for n in end.after if op(flow, n) in _POOLS]
+    pools = [n for n in end.after if flow.bare[n] in _POOLS]
     facts: dict[str, Fact] = {
         "classes": classes,
-        "features": dim(flow, flow.data(end.node)[0], 1),
+        "features": dim(flow, flow.reads[end.node][0], 1),
         "activation": end.activation or None,
         "output": place,
     }
@@ -211,7 +202,7 @@ def _convolutional(flow: Flow, end: _End, place: int) -> Found | None:
 def _detection(flow: Flow, outputs: list[int]) -> Found | None:
     """Boxes: NonMaxSuppression, pairs of boxes and classes, or the maps of several scales joined."""
     for number in reversed(flow.order[-_NEAR:]):
-        if op(flow, number) == "NonMaxSuppression":
+        if flow.bare[number] == "NonMaxSuppression":
             facts: dict[str, Fact] = {"nms": True, "outputs": len(outputs)}
             return block(flow, "head", [number], number, variant="detection", facts=facts)
     return _pair(flow, outputs) or _scales(flow, outputs)
@@ -219,7 +210,7 @@ def _detection(flow: Flow, outputs: list[int]) -> Found | None:
 
 def _pair(flow: Flow, outputs: list[int]) -> Found | None:
     """One output of four numbers and one of classes for the same places."""
-    shapes = [(t, flow.shape(t)) for t in outputs[:64]]
+    shapes = [(t, flow.shapes[t]) for t in outputs[:64]]
     boxes = [(t, s) for t, s in shapes if s is not None and len(s) == 3 and s[-1] == 4]
     for box, size in boxes:
         for other, shape in shapes:
@@ -243,21 +234,21 @@ def _pair(flow: Flow, outputs: list[int]) -> Found | None:
 def _scales(flow: Flow, outputs: list[int]) -> Found | None:
     """Convolution results of several resolutions, flattened and joined along the places."""
     for tensor in outputs[:8]:
-        number = flow.producer(flow.back(tensor, PASS | RESHAPES))
-        if op(flow, number) != "Concat" or len(flow.data(number)) < 2:
+        number = flow.makers[flow.back(tensor, PASS | RESHAPES)]
+        if flow.bare[number] != "Concat" or len(flow.reads[number]) < 2:
             continue
         shapes = set()
         nodes = [*flow.chain_back(tensor, PASS | RESHAPES), number]
-        for part in flow.data(number)[:16]:
-            maker = flow.producer(flow.back(part, PASS | RESHAPES))
+        for part in flow.reads[number][:16]:
+            maker = flow.makers[flow.back(part, PASS | RESHAPES)]
             chain = list(flow.chain_back(part, PASS | RESHAPES))
-            shape = flow.shape(output(flow, maker)) if maker >= 0 else None
-            if shape is None or len(shape) != 4 or not chain or op(flow, maker) not in CONV | {"Concat"}:
+            shape = flow.shapes[flow.firsts[maker]] if maker >= 0 else None
+            if shape is None or len(shape) != 4 or not chain or flow.bare[maker] not in CONV | {"Concat"}:
                 break
             nodes += [*chain, maker]
             shapes.add(shape[2:])
         else:
-            if len(shapes) == len(flow.data(number)):
+            if len(shapes) == len(flow.reads[number]):
                 facts: dict[str, Fact] = {
                     "nms": False,
                     "scales": len(shapes),

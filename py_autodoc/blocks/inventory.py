@@ -6,7 +6,6 @@ exact ones of every operator are the cost engine's.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from math import prod
 
@@ -19,6 +18,7 @@ CONV, DENSE, RECURRENT, EMBEDDING = "convolution", "dense", "recurrent", "embedd
 TRANSPOSED = frozenset({"ConvTranspose"})
 _DENSE = PRODUCTS | BLOCKED | {op for op, form in FUSED.items() if form.projects}
 RECURRENTS = frozenset({"LSTM", "GRU", "RNN", f"{MS}DynamicQuantizeLSTM", f"{MS}AttnLSTM"})
+_LAYERS = _DENSE | CONVS | TRANSPOSED | RECURRENTS | {"Gather"}
 
 
 @dataclass(slots=True)
@@ -69,18 +69,17 @@ def take(flows: list[Flow]) -> Inventory:
     """The inventory of all graphs of a model. Linear."""
     found = Inventory()
     for flow in flows:
-        names = flow.names
-        for op, count in Counter(map(names.__getitem__, flow.order)).items():
-            found.ops[op] = found.ops.get(op, 0) + count
-        for number in flow.order:
-            op = names[number]
+        for op, numbers in flow.by_name.items():
+            found.ops[op] = found.ops.get(op, 0) + len(numbers)
+        for number in flow.named(_LAYERS):
+            op = flow.names[number]
             if op in CONVS or op in TRANSPOSED:
                 _convolution(flow, number, op, found)
             elif op in RECURRENTS:
                 _recurrent(flow, number, found)
             elif op == "Gather":
                 _table(flow, number, found)
-            elif op in _DENSE:
+            else:
                 _dense(flow, number, op, found)
     return found
 
@@ -103,15 +102,15 @@ def _whole(shape: Shape | None) -> bool:
 
 
 def _convolution(flow: Flow, number: int, op: str, found: Inventory) -> None:
-    node = flow.node(number)
+    node = flow.nodes[number]
     at = 3 if op == "QLinearConv" else 1
     if len(node.inputs) <= at or node.inputs[at] < 0 or node.inputs[0] < 0 or not node.outputs:
         return
-    weight = flow.shape(node.inputs[at])
+    weight = flow.shapes[node.inputs[at]]
     if not weight or not _whole(weight) or elements(weight) < 1 or not stored(flow, node.inputs[at]):
         return
     # Each output position uses every weight once; a transposed one uses them at each input position.
-    grid = flow.shape(node.inputs[0] if op in TRANSPOSED else node.outputs[0])
+    grid = flow.shapes[node.inputs[0] if op in TRANSPOSED else node.outputs[0]]
     positions = elements(grid[:1] + grid[2:]) if grid is not None and len(grid) > 2 else 1
     known = grid is not None and all(isinstance(d, int) for d in grid[2:])
     _add(found, CONV, elements(weight), elements(weight) * positions if known else None)
@@ -119,24 +118,24 @@ def _convolution(flow: Flow, number: int, op: str, found: Inventory) -> None:
     found.spatial += any(k > 1 for k in kernel)
     strides = node.attributes.get("strides")
     cuts = isinstance(strides, list | tuple) and tuple(strides) == kernel and min(kernel, default=1) > 1
-    if cuts and flow.producer(flow.back(node.inputs[0])) < 0:
+    if cuts and flow.makers[flow.back(node.inputs[0])] < 0:
         found.patches.append(kernel)
 
 
 def _recurrent(flow: Flow, number: int, found: Inventory) -> None:
-    node = flow.node(number)
-    weights = sum(elements(flow.shape(i)) for i in node.inputs[1:3] if i >= 0)
-    grid = flow.shape(node.inputs[0]) if node.inputs and node.inputs[0] >= 0 else None
+    node = flow.nodes[number]
+    weights = sum(elements(flow.shapes[i]) for i in node.inputs[1:3] if i >= 0)
+    grid = flow.shapes[node.inputs[0]] if node.inputs and node.inputs[0] >= 0 else None
     known = grid is not None and len(grid) == 3 and isinstance(grid[0], int)
     _add(found, RECURRENT, weights, weights * elements(grid[:2]) if known and grid else None)
 
 
 def _table(flow: Flow, number: int, found: Inventory) -> None:
     """A lookup in a stored 2-D table of floats, as an embedding is."""
-    inputs = flow.node(number).inputs
+    inputs = flow.nodes[number].inputs
     if len(inputs) < 2 or inputs[0] < 0 or not stored(flow, inputs[0]):
         return
-    shape = flow.shape(inputs[0])
+    shape = flow.shapes[inputs[0]]
     if not shape or len(shape) != 2 or flow.types.dtypes[inputs[0]] in (6, 7, 9):
         return
     entry = found.kinds[EMBEDDING]
@@ -152,16 +151,16 @@ def fed(flow: Flow, tensor: int) -> bool:
         {"Reshape", "Cast", "Squeeze", "Unsqueeze", "Identity", "Clip", "Expand", "Transpose"}
     )
     tensor = flow.back(tensor, through)
-    return tensor in flow.model.graphs[flow.graph].inputs and not flow.constant(tensor)
+    return tensor in flow.model.graphs[flow.graph].inputs and not flow.constants[tensor]
 
 
 def _projecting(flow: Flow, number: int, found: Inventory) -> None:
     """A fused attention that holds the weight of Q, K and V: one product a position."""
-    inputs = flow.node(number).inputs
-    weight = flow.shape(inputs[1]) if len(inputs) > 1 and inputs[1] >= 0 else None
+    inputs = flow.nodes[number].inputs
+    weight = flow.shapes[inputs[1]] if len(inputs) > 1 and inputs[1] >= 0 else None
     if not weight or not _whole(weight):
         return
-    grid = flow.shape(inputs[0]) if inputs[0] >= 0 else None
+    grid = flow.shapes[inputs[0]] if inputs[0] >= 0 else None
     known = grid is not None and _whole(grid[1:-1])
     _add(found, DENSE, elements(weight), elements(weight) * elements(grid[:-1]) if known and grid else None)
 
@@ -171,7 +170,7 @@ def _dense(flow: Flow, number: int, op: str, found: Inventory) -> None:
     if form is not None and form.projects:
         _projecting(flow, number, found)
         return
-    made, out = projection(flow, number), flow.shape(flow.firsts[number])
+    made, out = projection(flow, number), flow.shapes[flow.firsts[number]]
     if made is None or made.width_in is None or made.width_out is None:
         return
     weights = made.width_in * made.width_out

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.ops import PASS, arg, floating, has_weights, is_linear, op, output, readers, scalar
+from py_autodoc.blocks.ops import PASS, arg, floating, has_weights, is_linear, readers, scalar
 from py_autodoc.graph.model import Shape
 
 _SUMS = frozenset({"Add", "Sum", "QLinearAdd"})
@@ -46,7 +46,7 @@ def live_constants(flow: Flow) -> set[int]:
     A decoder whose first queries are constant begins with such a part; to the reader it is data.
     """
     live: set[int] = set()
-    nodes, firsts, constants = flow.model.nodes, flow.firsts, flow.constants
+    nodes, firsts, constants = flow.nodes, flow.firsts, flow.constants
     for number in [n for n in flow.order if constants[firsts[n]]]:
         node = nodes[number]
         if not live.isdisjoint(node.inputs) or has_weights(flow, number):
@@ -56,8 +56,8 @@ def live_constants(flow: Flow) -> set[int]:
 
 def joins(flow: Flow, number: int, live: set[int]) -> Iterator[Join]:
     """Every way to read a node as a join, most specific first. None for operators outside ``JOINS``."""
-    name, node = flow.bare[number], flow.model.nodes[number]
-    made = output(flow, number)
+    name, node = flow.bare[number], flow.nodes[number]
+    made = flow.firsts[number]
     if made < 0 or not floating(flow, made):
         return
     if name == "Concat":
@@ -83,7 +83,7 @@ def joins(flow: Flow, number: int, live: set[int]) -> Iterator[Join]:
 
 def _operands(flow: Flow, number: int, live: set[int]) -> list[int]:
     """What is added, biases left out."""
-    node = flow.node(number)
+    node = flow.nodes[number]
     given = node.inputs[0:1] + node.inputs[3:4] if node.op_type == "QLinearAdd" else node.inputs
     tensors = list(dict.fromkeys(t for t in given if t >= 0))[:_MAX_OPERANDS]
     computed = [t for t in tensors if not flow.constants[t] or t in live]
@@ -118,17 +118,17 @@ def _equal(a: Shape | None, b: Shape | None) -> bool | None:
 
 def _fused(flow: Flow, number: int, data: int, added: int) -> Iterator[Join]:
     """A convolution or product that adds a computed tensor to its result."""
-    if min(data, added) < 0 or flow.constant(added) or flow.constant(data):
+    if min(data, added) < 0 or flow.constants[added] or flow.constants[data]:
         return
-    if _equal(flow.shape(added), flow.shape(output(flow, number))) is True:
+    if _equal(flow.shapes[added], flow.shapes[flow.firsts[number]]) is True:
         yield Join(number, "sum", (data, added), own=1)
 
 
 def _concats(flow: Flow, number: int) -> Iterator[Join]:
     """A Concat along the channels: second axis, or last."""
-    node = flow.node(number)
-    shape, axis = flow.shape(output(flow, number)), node.attributes.get("axis", 1)
-    operands = [t for t in dict.fromkeys(node.inputs) if t >= 0 and not flow.constant(t)]
+    node = flow.nodes[number]
+    shape, axis = flow.shapes[flow.firsts[number]], node.attributes.get("axis", 1)
+    operands = [t for t in dict.fromkeys(node.inputs) if t >= 0 and not flow.constants[t]]
     if shape is None or not isinstance(axis, int) or not 2 <= len(operands) <= 64:
         return
     axis = axis % len(shape) if shape else 0
@@ -139,29 +139,29 @@ def _concats(flow: Flow, number: int) -> Iterator[Join]:
 
 def _gated(flow: Flow, number: int, operands: list[int]) -> Iterator[Join]:
     """g·y + (1-g)·x, and n + g·(h-n): the two ends are the operands to join."""
-    if len(operands) != 2 or op(flow, number) == "Sub":
+    if len(operands) != 2 or flow.bare[number] == "Sub":
         return
     for first, second in (operands, operands[::-1]):
         product = flow.makers[second]
         if flow.bare[product] != "Mul" or len(flow.reads[product]) != 2:
             continue
-        for gate, rest in (flow.data(product), flow.data(product)[::-1]):
-            inner = flow.producer(rest)
-            if op(flow, inner) == "Sub" and arg(flow, inner, 1) == first:
+        for gate, rest in (flow.reads[product], flow.reads[product][::-1]):
+            inner = flow.makers[rest]
+            if flow.bare[inner] == "Sub" and arg(flow, inner, 1) == first:
                 end = arg(flow, inner, 0)
-                if not flow.constant(end) and end != first:
+                if not flow.constants[end] and end != first:
                     yield Join(number, "sum", (first, end), (product, inner), (inner,), "complement")
-            other = flow.producer(first)
-            if op(flow, other) == "Mul" and len(flow.data(other)) == 2:
+            other = flow.makers[first]
+            if flow.bare[other] == "Mul" and len(flow.reads[other]) == 2:
                 yield from _complement(flow, number, (product, gate, rest), other)
 
 
 def _complement(flow: Flow, number: int, one: tuple[int, int, int], other: int) -> Iterator[Join]:
     """``one`` is (product, gate, value); the other product must use 1 - gate."""
     product, gate, value = one
-    for factor, end in (flow.data(other), flow.data(other)[::-1]):
-        minus = flow.producer(flow.back(factor))
-        if op(flow, minus) != "Sub" or scalar(flow, arg(flow, minus, 0)) != 1.0:
+    for factor, end in (flow.reads[other], flow.reads[other][::-1]):
+        minus = flow.makers[flow.back(factor)]
+        if flow.bare[minus] != "Sub" or scalar(flow, arg(flow, minus, 0)) != 1.0:
             continue
         if flow.back(arg(flow, minus, 1)) == flow.back(gate):
             nodes = (product, other, minus)
@@ -172,16 +172,16 @@ def _masks(flow: Flow, number: int, operands: list[int]) -> bool:
     """A mask or bias added to attention scores: a product of two computed tensors, on to a Softmax."""
     scored = False
     for tensor in operands:
-        maker = flow.producer(flow.back(tensor, PASS | {"Mul", "Div", "Reshape"}))
-        scored = scored or (op(flow, maker) in ("MatMul", "Einsum") and len(flow.data(maker)) == 2)
+        maker = flow.makers[flow.back(tensor, PASS | {"Mul", "Div", "Reshape"})]
+        scored = scored or (flow.bare[maker] in ("MatMul", "Einsum") and len(flow.reads[maker]) == 2)
     if not scored:
         return False
-    tensor = output(flow, number)
+    tensor = flow.firsts[number]
     for _ in range(_MAX_SOFTMAX_STEPS):
         reader = next(iter(readers(flow, tensor)), -1)
-        if op(flow, reader) in ("Softmax", "LogSoftmax"):
+        if flow.bare[reader] in ("Softmax", "LogSoftmax"):
             return True
-        if op(flow, reader) not in _TO_SOFTMAX:
+        if flow.bare[reader] not in _TO_SOFTMAX:
             return False
-        tensor = output(flow, reader)
+        tensor = flow.firsts[reader]
     return False

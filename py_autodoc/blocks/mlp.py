@@ -17,13 +17,12 @@ from py_autodoc.blocks.gating import find_squeeze_excites
 from py_autodoc.blocks.model import Attention, Fact, Found
 from py_autodoc.blocks.ops import (
     CONV,
+    LINEAR,
     PASS,
     block,
     dim,
     is_linear,
     next_node,
-    op,
-    output,
     per_channel,
     reader_of,
     readers,
@@ -86,8 +85,8 @@ class _Chain:
 def _features(flow: Flow, number: int, into: bool) -> int | None:
     """Features a dense layer takes or gives."""
     if not into:
-        return dim(flow, output(flow, number), -1)
-    data = flow.data(number)
+        return dim(flow, flow.firsts[number], -1)
+    data = flow.reads[number]
     return dim(flow, data[0], -1) if data else None
 
 
@@ -103,19 +102,19 @@ class _Dense:
 
 def dense(flow: Flow, number: int) -> _Dense | None:
     """The dense layer at this node, None for another node or one with two computed factors."""
-    if not is_linear(flow, number) or len(flow.data(number)) != 1 or output(flow, number) < 0:
+    if not is_linear(flow, number) or len(flow.reads[number]) != 1 or flow.firsts[number] < 0:
         return None
-    nodes, tensor = [number], output(flow, number)
-    bias = op(flow, number) in ("Gemm", "QGemm", "FusedGemm") and len(flow.node(number).inputs) > 2
+    nodes, tensor = [number], flow.firsts[number]
+    bias = flow.bare[number] in ("Gemm", "QGemm", "FusedGemm") and len(flow.nodes[number].inputs) > 2
     for _ in range(8):
         after, passed = next_node(flow, tensor, _HANDS_ON)
-        before = output(flow, passed[-1]) if passed else tensor
-        if op(flow, after) == "Add" and flow.data(after) == [before] and not bias:
+        before = flow.firsts[passed[-1]] if passed else tensor
+        if flow.bare[after] == "Add" and flow.reads[after] == [before] and not bias:
             if not per_channel(flow, weight(flow, after), before):
                 break
             bias = True
             nodes += [*passed, after]
-            tensor = output(flow, after)
+            tensor = flow.firsts[after]
             continue
         nodes += passed
         tensor = before
@@ -130,7 +129,7 @@ class _Halves:
         self.flow = flow
         self.norms = norms
         self.layers = {
-            n: layer for n in flow.order if n not in taken and (layer := dense(flow, n)) is not None
+            n: layer for n in flow.of(LINEAR) if n not in taken and (layer := dense(flow, n)) is not None
         }
         self.chains: dict[int, _Chain] = {}
         for layer in self.layers.values():
@@ -153,13 +152,13 @@ class _Halves:
         """Past a depthwise convolution over the tokens laid out in space, when there is one."""
         flow = self.flow
         number, passed = next_node(flow, tensor, _HANDS_ON)
-        if op(flow, number) in CONV and is_depthwise(flow, number):
+        if flow.bare[number] in CONV and is_depthwise(flow, number):
             inner = [*passed, number]
-            tensor = output(flow, number)
+            tensor = flow.firsts[number]
             _, more = next_node(flow, tensor, _HANDS_ON)
             inner += more
             if more:
-                tensor = output(flow, more[-1])
+                tensor = flow.firsts[more[-1]]
             return tensor, inner, "depthwise"
         return tensor, [], ""
 
@@ -167,39 +166,39 @@ class _Halves:
         """From the activation on: a gate or not, then the last layer."""
         flow = self.flow
         number, passed = next_node(flow, activation.output, _HANDS_ON)
-        if op(flow, number) == "Mul" and len(flow.data(number)) == 2:
-            other = self._other(number, output(flow, passed[-1]) if passed else activation.output)
+        if flow.bare[number] == "Mul" and len(flow.reads[number]) == 2:
+            other = self._other(number, flow.firsts[passed[-1]] if passed else activation.output)
             if other is None or not self._same_input(first.node, other.node):
                 return None
             chain.nodes |= {*passed, number, *other.nodes}
             chain.extra.append(other.node)
             chain.gated = True
             chain.bias = chain.bias or other.bias
-            return self._last(chain, output(flow, number))
+            return self._last(chain, flow.firsts[number])
         return self._last(chain, activation.output)
 
     def _other(self, product: int, active: int) -> _Dense | None:
         """The dense layer that gives the second factor."""
         flow = self.flow
-        rest = [t for t in flow.data(product) if t != active]
+        rest = [t for t in flow.reads[product] if t != active]
         if len(rest) != 1:
             return None
-        number = flow.producer(flow.back(rest[0], _HANDS_ON))
-        if op(flow, number) == "Add" and len(flow.data(number)) == 1:
-            number = flow.producer(flow.back(flow.data(number)[0], _HANDS_ON))
+        number = flow.makers[flow.back(rest[0], _HANDS_ON)]
+        if flow.bare[number] == "Add" and len(flow.reads[number]) == 1:
+            number = flow.makers[flow.back(flow.reads[number][0], _HANDS_ON)]
         layer = self.layers.get(number)
         return layer if layer is not None and reader_of(flow, layer.output) == product else None
 
     def _same_input(self, a: int, b: int) -> bool:
         flow = self.flow
-        one, two = flow.data(a), flow.data(b)
+        one, two = flow.reads[a], flow.reads[b]
         return flow.back(one[0], _HANDS_ON) == flow.back(two[0], _HANDS_ON)
 
     def _last(self, chain: _Chain, tensor: int) -> _Chain | None:
         """The dense layer that takes the hidden features, a normalization before it allowed."""
         flow = self.flow
         number, passed = next_node(flow, tensor, _HANDS_ON)
-        before = output(flow, passed[-1]) if passed else tensor
+        before = flow.firsts[passed[-1]] if passed else tensor
         norm = self.norms.get(before)
         if norm is not None and norm.outputs and number in norm.nodes:
             passed = [*passed, *norm.nodes]
@@ -215,7 +214,7 @@ class _Halves:
     def _own(self, layer: _Dense) -> tuple[int, ...]:
         """The last layer with its bias, the reshapes behind it left to what follows."""
         nodes = list(layer.nodes)
-        while nodes and op(self.flow, nodes[-1]) in _HANDS_ON:
+        while nodes and self.flow.bare[nodes[-1]] in _HANDS_ON:
             nodes.pop()
         return tuple(nodes)
 
@@ -231,23 +230,23 @@ class _Halves:
             if activation is None:
                 continue
             number = reader_of(flow, activation.output)
-            if op(flow, number) != "Mul" or reader_of(flow, other) != number:
+            if flow.bare[number] != "Mul" or reader_of(flow, other) != number:
                 continue
             nodes = {*layer.nodes, *cuts, *activation.nodes, number}
             chain = _Chain([layer.node], nodes, activation.name, "packed", gated=True, bias=layer.bias)
             chain.hidden = dim(flow, active, -1)
-            return self._last(chain, output(flow, number))
+            return self._last(chain, flow.firsts[number])
         return None
 
     def _cut(self, tensor: int) -> tuple[list[int], tuple[int, int]] | None:
         """Split in two, or two slices."""
         flow = self.flow
         after = readers(flow, tensor)
-        if len(after) == 1 and op(flow, after[0]) == "Split":
-            made = [t for t in flow.node(after[0]).outputs if t >= 0]
+        if len(after) == 1 and flow.bare[after[0]] == "Split":
+            made = [t for t in flow.nodes[after[0]].outputs if t >= 0]
             return ([after[0]], (made[0], made[1])) if len(made) == 2 else None
-        if len(after) == 2 and all(op(flow, n) in ("Slice", "Gather") for n in after):
-            a, b = (output(flow, n) for n in after)
+        if len(after) == 2 and all(flow.bare[n] in ("Slice", "Gather") for n in after):
+            a, b = (flow.firsts[n] for n in after)
             return (list(after), (a, b)) if a >= 0 and b >= 0 else None
         return None
 

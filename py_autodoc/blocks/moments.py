@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from py_autodoc.blocks.flow import RESHAPES, Flow
-from py_autodoc.blocks.ops import PASS, arg, axes, op, output, reader_of, readers, scalar, weight
+from py_autodoc.blocks.ops import PASS, arg, axes, reader_of, readers, scalar, weight
 
 _SPREAD = PASS | RESHAPES
 """What stands between a statistic and its use."""
+ROOTS = frozenset({"Sqrt", "Pow", "ReduceL2"})
+"""Operators that ``normalized_by`` begins at."""
 _MAX_STEPS = 8
 _MAX_FORWARD = 12
 _REDUCE = {"ReduceMean": True, "ReduceSum": False, "ReduceSumSquare": False, "ReduceL2": False,
@@ -55,16 +57,16 @@ class _Power:
 
 def normalized_by(flow: Flow, number: int) -> Normalized | None:
     """The normalization with this node at its root, None when it has another purpose."""
-    name, node = op(flow, number), flow.node(number)
+    name, node = flow.bare[number], flow.nodes[number]
     inverse = False
     if name == "Pow":
         power = scalar(flow, node.inputs[1]) if len(node.inputs) > 1 else None
         if power not in (0.5, -0.5):
             return None
         inverse = power == -0.5
-    elif name not in ("Sqrt", "ReduceL2"):
+    elif name not in ROOTS:
         return None
-    if not flow.data(number) or flow.constant(output(flow, number)):
+    if not flow.reads[number] or flow.constants[flow.firsts[number]]:
         return None
     square = _length(flow, number) if name == "ReduceL2" else _power(flow, node.inputs[0])
     if square is None:
@@ -83,8 +85,8 @@ def _power(flow: Flow, tensor: int) -> _Power | None:
     nodes: list[int] = []
     epsilon, average, off = None, False, -1
     for _ in range(_MAX_STEPS):
-        number = flow.producer(tensor)
-        name, data = op(flow, number), flow.data(number) if number >= 0 else []
+        number = flow.makers[tensor]
+        name, data = flow.bare[number], flow.reads[number] if number >= 0 else []
         if name in _REDUCE:
             return _squares(flow, number, nodes, epsilon, average or _REDUCE[name], off)
         if name == "Sub" and len(data) == 2:
@@ -116,9 +118,9 @@ def _squares(
     """What the reduction squares: Pow(d, 2), d·d, or itself."""
     tensor = arg(flow, number, 0)
     nodes = [*nodes, number]
-    if op(flow, number) not in ("ReduceSumSquare", "ReduceL2"):
+    if flow.bare[number] not in ("ReduceSumSquare", "ReduceL2"):
         nodes += flow.chain_back(tensor, PASS)
-        square = flow.producer(flow.back(tensor, PASS))
+        square = flow.makers[flow.back(tensor, PASS)]
         squared = _squared(flow, square)
         if squared < 0:
             return None
@@ -128,9 +130,9 @@ def _squares(
     nodes += more
     if off >= 0:
         # The mean of squares less the square of the mean.
-        again = flow.producer(flow.back(off, _SPREAD))
+        again = flow.makers[flow.back(off, _SPREAD)]
         root = _squared(flow, again)
-        origin = flow.producer(flow.back(root, _SPREAD)) if root >= 0 else -1
+        origin = flow.makers[flow.back(root, _SPREAD)] if root >= 0 else -1
         mean, more = _mean(flow, origin, base)
         if mean < 0:
             return None
@@ -140,7 +142,7 @@ def _squares(
 
 def _squared(flow: Flow, number: int) -> int:
     """The d of Pow(d, 2) or d·d, -1 for another node."""
-    name, node = op(flow, number), flow.node(number) if number >= 0 else None
+    name, node = flow.bare[number], flow.nodes[number] if number >= 0 else None
     if node is None:
         return -1
     if name == "Pow" and len(node.inputs) > 1 and scalar(flow, node.inputs[1]) == 2.0:
@@ -154,10 +156,10 @@ def _centred(flow: Flow, tensor: int) -> tuple[int, int, list[int]]:
     """(x, mean node, nodes) when ``tensor`` is x less its mean; (itself, -1, passed) otherwise."""
     passed = list(flow.chain_back(tensor, PASS))
     whole = flow.back(tensor, PASS)
-    number = flow.producer(whole)
-    if op(flow, number) == "Sub" and len(flow.data(number)) == 2:
+    number = flow.makers[whole]
+    if flow.bare[number] == "Sub" and len(flow.reads[number]) == 2:
         x = flow.back(arg(flow, number, 0), PASS)
-        origin = flow.producer(flow.back(arg(flow, number, 1), _SPREAD))
+        origin = flow.makers[flow.back(arg(flow, number, 1), _SPREAD)]
         mean, more = _mean(flow, origin, x)
         if mean >= 0:
             spread = list(flow.chain_back(arg(flow, number, 1), _SPREAD))
@@ -168,12 +170,12 @@ def _centred(flow: Flow, tensor: int) -> tuple[int, int, list[int]]:
 def _mean(flow: Flow, number: int, x: int) -> tuple[int, list[int]]:
     """(reduction, nodes) when ``number`` ends a mean of ``x``: ReduceMean, or ReduceSum times a constant."""
     nodes: list[int] = []
-    if op(flow, number) in ("Mul", "Div") and len(flow.data(number)) == 1:
+    if flow.bare[number] in ("Mul", "Div") and len(flow.reads[number]) == 1:
         nodes.append(number)
-        number = flow.producer(flow.data(number)[0])
-        if op(flow, number) != "ReduceSum":
+        number = flow.makers[flow.reads[number][0]]
+        if flow.bare[number] != "ReduceSum":
             return -1, []
-    elif op(flow, number) not in ("ReduceMean", "GlobalAveragePool"):
+    elif flow.bare[number] not in ("ReduceMean", "GlobalAveragePool"):
         return -1, []
     if flow.back(arg(flow, number, 0), PASS) != x:
         return -1, []
@@ -182,21 +184,21 @@ def _mean(flow: Flow, number: int, x: int) -> tuple[int, list[int]]:
 
 def _divide(flow: Flow, root: int, square: _Power, inverse: bool) -> Normalized | None:
     """Forward from the root to the node that divides the values by it."""
-    tensor, nodes, scaled, floor = output(flow, root), [root, *square.nodes], False, False
+    tensor, nodes, scaled, floor = flow.firsts[root], [root, *square.nodes], False, False
     epsilon = square.epsilon
     for _ in range(_MAX_FORWARD):
         step = _use(flow, tensor, square, inverse)
         if step is not None:
             return _finish(flow, step, nodes, square, scaled, epsilon)
         number = reader_of(flow, tensor)
-        name = op(flow, number)
-        if number < 0 or output(flow, number) < 0:
+        name = flow.bare[number]
+        if number < 0 or flow.firsts[number] < 0:
             return None
         if name in _SPREAD and arg(flow, number, 0) == tensor:
             nodes.append(number)
-            tensor = output(flow, number)
+            tensor = flow.firsts[number]
             continue
-        if len(flow.data(number)) != 1:
+        if len(flow.reads[number]) != 1:
             return None
         if name == "Reciprocal" or (name == "Div" and scalar(flow, arg(flow, number, 0)) == 1.0):
             inverse = not inverse
@@ -209,17 +211,17 @@ def _divide(flow: Flow, root: int, square: _Power, inverse: bool) -> Normalized 
         else:
             return None
         nodes.append(number)
-        tensor = output(flow, number)
+        tensor = flow.firsts[number]
     return None
 
 
 def _use(flow: Flow, tensor: int, square: _Power, inverse: bool) -> list[int] | None:
     """The nodes that apply ``tensor`` to the values: the one product or quotient is the last."""
     for number in readers(flow, tensor):
-        name, node = op(flow, number), flow.node(number)
+        name, node = flow.bare[number], flow.nodes[number]
         if name == "Div" and not inverse and arg(flow, number, 1) == tensor:
             other = node.inputs[0]
-        elif name == "Mul" and inverse and len(flow.data(number)) == 2:
+        elif name == "Mul" and inverse and len(flow.reads[number]) == 2:
             other = node.inputs[0] if node.inputs[1] == tensor else node.inputs[1]
         else:
             continue
@@ -239,18 +241,18 @@ def _use(flow: Flow, tensor: int, square: _Power, inverse: bool) -> list[int] | 
 
 def _shift(flow: Flow, product: int, factor: int, square: _Power) -> list[int] | None:
     """x·f + (b - mean·f), the form tf2onnx writes; None when the shift does not follow."""
-    total = reader_of(flow, output(flow, product))
-    if op(flow, total) != "Add" or len(flow.data(total)) != 2:
+    total = reader_of(flow, flow.firsts[product])
+    if flow.bare[total] != "Add" or len(flow.reads[total]) != 2:
         return None
-    for tensor in flow.data(total):
-        minus = flow.producer(tensor)
-        if op(flow, minus) != "Sub" or len(flow.data(minus)) != 1:
+    for tensor in flow.reads[total]:
+        minus = flow.makers[tensor]
+        if flow.bare[minus] != "Sub" or len(flow.reads[minus]) != 1:
             continue
-        times = flow.producer(flow.data(minus)[0])
-        if op(flow, times) != "Mul" or factor not in flow.node(times).inputs:
+        times = flow.makers[flow.reads[minus][0]]
+        if flow.bare[times] != "Mul" or factor not in flow.nodes[times].inputs:
             continue
         if any(
-            _mean(flow, flow.producer(flow.back(t, _SPREAD)), square.base)[0] >= 0 for t in flow.data(times)
+            _mean(flow, flow.makers[flow.back(t, _SPREAD)], square.base)[0] >= 0 for t in flow.reads[times]
         ):
             return [product, times, minus, total]
     return None
@@ -261,20 +263,20 @@ def _finish(
 ) -> Normalized:
     last = step[-1]
     over = axes(flow, square.reduce)
-    if op(flow, square.reduce) == "GlobalAveragePool":
-        shape = flow.shape(flow.node(square.reduce).inputs[0])
+    if flow.bare[square.reduce] == "GlobalAveragePool":
+        shape = flow.shapes[flow.nodes[square.reduce].inputs[0]]
         over = list(range(2, len(shape))) if shape else None
-    rank = len(flow.shape(square.base) or ())
+    rank = len(flow.shapes[square.base] or ())
     kind = _kind(square, over, rank)
     return Normalized(
         kind=kind,
         nodes=[*nodes, *step],
         source=square.base,
-        output=output(flow, last),
+        output=flow.firsts[last],
         axes=over,
         epsilon=epsilon,
         scaled=scaled,
-        affine=op(flow, last) == "Add",
+        affine=flow.bare[last] == "Add",
         confidence=1.0 if over is not None else 0.8,
     )
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from py_autodoc.blocks.flow import RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.moments import Normalized, normalized_by
-from py_autodoc.blocks.ops import NORMS, PASS, arg, block, dim, next_node, op, output, per_channel, weight
+from py_autodoc.blocks.moments import ROOTS, Normalized, normalized_by
+from py_autodoc.blocks.ops import NORMS, PASS, arg, block, dim, next_node, per_channel, weight
 
 _RESHAPED = PASS | RESHAPES
+_ROOTS = ROOTS.union(NORMS)
 
 
 def find_normalizations(flow: Flow) -> list[Found]:
@@ -23,10 +24,10 @@ def find_normalizations(flow: Flow) -> list[Found]:
     """
     found: list[Found] = []
     taken: set[int] = set()
-    for number in flow.order:
+    for number in flow.of(_ROOTS):
         if number in taken:
             continue
-        kind = NORMS.get(op(flow, number))
+        kind = NORMS.get(flow.bare[number])
         if kind is not None:
             made = _fused(flow, number, kind)
         else:
@@ -38,8 +39,8 @@ def find_normalizations(flow: Flow) -> list[Found]:
 
 
 def _fused(flow: Flow, number: int, kind: str) -> Found | None:
-    node = flow.node(number)
-    if not node.inputs or not (flow.data(number) or flow.producer(node.inputs[0]) >= 0):
+    node = flow.nodes[number]
+    if not node.inputs or not (flow.reads[number] or flow.makers[node.inputs[0]] >= 0):
         return None
     if kind == "InstanceNormalization":
         group = _group(flow, number)
@@ -64,26 +65,26 @@ def _fused(flow: Flow, number: int, kind: str) -> Found | None:
 
 def _group(flow: Flow, number: int) -> Found | None:
     """Reshape to groups, InstanceNormalization, Reshape back, scale and shift by channel."""
-    before = flow.producer(arg(flow, number, 0))
-    if op(flow, before) != "Reshape" or not flow.data(before):
+    before = flow.makers[arg(flow, number, 0)]
+    if flow.bare[before] != "Reshape" or not flow.reads[before]:
         return None
-    after, passed = next_node(flow, output(flow, number))
-    if op(flow, after) != "Reshape":
+    after, passed = next_node(flow, flow.firsts[number])
+    if flow.bare[after] != "Reshape":
         return None
-    whole, back = arg(flow, before, 0), output(flow, after)
-    one, other = flow.shape(whole), flow.shape(back)
+    whole, back = arg(flow, before, 0), flow.firsts[after]
+    one, other = flow.shapes[whole], flow.shapes[back]
     if one is None or other is None or len(one) != len(other):
         return None
-    groups = dim(flow, flow.node(before).outputs[0], 1)
+    groups = dim(flow, flow.nodes[before].outputs[0], 1)
     nodes = [before, number, *passed, after]
     affine, _ = affine_after(flow, back)
     facts: dict[str, Fact] = {
         "size": None,
         "groups": groups,
-        "scale": any(op(flow, n) == "Mul" for n in affine),
-        "bias": any(op(flow, n) == "Add" for n in affine),
+        "scale": any(flow.bare[n] == "Mul" for n in affine),
+        "bias": any(flow.bare[n] == "Add" for n in affine),
         "fused": False,
-        "epsilon": float(flow.node(number).attributes.get("epsilon", 1e-5)),
+        "epsilon": float(flow.nodes[number].attributes.get("epsilon", 1e-5)),
     }
     return block(flow, "normalization", [*nodes, *affine], number, variant="GroupNormalization", facts=facts)
 
@@ -94,7 +95,7 @@ def _primitive(flow: Flow, number: int) -> Found | None:
     if made is None:
         return None
     affine, _ = affine_after(flow, made.output) if not made.affine else ([], made.output)
-    names = [op(flow, n) for n in affine]
+    names = [flow.bare[n] for n in affine]
     facts: dict[str, Fact] = {
         "size": _size(flow, made),
         "scale": "Mul" in names or made.scaled,
@@ -123,13 +124,13 @@ def affine_after(flow: Flow, tensor: int) -> tuple[list[int], int]:
     nodes: list[int] = []
     for wanted in ("Mul", "Add"):
         number, passed = next_node(flow, tensor)
-        before = output(flow, passed[-1]) if passed else tensor
-        if op(flow, number) != wanted or flow.data(number) != [before] or output(flow, number) < 0:
+        before = flow.firsts[passed[-1]] if passed else tensor
+        if flow.bare[number] != wanted or flow.reads[number] != [before] or flow.firsts[number] < 0:
             continue
         factor = weight(flow, number)
-        shape = flow.shape(factor)
+        shape = flow.shapes[factor]
         if shape is None or not per_channel(flow, factor, before) or all(size == 1 for size in shape):
             continue
         nodes += [*passed, number]
-        tensor = output(flow, number)
+        tensor = flow.firsts[number]
     return nodes, tensor

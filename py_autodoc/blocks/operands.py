@@ -27,6 +27,8 @@ _FIRST = (
 )  # fmt: skip
 """Operators of which only the first input is data that leads to the operand."""
 _SCATTERS = frozenset({"ScatterND", "ScatterElements", "TensorScatter"})
+_NOTED = ROTARIES | _SCATTERS | {"Reshape", "Flatten", "Expand", "Tile", "Gather", "Concat"}
+"""Operators that say something of an operand."""
 _MAX_NODES = 96
 
 
@@ -55,11 +57,12 @@ class Operand:
 def trace(flow: Flow, tensor: int) -> Operand:
     """Walk back from an operand to its projection. Bounded: at most ``_MAX_NODES`` nodes."""
     found = Operand(tensor)
-    queue, seen, visited, left = [tensor], {tensor}, list[int](), _MAX_NODES
-    at = 0
+    queue, seen, left = [tensor], {tensor}, _MAX_NODES
+    visited: dict[int, None] = {}
+    at, makers, names = 0, flow.makers, flow.names
     while at < len(queue) and left:
         current, at = queue[at], at + 1
-        number = flow.producer(current)
+        number = makers[current]
         if number < 0:
             if flow.model.tensors[current].kind == TensorKind.INPUT:
                 found.past.append(current)
@@ -74,22 +77,23 @@ def trace(flow: Flow, tensor: int) -> Operand:
             continue
         if product(flow, number) is not None:
             continue
-        op = flow.op(number)
+        op = names[number]
         if op in _WAVES:
             found.rotary = True
             continue
-        visited.append(number)
-        _note(flow, found, number, op)
+        visited[number] = None
+        if op in _NOTED:
+            _note(flow, found, number, op)
         for i in _leads(flow, number, op):
             if i not in seen:
                 seen.add(i)
                 queue.append(i)
-    _finish(flow, found, visited)
+    _finish(flow, found, list(visited))
     return found
 
 
 def _note(flow: Flow, found: Operand, number: int, op: str) -> None:
-    inputs = flow.node(number).inputs
+    inputs = flow.nodes[number].inputs
     if op in ("Reshape", "Flatten"):
         found.reshapes.append(number)
     elif op in ("Expand", "Tile"):
@@ -97,7 +101,7 @@ def _note(flow: Flow, found: Operand, number: int, op: str) -> None:
     elif op in ROTARIES:
         found.rotary = True
         found.tables += [
-            i for i in inputs[1:] if i >= 0 and flow.constant(i) and len(flow.shape(i) or ()) == 2
+            i for i in inputs[1:] if i >= 0 and flow.constants[i] and len(flow.shapes[i] or ()) == 2
         ]
     elif op == "Gather" and inputs and inputs[0] >= 0 and stored(flow, inputs[0]):
         found.tables.append(inputs[0])
@@ -107,18 +111,20 @@ def _note(flow: Flow, found: Operand, number: int, op: str) -> None:
 
 def _leads(flow: Flow, number: int, op: str) -> list[int]:
     """Inputs of a node along which the values came."""
-    inputs = [i for i in flow.node(number).inputs if i >= 0]
+    inputs = flow.nodes[number].inputs
+    if -1 in inputs:
+        inputs = tuple(i for i in inputs if i >= 0)
     if not inputs or (op == "Gather" and stored(flow, inputs[0])):
         return []
     if op in _JOINING:
         return [i for i in inputs if not stored(flow, i)]
     if op in _SCATTERS:
         return [inputs[0], inputs[-1]]
-    return inputs[:1] if op in _FIRST or op in ROTARIES else []
+    return list(inputs[:1]) if op in _FIRST or op in ROTARIES else []
 
 
 def _finish(flow: Flow, found: Operand, visited: list[int]) -> None:
-    ops = [flow.op(number) for number in visited]
+    ops = [flow.names[number] for number in visited]
     muls = ops.count("Mul")
     if "Concat" in ops and muls >= 2 and ("Neg" in ops or ("Sub" in ops and "Add" in ops)):
         found.rotary = True
@@ -131,15 +137,17 @@ def _finish(flow: Flow, found: Operand, visited: list[int]) -> None:
 def _below(flow: Flow, found: Operand, visited: list[int]) -> set[int]:
     """The visited nodes that depend on the projection: masks, caches and tables stay out."""
     assert found.projection is not None
-    start = flow.node(found.projection.node).outputs
-    reached, nodes = {t for t in start if t >= 0}, set[int]()
-    for number in sorted(visited, key=lambda n: flow.position[n]):
-        node = flow.node(number)
-        if any(i in reached for i in node.inputs):
-            bias = flow.op(number) == "Add" and not nodes and len(flow.data(number)) < 2
+    start = flow.nodes[found.projection.node].outputs
+    reached = {t for t in start if t >= 0}
+    nodes: set[int] = set()
+    for number in sorted(visited, key=flow.position.__getitem__):
+        node = flow.nodes[number]
+        if not reached.isdisjoint(node.inputs):
+            bias = not nodes and flow.names[number] == "Add" and len(flow.reads[number]) < 2
             if not bias:  # that of the projection belongs to it
                 nodes.add(number)
-            reached.update(t for t in node.outputs if t >= 0)
+            reached.update(node.outputs)
+            reached.discard(-1)
     return nodes
 
 
@@ -150,8 +158,8 @@ def repeat_factor(flow: Flow, found: Operand) -> int:
     """
     factor = 1
     for number in found.repeats:
-        node = flow.node(number)
-        before, after = flow.shape(node.inputs[0]), flow.shape(node.outputs[0])
+        node = flow.nodes[number]
+        before, after = flow.shapes[node.inputs[0]], flow.shapes[node.outputs[0]]
         if before is None or after is None or len(after) < 4 or len(before) != len(after):
             continue
         for a, b in zip(before[1:-2], after[1:-2], strict=True):
@@ -169,8 +177,8 @@ def split_heads(flow: Flow, found: Operand, head: int, likely: int | None) -> in
     pairs = [
         (before, after)
         for number in reversed(found.reshapes)  # the one nearest to the projection first
-        if (before := flow.shape(flow.node(number).inputs[0]))
-        and (after := flow.shape(flow.node(number).outputs[0]))
+        if (before := flow.shapes[flow.nodes[number].inputs[0]])
+        and (after := flow.shapes[flow.nodes[number].outputs[0]])
     ]
     for packed in (1, 2, 3):  # (…, h, d), or keys and values or all three in the last axis
         for before, after in pairs:

@@ -60,11 +60,6 @@ _MAX_STEPS = 64
 _MAX_FEED = 256
 
 
-def op(flow: Flow, number: int) -> str:
-    """Operator type in ai.onnx and the Microsoft domains, ``domain::Op`` elsewhere, empty for -1."""
-    return flow.bare[number]
-
-
 def is_linear(flow: Flow, number: int) -> bool:
     """A matrix product with a constant matrix."""
     return flow.bare[number] in LINEAR and matrix(flow, number) >= 0
@@ -73,7 +68,7 @@ def is_linear(flow: Flow, number: int) -> bool:
 @remembered
 def matrix(flow: Flow, number: int) -> int:
     """The constant matrix of a product: its last constant factor of two dimensions or more; -1 without."""
-    name, node = op(flow, number), flow.node(number)
+    name, node = flow.bare[number], flow.nodes[number]
     if name in ("QLinearMatMul", "QGemm"):
         factors: tuple[int, ...] = node.inputs[0:1] + node.inputs[3:4]
     elif name == "Einsum":
@@ -81,8 +76,8 @@ def matrix(flow: Flow, number: int) -> int:
     else:
         factors = node.inputs[:2]
     for tensor in reversed(factors):
-        if tensor >= 0 and flow.constant(tensor):
-            shape = flow.shape(tensor)
+        if tensor >= 0 and flow.constants[tensor]:
+            shape = flow.shapes[tensor]
             if shape is None or len(shape) >= 2:
                 return tensor
     return -1
@@ -90,26 +85,26 @@ def matrix(flow: Flow, number: int) -> int:
 
 def has_weights(flow: Flow, number: int) -> bool:
     """True for an operator that applies learned matrices or kernels, bodies of control flow included."""
-    name = op(flow, number)
+    name = flow.bare[number]
     if name in CONV or name in RECURRENT or name in MOE:
         return True
     if name in LINEAR:
         return is_linear(flow, number)
-    node = flow.node(number)
+    node = flow.nodes[number]
     if name in ATTENTION:
-        return any(flow.constant(t) for t in node.inputs if t >= 0)
+        return any(flow.constants[t] for t in node.inputs if t >= 0)
     if node.subgraphs:
-        nodes, graphs = flow.model.nodes, flow.model.graphs
+        nodes, graphs = flow.nodes, flow.model.graphs
         kinds = CONV | LINEAR | RECURRENT
         return any(nodes[n].op_type in kinds for _, body in node.subgraphs for n in graphs[body].nodes)
     if node.domain in KNOWN:
         return False
-    return any(len(flow.shape(t) or ()) >= 2 and floating(flow, t) for t in flow.weights(number))
+    return any(len(flow.shapes[t] or ()) >= 2 and floating(flow, t) for t in flow.weighs[number])
 
 
 def weighted_nodes(flow: Flow) -> frozenset[int]:
     """The nodes of a graph that have weights (``has_weights``)."""
-    nodes, by_op = flow.model.nodes, flow.by_op
+    nodes, by_op = flow.nodes, flow.by_op
     likely = [number for kind, numbers in by_op.items() for number in numbers if kind in _APPLYING]
     likely += [
         number
@@ -128,7 +123,7 @@ def floating(flow: Flow, tensor: int) -> bool:
 
 def scalar(flow: Flow, tensor: int) -> float | None:
     """Value of a constant with one element, None else."""
-    if tensor < 0 or not flow.constant(tensor):
+    if tensor < 0 or not flow.constants[tensor]:
         return None
     value = flow.value(tensor)
     if value is None or value.size != 1 or value.dtype.kind not in "fiu":
@@ -146,8 +141,8 @@ def ints(flow: Flow, tensor: int) -> list[int] | None:
 
 def axes(flow: Flow, number: int) -> list[int] | None:
     """Axes of a reduction, non-negative and sorted; None when unknown, all of them when left out."""
-    node = flow.node(number)
-    data = flow.shape(node.inputs[0]) if node.inputs else None
+    node = flow.nodes[number]
+    data = flow.shapes[node.inputs[0]] if node.inputs else None
     if data is None:
         return None
     given: Any = node.attributes.get("axes")
@@ -173,21 +168,16 @@ def size(shape: Iterable[Dim] | None) -> int | None:
 
 def dim(flow: Flow, tensor: int, axis: int) -> int | None:
     """A size along an axis when it is a known number."""
-    shape = flow.shape(tensor)
+    shape = flow.shapes[tensor]
     if shape is None or not -len(shape) <= axis < len(shape):
         return None
     found = shape[axis]
     return found if isinstance(found, int) else None
 
 
-def output(flow: Flow, number: int) -> int:
-    """First output of a node, -1 without."""
-    return flow.firsts[number]
-
-
 def arg(flow: Flow, number: int, place: int) -> int:
     """An input of a node, -1 where it has none there."""
-    inputs = flow.model.nodes[number].inputs
+    inputs = flow.nodes[number].inputs
     return inputs[place] if len(inputs) > place else -1
 
 
@@ -212,7 +202,7 @@ def next_node(flow: Flow, tensor: int, through: frozenset[str] = PASS) -> tuple[
 
     Also gives the nodes passed.
     """
-    sole, names, nodes = flow.sole, flow.names, flow.model.nodes
+    sole, names, nodes = flow.sole, flow.names, flow.nodes
     passed: list[int] = []
     for _ in range(_MAX_STEPS):
         number = sole[tensor]
@@ -231,14 +221,14 @@ def behind(flow: Flow, tensor: int, through: frozenset[str] = PASS) -> tuple[int
     passed = flow.chain_back(tensor, through)
     if passed:
         tensor = arg(flow, passed[-1], 0)
-    return tensor, flow.producer(tensor), passed
+    return tensor, flow.makers[tensor], passed
 
 
 def per_channel(flow: Flow, tensor: int, like: int) -> bool:
     """A constant that holds one number, or one for each place of a single axis of ``like``."""
-    if tensor < 0 or not flow.constant(tensor):
+    if tensor < 0 or not flow.constants[tensor]:
         return False
-    shape = flow.shape(tensor)
+    shape = flow.shapes[tensor]
     if shape is None:
         return False
     long = [(axis - len(shape), d) for axis, d in enumerate(shape) if d != 1]
@@ -247,7 +237,7 @@ def per_channel(flow: Flow, tensor: int, like: int) -> bool:
     if len(long) > 1:
         return False
     axis, length = long[0]
-    against = flow.shape(like)
+    against = flow.shapes[like]
     if against is None or -axis > len(against):
         return False
     other = against[axis]
@@ -265,7 +255,7 @@ def feeders(flow: Flow, nodes: Iterable[int]) -> set[int]:
     while stack and len(found) < _MAX_FEED:
         for tensor in flow.weighs[stack.pop()]:
             number = flow.makers[tensor]
-            if number < 0 or number in wanted or number in found or op(flow, number) not in _PREPARES:
+            if number < 0 or number in wanted or number in found or flow.bare[number] not in _PREPARES:
                 continue
             readers = flow.model.tensors[tensor].consumers
             if all(reader in wanted or reader in found for reader in readers):
@@ -287,7 +277,7 @@ def block(
     """A ``Found`` with its weights' own nodes added and its inputs and outputs worked out."""
     members = set(nodes)
     members |= feeders(flow, members)
-    tensors, reads, makers, nodes_by_id = flow.model.tensors, flow.reads, flow.makers, flow.model.nodes
+    tensors, reads, makers, nodes_by_id = flow.model.tensors, flow.reads, flow.makers, flow.nodes
     inputs: dict[int, None] = {}
     outputs: dict[int, None] = {}
     order = sorted(members)

@@ -45,7 +45,7 @@ def detector(flow: Flow, ops: dict[str, int]) -> Signs | None:
 
 def _outputs(flow: Flow) -> list[tuple[int, Shape]]:
     tensors = flow.model.graphs[flow.graph].outputs[:_MAX_OUTPUTS]
-    return [(t, shape) for t in tensors if (shape := flow.shape(t)) is not None]
+    return [(t, shape) for t in tensors if (shape := flow.shapes[t]) is not None]
 
 
 def _dense_heads(flow: Flow, shapes: list[tuple[int, Shape]]) -> Signs | None:
@@ -82,11 +82,11 @@ def _grids(flow: Flow, tensor: int) -> set[tuple[int, int]]:
     found: set[tuple[int, int]] = set()
     queue, seen, at = [tensor], {tensor}, 0
     while at < len(queue) and at < _MAX_NODES:
-        number = flow.producer(queue[at])
+        number = flow.makers[queue[at]]
         at += 1
-        op = flow.op(number)
+        op = flow.names[number]
         if op in CONVS:
-            shape = flow.shape(flow.node(number).outputs[0])
+            shape = flow.shapes[flow.nodes[number].outputs[0]]
             if shape is not None and len(shape) == 4:
                 rows, columns = shape[2:]
                 if isinstance(rows, int) and isinstance(columns, int) and rows * columns > 1:
@@ -94,7 +94,7 @@ def _grids(flow: Flow, tensor: int) -> set[tuple[int, int]]:
             continue
         if op not in _HEAD_OPS:
             continue
-        for i in flow.data(number):
+        for i in flow.reads[number]:
             if i not in seen:
                 seen.add(i)
                 queue.append(i)
@@ -107,7 +107,7 @@ def segmenter(flow: Flow, ops: dict[str, int]) -> Signs | None:
     if image is None or not any(op in _UPSAMPLING for op in ops):
         return None
     for tensor, shape in _outputs(flow):
-        end = flow.op(flow.producer(flow.back(tensor, PASSING)))
+        end = flow.names[flow.makers[flow.back(tensor, PASSING)]]
         labelled = len(shape) in (3, 4) and end == "ArgMax"
         if not labelled and (len(shape) != 4 or shape[1] == image[1] or not isinstance(shape[1], int)):
             continue
@@ -121,7 +121,7 @@ def segmenter(flow: Flow, ops: dict[str, int]) -> Signs | None:
 def _image(flow: Flow) -> Shape | None:
     """The first (B, 1 to 4, H, W) input."""
     for tensor in flow.model.graphs[flow.graph].inputs:
-        shape = flow.shape(tensor)
+        shape = flow.shapes[tensor]
         if flow.model.tensors[tensor].kind != TensorKind.INPUT or shape is None or len(shape) != 4:
             continue
         if isinstance(shape[1], int) and 1 <= shape[1] <= 4:
@@ -149,10 +149,10 @@ def vocabulary(flow: Flow) -> tuple[int, bool] | None:
     for tensor, shape in _outputs(flow):
         if len(shape) != 3 or not isinstance(shape[-1], int):
             continue
-        number = flow.producer(flow.back(tensor, PASSING | {"Reshape"}))
-        op = flow.op(number)
+        number = flow.makers[flow.back(tensor, PASSING | {"Reshape"})]
+        op = flow.names[number]
         if op == "Add" or op in ("MatMul", "Gemm", "com.microsoft::MatMulNBits"):
-            bare = op != "Add" and (op != "Gemm" or len(flow.node(number).inputs) < 3)
+            bare = op != "Add" and (op != "Gemm" or len(flow.nodes[number].inputs) < 3)
             return shape[-1], bare
     return None
 

@@ -39,7 +39,7 @@ def compared(flow: Flow, number: int) -> str:
 
     ``inside`` when it only turns numbers into booleans, so that its operands tell.
     """
-    op, inputs = flow.op(number), flow.node(number).inputs
+    op, inputs = flow.names[number], flow.nodes[number].inputs
     if len(inputs) != 2 or min(inputs) < 0:
         return UNKNOWN
     left, right = inputs
@@ -75,8 +75,8 @@ def _ordered(flow: Flow, op: str, a: _Side, b: _Side, shift: int) -> str:
 
 
 def _difference(flow: Flow, tensor: int) -> tuple[int, int] | None:
-    number = flow.producer(flow.back(tensor))
-    inputs = flow.node(number).inputs if flow.op(number) == "Sub" else ()
+    number = flow.makers[flow.back(tensor)]
+    inputs = flow.nodes[number].inputs if flow.names[number] == "Sub" else ()
     return (inputs[0], inputs[1]) if len(inputs) == 2 and min(inputs) >= 0 else None
 
 
@@ -95,13 +95,13 @@ def _side(flow: Flow, tensor: int) -> _Side:
     length: object = None
     known = True
     for _ in range(_STEPS):
-        shape = flow.shape(tensor)
+        shape = flow.shapes[tensor]
         if axis == "both" and shape is not None:
             axis = _axis(shape)
             length = shape[-2] if axis == "query" else shape[-1] if axis == "key" else None
-        number = flow.producer(tensor)
-        op = flow.op(number)
-        inputs = flow.node(number).inputs if number >= 0 else ()
+        number = flow.makers[tensor]
+        op = flow.names[number]
+        inputs = flow.nodes[number].inputs if number >= 0 else ()
         if op in _SHAPED and inputs and inputs[0] >= 0:
             tensor = inputs[0]
             continue
@@ -127,7 +127,7 @@ def _axis(shape: tuple[object, ...]) -> str:
 
 def _counts(flow: Flow, tensor: int) -> bool:
     """True for 0, 1, 2 … made by Range, by a running sum, or stored."""
-    if flow.op(flow.producer(tensor)) in _COUNTERS:
+    if flow.names[flow.makers[tensor]] in _COUNTERS:
         return True
     value = flow.value(tensor)
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "iu" or value.size < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from py_autodoc.blocks.flow import COPIES, RESHAPES, Flow, remembered
 from py_autodoc.graph.model import Dim, TensorKind
@@ -37,8 +37,7 @@ _STEPS = 24
 _MAX_EQUATION = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(NamedTuple):
     """``out[…, row, col] = Σ a[…, row, k] · b[…, k, col]``. Axes count from the end (-1 is the last)."""
 
     node: int
@@ -55,8 +54,7 @@ class Product:
     col: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Projection:
+class Projection(NamedTuple):
     """A product of an activation with a weight. Widths are None where unknown."""
 
     node: int
@@ -75,8 +73,8 @@ def product(flow: Flow, number: int) -> Product | None:
 
 @remembered
 def _product(flow: Flow, number: int) -> Product | None:
-    op = flow.op(number)
-    inputs = flow.node(number).inputs
+    op = flow.names[number]
+    inputs = flow.nodes[number].inputs
     if op == "Einsum":
         return _einsum(flow, number)
     second = 3 if op == "QLinearMatMul" else 1
@@ -85,7 +83,7 @@ def _product(flow: Flow, number: int) -> Product | None:
     a, b = inputs[0], inputs[second]
     if op in _PLAIN or op == "QLinearMatMul":
         return Product(number, a, b)
-    attributes = flow.node(number).attributes
+    attributes = flow.nodes[number].attributes
     turned_a, turned_b = _flag(attributes.get("transA")), _flag(attributes.get("transB"))
     sides = {False: (-1, -2), True: (-2, -1)}
     a_sum, a_free = sides[turned_a]
@@ -99,7 +97,7 @@ def _flag(value: object) -> bool:
 
 def _einsum(flow: Flow, number: int) -> Product | None:
     """Two operands, one index summed over, one kept from each; a leading ``...`` counts as batch."""
-    node = flow.node(number)
+    node = flow.nodes[number]
     equation = node.attributes.get("equation")
     if not isinstance(equation, str) or len(equation) > _MAX_EQUATION or len(node.inputs) != 2:
         return None
@@ -129,7 +127,7 @@ def _einsum(flow: Flow, number: int) -> Product | None:
 
 def dim(flow: Flow, tensor: int, axis: int) -> Dim:
     """Size of an axis counted from the end; None when unknown."""
-    shape = flow.shape(tensor)
+    shape = flow.shapes[tensor]
     return shape[axis] if shape is not None and -len(shape) <= axis < 0 else None
 
 
@@ -141,7 +139,7 @@ def size(flow: Flow, tensor: int, axis: int) -> int | None:
 
 def scalar(flow: Flow, tensor: int) -> bool:
     """True for a tensor of one element."""
-    shape = flow.shape(tensor)
+    shape = flow.shapes[tensor]
     return shape is not None and all(d == 1 for d in shape)
 
 
@@ -155,12 +153,12 @@ def stored(flow: Flow, tensor: int) -> bool:
         op = names[number]
         if op not in _STORABLE:
             return False
-        node = flow.node(number)
+        node = flow.nodes[number]
         if op in ("Mul", "Div") and not any(i >= 0 and scalar(flow, i) for i in node.inputs):
             return False
         held = [i for i in node.inputs if i >= 0 and not (op in ("Mul", "Div") and scalar(flow, i))]
         if not held:
-            return flow.constant(tensor)
+            return flow.constants[tensor]
         tensor = held[0]
     return False
 
@@ -172,7 +170,7 @@ def projection(flow: Flow, number: int) -> Projection | None:
 
 @remembered
 def _projection(flow: Flow, number: int) -> Projection | None:
-    op, node = flow.op(number), flow.node(number)
+    op, node = flow.names[number], flow.nodes[number]
     if op in CONVS:
         return _convolution(flow, number, op)
     if op in BLOCKED:
@@ -193,7 +191,7 @@ def _projection(flow: Flow, number: int) -> Projection | None:
 
 
 def _flat(flow: Flow, weight: int) -> bool:
-    shape = flow.shape(weight)
+    shape = flow.shapes[weight]
     return shape is not None and len(shape) == 2
 
 
@@ -202,11 +200,11 @@ def _positive(value: object) -> int | None:
 
 
 def _convolution(flow: Flow, number: int, op: str) -> Projection | None:
-    inputs = flow.node(number).inputs
+    inputs = flow.nodes[number].inputs
     at = 3 if op == "QLinearConv" else 1
     if len(inputs) <= at or inputs[0] < 0 or inputs[at] < 0 or not stored(flow, inputs[at]):
         return None
-    shape, weight = flow.shape(inputs[0]), flow.shape(inputs[at])
+    shape, weight = flow.shapes[inputs[0]], flow.shapes[inputs[at]]
     channels = shape[1] if shape is not None and len(shape) > 1 else None
     out = weight[0] if weight else None
     return Projection(number, inputs[0], _positive(channels), _positive(out))

@@ -46,18 +46,11 @@ class Backward:
         """Nodes, latest first."""
         self._queued: set[int] = set()
         self._heap: list[int] = []
-        self._see(tensors)
-
-    def _see(self, tensors: Iterable[int]) -> None:
-        """These tensors are ancestors; their nodes wait for their turn."""
-        flow, read, queued = self.flow, self.read, self._queued
         for tensor in tensors:
-            if tensor < 0 or tensor in read:
-                continue
-            read.add(tensor)
+            self.read.add(tensor)
             number = flow.makers[tensor]
-            if number >= 0 and number not in queued:
-                queued.add(number)
+            if number >= 0 and number not in self._queued:
+                self._queued.add(number)
                 heappush(self._heap, -flow.position[number])
 
     def reaches(self, sources: Iterable[int], above: int) -> bool:
@@ -65,18 +58,25 @@ class Backward:
 
         False also when the answer is too far away.
         """
-        order, nodes, heap = self.flow.order, self.flow.model.nodes, self._heap
+        flow, heap, read, queued, visited = self.flow, self._heap, self.read, self._queued, self.visited
+        order, position, nodes, makers = flow.order, flow.position, flow.nodes, flow.makers
         while heap and -heap[0] > above:
-            if len(self.visited) >= NEAR or not self.budget.take():
+            if len(visited) >= NEAR or not self.budget.take():
                 return False
             number = order[-heappop(heap)]
-            self.visited.append(number)
-            self._see(nodes[number].inputs)
+            visited.append(number)
+            inputs = nodes[number].inputs
+            read.update(inputs)  # -1 for an omitted one: no source
+            for tensor in inputs:
+                maker = makers[tensor]
+                if maker >= 0 and maker not in queued:
+                    queued.add(maker)
+                    heappush(heap, -position[maker])
         return not self.read.isdisjoint(sources)
 
     def between(self, sources: Iterable[int]) -> list[int]:
         """The visited nodes that compute something from ``sources``, in execution order."""
-        nodes = self.flow.model.nodes
+        nodes = self.flow.nodes
         made = set(sources)
         found = []
         for number in reversed(self.visited):

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import CONV, LINEAR, RECURRENT, block, op
+from py_autodoc.blocks.ops import CONV, LINEAR, RECURRENT, block
 
 _GATES = frozenset({"Sigmoid", "Tanh", "HardSigmoid", "Relu"})
+_LOOPS = frozenset({"Loop", "Scan"})
 _NEAR = 2000
 
 
@@ -19,11 +20,11 @@ def find_recurrent(flow: Flow) -> list[Found]:
     Facts: hidden, directions, layout of a loop (``Loop`` or ``Scan``).
     """
     found = []
-    for number in flow.order:
-        name = op(flow, number)
+    for number in flow.of(RECURRENT | _LOOPS):
+        name = flow.bare[number]
         if name in RECURRENT:
             found.append(_operator(flow, number, name))
-        elif name in ("Loop", "Scan"):
+        else:
             cell = _loop(flow, number, name)
             if cell is not None:
                 found.append(cell)
@@ -31,7 +32,7 @@ def find_recurrent(flow: Flow) -> list[Found]:
 
 
 def _operator(flow: Flow, number: int, name: str) -> Found:
-    node = flow.node(number)
+    node = flow.nodes[number]
     hidden = node.attributes.get("hidden_size")
     direction = node.attributes.get("direction", "forward")
     facts: dict[str, Fact] = {
@@ -45,7 +46,7 @@ def _operator(flow: Flow, number: int, name: str) -> Found:
 
 def _loop(flow: Flow, number: int, name: str) -> Found | None:
     """A loop one of whose states is recomputed by weights and an activation."""
-    node, model = flow.node(number), flow.model
+    node, model = flow.nodes[number], flow.model
     bodies = [graph for attribute, graph in node.subgraphs if attribute == "body"]
     if len(bodies) != 1:
         return None
@@ -79,7 +80,7 @@ def _between(flow: Flow, state: int, result: int) -> set[str]:
     made = {state}
     reached: dict[int, None] = {}
     for number in flow.order[:_NEAR]:
-        node = flow.node(number)
+        node = flow.nodes[number]
         if any(t in made for t in node.inputs):
             made.update(t for t in node.outputs if t >= 0)
             reached[number] = None
@@ -87,8 +88,8 @@ def _between(flow: Flow, state: int, result: int) -> set[str]:
         return set()
     wanted, kinds = {result}, set()
     for number in reversed(reached):
-        node = flow.node(number)
+        node = flow.nodes[number]
         if any(t in wanted for t in node.outputs):
-            kinds.add(op(flow, number))
+            kinds.add(flow.bare[number])
             wanted.update(t for t in node.inputs if t in made)
     return kinds

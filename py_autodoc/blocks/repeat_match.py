@@ -13,6 +13,10 @@ def embed(wiring: Wiring, template: Sequence[int], nodes: Sequence[int]) -> list
 
     Linear. Gives up where only a search could tell nodes apart.
     """
+    left = Counter(wiring.label[node] for node in nodes)
+    left.subtract(wiring.label[node] for node in template)
+    if min(left.values(), default=0) < 0:
+        return None  # not even the operators are there
     match = _Match(wiring, template, nodes)
     while len(match.found) < len(template):
         seeds = match.seeds()

@@ -55,12 +55,12 @@ class _Tree:
         self.count: list[int] = []
         known: dict[Path, int] = {}
         self.leaf: list[int] = []
+        nodes = model.nodes
         for place, number in enumerate(wiring.nodes):
-            path = model.nodes[number].scope
-            scope = known.get(path)
-            if scope is None:
-                scope = known[path] = self._descend(path, place)
-            self.leaf.append(scope)
+            path = nodes[number].scope
+            if path not in known:
+                known[path] = self._descend(path, place)
+            self.leaf.append(known[path])
 
     def _descend(self, path: Path, place: int) -> int:
         scope = -1
@@ -78,10 +78,13 @@ class _Tree:
         """Siblings that hold the same operators; fills ``parts`` for them."""
         self.count = count = [0] * len(self.parent)
         mix = [0] * len(self.parent)
-        for place, scope in enumerate(self.leaf):
+        mixed: dict[int, int] = {}
+        for label, scope in zip(self.wiring.label, self.leaf, strict=True):
             if scope >= 0:
+                if label not in mixed:
+                    mixed[label] = hash((label, 0x5EED))
                 count[scope] += 1
-                mix[scope] += hash((self.wiring.label[place], 0x5EED))
+                mix[scope] += mixed[label]
         for scope in range(len(self.parent) - 1, -1, -1):
             above = self.parent[scope]
             if above >= 0:
@@ -97,13 +100,13 @@ class _Tree:
 
     def _fill(self, wanted: set[int]) -> None:
         """The places in each wanted scope, ascending."""
+        if not wanted:
+            return
         # The wanted scopes around each scope, innermost first.
         around: list[list[int]] = []
         for scope, above in enumerate(self.parent):
             outer = around[above] if above >= 0 else []
             around.append([scope, *outer] if scope in wanted else outer)
-        if not wanted:
-            return
         self.parts.update((scope, []) for scope in wanted)
         for place, scope in enumerate(self.leaf):
             if scope >= 0:

@@ -86,7 +86,10 @@ def _fits(run: Run, kept: list[Run], cells: dict[int, list[Cell]]) -> bool:
 
 def _nodes(wirings: Wirings, wiring: Wiring, part: list[int]) -> list[int]:
     """Node ids of a part, the nodes of a body after the one that has it."""
-    model, found = wirings.model, list[int]()
+    if len(wirings.graphs) == 1:
+        return [wiring.nodes[place] for place in part]
+    model = wirings.model
+    found: list[int] = []
     stack = [wiring.nodes[place] for place in reversed(part)]
     while stack:
         number = stack.pop()

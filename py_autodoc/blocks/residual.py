@@ -6,12 +6,13 @@ al., Highway Networks, 2015; Huang et al., DenseNet, 2017.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.joins import JOINS, Join, joins, live_constants
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import CONV, NORMS, PASS, block, op, weighted_nodes
+from py_autodoc.blocks.ops import CONV, NORMS, PASS, block, weighted_nodes
 from py_autodoc.blocks.reach import Backward, Budget
 from py_autodoc.blocks.shortcut import UPWARD, Candidate, candidates, same_value
 
@@ -70,10 +71,7 @@ class _Finder:
         """The nearest common source of the two operands, when it makes a residual."""
         flow, (a, b) = self.flow, join.operands
         sides = (Backward(flow, (b,), self.budget), Backward(flow, (a,), self.budget))
-        choice = [(c.weights, len(c.steps), place, c) for place, side in enumerate((a, b))
-                  for c in candidates(flow, side)]  # fmt: skip
-        choice.sort()  # no two of one side have as many steps
-        for _, _, place, candidate in choice:
+        for place, candidate in _nearest(candidates(flow, a), candidates(flow, b)):
             source = same_value(flow, candidate.tensor)
             if sides[place].reaches(source, self._place(candidate.tensor)):
                 return self._judge(join, candidate, sides[place], a if place else b)
@@ -130,7 +128,7 @@ class _Finder:
         return None
 
     def _convolves(self, path: list[int]) -> bool:
-        return any(op(self.flow, n) in CONV for n in path)
+        return any(self.flow.bare[n] in CONV for n in path)
 
     def _place(self, tensor: int) -> int:
         maker = self.flow.makers[tensor]
@@ -157,7 +155,7 @@ class _Finder:
         )
 
     def _skip(self, match: _Match) -> str:
-        names = {op(self.flow, n) for n in match.short}
+        names = {self.flow.bare[n] for n in match.short}
         if match.projected:
             return "projection"
         if names & {"Mul", "Div"}:
@@ -169,26 +167,26 @@ class _Finder:
         flow = self.flow
         if not match.projected:
             for number in match.short:
-                if op(flow, number) == "Mul" and self._learned(flow.weights(number)):
+                if flow.bare[number] == "Mul" and self._learned(flow.weighs[number]):
                     return "skip"
-        number = flow.producer(flow.back(match.long, PASS))
-        if op(flow, number) == "Mul" and len(flow.data(number)) == 1:
-            factor = flow.weights(number)
+        number = flow.makers[flow.back(match.long, PASS)]
+        if flow.bare[number] == "Mul" and len(flow.reads[number]) == 1:
+            factor = flow.weighs[number]
             if factor and self._learned(factor) and self._one(factor[0]):
                 return "branch"
         return ""
 
     def _learned(self, factors: list[int]) -> bool:
         """A constant of some rank, or a computed one: a plain number in the code has no rank."""
-        return any(self.flow.shape(t) != () or self.flow.producer(t) >= 0 for t in factors)
+        return any(self.flow.shapes[t] != () or self.flow.makers[t] >= 0 for t in factors)
 
     def _one(self, tensor: int) -> bool:
-        shape = self.flow.shape(tensor)
+        shape = self.flow.shapes[tensor]
         return shape is not None and all(size == 1 for size in shape)
 
     def _normalized_first(self, match: _Match) -> bool:
         """The long path normalizes before its first weights, all of it."""
-        flow, nodes = self.flow, self.flow.model.nodes
+        flow, nodes = self.flow, self.flow.nodes
         normed = set(same_value(flow, match.source)) - {match.source}
         raw = {match.source}
         for number in match.path:
@@ -202,3 +200,19 @@ class _Finder:
             elif reads_raw:
                 raw.update(made)
         return False
+
+
+def _nearest(one: Iterator[Candidate], other: Iterator[Candidate]) -> Iterator[tuple[int, Candidate]]:
+    """(side, candidate) of two sides: fewer weights first, then fewer steps, then the first side.
+
+    Each side gives its own in this order.
+    """
+    a, b = next(one, None), next(other, None)
+    while a is not None or b is not None:
+        if b is None or (a is not None and (a.weights, len(a.steps)) <= (b.weights, len(b.steps))):
+            assert a is not None
+            yield 0, a
+            a = next(one, None)
+        else:
+            yield 1, b
+            b = next(other, None)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from py_autodoc.blocks.activations import GATES, SIMPLE
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.ops import CONV, MOVES, NORMS, arg, is_linear, output
+from py_autodoc.blocks.ops import CONV, MOVES, NORMS, arg, is_linear
 
 UPWARD = frozenset({
     "Resize", "Upsample", "ConvTranspose", "QLinearConvTranspose", "DepthToSpace", "MaxUnpool", "Col2Im",
@@ -81,7 +81,7 @@ def _swish(flow: Flow, number: int, data: list[int]) -> tuple[int, list[int], in
 
 def _crops(flow: Flow, number: int) -> bool:
     """A slice that keeps more than half of every axis; a smaller one picks a part."""
-    before, after = flow.shape(arg(flow, number, 0)), flow.shape(output(flow, number))
+    before, after = flow.shapes[arg(flow, number, 0)], flow.shapes[flow.firsts[number]]
     if before is None or after is None or len(before) != len(after):
         return False
     return all(
@@ -94,5 +94,5 @@ def same_value(flow: Flow, tensor: int) -> tuple[int, ...]:
     """Tensors that stand for the same stream: a fused skip-and-normalize gives its sum and its norm."""
     number = flow.makers[tensor]
     if flow.bare[number] in _SKIP:
-        return tuple(t for t in flow.node(number).outputs if t >= 0)
+        return tuple(t for t in flow.nodes[number].outputs if t >= 0)
     return (tensor,)

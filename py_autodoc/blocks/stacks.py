@@ -20,7 +20,7 @@ def upstream(flow: Flow, layers: Sequence[Attention]) -> list[int]:
     bits = {layer.anchor: 1 << i for i, layer in enumerate(layers)}
     behind: dict[int, int] = {}
     at_anchor: dict[int, int] = {}
-    nodes = flow.model.nodes
+    nodes = flow.nodes
     for number in flow.order:
         node = nodes[number]
         mask = 0

@@ -14,7 +14,7 @@ _STEPS = 24
 
 def selective_scans(flow: Flow) -> int:
     """Softplus nodes whose output is multiplied by a constant and then goes into an exponential."""
-    return sum(flow.op(n) == "Softplus" and _decays(flow, n) for n in flow.of(("Softplus",)))
+    return sum(_decays(flow, number) for number in flow.named(("Softplus",)))
 
 
 def _decays(flow: Flow, softplus: int) -> bool:
@@ -25,11 +25,11 @@ def _decays(flow: Flow, softplus: int) -> bool:
             return False
         number, scaled = queue.pop(0)
         for reader in flow.successors(number)[:_STEPS]:
-            op = flow.op(reader)
+            op = flow.names[reader]
             if op == "Exp" and scaled:
                 return True
-            state = (reader, scaled or (op == "Mul" and bool(flow.weights(reader))))
-            if state not in seen and (op in _BETWEEN or (op == "Mul" and flow.weights(reader))):
+            state = (reader, scaled or (op == "Mul" and bool(flow.weighs[reader])))
+            if state not in seen and (op in _BETWEEN or (op == "Mul" and flow.weighs[reader])):
                 seen.add(state)
                 queue.append(state)
     return False
@@ -38,11 +38,9 @@ def _decays(flow: Flow, softplus: int) -> bool:
 def depthwise_sequences(flow: Flow) -> int:
     """Depthwise convolutions over one axis."""
     count = 0
-    for number in flow.order:
-        if flow.op(number) not in CONVS:
-            continue
-        node = flow.node(number)
-        weight = flow.shape(node.inputs[1]) if len(node.inputs) > 1 and node.inputs[1] >= 0 else None
+    for number in flow.named(CONVS):
+        node = flow.nodes[number]
+        weight = flow.shapes[node.inputs[1]] if len(node.inputs) > 1 and node.inputs[1] >= 0 else None
         if (
             weight is not None
             and len(weight) == 3

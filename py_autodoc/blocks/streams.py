@@ -51,9 +51,9 @@ def roots(flow: Flow, tensor: int) -> set[int]:
     if narrow is not None:
         found.add(narrow)
         behind = _strip(flow, narrow, found)
-    number = flow.producer(behind)
-    if flow.op(number) == "Add":
-        for side in flow.node(number).inputs:
+    number = flow.makers[behind]
+    if flow.names[number] == "Add":
+        for side in flow.nodes[number].inputs:
             if side >= 0 and not _plain(flow, side):
                 found.add(side)
                 _strip(flow, side, found)
@@ -62,9 +62,9 @@ def roots(flow: Flow, tensor: int) -> set[int]:
 
 def _bottleneck(flow: Flow, tensor: int) -> int | None:
     """What a projection (and its bias) that makes ``tensor`` reads."""
-    number = flow.producer(tensor)
-    if flow.op(number) == "Add" and len(flow.data(number)) == 1:
-        number = flow.producer(flow.data(number)[0])
+    number = flow.makers[tensor]
+    if flow.names[number] == "Add" and len(flow.reads[number]) == 1:
+        number = flow.makers[flow.reads[number][0]]
     made = projection(flow, number) if number >= 0 else None
     return made.source if made is not None and not _plain(flow, made.source) else None
 
@@ -76,11 +76,11 @@ def _plain(flow: Flow, tensor: int) -> bool:
 
 def _strip(flow: Flow, tensor: int, found: set[int]) -> int:
     for _ in range(_STEPS):
-        number = flow.producer(tensor)
-        op = flow.op(number)
+        number = flow.makers[tensor]
+        op = flow.names[number]
         if op not in PASSING and op not in MOVING and op not in NORMS:
             break
-        before = flow.node(number).inputs[:1]
+        before = flow.nodes[number].inputs[:1]
         if not before or before[0] < 0 or _plain(flow, before[0]):
             break
         tensor = before[0]
@@ -92,15 +92,15 @@ def _reaches(flow: Flow, tensor: int, goals: set[int], through: frozenset[str]) 
     """True when ``tensor`` is computed from one of ``goals`` by the operators in ``through`` alone."""
     queue, seen, at = [tensor], {tensor}, 0
     while at < len(queue) and at < _REDUCED:
-        number = flow.producer(queue[at])
+        number = flow.makers[queue[at]]
         at += 1
-        op = flow.op(number)
+        op = flow.names[number]
         if op not in through and not (through is _REDUCING and _weighted(flow, number, op)):
             continue
-        for i in flow.node(number).inputs:
+        for i in flow.nodes[number].inputs:
             if i in goals:
                 return True
-            if i >= 0 and i not in seen and not flow.constant(i):
+            if i >= 0 and i not in seen and not flow.constants[i]:
                 seen.add(i)
                 queue.append(i)
     return False
@@ -110,7 +110,7 @@ def _weighted(flow: Flow, number: int, op: str) -> bool:
     """A product with a weight, or the bias after it."""
     if number < 0:
         return False
-    return projection(flow, number) is not None or (op == "Add" and len(flow.data(number)) == 1)
+    return projection(flow, number) is not None or (op == "Add" and len(flow.reads[number]) == 1)
 
 
 def hidden_size(flow: Flow, q: Operand, context: int) -> int | None:
@@ -131,22 +131,23 @@ def _written(flow: Flow, context: int) -> int | None:
     widths = {
         found.width_out
         for reader, found in _projections(flow, context)
-        if _added_back(flow, flow.node(reader).outputs)
+        if _added_back(flow, flow.nodes[reader].outputs)
     }
     return widths.pop() if len(widths) == 1 else None
 
 
 def _projections(flow: Flow, tensor: int) -> list[tuple[int, Projection]]:
     """The first products with a weight that read a tensor, moves and elementwise work in between."""
-    queue, seen, at, found = [tensor], {tensor}, 0, list[tuple[int, Projection]]()
+    queue, seen, at = [tensor], {tensor}, 0
+    found: list[tuple[int, Projection]] = []
     while at < len(queue) and at < _AHEAD:
-        for reader in flow.consumers(queue[at])[:_AHEAD]:
+        for reader in flow.readers[queue[at]][:_AHEAD]:
             made = projection(flow, reader)
             if made is not None:
                 if made.source == queue[at]:
                     found.append((reader, made))
             elif product(flow, reader) is None:
-                fresh = [t for t in flow.node(reader).outputs[:1] if t >= 0 and t not in seen]
+                fresh = [t for t in flow.nodes[reader].outputs[:1] if t >= 0 and t not in seen]
                 seen.update(fresh)
                 queue += fresh
         at += 1
@@ -157,10 +158,10 @@ def _added_back(flow: Flow, outputs: tuple[int, ...]) -> bool:
     """True when an output is added to another activation before the next product."""
     queue, at = [t for t in outputs[:1] if t >= 0], 0
     while at < len(queue) and at < _AHEAD:
-        for reader in flow.consumers(queue[at])[:_AHEAD]:
-            if flow.op(reader) == "Add" and len(set(flow.data(reader))) == 2:
+        for reader in flow.readers[queue[at]][:_AHEAD]:
+            if flow.names[reader] == "Add" and len(set(flow.reads[reader])) == 2:
                 return True
             if projection(flow, reader) is None and product(flow, reader) is None:
-                queue += [t for t in flow.node(reader).outputs[:1] if t >= 0]
+                queue += [t for t in flow.nodes[reader].outputs[:1] if t >= 0]
         at += 1
     return False

@@ -160,7 +160,6 @@ class Wirings:
 
     def _label(self, node: Node, code: Mapping[int, int]) -> tuple[int, list[int]]:
         """The label of a node, and the codes of its inputs."""
-        key = (node.domain, node.op_type)
         row: list[int] = []
         kinds: list[int] = []
         weights: list[int] = []
@@ -168,7 +167,7 @@ class Wirings:
         for slot, tensor in enumerate(node.inputs):
             if tensor in code:  # made here, or omitted
                 known = code[tensor]
-                kinds.append(_OMITTED if known == NOTHING else _DATA)
+                kinds.append(_DATA if known != NOTHING else _OMITTED)
                 row.append(known)
                 continue
             about = self.model.tensors[tensor]
@@ -177,7 +176,7 @@ class Wirings:
                 row.append(-2 - tensor)
                 continue
             if places is None:
-                places = self._places(key)
+                places = self._places((node.domain, node.op_type))
             value = -1
             if about.quantized_scale:
                 value = self._shaped(tensor)
@@ -190,7 +189,9 @@ class Wirings:
         if node.op_type == "ConstantOfShape" and kinds and kinds[0] >= 0:
             weights.append(node.outputs[0])  # a weight of a file that was published without its numbers
         bodies = tuple([(name, self.body[body]) for name, body in node.subgraphs]) if node.subgraphs else ()
-        label = self._id((key, node.opset, len(node.outputs), tuple(kinds), _attributes(node), bodies))
+        attributes = _attributes(node) if node.attributes else None
+        key = (node.domain, node.op_type, node.opset, len(node.outputs), tuple(kinds), attributes, bodies)
+        label = self._id(key)
         if weights and label not in self.weighted:
             self.weighted.add(label)
             if any(len(self.types.shapes[tensor] or ()) > 1 for tensor in weights if tensor >= 0):
@@ -238,8 +239,6 @@ class Wirings:
 
 def _attributes(node: Node) -> Hashable:
     """The attributes as one value, bodies left out."""
-    if not node.attributes:
-        return None
     bodies = [name for name, _ in node.subgraphs]
     return frozenset(
         [

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
+from heapq import nlargest
+from itertools import islice
 
 from py_autodoc.costs.engine import MAX_NUMBER, NodeCost
 from py_autodoc.costs.memory import SHARES_INPUT
@@ -93,18 +94,24 @@ def breakdown(
     by_origin = {origin: Share() for origin in ORIGINS}
     for constant in params.constants:
         node = model.nodes[constant.node] if constant.node >= 0 else None
-        by_dtype.setdefault((constant.dtype, constant.bits), Share()).add(constant)
-        by_op.setdefault((node.domain, node.op_type) if node else ("", ""), Share()).add(constant)
+        held = (constant.dtype, constant.bits)
+        if held not in by_dtype:
+            by_dtype[held] = Share()
+        by_dtype[held].add(constant)
+        user = (node.domain, node.op_type) if node else ("", "")
+        if user not in by_op:
+            by_op[user] = Share()
+        by_op[user].add(constant)
         by_origin[constant.origin].add(constant)
     produced, total = _produced(model, sizes, costs)
-    stored = (c for c in params.constants if c.tensor >= 0 and c.bytes)
+    stored = sorted((c for c in params.constants if c.tensor >= 0 and c.bytes), key=lambda c: c.tensor)
     return Breakdown(
         by_dtype=by_dtype,
         by_op=by_op,
         by_origin=by_origin,
         produced=produced,
         produced_total=total,
-        largest_weights=tuple(nsmallest(TOP, stored, key=lambda c: (-(c.bytes or 0), c.tensor))),
+        largest_weights=tuple(nlargest(TOP, stored, key=lambda c: c.bytes or 0)),
         largest_activations=_largest(model, sizes),
     )
 
@@ -114,7 +121,6 @@ def _produced(
 ) -> tuple[dict[tuple[str, str], Produced], Produced]:
     """Bytes of the outputs of every counted node, by operator and in all."""
     table: dict[tuple[str, str], Produced] = {}
-    total = Produced()
     size = sizes.bytes
     for node, entry in zip(model.nodes, costs, strict=True):
         if not entry.counted or (node.op_type == "Constant" and not node.domain):
@@ -126,22 +132,25 @@ def _produced(
                 number = None if number is None or own is None else number + own
         if number is not None:
             number *= entry.times
-        if number is not None and number > MAX_NUMBER:
-            number = None
-        table.setdefault((node.domain, node.op_type), Produced()).add(number)
-        total.add(number)
-    return table, total
+            if number > MAX_NUMBER:
+                number = None
+        kind = (node.domain, node.op_type)
+        if kind not in table:
+            table[kind] = Produced()
+        table[kind].add(number)
+    known = [part.bytes for part in table.values() if part.bytes is not None]
+    nodes = sum(part.nodes for part in table.values())
+    unknown = sum(part.unknown for part in table.values())
+    return table, Produced(nodes, sum(known) if known else None, unknown)
 
 
 def _largest(model: Model, sizes: Sizes) -> tuple[int, ...]:
     """The largest activations of all graphs, ties in the order of the file."""
     size = sizes.bytes
-    candidates = (
-        tensor.id
-        for tensor in model.tensors
-        if size[tensor.id] and tensor.kind not in _CONSTANT and not _is_view(model, tensor)
-    )
-    return tuple(nsmallest(TOP, candidates, key=lambda tensor: (-(size[tensor] or 0), tensor)))
+    tensors = model.tensors
+    candidates = [t.id for t, held in zip(tensors, size, strict=True) if held and t.kind not in _CONSTANT]
+    candidates.sort(key=lambda tensor: size[tensor] or 0, reverse=True)  # keeps the order of equals
+    return tuple(islice((t for t in candidates if not _is_view(model, tensors[t])), TOP))
 
 
 def _is_view(model: Model, tensor: Tensor) -> bool:

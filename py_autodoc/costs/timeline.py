@@ -131,15 +131,19 @@ def timeline(model: Model, types: TypeTable, sizes: Sizes | None = None) -> Time
 
 def constant_results(model: Model) -> frozenset[int]:
     """Tensors that are computed from constants alone. Random, unknown and control-flow operators are not."""
-    tensors = model.tensors
+    nodes = model.nodes
+    known = {tensor.id for tensor in model.tensors if tensor.kind in _CONSTANT}
+    known.add(-1)  # an omitted input
     folded: set[int] = set()
     for graph in model.graphs:  # what holds a body comes before it
         for number in graph.nodes:
-            node = model.nodes[number]
+            node = nodes[number]
+            if not known.issuperset(node.inputs):
+                continue
             if node.subgraphs or not node.inputs or node.domain not in _PURE or node.op_type in RANDOM:
                 continue
-            if all(t < 0 or tensors[t].kind in _CONSTANT or t in folded for t in node.inputs):
-                folded.update(t for t in node.outputs if t >= 0)
+            folded.update(t for t in node.outputs if t >= 0)
+            known.update(node.outputs)
     return frozenset(folded)
 
 
@@ -170,10 +174,10 @@ class _Peaks:
 
     def _alive(self, graph: int, made: int, needed: int, memory: Mapping[int, int]) -> Iterator[Alive]:
         """Memory in use in one graph: made up to step ``made``, needed at step ``needed`` or later."""
-        first, last = self.live.first, self.live.last
+        first, last, all_tensors = self.live.first, self.live.last, self.model.tensors
         holds: dict[int, list[int]] = {}
-        for tensor in _tensors(self.model, self.live, graph):
-            if first[tensor] != NEVER and first[tensor] <= made and last[tensor] >= needed:
+        for tensor, (begins, ends) in enumerate(zip(first, last, strict=True)):
+            if begins <= made and ends >= needed and begins != NEVER and all_tensors[tensor].graph == graph:
                 holds.setdefault(memory.get(tensor, tensor), []).append(tensor)
         for owner, tensors in holds.items():
             youngest = max(tensors, key=lambda tensor: (first[tensor], tensor))
@@ -187,10 +191,3 @@ class _Peaks:
                 sharing=len(tensors),
                 folded=youngest in self.folded,
             )
-
-
-def _tensors(model: Model, live: Liveness, graph: int) -> Iterator[int]:
-    """Inputs of a graph and what its nodes make."""
-    yield from model.graphs[graph].inputs
-    for number in live.order[graph]:
-        yield from (tensor for tensor in model.nodes[number].outputs if tensor >= 0)

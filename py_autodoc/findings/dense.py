@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from py_autodoc.findings.layers import weight, weighted
 from py_autodoc.findings.registry import Context
@@ -25,8 +25,7 @@ CONVOLUTIONS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Map:
+class Map(NamedTuple):
     """A layer seen as a map of channels."""
 
     node: int
@@ -51,17 +50,18 @@ def maps(ctx: Context) -> dict[int, Map]:
 
 def as_map(ctx: Context, number: int) -> Map | None:
     """The layer as a map; None for other operators, data instead of weights, or unknown sizes."""
-    node = ctx.flow.node(number)
+    node = ctx.flow.nodes[number]
     key = (node.domain, node.op_type)
     if key in PACKED:
         k, n = node.attributes.get("K"), node.attributes.get("N")
         return Map(number, k, n) if isinstance(k, int) and isinstance(n, int) and _sizes(k, n) else None
     place = MATRIX_SLOTS.get(key)
-    if place is None or place >= len(node.inputs) or not ctx.flow.constant(node.inputs[place]):
+    flow = ctx.flow
+    if place is None or place >= len(node.inputs) or not flow.constants[node.inputs[place]]:
         return None
     if weight(ctx, node.inputs[place]) is None:
         return None
-    shape = ctx.flow.shape(node.inputs[place])
+    shape = flow.shapes[node.inputs[place]]
     if shape is None or len(shape) < 2 or not _sizes(*shape):
         return None
     sizes = tuple(int(d) for d in shape if isinstance(d, int))
@@ -83,7 +83,7 @@ def _convolution(number: int, op: str, sizes: tuple[int, ...], group: object) ->
 
 
 def _sizes(*dims: object) -> bool:
-    return all(isinstance(d, int) and not isinstance(d, bool) and d > 0 for d in dims)
+    return all(type(d) is int and d > 0 for d in dims)
 
 
 def is_dense(ctx: Context, layer: Map) -> bool:
@@ -92,8 +92,8 @@ def is_dense(ctx: Context, layer: Map) -> bool:
         return True
     if layer.groups != 1:
         return False
-    node = ctx.flow.node(layer.node)
-    given, made = ctx.flow.shape(node.inputs[0]), ctx.flow.shape(node.outputs[0])
+    node = ctx.flow.nodes[layer.node]
+    given, made = ctx.flow.shapes[node.inputs[0]], ctx.flow.shapes[node.outputs[0]]
     if given is None or made is None:
         return False
     return given[2:] == layer.kernel and all(d == 1 for d in made[2:]) and max(layer.kernel) > 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from py_autodoc.costs.registry import carries_macs
 from py_autodoc.costs.slots import PASSES_ON
@@ -14,8 +14,7 @@ _MAX_CHAIN = 16
 """Longest chain of operators between a stored weight and its use that is followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(NamedTuple):
     """A trained tensor as an operator uses it."""
 
     tensor: int
@@ -26,17 +25,17 @@ class Weight:
 
 def weight(ctx: Context, tensor: int) -> Weight | None:
     """The trained tensor behind ``tensor``; None when there is none or its size is unknown."""
-    flow = ctx.flow
+    flow, trained = ctx.flow, ctx.params.tensors
     for _ in range(_MAX_CHAIN):
         if tensor < 0:
             return None
-        if tensor in ctx.params.tensors:
+        if tensor in trained:
             elements, size = ctx.sizes.numel[tensor], ctx.sizes.bytes[tensor]
             return None if elements is None or size is None else Weight(tensor, elements, size)
-        number = flow.producer(tensor)
+        number = flow.makers[tensor]
         if number < 0:
             return None
-        node = flow.node(number)
+        node = flow.nodes[number]
         if node.domain or node.op_type not in PASSES_ON or not node.inputs:
             return None
         tensor = node.inputs[0]
@@ -60,7 +59,7 @@ def weighted(ctx: Context) -> list[int]:
 def _weighted(ctx: Context) -> list[int]:
     flow = ctx.flow
     likely = [number for number in ctx.nodes_of(lambda kind: carries_macs(*kind)) if flow.reads[number]]
-    found = [n for n in likely if n in flow.position and has_weight(ctx, flow.node(n))]
+    found = [n for n in likely if n in flow.position and has_weight(ctx, flow.nodes[n])]
     return sorted(found, key=flow.position.__getitem__)
 
 

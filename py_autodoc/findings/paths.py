@@ -66,10 +66,10 @@ def _depth(ctx: Context, counted: set[int]) -> Depth | None:
         if ctx.model.tensors[tensor].kind == TensorKind.INPUT:
             shortest[tensor] = longest[tensor] = 0
     for number in flow.order:
-        node = flow.node(number)
+        node = flow.nodes[number]
         if node.op_type in _NO_DATA and not node.domain:
             continue
-        known = [t for t in flow.data(number) if t in shortest]
+        known = [t for t in flow.reads[number] if t in shortest]
         if not known:
             continue
         own = 1 if number in counted else 0
@@ -95,9 +95,9 @@ def _depth(ctx: Context, counted: set[int]) -> Depth | None:
 
 def is_depthwise(ctx: Context, number: int) -> bool:
     """True for a convolution with one input channel a group and more than one group."""
-    node = ctx.flow.node(number)
+    node = ctx.flow.nodes[number]
     group = node.attributes.get("group", 1)
     if "Conv" not in node.op_type or not isinstance(group, int) or group < 2:
         return False
-    first = ctx.flow.shape(node.inputs[0]) if node.inputs else None
+    first = ctx.flow.shapes[node.inputs[0]] if node.inputs else None
     return first is None or len(first) < 2 or not isinstance(first[1], int) or first[1] == group

@@ -26,17 +26,17 @@ def window(ctx: Context, number: int) -> Window | None:
 
     A window that its stride skips over (1×1 with stride 2) leaves positions out by design: 0 unread.
     """
-    node = ctx.flow.node(number)
+    node = ctx.flow.nodes[number]
     if node.domain or not node.inputs or node.inputs[0] < 0:
         return None
     if node.op_type in _POOLS:
         kernel = _ints(node.attributes.get("kernel_shape"))
     elif node.op_type == "Conv" and len(node.inputs) > 1 and node.inputs[1] >= 0:
-        shape = ctx.flow.shape(node.inputs[1])
+        shape = ctx.flow.shapes[node.inputs[1]]
         kernel = _ints(list(shape[2:])) if shape is not None else None
     else:
         return None
-    given = ctx.flow.shape(node.inputs[0])
+    given = ctx.flow.shapes[node.inputs[0]]
     sizes = _ints(list(given[2:])) if given is not None else None
     if kernel is None or sizes is None or not sizes or len(kernel) != len(sizes):
         return None

@@ -56,14 +56,15 @@ def resolve(model: Model, options: _Choices) -> Dims:
         for symbol in _batch_symbols(shapes):
             given.setdefault(str(names.original(symbol)), options.batch_size)
     _, values = apply_shapes(shapes, model, names, given, options.input_shapes)
-    suggested = suggest(model)
+    free = free_symbols(shapes.values())
+    suggested = suggest(model) if free else {}
     where: dict[str, list[str]] = {}
     for tensor, shape in shapes.items():
         for axis, dim in enumerate(shape or ()):
             for symbol in expr.symbols_of(dim) if isinstance(dim, str) else ():
                 where.setdefault(symbol, []).append(f"{model.tensors[tensor].name}[{axis}]")
     symbols: list[Symbol] = []
-    for symbol in free_symbols(shapes.values()):
+    for symbol in free:
         name = str(names.original(symbol))
         value, guess = values.get(symbol), suggested.get(name, 1)
         assumed = value is None and options.assume

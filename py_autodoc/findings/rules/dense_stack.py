@@ -96,16 +96,16 @@ def _stacks(ctx: Context, dense: set[int]) -> Iterator[list[int]]:
 def _next(ctx: Context, number: int, dense: set[int]) -> int:
     """The dense layer that alone reads the result of this one; -1 when there is none."""
     flow = ctx.flow
-    node: Node = flow.node(number)
+    node: Node = flow.nodes[number]
     for _ in range(_MAX_BETWEEN):
         if not node.outputs or node.outputs[0] < 0:
             return -1
-        after = flow.only_consumer(node.outputs[0])
+        after = flow.sole[node.outputs[0]]
         if after in dense:
             return after
         if after < 0:
             return -1
-        node = flow.node(after)
-        if node.domain or node.op_type not in _PASSES or len(flow.data(after)) != 1:
+        node = flow.nodes[after]
+        if node.domain or node.op_type not in _PASSES or len(flow.reads[after]) != 1:
             return -1
     return -1

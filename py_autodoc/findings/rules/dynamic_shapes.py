@@ -96,8 +96,8 @@ def _meets_convolution(ctx: Context, tensor: int) -> bool:
     for _ in range(_STEPS):
         if not stack:
             return False
-        for number in ctx.flow.consumers(stack.pop())[:_STEPS]:
-            node = ctx.flow.node(number)
+        for number in ctx.flow.readers[stack.pop()][:_STEPS]:
+            node = ctx.flow.nodes[number]
             if node.op_type in _SPATIAL:
                 return True
             if node.op_type in _PREPARES:
@@ -108,10 +108,10 @@ def _meets_convolution(ctx: Context, tensor: int) -> bool:
 
 def _computes_size(ctx: Context, number: int) -> bool:
     """True for a Resize or Upsample whose sizes or scales are no constants."""
-    node = ctx.flow.node(number)
+    node = ctx.flow.nodes[number]
     if node.domain or node.op_type not in ("Resize", "Upsample"):
         return False
-    return any(t >= 0 and not ctx.flow.constant(t) for t in node.inputs[1:])
+    return any(t >= 0 and not ctx.flow.constants[t] for t in node.inputs[1:])
 
 
 def _unnamed(inputs: list[Tensor]) -> Iterator[Finding]:
@@ -137,7 +137,7 @@ def _by_value(ctx: Context) -> Iterator[Finding]:
     found = [
         number
         for number in flow.of(_BY_VALUE)
-        if not flow.node(number).domain and flow.data(number)
+        if not flow.nodes[number].domain and flow.reads[number]
         and not _about_shape(ctx, number)
     ]  # fmt: skip
     if not found:
@@ -149,7 +149,7 @@ def _by_value(ctx: Context) -> Iterator[Finding]:
     layers = weighted(ctx)
     after = sum(number in behind for number in layers)
     major = bool(after) and after >= ctx.thresholds["dynamic-shapes"]["major_share"] * len(layers)
-    types = sorted({flow.node(number).op_type for number in found})
+    types = sorted({flow.nodes[number].op_type for number in found})
     what = "makes an output" if len(found) == 1 else "make outputs"
     yield Finding(
         "medium" if major else "low",
@@ -163,5 +163,5 @@ def _by_value(ctx: Context) -> Iterator[Finding]:
 
 def _about_shape(ctx: Context, number: int) -> bool:
     """True when the result's value is known, or its size is: it depends on shapes only."""
-    outputs = [t for t in ctx.flow.node(number).outputs if t >= 0]
+    outputs = [t for t in ctx.flow.nodes[number].outputs if t >= 0]
     return all(ctx.sizes.numel[t] is not None or ctx.flow.value(t) is not None for t in outputs)

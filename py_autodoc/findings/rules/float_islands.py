@@ -59,11 +59,11 @@ def check(ctx: Context) -> Iterator[Finding]:
     limits, flow = ctx.thresholds["float-islands"], ctx.flow
     if not any(kind in PLACES for kind in ctx.kinds):
         return
-    dynamic = any(flow.node(number).op_type in _DYNAMIC for number in flow.order)
+    dynamic = any(flow.nodes[number].op_type in _DYNAMIC for number in flow.order)
     states = {
         number: _state(ctx, number, dynamic)
         for number in flow.order
-        if carries_macs(flow.node(number).domain, flow.node(number).op_type)
+        if carries_macs(flow.nodes[number].domain, flow.nodes[number].op_type)
     }
     quantized = {number for number, state in states.items() if state == _INT}
     if len(quantized) < 2:
@@ -75,7 +75,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     part = work.share(islands)
     if not islands or part < limits["min_share"]:
         return
-    kinds = Counter(flow.node(number).op_type for number in islands)
+    kinds = Counter(flow.nodes[number].op_type for number in islands)
     many = f"{plural(len(islands), 'layer')} ({', '.join(k for k, _ in kinds.most_common(3))})"
     yield Finding(
         "medium" if part >= limits["major_share"] else "low",
@@ -95,14 +95,14 @@ def check(ctx: Context) -> Iterator[Finding]:
 
 def _state(ctx: Context, number: int, dynamic: bool) -> str:
     """Whether a MAC-carrying node works on quantized activations, on quantized weights only, or on floats."""
-    flow, node = ctx.flow, ctx.flow.node(number)
+    flow, node = ctx.flow, ctx.flow.nodes[number]
     if node.op_type in _WEIGHT_ONLY:
         return _PARTLY
     if (node.domain, node.op_type) in PLACES:
         return _INT
-    data = flow.data(number)
+    data = flow.reads[number]
     given = [_dequantized(ctx, t) for t in data[:2]]
-    weights = [t for t in flow.weights(number) if len(flow.shape(t) or ()) > 1]
+    weights = [t for t in flow.weighs[number] if len(flow.shapes[t] or ()) > 1]
     kept = [_dequantized(ctx, t) for t in weights]
     # A weight behind DequantizeLinear is constant too, so both kinds of inputs have been looked at.
     if given and all(given) and all(kept):
@@ -114,7 +114,9 @@ def _state(ctx: Context, number: int, dynamic: bool) -> str:
 
 def _dequantized(ctx: Context, tensor: int) -> bool:
     """True when a DequantizeLinear makes the tensor, cheap operators looked through."""
-    return ctx.flow.op(ctx.flow.producer(ctx.flow.back(tensor, _LOOKED_THROUGH))).endswith("DequantizeLinear")
+    return ctx.flow.names[ctx.flow.makers[ctx.flow.back(tensor, _LOOKED_THROUGH)]].endswith(
+        "DequantizeLinear"
+    )
 
 
 def _downstream(ctx: Context, start: set[int]) -> set[int]:

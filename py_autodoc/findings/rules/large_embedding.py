@@ -46,20 +46,20 @@ def check(ctx: Context) -> Iterator[Finding]:
     weights = ctx.params.weight_bytes or 0
     readers: dict[int, list[int]] = {}
     for number in ctx.flow.of({op for _, op in _LOOKUPS}):
-        node = ctx.flow.node(number)
-        if (node.domain, node.op_type) in _LOOKUPS and len(node.inputs) > 1 and ctx.flow.data(number):
+        node = ctx.flow.nodes[number]
+        if (node.domain, node.op_type) in _LOOKUPS and len(node.inputs) > 1 and ctx.flow.reads[number]:
             table = weight(ctx, node.inputs[0])
             if table is not None and table.bytes >= limits["min_bytes"] and _is_table(ctx, table.tensor):
                 readers.setdefault(table.tensor, []).append(number)
     if not readers:
         return
-    used = (t for number in weighted(ctx) for t in ctx.flow.weights(number))
+    used = (t for number in weighted(ctx) for t in ctx.flow.weighs[number])
     multiplied = {w.tensor for t in used if (w := weight(ctx, t)) is not None}
     for tensor, nodes in readers.items():
         table_bytes = ctx.sizes.bytes[tensor] or 0
         part = table_bytes / weights if weights else 0.0
         major = table_bytes >= limits["major_bytes"] and part >= limits["major_share"]
-        rows, width = ctx.flow.shape(tensor) or (0, 0)
+        rows, width = ctx.flow.shapes[tensor] or (0, 0)
         tied = tensor in multiplied
         yield Finding(
             "medium" if major else "low",
@@ -81,5 +81,5 @@ def check(ctx: Context) -> Iterator[Finding]:
 
 def _is_table(ctx: Context, tensor: int) -> bool:
     """True for two dimensions of known size."""
-    shape = ctx.flow.shape(tensor)
+    shape = ctx.flow.shapes[tensor]
     return shape is not None and len(shape) == 2 and all(isinstance(d, int) for d in shape)

@@ -48,10 +48,12 @@ _MAX_BETWEEN = 6
 def check(ctx: Context) -> Iterator[Finding]:
     """One finding a pair."""
     limits = ctx.thresholds["missing-activation"]
-    layers = {number: layer for number, layer in maps(ctx).items() if _plain(ctx, layer)}
+    layers = maps(ctx)
     for number, first in layers.items():
         second = layers.get(_reader(ctx, number))
-        if second is None or _elements(first) < limits["min_params"]:
+        if second is None or not _plain(ctx, first) or not _plain(ctx, second):
+            continue
+        if _elements(first) < limits["min_params"]:
             continue
         if not _same_kind(ctx, first, second):
             continue
@@ -75,7 +77,7 @@ def check(ctx: Context) -> Iterator[Finding]:
 
 def _plain(ctx: Context, layer: Map) -> bool:
     """True for a float layer without groups, strides or dilations."""
-    node = ctx.flow.node(layer.node)
+    node = ctx.flow.nodes[layer.node]
     if node.domain or node.op_type not in _FLOAT_LAYERS or _quantized(ctx, node):
         return False
     if layer.groups != 1 or node.attributes.get("transA"):
@@ -86,20 +88,20 @@ def _plain(ctx: Context, layer: Map) -> bool:
 
 def _quantized(ctx: Context, node: Node) -> bool:
     """True when the data comes out of a DequantizeLinear."""
-    return any(ctx.flow.op(ctx.flow.producer(t)) == "DequantizeLinear" for t in ctx.flow.data(node.id))
+    return any(ctx.flow.names[ctx.flow.makers[t]] == "DequantizeLinear" for t in ctx.flow.reads[node.id])
 
 
 def _reader(ctx: Context, number: int) -> int:
     """The node that alone reads the result, linear operators with constants looked through; else -1."""
     flow = ctx.flow
-    node = flow.node(number)
+    node = flow.nodes[number]
     for _ in range(_MAX_BETWEEN):
         if not node.outputs or node.outputs[0] < 0:
             return -1
-        after = flow.only_consumer(node.outputs[0])
+        after = flow.sole[node.outputs[0]]
         if after < 0:
             return -1
-        behind = flow.node(after)
+        behind = flow.nodes[after]
         if behind.domain or behind.op_type not in _LINEAR or not _keeps(ctx, node, behind):
             return after if behind.inputs and behind.inputs[0] == node.outputs[0] else -1
         node = behind
@@ -108,11 +110,11 @@ def _reader(ctx: Context, number: int) -> int:
 
 def _keeps(ctx: Context, before: Node, node: Node) -> bool:
     """True for a linear operator of one value that keeps its shape (a quotient by it is not linear)."""
-    if ctx.flow.data(node.id) != [before.outputs[0]]:
+    if ctx.flow.reads[node.id] != [before.outputs[0]]:
         return False
     if node.op_type == "Div" and node.inputs[0] != before.outputs[0]:
         return False
-    return ctx.flow.shape(node.outputs[0]) == ctx.flow.shape(before.outputs[0])
+    return ctx.flow.shapes[node.outputs[0]] == ctx.flow.shapes[before.outputs[0]]
 
 
 def _same_kind(ctx: Context, first: Map, second: Map) -> bool:
@@ -126,14 +128,14 @@ def _same_kind(ctx: Context, first: Map, second: Map) -> bool:
 
 
 def _padded(ctx: Context, number: int) -> bool:
-    attributes = ctx.flow.node(number).attributes
+    attributes = ctx.flow.nodes[number].attributes
     pads = attributes.get("pads")
     auto = attributes.get("auto_pad", "NOTSET")
     return auto not in ("NOTSET", "VALID") or (isinstance(pads, list) and any(pads))
 
 
 def _biased(ctx: Context, number: int) -> bool:
-    return len(ctx.flow.node(number).inputs) > 2
+    return len(ctx.flow.nodes[number].inputs) > 2
 
 
 def _elements(layer: Map) -> int:

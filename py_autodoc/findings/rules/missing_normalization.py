@@ -79,8 +79,7 @@ def _normalizes(ctx: Context) -> bool:
     if any(block.kind == "normalization" for block in ctx.structure.found):
         return True
     means = roots = False
-    for node in ctx.model.nodes:
-        op = node.op_type
+    for _, op in ctx.kinds:
         if "Norm" in op or op in _TRACES or any(part in op for part in _QUANTIZED):
             return True
         means = means or op in ("ReduceMean", "ReduceSum", "GlobalAveragePool")
@@ -91,8 +90,8 @@ def _normalizes(ctx: Context) -> bool:
 def _bare(ctx: Context, number: int) -> bool:
     """True when no bias, scale or shift is part of the layer or follows it."""
     flow = ctx.flow
-    node = flow.node(number)
+    node = flow.nodes[number]
     if node.op_type in ("Conv", "ConvTranspose", "Gemm", "FusedConv") and len(node.inputs) > 2:
         return node.inputs[2] < 0
-    after = flow.only_consumer(node.outputs[0]) if node.outputs and node.outputs[0] >= 0 else -1
-    return not (flow.op(after) in _SHIFTS and flow.weights(after))
+    after = flow.sole[node.outputs[0]] if node.outputs and node.outputs[0] >= 0 else -1
+    return not (flow.names[after] in _SHIFTS and flow.weighs[after])

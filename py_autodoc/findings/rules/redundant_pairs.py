@@ -72,12 +72,12 @@ def check(ctx: Context) -> Iterator[Finding]:
     limits = ctx.thresholds["redundant-pairs"]
     pairs: dict[str, list[tuple[int, int]]] = {kind: [] for kind in _TEXT}
     for second in ctx.flow.of(_SECONDS):
-        node = ctx.flow.node(second)
-        if node.domain or not node.inputs or not ctx.flow.data(second):
+        node = ctx.flow.nodes[second]
+        if node.domain or not node.inputs or not ctx.flow.reads[second]:
             continue
-        first = ctx.flow.producer(node.inputs[0])
-        if first >= 0 and not ctx.flow.node(first).domain:
-            kind = _kind(ctx, ctx.flow.node(first), node)
+        first = ctx.flow.makers[node.inputs[0]]
+        if first >= 0 and not ctx.flow.nodes[first].domain:
+            kind = _kind(ctx, ctx.flow.nodes[first], node)
             if kind:
                 pairs[kind].append((first, second))
     read, written = ctx.totals.read_bytes, ctx.totals.write_bytes
@@ -111,7 +111,7 @@ def _kind(ctx: Context, first: Node, second: Node) -> str:
 
 
 def _restores(ctx: Context, first: Node, second: Node) -> bool:
-    shape = ctx.flow.shape(first.inputs[0]) if first.inputs else None
+    shape = ctx.flow.shapes[first.inputs[0]] if first.inputs else None
     before, after = first.attributes.get("perm"), second.attributes.get("perm")
     if before is None and after is None:
         return True  # both reverse all axes
@@ -138,9 +138,9 @@ def _replaces(ctx: Context, first: Node, second: Node) -> bool:
 
     A 0 in its shape copies a size from there, so that such a Reshape depends on the view before it.
     """
-    if ctx.flow.only_consumer(second.inputs[0]) != second.id or len(second.inputs) < 2:
+    if ctx.flow.sole[second.inputs[0]] != second.id or len(second.inputs) < 2:
         return False
-    shape = ctx.flow.value(second.inputs[1]) if ctx.flow.constant(second.inputs[1]) else None
+    shape = ctx.flow.value(second.inputs[1]) if ctx.flow.constants[second.inputs[1]] else None
     if shape is None or getattr(shape, "dtype", None) is None or shape.dtype.kind not in "iu":
         return False
     return bool(second.attributes.get("allowzero") == 1 or (shape != 0).all())
@@ -148,10 +148,10 @@ def _replaces(ctx: Context, first: Node, second: Node) -> bool:
 
 def _moved(ctx: Context, pair: tuple[int, int]) -> int | None:
     """Bytes that the pair reads and writes for nothing; None where unknown."""
-    first, second = (ctx.flow.node(number) for number in pair)
+    first, second = (ctx.flow.nodes[number] for number in pair)
     sizes = ctx.sizes.bytes
 
     moving = [second]
-    if ctx.flow.only_consumer(second.inputs[0]) == second.id:
+    if ctx.flow.sole[second.inputs[0]] == second.id:
         moving.append(first)
     return total(sizes[t] for node in moving for t in (node.inputs[0], *node.outputs[:1]) if t >= 0)

@@ -60,9 +60,9 @@ def check(ctx: Context) -> Iterator[Finding]:
         return
     # Without an operator that makes a map larger, no join has a side that was.
     for number in ctx.flow.of(_JOINS) if ctx.flow.of(_UP) else ():
-        node = ctx.flow.node(number)
-        if not node.domain and len(ctx.flow.data(number)) > 1:
-            for tensor in ctx.flow.data(number):
+        node = ctx.flow.nodes[number]
+        if not node.domain and len(ctx.flow.reads[number]) > 1:
+            for tensor in ctx.flow.reads[number]:
                 finding = _operand(ctx, number, tensor, limits["major_share"])
                 if finding is not None:
                     yield finding
@@ -75,13 +75,13 @@ def _operand(ctx: Context, join: int, tensor: int, major: Number) -> Finding | N
     flow = ctx.flow
     fitted: list[tuple[int, Shape, Shape]] = []
     for _ in range(_MAX_CHAIN):
-        number = flow.producer(tensor)
+        number = flow.makers[tensor]
         if number < 0:
             return None
-        node = flow.node(number)
+        node = flow.nodes[number]
         if node.domain or not node.inputs or node.inputs[0] < 0 or not node.outputs:
             return None
-        before, after = flow.shape(node.inputs[0]), flow.shape(node.outputs[0])
+        before, after = flow.shapes[node.inputs[0]], flow.shapes[node.outputs[0]]
         if before is None or after is None or len(before) < 3 or len(before) != len(after):
             return None
         if node.op_type in _UP:
@@ -116,8 +116,8 @@ def _cropped(
 
 
 def _uneven(ctx: Context, join: int, up: int) -> Finding | None:
-    node = ctx.flow.node(up)
-    given, made = ctx.flow.shape(node.inputs[0]), ctx.flow.shape(node.outputs[0])
+    node = ctx.flow.nodes[up]
+    given, made = ctx.flow.shapes[node.inputs[0]], ctx.flow.shapes[node.outputs[0]]
     if node.op_type == "ConvTranspose" or given is None or made is None:
         return None
     if not _numbers(given[2:]) or not _numbers(made[2:]):
@@ -139,7 +139,7 @@ def _unread(ctx: Context, least: Number, axis: Number) -> Iterator[Finding]:
     """Windows that never read the end of an axis."""
     found: list[tuple[float, Window]] = []
     for number in ctx.flow.of(WINDOWS):
-        strides = ctx.flow.node(number).attributes.get("strides")
+        strides = ctx.flow.nodes[number].attributes.get("strides")
         if strides is None or (isinstance(strides, list) and all(step == 1 for step in strides)):
             continue  # every position begins a window
         about = window(ctx, number)

@@ -53,8 +53,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     found: dict[int, str] = {}
     usual = 0
     for number in flow.of(_LOOKED_AT):
-        node = flow.node(number)
-        if node.domain or not flow.data(number):
+        node = flow.nodes[number]
+        if node.domain or not flow.reads[number]:
             continue
         periodic = node.op_type in _PERIODIC and _source(ctx, number) in layers
         if node.op_type in _UNUSUAL or periodic:
@@ -87,9 +87,9 @@ def _source(ctx: Context, number: int) -> int:
     """The node behind the first input, a bias looked through."""
     flow = ctx.flow
     for _ in range(2):
-        data = flow.data(number)
-        number = flow.producer(data[0]) if len(data) == 1 else -1
-        if number < 0 or flow.op(number) not in ("Add", "Mul"):
+        data = flow.reads[number]
+        number = flow.makers[data[0]] if len(data) == 1 else -1
+        if number < 0 or flow.names[number] not in ("Add", "Mul"):
             return number
     return number
 
@@ -97,9 +97,9 @@ def _source(ctx: Context, number: int) -> int:
 def _is_mish(ctx: Context, number: int) -> bool:
     """True for the Tanh of x · tanh(softplus(x))."""
     flow = ctx.flow
-    node = flow.node(number)
-    before = flow.producer(node.inputs[0]) if node.inputs and node.inputs[0] >= 0 else -1
-    if flow.op(before) != "Softplus" or not node.outputs or node.outputs[0] < 0:
+    node = flow.nodes[number]
+    before = flow.makers[node.inputs[0]] if node.inputs and node.inputs[0] >= 0 else -1
+    if flow.names[before] != "Softplus" or not node.outputs or node.outputs[0] < 0:
         return False
-    after = flow.only_consumer(node.outputs[0])
-    return flow.op(after) == "Mul" and flow.node(before).inputs[0] in flow.node(after).inputs
+    after = flow.sole[node.outputs[0]]
+    return flow.names[after] == "Mul" and flow.nodes[before].inputs[0] in flow.nodes[after].inputs
