@@ -166,11 +166,12 @@ def _attributes(
     if a.value is None or b.value is None:
         yield from _same(where, "value", a.value, b.value)
     elif a.type in (kinds.TENSOR, kinds.TENSORS):
-        pairs = zip_longest(_list(a.value), _list(b.value))
-        for one, other in pairs:
+        many = a.type == kinds.TENSORS
+        for one, other in zip_longest(_items(a.value, many), _items(b.value, many)):
             yield from _tensors(where, one, other)
     elif a.type in (kinds.GRAPH, kinds.GRAPHS):
-        one, other = _list(a.value), _list(b.value)
+        many = a.type == kinds.GRAPHS
+        one, other = _items(a.value, many), _items(b.value, many)
         yield from _same(where, "bodies", len(one), len(other))
         pending.extend((f"{where}: ", x, y) for x, y in zip(one, other, strict=False))
     else:
@@ -186,8 +187,8 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (int, str, bytes)) else str(value)
 
 
-def _list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) else [value]
+def _items(value: Any, many: bool) -> list[Any]:
+    return list(value) if many else [value]
 
 
 def _tensors(where: str, a: Any, b: Any) -> Iterator[Difference]:

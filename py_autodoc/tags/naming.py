@@ -79,10 +79,11 @@ class Namer:
         """The path with every alias in it replaced by the first name of what it stands for."""
         found = self._canonical.get(path)
         if found is None:
-            found = self._canonical[path] = self._resolve(path)
+            found = self._canonical[path] = self.resolve(path)
         return found
 
-    def _resolve(self, path: str) -> str:
+    def resolve(self, path: str) -> str:
+        """``canonical`` for text that may be no path at all: nothing is remembered."""
         for _ in range(len(self.aliases)):  # an alias may lead into another one
             head, tail = path, ""
             while head and head not in self.aliases:

@@ -1,9 +1,10 @@
 """Tags for a model whose nodes lost them in some tool: from the table in the model's metadata.
 
-For each node, the first that holds: a tensor it makes is in the table; it still carries a tag; its name
-is in the table; a tensor it makes, or its name, goes on from one in the table (``add_quantized``); its
-``doc_string`` has a tag; it makes or reads a tensor named after a parameter (``encoder.weight_scale``);
-the nodes around it. Every node gets a tag.
+For each node, the first that holds: a tensor it makes is in the table (where its name is there too and says
+something else, a tool merged the two: both are kept, as for a node that an exporter merged); it still
+carries a tag; its name is in the table; a tensor it makes, or its name, goes on from one in the table
+(``add_quantized``); its ``doc_string`` has a tag; it makes or reads a tensor named after a parameter
+(``encoder.weight_scale``); the nodes around it. Every node gets a tag.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import onnx_ir as ir
 
 from py_autodoc.graph.recorded import Record, Table
 from py_autodoc.tags.context import fill
-from py_autodoc.tags.model import CONTEXT, PARAM, ROOT, NodeTag, Tags, walk
+from py_autodoc.tags.model import CONTEXT, FUSED, PARAM, ROOT, NodeTag, Tags, walk
 from py_autodoc.tags.naming import Namer
 from py_autodoc.tags.node import from_metadata, from_record, from_text
 from py_autodoc.tags.paths import common
@@ -82,41 +83,55 @@ def _beginning(name: str, known: Mapping[str, object]) -> str | None:
     return next((name[:at] for at in reversed(cuts) if name[:at] in known), None)
 
 
-def _parameter(node: ir.Node, modules: Mapping[str, None], namer: Namer) -> str | None:
-    """The module after which the constants it reads, or what it makes, are named."""
-    tensors = [*node.outputs, *(v for v in node.inputs if v is not None and v.producer() is None)]
-    found = []
-    for value in tensors:
-        path = _beginning(value.name or "", modules)
-        if path is not None and "." in (value.name or "")[len(path) : len(path) + 1]:
-            found.append(namer.canonical(path))
-    return common(found) if found else None
-
-
 class _Restoration:
     def __init__(self, table: Table) -> None:
         self.namer = namer_of(table)
         self.known = _Known(table)
-        self.modules = dict.fromkeys(path for path in (*self.namer.classes, *self.namer.aliases) if path)
         self.paths = {tag: path for path, tag in self.namer.tags.items()}
 
     def of(self, node: ir.Node) -> NodeTag | None:
         """The tag of a node by what is on it; None where only its surroundings can tell."""
         record = self.known.exact(node)
+        named = self.known.names.get(node.name or "")
+        if record is not None and named is not None and record.scope != named.scope:
+            return self._merged(node, record, named)
         if record is not None:
             return from_record(record)
         own = from_metadata(node)
+        if own is None and named is not None:
+            own = from_record(named)
         if own is not None:
             return own
-        if node.name and node.name in self.known.names:
-            return from_record(self.known.names[node.name])
         near, text = self.known.near(node), from_text(node, self.paths)
         if near is not None and (text is None or text.tag == near.tag):
             return NodeTag(near.scope, near.tag, CONTEXT, near.scopes, dict(near.call), near.stack)
         if text is not None:
             return text
-        owner = _parameter(node, self.modules, self.namer)
+        owner = self._parameter(node)
         return None if owner is None else NodeTag(owner, self.namer.tag(owner), PARAM)
+
+    def _merged(self, node: ir.Node, made: Record, named: Record) -> NodeTag:
+        """A node named after one original and making the tensor of another: the owner of its weight first."""
+        owners = {self._module(value) for value in node.inputs if value is not None}
+        first = made if made.scope in owners and named.scope not in owners else named
+        origins = {*(made.scopes or (made.scope,)), *(named.scopes or (named.scope,))}
+        tag = from_record(first)
+        return NodeTag(tag.scope, tag.tag, FUSED, tuple(sorted(origins)), tag.call, tag.stack)
+
+    def _parameter(self, node: ir.Node) -> str | None:
+        """The module after which the constants it reads, or what it makes, are named."""
+        tensors = [*node.outputs, *(v for v in node.inputs if v is not None and v.producer() is None)]
+        found = [path for value in tensors if (path := self._module(value)) is not None]
+        return common(found) if found else None
+
+    def _module(self, value: ir.Value) -> str | None:
+        """The module a tensor is named after: its path, then a dot."""
+        name = (value.name or "")[:_MAX_NAME]
+        for at in [at for at in range(len(name)) if name[at] == "."][-_MAX_CUTS:][::-1]:
+            path = self.namer.resolve(name[:at])
+            if path and path in self.namer.classes:
+                return path
+        return None
 
 
 def restore(model: ir.Model, table: Table) -> Tags:
