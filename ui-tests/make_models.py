@@ -17,6 +17,8 @@ from onnx import TensorProto, helper, numpy_helper
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
 REAL = {
     "resnet50.onnx": "stripped/resnet50.stripped.onnx",
+    "detr.onnx": "stripped/detr_r50.stripped.onnx",
+    "llama.onnx": "stripped/llama32_narrow.stripped.onnx",
     "bert_base.onnx": "stripped/bert_base.stripped.onnx",
     "bert_dyn.onnx": "stripped/bert_base_dyn.stripped.onnx",
     "ppocr_v4_det.onnx": "models/ppocr_v4_det.onnx",
@@ -146,6 +148,27 @@ def big(path: Path, megabytes: int = 300) -> None:
     save([node], [f32("x", [1, rows])], [f32("y", [1, 1000])], [weight], path)
 
 
+def nameless(source: Path, path: Path) -> None:
+    """A real model with all that tells where a node comes from taken away."""
+    model = onnx.load(source, load_external_data=False)
+    graph = model.graph
+    kept = {value.name for value in (*graph.input, *graph.output)}
+    numbers: dict[str, str] = {"": ""}
+
+    def renamed(name: str) -> str:
+        return name if name in kept else numbers.setdefault(name, str(len(numbers)))
+
+    for node in graph.node:
+        for names in (node.input, node.output):
+            names[:] = [renamed(name) for name in names]
+        for field in ("name", "doc_string", "metadata_props"):
+            node.ClearField(field)
+    for value in (*graph.initializer, *graph.value_info):
+        value.name = renamed(value.name)
+    model.ClearField("metadata_props")
+    onnx.save(model, path)
+
+
 def hostile(path: Path) -> None:
     """Every string a script; also names that trip JavaScript objects."""
     nodes = [
@@ -174,6 +197,7 @@ def main(root: Path) -> None:
     for name, source in REAL.items():
         shutil.copyfile(DATA / source, root / name)
     llama_like(10_000, root / "ten_thousand.onnx")
+    nameless(DATA / REAL["bert_base.onnx"], root / "nameless.onnx")
     big(root / "big.onnx")
     hostile(root / "hostile.onnx")
     (root / "lfs.onnx").write_text(

@@ -142,8 +142,7 @@ function drawBlock(d: IDrawing, box: number, k: number, sink: ISink): void {
     const style = {
       size: small,
       fill,
-      anchor: 'middle' as const,
-      opacity: 0.85
+      anchor: 'middle' as const
     };
     sink.text(x, y + size * 0.35 + small, text, style);
   }
@@ -236,8 +235,7 @@ function drawTitle(
     );
     sink.text(x + used + 6, y, instance, {
       size: BODY_SIZE,
-      fill,
-      opacity: 0.8
+      fill
     });
   }
 }
