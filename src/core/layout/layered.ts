@@ -5,7 +5,9 @@
 
 import { classifyEdges } from './acyclic';
 import { assignHeights } from './coordinates';
+import type { IOrder } from './crossings';
 import { properGraph } from './layers';
+import type { IProperGraph } from './layers';
 import { orderVertices } from './ordering';
 import { assignRanks, markBuses } from './ranks';
 import { route } from './routing';
@@ -26,13 +28,46 @@ export function layered(
   const rank = assignRanks(input, edgeClass);
   markBuses(input, rank, edgeClass, options.maxSpan);
   const graph = properGraph(input, rank, edgeClass);
-  const { order, crossings } = orderVertices(graph, options.sweeps);
-  const heights = assignHeights(graph, order, input.pin, options);
+  const { itemGap, sweeps } = options;
+  const { orders, crossings } = orderVertices(graph, sweeps, itemGap);
+  const heights = shortest(graph, orders, input, options);
   return {
     ...route(input, edgeClass, graph, heights, options),
     rank,
     crossings: Number.isFinite(crossings) ? crossings : 0
   };
+}
+
+/** The heights with the shortest wires. */
+function shortest(
+  graph: IProperGraph,
+  orders: readonly IOrder[],
+  input: ILayoutInput,
+  options: ILayoutOptions
+): Float64Array {
+  let best: Float64Array = new Float64Array(0);
+  let least = Infinity;
+  for (const order of orders) {
+    const heights = assignHeights(graph, order, input.pin, options);
+    const length = climb(graph, heights);
+    if (length < least) {
+      least = length;
+      best = heights;
+    }
+  }
+  return best;
+}
+
+/** How much all wires climb and fall together. */
+function climb({ out, vertexCount }: IProperGraph, y: Float64Array): number {
+  let sum = 0;
+  for (let v = 0; v < vertexCount; v++) {
+    for (let k = out.offsets[v]; k < out.offsets[v + 1]; k++) {
+      const from = y[v] + out.ownOffset[k];
+      sum += Math.abs(y[out.vertex[k]] + out.farOffset[k] - from);
+    }
+  }
+  return sum;
 }
 
 /** A plain graph as layout input: no pins, wires at the centres, one trunk for each source. */

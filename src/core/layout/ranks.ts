@@ -2,6 +2,7 @@
 
 import { indexBy } from '../csr';
 import { EDGE } from './acyclic';
+import { shorten } from './shorten';
 import type { ILayoutInput } from './types';
 import { PIN } from './types';
 
@@ -136,6 +137,134 @@ function pullSources(dag: IDag, rank: Int32Array, order: Int32Array): void {
   }
 }
 
+/** Steps that shortening may take: what is laid out at once stays quick. */
+const WORK = 3e6;
+
+/**
+ * Shortens wires. The items pinned first are one vertex, those pinned last another; wires of no weight
+ * keep all else between the two.
+ */
+function shortenWires(dag: IDag, rank: Int32Array): void {
+  const [first, last] = [dag.count, dag.count + 1];
+  const vertexOf = (v: number) =>
+    dag.pin[v] === PIN.first ? first : dag.pin[v] === PIN.last ? last : v;
+  const [from, to, weight]: [number[], number[], number[]] = [[], [], []];
+  const add = (s: number, t: number, w: number) => {
+    from.push(s);
+    to.push(t);
+    weight.push(w);
+  };
+  for (let e = 0; e < dag.from.length; e++) {
+    add(vertexOf(dag.from[e]), vertexOf(dag.to[e]), 1);
+  }
+  const wide = new Int32Array(dag.count + 2);
+  let most = 0;
+  for (let v = 0; v < dag.count; v++) {
+    if (dag.pin[v] === PIN.none) {
+      wide[v] = rank[v] + 1;
+      most = Math.max(most, rank[v] + 1);
+      if (inDegree(dag, v) === 0) {
+        add(first, v, 0);
+      }
+      if (outDegree(dag, v) === 0) {
+        add(v, last, 0);
+      }
+    }
+  }
+  wide[last] = most + 1;
+  const graph = {
+    count: dag.count + 2,
+    from: Int32Array.from(from),
+    to: Int32Array.from(to),
+    weight: Float64Array.from(weight)
+  };
+  shorten(graph, wide, WORK);
+  for (let v = 0; v < dag.count; v++) {
+    rank[v] = wide[vertexOf(v)];
+  }
+}
+
+/** Columns farther away are not looked at for a better place. */
+const MOST_STEPS = 32;
+
+/** The two widest items of every column. */
+class Widths {
+  constructor(
+    private readonly _width: Float64Array,
+    rank: Int32Array
+  ) {
+    const columns = rank.reduce((most, r) => Math.max(most, r + 1), 0);
+    this._first = new Float64Array(columns);
+    this._second = new Float64Array(columns);
+    this._rows = new Array<number[]>(columns);
+    rank.forEach((r, v) => (this._rows[r] ??= []).push(v));
+    for (let r = 0; r < columns; r++) {
+      this._measure(r);
+    }
+  }
+
+  /** How much wider the picture is for v's standing in column r, where it stands. */
+  costIn(v: number, r: number): number {
+    return Math.max(0, this._width[v] - this._second[r]);
+  }
+
+  /** How much wider it would be if v stood there too. */
+  costOf(v: number, r: number): number {
+    return Math.max(0, this._width[v] - this._first[r]);
+  }
+
+  move(v: number, from: number, to: number): void {
+    this._rows[from] = this._rows[from].filter(other => other !== v);
+    this._rows[to] = [...(this._rows[to] ?? []), v];
+    this._measure(from);
+    this._measure(to);
+  }
+
+  private _measure(r: number): void {
+    let [first, second] = [0, 0];
+    for (const v of this._rows[r] ?? []) {
+      const w = this._width[v];
+      second = Math.max(second, Math.min(first, w));
+      first = Math.max(first, w);
+    }
+    this._first[r] = first;
+    this._second[r] = second;
+  }
+
+  private readonly _first: Float64Array;
+  private readonly _second: Float64Array;
+  private readonly _rows: number[][];
+}
+
+/**
+ * Where it makes no wire longer in columns, an item moves to a column that is wide anyway: the picture
+ * gets narrower.
+ */
+function shareColumns(dag: IDag, rank: Int32Array, width: Float64Array): void {
+  const widths = new Widths(width, rank);
+  for (let v = 0; v < dag.count; v++) {
+    const free = dag.pin[v] === PIN.none && inDegree(dag, v) > 0;
+    if (!free || inDegree(dag, v) !== outDegree(dag, v)) {
+      continue;
+    }
+    const from = rank[v];
+    const low = Math.max(previousRank(dag, rank, v) + 1, from - MOST_STEPS);
+    const high = Math.min(nextRank(dag, rank, v) - 1, from + MOST_STEPS);
+    let best = from;
+    let least = widths.costIn(v, from);
+    for (let r = low; r <= high && least > 0; r++) {
+      if (r !== from && widths.costOf(v, r) < least) {
+        least = widths.costOf(v, r);
+        best = r;
+      }
+    }
+    if (best !== from) {
+      widths.move(v, from, best);
+      rank[v] = best;
+    }
+  }
+}
+
 /** Column of every item, from 0 without gaps at the ends. Every edge but a back edge points right. */
 export function assignRanks(
   input: ILayoutInput,
@@ -149,6 +278,7 @@ export function assignRanks(
     balance(dag, rank, order);
   }
   pullSources(dag, rank, order);
+  shortenWires(dag, rank);
   let least = Infinity;
   for (let v = 0; v < dag.count; v++) {
     if (dag.pin[v] === PIN.none) {
@@ -157,11 +287,10 @@ export function assignRanks(
   }
   const shift = Number.isFinite(least) ? least - (hasFirst ? 1 : 0) : 0;
   for (let v = 0; v < dag.count; v++) {
-    if (dag.pin[v] !== PIN.first) {
-      rank[v] -= shift;
-    }
+    rank[v] = dag.pin[v] === PIN.first ? 0 : rank[v] - shift;
   }
   settleLast(dag, rank);
+  shareColumns(dag, rank, input.width);
   return rank;
 }
 

@@ -1,0 +1,144 @@
+/**
+ * How good a drawn layout is: crossings and length of its wires. The same code measures our layout and
+ * those of the libraries, from the routes that each of them draws.
+ */
+
+/** A graph to lay out: sizes of the items, wires by their ends. */
+export interface IPlainGraph {
+  readonly width: readonly number[];
+  readonly height: readonly number[];
+  readonly source: readonly number[];
+  readonly target: readonly number[];
+  /** The tensor of each wire. */
+  readonly trunk: readonly number[];
+}
+
+/** Route of each wire as `x0, y0, x1, y1, …` from its source to its target. */
+export type Routes = readonly (readonly number[])[];
+
+/** What an engine makes of a graph. */
+export interface IDrawn {
+  /** Centres of the items. */
+  readonly x: ArrayLike<number>;
+  readonly y: ArrayLike<number>;
+  readonly routes: Routes;
+}
+
+export interface IQuality {
+  /**
+   * Places where two wires cross that have no end in common. Wires of a tensor that lie on each other
+   * are one stroke there.
+   */
+  readonly crossings: number;
+  /**
+   * Sum over all wires of the way along plus the way across, from the middle of the source's right side
+   * through the route's bends to the middle of the target's left side. So it does not matter whether an
+   * engine draws corners, slants or curves, nor where on an item's border it ends a wire.
+   */
+  readonly length: number;
+}
+
+/** A straight piece of a wire: `x0, y0, x1, y1`, `x0 <= x1`. */
+interface IPiece {
+  readonly edge: number;
+  readonly ends: readonly number[];
+}
+
+/** The pieces of all routes, sorted by their left ends. */
+function piecesOf(routes: Routes): IPiece[] {
+  const pieces: IPiece[] = [];
+  routes.forEach((route, edge) => {
+    for (let i = 0; i + 3 < route.length; i += 2) {
+      const [x0, y0, x1, y1] = route.slice(i, i + 4);
+      if (x0 !== x1 || y0 !== y1) {
+        const ends = x0 <= x1 ? [x0, y0, x1, y1] : [x1, y1, x0, y0];
+        pieces.push({ edge, ends });
+      }
+    }
+  });
+  return pieces.sort((a, b) => a.ends[0] - b.ends[0]);
+}
+
+/** On which side of the line through a piece the point lies. */
+function side({ ends }: IPiece, x: number, y: number): number {
+  const [x0, y0, x1, y1] = ends;
+  return Math.sign((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0));
+}
+
+/** Where the pieces cross, to a tenth of a pixel; null = nowhere. */
+function crossing(a: IPiece, b: IPiece): string | null {
+  const apart = (p: IPiece, [x0, y0, x1, y1]: readonly number[]) =>
+    side(p, x0, y0) * side(p, x1, y1) < 0;
+  if (!apart(a, b.ends) || !apart(b, a.ends)) {
+    return null;
+  }
+  const [ax, ay, bx, by] = a.ends;
+  const [cx, cy, dx, dy] = b.ends;
+  const run = (bx - ax) * (dy - cy) - (by - ay) * (dx - cx);
+  const t = ((cx - ax) * (dy - cy) - (cy - ay) * (dx - cx)) / run;
+  return `${(ax + t * (bx - ax)).toFixed(1)} ${(ay + t * (by - ay)).toFixed(1)}`;
+}
+
+/** Whether the wires have no end in common. */
+function strangers({ source, target }: IPlainGraph, e: number, f: number) {
+  return (
+    source[e] !== source[f] &&
+    target[e] !== target[f] &&
+    source[e] !== target[f] &&
+    target[e] !== source[f]
+  );
+}
+
+function countCrossings(graph: IPlainGraph, routes: Routes): number {
+  const places = new Set<string>();
+  const tensor = (e: number) => `${graph.source[e]}:${graph.trunk[e]}`;
+  let active: IPiece[] = [];
+  for (const piece of piecesOf(routes)) {
+    active = active.filter(({ ends }) => ends[2] >= piece.ends[0]);
+    for (const other of active) {
+      const [e, f] = [piece.edge, other.edge];
+      const at = strangers(graph, e, f) ? crossing(piece, other) : null;
+      if (at) {
+        places.add(`${[tensor(e), tensor(f)].sort().join(' ')} ${at}`);
+      }
+    }
+    active.push(piece);
+  }
+  return places.size;
+}
+
+function lengthOf(
+  graph: IPlainGraph,
+  { x, y }: IDrawn,
+  route: readonly number[],
+  e: number
+) {
+  const { source, target, width } = graph;
+  const [s, t] = [source[e], target[e]];
+  const through = [
+    x[s] + width[s] / 2,
+    y[s],
+    ...route.slice(2, -2),
+    x[t] - width[t] / 2,
+    y[t]
+  ];
+  let length = 0;
+  for (let i = 0; i + 3 < through.length; i += 2) {
+    length +=
+      Math.abs(through[i + 2] - through[i]) +
+      Math.abs(through[i + 3] - through[i + 1]);
+  }
+  return length;
+}
+
+/** Measures what was drawn; quadratic in the wires side by side. */
+export function qualityOf(graph: IPlainGraph, drawn: IDrawn): IQuality {
+  const { routes } = drawn;
+  return {
+    crossings: countCrossings(graph, routes),
+    length: routes.reduce(
+      (sum, route, e) => sum + lengthOf(graph, drawn, route, e),
+      0
+    )
+  };
+}

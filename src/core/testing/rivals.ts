@@ -1,0 +1,98 @@
+/** Layouts of a plain graph by our engine and by the libraries, with the same sizes and gaps. */
+
+import dagre from '@dagrejs/dagre';
+import type { ELK, ElkNode } from 'elkjs/lib/elk-api';
+import { layered, simpleInput } from '../layout/layered';
+import { LAYOUT_OPTIONS } from '../layout/types';
+import type { ILayoutInput } from '../layout/types';
+import type { IDrawn, IPlainGraph } from './quality';
+
+const { itemGap, rankGap, wireGap } = LAYOUT_OPTIONS;
+
+/** Our input for a plain graph. */
+export function inputOf(graph: IPlainGraph): ILayoutInput {
+  const { width, height, source, target, trunk } = graph;
+  return {
+    ...simpleInput(width, height, source, target),
+    trunk: Int32Array.from(trunk)
+  };
+}
+
+/** Ours; every wire is routed, none runs in a lane of its own. */
+export function drawOurs(graph: IPlainGraph): IDrawn {
+  const options = { ...LAYOUT_OPTIONS, maxSpan: Infinity };
+  const { x, y, points, pointOffsets } = layered(inputOf(graph), options);
+  const routes = graph.source.map((_, e) =>
+    Array.from(points.subarray(2 * pointOffsets[e], 2 * pointOffsets[e + 1]))
+  );
+  return { x, y, routes };
+}
+
+/** dagre's; it throws where the graph is deeper than the stack. */
+export function drawDagre(graph: IPlainGraph): IDrawn {
+  const g = new dagre.graphlib.Graph();
+  g.setGraph({
+    rankdir: 'LR',
+    nodesep: itemGap,
+    ranksep: rankGap,
+    edgesep: wireGap
+  });
+  g.setDefaultEdgeLabel(() => ({}));
+  graph.width.forEach((width, v) =>
+    g.setNode(String(v), { width, height: graph.height[v] })
+  );
+  graph.source.forEach((s, e) => g.setEdge(String(s), String(graph.target[e])));
+  dagre.layout(g);
+  const items = graph.width.map((_, v) => g.node(String(v)));
+  return {
+    x: items.map(({ x }) => x),
+    y: items.map(({ y }) => y),
+    routes: graph.source.map((s, e) =>
+      g
+        .edge(String(s), String(graph.target[e]))
+        .points.flatMap(({ x, y }: { x: number; y: number }) => [x, y])
+    )
+  };
+}
+
+/** What elk calls a graph. */
+export function elkGraph(graph: IPlainGraph): ElkNode {
+  return {
+    id: 'root',
+    layoutOptions: {
+      'elk.algorithm': 'layered',
+      'elk.direction': 'RIGHT',
+      'elk.edgeRouting': 'POLYLINE',
+      'elk.spacing.nodeNode': String(itemGap),
+      'elk.spacing.edgeEdge': String(wireGap),
+      'elk.spacing.edgeNode': String((itemGap + wireGap) / 2),
+      'elk.layered.spacing.nodeNodeBetweenLayers': String(rankGap),
+      'elk.layered.spacing.edgeNodeBetweenLayers': String(wireGap),
+      'elk.layered.spacing.edgeEdgeBetweenLayers': String(wireGap)
+    },
+    children: graph.width.map((width, v) => ({
+      id: String(v),
+      width,
+      height: graph.height[v]
+    })),
+    edges: graph.source.map((s, e) => ({
+      id: `e${e}`,
+      sources: [String(s)],
+      targets: [String(graph.target[e])]
+    }))
+  };
+}
+
+/** elk's layered layout. */
+export async function drawElk(elk: ELK, graph: IPlainGraph): Promise<IDrawn> {
+  const { children = [], edges = [] } = await elk.layout(elkGraph(graph));
+  return {
+    x: children.map(({ x = 0, width = 0 }) => x + width / 2),
+    y: children.map(({ y = 0, height = 0 }) => y + height / 2),
+    routes: edges.map(({ sections = [] }) =>
+      sections.flatMap(({ startPoint, bendPoints = [], endPoint }) =>
+        [startPoint, ...bendPoints, endPoint].flatMap(({ x, y }) => [x, y])
+      )
+    )
+  };
+}
