@@ -3,6 +3,7 @@
 import { IntList } from './csr';
 import type { ICut, ILevel } from './levels';
 import type { IGroupTree } from './tree';
+import type { ITree } from './types';
 
 /**
  * The entities as few as say the same: nothing below another one, and a group in place of all its
@@ -94,7 +95,7 @@ export function hiddenNodes(
 }
 
 /** The entity and the groups around it, innermost first. */
-export function withAncestors(tree: IGroupTree, entity: number): number[] {
+export function withAncestors(tree: ITree, entity: number): number[] {
   const { nodeCount } = tree.model;
   const found = [entity];
   let group =

@@ -4,6 +4,15 @@ export type { ExpressionMetric, IEvaluation, IExpressions } from './expr';
 export { hiddenNodes, othersOf } from './hidden';
 export { litOf } from './lit';
 export type { ILit } from './lit';
+export {
+  chosenPart,
+  counterpart,
+  hiddenByHand,
+  partAt,
+  partsOf,
+  withPart
+} from './parts';
+export type { IPart } from './parts';
 export { ancestors, descendants, paths } from './trace';
 export type { ISeeds, ITrace } from './trace';
 export { decode, formatShape, METRIC_IDS, TENSOR_KIND } from './model';

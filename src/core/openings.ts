@@ -1,9 +1,18 @@
 /** Decides what the first picture opens. */
 
+import { withPart } from './parts';
 import type { IGroupTree } from './tree';
 
-/** Up to so many boxes a picture has room for the parts of a repeat. */
+/** Up to so many boxes a picture tells too little without a look into a repeat. */
 const FEW = 4;
+
+/** The first picture. */
+export interface IOpenings {
+  /** By group: 1 = open. */
+  readonly open: Uint8Array;
+  /** Parts of repeats that are left out: an open repeat shows its first one. */
+  readonly hidden: readonly number[];
+}
 
 /** Groups that look alike to a reader: same depth and class, or label but for its numbers. */
 function likeness(tree: IGroupTree, group: number): string {
@@ -13,8 +22,12 @@ function likeness(tree: IGroupTree, group: number): string {
   return `${tree.groupDepth[group]}|${fold}|${type || label}`;
 }
 
-/** Closed groups in the open part of the tree, alike ones together. */
-function families(tree: IGroupTree, open: Uint8Array): number[][] {
+/** Closed groups in the open part of the tree that are not hidden, alike ones together. */
+function families(
+  tree: IGroupTree,
+  open: Uint8Array,
+  hidden: ReadonlySet<number>
+): number[][] {
   const byLikeness = new Map<string, number[]>();
   const { nodeCount } = tree.model;
   const rows = [-1];
@@ -22,7 +35,7 @@ function families(tree: IGroupTree, open: Uint8Array): number[][] {
     const row = rows.pop() as number;
     for (const entity of tree.children[row + 1]) {
       const group = entity - nodeCount;
-      if (group < 0) {
+      if (group < 0 || hidden.has(entity)) {
         continue;
       }
       if (open[group]) {
@@ -41,10 +54,11 @@ function families(tree: IGroupTree, open: Uint8Array): number[][] {
   return [...byLikeness.values()];
 }
 
-/** Boxes that opening the groups adds. */
+/** Boxes that opening the groups adds; a repeat gives its place to one of its parts. */
 function growth(tree: IGroupTree, family: readonly number[]): number {
   return family.reduce(
-    (sum, group) => sum + tree.children[group + 1].length - 1,
+    (sum, group) =>
+      sum + (tree.groupFold[group] ? 0 : tree.children[group + 1].length - 1),
     0
   );
 }
@@ -55,13 +69,14 @@ const size = (tree: IGroupTree, family: readonly number[]) =>
 /**
  * Opens a lone trunk whatever its size, then families of alike groups, shallow and big ones first,
  * while at most `budget` cards are visible. A family opens as a whole, so that alike blocks look
- * alike. Returns 1 for open groups.
+ * alike. Repeats stay one box; where the picture would hold little else, they show their first part.
  */
-export function initialOpenings(tree: IGroupTree, budget: number): Uint8Array {
+export function initialOpenings(tree: IGroupTree, budget: number): IOpenings {
   const open = new Uint8Array(tree.groupCount);
+  let hidden: readonly number[] = [];
   let visible = tree.children[0].length;
   for (;;) {
-    const candidates = families(tree, open)
+    const candidates = families(tree, open, new Set(hidden))
       .map(family => ({
         family,
         cost: growth(tree, family),
@@ -69,15 +84,18 @@ export function initialOpenings(tree: IGroupTree, budget: number): Uint8Array {
         size: size(tree, family)
       }))
       .filter(({ cost }) => visible === 1 || visible + cost <= budget)
-      // A repeat stays one box: its parts tell nothing new. Alone it would be the whole picture.
+      // The parts of a repeat tell nothing new. Alone it would be the whole picture.
       .filter(({ family }) => !tree.groupFold[family[0]] || visible <= FEW)
       .sort((a, b) => a.depth - b.depth || b.size - a.size);
     if (candidates.length === 0) {
-      return open;
+      return { open, hidden };
     }
     const { family, cost } = candidates[0];
     for (const group of family) {
       open[group] = 1;
+      if (tree.groupFold[group]) {
+        hidden = withPart(tree, hidden, { fold: group, index: 0 });
+      }
     }
     visible += cost;
   }

@@ -23,8 +23,6 @@ export interface IGroupTree extends ITree {
   readonly groupBody: Int32Array;
   /** Control-flow node the group stands for, -1 otherwise. */
   readonly groupControl: Int32Array;
-  /** 1 for the box around the parts of a repeat. */
-  readonly groupFold: Uint8Array;
   /**
    * Tensors drawn into each node: its inputs that have a drawn source, each once, and for a
    * control-flow node the results of its bodies.

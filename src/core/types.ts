@@ -54,6 +54,8 @@ export interface ITree {
   /** Nodes below, Constant nodes excluded. */
   readonly groupSize: Int32Array;
   readonly groupDepth: Int32Array;
+  /** 1 for the box around the parts of a repeat. */
+  readonly groupFold: Uint8Array;
   /** Group of each node, -1 = root. */
   readonly nodeParent: Int32Array;
   /** Entities of each level, in order of first node. */

@@ -5,6 +5,7 @@ import { InlineEngine } from './layout/engine';
 import type { ILayoutEngine } from './layout/engine';
 import { Hierarchy } from './layout/hierarchy';
 import { initialOpenings } from './openings';
+import { chosenPart, partOf, withPart } from './parts';
 import { buildScene } from './scene';
 import type { IGroupTree } from './tree';
 import type { FlowDirection, IGraphView, IScene, ISizer } from './types';
@@ -80,7 +81,9 @@ class GraphView implements IMeasuredView {
   }
 
   initial(budget: number): Promise<IScene> {
-    return this._openExactly(initialOpenings(this.tree, budget));
+    const { open, hidden } = initialOpenings(this.tree, budget);
+    this._hide(hidden);
+    return this._openExactly(open);
   }
 
   expand(group: number, recursive = false): Promise<IScene> {
@@ -236,14 +239,26 @@ class GraphView implements IMeasuredView {
     this._hierarchy.hidden = after;
   }
 
-  /** Shows the entity with the groups around it; what else is hidden there stays so. */
+  /**
+   * Shows the entity with the groups around it; what else is hidden there stays so. A repeat that
+   * showed one part alone shows the one that holds the entity instead.
+   */
   private _unhide(entity: number): void {
     const { hidden } = this._hierarchy;
     const around = hidden.size > 0 ? withAncestors(this.tree, entity) : [];
-    if (around.some(one => hidden.has(one))) {
-      const gone = new Set(around);
-      this._hide([...hidden].filter(one => !gone.has(one)));
+    if (!around.some(one => hidden.has(one))) {
+      return;
     }
+    const gone = new Set(around);
+    let next = [...hidden].filter(one => !gone.has(one));
+    for (const one of around) {
+      const part = hidden.has(one) ? partOf(this.tree, one) : null;
+      if (part) {
+        const chosen = chosenPart(this.tree, part.fold, e => hidden.has(e));
+        next = chosen >= 0 ? withPart(this.tree, next, part) : next;
+      }
+    }
+    this._hide(next);
   }
 
   /** Whether every ancestor is open, by group; parents come first. */

@@ -23,7 +23,7 @@ const CATEGORY: Record<string, string> = {
 
 export interface INodeOptions {
   name?: string;
-  /** Scope path, outermost first; `label:Class` gives a class. */
+  /** Scope path, outermost first; `label:Class` gives a class, a third part the origin. */
   scope?: readonly string[];
   outputs?: number;
   shape?: DimValue[] | null;
@@ -131,7 +131,7 @@ export class PayloadBuilder {
     const { scopes } = this._payload;
     let parent = -1;
     for (const part of path) {
-      const [label, type = ''] = part.split(':');
+      const [label, type = '', origin = 'scope'] = part.split(':');
       const key = `${parent}/${label}`;
       let scope = this._scopes.get(key);
       if (scope === undefined) {
@@ -140,7 +140,7 @@ export class PayloadBuilder {
         scopes.parent.push(parent);
         scopes.label.push(label);
         scopes.type.push(type);
-        scopes.origin.push('scope');
+        scopes.origin.push(origin);
       }
       parent = scope;
     }

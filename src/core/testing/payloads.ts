@@ -250,6 +250,27 @@ export function llamaPayload(
   return b.finish();
 }
 
+/** A repeat of `count` parts, each a norm, a feed-forward block of two nodes and a sum. */
+export function repeatPayload(count: number): GraphPayload {
+  const b = new PayloadBuilder('repeat');
+  const ids = b.input('input_ids');
+  let [x] = b.add('Gather', [b.weight('embed', [100, 16]), ids]);
+  for (let part = 0; part < count; part++) {
+    const scope = [`Layer ×${count}::repeat`, `layers.${part}:Layer`];
+    const [normed] = b.add('LayerNormalization', [x], { scope });
+    const mlp = [...scope, 'mlp:Mlp'];
+    const [wide] = b.add('MatMul', [normed, b.weight('w', [16, 16])], {
+      scope: mlp,
+      macs: 256
+    });
+    const [active] = b.add('Relu', [wide], { scope: mlp });
+    [x] = b.add('Add', [x, active], { scope });
+  }
+  const [end] = b.add('Softmax', [x]);
+  b.output(end);
+  return b.finish();
+}
+
 function mixture(
   b: PayloadBuilder,
   x: number,

@@ -1,3 +1,4 @@
+import { hiddenByHand } from '../../core';
 import {
   hideSelection,
   selectedEntities,
@@ -26,6 +27,7 @@ export const showHidden: IAction = {
   id: 'show-hidden',
   label: trans => trans.__('Show all that is hidden'),
   keys: ['Z'],
-  enabled: state => state.hidden.length > 0,
+  enabled: ({ document, hidden }) =>
+    document !== null && hiddenByHand(document.tree, hidden).length > 0,
   run: ({ session }) => void showAll(session)
 };

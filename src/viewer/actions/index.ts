@@ -22,6 +22,7 @@ import { locate } from './locate';
 import { reload } from './reload';
 import { selectHits } from './select_hits';
 import { selectSame } from './select_same';
+import { nextPart, previousPart } from './step_part';
 import { traceAncestors, traceDescendants, tracePaths } from './trace';
 import { toggleDirection } from './toggle_direction';
 import { toggleGroup, toggleGroupDeep } from './toggle_group';
@@ -47,6 +48,7 @@ export const ACTIONS: readonly IAction[] = [
   ...[find, findNext, findPrevious, selectHits],
   ...[fit, actualSize, zoomIn, zoomOut, toggleDirection],
   ...[toggleGroup, toggleGroupDeep, expandAll, collapseAll],
+  ...[nextPart, previousPart],
   ...[locate, goBack, goForward, clear, selectSame, fitSelection],
   ...[traceAncestors, traceDescendants, tracePaths],
   ...[hide, showOnly, showHidden, showInTable],

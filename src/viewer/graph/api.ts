@@ -51,6 +51,8 @@ export interface ISurfaceCallbacks {
   onSelect(entity: number | null, how: { additive: boolean }): void;
   /** Double-click, chevron or Enter: groups expand or collapse, nodes show their details. */
   onActivate(entity: number, how: { recursive: boolean }): void;
+  /** The next (1) or previous (-1) part of a repeat, or all of them (0): a click in its title. */
+  onStep?(entity: number, step: 1 | -1 | 0): void;
   /** Cards and nodes in a rectangle that was drawn with Shift. */
   onSelectArea?(entities: readonly number[], how: { additive: boolean }): void;
   /** Esc; false = the key goes on to the host. Absent: as a click on the ground. */

@@ -18,6 +18,7 @@ import {
   MIN_CARD,
   PAD_X,
   SHARE_BAR,
+  STEP,
   TITLE_SIZE
 } from './metrics';
 import { clip, pageMeasure, type TextMeasure } from './text';
@@ -161,6 +162,7 @@ export class Cards {
     const instance = type && type !== label ? label : '';
     const titleWidth =
       CHEVRON +
+      (tree.groupFold[group] ? 2 * STEP : 0) +
       text.width(title, TITLE_SIZE, 600) +
       (instance ? 6 + text.width(instance, BODY_SIZE) : 0) +
       2 * PAD_X;

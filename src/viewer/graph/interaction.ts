@@ -14,7 +14,9 @@ import type { SceneIndex } from './grid';
 import { commandOf, type KeyCommand } from './keys';
 import { type Direction, type Links, walkable } from './links';
 import { CHEVRON, HEADER, PAD_X, TITLE_BAR } from './metrics';
+import type { IDrawing } from './primitives';
 import { type IPointerSink, PointerInput } from './pointer';
+import { stepAt, stepperOf } from './title';
 
 /** Pixels around a wire that count as on it. */
 const NEAR_WIRE = 6;
@@ -28,6 +30,7 @@ export interface IActor {
   readonly scene: IScene | null;
   readonly index: SceneIndex | null;
   readonly links: Links | null;
+  readonly drawing: IDrawing | null;
   readonly view: ISize;
   readonly camera: ICamera;
   readonly callbacks: Partial<ISurfaceCallbacks>;
@@ -108,7 +111,10 @@ export class Interaction implements IPointerSink {
       this.actor.setCursor(box, false);
     }
     if (what?.kind === 'entity') {
-      if (this.onChevron(box, at)) {
+      const step = this.stepAt(box, at);
+      if (step !== null && callbacks.onStep) {
+        callbacks.onStep(what.id, step);
+      } else if (this.onChevron(box, at)) {
         callbacks.onActivate?.(what.id, { recursive: event.altKey });
       } else {
         callbacks.onSelect?.(what.id, { additive: event.shiftKey });
@@ -127,8 +133,8 @@ export class Interaction implements IPointerSink {
     const box = this.boxAt(at);
     const what = box >= 0 ? this.describe(box) : null;
     if (what?.kind === 'entity') {
-      // The two clicks of a double-click on a chevron have already opened and closed.
-      if (!this.onChevron(box, at)) {
+      // The two clicks of a double-click on a control have already done what they do.
+      if (!this.onChevron(box, at) && this.stepAt(box, at) === null) {
         this.actor.callbacks.onActivate?.(what.id, { recursive: event.altKey });
       }
     } else if (!what) {
@@ -367,6 +373,19 @@ export class Interaction implements IPointerSink {
     const p = toWorld(camera, view, at.x, at.y);
     const edge = index?.pickEdge(p.x, p.y, NEAR_WIRE / camera.k) ?? -1;
     return edge >= 0 && scene ? scene.edgeTensor[edge] : -1;
+  }
+
+  /** What a click in the title of a repeat asks for. */
+  private stepAt(box: number, at: IPoint): 1 | -1 | 0 | null {
+    const { camera, view, drawing } = this.actor;
+    const stepper = drawing && stepperOf(drawing, box, camera.k);
+    if (!stepper) {
+      return null;
+    }
+    const { scene } = drawing;
+    const p = toWorld(camera, view, at.x, at.y);
+    const left = scene.boxX[box] + this.actor.titleShift(box);
+    return stepAt(stepper, p.x - left, p.y - scene.boxY[box]);
   }
 
   private onChevron(box: number, at: IPoint): boolean {

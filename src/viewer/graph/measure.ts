@@ -7,12 +7,14 @@ import {
   type ISurfaceStrings
 } from './api';
 import { Cards } from './card';
-import { CHEVRON, PAD_X, PILL_SIZE, TITLE_SIZE } from './metrics';
+import { CHEVRON, PAD_X, PILL_SIZE, STEP, TITLE_SIZE } from './metrics';
 import { pageMeasure } from './text';
 
 const PILL_HEIGHT = 26;
 const PILL_PAD = 12;
 const WIDEST_PILL = 180;
+/** Room for the control in the title of a repeat. */
+const STEPPER = 2 * STEP + 50;
 
 /** A sizer for the model's cards; the same details and strings must be given to the surface. */
 export function createSizer(
@@ -28,9 +30,9 @@ export function createSizer(
     group: group => size(cards.of(model.nodeCount + group)),
     title: group => {
       const { title } = cards.of(model.nodeCount + group);
-      return Math.ceil(
-        PAD_X + CHEVRON + text.width(title, TITLE_SIZE, 600) + PAD_X
-      );
+      const width = text.width(title, TITLE_SIZE, 600);
+      const more = tree.groupFold[group] ? STEPPER : 0;
+      return Math.ceil(PAD_X + CHEVRON + width + more + PAD_X);
     },
     pill: label => ({
       w: Math.ceil(

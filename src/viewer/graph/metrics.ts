@@ -11,6 +11,8 @@ export const LINE = 16;
 export const BODY_PAD = 6;
 export const SHARE_BAR = 4;
 export const CHEVRON = 16;
+/** Width of an arrow in the title of a repeat, with the room around it that takes a click. */
+export const STEP = 18;
 export const MAX_CARD = 236;
 /** A group says its class and its instance on one line. */
 export const MAX_GROUP = 290;

@@ -20,12 +20,12 @@ import {
   PILL_SIZE,
   RADIUS,
   SHARE_BAR,
-  TITLE_BAR,
   TITLE_SIZE
 } from './metrics';
 import type { Paint, ScenePaint } from './paint';
 import { titleRoom } from './room';
 import { clip, type TextMeasure } from './text';
+import { drawStepper, fitted, panelTitle, stepperOf } from './title';
 
 export interface IShape {
   readonly fill?: Paint;
@@ -66,6 +66,8 @@ export interface IDrawing {
   readonly paint: ScenePaint;
   readonly cards: Cards;
   readonly measure: TextMeasure;
+  /** Drawn for somebody who can click on it. */
+  readonly controls?: boolean;
 }
 
 /** Draws one box at the zoom `k`. */
@@ -81,7 +83,7 @@ export function drawBox(
     case BoxKind.Node:
     case BoxKind.Group:
       return lod === Lod.Reading
-        ? drawCard(d, box, sink)
+        ? drawCard(d, box, k, sink)
         : drawBlock(d, box, k, sink);
     case BoxKind.OpenGroup:
       drawPanel(d, box, k, lod, sink);
@@ -148,21 +150,8 @@ function drawBlock(d: IDrawing, box: number, k: number, sink: ISink): void {
   }
 }
 
-/** The size at which the text fills the room, between 10 and what is wanted. */
-function fitted(
-  measure: TextMeasure,
-  text: string,
-  room: number,
-  wanted: number,
-  weight: number
-): number {
-  const width = measure.width(text, wanted, weight);
-  // A hair less than exact, so that shortening to the same room never bites.
-  return width <= room ? wanted : Math.max(9, (wanted * room * 0.995) / width);
-}
-
 /** At reading size: coloured header, weights, cost, share. */
-function drawCard(d: IDrawing, box: number, sink: ISink): void {
+function drawCard(d: IDrawing, box: number, k: number, sink: ISink): void {
   const { scene, paint } = d;
   const w = scene.boxW[box];
   const h = scene.boxH[box];
@@ -185,11 +174,15 @@ function drawCard(d: IDrawing, box: number, sink: ISink): void {
     sink.path(topRounded(w, HEADER, RADIUS), { fill: paint.fill(box) });
   }
   const onHeader = over === null ? '--oad-on-category' : paint.overText(box);
+  const stepper = d.controls ? stepperOf(d, box, k) : null;
+  if (stepper) {
+    drawStepper(stepper, onHeader, true, sink);
+  }
   drawTitle(
     d,
     card,
     isGroup,
-    w,
+    stepper ? stepper.x + PAD_X : w,
     bare ? h : HEADER,
     over !== null,
     onHeader,
@@ -282,19 +275,6 @@ function drawShare(
 /** The share of a group that is the whole model says nothing. */
 const NEARLY_ALL = 0.99;
 
-/** Titles grow as the picture shrinks, as far as there is room for all of them. */
-function panelTitleSize(
-  measure: TextMeasure,
-  title: string,
-  room: number,
-  k: number,
-  lod: Lod
-): number {
-  const wanted =
-    lod === Lod.Reading ? TITLE_SIZE : Math.min(20, blockTitleSize(k));
-  return Math.max(TITLE_SIZE, fitted(measure, title, room, wanted, 600));
-}
-
 /**
  * An open group: a soft panel, tinted once more a level, with its title on top. Returns where the
  * title ends.
@@ -315,17 +295,19 @@ export function drawPanel(
     stroke: '--oad-panel-border'
   });
   const room = titleRoom(scene, box);
-  const x = PAD_X + CHEVRON;
-  const size = panelTitleSize(d.measure, card.title, room - x - PAD_X, k, lod);
-  const mid = TITLE_BAR / 2 + 1;
+  const { x, mid, size, text, end } = panelTitle(d, box, k);
   sink.path(chevron(PAD_X + 4, mid, true), {
     stroke: '--oad-text-quiet',
     width: 1.6
   });
   const y = mid + size * 0.36;
-  const title = d.measure.shorten(card.title, room - x - PAD_X, size, 600);
-  sink.text(x, y, title, { size, weight: 600, fill: '--oad-text' });
-  let at = x + d.measure.width(title, size, 600) + 8;
+  sink.text(x, y, text, { size, weight: 600, fill: '--oad-text' });
+  let at = end;
+  const stepper = stepperOf(d, box, k);
+  if (stepper) {
+    const controls = d.controls === true;
+    at = drawStepper(stepper, '--oad-text-quiet', controls, sink) + 8;
+  }
   if (card.instance && room - at > 40) {
     const instance = d.measure.shorten(
       card.instance,

@@ -36,6 +36,7 @@ import { boxesRect, entityAt, exactBox, visibleBoxes } from './entities';
 import { Minimap } from './minimap';
 import { Flight, Rest } from './motion';
 import { ScenePaint } from './paint';
+import type { IDrawing } from './primitives';
 import { Renderer } from './renderer';
 import { Stage } from './stage';
 import { boxName } from './svg';
@@ -265,6 +266,10 @@ export class GraphSurface implements IActor {
     return this.renderer.links;
   }
 
+  get drawing(): IDrawing | null {
+    return this.renderer.drawing;
+  }
+
   get view(): ISize {
     return this.stage.size;
   }
@@ -332,7 +337,8 @@ export class GraphSurface implements IActor {
       tree,
       paint,
       cards,
-      measure: pageMeasure()
+      measure: pageMeasure(),
+      controls: true
     });
   }
 

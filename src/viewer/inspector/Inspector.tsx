@@ -6,6 +6,7 @@ import { GroupInspector } from './GroupInspector';
 import { ModelInspector } from './ModelInspector';
 import { MultiInspector } from './MultiInspector';
 import { NodeInspector } from './NodeInspector';
+import { PartPicker } from './PartPicker';
 import { TensorInspector } from './TensorInspector';
 
 /** Details of what is selected; of the model when nothing is. */
@@ -31,6 +32,7 @@ export function Inspector(): JSX.Element {
           <Icon name="close" size={14} />
         </button>
       </div>
+      {!several && <PartPicker />}
       {/* A new selection starts at the top. */}
       <div
         className="oad-Panel-body"

@@ -1,5 +1,6 @@
 /** What the context menu offers for what it was opened on: actions by id, between lines. */
 
+import { selectedRepeat } from '../session/parts';
 import type { IMenuState, IViewerState } from '../state/types';
 
 /** Ids of actions; null is a line. */
@@ -41,6 +42,7 @@ export function menuEntries(
   const isGroup = what.id >= (state.document?.model.nodeCount ?? Infinity);
   return [
     ...(isGroup ? ['toggle-group', 'toggle-group-deep', null] : []),
+    ...(selectedRepeat(state) ? ['next-part', 'previous-part', null] : []),
     ...TRACES,
     null,
     'select-same',

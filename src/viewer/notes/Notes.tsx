@@ -1,5 +1,6 @@
 import * as React from 'react';
-import { formatExact, hiddenNodes } from '../../core';
+import { formatExact, hiddenByHand, hiddenNodes } from '../../core';
+import { CounterpartNote } from '../compare/CompareBar';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import { showAll } from '../session/hide';
 import { endTrace } from '../session/trace';
@@ -37,12 +38,19 @@ export function Notes(): JSX.Element | null {
   const { tree } = useDocument();
   const hidden = useView(state => state.hidden);
   const trace = useView(state => state.trace);
-  const count = React.useMemo(() => hiddenNodes(tree, hidden), [tree, hidden]);
-  if (hidden.length === 0 && trace === null) {
+  // The parts of a repeat that stand aside are told by its title.
+  const byHand = React.useMemo(
+    () => hiddenByHand(tree, hidden),
+    [tree, hidden]
+  );
+  const count = React.useMemo(() => hiddenNodes(tree, byHand), [tree, byHand]);
+  const linked = useView(state => state.companion !== null);
+  if (byHand.length === 0 && trace === null && !linked) {
     return null;
   }
   return (
-    <div className="oad-Notes">
+    <div className="oad-Notes" role={linked ? 'status' : undefined}>
+      <CounterpartNote />
       {trace && (
         <div className="oad-Note">
           <bdi>{traceText(trace, tree.nodeOrder.length, trans)}</bdi>
@@ -56,7 +64,7 @@ export function Notes(): JSX.Element | null {
           </button>
         </div>
       )}
-      {hidden.length > 0 && (
+      {byHand.length > 0 && (
         <div className="oad-Note">
           <span>{trans._n('%1 node hidden', '%1 nodes hidden', count)}</span>
           <button

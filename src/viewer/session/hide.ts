@@ -1,6 +1,6 @@
 /** Leaving parts out of the picture. */
 
-import { othersOf } from '../../core';
+import { hiddenByHand, othersOf } from '../../core';
 import type { IDocument, IViewerState } from '../state/types';
 import type { IHiddenRecord } from '../state/snapshot';
 import { entityOf } from './entities';
@@ -50,8 +50,13 @@ export async function showOnlySelection(session: Session): Promise<void> {
   }
 }
 
+/** Shows what was hidden by hand; a repeat that shows one part goes on doing so. */
 export function showAll(session: Session): Promise<void> {
-  return hide(session, () => []);
+  const { hidden } = session.store.get();
+  return hide(session, ({ tree }) => {
+    const byHand = new Set(hiddenByHand(tree, hidden));
+    return hidden.filter(entity => !byHand.has(entity));
+  });
 }
 
 /** Hidden entities as they are remembered; undefined when there are none or too many. */

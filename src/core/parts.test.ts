@@ -1,0 +1,104 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { decode } from './model';
+import {
+  chosenPart,
+  counterpart,
+  hiddenByHand,
+  partAt,
+  partsOf,
+  withPart
+} from './parts';
+import { repeatPayload } from './testing/payloads';
+import { sceneFaults } from './testing/sceneFaults';
+import { plainSizer } from './testing/sizer';
+import { buildTree, type IGroupTree } from './tree';
+import { BoxKind } from './types';
+import { createGraphView } from './view';
+
+const COUNT = 6;
+let tree: IGroupTree;
+let fold: number;
+let nodes: number;
+
+const groupNamed = (label: string, nth = 0): number =>
+  tree.groupLabel.flatMap((own, group) => (own === label ? [group] : []))[nth];
+
+beforeEach(() => {
+  tree = buildTree(decode(repeatPayload(COUNT)));
+  fold = groupNamed(`Layer ×${COUNT}`);
+  nodes = tree.model.nodeCount;
+});
+
+describe('the parts of a repeat', () => {
+  it('are its children, and know their place', () => {
+    const parts = partsOf(tree, fold);
+    expect(parts.length).toBe(COUNT);
+    expect(partAt(tree, parts[3])).toEqual({ fold, index: 3 });
+    expect(partAt(tree, nodes + fold)).toEqual({ fold, index: -1 });
+    expect(partAt(tree, nodes + groupNamed('mlp', 2))).toEqual({
+      fold,
+      index: 2
+    });
+    expect(partAt(tree, 0)).toBeNull();
+  });
+
+  it('are looked at one by one, while other hidden things stay hidden', () => {
+    const byHand = 0;
+    const alone = withPart(tree, [byHand], { fold, index: 2 });
+    expect(alone.length).toBe(COUNT);
+    const isHidden = (entity: number): boolean => alone.includes(entity);
+    expect(chosenPart(tree, fold, isHidden)).toBe(2);
+    expect(hiddenByHand(tree, alone)).toEqual([byHand]);
+    const next = withPart(tree, alone, { fold, index: 5 });
+    expect(chosenPart(tree, fold, entity => next.includes(entity))).toBe(5);
+    expect(withPart(tree, next, { fold, index: -1 })).toEqual([byHand]);
+    expect(chosenPart(tree, fold, () => false)).toBe(-1);
+  });
+
+  it('that are hidden by hand are told', () => {
+    const parts = [...partsOf(tree, fold)];
+    expect(hiddenByHand(tree, parts.slice(0, 2))).toEqual(parts.slice(0, 2));
+  });
+
+  it('have counterparts: the same node, the same block', () => {
+    const parts = partsOf(tree, fold);
+    const relu = tree.nodeOrder.findIndex(n => tree.model.opType(n) === 'Relu');
+    const there = counterpart(tree, tree.nodeOrder[relu], parts[0], parts[4]);
+    expect(tree.model.opType(there)).toBe('Relu');
+    expect(partAt(tree, there)).toEqual({ fold, index: 4 });
+    const mlp = nodes + groupNamed('mlp', 1);
+    expect(counterpart(tree, mlp, parts[1], parts[3])).toBe(
+      nodes + groupNamed('mlp', 3)
+    );
+    expect(counterpart(tree, parts[1], parts[1], parts[3])).toBe(parts[3]);
+  });
+});
+
+describe('a picture with a repeat', () => {
+  const viewOf = () => createGraphView(tree, plainSizer(tree.model, tree));
+
+  it('that holds little else opens with its first part alone', async () => {
+    const view = viewOf();
+    const scene = await view.initial(40);
+    const hidden = new Set(view.hidden());
+    expect(view.isOpen(fold)).toBe(true);
+    expect(chosenPart(tree, fold, entity => hidden.has(entity))).toBe(0);
+    expect(view.isOpen(partsOf(tree, fold)[0] - nodes)).toBe(true);
+    expect(sceneFaults(scene)).toEqual([]);
+    const cards = scene.boxKind.filter(kind => kind <= BoxKind.Group).length;
+    expect(cards).toBe(2 + 4);
+  });
+
+  it('shows the part of what is looked for instead', async () => {
+    const view = viewOf();
+    await view.initial(40);
+    const parts = partsOf(tree, fold);
+    const there = nodes + groupNamed('mlp', 4);
+    const scene = await view.reveal(there);
+    const hidden = new Set(view.hidden());
+    expect(chosenPart(tree, fold, entity => hidden.has(entity))).toBe(4);
+    expect(scene.boxEntity[scene.boxOf(there)]).toBe(there);
+    expect(scene.boxEntity[scene.boxOf(parts[0])]).toBe(nodes + fold);
+    expect(sceneFaults(scene)).toEqual([]);
+  });
+});

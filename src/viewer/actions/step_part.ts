@@ -1,0 +1,18 @@
+import { stepSelection, selectedRepeat } from '../session/parts';
+import type { IAction } from './types';
+
+export const nextPart: IAction = {
+  id: 'next-part',
+  label: trans => trans.__('Next part of the repeat'),
+  keys: ['PageDown', ']'],
+  enabled: state => selectedRepeat(state) !== null,
+  run: ({ session }) => void stepSelection(session, 1)
+};
+
+export const previousPart: IAction = {
+  id: 'previous-part',
+  label: trans => trans.__('Previous part of the repeat'),
+  keys: ['PageUp', '['],
+  enabled: state => selectedRepeat(state) !== null,
+  run: ({ session }) => void stepSelection(session, -1)
+};
