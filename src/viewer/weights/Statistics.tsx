@@ -68,7 +68,7 @@ function Moments({ of }: { of: WeightValues }): JSX.Element | null {
       <Fact label={trans.__('Mean')}>
         {of.mean === null ? trans.__('too large') : <Exact value={of.mean} />}
       </Fact>
-      <Fact label={trans.__('Deviation')}>
+      <Fact label={trans.__('Std. deviation')}>
         {of.std === null ? trans.__('too large') : <Exact value={of.std} />}
       </Fact>
       <Quantiles of={of} />
@@ -109,7 +109,7 @@ function Distinct({ of }: { of: WeightValues }): JSX.Element | null {
     return null;
   }
   return (
-    <Fact label={trans.__('Different')}>
+    <Fact label={trans.__('Distinct')}>
       {of.distinct === null
         ? trans.__('more than %1', formatExact(1024))
         : formatExact(of.distinct)}

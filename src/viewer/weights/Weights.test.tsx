@@ -60,7 +60,7 @@ describe('values of a weight', () => {
     expect(fact('Median')).toBe('0');
     expect(fact('Middle 98 %')).toBe('-1.25 to 2');
     expect(fact('Zeros')).toBe('1 (17 %)');
-    expect(fact('Different')).toBe('6');
+    expect(fact('Distinct')).toBe('6');
     expect(fact('Stored in')).toBe('the model file, from byte 1,234');
     const rows = within(inspector()).getAllByRole('row');
     expect(rows.map(row => row.textContent)).toEqual([
@@ -145,7 +145,7 @@ describe('values of a weight', () => {
     });
     expect(fact('Range')).toContain('9,223,372,036,854,775,807');
     expect(fact('Median')).toContain('not worked out');
-    expect(fact('Different')).toBe('more than 1,024');
+    expect(fact('Distinct')).toBe('more than 1,024');
   });
 });
 

@@ -36,7 +36,7 @@ export function indexText(at: number, shape: readonly number[]): string {
 /** Values in a line: the last dimension where it is short, so that lines are rows. */
 export function columnsOf(shape: readonly number[]): number {
   const last = shape[shape.length - 1] ?? 1;
-  return last >= 2 && last <= 5 ? last : 4;
+  return last >= 2 && last <= 8 ? last : 4;
 }
 
 /** True when a linear scale would hide the small bars: they span two powers of ten and more. */
