@@ -1,0 +1,91 @@
+"""Values of constants over the widget's messages."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import py_autodoc
+from py_autodoc.report.analysis import Options, run
+from py_autodoc.widget import weights
+from py_autodoc.widget.weights import TYPE, answer_weights
+
+RESNET = Path(__file__).parents[1] / "data" / "models" / "resnet_tiny.onnx"
+
+
+class Line:
+    """What a widget has for messages."""
+
+    def __init__(self) -> None:
+        self.sent: list[dict[str, Any]] = []
+        self.hear: Any = None
+
+    def on_msg(self, hear: Any) -> None:
+        self.hear = hear
+
+    def send(self, content: dict[str, Any]) -> None:
+        json.dumps(content, allow_nan=False)
+        self.sent.append(content)
+
+
+def ask(source: Any, **content: Any) -> list[dict[str, Any]]:
+    line = Line()
+    analysis = None if isinstance(source, py_autodoc.Report) else run(source, Options())
+    answer_weights(line, lambda: (source, analysis))
+    line.hear(line, {"type": TYPE, "id": "a", **content}, [])
+    return line.sent
+
+
+@pytest.mark.parametrize("form", [str(RESNET), RESNET, RESNET.read_bytes()], ids=type)
+def test_an_answer(form):
+    (answer,) = ask(form, tensor=0)
+    assert (answer["type"], answer["id"]) == (TYPE, "a")
+    assert answer["value"] == py_autodoc.read_weights(RESNET, 0).to_dict()
+
+
+def test_a_report_answers_for_its_model():
+    (answer,) = ask(py_autodoc.analyze(RESNET), tensor=0)
+    assert answer["value"]["tensor"] == 0
+    (none,) = ask(py_autodoc.Report.from_json(py_autodoc.analyze(RESNET).to_json()), tensor=0)
+    assert none["problem"]["code"] == "model-not-at-hand"
+
+
+@pytest.mark.parametrize("tensor", [None, "0", True, 1.5, -1, 10**9])
+def test_nonsense_is_answered_with_a_problem(tensor):
+    (answer,) = ask(str(RESNET), tensor=tensor)
+    assert answer["problem"]["detail"]
+    assert "value" not in answer
+
+
+def test_other_messages_are_not_for_us():
+    line = Line()
+    answer_weights(line, lambda: (None, None))
+    for content in ({}, {"type": "other"}, "text", None):
+        line.hear(line, content, [])
+    assert line.sent == []
+
+
+def test_a_model_that_changed(tmp_path):
+    path = tmp_path / "m.onnx"
+    shutil.copy(RESNET, path)
+    line = Line()
+    analysis = run(path, Options())
+    answer_weights(line, lambda: (path, analysis))
+    shutil.copy(RESNET.parent / "bert_tiny.onnx", path)
+    line.hear(line, {"type": TYPE, "id": "a", "tensor": 0}, [])
+    (answer,) = line.sent
+    assert answer["problem"]["code"] == "file-changed"
+    assert str(tmp_path) not in json.dumps(answer)
+
+
+def test_an_interrupted_kernel_says_so(monkeypatch):
+    def interrupted(*_args: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(weights, "constant_values", interrupted)
+    (answer,) = ask(str(RESNET), tensor=0)
+    assert answer["problem"]["code"] == "interrupted"
