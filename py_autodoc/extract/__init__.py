@@ -1,0 +1,10 @@
+"""Sub-models: one module, or some nodes, as a model of its own that runs.
+
+``extract_module_subgraph`` tells what a module consists of (requirement R13); ``extract`` writes it.
+"""
+
+from __future__ import annotations
+
+from py_autodoc.extract.model import Extraction, Subgraph, extract, extract_module_subgraph
+
+__all__ = ["Extraction", "Subgraph", "extract", "extract_module_subgraph"]

@@ -1,0 +1,188 @@
+"""The sub-model as a protobuf, with the weights it needs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO
+
+import onnx
+import onnx_ir as ir
+
+from py_autodoc.errors import AnalysisError, ExternalDataError
+from py_autodoc.extract.cut import Cut
+from py_autodoc.graph.survey import nested
+from py_autodoc.graph.weight_files import Files, Unread
+from py_autodoc.graph.weight_reader import Content, content_of
+from py_autodoc.tags.store import nested_nodes
+
+EXTRACTED = "autodoc.extracted"
+"""Metadata of a sub-model: the model it was cut from, what was asked for, whether it is convex."""
+EXPANDED = "autodoc.expanded."
+"""Metadata that expanding functions leaves on nodes; not the file's."""
+_T = onnx.TensorProto
+_ALIGN = 64
+
+Types = Mapping[str, onnx.TypeProto]
+"""Types that the file does not declare, by name of the value."""
+
+
+def sub_model(
+    source: onnx.ModelProto, found: Cut, nodes: Mapping[ir.Node, onnx.NodeProto], types: Types, name: str
+) -> onnx.ModelProto:
+    """The sub-model, its weights still references to ``source``'s file.
+
+    Args:
+        source: the model's structure.
+        found: what to take.
+        nodes: the protobuf of every node of ``source``.
+        types: of external inputs whose type the file does not declare.
+        name: of the source's file, for the metadata and for errors.
+
+    Raises:
+        AnalysisError: the type of an input is not known.
+    """
+    selection = found.selection
+    model = onnx.ModelProto()
+    for field in ("ir_version", "producer_name", "producer_version", "domain", "model_version"):
+        setattr(model, field, getattr(source, field))
+    model.opset_import.extend(source.opset_import)
+    model.functions.extend(source.functions)
+    model.metadata_props.extend(
+        entry for entry in source.metadata_props if not entry.key.startswith("autodoc.")
+    )
+    facts = {"from": name, "target": selection.target, "call": selection.call, "convex": found.convex}
+    model.metadata_props.add(key=EXTRACTED, value=json.dumps(facts, ensure_ascii=False))
+    graph = model.graph
+    graph.name = re.sub(r"[^A-Za-z0-9_.]+", "_", selection.target).strip("_") or "model"
+    graph.node.extend(nodes[node] for node in found.nodes)
+    for node in graph.node:
+        for one in nested_nodes(node):
+            kept = [entry for entry in one.metadata_props if not entry.key.startswith(EXPANDED)]
+            del one.metadata_props[:]
+            one.metadata_props.extend(kept)
+    graph.input.extend(_value(value, types, name) for value in found.external_inputs)
+    graph.output.extend(_value(value, types, name) for value in found.outputs)
+    graph.value_info.extend(_declared(value) for value in found.internal if value.type is not None)
+    _weights(source, found, graph, name)
+    return model
+
+
+def _weights(source: onnx.ModelProto, found: Cut, graph: onnx.GraphProto, name: str) -> None:
+    wanted = {value.name for value in found.initializers}
+    for held in _graphs(source):
+        for tensor in held.initializer:
+            if tensor.name in wanted:
+                graph.initializer.append(tensor)
+                wanted.discard(tensor.name)
+        for sparse in held.sparse_initializer:
+            if sparse.values.name in wanted:
+                graph.sparse_initializer.append(sparse)
+                wanted.discard(sparse.values.name)
+    if wanted:
+        raise AnalysisError(
+            "extract-weights", f"{name}: {min(map(str, wanted))}: its value is not in the file."
+        )
+
+
+def _graphs(source: onnx.ModelProto) -> Iterator[onnx.GraphProto]:
+    yield source.graph
+    for top in source.graph.node:
+        for node in nested_nodes(top):
+            for attribute in node.attribute:
+                yield from nested(attribute)
+
+
+def _declared(value: ir.Value) -> onnx.ValueInfoProto:
+    info: onnx.ValueInfoProto = ir.to_proto(value)
+    del info.metadata_props[:]
+    return info
+
+
+def _value(value: ir.Value, types: Types, name: str) -> onnx.ValueInfoProto:
+    if value.type is not None:
+        return _declared(value)
+    label = str(value.name)
+    if label not in types:
+        raise AnalysisError(
+            "extract-type",
+            f"{name}: the type of {label} is not known, so no model can take or return it.",
+            "Run onnx.shape_inference on the model and try again.",
+        )
+    return onnx.ValueInfoProto(name=label, type=types[label])
+
+
+def tensors_of(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
+    """Every tensor in a graph and its bodies: initializers, sparse ones, attributes."""
+    pending = [graph]
+    while pending:
+        held = pending.pop()
+        yield from held.initializer
+        for sparse in held.sparse_initializer:
+            yield from (sparse.values, sparse.indices)
+        for node in held.node:
+            for attribute in node.attribute:
+                if attribute.HasField("t"):
+                    yield attribute.t
+                yield from attribute.tensors
+                for sparse in (attribute.sparse_tensor, *attribute.sparse_tensors):
+                    yield from (sparse.values, sparse.indices)
+                pending.extend(nested(attribute))
+
+
+def referred(graph: onnx.GraphProto, files: Files, name: str) -> list[tuple[onnx.TensorProto, Content]]:
+    """Tensors whose bytes are elsewhere, with where.
+
+    Raises: ExternalDataError: they cannot be read.
+    """
+    found = []
+    for tensor in tensors_of(graph):
+        if tensor.data_location == _T.EXTERNAL:
+            try:
+                found.append((tensor, content_of(tensor, files)))
+            except Unread as why:
+                raise _unread(name, tensor, why) from None
+    return found
+
+
+def inline(found: list[tuple[onnx.TensorProto, Content]], name: str) -> None:
+    """Put the bytes into the tensors. Raises: ExternalDataError."""
+    for tensor, content in found:
+        try:
+            data = b"".join(content.pieces())
+        except Unread as why:
+            raise _unread(name, tensor, why) from None
+        _settle(tensor)
+        tensor.raw_data = data
+
+
+def beside(found: list[tuple[onnx.TensorProto, Content]], out: BinaryIO, location: str, name: str) -> None:
+    """Write the bytes to ``out`` and refer to it as ``location``. Raises: ExternalDataError, OSError."""
+    at = 0
+    for tensor, content in found:
+        padding = -at % _ALIGN
+        out.write(b"\0" * padding)
+        at += padding
+        start = at
+        try:
+            for piece in content.pieces():
+                out.write(piece)
+                at += len(piece)
+        except Unread as why:
+            raise _unread(name, tensor, why) from None
+        _settle(tensor)
+        tensor.data_location = _T.EXTERNAL
+        for key, value in (("location", location), ("offset", str(start)), ("length", str(at - start))):
+            tensor.external_data.add(key=key, value=value)
+
+
+def _settle(tensor: onnx.TensorProto) -> None:
+    """Drop the reference."""
+    del tensor.external_data[:]
+    tensor.ClearField("data_location")
+
+
+def _unread(name: str, tensor: onnx.TensorProto, why: Unread) -> ExternalDataError:
+    hint = why.hint or "Put the model's weights into its folder."
+    return ExternalDataError(why.code, f"{name}: {tensor.name or 'a constant'}: {why}.", hint)

@@ -1,0 +1,243 @@
+"""From a file and a module's name to a sub-model in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx_ir as ir
+
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.extract import build
+from py_autodoc.extract.cut import Cut, cut, deep
+from py_autodoc.extract.selection import Selection, by_module, by_outputs
+from py_autodoc.graph.build import build as build_graph
+from py_autodoc.graph.functions import expand_functions
+from py_autodoc.graph.load import load, parse_structure
+from py_autodoc.graph.notes import Notes
+from py_autodoc.graph.probe import PathLike, base_name, regular_file
+from py_autodoc.graph.shapes import infer
+from py_autodoc.graph.weight_files import Files
+from py_autodoc.graph.wire import Source
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.tags import Tags, read_tags, walk, write_tags
+from py_autodoc.tags.files import LARGE, checked, staging, take_place, to_ir
+from py_autodoc.tags.store import proto_nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Subgraph:
+    """What a module, or some nodes, consist of. Names are those of the model; nodes in file order."""
+
+    target: str
+    call: int | None
+    operations: tuple[str, ...]
+    """Nodes of the module. One without a name is called after the first tensor it makes."""
+    external_inputs: tuple[str, ...]
+    """Tensors from outside: those of the model and of other modules. Weights are not among them."""
+    internal_tensors: tuple[str, ...]
+    """Tensors that nobody outside reads."""
+    outputs: tuple[str, ...]
+    boundary_operations: tuple[str, ...]
+    """Nodes outside that make an external input."""
+    constants: tuple[str, ...]
+    """Nodes outside that depend on constants alone; a sub-model gets a copy of them."""
+    widened: tuple[str, ...]
+    """Control-flow nodes that are taken whole although only a part of them belongs to the module."""
+    convex: bool
+    """False when an external input depends on an output."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What was written."""
+
+    paths: tuple[Path, ...]
+    """The model and, when its weights are large, their file beside it."""
+    subgraph: Subgraph
+    initializers: int
+    weight_bytes: int
+
+
+class _Opened:
+    """A model's structure with functions expanded, so that its nodes are those that the viewer shows."""
+
+    def __init__(self, proto: onnx.ModelProto, name: str, limits: Limits) -> None:
+        if expand_functions(proto, limits, Notes()):
+            raise InputError(
+                "functions-not-expanded",
+                f"{name}: its local functions are too large to expand, or call themselves.",
+                "Inline them first (onnx.inliner).",
+            )
+        self.proto = proto
+        self.model = to_ir(proto, name)
+        self.tags: Tags = read_tags(self.model)
+
+    def selection(self, target: str | None, outputs: Iterable[str] | None, call: int | None) -> Selection:
+        if (target is None) == (outputs is None):
+            raise OptionError("nothing-selected", "Give either a module or nodes to extract.")
+        if outputs is not None:
+            return by_outputs(self.model, outputs)
+        return by_module(self.model, self.tags, target or "", call)
+
+
+def extract_module_subgraph(
+    model: PathLike | onnx.ModelProto, target: str, *, call: int | None = None, limits: Limits = LIBRARY
+) -> Subgraph:
+    """Operations, external inputs, internal tensors and boundary operations of a module.
+
+    Args:
+        model: a file or a protobuf; neither is changed.
+        target: a tag (``/BertModel/BertEncoder/BertLayer.0``) or a module path (``encoder.layer.0``).
+        call: which call of a module that is called several times, from 0; None for all together.
+        limits: how much of an untrusted file to read.
+
+    Raises:
+        PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
+        OptionError: no such module; the nearest names are told.
+    """
+    if isinstance(model, onnx.ModelProto):
+        copy = onnx.ModelProto()
+        copy.CopyFrom(model)
+        opened = _Opened(copy, "The model", limits)
+    else:
+        opened = _open(model, limits)
+    return _told(cut(opened.selection(target, None, call)))
+
+
+def extract(
+    path: PathLike,
+    out: PathLike,
+    target: str | None = None,
+    *,
+    call: int | None = None,
+    outputs: Iterable[str] | None = None,
+    nodes: Iterable[int] | None = None,
+    limits: Limits = LIBRARY,
+) -> Extraction:
+    """Write a module, or some nodes, as a model of its own.
+
+    Its inputs are the tensors from outside, its outputs what others read. Weights and constants come
+    along; computed from the same inputs, its outputs equal the full model's tensors.
+
+    Args:
+        path: the model.
+        out: where the sub-model goes; its folder must exist.
+        target: a tag or module path, as for ``extract_module_subgraph``.
+        call: which call of a module that is called several times.
+        outputs: instead of a module: names of tensors whose nodes to take.
+        nodes: instead of a module: ids of nodes, as in a report of the same file.
+        limits: how much of an untrusted file to read.
+
+    Raises:
+        PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
+        ExternalDataError: weights that the sub-model needs cannot be read.
+        OptionError: no such module, tensor or node.
+        AnalysisError: the type of an input is not known.
+        OutputError: the result cannot be written; nothing is left behind then.
+    """
+    checked(out)
+    opened = _open(path, limits)
+    if nodes is not None:
+        outputs = _made_by(path, nodes, limits)
+    found = cut(opened.selection(target, outputs, call))
+    protos = dict(zip((node for node, _ in walk(opened.model)), proto_nodes(opened.proto), strict=True))
+    name = base_name(path)
+    proto = build.sub_model(opened.proto, found, protos, _types(path, found, limits), name)
+    if opened.tags.source != "none":
+        write_tags(proto, _kept(opened.tags, found))
+    return _write(path, out, proto, found, name)
+
+
+def _open(path: PathLike, limits: Limits) -> _Opened:
+    name = base_name(path)
+    with regular_file(path) as (fd, status):
+        proto = parse_structure(Source(status.st_size, fd), name, limits)
+    return _Opened(proto, name, limits)
+
+
+def _kept(tags: Tags, found: Cut) -> Tags:
+    """The tags of the nodes that are taken, in the order of the sub-model."""
+    records = {one: tags.records[one] for node in found.nodes for one in deep(node)}
+    return Tags(records, tags.namer, tags.exporter, tags.source, tags.called)
+
+
+def _made_by(path: PathLike, ids: Iterable[int], limits: Limits) -> list[str]:
+    """A tensor that each of the nodes makes."""
+    model = build_graph(load(path, limits))
+    names = []
+    for number in ids:
+        if not 0 <= number < len(model.nodes):
+            raise OptionError(
+                "unknown-node", f"{base_name(path)}: there is no node {number}.", "Ids start at 0."
+            )
+        made = [model.tensors[i].name for i in model.nodes[number].outputs if i >= 0]
+        if not any(made):
+            raise OptionError("node-without-outputs", f"{base_name(path)}: node {number} makes no tensor.")
+        names.append(next(filter(None, made)))
+    return names
+
+
+def _types(path: PathLike, found: Cut, limits: Limits) -> dict[str, onnx.TypeProto]:
+    """Types of what goes in and out where the file declares none: by inference."""
+    missing = {v.name for v in (*found.external_inputs, *found.outputs) if v.type is None}
+    if not missing:
+        return {}
+    loaded = load(path, limits)
+    model = build_graph(loaded)
+    table = infer(loaded, model, {}, {})
+    types = {}
+    for tensor in model.tensors:
+        if tensor.name in missing and tensor.container == "tensor" and table.dtypes[tensor.id]:
+            shape = table.shapes[tensor.id]
+            types[tensor.name] = onnx.helper.make_tensor_type_proto(table.dtypes[tensor.id], shape)
+    return types
+
+
+def _write(path: PathLike, out: PathLike, proto: onnx.ModelProto, found: Cut, name: str) -> Extraction:
+    """Write the sub-model in one step, its weights piece by piece when they are large."""
+    target = checked(out)
+    location = f"{target.name}.data"
+    written = [target.name]
+    with Files(os.fspath(path), os.stat(path).st_size) as files, staging(target) as folder:
+        tensors = build.referred(proto.graph, files, name)
+        size = sum(content.size for _, content in tensors)
+        if size > LARGE:
+            with open(folder / location, "xb") as data:
+                build.beside(tensors, data, location, name)
+            written.insert(0, location)
+        else:
+            build.inline(tensors, name)
+        (folder / target.name).write_bytes(proto.SerializeToString())
+        for one in written:
+            take_place(folder / one, target.with_name(one))
+    paths = tuple(target.with_name(one) for one in reversed(written))
+    return Extraction(paths, _told(found), len(found.initializers), size)
+
+
+def _told(found: Cut) -> Subgraph:
+    selection = found.selection
+    return Subgraph(
+        target=selection.target,
+        call=selection.call,
+        operations=tuple(map(_label, selection.nodes)),
+        external_inputs=tuple(str(value.name) for value in found.external_inputs),
+        internal_tensors=tuple(str(value.name) for value in found.internal),
+        outputs=tuple(str(value.name) for value in found.outputs),
+        boundary_operations=tuple(map(_label, found.boundary)),
+        constants=tuple(map(_label, found.constants)),
+        widened=tuple(map(_label, selection.widened)),
+        convex=found.convex,
+    )
+
+
+def _label(node: ir.Node) -> str:
+    return str(node.name or next((value.name for value in node.outputs if value.name), node.op_type))
