@@ -101,9 +101,9 @@ def _declared(value: ir.Value) -> onnx.ValueInfoProto:
 
 
 def _value(value: ir.Value, types: Types, name: str) -> onnx.ValueInfoProto:
-    if value.type is not None:
-        return _declared(value)
     label = str(value.name)
+    if value.type is not None and label not in types:
+        return _declared(value)
     if label not in types:
         raise AnalysisError(
             "extract-type",
@@ -111,6 +111,11 @@ def _value(value: ir.Value, types: Types, name: str) -> onnx.ValueInfoProto:
             "Run onnx.shape_inference on the model and try again.",
         )
     return onnx.ValueInfoProto(name=label, type=types[label])
+
+
+def plain(value: ir.Value) -> bool:
+    """True for a tensor, not a sequence of tensors or the like."""
+    return isinstance(value.type, ir.TensorType)
 
 
 def tensors_of(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:

@@ -187,8 +187,9 @@ def _made_by(path: PathLike, ids: Iterable[int], limits: Limits) -> list[str]:
 
 
 def _types(path: PathLike, found: Cut, limits: Limits) -> dict[str, onnx.TypeProto]:
-    """Types of what goes in and out where the file declares none: by inference."""
-    missing = {v.name for v in (*found.external_inputs, *found.outputs) if v.type is None}
+    """Types of what goes in and out where the file declares none or no rank: by inference."""
+    ends = (*found.external_inputs, *found.outputs)
+    missing = {v.name for v in ends if v.type is None or (build.plain(v) and v.shape is None)}
     if not missing:
         return {}
     loaded = load(path, limits)
