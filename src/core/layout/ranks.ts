@@ -1,67 +1,12 @@
 /** Columns: longest path, then slack is used to shorten wires. */
 
-import { indexBy } from '../csr';
 import { EDGE } from './acyclic';
+import { dagOf, inDegree, nextRank, outDegree, previousRank } from './dag';
+import type { IDag } from './dag';
 import { shorten } from './shorten';
 import type { ILayoutInput } from './types';
 import { PIN } from './types';
-
-/** The acyclic view of the edges: back edges reversed, loops left out. */
-interface IDag {
-  readonly count: number;
-  readonly from: Int32Array;
-  readonly to: Int32Array;
-  readonly out: { offsets: Int32Array; values: Int32Array };
-  readonly in: { offsets: Int32Array; values: Int32Array };
-  readonly pin: Int8Array;
-}
-
-function dagOf(input: ILayoutInput, edgeClass: Uint8Array): IDag {
-  const keep: number[] = [];
-  for (let e = 0; e < edgeClass.length; e++) {
-    if (edgeClass[e] !== EDGE.loop) {
-      keep.push(e);
-    }
-  }
-  const isBack = (e: number) => edgeClass[e] === EDGE.back;
-  const from = Int32Array.from(keep, e =>
-    isBack(e) ? input.target[e] : input.source[e]
-  );
-  const to = Int32Array.from(keep, e =>
-    isBack(e) ? input.source[e] : input.target[e]
-  );
-  return {
-    count: input.itemCount,
-    from,
-    to,
-    out: indexBy(input.itemCount, from),
-    in: indexBy(input.itemCount, to),
-    pin: input.pin
-  };
-}
-
-const outDegree = (dag: IDag, v: number) =>
-  dag.out.offsets[v + 1] - dag.out.offsets[v];
-const inDegree = (dag: IDag, v: number) =>
-  dag.in.offsets[v + 1] - dag.in.offsets[v];
-
-/** Column of the closest successor. */
-function nextRank(dag: IDag, rank: Int32Array, v: number): number {
-  let least = Infinity;
-  for (let k = dag.out.offsets[v]; k < dag.out.offsets[v + 1]; k++) {
-    least = Math.min(least, rank[dag.to[dag.out.values[k]]]);
-  }
-  return least;
-}
-
-/** Column of the closest predecessor. */
-function previousRank(dag: IDag, rank: Int32Array, v: number): number {
-  let most = -Infinity;
-  for (let k = dag.in.offsets[v]; k < dag.in.offsets[v + 1]; k++) {
-    most = Math.max(most, rank[dag.from[dag.in.values[k]]]);
-  }
-  return most;
-}
+import { shareColumns } from './widths';
 
 /** Longest-path columns and a topological order. */
 function longestPath(dag: IDag, lowest: number) {
@@ -181,87 +126,6 @@ function shortenWires(dag: IDag, rank: Int32Array): void {
   shorten(graph, wide, WORK);
   for (let v = 0; v < dag.count; v++) {
     rank[v] = wide[vertexOf(v)];
-  }
-}
-
-/** Columns farther away are not looked at for a better place. */
-const MOST_STEPS = 32;
-
-/** The two widest items of every column. */
-class Widths {
-  constructor(
-    private readonly _width: Float64Array,
-    rank: Int32Array
-  ) {
-    const columns = rank.reduce((most, r) => Math.max(most, r + 1), 0);
-    this._first = new Float64Array(columns);
-    this._second = new Float64Array(columns);
-    this._rows = new Array<number[]>(columns);
-    rank.forEach((r, v) => (this._rows[r] ??= []).push(v));
-    for (let r = 0; r < columns; r++) {
-      this._measure(r);
-    }
-  }
-
-  /** How much wider the picture is for v's standing in column r, where it stands. */
-  costIn(v: number, r: number): number {
-    return Math.max(0, this._width[v] - this._second[r]);
-  }
-
-  /** How much wider it would be if v stood there too. */
-  costOf(v: number, r: number): number {
-    return Math.max(0, this._width[v] - this._first[r]);
-  }
-
-  move(v: number, from: number, to: number): void {
-    this._rows[from] = this._rows[from].filter(other => other !== v);
-    this._rows[to] = [...(this._rows[to] ?? []), v];
-    this._measure(from);
-    this._measure(to);
-  }
-
-  private _measure(r: number): void {
-    let [first, second] = [0, 0];
-    for (const v of this._rows[r] ?? []) {
-      const w = this._width[v];
-      second = Math.max(second, Math.min(first, w));
-      first = Math.max(first, w);
-    }
-    this._first[r] = first;
-    this._second[r] = second;
-  }
-
-  private readonly _first: Float64Array;
-  private readonly _second: Float64Array;
-  private readonly _rows: number[][];
-}
-
-/**
- * Where it makes no wire longer in columns, an item moves to a column that is wide anyway: the picture
- * gets narrower.
- */
-function shareColumns(dag: IDag, rank: Int32Array, width: Float64Array): void {
-  const widths = new Widths(width, rank);
-  for (let v = 0; v < dag.count; v++) {
-    const free = dag.pin[v] === PIN.none && inDegree(dag, v) > 0;
-    if (!free || inDegree(dag, v) !== outDegree(dag, v)) {
-      continue;
-    }
-    const from = rank[v];
-    const low = Math.max(previousRank(dag, rank, v) + 1, from - MOST_STEPS);
-    const high = Math.min(nextRank(dag, rank, v) - 1, from + MOST_STEPS);
-    let best = from;
-    let least = widths.costIn(v, from);
-    for (let r = low; r <= high && least > 0; r++) {
-      if (r !== from && widths.costOf(v, r) < least) {
-        least = widths.costOf(v, r);
-        best = r;
-      }
-    }
-    if (best !== from) {
-      widths.move(v, from, best);
-      rank[v] = best;
-    }
   }
 }
 
