@@ -8,6 +8,7 @@ from py_autodoc.blocks.flow import COPIES, RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
 from py_autodoc.blocks.ops import (
     LINEAR,
+    MOVES,
     PASS,
     arg,
     block,
@@ -29,6 +30,7 @@ _FEW_TYPES = 16
 _POSITIONS = frozenset({"Range", "CumSum", "Shape", "Size", "NonZero"})
 _TOKENS = PASS | RESHAPES | frozenset({"Concat", "Slice", "Pad", "Where", "Clip"})
 _MAX_SOURCES = 64
+_MOVED = COPIES | RESHAPES
 
 
 def find_embeddings(flow: Flow) -> list[Found]:
@@ -94,7 +96,7 @@ class _Sum:
 
     def relative(self, flow: Flow) -> bool:
         """A table of biases for attention scores: one constant map, moved to heads × queries × keys."""
-        number, passed = next_node(flow, self.output, PASS | RESHAPES)
+        number, passed = next_node(flow, self.output, MOVES)
         moved = any(flow.bare[n] == "Transpose" for n in passed) or flow.bare[number] == "Transpose"
         return len(self.parts) == 1 and moved and flow.constants[self.output]
 
@@ -173,7 +175,7 @@ def _kind(flow: Flow, indices: int, rows: int | None) -> str:
             counted = True
             continue
         follow = flow.reads[number]
-        if flow.bare[number] in COPIES | RESHAPES:
+        if flow.bare[number] in _MOVED:
             follow = follow[:1]
         for other in follow:
             if other not in seen:
@@ -199,8 +201,8 @@ def _one_hot(flow: Flow, number: int) -> Found | None:
     data = flow.reads[number]
     if len(data) != 1:
         return None
-    passed = list(flow.chain_back(data[0], PASS | RESHAPES))
-    maker = flow.makers[flow.back(data[0], PASS | RESHAPES)]
+    passed = flow.chain_back(data[0], MOVES)
+    maker = flow.makers[flow.back(data[0], MOVES)]
     # Some exporters compare the indices with 0 … n-1 instead.
     compared = flow.bare[maker] == "Equal" and len(flow.weighs[maker]) == 1
     if flow.bare[maker] != "OneHot" and not compared:
@@ -228,7 +230,7 @@ def _patch(flow: Flow, number: int) -> Found | None:
     if node.attributes.get("group", 1) != 1 or flow.makers[_image(flow, arg(flow, number, 0))] >= 0:
         return None
     tensor, nodes, made = flow.firsts[number], [number], flow.shapes[flow.firsts[number]]
-    number_after, passed = next_node(flow, tensor, PASS | RESHAPES)
+    number_after, passed = next_node(flow, tensor, MOVES)
     tokens = flow.firsts[passed[-1]] if passed else -1
     shape = flow.shapes[tokens] if tokens >= 0 else None
     if made is None or shape is None or len(shape) != 3 or not passed:
@@ -258,7 +260,7 @@ def _patch(flow: Flow, number: int) -> Found | None:
 def _image(flow: Flow, tensor: int) -> int:
     """The tensor behind casts, layout and arithmetic with constants: how an image is prepared."""
     for _ in range(_MAX_STEPS):
-        tensor = flow.back(tensor, PASS | RESHAPES)
+        tensor = flow.back(tensor, MOVES)
         number = flow.makers[tensor]
         if flow.bare[number] not in ("Sub", "Mul", "Div", "Add", "Pad", "Resize"):
             return tensor

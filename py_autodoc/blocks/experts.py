@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from py_autodoc.blocks.flow import RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import MOE, PASS, arg, block, dim, is_linear, matrix
+from py_autodoc.blocks.ops import MOE, MOVES, PASS, arg, block, dim, is_linear, matrix
 
 _ROUTES = PASS | RESHAPES | frozenset({
     "TopK", "Softmax", "Sigmoid", "Slice", "Gather", "GatherElements", "GatherND", "Split", "ReduceSum",
@@ -19,6 +19,8 @@ _PICKS = (
     PASS | RESHAPES | frozenset({"Gather", "GatherND", "GatherElements", "Tile", "Where", "Slice", "Mul"})
 )
 """What may stand between the tokens and an expert, and behind one."""
+_BEFORE = MOVES | {"Add", "Mul", "Div"}
+"""What may stand between a router's layer and its gate."""
 _NEAR = 512
 _MAX_STEPS = 12
 _MAX_EXPERTS = 4096
@@ -79,9 +81,9 @@ def _router(flow: Flow, number: int) -> _Router | None:
             experts = dim(flow, flow.firsts[maker], -1)
             if experts is None or not 2 <= experts <= _MAX_EXPERTS:
                 return None
-            tokens = flow.back(flow.reads[maker][0], PASS | RESHAPES)
+            tokens = flow.back(flow.reads[maker][0], MOVES)
             return _Router(maker, number, tokens, experts, (maker, *passed, number))
-        if flow.bare[maker] not in PASS | RESHAPES | {"Add", "Mul", "Div"} or len(flow.reads[maker]) != 1:
+        if flow.bare[maker] not in _BEFORE or len(flow.reads[maker]) != 1:
             return None
         passed.append(maker)
         tensor = flow.reads[maker][0]
@@ -147,7 +149,7 @@ def _expert(flow: Flow, tensor: int, ends: dict[int, Found]) -> tuple[Found | No
         if tensor in ends:
             return ends[tensor], steps
         number = flow.makers[tensor]
-        if number < 0 or flow.bare[number] not in PASS | RESHAPES:
+        if number < 0 or flow.bare[number] not in MOVES:
             return None, steps
         steps.append(number)
         tensor = arg(flow, number, 0)
@@ -159,7 +161,7 @@ def _fed(flow: Flow, expert: Found, router: _Router) -> bool:
     data = flow.reads[expert.anchor]
     tensor = data[0] if data else -1
     for _ in range(_MAX_STEPS):
-        if flow.back(tensor, PASS | RESHAPES) == router.tokens:
+        if flow.back(tensor, MOVES) == router.tokens:
             return True
         number = flow.makers[tensor]
         if number < 0 or flow.bare[number] not in _PICKS:

@@ -8,7 +8,7 @@ from py_autodoc.blocks.activations import SIMPLE
 from py_autodoc.blocks.conv import kernel_shape
 from py_autodoc.blocks.flow import RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import CONV, NORMS, PASS, arg, block, dim, is_linear, matrix
+from py_autodoc.blocks.ops import CONV, MOVES, NORMS, PASS, arg, block, dim, is_linear, matrix
 
 _POOLS = frozenset({
     "GlobalAveragePool", "GlobalMaxPool", "AveragePool", "MaxPool", "ReduceMean", "ReduceMax",
@@ -21,6 +21,7 @@ _AFTER = PASS | RESHAPES | frozenset({
     "GlobalAveragePool", "QLinearGlobalAveragePool",
 })  # fmt: skip
 """What may stand between the last weights and an output."""
+_MAPS = CONV | {"Concat"}
 _MAX_STEPS = 24
 _NEAR = 600
 _BIG_VOCABULARY = 1000
@@ -136,7 +137,7 @@ def _before(flow: Flow, tensor: int) -> tuple[list[int], bool]:
             return ([*nodes, number], True) if picked else ([], False)
         if name in ("Flatten", "Reshape") and _flattens(flow, number):
             return [*nodes, number], True
-        if name not in PASS | RESHAPES and name not in SIMPLE and name not in NORMS:
+        if name not in MOVES and name not in SIMPLE and name not in NORMS:
             return [], False
         nodes.append(number)
         tensor = arg(flow, number, 0)
@@ -157,7 +158,7 @@ def _tables(flow: Flow) -> dict[int, int]:
         for tensor in inputs[2:3] if flow.bare[number][0] == "E" else inputs[:1]:
             shape = flow.shapes[tensor]
             if shape is not None and len(shape) == 2 and flow.constants[tensor] and isinstance(shape[0], int):
-                found[flow.back(tensor, PASS | RESHAPES)] = shape[0]
+                found[flow.back(tensor, MOVES)] = shape[0]
     return found
 
 
@@ -168,7 +169,7 @@ def _vocabulary(flow: Flow, number: int, tables: dict[int, int]) -> int | None:
 
 
 def _tied(flow: Flow, number: int, tables: dict[int, int]) -> bool:
-    return flow.back(matrix(flow, number), PASS | RESHAPES) in tables
+    return flow.back(matrix(flow, number), MOVES) in tables
 
 
 def _convolutional(flow: Flow, end: _End, place: int) -> Found | None:
@@ -234,16 +235,16 @@ def _pair(flow: Flow, outputs: list[int]) -> Found | None:
 def _scales(flow: Flow, outputs: list[int]) -> Found | None:
     """Convolution results of several resolutions, flattened and joined along the places."""
     for tensor in outputs[:8]:
-        number = flow.makers[flow.back(tensor, PASS | RESHAPES)]
+        number = flow.makers[flow.back(tensor, MOVES)]
         if flow.bare[number] != "Concat" or len(flow.reads[number]) < 2:
             continue
         shapes = set()
-        nodes = [*flow.chain_back(tensor, PASS | RESHAPES), number]
+        nodes = [*flow.chain_back(tensor, MOVES), number]
         for part in flow.reads[number][:16]:
-            maker = flow.makers[flow.back(part, PASS | RESHAPES)]
-            chain = list(flow.chain_back(part, PASS | RESHAPES))
+            maker = flow.makers[flow.back(part, MOVES)]
+            chain = flow.chain_back(part, MOVES)
             shape = flow.shapes[flow.firsts[maker]] if maker >= 0 else None
-            if shape is None or len(shape) != 4 or not chain or flow.bare[maker] not in CONV | {"Concat"}:
+            if shape is None or len(shape) != 4 or not chain or flow.bare[maker] not in _MAPS:
                 break
             nodes += [*chain, maker]
             shapes.add(shape[2:])

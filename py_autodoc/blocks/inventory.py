@@ -18,6 +18,7 @@ CONV, DENSE, RECURRENT, EMBEDDING = "convolution", "dense", "recurrent", "embedd
 TRANSPOSED = frozenset({"ConvTranspose"})
 _DENSE = PRODUCTS | BLOCKED | {op for op, form in FUSED.items() if form.projects}
 RECURRENTS = frozenset({"LSTM", "GRU", "RNN", f"{MS}DynamicQuantizeLSTM", f"{MS}AttnLSTM"})
+_FED = frozenset({"Reshape", "Cast", "Squeeze", "Unsqueeze", "Identity", "Clip", "Expand", "Transpose"})
 _LAYERS = _DENSE | CONVS | TRANSPOSED | RECURRENTS | {"Gather"}
 
 
@@ -147,10 +148,7 @@ def _table(flow: Flow, number: int, found: Inventory) -> None:
 
 def fed(flow: Flow, tensor: int) -> bool:
     """True for a graph input that was cast or reshaped at most."""
-    through = frozenset(
-        {"Reshape", "Cast", "Squeeze", "Unsqueeze", "Identity", "Clip", "Expand", "Transpose"}
-    )
-    tensor = flow.back(tensor, through)
+    tensor = flow.back(tensor, _FED)
     return tensor in flow.model.graphs[flow.graph].inputs and not flow.constants[tensor]
 
 

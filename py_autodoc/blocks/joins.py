@@ -18,6 +18,7 @@ JOINS = _SUMS | _SKIPS | _FUSED | {"Concat", "Sub", "Gemm", _SKIP_GROUP}
 """Operators that may join two paths."""
 _MAX_OPERANDS = 8
 _MAX_SOFTMAX_STEPS = 6
+_SCALED = PASS | {"Mul", "Div", "Reshape"}
 _TO_SOFTMAX = PASS | {"Add", "Mul", "Div", "Where", "Reshape", "Clip", "Max"}
 
 
@@ -172,7 +173,7 @@ def _masks(flow: Flow, number: int, operands: list[int]) -> bool:
     """A mask or bias added to attention scores: a product of two computed tensors, on to a Softmax."""
     scored = False
     for tensor in operands:
-        maker = flow.makers[flow.back(tensor, PASS | {"Mul", "Div", "Reshape"})]
+        maker = flow.makers[flow.back(tensor, _SCALED)]
         scored = scored or (flow.bare[maker] in ("MatMul", "Einsum") and len(flow.reads[maker]) == 2)
     if not scored:
         return False

@@ -154,7 +154,7 @@ def _squared(flow: Flow, number: int) -> int:
 
 def _centred(flow: Flow, tensor: int) -> tuple[int, int, list[int]]:
     """(x, mean node, nodes) when ``tensor`` is x less its mean; (itself, -1, passed) otherwise."""
-    passed = list(flow.chain_back(tensor, PASS))
+    passed = flow.chain_back(tensor, PASS)
     whole = flow.back(tensor, PASS)
     number = flow.makers[whole]
     if flow.bare[number] == "Sub" and len(flow.reads[number]) == 2:
@@ -225,7 +225,7 @@ def _use(flow: Flow, tensor: int, square: _Power, inverse: bool) -> list[int] | 
             other = node.inputs[0] if node.inputs[1] == tensor else node.inputs[1]
         else:
             continue
-        passed = list(flow.chain_back(other, PASS))
+        passed = flow.chain_back(other, PASS)
         whole = flow.back(other, PASS)
         if whole == flow.back(square.values, PASS):
             return [*passed, number]

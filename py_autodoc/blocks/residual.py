@@ -70,11 +70,14 @@ class _Finder:
     def _match(self, join: Join) -> _Match | None:
         """The nearest common source of the two operands, when it makes a residual."""
         flow, (a, b) = self.flow, join.operands
-        sides = (Backward(flow, (b,), self.budget), Backward(flow, (a,), self.budget))
+        sides: list[Backward | None] = [None, None]
         for place, candidate in _nearest(candidates(flow, a), candidates(flow, b)):
             source = same_value(flow, candidate.tensor)
-            if sides[place].reaches(source, self._place(candidate.tensor)):
-                return self._judge(join, candidate, sides[place], a if place else b)
+            search = sides[place]
+            if search is None:
+                search = sides[place] = Backward(flow, (a if place else b,), self.budget)
+            if search.reaches(source, self._place(candidate.tensor)):
+                return self._judge(join, candidate, search, a if place else b)
         return None
 
     def _judge(self, join: Join, candidate: Candidate, search: Backward, long: int) -> _Match | None:

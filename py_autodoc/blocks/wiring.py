@@ -240,6 +240,9 @@ class Wirings:
 def _attributes(node: Node) -> Hashable:
     """The attributes as one value, bodies left out."""
     bodies = [name for name, _ in node.subgraphs]
+    if len(node.attributes) == 1 and not bodies:
+        ((name, value),) = node.attributes.items()
+        return name, value if type(value) in _PLAIN else _frozen(value)
     return frozenset(
         [
             (name, value if type(value) in _PLAIN else _frozen(value))

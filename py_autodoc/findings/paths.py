@@ -39,11 +39,14 @@ def _shortest(ctx: Context, counted: set[int]) -> int:
     """Layers on the shortest path to the output that is furthest away; -1 without one."""
     flow, nodes = ctx.flow, ctx.model.nodes
     reads, names = flow.reads, flow.names
-    far = {t: 0 for t in ctx.model.graphs[0].inputs if ctx.model.tensors[t].kind == TensorKind.INPUT}
+    far = [-1] * (len(ctx.model.tensors) + 1)
+    for tensor in ctx.model.graphs[0].inputs:
+        if ctx.model.tensors[tensor].kind == TensorKind.INPUT:
+            far[tensor] = 0
     for number in flow.order:
         near = -1
         for tensor in reads[number]:
-            at = far.get(tensor, -1)
+            at = far[tensor]
             if at >= 0 and (near < 0 or at < near):
                 near = at
         if near < 0 or names[number] in _NO_DATA:
@@ -51,9 +54,9 @@ def _shortest(ctx: Context, counted: set[int]) -> int:
         if number in counted:
             near += 1
         for tensor in nodes[number].outputs:
-            if tensor >= 0 and tensor not in far:
+            if tensor >= 0 and far[tensor] < 0:
                 far[tensor] = near
-    return max((far.get(t, -1) for t in ctx.model.graphs[0].outputs), default=-1)
+    return max((far[t] for t in ctx.model.graphs[0].outputs), default=-1)
 
 
 def _depth(ctx: Context, counted: set[int]) -> Depth | None:

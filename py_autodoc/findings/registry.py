@@ -77,9 +77,16 @@ class Context:
     @cached_property
     def kinds(self) -> dict[tuple[str, str], list[int]]:
         """(domain, operator) → its nodes in all graphs, Constant nodes too, by id."""
+        flow, nodes = self.flow, self.model.nodes
         found: dict[tuple[str, str], list[int]] = {}
-        for node in self.model.nodes:
-            found.setdefault((node.domain, node.op_type), []).append(node.id)
+        for numbers in flow.by_name.values():
+            node = nodes[numbers[0]]
+            found[node.domain, node.op_type] = numbers.copy()
+        for number in range(len(nodes)) if len(flow.order) < len(nodes) else ():
+            if number not in flow.position:
+                found.setdefault((nodes[number].domain, nodes[number].op_type), []).append(number)
+        for numbers in found.values():
+            numbers.sort()
         return found
 
     def nodes_of(self, chosen: Callable[[tuple[str, str]], bool]) -> list[int]:
