@@ -6,6 +6,9 @@ import type { IGroupTree } from './tree';
 /** Up to so many boxes a picture tells too little without a look into a repeat. */
 const FEW = 4;
 
+/** Up to so many boxes say too little to keep alike blocks alike. */
+const LITTLE = 8;
+
 /** The first picture. */
 export interface IOpenings {
   /** By group: 1 = open. */
@@ -66,17 +69,15 @@ function growth(tree: IGroupTree, family: readonly number[]): number {
 const size = (tree: IGroupTree, family: readonly number[]) =>
   family.reduce((sum, group) => sum + tree.groupSize[group], 0);
 
-/**
- * Opens a lone trunk whatever its size, then families of alike groups, shallow and big ones first,
- * while at most `budget` cards are visible. A family opens as a whole, so that alike blocks look
- * alike. Repeats stay one box; where the picture would hold little else, they show their first part.
- */
-export function initialOpenings(tree: IGroupTree, budget: number): IOpenings {
-  const open = new Uint8Array(tree.groupCount);
-  let hidden: readonly number[] = [];
-  let visible = tree.children[0].length;
-  for (;;) {
-    const candidates = families(tree, open, new Set(hidden))
+/** The groups to open next, and how many boxes that adds; null when the picture is done. */
+function next(
+  tree: IGroupTree,
+  closed: readonly (readonly number[])[],
+  visible: number,
+  budget: number
+): { family: readonly number[]; cost: number } | null {
+  const fitting = (choices: readonly (readonly number[])[]) =>
+    choices
       .map(family => ({
         family,
         cost: growth(tree, family),
@@ -87,16 +88,35 @@ export function initialOpenings(tree: IGroupTree, budget: number): IOpenings {
       // The parts of a repeat tell nothing new. Alone it would be the whole picture.
       .filter(({ family }) => !tree.groupFold[family[0]] || visible <= FEW)
       .sort((a, b) => a.depth - b.depth || b.size - a.size);
-    if (candidates.length === 0) {
+  const [whole] = fitting(closed);
+  if (whole || visible > LITTLE) {
+    return whole ?? null;
+  }
+  return fitting(closed.flat().map(group => [group]))[0] ?? null;
+}
+
+/**
+ * Opens a lone trunk whatever its size, then families of alike groups, shallow and big ones first,
+ * while at most `budget` cards are visible. A family opens as a whole, so that alike blocks look
+ * alike; only where nothing else would be left to see, one of it does. Repeats stay one box; where the
+ * picture would hold little else, they show their first part.
+ */
+export function initialOpenings(tree: IGroupTree, budget: number): IOpenings {
+  const open = new Uint8Array(tree.groupCount);
+  let hidden: readonly number[] = [];
+  let visible = tree.children[0].length;
+  for (;;) {
+    const closed = families(tree, open, new Set(hidden));
+    const chosen = next(tree, closed, visible, budget);
+    if (chosen === null) {
       return { open, hidden };
     }
-    const { family, cost } = candidates[0];
-    for (const group of family) {
+    for (const group of chosen.family) {
       open[group] = 1;
       if (tree.groupFold[group]) {
         hidden = withPart(tree, hidden, { fold: group, index: 0 });
       }
     }
-    visible += cost;
+    visible += chosen.cost;
   }
 }
