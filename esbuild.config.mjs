@@ -53,6 +53,16 @@ const builds = [
     outfile: join(out, 'widget.js'),
     format: 'esm'
   },
+  {
+    entryPoints: ['src/widget/loader.ts'],
+    outfile: join(out, 'loader.js'),
+    format: 'esm'
+  },
+  {
+    entryPoints: ['src/widget/dim.ts'],
+    outfile: join(out, 'dim.js'),
+    format: 'esm'
+  },
   // For the command line: draws without a browser, in Node.
   {
     entryPoints: ['src/embed/svg.ts'],

@@ -25,6 +25,7 @@ PARTIAL = 2
 """Exit status when a stage of the analysis failed."""
 ENDINGS = {
     ".svg": "svg",
+    ".png": "png",
     ".html": "html",
     ".htm": "html",
     ".dot": "dot",
@@ -47,6 +48,8 @@ class _Request:
     depth: int | None
     overlay: str
     theme: str
+    direction: str
+    scale: float
     bind: tuple[str, ...]
     input_shape: tuple[str, ...]
     batch_size: int | None
@@ -54,29 +57,48 @@ class _Request:
     progress: bool | None
 
 
-@click.command("graph", short_help="The graph as SVG, HTML, DOT or data for other viewers.")
+@click.command("graph", short_help="The graph as SVG, PNG, HTML, DOT or data for other viewers.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.option("--out", metavar="PATH", required=True, help="Where to write; - is stdout (with --format).")
 @click.option(
     "--format",
     type=click.Choice(FORMATS),
-    help="Default: by the ending of PATH (.svg, .html, .dot, .netron.json, .model-explorer.json).",
+    help="Default: by the ending of PATH (.svg, .png, .html, .dot, .netron.json, .model-explorer.json).",
 )
 @click.option(
     "--depth",
     metavar="N",
     type=click.IntRange(0, 64),
-    help="Levels of modules to open (SVG, DOT). Default: SVG about 40 boxes, DOT all.",
+    help="Levels of modules to open (SVG, PNG, DOT). Default: pictures about 40 boxes, DOT all.",
 )
 @click.option(
     "--overlay",
     type=click.Choice(OVERLAYS),
     default="auto",
     show_default=True,
-    help="Heatmap of the SVG; the number in Model Explorer data (auto: MACs).",
+    help="Heatmap of the picture; the number in Model Explorer data (auto: MACs).",
 )
 @click.option(
-    "--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Of the SVG."
+    "--theme",
+    type=click.Choice(["light", "dark"]),
+    default="light",
+    show_default=True,
+    help="Of the picture.",
+)
+@click.option(
+    "--direction",
+    type=click.Choice(["right", "down"]),
+    default="right",
+    show_default=True,
+    help="Which way the picture flows.",
+)
+@click.option(
+    "--scale",
+    metavar="X",
+    type=click.FloatRange(0.1, 16),
+    default=1.0,
+    show_default=True,
+    help="Pixels of the PNG for one of the SVG.",
 )
 @click.option(
     "--bind",
@@ -110,14 +132,15 @@ def command(log_level: str, **options: object) -> int:
     """Write the graph of MODEL for other programs; the format follows the ending of --out.
 
     \b
-    svg             a standalone picture (needs Node 18 or later on the path, no browser)
+    svg             a standalone picture (needs Node 18 or later, no browser)
+    png             the same in pixels (needs resvg besides; both: pip install 'onnx-autodoc[pictures]')
     html            one file with the viewer and the model, works offline
     dot             for Graphviz
     netron          numbers to drop on Netron while it shows the model
     model-explorer  node data for Model Explorer
 
     \b
-    Exit status: 0 success, 1 invalid input or Node missing, 2 part of the analysis failed (the file is
+    Exit status: 0 success, 1 invalid input or a program missing, 2 part of the analysis failed (the file is
     written all the same), 3 the file could not be written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
@@ -127,6 +150,7 @@ def command(log_level: str, **options: object) -> int:
 def _run(request: _Request) -> int:
     chosen = _format(request)
     target = Target(request.out, "--out", request.model)
+    _need(chosen)
     analysis = _analyze(request)
     written = target.write(_WRITERS[chosen](analysis, request))
     if not target.to_stdout and sys.stderr.isatty():
@@ -148,12 +172,6 @@ def _format(request: _Request) -> str:
     for ending, found in ENDINGS.items():
         if name.endswith(ending):
             return found
-    if name.endswith(".png"):
-        raise OptionError(
-            "format-needs-browser",
-            "PNG needs a browser.",
-            "Use --out FILE.svg, or --out FILE.html and Export in the viewer.",
-        )
     raise OptionError(
         "format-unknown",
         f"The ending of {printable(name)} names no format.",
@@ -177,8 +195,21 @@ def _analyze(request: _Request) -> Analysis:
 
 def _svg(analysis: Analysis, request: _Request) -> str:
     from py_autodoc.render.svg import svg_picture
+    from py_autodoc.report.payload import build_payload
 
-    return svg_picture(analysis, theme=request.theme, overlay=request.overlay, depth=request.depth)
+    return svg_picture(
+        build_payload(analysis),
+        theme=request.theme,
+        overlay=request.overlay,
+        depth=request.depth,
+        direction=request.direction,
+    )
+
+
+def _png(analysis: Analysis, request: _Request) -> bytes:
+    from py_autodoc.render.png import png_picture
+
+    return png_picture(_svg(analysis, request), request.scale)
 
 
 def _html(analysis: Analysis, request: _Request) -> str:
@@ -219,8 +250,21 @@ def _told(found: Attached) -> str:
     return found.text
 
 
-_WRITERS: dict[str, Callable[[Analysis, _Request], str]] = {
+def _need(chosen: str) -> None:
+    """Tell what is missing before the analysis, not after it. Raises: RequirementError."""
+    if chosen in ("svg", "png"):
+        from py_autodoc.render.node import node
+
+        node()
+    if chosen == "png":
+        from py_autodoc.render.png import resvg
+
+        resvg()
+
+
+_WRITERS: dict[str, Callable[[Analysis, _Request], str | bytes]] = {
     "svg": _svg,
+    "png": _png,
     "html": _html,
     "dot": _dot,
     "netron": _netron,

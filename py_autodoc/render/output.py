@@ -49,9 +49,9 @@ class Target:
         if self.path == Path(os.path.realpath(source)):
             raise OutputError("output-is-input", f"{option}: {self.shown} is the model itself.", "")
 
-    def write(self, text: str) -> int:
+    def write(self, result: str | bytes) -> int:
         """Write the result and return its size in bytes. Raises: OutputError."""
-        data = text.encode("utf-8")
+        data = result.encode("utf-8") if isinstance(result, str) else result
         if self.to_stdout:
             sys.stdout.flush()
             sys.stdout.buffer.write(data)

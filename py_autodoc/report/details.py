@@ -38,7 +38,7 @@ def node_details(loaded: Loaded, model: Model, types: TypeTable, node_id: int) -
         metadata=metadata,
         attributes=_attributes(model, node, raw.attribute_types, documented),
         constants=_constants(model, types, node),
-        operator=_operator(documented) if documented else None,
+        operator=operator_info(documented) if documented else None,
         stack_trace=cut(raw.metadata.get(STACK_TRACE, ""), MAX_TEXT),
     )
 
@@ -95,7 +95,8 @@ def _constants(model: Model, types: TypeTable, node: Node) -> list[ConstantInfo]
     return found
 
 
-def _operator(doc: OpDoc) -> OperatorDoc:
+def operator_info(doc: OpDoc) -> OperatorDoc:
+    """Documentation of an operator as the wire has it."""
     return OperatorDoc(
         type=doc.type,
         domain=domain_name(doc.domain),

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anywidget
 import traitlets
+from ipywidgets import widget_serialization
 
-from py_autodoc.errors import OptionError
+from py_autodoc.errors import AutodocError, InputError
 from py_autodoc.render.html import static
-from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.build import build_report
-from py_autodoc.report.bundle import build_bundle
 from py_autodoc.report.schema import Layer, Report
-from py_autodoc.widget.find import matching, resolve
+from py_autodoc.units import count
+from py_autodoc.widget.dim import Dim
+from py_autodoc.widget.find import TraitFault, resolve
+from py_autodoc.widget.parts import Code, shared_code
+from py_autodoc.widget.picture import picture
+from py_autodoc.widget.sources import source_of
+from py_autodoc.widget.subject import Subject
 from py_autodoc.widget.weights import answer_weights
-
-if TYPE_CHECKING:
-    import onnx
-    import onnx_ir
 
 OVERLAYS = ("macs", "flops", "params", "activation_bytes", "weight_bytes", "intensity")
 """Names that ``overlay`` takes."""
@@ -30,73 +31,82 @@ OVERLAYS = ("macs", "flops", "params", "activation_bytes", "weight_bytes", "inte
 class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no types
     """A model in a notebook: the graph, its costs, and what is selected in it.
 
-    ``model`` is a path, serialized bytes, an ``onnx.ModelProto`` or an ``onnx_ir.Model``; weights are not
-    read. All traits go both ways: set them from Python, read what the user did.
+    ``model`` is a path, serialized bytes, an ``onnx.ModelProto``, an ``onnx_ir.Model``, a ``Report``, or an
+    ``nn.Module`` with example ``inputs`` (a tensor, a tuple, or a dict of named ones; ``dynamic_shapes`` as
+    ``torch.onnx.export`` takes it). Weights are not read. All traits go both ways: set them from Python,
+    read what the user did.
+
+    A report of ``analyze`` remembers its model and is shown with it; one that was read from JSON shows the
+    graph and the numbers it holds and says what is missing.
 
     Attributes:
         selection: Ids of the selected nodes. May be set to ids, node names or hierarchy tags; a tag selects
             every node under it.
         overlay: The heatmap: one of ``OVERLAYS``, None, or a mapping of node (id, name or tag) → number.
-        dims: Sizes given to symbolic dimensions; setting it analyses again.
+        dims: Sizes given to symbolic dimensions; every number follows.
         view: What is open and where the picture stands; kept with the notebook.
         theme: ``auto``, ``light`` or ``dark``.
         height: Pixels.
 
     Raises:
         InputError: the model cannot be read or an option does not fit it.
-        RequirementError: the viewer is not built into this installation.
+        RequirementError: the viewer is not built into this installation, or a module needs torch.
+        TraitError: a trait was given what it does not take.
     """
 
     _bundle = traitlets.Bytes(b"").tag(sync=True)
+    _code = traitlets.Instance(Code).tag(sync=True, **widget_serialization)
+    _fixed = traitlets.Bool(False).tag(sync=True)
     # Any: names and tags come in, ids are kept.
     selection = traitlets.Any([]).tag(sync=True)
     overlay = traitlets.Any("macs", allow_none=True).tag(sync=True)
-    dims = traitlets.Dict(key_trait=traitlets.Unicode(), value_trait=traitlets.Int(min=0)).tag(sync=True)
+    dims = traitlets.Dict().tag(sync=True)
     view = traitlets.Dict().tag(sync=True)
     theme = traitlets.Enum(("auto", "light", "dark"), "auto").tag(sync=True)
     height = traitlets.Int(600, min=120, max=5000).tag(sync=True)
 
     def __init__(
         self,
-        model: str | os.PathLike[str] | bytes | onnx.ModelProto | onnx_ir.Model,
+        model: Any,
+        inputs: Any = None,
         *,
         dims: Mapping[str, int] | None = None,
         input_shapes: Mapping[str, Sequence[int]] | None = None,
+        dynamic_shapes: Any = None,
         label: str = "",
         **traits: Any,
     ) -> None:
-        self._model = model
-        self._input_shapes = dict(input_shapes or {})
+        self._source = source_of(model, inputs, dynamic_shapes, input_shapes)
+        self._subject: Subject | None = self._source.subject(dict(dims or {}))
+        self._sent = self._subject
         self._label = label
-        self._analysis = self._analyse(dict(dims or {}))
-        self._report: Report | None = None
-        overlay, selection = traits.pop("overlay", "macs"), traits.pop("selection", [])
+        self._dim_widgets: dict[str, Dim] = {}
+        self._from_page = False
+        self._picture: tuple[object, str | None] | None = None
+        late = {name: traits.pop(name) for name in ("overlay", "selection") if name in traits}
         super().__init__(
-            _bundle=build_bundle(self._analysis),
+            _bundle=self._subject.bundle,
+            _code=shared_code(),
+            _fixed=self._source.fixed,
             dims=dict(dims or {}),
             **traits,
         )
-        self.overlay, self.selection = overlay, selection
-        answer_weights(self, lambda: (self._model, self._analysis))
+        for name, value in late.items():
+            setattr(self, name, value)
+        answer_weights(self, lambda: (self._source.model, self._now.analysis))
+        self.on_msg(self._hear)
 
     @property
     def _esm(self) -> str:
-        """The viewer's module; anywidget makes a trait of it."""
-        return static("widget.js")
-
-    @property
-    def _css(self) -> str:
-        """The viewer's style; anywidget makes a trait of it."""
-        return static("viewer.css") + _FRAME
+        """What gets the viewer's module from ``_code``; anywidget makes a trait of it."""
+        return static("loader.js")
 
     # ---- what Python reads
 
     @property
     def report(self) -> Report:
         """The whole report under the present ``dims``."""
-        if self._report is None:
-            self._report = build_report(self._analysis)
-        return self._report
+        return self._now.report
 
     @property
     def selected_layers(self) -> list[Layer]:
@@ -104,62 +114,132 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
         chosen = set(self.selection)
         return [layer for layer in self.report.layers if layer.id in chosen]
 
+    @property
+    def selected_names(self) -> list[str]:
+        """Names of the selected nodes, in graph order."""
+        return [layer.name for layer in self.selected_layers]
+
     # ---- what Python does
 
     def show(self, *nodes: int | str) -> None:
-        """Select nodes (ids, names or tags) and bring the first into view. Raises: OptionError."""
+        """Select nodes (ids, names or tags) and bring the first into view. Raises: TraitError."""
         self.selection = list(nodes)
 
     def find(self, query: str) -> list[Layer]:
-        """Layers that match all words and bounds, as the viewer's search does: ``conv macs>1e8``.
+        """Layers that match, in graph order; the grammar is that of the viewer's search.
 
-        Words are looked for in name, operator, domain, module and tag; bounds compare ``params``,
-        ``macs``, ``flops``, ``weights``, ``activation``, ``read`` or ``write`` with a number.
+        Words that all must match (names, operators, shapes, types, modules, ``"exact text"``), and conditions
+        joined by ``& | ! ( )``: ``op=Conv & macs>1e8 & in[0].shape[1]>=256``.
+
+        Raises: QueryError, which says what is wrong where.
         """
-        return matching(self.report.layers, query)
+        found = set(self._now.matcher.find(query))
+        return [layer for layer in self.report.layers if layer.id in found]
+
+    def dim(self, name: str) -> Dim:
+        """One free dimension as a widget with a ``value``, the same one each time.
+
+        Sliders that are linked to it by ``jslink`` move the model also without a kernel.
+        Raises: TraitError for a name the model does not have, or when its sizes are fixed.
+        """
+        found = self._dim_widgets.get(name)
+        if found is None or found.comm is None:
+            sizes = {} if self._source.fixed else self._sizes()
+            if name not in sizes:
+                raise _no_dim(name, sizes)
+            found = self._dim_widgets[name] = Dim(name=name, owner=self, value=sizes[name])
+            found.observe(self._resized, "value")
+        return found
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
-        """Write one HTML file that shows the model offline. Raises: OutputError."""
+        """Write one HTML file that shows the model offline. Raises: OutputError, InputError."""
         from py_autodoc.render.html import html_page
 
-        return self._write(path, "to_html", html_page(self._analysis))
+        return self._write(path, "to_html", html_page(self._now.need("an HTML file")))
 
-    def to_svg(self, path: str | os.PathLike[str], *, depth: int | None = None) -> Path:
+    def to_svg(
+        self, path: str | os.PathLike[str], *, depth: int | None = None, direction: str = "right"
+    ) -> Path:
         """Write the graph as an SVG picture, under the overlay that is shown.
 
-        ``depth`` is how many levels of modules are open; None opens what a new view opens.
-        Raises: RequirementError without Node 18 or newer, LimitError, OutputError.
+        ``depth`` is how many levels of modules are open; None opens what a new view opens. ``direction`` is
+        ``right`` or ``down``. Raises: RequirementError without Node, LimitError, OutputError.
         """
+        return self._write(path, "to_svg", self._svg(depth, direction))
+
+    def to_png(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        scale: float = 1.0,
+        depth: int | None = None,
+        direction: str = "right",
+    ) -> Path:
+        """The same as PNG, ``scale`` pixels for one of the SVG. Raises: as ``to_svg``, and without resvg."""
+        from py_autodoc.render.png import png_picture
+
+        return self._write(path, "to_png", png_picture(self._svg(depth, direction), scale))
+
+    def _svg(self, depth: int | None, direction: str) -> str:
         from py_autodoc.render.svg import svg_picture
 
-        overlay = self.overlay if isinstance(self.overlay, str) else "none"
-        theme = "dark" if self.theme == "dark" else "light"
-        picture = svg_picture(self._analysis, theme=theme, overlay=overlay, depth=depth)
-        return self._write(path, "to_svg", picture)
+        theme, overlay = self._look()
+        return svg_picture(self._now.payload, theme=theme, overlay=overlay, depth=depth, direction=direction)
 
-    def _write(self, path: str | os.PathLike[str], what: str, text: str) -> Path:
+    def _look(self) -> tuple[str, str]:
+        """Theme and overlay of a picture."""
+        return ("dark" if self.theme == "dark" else "light"), (
+            self.overlay if isinstance(self.overlay, str) else "none"
+        )
+
+    def _write(self, path: str | os.PathLike[str], what: str, result: str | bytes) -> Path:
         """Write a result in one step, never over the model itself. Raises: OutputError."""
         from py_autodoc.render.output import Target
 
-        source = os.fspath(self._model) if isinstance(self._model, (str, os.PathLike)) else ""
-        target = Target(os.fspath(path), what, source)
-        target.write(text)
+        target = Target(os.fspath(path), what, self._source.path)
+        target.write(result)
         return target.path
 
+    # ---- what readers without widgets see
+
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The widget, and beside it a static summary for readers that run no widgets."""
+        """The widget, and beside it a picture; a summary where no picture can be drawn.
+
+        Never both: readers that run no widgets prefer HTML to pictures.
+        """
         found = super()._repr_mimebundle_(**kwargs)
         data = found[0] if isinstance(found, tuple) else found
         if isinstance(data, dict):
-            data.setdefault("text/html", self.report._repr_html_())
+            self._send_bundle()
+            numbers = self._now.payload.metrics
+            macs, params = count(numbers.total_macs), count(numbers.total_params)
+            data["text/plain"] = f"Autodoc({self._now.payload.model.name}: {params} parameters, {macs} MACs)"
+            drawn = self._drawn()
+            if drawn is None:
+                data["text/html"] = self.report._repr_html_()
+            else:
+                data["image/svg+xml"] = drawn
         return found
+
+    def _drawn(self) -> str | None:
+        look = self._look()
+        key = (self._now, look)
+        if self._picture is None or self._picture[0] != key:
+            self._picture = (key, picture(self._now, *look))
+        return self._picture[1]
 
     # ---- traits
 
     @traitlets.validate("selection")
     def _valid_selection(self, proposal: Any) -> list[int]:
         value = proposal["value"]
-        return resolve(self.report.layers, [value] if isinstance(value, (str, int)) else value)
+        if isinstance(value, (str, int)):
+            value = [value]
+        if not isinstance(value, (list, tuple, set, frozenset)):
+            raise TraitFault(
+                "not-nodes", f"{value!r:.80} is no selection.", "Give a list of ids, names or tags."
+            )
+        return resolve(self.report.layers, value)
 
     @traitlets.validate("overlay")
     def _valid_overlay(self, proposal: Any) -> Any:
@@ -168,9 +248,9 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
             return value
         if isinstance(value, Mapping):
             return self._numbers(value)
-        raise OptionError(
+        raise TraitFault(
             "unknown-overlay",
-            f"There is no overlay {value!r}.",
+            f"There is no overlay {value!r:.80}.",
             f"One of {', '.join(OVERLAYS)}, None, or a mapping of node to number.",
         )
 
@@ -179,24 +259,108 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
         if set(given) == {"label", "unit", "values"}:
             return dict(given)
         layers = self.report.layers
-        values = {str(resolve(layers, [node])[0]): float(number) for node, number in given.items()}
+        values: dict[str, float] = {}
+        for node, number in given.items():
+            try:
+                value = float(number)
+            except (TypeError, ValueError):
+                value = math.nan
+            if not math.isfinite(value):
+                raise TraitFault(
+                    "not-a-number",
+                    f"The overlay's value of {node!r:.80} is {number!r:.80}.",
+                    "Give finite numbers.",
+                )
+            values[str(resolve(layers, [node])[0])] = value
         return {"label": self._label or "values", "unit": "", "values": values}
+
+    @traitlets.validate("dims")
+    def _valid_dims(self, proposal: Any) -> dict[str, int]:
+        value: dict[str, int] = proposal["value"]
+        known = self._sent.sizes
+        for name, size in value.items():
+            if name not in known:
+                raise _no_dim(name, known)
+            if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+                raise TraitFault(
+                    "bad-size", f"The size of {name!r:.80} is {size!r:.80}.", "Give a whole number, 1 or more."
+                )
+        if self._source.fixed:
+            try:
+                self._source.subject(value)
+            except InputError as fault:
+                raise TraitFault(fault.code, fault.message, fault.hint) from None
+        return value
+
+    # ---- sizes
+
+    @property
+    def _now(self) -> Subject:
+        """The model under the present sizes, analysed when somebody asks."""
+        if self._subject is None:
+            self._subject = self._source.subject(self.dims)
+        return self._subject
+
+    def _sizes(self) -> dict[str, int]:
+        """Size of each free dimension, those nobody gave assumed."""
+        return dict(self.dims if set(self.dims) == set(self._sent.sizes) else self._now.sizes)
+
+    def set_state(self, sync_data: Any) -> None:
+        """What the page changed. It has shown other sizes already and tells the dimensions itself."""
+        self._from_page = True
+        try:
+            super().set_state(sync_data)
+        finally:
+            self._from_page = False
 
     @traitlets.observe("dims")
     def _new_dims(self, change: Any) -> None:
-        if not self._bundle or dict(change["new"]) == dict(self._analysis.dims.bindings):
+        if not self._bundle or self._source.fixed:
             return
-        self._analysis = self._analyse(change["new"])
-        self._report = None
-        self._bundle = build_bundle(self._analysis)
+        self._subject = None
+        if not self._from_page:
+            sizes = self._sizes() if self._dim_widgets else {}
+            for name, widget in self._dim_widgets.items():
+                widget.value = sizes[name]
+            # The page has the expressions for other sizes, when it knows them all.
+            if self._sent.payload.expressions is None or set(self.dims) != set(self._sent.sizes):
+                self._send_bundle()
 
-    def _analyse(self, dims: Mapping[str, int]) -> Analysis:
-        options = Options(bindings=dims, input_shapes=self._input_shapes, assume=True)
-        return run(self._model, options)
+    def _resized(self, change: Any) -> None:
+        """A dimension's widget got another value, here and not in the page."""
+        if not change["owner"].from_page:
+            self.dims = {**self.dims, change["owner"].name: change["new"]}
+
+    def _send_bundle(self) -> None:
+        """Gives the page the model under the present sizes."""
+        if self._sent is not self._now:
+            self._bundle = self._now.bundle
+            self._sent = self._now
+
+    def _hear(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        """Messages of the page: whether a kernel is there, the viewer's code, an analysis."""
+        kind = content.get("type") if isinstance(content, dict) else None
+        if kind == "autodoc:hello":
+            self.send({"type": kind})
+        elif kind == "autodoc:code":
+            code = self._code
+            self.send({"type": kind, "code": code.code, "style": code.style, "version": code.version})
+        elif kind == "autodoc:analyse":
+            answer: dict[str, Any] = {"type": kind, "id": str(content.get("id", ""))[:200]}
+            try:
+                self.set_state({"dims": content.get("dims") or {}})
+                self._send_bundle()
+            except (AutodocError, traitlets.TraitError) as fault:
+                answer["problem"] = _told(fault)
+            self.send(answer)
 
 
-_FRAME = """
-.oad-Widget { border: 1px solid var(--jp-border-color2, #c8ccd2); border-radius: 4px; overflow: hidden; }
-.oad-Widget > .oad-Viewer { height: 100%; }
-.oad-Widget[role='alert'] { padding: 1rem; }
-"""
+def _told(fault: AutodocError | traitlets.TraitError) -> dict[str, str]:
+    if isinstance(fault, AutodocError):
+        return {"code": fault.code, "message": fault.message, "hint": fault.hint}
+    return {"code": "bad-size", "message": str(fault), "hint": ""}
+
+
+def _no_dim(name: str, known: Mapping[str, int]) -> TraitFault:
+    told = f"It has {', '.join(known)}." if known else "All its sizes are fixed."
+    return TraitFault("unknown-dim", f"The model has no free dimension {name!r:.80}.", told)

@@ -1,4 +1,5 @@
 import * as React from 'react';
+import type { GraphPayload } from '../schema';
 import { ACTIONS, runAction } from './actions';
 import { useAnnouncements } from './announce';
 import type { IViewerProps } from './api';
@@ -165,7 +166,7 @@ function useReports(session: Session | null, props: IViewerProps): void {
     let before = session?.store.get();
     return session?.store.subscribe(() => {
       const now = session.store.get();
-      const { onSelection, onOverlay } = latest.current;
+      const { onSelection, onOverlay, onDims } = latest.current;
       const last = before;
       before = now;
       if (last?.selection !== now.selection || last?.also !== now.also) {
@@ -174,8 +175,17 @@ function useReports(session: Session | null, props: IViewerProps): void {
       if (last?.overlay !== now.overlay) {
         onOverlay?.(now.overlay);
       }
+      if (last?.document !== now.document && now.document) {
+        onDims?.(sizesOf(now.document.model.payload));
+      }
     });
   }, [session]);
+}
+
+function sizesOf({ dims }: GraphPayload): Record<string, number> {
+  return Object.fromEntries(
+    dims.flatMap(({ name, value }) => (value === null ? [] : [[name, value]]))
+  );
 }
 
 /** Shows the model when there is one, else where its analysis stands. */

@@ -107,6 +107,8 @@ export interface IViewerProps {
   readonly onSelection?: (nodes: number[]) => void;
   /** The address that opens this model with a view; `view` is written into it as it is. */
   readonly linkTo?: (view: string) => string;
+  /** Sizes of the free dimensions after the numbers changed; those that stay symbols are left out. */
+  readonly onDims?: (sizes: Readonly<Record<string, number>>) => void;
   /** After the overlay changed. */
   readonly onOverlay?: (overlay: OverlayId | null) => void;
   /** The model's name and a one-line summary, when known. */

@@ -1,6 +1,7 @@
-/** The notebook widget: plain anywidget, so it runs wherever that does. Nothing comes from a CDN. */
+/** The notebook widget's viewer: plain anywidget, so it runs wherever that does. Nothing comes from a CDN. */
 
-import { mount, type IWidgetModel } from './mount';
+import type { IWidgetModel } from './model';
+import { mount } from './mount';
 
 interface IRenderContext {
   readonly model: IWidgetModel;
@@ -8,8 +9,8 @@ interface IRenderContext {
 }
 
 /** Shows the model of the widget in `el`; the answer takes it away again. */
-function render({ model, el }: IRenderContext): () => void {
-  return mount(model, el);
+function render({ model, el }: IRenderContext, style: string): () => void {
+  return mount(model, el, style);
 }
 
 export default { render };

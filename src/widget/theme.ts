@@ -1,21 +1,58 @@
 /** Whether the page around a widget is dark, as the hosts say it. */
 
-/** `theme` is `auto`, `light` or `dark`. Hosts: Jupyter, VS Code, Colab, else the system's wish. */
+const WISH = '(prefers-color-scheme: dark)';
+
+/** `theme` is `auto`, `light` or `dark`. Hosts: Jupyter, VS Code, Colab, marimo, else the system's wish. */
 export function isDark(theme: string, el: Element): boolean {
   if (theme === 'light' || theme === 'dark') {
     return theme === 'dark';
   }
-  const jupyter = el.closest('[data-jp-theme-light]');
+  const { body, documentElement } = el.ownerDocument;
+  const jupyter =
+    el.closest('[data-jp-theme-light]') ??
+    body.closest('[data-jp-theme-light]');
   if (jupyter) {
     return jupyter.getAttribute('data-jp-theme-light') === 'false';
   }
-  const { body, documentElement } = el.ownerDocument;
   if (body.dataset.vscodeThemeKind) {
     return /dark|high-contrast$/.test(body.dataset.vscodeThemeKind);
   }
-  const colab = documentElement.getAttribute('theme');
-  if (colab) {
-    return colab === 'dark';
+  for (const element of [documentElement, body]) {
+    const told =
+      element.getAttribute('theme') ?? element.getAttribute('data-theme') ?? '';
+    if (told === 'dark' || told === 'light') {
+      return told === 'dark';
+    }
+    if (element.classList.contains('dark')) {
+      return true;
+    }
+    if (element.classList.contains('light')) {
+      return false;
+    }
   }
-  return window.matchMedia('(prefers-color-scheme: dark)').matches;
+  return window.matchMedia(WISH).matches;
+}
+
+/** Calls back when the theme may have changed; the answer ends that. */
+export function onThemeChange(el: Element, changed: () => void): () => void {
+  const { body, documentElement } = el.ownerDocument;
+  const observer = new MutationObserver(changed);
+  for (const element of [documentElement, body]) {
+    observer.observe(element, {
+      attributeFilter: [
+        'class',
+        'data-jp-theme-light',
+        'data-jp-theme-name',
+        'data-theme',
+        'data-vscode-theme-kind',
+        'theme'
+      ]
+    });
+  }
+  const wish = window.matchMedia(WISH);
+  wish.addEventListener('change', changed);
+  return () => {
+    observer.disconnect();
+    wish.removeEventListener('change', changed);
+  };
 }

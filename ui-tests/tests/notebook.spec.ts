@@ -1,33 +1,47 @@
 // The widget in a notebook with a real kernel.
 
-import { expect, test } from '@jupyterlab/galata';
+import { expect, test, type IJupyterLabPageFixture } from '@jupyterlab/galata';
+import type { Locator } from '@playwright/test';
 import { listen } from './helpers';
-
-const CELLS = [
-  "from py_autodoc import Autodoc\nw = Autodoc('bert_base.onnx', height=420)\nw",
-  '[layer.type for layer in w.selected_layers]',
-  "w.show('node_layer_norm')",
-  "w.overlay = {'node_layer_norm': 3.5}"
-];
 
 test.use({ autoGoto: false, tmpPath: '' });
 
-test('a cell shows the model, and what is selected in it is a Python value', async ({
-  page
-}) => {
+/** A new notebook of these cells. */
+async function notebook(
+  page: IJupyterLabPageFixture,
+  name: string,
+  cells: readonly string[]
+): Promise<void> {
   await page.goto();
-  const log = listen(page);
-  await page.notebook.createNew('widget.ipynb');
-  for (const [at, source] of CELLS.entries()) {
+  await page.notebook.createNew(name);
+  for (const [at, source] of cells.entries()) {
     if (at > 0) {
       await page.notebook.addCell('code', source);
     } else {
       await page.notebook.setCell(0, 'code', source);
     }
   }
+}
+
+/** Waits until the widget has drawn its model. */
+async function drawn(widget: Locator): Promise<void> {
+  await expect(widget.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+}
+
+test('a cell shows the model, and what is selected in it is a Python value', async ({
+  page
+}) => {
+  await notebook(page, 'widget.ipynb', [
+    "from py_autodoc import Autodoc\nw = Autodoc('bert_base.onnx', height=420)\nw",
+    '[layer.type for layer in w.selected_layers]',
+    "w.show('node_layer_norm')",
+    "w.overlay = {'node_layer_norm': 3.5}",
+    "len(w.find('op=Softmax')), w.overlay['values']"
+  ]);
+  const log = listen(page);
   await page.notebook.runCell(0, true);
   const widget = page.locator('.oad-Widget');
-  await expect(widget.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await drawn(widget);
   await expect(widget.getByRole('group', { name: 'Totals' })).toContainText(
     '11.2 G'
   );
@@ -49,5 +63,50 @@ test('a cell shows the model, and what is selected in it is a Python value', asy
   );
   await page.notebook.runCell(3, true);
   await expect(widget.locator('.oad-Legend')).toContainText('3.5');
+  await page.notebook.runCell(4, true);
+  expect((await page.notebook.getCellTextOutput(4))?.[0]).toContain('(12, ');
+  expect(log.foreign).toEqual([]);
+});
+
+test('a slider linked in the page alone moves the numbers, and the kernel hears of it', async ({
+  page
+}) => {
+  await notebook(page, 'linked.ipynb', [
+    [
+      'import ipywidgets as W',
+      'from py_autodoc import Autodoc',
+      "w = Autodoc('bert_dyn.onnx', height=420)",
+      "s = W.IntSlider(1, 1, 64, description='slide')",
+      "d = w.dim('batch')",
+      "link = W.jslink((s, 'value'), (d, 'value'))",
+      'W.VBox([s, d, w])'
+    ].join('\n'),
+    "w.dims['batch'], d.value, s.value, w.report.metrics.total_macs"
+  ]);
+  const log = listen(page);
+  await page.notebook.runCell(0, true);
+  const widget = page.locator('.oad-Widget');
+  await drawn(widget);
+  const totals = widget.getByRole('group', { name: 'Totals' });
+  await expect(totals).toContainText('11.2 G');
+
+  const slider = page.getByRole('slider').first();
+  await slider.focus();
+  for (let i = 0; i < 7; i++) {
+    await page.keyboard.press('ArrowRight');
+  }
+  await expect(totals).toContainText('89.4 G');
+  await expect(page.locator('input[type=number]')).toHaveValue('8');
+  await page.notebook.runCell(1, true);
+  expect(await page.notebook.getCellTextOutput(1)).toEqual([
+    '(8, 8, 8, 89389006848)'
+  ]);
+
+  // And back: the viewer's own box moves the slider.
+  await widget.getByRole('tab', { name: /Dimensions/ }).click();
+  await widget.getByRole('textbox', { name: 'batch' }).fill('2');
+  await widget.getByRole('button', { name: 'Apply' }).click();
+  await expect(totals).toContainText('22.3 G');
+  await expect(slider).toHaveAttribute('aria-valuetext', '2');
   expect(log.foreign).toEqual([]);
 });

@@ -1,0 +1,85 @@
+"""A picture as PNG: the SVG file drawn by resvg, at any scale, without a browser."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+
+from py_autodoc.errors import AnalysisError, LimitError, RequirementError
+
+MAX_PIXELS = 400_000_000
+"""Pixels of the largest picture; each takes four bytes of memory while it is drawn."""
+_SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)" height="([\d.]+)"')
+_FAMILY = re.compile(r'<svg[^>]*? font-family="([^"]*)"')
+_OTHER_FONTS = (
+    "DejaVu Sans", "Noto Sans", "Open Sans", "Roboto", "Ubuntu", "Cantarell", "FreeSans", "Lato", "Verdana",
+    "Segoe UI", "Source Sans 3", "Inter",
+)  # fmt: skip
+"""Families to write with where none of the picture's own is installed."""
+
+
+def png_picture(svg: str, scale: float = 1.0) -> bytes:
+    """The PNG of an SVG file; ``scale`` is pixels for one of its units.
+
+    Raises:
+        RequirementError: resvg is not installed, or the machine has no font to write with.
+        LimitError: the picture would have more than ``MAX_PIXELS``.
+        AnalysisError: it could not be drawn.
+    """
+    library = resvg()
+    size = _SIZE.search(svg)
+    width, height = (float(size[1]), float(size[2])) if size else (0.0, 0.0)
+    pixels = round(width * scale) * round(height * scale)
+    if pixels > MAX_PIXELS:
+        raise LimitError(
+            "png-pixels", pixels, MAX_PIXELS,
+            f"The picture would have {pixels:,} pixels; {MAX_PIXELS:,} is the most.",
+            "Give a smaller --scale or --depth, or write SVG.",
+        )  # fmt: skip
+    family = _FAMILY.search(svg)
+    fonts = _fonts(family[1] if family else "sans-serif")
+    try:
+        return bytes(library.svg_to_bytes(svg_string=svg, zoom=scale, **fonts))
+    except ValueError as fault:
+        raise AnalysisError("png-failed", f"The picture could not be drawn: {fault}.", "Write SVG.") from None
+
+
+def resvg() -> ModuleType:
+    """The library that draws. Raises: RequirementError, whose hint is the pip command."""
+    try:
+        return import_module("resvg_py")
+    except ImportError:
+        raise RequirementError(
+            "needs-resvg", "PNG needs resvg, which is not installed.", "pip install 'onnx-autodoc[pictures]'"
+        ) from None
+
+
+@cache
+def _fonts(family: str) -> dict[str, str]:
+    """How to tell resvg of a font the machine has: it leaves out text that no font is found for."""
+    if _writes(family, {}):
+        return {}
+    for name in _OTHER_FONTS:
+        fonts = {"sans_serif_family": name}
+        if _writes(family, fonts):
+            return fonts
+    raise RequirementError(
+        "no-font",
+        "PNG needs a font, and none is installed that it could write with.",
+        "Install one, for example the package fonts-dejavu-core, or write SVG.",
+    )
+
+
+def _writes(family: str, fonts: dict[str, str]) -> bool:
+    """Whether a letter leaves a trace."""
+
+    def drawn(text: str) -> bytes:
+        svg = (
+            '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24">'
+            f'<text x="2" y="20" font-size="20" font-family="{family}">{text}</text></svg>'
+        )
+        return bytes(resvg().svg_to_bytes(svg_string=svg, **fonts))
+
+    return drawn("M") != drawn("")

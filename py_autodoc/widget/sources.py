@@ -1,0 +1,129 @@
+"""What a widget can be made of, and how each is analysed under other sizes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.origin import analysis_of, origin_of
+from py_autodoc.report.schema import Report
+from py_autodoc.widget.module import Exported, export_module, is_module
+from py_autodoc.widget.subject import Subject
+
+
+class Source(Protocol):
+    """A model in some form."""
+
+    @property
+    def path(self) -> str:
+        """Path of the file, which no result may replace; empty when there is none."""
+
+    @property
+    def model(self) -> Any:
+        """What the user gave, as ``analyze`` takes it; None when that cannot be read again."""
+
+    @property
+    def fixed(self) -> bool:
+        """True when it cannot be analysed under other sizes."""
+
+    def subject(self, dims: Mapping[str, int]) -> Subject:
+        """The model under these sizes. Raises: InputError."""
+
+
+class ModelSource:
+    """A path, bytes, an ``onnx.ModelProto`` or an ``onnx_ir.Model``."""
+
+    fixed = False
+
+    def __init__(self, model: Any, shapes: Mapping[str, Sequence[int]]) -> None:
+        self.model = model
+        self._shapes = shapes
+        self.path = os.fsdecode(model) if isinstance(model, (str, os.PathLike)) else ""
+
+    def subject(self, dims: Mapping[str, int]) -> Subject:
+        """Analyse. Raises: InputError."""
+        return Subject(run(self.model, _options(dims, self._shapes)))
+
+
+class ModuleSource:
+    """A module of PyTorch: exported once, written to a file for each analysis and removed again."""
+
+    path, model, fixed = "", None, False
+
+    def __init__(self, exported: Exported, shapes: Mapping[str, Sequence[int]]) -> None:
+        self._exported = exported
+        self._shapes = shapes
+
+    def subject(self, dims: Mapping[str, int]) -> Subject:
+        """Analyse. Raises: InputError."""
+        with self._exported.file() as path:
+            return Subject(run(path, _options(dims, self._shapes)))
+
+
+class ReportSource:
+    """A report: with its model where it remembers one that is still the same, else by itself."""
+
+    path = ""
+
+    def __init__(self, report: Report) -> None:
+        self.model = report
+        analysis, why = analysis_of(report)
+        origin = origin_of(report)
+        self._origin = origin if analysis is not None and origin is not None and origin.path else None
+        self._subject = Subject(analysis, report, why)
+        self.fixed = self._origin is None
+
+    def subject(self, dims: Mapping[str, int]) -> Subject:
+        """The report, or its file under other sizes. Raises: InputError."""
+        sizes = self._subject.sizes
+        other = {name: size for name, size in dims.items() if sizes.get(name) != size}
+        if not other:
+            return self._subject
+        if self._origin is None or self._origin.path is None:
+            raise OptionError(
+                "report-is-fixed",
+                f"This report was made with {_named(sizes) or 'fixed sizes'}, not with {_named(other)}.",
+                "Give the model instead of its report.",
+            )
+        options = replace(self._origin.options, bindings={**self._origin.options.bindings, **dims})
+        return Subject(run(self._origin.path, options))
+
+
+def source_of(
+    model: Any, inputs: Any, dynamic_shapes: Any, input_shapes: Mapping[str, Sequence[int]] | None
+) -> Source:
+    """The source of whatever a widget was given. Raises: InputError, RequirementError."""
+    shapes = dict(input_shapes or {})
+    if is_module(model):
+        if inputs is None:
+            raise OptionError(
+                "inputs-missing",
+                "A module is exported by running it once.",
+                "Give some: Autodoc(module, x).",
+            )
+        return ModuleSource(export_module(model, inputs, dynamic_shapes), shapes)
+    if inputs is not None or dynamic_shapes is not None:
+        raise OptionError(
+            "inputs-not-wanted",
+            f"Example inputs belong to a module; this is a {type(model).__name__}.",
+            "Leave them out.",
+        )
+    if isinstance(model, Report):
+        if shapes:
+            raise OptionError("report-is-fixed", "A report has its shapes.", "Give the model instead.")
+        return ReportSource(model)
+    if model is None:
+        raise InputError("not-a-source", "There is no model.", "Give a path, bytes, a model or a report.")
+    return ModelSource(model, shapes)
+
+
+def _options(dims: Mapping[str, int], shapes: Mapping[str, Sequence[int]]) -> Options:
+    return Options(bindings=dict(dims), input_shapes=shapes, assume=True)
+
+
+def _named(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}={size}" for name, size in sizes.items())

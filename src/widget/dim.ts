@@ -1,0 +1,82 @@
+/**
+ * One free dimension as a widget: its value follows the sizes of the model's widget and moves them, in
+ * the page alone, so that sliders linked to it work without a kernel. Shown, it is a box for the size.
+ */
+
+import { referred, type IManagedModel, type IWidgetModel } from './model';
+
+interface IContext {
+  readonly model: IWidgetModel;
+}
+
+const MOST = 2 ** 31;
+
+function isSize(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) < MOST;
+}
+
+function sizesOf(owner: IManagedModel): Record<string, unknown> {
+  const sizes = owner.get('dims');
+  return typeof sizes === 'object' && sizes !== null ? { ...sizes } : {};
+}
+
+async function initialize({ model }: IContext): Promise<() => void> {
+  const owner = await referred(model, 'owner');
+  if (!owner) {
+    // The kernel links the two where the page cannot.
+    return () => undefined;
+  }
+  const name = String(model.get('name'));
+  const push = (): void => {
+    const value = model.get('value');
+    const sizes = sizesOf(owner);
+    if (isSize(value) && sizes[name] !== value) {
+      owner.set('dims', { ...sizes, [name]: value });
+      owner.save_changes();
+    }
+  };
+  const pull = (): void => {
+    const value = sizesOf(owner)[name];
+    if (isSize(value) && model.get('value') !== value) {
+      model.set('value', value);
+      model.save_changes();
+    }
+  };
+  model.on('change:value', push);
+  owner.on('change:dims', pull);
+  return () => {
+    model.off('change:value', push);
+    owner.off('change:dims', pull);
+  };
+}
+
+function render({
+  model,
+  el
+}: IContext & { readonly el: HTMLElement }): () => void {
+  const label = document.createElement('label');
+  const input = document.createElement('input');
+  Object.assign(input, { type: 'number', min: '1', step: '1' });
+  input.style.width = '8em';
+  label.append(`${String(model.get('name'))} `, input);
+  el.append(label);
+  const show = (): void => {
+    input.value = String(model.get('value'));
+  };
+  input.addEventListener('input', () => {
+    const value = input.valueAsNumber;
+    if (isSize(value)) {
+      model.set('value', value);
+      model.save_changes();
+    }
+  });
+  input.addEventListener('change', show);
+  model.on('change:value', show);
+  show();
+  return () => {
+    model.off('change:value', show);
+    label.remove();
+  };
+}
+
+export default { initialize, render };

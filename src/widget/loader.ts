@@ -1,0 +1,115 @@
+/**
+ * What each widget carries of the viewer: how to get it. The code itself lies once in a widget of its
+ * own, which a saved notebook keeps as well; hosts that cannot reach it ask the kernel. No CDN.
+ */
+
+import { messageOf, referred, tell, type IWidgetModel } from './model';
+
+interface IRenderContext {
+  readonly model: IWidgetModel;
+  readonly el: HTMLElement;
+}
+
+interface ICode {
+  readonly code: string;
+  readonly style: string;
+  readonly version: string;
+}
+
+interface IViewerModule {
+  readonly default: {
+    render(context: IRenderContext, style: string): () => void;
+  };
+}
+
+interface ILoaded {
+  readonly module: Promise<IViewerModule>;
+  readonly style: string;
+}
+
+/** How long a kernel may take to answer, in milliseconds: it may be busy with the next cell. */
+const PATIENCE = 120_000;
+const TYPE = 'autodoc:code';
+const CACHE = Symbol.for('onnx-autodoc.widget.code');
+
+/** One copy a version on a page, whatever the number of widgets. */
+function loaded({ code, style, version }: ICode): ILoaded {
+  const page = globalThis as { [CACHE]?: Map<string, ILoaded> };
+  const cache = (page[CACHE] ??= new Map());
+  let found = cache.get(version);
+  if (!found) {
+    const url = URL.createObjectURL(
+      new Blob([code], { type: 'text/javascript' })
+    );
+    const module = import(/* @vite-ignore */ url) as Promise<IViewerModule>;
+    void module.finally(() => URL.revokeObjectURL(url)).catch(() => undefined);
+    found = { module, style };
+    cache.set(version, found);
+  }
+  return found;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+async function codeOf(model: IWidgetModel): Promise<ICode> {
+  const shared = await referred(model, '_code');
+  const code = text(shared?.get('code'));
+  return shared && code
+    ? {
+        code,
+        style: text(shared.get('style')),
+        version: text(shared.get('version'))
+      }
+    : ask(model);
+}
+
+function ask(model: IWidgetModel): Promise<ICode> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      model.off('msg:custom', hear);
+    };
+    const fail = (): void => {
+      end();
+      reject(
+        new Error(
+          'The viewer is not in this notebook and no kernel answers. Run the cell again.'
+        )
+      );
+    };
+    const hear = (content: unknown): void => {
+      const answer = messageOf(content, TYPE);
+      if (answer) {
+        end();
+        const code = text(answer.code);
+        resolve({
+          code,
+          style: text(answer.style),
+          version: text(answer.version)
+        });
+      }
+    };
+    const timer = setTimeout(fail, PATIENCE);
+    model.on('msg:custom', hear);
+    if (!tell(model, { type: TYPE })) {
+      fail();
+    }
+  });
+}
+
+async function render(context: IRenderContext): Promise<() => void> {
+  try {
+    const { module, style } = loaded(await codeOf(context.model));
+    return (await module).default.render(context, style);
+  } catch (error) {
+    const told = document.createElement('p');
+    told.setAttribute('role', 'alert');
+    told.textContent = error instanceof Error ? error.message : String(error);
+    context.el.append(told);
+    return () => told.remove();
+  }
+}
+
+export default { render };

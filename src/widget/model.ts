@@ -1,0 +1,78 @@
+/** The part of an anywidget model that is used here, and reading its values. */
+
+import type { IKernelModel } from '../providers/kernel';
+
+/** A widget's model as its manager holds it. */
+export interface IManagedModel {
+  get(trait: string): unknown;
+  set(trait: string, value: unknown): void;
+  save_changes(): void;
+  on(event: string, callback: (...args: never[]) => void): void;
+  off(event: string, callback: (...args: never[]) => void): void;
+}
+
+export interface IWidgetModel extends IManagedModel, IKernelModel {
+  /** Absent in hosts that show single widgets only. */
+  readonly widget_manager?: {
+    get_model?(id: string): Promise<IManagedModel>;
+  };
+}
+
+/** Kernels send bytes as a `DataView`; a saved notebook may hold them otherwise. */
+export function bytesOf(value: unknown): Uint8Array<ArrayBuffer> {
+  if (ArrayBuffer.isView(value)) {
+    const { buffer, byteOffset, byteLength } = value;
+    return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
+  }
+  return value instanceof ArrayBuffer
+    ? new Uint8Array(value)
+    : new Uint8Array(0);
+}
+
+const REFERENCE = /^(?:IPY_MODEL_|anywidget:)(.+)$/;
+
+/** The model another one refers to; null where the host cannot tell. */
+export async function referred(
+  model: IWidgetModel,
+  trait: string
+): Promise<IManagedModel | null> {
+  const value = model.get(trait);
+  if (typeof value === 'object' && value !== null && 'get' in value) {
+    return value as IManagedModel;
+  }
+  const id = typeof value === 'string' ? REFERENCE.exec(value)?.[1] : undefined;
+  const manager = model.widget_manager;
+  if (id === undefined || typeof manager?.get_model !== 'function') {
+    return null;
+  }
+  try {
+    return await manager.get_model(id);
+  } catch {
+    // Some hosts know single widgets only; the kernel is asked then.
+    return null;
+  }
+}
+
+/** A message of the kernel of this type; null for any other. */
+export function messageOf(
+  content: unknown,
+  type: string
+): Readonly<Record<string, unknown>> | null {
+  return typeof content === 'object' &&
+    content !== null &&
+    'type' in content &&
+    content.type === type
+    ? (content as Readonly<Record<string, unknown>>)
+    : null;
+}
+
+/** Sends a message; false where no kernel listens. */
+export function tell(model: IWidgetModel, content: unknown): boolean {
+  try {
+    model.send(content);
+    return true;
+  } catch {
+    // A page that was opened without a kernel has no comm to send on.
+    return false;
+  }
+}

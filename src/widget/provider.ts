@@ -1,0 +1,137 @@
+/** Serves the bundle the widget carries; asks the kernel, where there is one, for other sizes. */
+
+import { BundleProvider, readBundle } from '../providers/bundle';
+import { kernelWeights } from '../providers/kernel';
+import type { ILoadOptions, IReportProvider } from '../providers/provider';
+import { abortError, localProblem, ProblemError } from '../providers/provider';
+import type { GraphPayload } from '../schema';
+import { bytesOf, messageOf, tell, type IWidgetModel } from './model';
+
+export type Sizes = Readonly<Record<string, number>>;
+
+const TYPE = 'autodoc:analyse';
+let asked = 0;
+
+/** The sizes a payload was analysed with. */
+export function sizesOf({ dims }: GraphPayload): Sizes {
+  return Object.fromEntries(
+    dims.flatMap(({ name, value }) => (value === null ? [] : [[name, value]]))
+  );
+}
+
+export function sameSizes(a: Sizes, b: Sizes): boolean {
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every(name => a[name] === b[name])
+  );
+}
+
+export class WidgetProvider implements IReportProvider {
+  readonly exportName: string;
+  /** True while new sizes are being analysed: the bundle that comes is the answer to that. */
+  asking = false;
+  /** Sizes of the bundle. */
+  base: Sizes;
+
+  private readonly _weights: IReportProvider['weights'];
+
+  private constructor(
+    private readonly _model: IWidgetModel,
+    private readonly _isLive: () => boolean,
+    private _served: BundleProvider,
+    payload: GraphPayload
+  ) {
+    this.exportName = _served.exportName;
+    this.base = sizesOf(payload);
+    this._weights = kernelWeights(_model);
+  }
+
+  static async of(
+    model: IWidgetModel,
+    isLive: () => boolean
+  ): Promise<WidgetProvider> {
+    const bundle = await readBundle(bytesOf(model.get('_bundle')));
+    return new WidgetProvider(
+      model,
+      isLive,
+      new BundleProvider(bundle),
+      bundle.payload
+    );
+  }
+
+  get fixedDims(): boolean {
+    return !this._isLive() || this._model.get('_fixed') === true;
+  }
+
+  /** Undefined where no kernel is there to read them. */
+  get weights(): IReportProvider['weights'] {
+    return this._isLive() ? this._weights : undefined;
+  }
+
+  async load(
+    options: ILoadOptions,
+    onProgress: Parameters<IReportProvider['load']>[1],
+    signal: AbortSignal
+  ): ReturnType<IReportProvider['load']> {
+    const wanted = { ...this.base, ...options.bindings };
+    if (!this.fixedDims && !sameSizes(wanted, this.base)) {
+      await this._ask(wanted, signal);
+      const bundle = await readBundle(bytesOf(this._model.get('_bundle')));
+      this._served = new BundleProvider(bundle);
+      this.base = sizesOf(bundle.payload);
+    }
+    return this._served.load(options, onProgress, signal);
+  }
+
+  details(
+    ...args: Parameters<IReportProvider['details']>
+  ): ReturnType<IReportProvider['details']> {
+    return this._served.details(...args);
+  }
+
+  /** Asks for an analysis; when it answers, the new bundle is there. */
+  private _ask(dims: Sizes, signal: AbortSignal): Promise<void> {
+    this.asking = true;
+    const id = `${Date.now().toString(36)}-${asked++}`;
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        this._model.off('msg:custom', hear);
+        signal.removeEventListener('abort', stop);
+        this.asking = false;
+      };
+      const stop = (): void => {
+        end();
+        reject(abortError());
+      };
+      const hear = (content: unknown): void => {
+        const answer = messageOf(content, TYPE);
+        if (answer?.id === id) {
+          end();
+          if (answer.problem) {
+            reject(problemIn(answer.problem));
+          } else {
+            resolve();
+          }
+        }
+      };
+      signal.addEventListener('abort', stop, { once: true });
+      this._model.on('msg:custom', hear);
+      if (!tell(this._model, { type: TYPE, id, dims })) {
+        stop();
+      }
+    });
+  }
+}
+
+function problemIn(value: unknown): ProblemError {
+  const { code, message, hint } = value as Record<string, unknown>;
+  return new ProblemError(
+    localProblem(
+      String(code),
+      'The model could not be analysed with these sizes',
+      String(message),
+      String(hint)
+    )
+  );
+}

@@ -1,0 +1,231 @@
+// @vitest-environment jsdom
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import dim from './dim';
+import loader from './loader';
+import { bytesOf, type IManagedModel, type IWidgetModel } from './model';
+import { Shelf } from './shelf';
+import { isDark } from './theme';
+
+/** A widget's model as a manager holds it; `peers` are the other widgets by id. */
+class FakeModel implements IWidgetModel {
+  readonly sent: unknown[] = [];
+  saved = 0;
+  private readonly _heard = new Map<string, Set<(value: never) => void>>();
+
+  constructor(
+    private readonly _traits: Record<string, unknown>,
+    peers: Record<string, IManagedModel> | null = {}
+  ) {
+    this.widget_manager = peers
+      ? {
+          get_model: id =>
+            peers[id]
+              ? Promise.resolve(peers[id])
+              : Promise.reject(new Error('unknown'))
+        }
+      : undefined;
+  }
+
+  readonly widget_manager: IWidgetModel['widget_manager'];
+
+  get(trait: string): unknown {
+    return this._traits[trait];
+  }
+
+  set(trait: string, value: unknown): void {
+    if (JSON.stringify(value) !== JSON.stringify(this._traits[trait])) {
+      this._traits[trait] = value;
+      this.emit(`change:${trait}`, undefined);
+    }
+  }
+
+  save_changes(): void {
+    this.saved++;
+  }
+
+  send(content: unknown): void {
+    this.sent.push(content);
+  }
+
+  on(event: string, callback: (...args: never[]) => void): void {
+    this._heard.set(event, (this._heard.get(event) ?? new Set()).add(callback));
+  }
+
+  off(event: string, callback: (...args: never[]) => void): void {
+    this._heard.get(event)?.delete(callback);
+  }
+
+  emit(event: string, value: unknown): void {
+    this._heard.get(event)?.forEach(callback => callback(value as never));
+  }
+}
+
+describe('a dimension', () => {
+  const setUp = async () => {
+    const owner = new FakeModel({ dims: { seq: 4 } });
+    const model = new FakeModel(
+      { name: 'batch', value: 1, owner: 'IPY_MODEL_7' },
+      { '7': owner }
+    );
+    return { owner, model, end: await dim.initialize({ model }) };
+  };
+
+  it('moves the sizes of its model in the page', async () => {
+    const { owner, model } = await setUp();
+    model.set('value', 8);
+    expect(owner.get('dims')).toEqual({ seq: 4, batch: 8 });
+    expect(owner.saved).toBe(1);
+  });
+
+  it('follows them, and ends in no circle', async () => {
+    const { owner, model, end } = await setUp();
+    owner.set('dims', { batch: 3 });
+    expect(model.get('value')).toBe(3);
+    expect(owner.saved).toBe(0);
+    owner.set('dims', { seq: 9 });
+    expect(model.get('value')).toBe(3);
+    end();
+    owner.set('dims', { batch: 5 });
+    expect(model.get('value')).toBe(3);
+  });
+
+  it.each([0, -1, 2.5, null, '8', 2 ** 40])('ignores %s', async value => {
+    const { owner, model } = await setUp();
+    model.set('value', value);
+    expect(owner.get('dims')).toEqual({ seq: 4 });
+  });
+
+  it('is a box for its size', async () => {
+    const { model } = await setUp();
+    const el = document.createElement('div');
+    const end = dim.render({ model, el });
+    const input = el.querySelector('input')!;
+    expect(el.textContent).toContain('batch');
+    expect(input.value).toBe('1');
+    input.value = '12';
+    input.dispatchEvent(new Event('input'));
+    expect(model.get('value')).toBe(12);
+    model.set('value', 2);
+    expect(input.value).toBe('2');
+    end();
+    expect(el.childElementCount).toBe(0);
+  });
+
+  it('does nothing where the page cannot reach its model', async () => {
+    const model = new FakeModel(
+      { name: 'batch', value: 1, owner: 'IPY_MODEL_7' },
+      null
+    );
+    await dim.initialize({ model });
+    model.set('value', 8);
+    expect(model.sent).toEqual([]);
+  });
+});
+
+const realUrl = URL;
+
+describe('the loader', () => {
+  afterEach(() => vi.useRealTimers());
+
+  const start = async (model: FakeModel): Promise<HTMLElement> => {
+    const el = document.createElement('div');
+    vi.stubGlobal('URL', {
+      createObjectURL: () =>
+        'data:text/javascript,export default{render(c,s){c.el.append("drawn "+s)}}',
+      revokeObjectURL: () => undefined
+    });
+    await loader.render({ model, el });
+    vi.stubGlobal('URL', realUrl);
+    return el;
+  };
+
+  it('asks the kernel where no other widget can be reached', async () => {
+    const model = new FakeModel({ _code: 'IPY_MODEL_1' }, null);
+    const found = start(model);
+    await vi.waitFor(() => expect(model.sent).toHaveLength(1));
+    model.emit('msg:custom', { type: 'other' });
+    model.emit('msg:custom', {
+      ...{ type: 'autodoc:code', code: 'x', style: 'asked', version: 'v1' }
+    });
+    expect((await found).textContent).toBe('drawn asked');
+  });
+
+  it('takes the code of the shared widget, one copy a version', async () => {
+    const code = new FakeModel({ code: 'x', style: 'shared', version: 'v2' });
+    const traits = { _code: 'IPY_MODEL_1' };
+    const first = await start(new FakeModel(traits, { '1': code }));
+    expect(first.textContent).toBe('drawn shared');
+    const other = new FakeModel({ code: 'y', style: 'other', version: 'v2' });
+    const second = await start(new FakeModel(traits, { '1': other }));
+    expect(second.textContent).toBe('drawn shared');
+  });
+
+  it('says so when there is neither the code nor a kernel', async () => {
+    const model = new FakeModel({ _code: 'IPY_MODEL_1' }, {});
+    model.send = () => {
+      throw new Error('no comm');
+    };
+    const el = await start(model);
+    expect(el.querySelector('[role=alert]')?.textContent).toContain(
+      'Run the cell again'
+    );
+  });
+});
+
+describe('the shelf', () => {
+  const view = (mayRest = true) => ({ mayRest, rest: vi.fn() });
+
+  it('keeps the latest and puts the others to rest', () => {
+    const shelf = new Shelf(2);
+    const views = [view(), view(), view()];
+    views.forEach(one => shelf.use(one));
+    expect(views.map(one => one.rest.mock.calls.length)).toEqual([1, 0, 0]);
+    shelf.use(views[1]);
+    shelf.use(views[0]);
+    expect(views.map(one => one.rest.mock.calls.length)).toEqual([1, 0, 1]);
+    expect(shelf.size).toBe(2);
+  });
+
+  it('leaves alone what is looked at or used', () => {
+    const shelf = new Shelf(1);
+    const views = [view(false), view(false), view()];
+    views.forEach(one => shelf.use(one));
+    expect(views.every(one => one.rest.mock.calls.length === 0)).toBe(true);
+    shelf.drop(views[0]);
+    expect(shelf.size).toBe(2);
+  });
+});
+
+vi.stubGlobal('matchMedia', () => ({ matches: false }));
+
+describe('the theme', () => {
+  const { body, documentElement: root } = document;
+  afterEach(() => {
+    for (const element of [body, root]) {
+      for (const { name } of Array.from(element.attributes)) {
+        element.removeAttribute(name);
+      }
+    }
+  });
+
+  it.each<[string, () => void]>([
+    ['Jupyter', () => (body.dataset.jpThemeLight = 'false')],
+    ['VS Code', () => (body.dataset.vscodeThemeKind = 'vscode-dark')],
+    ['Colab', () => root.setAttribute('theme', 'dark')],
+    ['marimo', () => body.classList.add('dark')],
+    ['a page', () => root.setAttribute('data-theme', 'dark')]
+  ])('of %s is followed', (_host, set) => {
+    expect(isDark('auto', body)).toBe(false);
+    set();
+    expect(isDark('auto', body)).toBe(true);
+    expect(isDark('light', body)).toBe(false);
+  });
+});
+
+it('bytes come as views and as buffers', () => {
+  const bytes = new Uint8Array([1, 2, 3, 4]);
+  expect([...bytesOf(new DataView(bytes.buffer, 1, 2))]).toEqual([2, 3]);
+  expect([...bytesOf(bytes.buffer)]).toEqual([1, 2, 3, 4]);
+  expect([...bytesOf(bytes.subarray(2))]).toEqual([3, 4]);
+  expect(bytesOf('rubbish')).toHaveLength(0);
+});
