@@ -68,7 +68,7 @@ export function paintedOverlay(
       whole,
       bins: [...histogram(whole, values, BINS)],
       top,
-      values
+      values: values.filter(value => Number.isFinite(value))
     }
   };
 }

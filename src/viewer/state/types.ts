@@ -104,7 +104,7 @@ export interface IRange {
   readonly top: readonly { readonly entity: number; readonly value: number }[];
   /** Visible boxes without a number. */
   readonly unknown: number;
-  /** The numbers of the visible boxes. */
+  /** The numbers of the visible boxes that have one. */
   readonly values: readonly number[];
 }
 

@@ -25,6 +25,8 @@ export class FakeSurface {
   lit: ILit | null = null;
   fittedTo: readonly number[] = [];
   disposed = false;
+  /** Nothing is in view. */
+  readonly view = { w: 0, h: 0 };
   /** Nothing is drawn. */
   readonly renderer = { drawing: null, index: null };
   camera: ICamera = { x: 0, y: 0, k: 1 };
