@@ -75,7 +75,7 @@ def views(tmp_path_factory):
         files.append(folder / f"{model.parent.name}-{model.stem}.json")
         files[-1].write_bytes(msgspec.json.encode(build_payload(run(model, Options(assume=True)))))
     script = Path(__file__).with_suffix(".mjs").with_name("first_view.mjs")
-    done = subprocess.run( 
+    done = subprocess.run(
         ["node", script, str(BUDGET), *files],
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
