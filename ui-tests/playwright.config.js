@@ -16,7 +16,7 @@ module.exports = {
   },
   // One picture for every machine: the pages choose a font that is installed with Chromium.
   snapshotPathTemplate: '{testDir}/screens/{arg}{ext}',
-  workers: 1,
+  workers: 2,
   retries: 0,
   reporter: [['list']],
   use: {

@@ -1,4 +1,8 @@
-import { expect, type IJupyterLabPageFixture } from '@jupyterlab/galata';
+import {
+  expect,
+  test as base,
+  type IJupyterLabPageFixture
+} from '@jupyterlab/galata';
 import type { Locator } from '@playwright/test';
 
 /** What the page asked of the server about one file, and everything suspicious it said. */
@@ -36,6 +40,19 @@ export function listen(page: IJupyterLabPageFixture): ILog {
   page.on('pageerror', error => log.errors.push(error.message));
   return log;
 }
+
+/** Every test in JupyterLab fails when the page complains or asks another host. */
+export const test = base.extend<{ log: ILog }>({
+  log: [
+    async ({ page }, use) => {
+      const log = listen(page);
+      await use(log);
+      expect(log.foreign).toEqual([]);
+      expect(log.errors).toEqual([]);
+    },
+    { auto: true }
+  ]
+});
 
 /** The document in front. */
 export function current(page: IJupyterLabPageFixture): Locator {

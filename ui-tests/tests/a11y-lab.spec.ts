@@ -1,0 +1,102 @@
+// Scans by axe-core of the viewer in JupyterLab and in a notebook: our part of the page, not JupyterLab's.
+
+import { expect } from '@jupyterlab/galata';
+import { clean } from './axe';
+import { current, openModel, test } from './helpers';
+
+test.use({ autoGoto: false, tmpPath: '' });
+
+const PANEL = '.oad-LabPanel .oad-Viewer';
+
+for (const theme of ['light', 'dark'] as const) {
+  test(`graph, tables and inspector in JupyterLab; ${theme}`, async ({
+    page
+  }) => {
+    await page.goto();
+    await (theme === 'dark'
+      ? page.theme.setDarkTheme()
+      : page.theme.setLightTheme());
+    const panel = await openModel(page, 'bert_dyn.onnx');
+    await clean(page, PANEL);
+    await panel
+      .getByRole('button', { name: /^GatherElements/ })
+      .first()
+      .click();
+    await expect(panel.locator('.oad-Inspector')).toContainText('Gather');
+    await panel.getByRole('tab', { name: 'Layers' }).click();
+    await panel.getByRole('grid').getByRole('row').nth(2).click();
+    await clean(page, PANEL);
+    await page.keyboard.press('o');
+    await panel.getByRole('tab', { name: 'Memory' }).click();
+    await page.keyboard.press('Shift+F10');
+    await clean(page, PANEL);
+    await page.theme.setLightTheme();
+  });
+}
+
+test('a fault and the time until the picture', async ({ page }) => {
+  await page.goto();
+  await page.theme.setLightTheme();
+  await page.locator('.jp-DirListing-item[title^="Name: lfs.onnx"]').dblclick();
+  await expect(current(page).getByRole('alert')).toContainText('Git LFS');
+  await clean(page, '.oad-LabPanel:not(.lm-mod-hidden) .oad-Viewer');
+
+  // The analysis takes as long as the scan needs.
+  let release = (): void => undefined;
+  const held = new Promise<void>(done => {
+    release = done;
+  });
+  await page.route(/autodoc\/api\/jobs/, async route => {
+    await held;
+    await route.continue();
+  });
+  await page
+    .locator('.jp-DirListing-item[title^="Name: resnet_tiny.onnx"]')
+    .dblclick();
+  await expect(current(page).getByRole('progressbar')).toBeVisible();
+  await clean(page, '.oad-LabPanel:not(.lm-mod-hidden) .oad-Viewer');
+  release();
+  await expect(
+    current(page).locator('.oad-GraphHost[data-drawn]')
+  ).toBeVisible();
+  await page.unrouteAll({ behavior: 'wait' });
+});
+
+test('a link opens the same view in JupyterLab', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto();
+  const panel = await openModel(page, 'bert_dyn.onnx');
+  const block = panel.getByRole('button', { name: /^BertEmbeddings/ }).first();
+  await block.click({ position: { x: 30, y: 8 } });
+  await page.keyboard.press('Enter');
+  await expect(block).toHaveAttribute('aria-expanded', 'false');
+  await page.keyboard.press('Shift+L');
+  await expect(panel.locator('.oad-Viewer > [role=status]')).toHaveText(
+    'Copied.'
+  );
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  expect(link).toMatch(/\/tree\/bert_dyn\.onnx#view=/);
+  await page.evaluate(url => {
+    window.location.href = url;
+    window.location.reload();
+  }, link);
+  const again = current(page);
+  await expect(again.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await expect(
+    again.getByRole('button', { name: /^BertEmbeddings/ }).first()
+  ).toHaveAttribute('aria-expanded', 'false');
+  await expect(again.locator('.oad-Inspector')).toContainText('BertEmbeddings');
+});
+
+test('the widget in a notebook', async ({ page }) => {
+  await page.goto();
+  await page.notebook.createNew('a11y.ipynb');
+  const source =
+    "from py_autodoc import Autodoc\nAutodoc('resnet_tiny.onnx', height=420)";
+  await page.notebook.setCell(0, 'code', source);
+  await page.notebook.runCell(0, true);
+  const widget = page.locator('.oad-Widget');
+  await expect(widget.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await widget.getByRole('tab', { name: 'Layers' }).click();
+  await clean(page, '.oad-Widget .oad-Viewer');
+});
