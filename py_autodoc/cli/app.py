@@ -22,9 +22,13 @@ from py_autodoc.version import NAME, version
 
 COMMANDS = {
     "analyze": "What a model is and what it costs.",
+    "compare": "What differs between two models: their graph, their modules.",
+    "extract": "Write one module, or some nodes, as a model that runs.",
     "graph": "The graph as SVG, HTML, DOT or data for other viewers.",
     "rule": "Explain a rule, or list them all.",
     "schema": "Print the JSON Schema of the report.",
+    "tags": "Which module each node comes from.",
+    "validate": "Check a model, its tags and its sidecar.",
 }
 """Command → help line; the module of the same name is imported when the command is used."""
 INVALID, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141

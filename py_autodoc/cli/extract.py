@@ -1,0 +1,54 @@
+"""``onnx-autodoc extract``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from py_autodoc.cli import stderr
+
+
+@click.command("extract", short_help="Write one module, or some nodes, as a model that runs.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.argument("out", metavar="OUT.onnx", type=click.Path(path_type=str))
+@click.option("--tag", metavar="PATH", help="A tag (/BertModel/BertEncoder/BertLayer.0) or a module's path.")
+@click.option("--call", metavar="N", type=click.IntRange(min=0), help="Which call of a module called again.")
+@click.option("--node", metavar="ID", type=int, multiple=True, help="Id of a node in the report. Repeatable.")
+@click.option("--tensor", metavar="NAME", multiple=True, help="Take the node that makes it. Repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Print what the sub-model consists of as JSON.")
+def command(
+    model: str,
+    out: str,
+    tag: str | None,
+    call: int | None,
+    node: tuple[int, ...],
+    tensor: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Write a module of MODEL, or some of its nodes, to OUT.onnx as a model of its own.
+
+    Its inputs are the tensors that come from outside, its outputs those that others read; the weights it
+    needs come along. Given the same tensors it computes what the full model does.
+    """
+    from py_autodoc.errors import OptionError
+    from py_autodoc.extract import extract
+
+    if sum((tag is not None, bool(node), bool(tensor))) != 1:
+        raise OptionError("nothing-selected", "Give one of --tag, --node and --tensor.")
+    done = extract(model, out, tag, call=call, nodes=node or None, outputs=tensor or None)
+    part = done.subgraph
+    if as_json:
+        facts = {**part.to_dict(), "files": [path.name for path in done.paths]}
+        click.echo(json.dumps(facts | {"weight_bytes": done.weight_bytes}, indent=2, ensure_ascii=False))
+        return
+    size = sum(path.stat().st_size for path in done.paths)
+    stderr.note(
+        f"{' and '.join(path.name for path in done.paths)}: {len(part.operations):,} nodes"
+        f" (+ {len(part.constants):,} for constants), {len(part.external_inputs):,} inputs,"
+        f" {len(part.outputs):,} outputs, {size:,} bytes"
+    )
+    if not part.convex:
+        stderr.note("note: an input depends on an output, so the rest cannot run all before or all after it.")
+    if part.widened:
+        stderr.note(f"note: taken whole, although only a part was asked for: {', '.join(part.widened)}.")

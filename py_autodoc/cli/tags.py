@@ -1,0 +1,88 @@
+"""``onnx-autodoc tags``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from py_autodoc.cli import stderr
+from py_autodoc.render.text import printable
+
+if TYPE_CHECKING:
+    from py_autodoc.tags import Tags
+
+
+@click.command("tags", short_help="Which module each node comes from.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.option(
+    "--output",
+    type=click.Choice(["summary", "detailed", "json", "csv"], case_sensitive=False),
+    default="summary",
+    show_default=True,
+    help="A row per tag, or per node as well; data for programs.",
+)
+@click.option("--filter", "pattern", metavar="GLOB", help="Only tags that match, as '*/BertLayer.0*'.")
+@click.option(
+    "--restore",
+    metavar="OUT.onnx",
+    help="Write the model with the tags that a tool dropped from its nodes, from the table it still has.",
+)
+@click.option(
+    "--assign",
+    metavar="OUT.onnx",
+    help="Write the model with tags made from what torch.onnx's dynamo exporter left in it.",
+)
+def command(model: str, output: str, pattern: str | None, restore: str | None, assign: str | None) -> None:
+    """List the modules that the nodes of MODEL come from, with how that is known."""
+    from py_autodoc.errors import OptionError
+    from py_autodoc.tags import load_tags, restore_file, tag_file
+
+    if restore and assign:
+        raise OptionError("two-outputs", "Give --restore or --assign, not both.")
+    if restore or assign:
+        out = str(restore or assign)
+        found = restore_file(model, out) if restore else tag_file(model, out)
+        stderr.note(f"{out}: {_coverage(found)}")
+        return
+    _, tags = load_tags(model)
+    if tags.source == "none":
+        stderr.note(f"note: {model} has no tags; `tags --assign` makes them for files of torch.onnx.")
+    sys.stdout.write(_text(tags, output, pattern))
+
+
+def _text(tags: Tags, output: str, pattern: str | None) -> str:
+    from py_autodoc.tags.listing import listing, node_rows, table_rows, tag_rows
+
+    if output == "json":
+        return json.dumps(listing(tags, pattern), indent=2, ensure_ascii=False) + "\n"
+    if output == "csv":
+        buffer = io.StringIO()
+        csv.writer(buffer, lineterminator="\n").writerows(table_rows(tags, pattern))
+        return buffer.getvalue()
+    lines = [_coverage(tags), ""]
+    for row in tag_rows(tags, pattern):
+        most = ", ".join(f"{name} {count:,}" for name, count in list(row.operators.items())[:4])
+        lines.append(f"{row.nodes_total:>7,} {row.nodes:>7,}  {row.tag}" + (f"  ({most})" if most else ""))
+    lines.insert(2, f"{'nodes':>7} {'own':>7}  tag")
+    if output == "detailed":
+        lines.append("")
+        for node in node_rows(tags, pattern):
+            others = f" + {', '.join(node.origins)}" if len(node.origins) > 1 else ""
+            lines.append(
+                f"{node.node}  {node.operator}  {node.tag}  [{node.via}: {node.scope or '.'}{others}]"
+            )
+    return "\n".join(printable(line) for line in lines) + "\n"
+
+
+def _coverage(tags: Tags) -> str:
+    counted = tags.coverage
+    if not counted.nodes:
+        return "no nodes"
+    shares = {"recorded": counted.traced, "inferred": counted.inferred, "unknown": counted.unknown}
+    told = ", ".join(f"{name} {share or 0:.1%}" for name, share in shares.items())
+    return f"{counted.nodes:,} nodes: {told} (read from: {tags.source})"

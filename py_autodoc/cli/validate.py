@@ -1,0 +1,36 @@
+"""``onnx-autodoc validate``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import click
+
+from py_autodoc.render.text import printable
+
+_MARKS = {"passed": "ok     ", "failed": "FAILED ", "skipped": "skipped"}
+
+
+@click.command("validate", short_help="Check a model, its tags and its sidecar.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(model: str, as_json: bool) -> int:
+    """Check MODEL: ONNX's own rules, form and consistency of its tags, agreement with its sidecar.
+
+    \b
+    Exit status: 0 when nothing failed, 1 otherwise.
+    """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    from py_autodoc.tags.validate import FAILED, validate
+
+    checks = validate(model)
+    if as_json:
+        click.echo(json.dumps([asdict(check) for check in checks], indent=2, ensure_ascii=False))
+    else:
+        for check in checks:
+            click.echo(printable(f"{_MARKS[check.status]}  {check.name}  {check.detail}").rstrip())
+            for fault in check.faults:
+                click.echo(printable(f"           {fault}"))
+            if check.count > len(check.faults):
+                click.echo(f"           and {check.count - len(check.faults):,} more")
+    return int(any(check.status == FAILED for check in checks))

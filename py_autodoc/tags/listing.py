@@ -1,0 +1,144 @@
+"""A model's modules as rows: how many nodes each has, of which kinds, and how that is known."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from typing import Any, TypeVar
+
+import onnx_ir as ir
+
+from py_autodoc.tags.model import NodeTag, Tags
+
+
+@dataclass(frozen=True, slots=True)
+class TagRow:
+    """One tag of a model."""
+
+    tag: str
+    scope: str
+    """Path of the module that the tag names; the shortest scope of its nodes where that is not known."""
+    nodes: int
+    """Nodes of the module itself: those of listed modules inside it are not among them."""
+    nodes_total: int
+    """With all modules inside."""
+    operators: dict[str, int]
+    """Operator type → number of own nodes, the most frequent first."""
+    via: dict[str, int]
+    """How the module of its own nodes is known → number of nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """One node of a model."""
+
+    node: str
+    operator: str
+    tag: str
+    scope: str
+    via: str
+    origins: tuple[str, ...]
+    """All modules of a node that was made from several; else its scope alone."""
+    call: dict[str, int]
+
+
+def tag_rows(tags: Tags, pattern: str | None = None) -> list[TagRow]:
+    """A row per tag and per tag above it, as a tree in the order of the graph.
+
+    ``pattern``: only tags that match this glob.
+    """
+    own: dict[str, list[tuple[ir.Node, NodeTag]]] = {}
+    for node, record in tags.records.items():
+        for tag in _around(record.tag):
+            own.setdefault(tag, [])
+        own[record.tag].append((node, record))
+    paths = {tag: path for path, tag in tags.namer.tags.items()}
+    total = _totals({tag: len(rows) for tag, rows in own.items()})
+    found = []
+    for tag, rows in _tree_order(own).items():
+        if pattern is None or fnmatchcase(tag, pattern):
+            scopes = {record.scope for _, record in rows}
+            found.append(
+                TagRow(
+                    tag=tag,
+                    scope=paths.get(tag, min(scopes, key=lambda scope: (len(scope), scope), default="")),
+                    nodes=len(rows),
+                    nodes_total=total[tag],
+                    operators=dict(Counter(node.op_type for node, _ in rows).most_common()),
+                    via=dict(Counter(record.via for _, record in rows)),
+                )
+            )
+    return found
+
+
+_T = TypeVar("_T")
+
+
+def _tree_order(rows: dict[str, _T]) -> dict[str, _T]:
+    """A tag before those below it, those below it together, else as they came."""
+    first = {tag: number for number, tag in enumerate(rows)}
+
+    def place(tag: str) -> tuple[int, ...]:
+        return tuple(first[above] for above in _around(tag))
+
+    return {tag: rows[tag] for tag in sorted(rows, key=place)}
+
+
+def _around(tag: str) -> list[str]:
+    """The tag and those above it, outermost first."""
+    ends = [at for at, letter in enumerate(tag) if letter == "/" and at]
+    return [*(tag[:at] for at in ends), tag]
+
+
+def _totals(counts: dict[str, int]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for tag, count in counts.items():
+        at = len(tag)
+        while at > 0:
+            total[tag[:at]] += count
+            at = tag.rfind("/", 0, at)
+    return total
+
+
+def node_rows(tags: Tags, pattern: str | None = None) -> list[NodeRow]:
+    """A row per node in file order. ``pattern``: only nodes whose tag matches this glob."""
+    return [
+        NodeRow(
+            str(node.name or next((value.name for value in node.outputs if value.name), "")),
+            node.op_type,
+            record.tag,
+            record.scope,
+            record.via,
+            record.origins,
+            dict(record.call),
+        )
+        for node, record in tags.records.items()
+        if pattern is None or fnmatchcase(record.tag, pattern)
+    ]
+
+
+def listing(tags: Tags, pattern: str | None = None) -> dict[str, Any]:
+    """Everything above as plain data for JSON."""
+    counted = tags.coverage
+    shares = {"traced": counted.traced, "inferred": counted.inferred, "unknown": counted.unknown}
+    return {
+        "source": tags.source,
+        "exporter": tags.exporter,
+        "coverage": {**asdict(counted), "shares": shares},
+        "tags": [asdict(row) for row in tag_rows(tags, pattern)],
+        "nodes": [asdict(row) for row in node_rows(tags, pattern)],
+    }
+
+
+COLUMNS = ("node", "operator", "tag", "scope", "via", "origins", "call")
+
+
+def table_rows(tags: Tags, pattern: str | None = None) -> list[tuple[str, ...]]:
+    """A header and a row of text per node, for CSV."""
+    rows = [
+        (row.node, row.operator, row.tag, row.scope, row.via, ";".join(row.origins), json.dumps(row.call))
+        for row in node_rows(tags, pattern)
+    ]
+    return [COLUMNS, *rows]

@@ -1,0 +1,186 @@
+"""Is a tagged model in order? The checks of ``onnx-autodoc validate``."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx_ir as ir
+
+from py_autodoc.graph import recorded
+from py_autodoc.graph.probe import PathLike
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.tags.files import structure
+from py_autodoc.tags.model import VIAS, Tags, walk
+from py_autodoc.tags.node import from_metadata
+from py_autodoc.tags.paths import below
+from py_autodoc.tags.read import NONE, read_tags, table_in
+from py_autodoc.tags.sidecar import SCHEMA, sidecar_path
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+_FORM = re.compile(r"(/[^/\s]+)+\Z")
+_SHOWN = 5
+_MAX_SIDECAR = 1 << 28
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    status: str
+    """passed, failed, or skipped (``detail`` says why)."""
+    detail: str = ""
+    faults: tuple[str, ...] = ()
+    """The first few."""
+    count: int = 0
+    """How many there are in all."""
+
+
+@dataclass(slots=True)
+class _Model:
+    path: Path
+    model: ir.Model
+    tags: Tags
+
+
+def validate(path: PathLike, limits: Limits = LIBRARY) -> list[Check]:
+    """Check a model: ONNX's own rules, form and consistency of its tags, its sidecar.
+
+    Raises:
+        PathError, NotAModel, CorruptModel, LimitError, InputError: there is nothing to check.
+    """
+    model = structure(path, limits)
+    given = _Model(Path(os.fspath(path)), model, read_tags(model))
+    checks = [_check("onnx", _onnx(given))]
+    if given.tags.source == NONE:
+        told = "the model has no tags"
+        return checks + [Check(name, SKIPPED, told) for name in (*_TAGS, "sidecar")]
+    checks += [_check(name, work(given)) for name, work in _TAGS.items()]
+    return [*checks, _sidecar(given)]
+
+
+def _check(name: str, faults: Iterator[str]) -> Check:
+    first = tuple(islice(faults, _SHOWN))
+    more = sum(1 for _ in faults)
+    return Check(name, FAILED if first else PASSED, "", first, len(first) + more)
+
+
+def _onnx(given: _Model) -> Iterator[str]:
+    """Does onnx's checker take the file?"""
+    try:
+        onnx.checker.check_model(str(given.path))
+    except onnx.checker.ValidationError as fault:
+        yield str(fault).strip().partition("\n")[0]
+
+
+def _complete(given: _Model) -> Iterator[str]:
+    """Every node has a tag of its own in its metadata or ``doc_string``, or in the table."""
+    for node, record in given.tags.records.items():
+        if not record.tag.strip("/"):
+            yield f"{_label(node)}: empty"
+        elif (via := node.metadata_props.get(recorded.VIA, record.via)) not in VIAS:
+            yield f"{_label(node)}: {via!r} does not say how its module is known"
+
+
+def _form(given: _Model) -> Iterator[str]:
+    """``/Class/Class.0``: begins with a slash, no empty part, no space."""
+    for node, record in given.tags.records.items():
+        if not _FORM.match(record.tag):
+            yield f"{_label(node)}: {record.tag!r}"
+
+
+def _consistent(given: _Model) -> Iterator[str]:
+    """A node's metadata, its ``doc_string`` and the model's table say the same."""
+    namer, known = given.tags.namer, table_in(given.model) is not None
+    for node, _ in walk(given.model):
+        record = from_metadata(node)
+        text = recorded.read_doc_string(node.doc_string or "")
+        if record is None:
+            continue
+        if known and namer.knows(record.scope) and namer.tag(record.scope) != record.tag:
+            yield f"{_label(node)}: {record.tag}, but its module is {namer.tag(record.scope)}"
+        if text is not None and text.hierarchy_tags[:1] not in ([], [record.tag]):
+            yield f"{_label(node)}: {record.tag}, but {text.hierarchy_tags[0]} in its doc_string"
+        if record.scopes and record.scope not in record.scopes:
+            yield f"{_label(node)}: its module is not among those it was made from"
+
+
+def _distinct(given: _Model) -> Iterator[str]:
+    """No two modules share a tag."""
+    yield from given.tags.namer.collisions()
+    owners: dict[str, str] = {}
+    listed = given.tags.namer.tags
+    for record in given.tags.records.values():
+        scope = next((path for path in _up(record.scope) if path in listed), None)
+        if scope is None:
+            continue
+        other = owners.setdefault(record.tag, scope)
+        if not below(other, scope) and not below(scope, other):
+            yield f"{record.tag}: {other} and {scope}"
+
+
+def _up(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = path.rpartition(".")[0]
+    yield ""
+
+
+_TAGS: dict[str, Callable[[_Model], Iterator[str]]] = {
+    "tags-complete": _complete,
+    "tags-form": _form,
+    "tags-consistent": _consistent,
+    "tags-distinct": _distinct,
+}
+
+
+def _sidecar(given: _Model) -> Check:
+    path = sidecar_path(given.path)
+    try:
+        if path.stat().st_size > _MAX_SIDECAR:
+            return Check("sidecar", FAILED, "", (f"{path.name}: larger than 256 MiB",), 1)
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return Check("sidecar", SKIPPED, f"there is no {path.name}")
+    except (OSError, ValueError, RecursionError) as fault:
+        return Check("sidecar", FAILED, "", (f"{path.name}: {fault}",), 1)
+    return _check("sidecar", _agreement(given, content, path.name))
+
+
+def _agreement(given: _Model, content: Any, name: str) -> Iterator[str]:
+    """The sidecar lists the nodes of this model with the same tags, and no tag it does not expect."""
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        yield f"{name}: is no file of schema {SCHEMA}"
+        return
+    nodes, expected = content.get("nodes"), content.get("expected_hierarchy")
+    if not isinstance(nodes, dict) or not isinstance(expected, list):
+        yield f"{name}: has no nodes or no expected_hierarchy"
+        return
+    tags = {tag for tag in expected if isinstance(tag, str)}
+    missing = dict.fromkeys(nodes)
+    seen: set[str] = set()
+    for number, (node, record) in enumerate(given.tags.records.items()):
+        label = node.name if node.name and node.name not in seen else f"#{number}"
+        seen.add(label)
+        missing.pop(label, None)
+        row = nodes.get(label)
+        if not isinstance(row, dict):
+            yield f"{_label(node)}: not in {name}"
+        elif row.get("tag") != record.tag:
+            yield f"{_label(node)}: {record.tag}, but {row.get('tag')} in {name}"
+        if record.tag not in tags:
+            yield f"{record.tag}: not expected by {name}"
+    for label in missing:
+        yield f"{label}: in {name}, not in the model"
+
+
+def _label(node: ir.Node) -> str:
+    return str(node.name or next((value.name for value in node.outputs if value.name), node.op_type))
