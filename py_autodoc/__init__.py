@@ -13,11 +13,20 @@ if TYPE_CHECKING:
     from py_autodoc.report.api import analyze
     from py_autodoc.report.schema import Report
     from py_autodoc.report.weights import read_weights
-    from py_autodoc.widget import Autodoc
+    from py_autodoc.widget import Autodoc, side_by_side
 
     __version__: str
 
-__all__ = ["Autodoc", "AutodocError", "Limits", "Report", "__version__", "analyze", "read_weights"]
+__all__ = [
+    "Autodoc",
+    "AutodocError",
+    "Limits",
+    "Report",
+    "__version__",
+    "analyze",
+    "read_weights",
+    "side_by_side",
+]
 
 _LAZY = {
     "Autodoc": "py_autodoc.widget",
@@ -26,6 +35,7 @@ _LAZY = {
     "Report": "py_autodoc.report.schema",
     "analyze": "py_autodoc.report.api",
     "read_weights": "py_autodoc.report.weights",
+    "side_by_side": "py_autodoc.widget",
 }
 
 

@@ -14,7 +14,16 @@ MODEL = "tests/data/models/mnist_cntk.onnx"
 
 
 def test_names():
-    assert dir(py_autodoc) == ["Autodoc", "AutodocError", "Limits", "Report", "__version__", "analyze", "read_weights"]
+    assert dir(py_autodoc) == [
+        "Autodoc",
+        "AutodocError",
+        "Limits",
+        "Report",
+        "__version__",
+        "analyze",
+        "read_weights",
+        "side_by_side",
+    ]
     for name in py_autodoc.__all__:
         assert getattr(py_autodoc, name)
     with pytest.raises(AttributeError, match="nothing_here"):

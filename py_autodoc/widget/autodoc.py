@@ -57,6 +57,7 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
     _bundle = traitlets.Bytes(b"").tag(sync=True)
     _code = traitlets.Instance(Code).tag(sync=True, **widget_serialization)
     _fixed = traitlets.Bool(False).tag(sync=True)
+    _pair = traitlets.Unicode("").tag(sync=True)
     # Any: names and tags come in, ids are kept.
     selection = traitlets.Any([]).tag(sync=True)
     overlay = traitlets.Any("macs", allow_none=True).tag(sync=True)
@@ -283,7 +284,9 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
                 raise _no_dim(name, known)
             if isinstance(size, bool) or not isinstance(size, int) or size < 1:
                 raise TraitFault(
-                    "bad-size", f"The size of {name!r:.80} is {size!r:.80}.", "Give a whole number, 1 or more."
+                    "bad-size",
+                    f"The size of {name!r:.80} is {size!r:.80}.",
+                    "Give a whole number, 1 or more.",
                 )
         if self._source.fixed:
             try:
@@ -343,8 +346,8 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
         if kind == "autodoc:hello":
             self.send({"type": kind})
         elif kind == "autodoc:code":
-            code = self._code
-            self.send({"type": kind, "code": code.code, "style": code.style, "version": code.version})
+            code, text = self._code, static("widget.js")
+            self.send({"type": kind, "code": text, "style": code.style, "version": code.version})
         elif kind == "autodoc:analyse":
             answer: dict[str, Any] = {"type": kind, "id": str(content.get("id", ""))[:200]}
             try:

@@ -5,6 +5,7 @@ import { createRoot, type Root } from 'react-dom/client';
 import { embeddedLayoutEngine } from '../embed/engine';
 import { isOverlayId, Viewer, type IViewerHandle } from '../viewer';
 import { messageOf, tell, type IWidgetModel } from './model';
+import { Pairs } from './pairs';
 import { WidgetProvider } from './provider';
 import { Shelf, type IRestable } from './shelf';
 import { SizeLink } from './sizes';
@@ -19,6 +20,7 @@ interface IOverlayTrait {
 /** Viewers of one page that are alive at a time. */
 const MOST_ALIVE = 4;
 const shelf = new Shelf(MOST_ALIVE);
+const pairs = new Pairs();
 const HELLO = 'autodoc:hello';
 
 /** Mounts a view; returns what unmounts it. */
@@ -48,6 +50,7 @@ class WidgetView implements IRestable {
   private _gone = false;
   private _own = false;
   private readonly _sizes: SizeLink;
+  private _unpair: (() => void) | null = null;
   private readonly _undo: (() => void)[] = [];
 
   constructor(
@@ -122,6 +125,8 @@ class WidgetView implements IRestable {
   }
 
   private _clear(): void {
+    this._unpair?.();
+    this._unpair = null;
     this._root?.unmount();
     this._root = null;
     this._handle = null;
@@ -178,6 +183,8 @@ class WidgetView implements IRestable {
 
   private _frame(): boolean {
     const dark = isDark(String(this._model.get('theme')), this._el);
+    const own = dark !== isDark('auto', this._el);
+    this._host.toggleAttribute('data-oad-own', own);
     this._host.style.height = `${Number(this._model.get('height')) || 600}px`;
     this._host.setAttribute('data-jp-theme-light', String(!dark));
     return dark;
@@ -220,6 +227,8 @@ class WidgetView implements IRestable {
     this._settled = true;
     this._paint();
     this._choose();
+    this._unpair?.();
+    this._unpair = pairs.arrive(this._model.get('_pair'), this._handle);
     void this._sizes.follow(() => this._handle);
   }
 

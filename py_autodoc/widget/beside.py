@@ -1,0 +1,78 @@
+"""Two models side by side in a notebook cell, linked in what is selected, opened and coloured."""
+
+from __future__ import annotations
+
+import base64
+import html
+import uuid
+from typing import Any
+
+import ipywidgets
+
+from py_autodoc.errors import OptionError
+from py_autodoc.widget.autodoc import Autodoc
+
+_LAYOUT = {"flex": "1 1 0", "min_width": "320px"}
+
+
+class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no types
+    """Two ``Autodoc`` widgets beside each other: ``left`` and ``right``, with all that one can do.
+
+    What is selected in one is selected in the other, by name, weight, module or wiring; blocks, heatmap
+    and its scale, and dimensions of one name follow. The link lives in the page: it needs no kernel, and a
+    notebook that was saved with its widgets shows it again.
+    """
+
+    def __init__(self, left: Autodoc, right: Autodoc) -> None:
+        if left is right:
+            raise OptionError(
+                "same-widget", "A widget cannot stand beside itself.", "Give the model twice, not the widget."
+            )
+        self.left, self.right = left, right
+        name = uuid.uuid4().hex
+        for side, widget in enumerate((left, right)):
+            widget._pair = f"{name}:{side}"
+            for key, value in _LAYOUT.items():
+                setattr(widget.layout, key, value)
+        super().__init__([left, right], layout={"width": "100%", "flex_flow": "row wrap"})
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The widget, and beside it both pictures for readers that run no widgets."""
+        found = super()._repr_mimebundle_(**kwargs)
+        data = found[0] if isinstance(found, tuple) else found
+        if isinstance(data, dict):
+            parts = [_static(widget) for widget in (self.left, self.right)]
+            data["text/plain"] = " beside ".join(text for text, _ in parts)
+            data["text/html"] = "".join(
+                f"<figure><figcaption>{html.escape(text)}</figcaption>{shown}</figure>"
+                for text, shown in parts
+            )
+        return found
+
+
+def _static(widget: Autodoc) -> tuple[str, str]:
+    """A line about a widget, and its picture or summary as HTML."""
+    found = widget._repr_mimebundle_()
+    data = found[0] if isinstance(found, tuple) else found
+    text = str(data.get("text/plain", ""))
+    picture = data.get("image/svg+xml")
+    if picture is None:
+        return text, str(data.get("text/html", ""))
+    # As an image each picture keeps its own ids and styles.
+    packed = base64.b64encode(picture.encode()).decode("ascii")
+    return text, f'<img alt="{html.escape(text)}" src="data:image/svg+xml;base64,{packed}">'
+
+
+def side_by_side(left: Any, right: Any, **traits: Any) -> SideBySide:
+    """Show two models beside each other, linked.
+
+    Each is an ``Autodoc`` or what ``Autodoc`` takes: a path, bytes, a model, a ``Report``. ``traits``
+    (``height``, ``theme``, ``overlay``, ``dims``) go to those that are made here.
+
+    Raises:
+        InputError: a model cannot be read.
+        OptionError: both are the same widget.
+        TraitError: a trait was given what one of the models does not take.
+    """
+    shown = [model if isinstance(model, Autodoc) else Autodoc(model, **traits) for model in (left, right)]
+    return SideBySide(shown[0], shown[1])
