@@ -128,11 +128,7 @@ def _structural(
     ids: dict[int, int],
 ) -> list[Block]:
     """What the recognisers found, in execution order of the first node of each."""
-    model, counts = analysis.model, dict.fromkeys(KINDS, 0)
-    found = [(entry, with_bodies(model, entry.nodes)) for entry in recognised(analysis.structure)]
-    found = sorted(
-        ((e, n) for e, n in found if n), key=lambda pair: (pair[1][0], -len(pair[1]), pair[0].kind)
-    )
+    counts, found = dict.fromkeys(KINDS, 0), in_order(analysis)
     parents = structural_parents([nodes for _, nodes in found])
     start, listed = len(scopes), []
     for place, (entry, nodes) in enumerate(found):
@@ -155,7 +151,7 @@ def _structural(
                 how=entry.how,
                 confidence=entry.confidence,
                 nodes=nodes,
-                facts={cut(name): cut(v) if isinstance(v, str) else v for name, v in entry.facts.items()},
+                facts=block_facts(entry),
                 **total.numbers(),  # type: ignore[arg-type]
             )
         )
@@ -171,6 +167,20 @@ def _smaller(
     if scope is None or len(found[parent][1]) < len(scopes[scope].nodes):
         return start + parent
     return scope
+
+
+def in_order(analysis: Analysis) -> list[tuple[Found, list[int]]]:
+    """Everything found with its nodes, those of bodies included, by the first node of each."""
+    model = analysis.model
+    found = [(entry, with_bodies(model, entry.nodes)) for entry in recognised(analysis.structure)]
+    return sorted(
+        ((e, n) for e, n in found if n), key=lambda pair: (pair[1][0], -len(pair[1]), pair[0].kind)
+    )
+
+
+def block_facts(entry: Found) -> dict[str, Fact]:
+    """Its facts as the wire has them."""
+    return {cut(name): cut(v) if isinstance(v, str) else v for name, v in entry.facts.items()}
 
 
 def recognised(structure: Structure) -> Iterator[Found]:

@@ -7,6 +7,7 @@ from typing import TypeVar
 from py_autodoc.graph.model import Model, Shape
 from py_autodoc.report import sections, structure_section
 from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.block_columns import block_columns
 from py_autodoc.report.categories import category_of
 from py_autodoc.report.expressions import expression_pool
 from py_autodoc.report.grouping import grouped_tree
@@ -76,6 +77,7 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         tensors=tensors,
         expressions=expression_pool(analysis.symbolic, [written for _, written in shapes] if free else ()),
         repeats=repeat_columns(analysis),
+        blocks=block_columns(analysis),
         risk_signals=sections.risk_signals(analysis),
     )
 

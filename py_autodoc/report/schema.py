@@ -898,6 +898,31 @@ class RepeatColumns(_Wire, frozen=True, kw_only=True):
     """What to call a part."""
 
 
+class BlockKind(_Wire, frozen=True, kw_only=True):
+    """What structural blocks that are alike have in common; fields as those of ``Block``."""
+
+    kind: str
+    variant: str
+    how: str
+    confidence: float
+    facts: dict[str, int | float | str | bool | None]
+
+
+class BlockColumns(_Wire, frozen=True, kw_only=True):
+    """The structural blocks of the report, in its order; modules are in ``scopes``.
+
+    A block's costs are the sums of its nodes, whatever the sizes.
+    """
+
+    what: list[int]
+    """Index into ``kinds``."""
+    kinds: list[BlockKind]
+    offsets: list[int]
+    """Nodes of block b are ``nodes[offsets[b] … offsets[b + 1])``."""
+    nodes: list[int]
+    """Ids, ascending in a block: the first one as it is, each other as the step from the one before."""
+
+
 class TimelineColumns(_Wire, frozen=True, kw_only=True):
     """Memory over the whole run, one entry a step, and how long each tensor lives.
 
@@ -1015,6 +1040,8 @@ class GraphPayload(_Wire, frozen=True, kw_only=True):
     expressions: ExpressionPool | None = None
     """Null when no input size is free."""
     repeats: RepeatColumns
+    blocks: BlockColumns | None = None
+    """Null when there are too many to list."""
     risk_signals: list[RiskSignal] = []
     """Findings of the rules, worst first; ``nodes`` are node ids."""
     rule_settings: RuleSettings | None = None

@@ -13,6 +13,7 @@ export {
   withPart
 } from './parts';
 export type { IPart } from './parts';
+export { Blocks, blocksOf } from './blocks';
 export { ancestors, descendants, paths } from './trace';
 export type { ISeeds, ITrace } from './trace';
 export { decode, formatShape, METRIC_IDS, TENSOR_KIND } from './model';

@@ -323,6 +323,34 @@ export interface components {
       activation_bytes: number | null;
     };
     /**
+     * BlockColumns
+     * @description The structural blocks of the report, in its order; modules are in `scopes`.
+     *
+     *         A block's costs are the sums of its nodes, whatever the sizes.
+     */
+    BlockColumns: {
+      /** @description Index into `kinds`. */
+      what: number[];
+      kinds: components['schemas']['BlockKind'][];
+      /** @description Nodes of block b are `nodes[offsets[b] … offsets[b + 1])`. */
+      offsets: number[];
+      /** @description Ids, ascending in a block: the first one as it is, each other as the step from the one before. */
+      nodes: number[];
+    };
+    /**
+     * BlockKind
+     * @description What structural blocks that are alike have in common; fields as those of `Block`.
+     */
+    BlockKind: {
+      kind: string;
+      variant: string;
+      how: string;
+      confidence: number;
+      facts: {
+        [key: string]: number | string | boolean | null;
+      };
+    };
+    /**
      * Bundle
      * @description Everything the viewer shows of one analysed model, in one piece.
      */
@@ -576,6 +604,8 @@ export interface components {
       /** @description Null when no input size is free. */
       expressions: components['schemas']['ExpressionPool'] | null;
       repeats: components['schemas']['RepeatColumns'];
+      /** @description Null when there are too many to list. */
+      blocks: components['schemas']['BlockColumns'] | null;
       /** @description Findings of the rules, worst first; `nodes` are node ids. */
       risk_signals: components['schemas']['RiskSignal'][];
       /** @description Null when the rules ran as they come. */

@@ -270,6 +270,7 @@ export function emptyPayload(name: string): GraphPayload {
       outputs: [[]]
     },
     repeats: { count: [], size: [], name: [] },
+    blocks: null,
     expressions: null,
     architecture: null,
     rule_settings: null,

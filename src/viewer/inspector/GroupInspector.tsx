@@ -4,6 +4,7 @@ import { formatExact } from '../../core';
 import type { IGroupTree } from '../../core';
 import { useDocument, useSession, useTrans } from '../context';
 import { brief, visible } from '../ui/text';
+import { BlocksOfGroup } from './BlockList';
 import { Breadcrumb } from './Breadcrumb';
 import { Costs } from './costs';
 import { Fact, Facts, Jump, Section, Some, Title } from './parts';
@@ -72,6 +73,7 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
           unknownOf={id => tree.groupUnknown[id][group]}
         />
       </Section>
+      <BlocksOfGroup group={group} />
       <Section title={trans.__('Operators')} count={histogram.length}>
         <Histogram rows={histogram} />
       </Section>

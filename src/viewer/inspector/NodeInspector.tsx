@@ -6,6 +6,7 @@ import { CopyButton } from '../ui/CopyButton';
 import { Icon } from '../ui/Icon';
 import { brief, visible } from '../ui/text';
 import { Attributes } from './Attributes';
+import { BlocksOfNode } from './BlockList';
 import { Breadcrumb } from './Breadcrumb';
 import { Constants } from './Constants';
 import { Costs } from './costs';
@@ -50,6 +51,7 @@ export function NodeInspector({ node }: { node: number }): JSX.Element {
           reason={reason}
         />
       </Section>
+      <BlocksOfNode node={node} />
       <NodeTensors model={model} node={node} state={state} />
       <Remote state={state} retry={retry}>
         {details => <NodeDetailSections details={details} />}

@@ -158,6 +158,7 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       outputs: [[last]]
     },
     repeats: { count: [], size: [], name: [] },
+    blocks: null,
     expressions: null,
     architecture: null,
     rule_settings: null,
