@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import re
 
 import anywidget
 import traitlets
@@ -16,12 +18,15 @@ _STYLE = """
 .oad-Widget-rest { display: flex; height: 100%; align-items: center; justify-content: center; opacity: 0.6; }
 """
 
+_THEMED = re.compile(r"--jp-[a-z0-9-]+")
+
 
 class Code(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no types
     """The viewer's module and style as text. Shows nothing by itself."""
 
     _esm = "export default {};"
-    code = traitlets.Unicode().tag(sync=True)
+    code = traitlets.Bytes().tag(sync=True)
+    """Gzipped: a saved notebook keeps it."""
     style = traitlets.Unicode().tag(sync=True)
     version = traitlets.Unicode().tag(sync=True)
     """Hash of both: pages keep one copy a version."""
@@ -33,7 +38,15 @@ _shared: list[Code] = []
 def shared_code() -> Code:
     """The one of this kernel; another when it was closed. Raises: RequirementError."""
     if not _shared or _shared[0].comm is None:
-        code, style = static("widget.js"), static("viewer.css") + _STYLE
+        code, style = static("widget.js"), static("viewer.css")
+        style += _STYLE + _own_theme(style)
         digest = hashlib.sha256(f"{code}\0{style}".encode()).hexdigest()
-        _shared[:] = [Code(code=code, style=style, version=digest[:16])]
+        packed = gzip.compress(code.encode(), 9, mtime=0)
+        _shared[:] = [Code(code=packed, style=style, version=digest[:16])]
     return _shared[0]
+
+
+def _own_theme(style: str) -> str:
+    """For a widget whose theme is not that of the page: the page's colours count for nothing in it."""
+    names = sorted(set(_THEMED.findall(style)))
+    return f".oad-Widget[data-oad-own] {{ {' '.join(f'{name}: initial;' for name in names)} }}\n"

@@ -3,7 +3,7 @@
  * own, which a saved notebook keeps as well; hosts that cannot reach it ask the kernel. No CDN.
  */
 
-import { messageOf, referred, tell, type IWidgetModel } from './model';
+import { bytesOf, messageOf, referred, tell, type IWidgetModel } from './model';
 
 interface IRenderContext {
   readonly model: IWidgetModel;
@@ -55,14 +55,21 @@ function text(value: unknown): string {
 
 async function codeOf(model: IWidgetModel): Promise<ICode> {
   const shared = await referred(model, '_code');
-  const code = text(shared?.get('code'));
-  return shared && code
+  const packed = bytesOf(shared?.get('code'));
+  return shared && packed.length > 0
     ? {
-        code,
+        code: await unpacked(packed),
         style: text(shared.get('style')),
         version: text(shared.get('version'))
       }
     : ask(model);
+}
+
+async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const plain = new Response(bytes).body!.pipeThrough(
+    new DecompressionStream('gzip')
+  );
+  return new Response(plain).text();
 }
 
 function ask(model: IWidgetModel): Promise<ICode> {

@@ -33,10 +33,6 @@ export function mount(
   return () => view.dispose();
 }
 
-function sameList(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((value, i) => value === b[i]);
-}
-
 class WidgetView implements IRestable {
   private readonly _host = document.createElement('div');
   private _root: Root | null = null;
@@ -286,7 +282,8 @@ class WidgetView implements IRestable {
   private _choose(): void {
     const wanted = this._model.get('selection');
     const ids = Array.isArray(wanted) ? (wanted as number[]) : [];
-    if (this._handle && !sameList(this._handle.selectedNodes(), ids)) {
+    const shown = this._handle?.selectedNodes() ?? [];
+    if (this._handle && JSON.stringify(shown) !== JSON.stringify(ids)) {
       this._handle.selectNodes(ids);
     }
   }

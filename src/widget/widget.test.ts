@@ -139,6 +139,15 @@ describe('the loader', () => {
     return el;
   };
 
+  /** The shared widget; bytes come as a kernel sends them. */
+  const packed = async (style: string): Promise<FakeModel> => {
+    const plain = new Response('x').body!;
+    const zipped = plain.pipeThrough(new CompressionStream('gzip'));
+    const bytes = await new Response(zipped).arrayBuffer();
+    const traits = { code: new DataView(bytes), style, version: 'v2' };
+    return new FakeModel(traits);
+  };
+
   it('asks the kernel where no other widget can be reached', async () => {
     const model = new FakeModel({ _code: 'IPY_MODEL_1' }, null);
     const found = start(model);
@@ -151,11 +160,11 @@ describe('the loader', () => {
   });
 
   it('takes the code of the shared widget, one copy a version', async () => {
-    const code = new FakeModel({ code: 'x', style: 'shared', version: 'v2' });
+    const code = await packed('shared');
     const traits = { _code: 'IPY_MODEL_1' };
     const first = await start(new FakeModel(traits, { '1': code }));
     expect(first.textContent).toBe('drawn shared');
-    const other = new FakeModel({ code: 'y', style: 'other', version: 'v2' });
+    const other = await packed('other');
     const second = await start(new FakeModel(traits, { '1': other }));
     expect(second.textContent).toBe('drawn shared');
   });
