@@ -139,7 +139,11 @@ class Spreader {
   run(): Int32Array {
     const ids = this._parts.map((_, id) => id);
     const span = (id: number) => this._parts[id].last - this._parts[id].first;
-    ids.sort((a, b) => span(a) - span(b) || a - b);
+    const mass = this._parts.map(({ vertices }) =>
+      vertices.reduce((sum, v) => sum + this._graph.height[v], 0)
+    );
+    // Of equally long ones the slight come first: they move the others least.
+    ids.sort((a, b) => span(a) - span(b) || mass[a] - mass[b] || a - b);
     const above = new Uint8Array(ids.length);
     for (const id of ids) {
       const part = this._parts[id];

@@ -3,6 +3,8 @@
  * those of the libraries, from the routes that each of them draws.
  */
 
+import { segmentHitsBox } from './geometry';
+
 /** A graph to lay out: sizes of the items, wires by their ends. */
 export interface IPlainGraph {
   readonly width: readonly number[];
@@ -26,8 +28,9 @@ export interface IDrawn {
 
 export interface IQuality {
   /**
-   * Places where two wires cross that have no end in common. Wires of a tensor that lie on each other
-   * are one stroke there.
+   * Places where two wires cross that have no end in common (wires of a tensor that lie on each other
+   * are one stroke there), and items that a foreign wire runs through: a wire hidden behind a card would
+   * else count as uncrossed.
    */
   readonly crossings: number;
   /**
@@ -131,11 +134,46 @@ function lengthOf(
   return length;
 }
 
+/** Width of the strips by which items are found. */
+const STRIP = 256;
+
+/** Pairs of a wire and an item that is not its end but that it runs through. */
+function countThrough(graph: IPlainGraph, { x, y, routes }: IDrawn): number {
+  const { width, height, source, target } = graph;
+  const strips = new Map<number, number[]>();
+  const strip = (at: number) => Math.floor(at / STRIP);
+  width.forEach((w, v) => {
+    for (let s = strip(x[v] - w / 2); s <= strip(x[v] + w / 2); s++) {
+      strips.set(s, [...(strips.get(s) ?? []), v]);
+    }
+  });
+  const hits = new Set<string>();
+  for (const { edge, ends } of piecesOf(routes)) {
+    const [x0, y0, x1, y1] = ends;
+    for (let s = strip(x0); s <= strip(x1); s++) {
+      for (const v of strips.get(s) ?? []) {
+        const [w, h] = [width[v] / 2 - 0.5, height[v] / 2 - 0.5];
+        const foreign = v !== source[edge] && v !== target[edge];
+        if (
+          foreign &&
+          segmentHitsBox(
+            [x0, y0, x1, y1],
+            [x[v] - w, y[v] - h, x[v] + w, y[v] + h]
+          )
+        ) {
+          hits.add(`${edge} ${v}`);
+        }
+      }
+    }
+  }
+  return hits.size;
+}
+
 /** Measures what was drawn; quadratic in the wires side by side. */
 export function qualityOf(graph: IPlainGraph, drawn: IDrawn): IQuality {
   const { routes } = drawn;
   return {
-    crossings: countCrossings(graph, routes),
+    crossings: countCrossings(graph, routes) + countThrough(graph, drawn),
     length: routes.reduce(
       (sum, route, e) => sum + lengthOf(graph, drawn, route, e),
       0
