@@ -1,0 +1,162 @@
+"""The same graph byte for byte, and what differs when it is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx_ir
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from py_autodoc.compare import same_topology
+from py_autodoc.errors import InputError, NotAModel, PathError
+
+MODEL = "tests/data/models/resnet_tiny.onnx"
+
+
+def branches():
+    """An If whose branches hold an initializer and a node each, and a function."""
+
+    def body(name, value):
+        weight = numpy_helper.from_array(np.array([value], np.float32), f"w{name}")
+        node = helper.make_node("Add", ["x", f"w{name}"], [f"y{name}"], name=f"add{name}")
+        return helper.make_graph(
+            [node], name, [], [helper.make_tensor_value_info(f"y{name}", TensorProto.FLOAT, [1])], [weight]
+        )
+
+    choose = helper.make_node(
+        "If", ["c"], ["z"], name="choose", then_branch=body("a", 1.0), else_branch=body("b", 2.0)
+    )
+    scale = helper.make_node("Elu", ["z"], ["s"], name="elu", alpha=float("nan"))
+    call = helper.make_node("F", ["s"], ["out"], domain="own", name="call")
+    function = helper.make_function(
+        "own",
+        "F",
+        ["i"],
+        ["o"],
+        [helper.make_node("Relu", ["i"], ["o"], name="r")],
+        [helper.make_opsetid("", 18)],
+    )
+    graph = helper.make_graph(
+        [choose, scale, call], "g",
+        [
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, [1]),
+            helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+        ],
+        [helper.make_tensor_value_info("out", TensorProto.FLOAT, [1])],
+    )  # fmt: skip
+    imports = [helper.make_opsetid("", 18), helper.make_opsetid("own", 1)]
+    return helper.make_model(graph, functions=[function], opset_imports=imports, ir_version=10)
+
+
+def test_every_form_of_one_model_is_the_same():
+    proto = onnx.load(MODEL)
+    forms = [MODEL, proto, onnx_ir.from_proto(proto)]
+    assert [same_topology(a, b) for a in forms for b in forms] == [[]] * 9
+    assert same_topology(branches(), branches()) == []
+
+
+def test_metadata_does_not_count():
+    a, b = branches(), branches()
+    b.doc_string, b.producer_name = "other", "somebody"
+    b.graph.node[0].doc_string = "text"
+    b.graph.node[0].metadata_props.add(key="k", value="v")
+    b.metadata_props.add(key="k", value="v")
+    assert same_topology(a, b) == []
+
+
+def change(what):
+    proto = branches()
+    graph = proto.graph
+    first = graph.node[0]
+    inner = first.attribute[0].g
+    {
+        "operator": lambda: setattr(graph.node[1], "op_type", "Selu"),
+        "inputs": lambda: graph.node[1].input.__setitem__(0, "x"),
+        "outputs": lambda: graph.node[1].output.__setitem__(0, "t"),
+        "name": lambda: setattr(graph.node[1], "name", "n"),
+        "value": lambda: setattr(graph.node[1].attribute[0], "f", 1.0),
+        "attributes": lambda: graph.node[1].ClearField("attribute"),
+        "present": lambda: graph.node.pop(),
+        "bytes": lambda: setattr(inner.initializer[0], "raw_data", np.array([9.0], np.float32).tobytes()),
+        "shape": lambda: inner.initializer[0].dims.insert(0, 1),
+        "initializers": lambda: inner.initializer.append(
+            numpy_helper.from_array(np.ones(1, np.float32), "more")
+        ),
+        "declaration": lambda: setattr(graph.input[0].type.tensor_type, "elem_type", TensorProto.DOUBLE),
+        "operator versions": lambda: setattr(proto.opset_import[0], "version", 19),
+        "ir_version": lambda: setattr(proto, "ir_version", 9),
+        "functions": lambda: proto.functions.pop(),
+        "types of outputs": lambda: graph.value_info.append(
+            helper.make_tensor_value_info("z", TensorProto.FLOAT, [1])
+        ),
+    }[what]()
+    return proto
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "operator", "inputs", "outputs", "name", "value", "attributes", "present", "bytes", "shape",
+        "initializers", "declaration", "operator versions", "ir_version", "functions", "types of outputs",
+    ],
+)  # fmt: skip
+def test_each_difference_is_named(what):
+    found = same_topology(branches(), change(what))
+    assert what in [difference.what for difference in found]
+    assert all(str(difference) for difference in found)
+
+
+def test_a_difference_inside_a_function():
+    other = branches()
+    other.functions[0].node[0].op_type = "Sigmoid"
+    (found,) = same_topology(branches(), other)
+    assert (found.what, found.where) == ("operator", "function F: node 0 (r)")
+
+
+def test_the_list_is_bounded():
+    other = onnx.load(MODEL)
+    for node in other.graph.node:
+        node.name += "x"
+    assert len(same_topology(MODEL, other, limit=3)) == 3
+
+
+def test_weights_beside_the_model(tmp_path):
+    proto = onnx.load(MODEL)
+    onnx.save(proto, tmp_path / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+    assert same_topology(MODEL, tmp_path / "m.onnx") == []
+    data = bytearray((tmp_path / "w.bin").read_bytes())
+    data[0] ^= 1
+    (tmp_path / "w.bin").write_bytes(data)
+    (found,) = same_topology(MODEL, tmp_path / "m.onnx")
+    assert found.what == "bytes"
+    (tmp_path / "w.bin").unlink()
+    with pytest.raises(InputError):
+        same_topology(MODEL, tmp_path / "m.onnx")
+
+
+def test_weights_outside_the_folder_are_not_read(tmp_path):
+    (tmp_path / "secret").write_bytes(b"\0" * 4)
+    (tmp_path / "in").mkdir()
+    weight = TensorProto(name="w", data_type=1, dims=[1], data_location=TensorProto.EXTERNAL)
+    weight.external_data.add(key="location", value="../secret")
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["w"], ["y"])],
+        "g",
+        [],
+        [helper.make_tensor_value_info("y", 1, [1])],
+        [weight],
+    )
+    path = tmp_path / "in" / "m.onnx"
+    path.write_bytes(helper.make_model(graph).SerializeToString())
+    with pytest.raises(InputError) as caught:
+        same_topology(path, path)
+    assert caught.value.code == "external-outside"
+
+
+def test_what_is_no_model(tmp_path):
+    with pytest.raises(PathError):
+        same_topology(tmp_path / "none.onnx", MODEL)
+    (tmp_path / "page.onnx").write_text("<html></html>")
+    with pytest.raises(NotAModel):
+        same_topology(MODEL, tmp_path / "page.onnx")
