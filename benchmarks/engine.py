@@ -2,9 +2,10 @@
 """What analysing costs, against what it may cost and against onnx and onnx-tool in the same run.
 
 Every measurement is a fresh process: CPU seconds after import, and peak memory over what the imports
-take. onnx-tool is measured where it is installed (``ONNX_TOOL_PYTHON`` names another interpreter). All passes
-over the foundation (structure, attention, repeats, verdict, findings, memory over time, KV cache, expressions)
-are measured against the foundation (load, build, shapes, costs, parameters, peak), in one warm process.
+take. onnx-tool is measured where it is installed (``ONNX_TOOL_PYTHON`` names another interpreter).
+
+All passes over the foundation (structure, attention, repeats, verdict, findings, memory over time …) are
+held against the foundation (load, build, shapes, costs, parameters, peak), in one warm process.
 
     benchmarks/engine.py [--quick] [--runs N]
 """

@@ -47,7 +47,10 @@ def masking(flow: Flow, added: Iterable[int], heads: int | None, queries: object
     """Judge the tensors added to the scores. ``queries``: their number, where known."""
     verdicts: set[str] = set()
     for tensor in added:
-        verdicts |= _judge(flow, tensor, heads)
+        known = flow.memo.setdefault(_judge, {})  # layers share their masks
+        if (tensor, heads) not in known:
+            known[tensor, heads] = _judge(flow, tensor, heads)
+        verdicts |= known[tensor, heads]
     causal: bool | None = False
     if CAUSAL in verdicts:
         causal = True

@@ -168,7 +168,7 @@ def _by(sizes: object) -> str | None:
     """``3x3``."""
     if not isinstance(sizes, (list, tuple)) or not sizes:
         return None
-    return "x".join("?" if size is None else str(size) for size in sizes)
+    return "x".join(["?" if size is None else str(size) for size in sizes])
 
 
 def is_depthwise(flow: Flow, number: int) -> bool | None:

@@ -108,15 +108,18 @@ def _convolution(flow: Flow, number: int, op: str, found: Inventory) -> None:
     if len(node.inputs) <= at or node.inputs[at] < 0 or node.inputs[0] < 0 or not node.outputs:
         return
     weight = flow.shapes[node.inputs[at]]
-    if not weight or not _whole(weight) or elements(weight) < 1 or not stored(flow, node.inputs[at]):
+    if not weight or not _whole(weight) or not stored(flow, node.inputs[at]):
+        return
+    size = elements(weight)
+    if size < 1:
         return
     # Each output position uses every weight once; a transposed one uses them at each input position.
     grid = flow.shapes[node.inputs[0] if op in TRANSPOSED else node.outputs[0]]
     positions = elements(grid[:1] + grid[2:]) if grid is not None and len(grid) > 2 else 1
     known = grid is not None and all(isinstance(d, int) for d in grid[2:])
-    _add(found, CONV, elements(weight), elements(weight) * positions if known else None)
+    _add(found, CONV, size, size * positions if known else None)
     kernel = tuple(d for d in weight[2:] if isinstance(d, int))
-    found.spatial += any(k > 1 for k in kernel)
+    found.spatial += max(kernel, default=1) > 1
     strides = node.attributes.get("strides")
     cuts = isinstance(strides, list | tuple) and tuple(strides) == kernel and min(kernel, default=1) > 1
     if cuts and flow.makers[flow.back(node.inputs[0])] < 0:

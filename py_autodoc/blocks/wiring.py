@@ -256,8 +256,9 @@ def _frozen(value: Any) -> Hashable:
     if isinstance(value, (int, float, str, bytes)):
         return value
     if isinstance(value, (list, tuple)):
-        plain = _PLAIN.issuperset(map(type, value))
-        return tuple(value) if plain else tuple(_frozen(item) for item in value)
+        if not value or type(value[0]) in _PLAIN:  # the lists of ONNX are of one type
+            return tuple(value)
+        return tuple(_frozen(item) for item in value)
     if isinstance(value, ConstTensor):
         content = None if value.values is None else value.values
         if content is not None:

@@ -98,9 +98,11 @@ def _depth(ctx: Context, counted: set[int]) -> Depth | None:
 
 def is_depthwise(ctx: Context, number: int) -> bool:
     """True for a convolution with one input channel a group and more than one group."""
-    node = ctx.flow.nodes[number]
+    node = ctx.model.nodes[number]
+    if "Conv" not in node.op_type:
+        return False
     group = node.attributes.get("group", 1)
-    if "Conv" not in node.op_type or not isinstance(group, int) or group < 2:
+    if not isinstance(group, int) or group < 2:
         return False
     first = ctx.flow.shapes[node.inputs[0]] if node.inputs else None
     return first is None or len(first) < 2 or not isinstance(first[1], int) or first[1] == group

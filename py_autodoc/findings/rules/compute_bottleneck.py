@@ -49,12 +49,14 @@ def check(ctx: Context) -> Iterator[Finding]:
     whole = ctx.totals.macs
     if not whole or whole < limits["min_total_macs"] or (ctx.totals.mac_share or 0) < _KNOWN:
         return
-    own = [(macs(ctx, number), number) for number in range(len(ctx.model.nodes))]
-    layers = sum(1 for amount, _ in own if amount)
+    costs = ctx.costs
+    likely = [n for n, entry in enumerate(costs) if entry.cost is not None and entry.cost.macs]
+    own = [(amount, number) for number in likely if (amount := macs(ctx, number))]
+    layers = len(own)
     if layers < limits["min_layers"]:
         return
     for amount, number in own:
-        if amount < limits["min_share"] * whole or not amount:
+        if amount < limits["min_share"] * whole:
             continue
         major = amount >= limits["major_share"] * whole and whole >= limits["major_total_macs"]
         yield Finding(
