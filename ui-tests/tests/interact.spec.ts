@@ -464,6 +464,8 @@ test.describe('by touch', () => {
         /scale\((.*?)\)/.exec((await world.getAttribute('transform'))!)![1]
       );
     const before = await scale();
+    await graph(page).focus();
+    await page.keyboard.press('Shift+1');
     const area = (await graph(page).boundingBox())!;
     const middle = { x: area.x + area.width / 2, y: area.y + area.height / 2 };
     const cdp = await page.context().newCDPSession(page);
@@ -482,7 +484,8 @@ test.describe('by touch', () => {
     await touch('touchEnd');
     expect((await scale()) / before).toBeCloseTo(2, 1);
 
-    await page.keyboard.press('Space');
+    await page.keyboard.press('1');
+    await expect.poll(scale).toBeCloseTo(before, 3);
     const block = box(page, /^BertEmbeddings/);
     const at = (await block.boundingBox())!;
     const point = { x: at.x + 40, y: at.y + 8 };

@@ -47,12 +47,13 @@ export function Outline(): JSX.Element {
   );
   const view = useWindow(scroller, rows.length, ROW);
   // What is selected elsewhere is shown here.
+  const latest = also.length > 0 ? also[also.length - 1] : current;
   React.useEffect(() => {
-    if (current !== null) {
-      session.store.set({ outlineOpen: withAncestors(tree, open, current) });
+    if (latest !== null) {
+      session.store.set({ outlineOpen: withAncestors(tree, open, latest) });
     }
     // Only a new selection opens groups; closing one by hand must not open it again.
-  }, [tree, current]);
+  }, [tree, latest]);
   React.useEffect(() => view.scrollTo(at), [at, view.scrollTo]);
 
   const setOpen = (group: number, opened: boolean): void => {
