@@ -53,7 +53,7 @@ export default function Panel(props: IPanelProps): JSX.Element | null {
       theme={services.theme()}
       state={state}
       linkTo={linkTo}
-      onStateChange={next => services.saveState(stateKey, next)}
+      onStateChange={(_, own) => services.saveState(stateKey, own)}
       onReady={next => {
         handle.current = next;
         onReady(next);
@@ -74,7 +74,8 @@ function useRemembered(
     let live = true;
     // A link's view wins over what was remembered; panels and tables stay the reader's own.
     const linked = readView(services.takeLink(path));
-    Promise.all([services.loadState(key), linked]).then(
+    const { ready } = services.settings;
+    Promise.all([services.loadState(key), linked, ready]).then(
       ([found, view]) =>
         live && setState(view ? merged(found, view) : (found ?? null)),
       (error: unknown) => {

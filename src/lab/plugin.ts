@@ -139,12 +139,17 @@ function followSettings(
   settings: LabSettings,
   registry: ISettingRegistry | null
 ): void {
+  if (!registry) {
+    settings.giveUp();
+    return;
+  }
   registry
-    ?.load(PLUGIN_ID)
+    .load(PLUGIN_ID)
     .then(loaded => settings.attach(loaded))
-    .catch((error: unknown) =>
-      console.error('ONNX Autodoc: settings could not be read', error)
-    );
+    .catch((error: unknown) => {
+      console.error('ONNX Autodoc: settings could not be read', error);
+      settings.giveUp();
+    });
 }
 
 function registerFileTypes(app: JupyterFrontEnd, displayName: string): void {

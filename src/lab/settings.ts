@@ -1,4 +1,5 @@
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { PromiseDelegate } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
 import type { IRuleOptions } from '../providers/server';
 import type { IViewerSettings } from '../viewer';
@@ -11,6 +12,16 @@ export class LabSettings {
   readonly changed = new Signal<this, void>(this);
   /** The findings would be others now. */
   readonly rulesChanged = new Signal<this, void>(this);
+
+  /** Resolves when the settings are known, or known to be missing: no view starts with others before. */
+  get ready(): Promise<void> {
+    return this._ready.promise;
+  }
+
+  /** There will be no settings. */
+  giveUp(): void {
+    this._ready.resolve();
+  }
 
   /** Defaults of the viewer where the registry says nothing. */
   get viewer(): Partial<IViewerSettings> {
@@ -52,8 +63,10 @@ export class LabSettings {
     };
     settings.changed.connect(read);
     read();
+    this._ready.resolve();
   }
 
+  private readonly _ready = new PromiseDelegate<void>();
   private _viewer: Partial<IViewerSettings> = {};
   private _watchFile = true;
   private _rules: IRuleOptions = {};

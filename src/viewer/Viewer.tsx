@@ -2,7 +2,7 @@ import * as React from 'react';
 import type { GraphPayload } from '../schema';
 import { ACTIONS, runAction } from './actions';
 import { useAnnouncements } from './announce';
-import type { IViewerProps } from './api';
+import type { IViewerProps, IViewerSettings } from './api';
 import { DEFAULT_SETTINGS } from './api';
 import { SessionContext, TranslateContext } from './context';
 import { createHandle } from './handle';
@@ -11,6 +11,7 @@ import { RootContext, WidthContext } from './root';
 import { captionOf } from './caption';
 import { nodesOf } from './session/host';
 import { Session } from './session/session';
+import { applySettings, ownChanges } from './session/settings';
 import { readSnapshot } from './state/snapshot';
 import { useStore } from './state/store';
 import { Cancelled, Failure } from './states/Failure';
@@ -30,6 +31,7 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
   const session = useSessionOf(props);
   const width = useWidth(root);
   useRemember(session, props.onStateChange);
+  useSettings(session, props.settings);
   useReports(session, props);
   useAnnouncements(session, trans);
   const { onReady, linkTo } = props;
@@ -102,7 +104,7 @@ function useSessionOf(props: IViewerProps): Session | null {
     const { settings, state, makeLayoutEngine } = latest.current;
     const made = new Session(
       provider,
-      { ...DEFAULT_SETTINGS, ...definedOf(settings ?? {}) },
+      settingsOf(settings),
       readSnapshot(state),
       makeLayoutEngine
     );
@@ -114,6 +116,25 @@ function useSessionOf(props: IViewerProps): Session | null {
     };
   }, [provider]);
   return session;
+}
+
+function settingsOf(settings: IViewerProps['settings']): IViewerSettings {
+  return { ...DEFAULT_SETTINGS, ...definedOf(settings ?? {}) };
+}
+
+/** Views that are open follow the host's settings. */
+function useSettings(
+  session: Session | null,
+  settings: IViewerProps['settings']
+): void {
+  const text = JSON.stringify(settings);
+  React.useEffect(() => {
+    const next = settingsOf(settings);
+    if (session && JSON.stringify(next) !== JSON.stringify(session.settings)) {
+      applySettings(session, next);
+    }
+    // The host may make a new object each time it draws.
+  }, [session, text]);
 }
 
 /** A host may pass `undefined` for what it does not know. */
@@ -142,7 +163,8 @@ function useRemember(
       timer = setTimeout(() => {
         timer = null;
         if (session.store.get().document) {
-          latest.current?.(session.snapshot());
+          const state = session.snapshot();
+          latest.current?.(state, ownChanges(session, state));
         }
       }, REMEMBER_AFTER);
     };

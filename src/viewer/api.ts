@@ -92,6 +92,7 @@ export interface IViewerLink {
 
 export interface IViewerProps {
   readonly provider: IReportProvider;
+  /** Open views follow when they change. */
   readonly settings?: Partial<IViewerSettings>;
   readonly translator?: ITranslate;
   /** Makes the engine that lays out the graph; one on this thread when absent. Read once a provider. */
@@ -101,7 +102,11 @@ export interface IViewerProps {
   /** A snapshot to start from. */
   readonly state?: unknown;
   /** Called after the user changed something worth remembering, at most once a second. */
-  readonly onStateChange?: (state: object) => void;
+  readonly onStateChange?: (
+    state: object,
+    /** The same without what the settings give a new view anyway. */
+    own: object
+  ) => void;
   readonly onReady?: (handle: IViewerHandle) => void;
   /** Ids of the selected nodes after each change, see `selectedNodes`. */
   readonly onSelection?: (nodes: number[]) => void;

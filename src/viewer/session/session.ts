@@ -9,7 +9,7 @@ import { isAbort, problemOf } from '../../providers/provider';
 import type { GraphPayload } from '../../schema';
 import type { IViewerSettings } from '../api';
 import type { IHover, ISurfaceCallbacks } from '../graph/api';
-import { defaultOverlay, setUserValues, type IUserValues } from '../overlays';
+import { setUserValues, type IUserValues } from '../overlays';
 import { initialState } from '../state/initial';
 import type { ISnapshot } from '../state/snapshot';
 import { SNAPSHOT_VERSION } from '../state/snapshot';
@@ -35,6 +35,7 @@ import { openMenu } from './menu';
 import { clickedStep } from './parts';
 import { goBack, remember, selecting } from './places';
 import { clicked, selectAll } from './selecting';
+import { firstOverlay } from './settings';
 import { Stage } from './stage';
 
 const NONE: readonly number[] = [];
@@ -64,7 +65,8 @@ export class Session {
 
   constructor(
     readonly provider: IReportProvider,
-    readonly settings: IViewerSettings,
+    /** What new views start with; see `applySettings`. */
+    public settings: IViewerSettings,
     snapshot: ISnapshot,
     makeEngine?: () => ILayoutEngine
   ) {
@@ -352,7 +354,6 @@ export class Session {
     const { tree } = document;
     this.details.clear();
     setUserValues(tree, this.userValues);
-    const first = kept.open === undefined;
     const { overlay, search } = this.store.get();
     this.store.set({
       document,
@@ -365,7 +366,9 @@ export class Session {
       menu: null,
       brush: null,
       overlay:
-        first && kept.overlay === undefined ? this._overlay(tree) : overlay,
+        kept.overlay === undefined
+          ? firstOverlay(this.settings, tree)
+          : overlay,
       search: NO_SEARCH,
       pointed: NONE
     });
@@ -375,14 +378,6 @@ export class Session {
       camera: kept.camera,
       hidden: hiddenOf(document, kept.hidden)
     });
-  }
-
-  private _overlay(tree: IDocument['tree']): IViewerState['overlay'] {
-    const { overlay } = this.settings;
-    if (overlay === 'none') {
-      return null;
-    }
-    return overlay === 'auto' ? defaultOverlay(tree) : overlay;
   }
 }
 

@@ -28,6 +28,7 @@ export interface IShowOptions {
 export class Stage {
   private _surface: GraphSurface | null = null;
   private _host: HTMLElement | null = null;
+  private _strings: Partial<ISurfaceStrings> = {};
   private _view: IGraphView | null = null;
   private _document: IDocument | null = null;
   private _drawn: IViewerState | null = null;
@@ -47,7 +48,7 @@ export class Stage {
 
   constructor(
     private readonly _store: IStore<IViewerState>,
-    private readonly _settings: IViewerSettings,
+    private _settings: IViewerSettings,
     private readonly _callbacks: ISurfaceCallbacks,
     private readonly _makeEngine?: () => ILayoutEngine
   ) {
@@ -75,10 +76,21 @@ export class Stage {
     return this._view?.isOpen(group) ?? false;
   }
 
+  /** Takes other settings; the surface is made anew where it is another one with them. */
+  setSettings(settings: IViewerSettings): void {
+    const { minimap, wheel } = this._settings;
+    this._settings = settings;
+    const other = minimap !== settings.minimap || wheel !== settings.wheel;
+    if (other && this._host && this._surface) {
+      this.attach(this._host, this._strings);
+    }
+  }
+
   /** Starts drawing into `host`. */
   attach(host: HTMLElement, strings: Partial<ISurfaceStrings>): void {
     this.detach();
     this._host = host;
+    this._strings = strings;
     this._surface = new GraphSurface(host, {
       callbacks: this._callbacks,
       strings,
