@@ -209,18 +209,20 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
         Never both: readers that run no widgets prefer HTML to pictures.
         """
         found = super()._repr_mimebundle_(**kwargs)
-        data = found[0] if isinstance(found, tuple) else found
-        if isinstance(data, dict):
-            self._send_bundle()
-            numbers = self._now.payload.metrics
-            macs, params = count(numbers.total_macs), count(numbers.total_params)
-            data["text/plain"] = f"Autodoc({self._now.payload.model.name}: {params} parameters, {macs} MACs)"
-            drawn = self._drawn()
-            if drawn is None:
-                data["text/html"] = self.report._repr_html_()
-            else:
-                data["image/svg+xml"] = drawn
-        return found
+        data, about = found if isinstance(found, tuple) else (found, {})
+        if data is None:  # closed
+            return found
+        self._send_bundle()
+        payload, drawn = self._now.payload, self._drawn()
+        macs, params = count(payload.metrics.total_macs), count(payload.metrics.total_params)
+        summary = f"{payload.model.name}: {params} parameters, {macs} MACs"
+        data["text/plain"] = f"Autodoc({summary})"
+        if drawn is None:
+            data["text/html"] = self.report._repr_html_()
+        else:
+            data["image/svg+xml"] = drawn
+            about = {**(about or {}), "image/svg+xml": {"alt": summary}}
+        return data, about
 
     def _drawn(self) -> str | None:
         look = self._look()
