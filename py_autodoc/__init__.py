@@ -37,6 +37,8 @@ _LAZY = {
     "read_weights": "py_autodoc.report.weights",
     "side_by_side": "py_autodoc.widget",
 }
+_PACKAGES = ("tags", "torch")
+"""Packages that `import py_autodoc` makes reachable; importing one loads no torch."""
 
 
 def __getattr__(name: str) -> Any:
@@ -49,6 +51,10 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return getattr(import_module(_LAZY[name]), name)
+    if name in _PACKAGES:
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

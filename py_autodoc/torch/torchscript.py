@@ -183,12 +183,12 @@ class TraceEvidence:
 def positional(request: Request) -> Iterator[tuple[tuple[Any, ...], list[str] | None]]:
     """The inputs as positional tensors, with names where each is a tensor.
 
-    The exporter turns named inputs into positional ones, which decorated ``forward`` methods cannot
-    take. For the time of the block ``forward`` takes tensors by position and gets them by name; inputs
-    that are no tensors stay fixed.
+    The exporter turns named inputs into positional ones and adds the defaults of all others, which a
+    decorated ``forward`` cannot take. For the time of the block ``forward`` takes tensors by position and
+    gets them by name; inputs that are no tensors stay fixed.
     """
     model, inputs = request.model, request.inputs
-    if not inputs.kwargs:
+    if not inputs.kwargs and not hasattr(model.forward, "__wrapped__"):
         yield inputs.args, None
         return
     fixed = {name: value for name, value in inputs.kwargs.items() if not _holds_tensor(value)}
