@@ -1,0 +1,166 @@
+import { expect, type IJupyterLabPageFixture } from '@jupyterlab/galata';
+import { execFileSync } from 'node:child_process';
+import * as path from 'node:path';
+import type { Locator } from '@playwright/test';
+import { openModel, test } from './helpers';
+
+const root = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
+
+test.use({ autoGoto: false, tmpPath: '' });
+
+test.beforeAll(() => {
+  execFileSync('python', ['make_variants.py', root], {
+    cwd: path.join(__dirname, '..')
+  });
+});
+
+test.beforeEach(async ({ page }) => {
+  await page.goto();
+  await page.theme.setLightTheme();
+  await page.filebrowser.refresh();
+});
+
+type Page = IJupyterLabPageFixture;
+
+const item = (page: Page, name: string): Locator =>
+  page.locator(`.jp-DirListing-item[title^="Name: ${name}"]`);
+
+const bars = (page: Page): Locator =>
+  page.getByRole('group', { name: 'Linked view' });
+
+/** The viewers in the order of their letters. */
+async function pair(page: Page): Promise<Locator[]> {
+  await expect(bars(page)).toHaveCount(2);
+  await expect(page.locator('.oad-GraphHost[data-drawn]:visible')).toHaveCount(
+    2
+  );
+  const panels = page.locator('.oad-LabPanel');
+  return ['A', 'B'].map(letter =>
+    panels.filter({
+      has: page.locator('.oad-Compare-letter', { hasText: letter })
+    })
+  );
+}
+
+/** Selects two files and compares them from the context menu; the browser's order decides which is A. */
+async function compare(page: Page, a: string, b: string): Promise<Locator[]> {
+  await item(page, a).click();
+  await item(page, b).click({ modifiers: ['ControlOrMeta'] });
+  await item(page, b).click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Compare Side by Side' }).click();
+  return pair(page);
+}
+
+async function find(panel: Locator, query: string): Promise<void> {
+  const search = panel.locator('.oad-Search-input');
+  await search.fill(query);
+  await search.press('Enter');
+}
+
+const selected = (panel: Locator): Locator =>
+  panel.locator('.oad-Compare-note');
+
+test('two files from the context menu: matched, with differences, selection both ways', async ({
+  page
+}) => {
+  const panels = await compare(page, 'resnet50.onnx', 'resnet50_shallow.onnx');
+  // A block of seven nodes is gone and everything behind it has another number. The file browser's
+  // order decides which of the two is A.
+  await expect(panels[0].locator('.oad-Compare')).toContainText('matched');
+  const first = await panels[0].locator('.oad-Compare').innerText();
+  const [full, shallow] = first.includes('115 of 122')
+    ? panels
+    : panels.reverse();
+  await expect(full.locator('.oad-Compare')).toContainText(
+    '115 of 122 matched'
+  );
+  await expect(shallow.locator('.oad-Compare')).toContainText(
+    '115 of 115 matched'
+  );
+  await expect(full.locator('.oad-Compare')).toContainText('7 only here');
+  await expect(shallow.getByRole('group', { name: 'Totals' })).toContainText(
+    /vs [AB] −1\.12 M \(−4\.4 %\)/
+  );
+  await expect(full.getByRole('group', { name: 'Totals' })).toContainText(
+    /vs [AB] \+218 M \(\+5\.6 %\)/
+  );
+  await find(full, 'stages.3 op=Conv');
+  await expect(selected(shallow)).toContainText('same weight');
+  await expect(shallow.locator('.oad-ring-selected').first()).toBeVisible();
+  await full.getByRole('button', { name: '7 only here' }).click();
+  await expect(full).toContainText(/7 of 7 selected have no counterpart in/);
+  await expect(shallow).toContainText(/7 of 7 selected in [AB]/);
+});
+
+test('heatmap, blocks and the link itself survive a reload; closing one side ends it', async ({
+  page
+}) => {
+  const [left, right] = await compare(page, 'bert_base.onnx', 'bert_dyn.onnx');
+  await left
+    .getByRole('combobox', { name: 'Heatmap' })
+    .selectOption({ label: 'Parameters' });
+  await expect(right.locator('.oad-Legend')).toContainText('Parameters');
+  const ends = async (panel: Locator): Promise<string> =>
+    panel.locator('.oad-Legend-ends').innerText();
+  expect(await ends(left)).toBe(await ends(right));
+  await left
+    .getByRole('combobox', { name: 'Match by' })
+    .selectOption({ label: 'Module' });
+  await expect(right.getByRole('combobox', { name: 'Match by' })).toHaveValue(
+    'tag'
+  );
+  // Lab writes its state a little later.
+  await page.waitForResponse(
+    response =>
+      response.request().method() === 'PUT' &&
+      /"match":\s*"tag"/.test(response.request().postData() ?? '')
+  );
+  await page.reload({ waitForIsReady: false });
+  const [again, other] = await pair(page);
+  await expect(again.getByRole('combobox', { name: 'Match by' })).toHaveValue(
+    'tag'
+  );
+  await find(again, 'softmax');
+  await expect(selected(other)).toContainText('same place in the module');
+  await page
+    .locator('.lm-TabBar-tab', { hasText: 'bert_dyn.onnx' })
+    .locator('.lm-TabBar-tabCloseIcon')
+    .click();
+  await expect(bars(page)).toHaveCount(0);
+  await expect(page.locator('.oad-LabPanel')).toHaveCount(1);
+});
+
+test('open views are linked and unlinked by commands', async ({ page }) => {
+  await openModel(page, 'resnet_tiny.onnx');
+  await openModel(page, 'resnet50.onnx');
+  const run = (command: string, args = {}): Promise<unknown> =>
+    page.evaluate(
+      ([id, given]) =>
+        window.jupyterapp.commands.execute(id as string, given as never),
+      [command, args]
+    );
+  // One of the two tabs is behind the other.
+  await run('onnx-autodoc:link-views');
+  await expect(page.locator('.oad-Compare')).toHaveCount(2);
+  await run('onnx-autodoc:unlink-views');
+  await expect(page.locator('.oad-Compare')).toHaveCount(0);
+  await run('onnx-autodoc:compare-with', { path: 'bert_base.onnx' });
+  const [, second] = await pair(page);
+  await second.getByRole('button', { name: 'Unlink the views' }).click();
+  await expect(bars(page)).toHaveCount(0);
+});
+
+test('ten thousand nodes beside ten thousand', async ({ page }) => {
+  const [left, right] = await compare(
+    page,
+    'llama_9800.onnx',
+    'ten_thousand.onnx'
+  );
+  await expect(left.locator('.oad-Compare')).toContainText(
+    '9,845 of 9,845 matched'
+  );
+  await expect(right.locator('.oad-Compare')).toContainText('184 only here');
+  await find(left, 'layers.150 op=Softmax');
+  await expect(selected(right)).toContainText('same name');
+  await expect(right.locator('.oad-ring-selected').first()).toBeVisible();
+});
