@@ -89,6 +89,23 @@ describe('a picture with a repeat', () => {
     expect(cards).toBe(2 + 4);
   });
 
+  it('of very many parts opens with one: the first, or what is looked for', async () => {
+    const many = buildTree(decode(repeatPayload(60)));
+    const chosen = async (look: 'expand' | 'reveal' | 'all') => {
+      const view = createGraphView(many, plainSizer(many.model, many));
+      const box = many.groupFold.indexOf(1);
+      const there = partsOf(many, box)[33];
+      await (look === 'reveal'
+        ? view.reveal(there)
+        : view.expand(box, look === 'all'));
+      const hidden = new Set(view.hidden());
+      return chosenPart(many, box, entity => hidden.has(entity));
+    };
+    expect(await chosen('expand')).toBe(0);
+    expect(await chosen('reveal')).toBe(33);
+    expect(await chosen('all')).toBe(-1);
+  });
+
   it('shows the part of what is looked for instead', async () => {
     const view = viewOf();
     await view.initial(40);

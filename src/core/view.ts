@@ -5,10 +5,13 @@ import { InlineEngine } from './layout/engine';
 import type { ILayoutEngine } from './layout/engine';
 import { Hierarchy } from './layout/hierarchy';
 import { initialOpenings } from './openings';
-import { chosenPart, partOf, withPart } from './parts';
+import { chosenPart, partOf, partsOf, withPart } from './parts';
 import { buildScene } from './scene';
 import type { IGroupTree } from './tree';
 import type { FlowDirection, IGraphView, IScene, ISizer } from './types';
+
+/** Parts of a repeat that a picture has room for. */
+const MANY_PARTS = 40;
 
 /** The view, with what tests and benchmarks look at. */
 export interface IMeasuredView extends IGraphView {
@@ -87,6 +90,9 @@ class GraphView implements IMeasuredView {
   }
 
   expand(group: number, recursive = false): Promise<IScene> {
+    if (!recursive) {
+      this._lookInto(group, 0);
+    }
     this._set(group, 1);
     if (recursive) {
       this._below(group).forEach(inner => this._set(inner, 1));
@@ -133,8 +139,11 @@ class GraphView implements IMeasuredView {
       entity < model.nodeCount
         ? nodeParent[entity]
         : groupParent[entity - model.nodeCount];
+    let below = entity;
     for (; group >= 0; group = groupParent[group]) {
+      this._lookInto(group, this.tree.children[group + 1].indexOf(below));
       this._set(group, 1);
+      below = model.nodeCount + group;
     }
     this._unhide(entity);
     return this._refresh();
@@ -237,6 +246,20 @@ class GraphView implements IMeasuredView {
       }
     }
     this._hierarchy.hidden = after;
+  }
+
+  /** A closed repeat of very many parts opens with one of them: all would be no picture. */
+  private _lookInto(group: number, index: number): void {
+    const { groupFold, groupCount } = this.tree;
+    if (group < 0 || group >= groupCount || !groupFold[group]) {
+      return;
+    }
+    const { hidden } = this._hierarchy;
+    const parts = partsOf(this.tree, group);
+    const untouched = !parts.some(part => hidden.has(part));
+    if (!this._open[group] && parts.length > MANY_PARTS && untouched) {
+      this._hide(withPart(this.tree, hidden, { fold: group, index }));
+    }
   }
 
   /**
