@@ -95,21 +95,29 @@ function next(
   return fitting(closed.flat().map(group => [group]))[0] ?? null;
 }
 
+/** One picture on the way from a closed model to the most that may be open. */
+export interface IOpeningStep extends IOpenings {
+  /** Boxes to see. */
+  readonly visible: number;
+}
+
 /**
  * Opens a lone trunk whatever its size, then families of alike groups, shallow and big ones first,
  * while at most `budget` cards are visible. A family opens as a whole, so that alike blocks look
  * alike; only where nothing else would be left to see, one of it does. Repeats stay one box; where the
- * picture would hold little else, they show their first part.
+ * picture would hold little else, they show their first part. The pictures on the way, from closed on.
  */
-export function initialOpenings(tree: IGroupTree, budget: number): IOpenings {
+export function openingSteps(tree: IGroupTree, budget: number): IOpeningStep[] {
   const open = new Uint8Array(tree.groupCount);
   let hidden: readonly number[] = [];
   let visible = tree.children[0].length;
+  const steps: IOpeningStep[] = [];
   for (;;) {
+    steps.push({ open: open.slice(), hidden, visible });
     const closed = families(tree, open, new Set(hidden));
     const chosen = next(tree, closed, visible, budget);
     if (chosen === null) {
-      return { open, hidden };
+      return steps;
     }
     for (const group of chosen.family) {
       open[group] = 1;
@@ -119,4 +127,10 @@ export function initialOpenings(tree: IGroupTree, budget: number): IOpenings {
     }
     visible += chosen.cost;
   }
+}
+
+/** The last of the steps. */
+export function initialOpenings(tree: IGroupTree, budget: number): IOpenings {
+  const steps = openingSteps(tree, budget);
+  return steps[steps.length - 1];
 }

@@ -138,8 +138,11 @@ export interface IGraphView {
   setDirection(direction: FlowDirection): Promise<IScene>;
   /** Takes other numbers for the same boxes; only what no longer fits its card is laid out again. */
   renumber(tree: ITree, sizer: ISizer): Promise<IScene>;
-  /** First picture: opens groups breadth-first while at most `budget` boxes are visible. */
-  initial(budget: number): Promise<IScene>;
+  /**
+   * First picture: opens groups, outer ones first, while at most `budget` boxes are visible and the
+   * picture is not longer than `length` in the direction it flows.
+   */
+  initial(budget: number, length?: number): Promise<IScene>;
   expand(group: number, recursive?: boolean): Promise<IScene>;
   collapse(group: number, recursive?: boolean): Promise<IScene>;
   expandAll(maxBoxes: number): Promise<IScene>;

@@ -201,6 +201,26 @@ describe('first picture', () => {
     }
   );
 
+  it('is no longer than the pane, unless it would hold little', async () => {
+    const view = viewOf(resnetPayload([3, 3, 3, 3]));
+    const all = await view.initial(40);
+    const short = await view.initial(40, all.width - 1);
+    expect(short.width).toBeLessThan(all.width);
+    expect(cards(short).length).toBeGreaterThanOrEqual(6);
+    const least = await view.initial(40, 1);
+    expect(cards(least).length).toBeGreaterThanOrEqual(6);
+    expect(least.width).toBeLessThanOrEqual(short.width);
+    expect((await view.initial(40, all.width)).width).toBe(all.width);
+  });
+
+  it('gives way to what is asked for meanwhile', async () => {
+    const view = viewOf(resnetPayload([3, 3, 3, 3]));
+    const first = view.initial(40, 2000);
+    const closed = view.collapseAll();
+    expect(await first).toBe(await closed);
+    expect(view.openGroups()).toEqual([]);
+  });
+
   it('opens a lone trunk whatever its size', async () => {
     const scene = await viewOf(llamaPayload(100)).initial(10);
     expect(cards(scene).length).toBeGreaterThan(1);

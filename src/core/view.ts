@@ -4,11 +4,14 @@ import { normalHidden, withAncestors } from './hidden';
 import { InlineEngine } from './layout/engine';
 import type { ILayoutEngine } from './layout/engine';
 import { Hierarchy } from './layout/hierarchy';
-import { initialOpenings } from './openings';
+import { openingSteps, type IOpenings } from './openings';
 import { chosenPart, partOf, partsOf, withPart } from './parts';
 import { buildScene } from './scene';
 import type { IGroupTree } from './tree';
 import type { FlowDirection, IGraphView, IScene, ISizer } from './types';
+
+/** A picture of so many boxes says something, however long it is. */
+const ENOUGH = 6;
 
 /** Parts of a repeat that a picture has room for. */
 const MANY_PARTS = 40;
@@ -83,10 +86,30 @@ class GraphView implements IMeasuredView {
     return changed.length > 0 ? this._refresh() : this._latest;
   }
 
-  initial(budget: number): Promise<IScene> {
-    const { open, hidden } = initialOpenings(this.tree, budget);
-    this._hide(hidden);
-    return this._openExactly(open);
+  async initial(budget: number, length = Infinity): Promise<IScene> {
+    const steps = openingSteps(this.tree, budget);
+    const show = ({ open, hidden }: IOpenings) => {
+      this._hide(hidden);
+      return this._openExactly(open);
+    };
+    if (length === Infinity) {
+      return show(steps[steps.length - 1]);
+    }
+    let scene = this._scene;
+    for (const [at, step] of steps.entries()) {
+      const shown = show(step);
+      const version = this._version;
+      scene = await shown;
+      if (version !== this._version) {
+        return this._latest;
+      }
+      const { width, height } = scene;
+      const long = (this.direction === 'down' ? height : width) > length;
+      if (long && at > 0 && steps[at - 1].visible >= ENOUGH) {
+        return show(steps[at - 1]);
+      }
+    }
+    return scene;
   }
 
   expand(group: number, recursive = false): Promise<IScene> {

@@ -45,14 +45,14 @@ const cards = (): number =>
 test('open views follow: boxes, heatmap, direction', async () => {
   const { change, provider } = await open(resnetPayload([3, 3, 3, 3]));
   const before = cards();
-  await change({ boxBudget: 8 });
+  await change({ boxBudget: 6 });
   expect(cards()).toBeLessThan(before);
-  expect(cards()).toBeLessThanOrEqual(8);
-  await change({ boxBudget: 8, overlay: 'none' });
+  expect(cards()).toBeLessThanOrEqual(6);
+  await change({ boxBudget: 6, overlay: 'none' });
   expect(surface().overlay).toBeNull();
-  await change({ boxBudget: 8, overlay: 'params' });
+  await change({ boxBudget: 6, overlay: 'params' });
   expect(surface().overlay).not.toBeNull();
-  await change({ boxBudget: 8, overlay: 'params', direction: 'down' });
+  await change({ boxBudget: 6, overlay: 'params', direction: 'down' });
   expect(surface().scene!.direction).toBe('down');
   expect(provider.loads.length).toBe(1);
 });

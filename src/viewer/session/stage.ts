@@ -7,6 +7,7 @@ import type { IGraphView, IScene } from '../../core/types';
 import type { IViewerSettings } from '../api';
 import type { ICamera, ICardDetails, ISurfaceCallbacks } from '../graph/api';
 import type { ISurfaceStrings } from '../graph/api';
+import { HOME_ZOOM } from '../graph/camera';
 import { createSizer } from '../graph/measure';
 import { GraphSurface } from '../graph/surface';
 import { OVERLAYS } from '../overlays';
@@ -15,6 +16,9 @@ import type { IStore } from '../state/store';
 import type { IDocument, IViewerState } from '../state/types';
 import { entityOf, sameList } from './entities';
 import { makeView } from './view';
+
+/** Pixels of a pane that is not on the screen yet. */
+const USUAL_PANE = 900;
 
 /** How a document is first shown. */
 export interface IShowOptions {
@@ -119,6 +123,14 @@ export class Stage {
     this._view = null;
   }
 
+  /** Opens what a reader sees first: as much as has room in the pane at a zoom that can be read. */
+  home(view: IGraphView): Promise<IScene> {
+    const { clientWidth, clientHeight } = this._host ?? {};
+    const pane = view.direction === 'down' ? clientHeight : clientWidth;
+    const length = (pane || USUAL_PANE) / HOME_ZOOM;
+    return view.initial(this._settings.boxBudget, length);
+  }
+
   /** Lays out and draws a document. */
   async show(document: IDocument, how: IShowOptions = {}): Promise<void> {
     this._view?.dispose();
@@ -132,14 +144,16 @@ export class Stage {
     this._view = view;
     this._document = document;
     const { open, hidden } = how;
-    await (open
-      ? view.restore(open, hidden)
-      : view.initial(this._settings.boxBudget));
+    await (open ? view.restore(open, hidden) : this.home(view));
     if (!open && hidden?.length) {
       await view.setHidden(hidden);
     }
     if (this._view !== view) {
       return;
+    }
+    if (this._store.get().outlineOpen.size === 0) {
+      // The outline begins at the altitude of the picture.
+      this._store.set({ outlineOpen: new Set(view.openGroups()) });
     }
     this._draw({ keepCamera: false });
     if (how.camera) {
