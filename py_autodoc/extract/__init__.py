@@ -5,6 +5,6 @@
 
 from __future__ import annotations
 
-from py_autodoc.extract.model import Extraction, Subgraph, extract, extract_module_subgraph
+from py_autodoc.extract.model import Extraction, Subgraph, extract, extract_bytes, extract_module_subgraph
 
-__all__ = ["Extraction", "Subgraph", "extract", "extract_module_subgraph"]
+__all__ = ["Extraction", "Subgraph", "extract", "extract_bytes", "extract_module_subgraph"]

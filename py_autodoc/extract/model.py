@@ -11,10 +11,10 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
-from py_autodoc.errors import InputError, OptionError
+from py_autodoc.errors import InputError, LimitError, OptionError
 from py_autodoc.extract import build
 from py_autodoc.extract.cut import Cut, cut, deep
-from py_autodoc.extract.selection import Selection, by_module, by_outputs
+from py_autodoc.extract.selection import Selection, by_ids, by_module, by_outputs
 from py_autodoc.graph.build import build as build_graph
 from py_autodoc.graph.functions import expand_functions
 from py_autodoc.graph.load import load, parse_structure
@@ -81,9 +81,17 @@ class _Opened:
         self.model = to_ir(proto, name)
         self.tags: Tags = read_tags(self.model)
 
-    def selection(self, target: str | None, outputs: Iterable[str] | None, call: int | None) -> Selection:
-        if (target is None) == (outputs is None):
+    def selection(
+        self,
+        target: str | None = None,
+        call: int | None = None,
+        outputs: Iterable[str] | None = None,
+        nodes: Iterable[int] | None = None,
+    ) -> Selection:
+        if [target, outputs, nodes].count(None) != 2:
             raise OptionError("nothing-selected", "Give either a module or nodes to extract.")
+        if nodes is not None:
+            return by_ids(self.model, nodes)
         if outputs is not None:
             return by_outputs(self.model, outputs)
         return by_module(self.model, self.tags, target or "", call)
@@ -110,7 +118,7 @@ def extract_module_subgraph(
         opened = _Opened(copy, "The model", limits)
     else:
         opened = _open(model, limits)
-    return _told(cut(opened.selection(target, None, call)))
+    return _told(cut(opened.selection(target, call)))
 
 
 def extract(
@@ -146,15 +154,45 @@ def extract(
     """
     checked(out)
     opened = _open(path, limits)
-    if nodes is not None:
-        outputs = _made_by(path, nodes, limits)
-    found = cut(opened.selection(target, outputs, call))
-    protos = dict(zip((node for node, _ in walk(opened.model)), proto_nodes(opened.proto), strict=True))
+    proto, found = _cut_out(path, opened, opened.selection(target, call, outputs, nodes), limits)
+    return _write(path, out, proto, found, base_name(path))
+
+
+def extract_bytes(
+    path: PathLike, nodes: Iterable[int], *, most: int, limits: Limits = LIBRARY
+) -> tuple[Extraction, bytes]:
+    """As ``extract`` of nodes, with the sub-model as serialized bytes instead of in a file.
+
+    ``most`` is how many bytes of weights it may have. Raises: as ``extract``, and LimitError.
+    """
+    opened = _open(path, limits)
+    proto, found = _cut_out(path, opened, opened.selection(nodes=nodes), limits)
     name = base_name(path)
+    with Files(os.fspath(path), os.stat(path).st_size) as files:
+        tensors = build.referred(proto.graph, files, name)
+        size = sum(content.size for _, content in tensors)
+        if size > most:
+            message = f"{name}: this part has {size:,} bytes of weights; at most {most:,} can be sent."
+            raise LimitError(
+                "extract_bytes", size, most, message, "Use `onnx-autodoc extract` or py_autodoc.extract."
+            )
+        build.inline(tensors, name)
+    return Extraction((), _told(found), len(found.initializers), size), proto.SerializeToString()
+
+
+def _cut_out(
+    path: PathLike, opened: _Opened, selection: Selection, limits: Limits
+) -> tuple[onnx.ModelProto, Cut]:
+    """The sub-model, its weights still where they are, and what it consists of."""
+    found = cut(selection)
+    name = base_name(path)
+    if not found.outputs:
+        raise OptionError("no-outputs", f"{name}: what is selected makes no tensor.", "Select other nodes.")
+    protos = dict(zip((node for node, _ in walk(opened.model)), proto_nodes(opened.proto), strict=True))
     proto = build.sub_model(opened.proto, found, protos, _types(path, found, limits), name)
     if opened.tags.source != "none":
         write_tags(proto, _kept(opened.tags, found))
-    return _write(path, out, proto, found, name)
+    return proto, found
 
 
 def _open(path: PathLike, limits: Limits) -> _Opened:
@@ -168,22 +206,6 @@ def _kept(tags: Tags, found: Cut) -> Tags:
     """The tags of the nodes that are taken, in the order of the sub-model."""
     records = {one: tags.records[one] for node in found.nodes for one in deep(node)}
     return Tags(records, tags.namer, tags.exporter, tags.source, tags.called)
-
-
-def _made_by(path: PathLike, ids: Iterable[int], limits: Limits) -> list[str]:
-    """A tensor that each of the nodes makes."""
-    model = build_graph(load(path, limits))
-    names = []
-    for number in ids:
-        if not 0 <= number < len(model.nodes):
-            raise OptionError(
-                "unknown-node", f"{base_name(path)}: there is no node {number}.", "Ids start at 0."
-            )
-        made = [model.tensors[i].name for i in model.nodes[number].outputs if i >= 0]
-        if not any(made):
-            raise OptionError("node-without-outputs", f"{base_name(path)}: node {number} makes no tensor.")
-        names.append(next(filter(None, made)))
-    return names
 
 
 def _types(path: PathLike, found: Cut, limits: Limits) -> dict[str, onnx.TypeProto]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from py_autodoc.errors import InputError, OptionError
-from py_autodoc.tags import Tags, walk
+from py_autodoc.tags import Tags, bodies, walk
 from py_autodoc.tags.paths import below
 
 
@@ -77,6 +77,29 @@ def by_outputs(model: ir.Model, names: Iterable[str]) -> Selection:
     if not chosen:
         raise OptionError("nothing-selected", "No node is selected.", "Select what to extract.")
     return _selection(model, chosen, f"{len(set(chosen)):,} nodes", None)
+
+
+def by_ids(model: ir.Model, ids: Iterable[int]) -> Selection:
+    """The nodes with those ids, which are those of a report: graph by graph, outer ones first.
+
+    Raises:
+        OptionError: there is no such node.
+    """
+    graphs = [model.graph]
+    nodes: list[ir.Node] = []
+    for graph in graphs:  # grows while bodies are found
+        for node in graph:
+            nodes.append(node)
+            graphs.extend(bodies(node))
+    wanted = set(ids)
+    if not wanted:
+        raise OptionError("nothing-selected", "No node is selected.", "Select what to extract.")
+    wrong = next((one for one in wanted if not 0 <= one < len(nodes)), None)
+    if wrong is not None:
+        last = f"Ids are numbers from 0 to {len(nodes) - 1:,}."
+        raise OptionError("unknown-node", f"There is no node {wrong}.", last)
+    what = "1 node" if len(wanted) == 1 else f"{len(wanted):,} nodes"
+    return _selection(model, [nodes[one] for one in sorted(wanted)], what, None)
 
 
 def _path(tags: Tags, target: str) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -67,7 +67,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Render(msgspec.Struct, frozen=True, kw_only=True):
-    """Ask for a body: ``graph``, ``report``, ``node`` or ``weights``."""
+    """Ask for a body: ``graph``, ``report``, ``node``, ``weights`` or ``extract``."""
 
     what: str
     node: int = -1
@@ -76,6 +76,19 @@ class Render(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     graph: str | None = None
     """The body that has it; None where its name tells enough."""
+    ranges: list[tuple[int, int]] = []
+    """Of ``extract``: first and last ids of nodes that follow each other."""
+
+
+def ranges_of(ids: Iterable[int]) -> list[tuple[int, int]]:
+    """Ids as ranges, ascending; each once."""
+    found: list[tuple[int, int]] = []
+    for one in sorted(set(ids)):
+        if found and found[-1][1] == one - 1:
+            found[-1] = (found[-1][0], one)
+        else:
+            found.append((one, one))
+    return found
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True):

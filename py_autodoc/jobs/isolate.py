@@ -10,7 +10,7 @@ import contextlib
 import logging
 import signal
 import zlib
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -24,6 +24,7 @@ from py_autodoc.jobs.launch import Child, Launcher
 from py_autodoc.report.schema import Problem
 
 T = TypeVar("T")
+Take = Callable[[bytes], Awaitable[None]]
 log = logging.getLogger("py_autodoc.jobs")
 
 MAX_BODY_BYTES = 1 << 29
@@ -104,15 +105,17 @@ class Isolated:
         """
         return await self._bounded(self._analyse(on_progress))
 
-    async def render(self, request: Render) -> Body:
-        """A body of the finished analysis. Raises like ``analyse``.
+    async def render(self, request: Render, take: Take | None = None) -> Body:
+        """A body of the finished analysis; its pieces go to ``take`` instead when that is given.
+
+        Raises like ``analyse``, and what ``take`` raises: the child is killed then.
 
         Cancelled while it reads weights, it asks the child to stop, and kills it only when it does not: the
         analysis is worth keeping. Nothing else takes long; there it kills.
         """
         async with self._busy:
             if request.what != "weights":
-                return await self._bounded(self._render(request))
+                return await self._bounded(self._render(request, take))
             work = asyncio.ensure_future(self._bounded(self._render(request)))
             try:
                 return await asyncio.shield(work)
@@ -157,17 +160,20 @@ class Isolated:
             else:
                 raise frames.BrokenStream
 
-    async def _render(self, request: Render) -> Body:
+    async def _render(self, request: Render, take: Take | None = None) -> Body:
         self._child.write(frames.encode(frames.RENDER, request))
         pieces: list[bytes] = []
         size = 0
         while True:
             kind, payload = await self._receive()
             if kind == frames.CHUNK:
-                pieces.append(payload)
                 size += len(payload)
                 if size > MAX_BODY_BYTES:
                     raise frames.BrokenStream
+                if take is None:
+                    pieces.append(payload)
+                else:
+                    await take(payload)
             elif kind == frames.END:
                 end = _END.decode(payload)
                 if end.size != size:

@@ -6,16 +6,16 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 
 import msgspec
 
-from py_autodoc.errors import AnalysisError, AutodocError
+from py_autodoc.errors import AnalysisError, AutodocError, LimitError, OptionError
 from py_autodoc.jobs.bodies import BodyCache
 from py_autodoc.jobs.errors import FileChanged, JobFailed, JobNotDone, QueueFull
-from py_autodoc.jobs.frames import Progress, Render, Spec
-from py_autodoc.jobs.isolate import Body, Isolated
+from py_autodoc.jobs.frames import Progress, Render, Spec, ranges_of
+from py_autodoc.jobs.isolate import Body, Isolated, Take
 from py_autodoc.jobs.launch import Launcher
 from py_autodoc.jobs.record import DONE, Record
 from py_autodoc.jobs.stamps import unchanged
@@ -26,6 +26,9 @@ from py_autodoc.report.schema import Job
 log = logging.getLogger("py_autodoc.jobs")
 
 SWEEP_S = 15.0
+MAX_RANGES = 10_000
+"""They must fit one frame."""
+_FEWER = "Select fewer nodes, or use `onnx-autodoc extract`."
 NOT_RUN = AnalysisError("internal-error", "The analysis could not be run.", "See the server's log.")
 
 
@@ -147,6 +150,23 @@ class JobQueue:
             record.worker_used_at = self._now()
             self._weights.put(key, record.companions, body)
             return body
+
+    async def extract(self, job_id: str, path: str, nodes: Iterable[int], take: Take) -> None:
+        """Some nodes of a finished job's model as a model: a line of JSON, then its bytes, to ``take``.
+
+        Raises like ``body``; OptionError when the job is of another file than ``path``; LimitError when too
+        many nodes are asked for; and what ``take`` raises.
+        """
+        record = self._finished(job_id)
+        if record.spec.path != path:
+            raise OptionError("other-file", "This analysis is of another file.", "Reload the model.")
+        request = Render(what="extract", ranges=ranges_of(nodes))
+        if len(request.ranges) > MAX_RANGES:
+            size = len(request.ranges)
+            raise LimitError("extract_nodes", size, MAX_RANGES, f"{size:,} separate runs of nodes.", _FEWER)
+        worker = await self._worker_of(record)
+        await worker.render(request, take)
+        record.worker_used_at = self._now()
 
     def _finished(self, job_id: str) -> Record:
         record = self._store.get(job_id, self._now())

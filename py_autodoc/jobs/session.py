@@ -18,6 +18,7 @@ from py_autodoc.jobs.worker import ProgressCall
 from py_autodoc.report.analysis import Analysis, Options, run
 from py_autodoc.report.build import build_report
 from py_autodoc.report.details import node_details
+from py_autodoc.report.extracted import extracted
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.rule_settings import rule_settings
 from py_autodoc.report.schema import RuleSettings
@@ -25,6 +26,8 @@ from py_autodoc.report.weights import named, weight_values
 
 _IMPORTED_LATE = ("py_autodoc.graph.shapes", "onnx.shape_inference")
 MAX_COMPANIONS = 128
+MAX_EXTRACT_BYTES = 448 << 20
+"""Weights of a sub-model that is sent to the server, below ``isolate.MAX_BODY_BYTES`` with all the rest."""
 MAX_NAME = 1024
 
 
@@ -69,6 +72,21 @@ class ModelSession:
         values = weight_values(analysis.loaded, analysis.model, self._spec.path, number, check)
         self._same_files(number)
         return self._encoder.encode(values)
+
+    def extract(self, request: Render) -> bytes:
+        """The nodes as a model of their own. Raises: FileChanged, InputError, AnalysisError."""
+        from py_autodoc.extract import extract_bytes
+
+        self._same_files(-1)
+        # Ids are checked before they are listed: a range may be of any length.
+        count = len(self._analysis.model.nodes)
+        for first, last in request.ranges:
+            if first < 0 or last >= count:
+                raise UnknownNode(str(first if first < 0 else last))
+        nodes = [one for first, last in request.ranges for one in range(first, last + 1)]
+        found, data = extract_bytes(self._spec.path, nodes, most=MAX_EXTRACT_BYTES, limits=self._spec.limits)
+        self._same_files(-1)
+        return self._encoder.encode(extracted(found)) + b"\n" + data
 
     def _same_files(self, number: int) -> None:
         """Refuses files that are others than when the model was analysed; a missing one may have come."""

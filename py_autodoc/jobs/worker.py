@@ -58,6 +58,9 @@ class Session(Protocol):
     def weights(self, request: frames.Render, check: Callable[[], None]) -> bytes:
         """Values of one constant. ``check`` is called from time to time; what it raises ends the reading."""
 
+    def extract(self, request: frames.Render) -> bytes:
+        """What was cut out in a line of JSON, then the sub-model itself."""
+
 
 Engine = Callable[[Spec, ProgressCall], Session]
 
@@ -103,7 +106,8 @@ class Worker:
             confine.renew_cpu(limits.seconds)
             body = self._guarded(spec, partial(render, session, request, self._check))
             if body is not None:
-                self._send_body(body)
+                # Weights do not shrink.
+                self._send_body(body, packed=request.what != "extract")
 
     def _read_requests(self) -> None:
         try:
@@ -146,8 +150,8 @@ class Worker:
         self._last_phase, self._last_progress = phase, now
         self._send(frames.encode(frames.PROGRESS, frames.Progress(phase, done, total)))
 
-    def _send_body(self, body: bytes) -> None:
-        pays = len(body) >= GZIP_FROM_BYTES
+    def _send_body(self, body: bytes, packed: bool) -> None:
+        pays = packed and len(body) >= GZIP_FROM_BYTES
         sent = gzip.compress(body, GZIP_LEVEL, mtime=0) if pays else body
         for chunk in frames.chunks(sent):
             self._send(frames.HEADER.pack(frames.CHUNK, len(chunk)))
@@ -168,6 +172,8 @@ def render(session: Session, request: frames.Render, check: Callable[[], None]) 
         return session.report()
     if request.what == "weights":
         return session.weights(request, check)
+    if request.what == "extract":
+        return session.extract(request)
     return session.node(request.node)
 
 

@@ -18,6 +18,8 @@ import msgspec
 from py_autodoc.report import schema
 from py_autodoc.report.schema import (
     Bundle,
+    Extracted,
+    ExtractRequest,
     FileStamp,
     GraphPayload,
     Job,
@@ -29,7 +31,7 @@ from py_autodoc.report.schema import (
 )
 
 JSON_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
-REQUESTS = frozenset({"JobRequest"})
+REQUESTS = frozenset({"JobRequest", "ExtractRequest"})
 """Structs a client sends: fields with a default stay optional."""
 
 
@@ -99,7 +101,10 @@ def report_schema() -> dict[str, Any]:
 
 def document(operations: Iterable[Operation], version: str = schema.SCHEMA_VERSION) -> dict[str, Any]:
     """OpenAPI 3.1 document of the server's routes and of every wire type."""
-    types = [Report, GraphPayload, NodeDetails, Bundle, Job, JobRequest, Problem, FileStamp, WeightValues]
+    types = [
+        *(Report, GraphPayload, NodeDetails, Bundle, Job, JobRequest, Problem, FileStamp),
+        *(WeightValues, ExtractRequest, Extracted),
+    ]
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)

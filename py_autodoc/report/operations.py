@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from py_autodoc.report.openapi import Operation
 from py_autodoc.report.schema import (
+    Extracted,
+    ExtractRequest,
     FileStamp,
     GraphPayload,
     Job,
@@ -48,6 +50,14 @@ OPERATIONS: tuple[Operation, ...] = (
             "name": "Name of the tensor, instead of its id.",
             "graph": "With a name: the body that has it, empty for the main graph.",
         },
+    ),
+    Operation(
+        "POST",
+        "/jobs/{id}/extract",
+        "extractNodes",
+        "Write nodes as a model of their own beside the model.",
+        {201: Extracted},
+        request=ExtractRequest,
     ),
     Operation(
         "GET",

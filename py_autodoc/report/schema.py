@@ -1270,3 +1270,37 @@ class FileStamp(_Wire, frozen=True, kw_only=True):
     """Modification time in nanoseconds, as text: it is beyond the integers a browser keeps exact."""
     kind: str
     """``onnx`` or ``other``, by the name."""
+
+
+class ExtractRequest(_Wire, frozen=True, kw_only=True):
+    """Which nodes of an analysed model to write as a model of their own, beside it."""
+
+    path: str
+    """The model's path under the server's root."""
+    nodes: list[int]
+    """Ids of nodes, as in the payload."""
+    part: str = ""
+    """What the part is called; the file's name tells it."""
+    name: str = ""
+    """Name of the file; empty: a free one, ``<model>.<part>.onnx``."""
+    overwrite: bool = False
+    """Replace a file of that name; never the model itself."""
+
+
+class Extracted(_Wire, frozen=True, kw_only=True):
+    """What was cut out and where it is."""
+
+    path: str
+    """Path of the new model."""
+    nodes: int
+    """Nodes of the sub-model, copied constants included."""
+    inputs: list[str]
+    """Tensors that go in, the first 100 of them."""
+    outputs: list[str]
+    """Tensors that come out, the first 100 of them."""
+    widened: int
+    """Control-flow nodes that were taken whole although only a part of them was asked for."""
+    convex: bool
+    """False when an input depends on an output: the rest cannot run around the part in one step."""
+    weight_bytes: int
+    """Bytes of weights that were stored outside of the graph's structure."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from py_autodoc.report.openapi import Operation
 from py_autodoc.report.operations import OPERATIONS
-from py_autodoc.server.handlers import files, jobs, results, socket, weights
+from py_autodoc.server.handlers import extract, files, jobs, results, socket, weights
 
 PREFIX = "/autodoc/api"
 
@@ -42,6 +42,7 @@ _BINDINGS: dict[str, tuple[type[Any], str, str]] = {
     "getReport": (results.ReportHandler, "read", results.RESOURCE),
     "getNode": (results.NodeHandler, "read", results.RESOURCE),
     "getWeights": (weights.WeightsHandler, "read", weights.RESOURCE),
+    "extractNodes": (extract.ExtractHandler, "write", extract.RESOURCE),
     "statFile": (files.FilesHandler, "read", files.RESOURCE),
 }
 

@@ -124,6 +124,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/jobs/{id}/extract': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Write nodes as a model of their own beside the model. */
+    post: operations['extractNodes'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/files': {
     parameters: {
       query?: never;
@@ -513,6 +530,51 @@ export interface components {
       reason: {
         [key: string]: string;
       };
+    };
+    /**
+     * ExtractRequest
+     * @description Which nodes of an analysed model to write as a model of their own, beside it.
+     */
+    ExtractRequest: {
+      /** @description The model's path under the server's root. */
+      path: string;
+      /** @description Ids of nodes, as in the payload. */
+      nodes: number[];
+      /**
+       * @description What the part is called; the file's name tells it.
+       * @default
+       */
+      part: string;
+      /**
+       * @description Name of the file; empty: a free one, `<model>.<part>.onnx`.
+       * @default
+       */
+      name: string;
+      /**
+       * @description Replace a file of that name; never the model itself.
+       * @default false
+       */
+      overwrite: boolean;
+    };
+    /**
+     * Extracted
+     * @description What was cut out and where it is.
+     */
+    Extracted: {
+      /** @description Path of the new model. */
+      path: string;
+      /** @description Nodes of the sub-model, copied constants included. */
+      nodes: number;
+      /** @description Tensors that go in, the first 100 of them. */
+      inputs: string[];
+      /** @description Tensors that come out, the first 100 of them. */
+      outputs: string[];
+      /** @description Control-flow nodes that were taken whole although only a part of them was asked for. */
+      widened: number;
+      /** @description False when an input depends on an output: the rest cannot run around the part in one step. */
+      convex: boolean;
+      /** @description Bytes of weights that were stored outside of the graph's structure. */
+      weight_bytes: number;
     };
     /**
      * FileStamp
@@ -1714,6 +1776,41 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['WeightValues'];
+        };
+      };
+      /** @description What went wrong and the way out. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  extractNodes: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ExtractRequest'];
+      };
+    };
+    responses: {
+      /** @description What was cut out and where it is. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Extracted'];
         };
       };
       /** @description What went wrong and the way out. */

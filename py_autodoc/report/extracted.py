@@ -1,0 +1,28 @@
+"""What an extraction found, in the terms of the wire."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from py_autodoc.report.labels import cut
+from py_autodoc.report.schema import Extracted
+
+if TYPE_CHECKING:
+    from py_autodoc.extract import Extraction
+
+MAX_NAMES = 100
+MAX_NAME = 200
+
+
+def extracted(found: Extraction, path: str = "") -> Extracted:
+    """Counts and names for people; ``path`` as they know it."""
+    part = found.subgraph
+    return Extracted(
+        path=path,
+        nodes=len(part.operations) + len(part.constants),
+        inputs=[cut(name, MAX_NAME) for name in part.external_inputs[:MAX_NAMES]],
+        outputs=[cut(name, MAX_NAME) for name in part.outputs[:MAX_NAMES]],
+        widened=len(part.widened),
+        convex=part.convex,
+        weight_bytes=found.weight_bytes,
+    )

@@ -1,0 +1,112 @@
+"""A file that arrives in pieces and takes its place beside a model when it is complete."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+from py_autodoc.errors import OptionError, OutputError
+from py_autodoc.extract.place import SUFFIX, part_name, reserve
+from py_autodoc.report.schema import ExtractRequest
+
+T = TypeVar("T")
+MAX_NAME = 200
+
+
+class Arriving:
+    """A temporary file in the folder of ``model``. All work on it is done in a thread."""
+
+    def __init__(self, model: str, request: ExtractRequest) -> None:
+        """Check what is asked for. Raises: OptionError, OutputError."""
+        self._folder = Path(model).parent
+        self._model = Path(model).name
+        self._request = request
+        if request.name:
+            _check_name(request.name, self._model)
+        self._temporary = self._folder / f".autodoc.{secrets.token_hex(8)}.tmp"
+        self._file: BinaryIO | None = None
+
+    async def open(self) -> None:
+        """Begin. Raises: OutputError: the folder cannot be written, or the name is taken."""
+        await self._threaded(self._open)
+
+    async def write(self, data: bytes | memoryview) -> None:
+        """The next piece. Raises: OutputError."""
+        assert self._file is not None
+        await self._threaded(self._file.write, data)
+
+    async def finish(self) -> str:
+        """Put the file in its place; its name. Raises: OutputError."""
+        return await self._threaded(self._finish)
+
+    async def discard(self) -> None:
+        """Leave nothing behind; after ``finish`` there is nothing to do."""
+        await asyncio.get_running_loop().run_in_executor(None, self._discard)
+
+    async def _threaded(self, work: Callable[..., T], *args: Any) -> T:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(None, work, *args)
+        except OSError as fault:
+            name = self._request.name or part_name(self._model, self._request.part)
+            message = f"{name} could not be written beside the model: {fault.strerror or 'no reason given'}."
+            raise OutputError("output-failed", message, "Is there space, and may you write there?") from fault
+
+    def _open(self) -> None:
+        name = self._request.name
+        if name and not self._request.overwrite and os.path.lexists(self._folder / name):
+            raise _taken(name)
+        self._file = self._temporary.open("xb")
+
+    def _finish(self) -> str:
+        assert self._file is not None
+        self._file.close()
+        name = self._request.name
+        reserved = not (name and self._request.overwrite)
+        if not name:
+            target = reserve(self._folder, part_name(self._model, self._request.part))
+        else:
+            target = self._folder / name
+            if target.is_dir():
+                raise Refused("output-is-a-folder", f"{name}: is a folder.", "Give another name.")
+            if reserved:
+                try:
+                    target.open("xb").close()
+                except FileExistsError:
+                    raise _taken(name) from None
+        try:
+            os.replace(self._temporary, target)
+        except OSError:
+            if reserved:
+                target.unlink(missing_ok=True)
+            raise
+        return target.name
+
+    def _discard(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+        self._temporary.unlink(missing_ok=True)
+
+
+class Refused(OutputError):
+    """The name cannot be used: it is a fault of the request, not of the server."""
+
+    http_status = 409
+
+
+def _taken(name: str) -> OutputError:
+    return Refused("output-exists", f"{name} exists.", "Give another name, or ask for it to be replaced.")
+
+
+def _check_name(name: str, model: str) -> None:
+    """A plain name in the model's folder, which is not the model's own. Raises: OptionError, OutputError."""
+    plain = name.isprintable() and not set(name) & set('/\\:*?"<>|') and not name.startswith(".")
+    if not plain or len(name) > MAX_NAME or not name.lower().endswith(SUFFIX) or name == SUFFIX:
+        raise OptionError("bad-name", f"{name[:60]!r} is no file name.", f"A name that ends in {SUFFIX}.")
+    if os.path.normcase(name) == os.path.normcase(model):
+        raise Refused("output-is-input", f"{name} is the model itself.", "Give another name.")
