@@ -1,48 +1,74 @@
 /**
- * CPU time of the tree, the first view, expanding and the flat layout, against the targets and
- * against @dagrejs/dagre in the same run.
+ * CPU time and memory of our layout against the targets, and against dagre, elk and Netron's engine on the
+ * same graphs in the same run.
  *
- * Usage: node benchmarks/layout.mjs [--json FILE]
+ * Usage: node benchmarks/layout.mjs [--json FILE] [--limit SECONDS] [--graphs NAME,…] [--no-rivals]
  *
- * CPU milliseconds (user + system), best of several runs, because wall time on a shared machine
- * says little. Exits 1 when a figure is more than three times its target.
+ * Graphs: `chain` (a Llama-like model, all nodes at once), `shared` (the same with three tensors that every
+ * layer reads), `experts` (mixtures of experts). CPU milliseconds (user + system), because wall time on a
+ * shared machine says little; the limit is wall time. `stack` = the engine overflowed the stack, `–` = not
+ * tried, because it failed on a smaller graph. Netron's engine is taken from the PyPI package netron: from
+ * the folder that NETRON_PACKAGE names (the one with dagre.js in it), else from where Python finds it.
+ * Exits 1 when a figure of ours is more than three times its target.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import dagre from '@dagrejs/dagre';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const here = dirname(fileURLToPath(import.meta.url));
+const argument = name => {
+  const at = process.argv.indexOf(`--${name}`);
+  return at > 0 ? process.argv[at + 1] : undefined;
+};
+const LIMIT = Number(argument('limit') ?? 60);
+const GRAPHS = (argument('graphs') ?? 'chain,shared').split(',');
+const folder = mkdtempSync(join(tmpdir(), 'autodoc-bench-'));
+const coreFile = join(folder, 'core.mjs');
 
 /** Bundles the core and its synthetic models for Node and imports the bundle. */
 async function loadCore() {
-  const folder = mkdtempSync(join(tmpdir(), 'autodoc-bench-'));
-  const outfile = join(folder, 'core.mjs');
-  try {
-    await build({
-      stdin: {
-        contents: `
-          export * from './src/core/index';
-          export { layered, simpleInput } from './src/core/layout/layered';
-          export { LevelBuilder } from './src/core/levels';
-          export * from './src/core/testing/payloads';
-          export { plainSizer } from './src/core/testing/sizer';
-        `,
-        resolveDir: root,
-        loader: 'ts'
-      },
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      outfile,
-      logLevel: 'error'
-    });
-    return await import(pathToFileURL(outfile).href);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  await build({
+    stdin: {
+      contents: `
+        export * from './src/core/index';
+        export { layered, simpleInput } from './src/core/layout/layered';
+        export { LevelBuilder } from './src/core/levels';
+        export * from './src/core/testing/payloads';
+        export { plainSizer } from './src/core/testing/sizer';
+      `,
+      resolveDir: root,
+      loader: 'ts'
+    },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    outfile: coreFile,
+    logLevel: 'error'
+  });
+  return import(pathToFileURL(coreFile).href);
+}
+
+/** Netron's engine, null when there is none. */
+function netronEngine() {
+  const given = process.env.NETRON_PACKAGE;
+  const asked = given
+    ? null
+    : spawnSync('python', ['-c', 'import netron; print(netron.__file__)'], {
+        encoding: 'utf8'
+      });
+  const at = given ?? (asked.status === 0 ? dirname(asked.stdout.trim()) : '');
+  const file = join(at, 'dagre.js');
+  if (at && existsSync(file)) {
+    return file;
   }
+  console.error(
+    'Netron is left out: "pip install netron==9.3.3", or NETRON_PACKAGE=<its folder with dagre.js>.'
+  );
+  return null;
 }
 
 const say = line => process.stdout.write(`${line}\n`);
@@ -64,11 +90,19 @@ async function best(runs, prepare, run) {
   return least;
 }
 
+const MODELS = {
+  chain: [0, 0],
+  shared: [3, 0],
+  experts: [0, 16]
+};
+
 /** A Llama-like model of about so many nodes. */
-function modelOf(core, nodes) {
-  const perLayer =
-    core.llamaPayload(2).nodes.op.length - core.llamaPayload(1).nodes.op.length;
-  return core.llamaPayload(Math.round(nodes / perLayer));
+function modelOf(core, nodes, name = 'chain') {
+  const [shared, experts] = MODELS[name];
+  const make = layers =>
+    core.llamaPayload(layers, shared, experts || undefined);
+  const perLayer = make(2).nodes.op.length - make(1).nodes.op.length;
+  return make(Math.max(1, Math.round(nodes / perLayer)));
 }
 
 const fresh = (core, payload) => {
@@ -85,8 +119,8 @@ function middleLayer(tree) {
   return layers[Math.floor(layers.length / 2)].group;
 }
 
-/** The whole model as one level, with the edges of all nodes. */
-function flatInput(core, payload) {
+/** The whole model as one level, with the edges of all nodes: sizes, ends, tensors. */
+function flatGraph(core, payload) {
   const bare = {
     ...payload,
     scopes: { parent: [], label: [], type: [], origin: [] }
@@ -103,53 +137,66 @@ function flatInput(core, payload) {
       ? sizer.node(level.children[item])
       : { w: 60, h: 22 }
   );
-  const pairs = new Set();
-  level.linkSource.forEach((s, i) => pairs.add(`${s} ${level.linkTarget[i]}`));
-  const edges = [...pairs].map(pair => pair.split(' ').map(Number));
-  return core.simpleInput(
-    sizes.map(({ w }) => w),
-    sizes.map(({ h }) => h),
-    edges.map(([s]) => s),
-    edges.map(([, t]) => t)
-  );
+  const wires = new Map();
+  level.linkSource.forEach((s, i) => {
+    const key = `${s} ${level.linkTarget[i]}`;
+    if (!wires.has(key)) {
+      wires.set(key, [s, level.linkTarget[i], level.linkTensor[i]]);
+    }
+  });
+  const rows = [...wires.values()];
+  return {
+    width: sizes.map(({ w }) => w),
+    height: sizes.map(({ h }) => h),
+    source: rows.map(([s]) => s),
+    target: rows.map(([, t]) => t),
+    trunk: rows.map(([, , tensor]) => tensor)
+  };
 }
 
-/** The same graph through dagre; null when it gives up (its recursion is as deep as the graph). */
-function withDagre(input) {
-  const graph = new dagre.graphlib.Graph();
-  graph.setGraph({ rankdir: 'LR', nodesep: 20, ranksep: 44, edgesep: 12 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (let item = 0; item < input.itemCount; item++) {
-    graph.setNode(String(item), {
-      width: input.width[item],
-      height: input.height[item]
+/** One layout in a process of its own; what it printed, or why there is nothing. */
+function inProcess(engine, graph, module) {
+  const file = join(folder, 'graph.json');
+  writeFileSync(file, JSON.stringify(graph));
+  const script = join(here, 'layout_engine.mjs');
+  const options = ['--expose-gc', '--max-old-space-size=8000'];
+  return new Promise(resolve => {
+    const child = spawn(
+      process.execPath,
+      [...options, script, engine, file, module ?? ''],
+      { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] }
+    );
+    let text = '';
+    let talk = '';
+    child.stdout.on('data', data => (text += data));
+    child.stderr.on('data', data => (talk += data));
+    const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT * 1000);
+    child.on('close', code => {
+      clearTimeout(timer);
+      if (code === 0) {
+        resolve(JSON.parse(text.trim().split('\n').pop()));
+      } else {
+        const late = code === null;
+        resolve({ fault: late ? 'late' : talk.trim().split('\n')[0] });
+      }
     });
-  }
-  input.source.forEach((s, e) =>
-    graph.setEdge(String(s), String(input.target[e]))
-  );
-  const start = cpu();
-  try {
-    dagre.layout(graph);
-    return cpu() - start;
-  } catch (error) {
-    console.warn(`dagre on ${input.itemCount} items: ${error.message}`);
-    return null;
-  }
+  });
 }
 
 const TARGETS = {
-  'tree and first view': [15, 60, 200],
-  'expand one group': [8, 16, 40],
-  'expand all, remembered': [40, 80, 200],
-  'flat layout': [50, 300, 1200]
+  'tree and first view, ms': [15, 60, 200],
+  'expand one group, ms': [8, 16, 40],
+  'expand all, remembered, ms': [40, 80, 200],
+  'flat layout, ms': [50, 300, 1200],
+  'flat layout, MB': [20, 90, 230]
 };
 const SIZES = [1000, 10000, 50000];
+const RIVAL_SIZES = [1000, 5000, 10000, 50000];
 
 async function measure(core, nodes) {
   const payload = modelOf(core, nodes);
   const first = await best(
-    5,
+    9,
     () => payload,
     given => fresh(core, given).initial(40)
   );
@@ -158,7 +205,7 @@ async function measure(core, nodes) {
     await view.expand(0);
     return view;
   };
-  const expand = await best(5, open, view =>
+  const expand = await best(9, open, view =>
     view.expand(middleLayer(view.tree))
   );
   let counts = null;
@@ -170,59 +217,121 @@ async function measure(core, nodes) {
       counts = view.layoutCounts();
     }
   );
-  const input = flatInput(core, payload);
-  const flat = await best(3, () => input, core.layered);
+  const graph = flatGraph(core, payload);
+  const input = {
+    ...core.simpleInput(graph.width, graph.height, graph.source, graph.target),
+    trunk: Int32Array.from(graph.trunk)
+  };
+  const flat = await best(9, () => input, core.layered);
+  const { memory } = await inProcess('ours', graph, coreFile);
+  const values = [first, expand, all, flat, memory];
   return {
     nodes: payload.nodes.op.length,
     counts,
-    dagre: nodes <= 1000 ? withDagre(input) : null,
-    figures: {
-      'tree and first view': first,
-      'expand one group': expand,
-      'expand all, remembered': all,
-      'flat layout': flat
-    }
+    figures: Object.fromEntries(
+      Object.keys(TARGETS).map((name, i) => [name, values[i]])
+    )
   };
 }
 
-const core = await loadCore();
-const results = [];
-for (const nodes of SIZES) {
-  results.push(await measure(core, nodes));
-}
-let failed = false;
-say(
-  'CPU ms                    ' +
-    results.map(r => `${r.nodes} nodes (target)`.padStart(24)).join('')
-);
-for (const [name, targets] of Object.entries(TARGETS)) {
-  const cells = results.map((result, i) => {
-    const value = result.figures[name];
-    failed ||= value > 3 * targets[i];
-    return `${value.toFixed(1)} (${targets[i]})`.padStart(24);
-  });
-  say(name.padEnd(26) + cells.join(''));
-}
-for (const { nodes, counts } of results) {
+function printTargets(results) {
   say(
-    `${nodes} nodes, all open: ${counts.computed} layouts computed, ${counts.remembered} remembered`
+    'ours (target)'.padEnd(28) +
+      results.map(r => `${r.nodes} nodes`.padStart(24)).join('')
   );
+  let failed = false;
+  for (const [name, targets] of Object.entries(TARGETS)) {
+    const cells = results.map(({ figures }, i) => {
+      const value = figures[name];
+      failed ||= value > 3 * targets[i];
+      const verdict = value <= targets[i] ? 'OK' : 'OVER';
+      return `${value.toFixed(1)} (${targets[i]}) ${verdict.padEnd(4)}`.padStart(
+        24
+      );
+    });
+    say(name.padEnd(28) + cells.join(''));
+  }
+  for (const { nodes, counts } of results) {
+    say(
+      `${nodes} nodes, all open: ${counts.computed} layouts computed, ${counts.remembered} remembered`
+    );
+  }
+  return failed;
 }
-const [small] = results;
-if (small.dagre !== null) {
-  const ratio = small.dagre / small.figures['flat layout'];
-  say(
-    `dagre, flat, ${small.nodes} nodes: ${small.dagre.toFixed(0)} ms, ${ratio.toFixed(0)} times ours`
-  );
+
+/** CPU of all engines on one kind of graph, each in a process of its own. */
+async function compare(core, name, modules) {
+  const rows = {};
+  const failedBefore = new Set();
+  for (const nodes of RIVAL_SIZES) {
+    const graph = flatGraph(core, modelOf(core, nodes, name));
+    for (const [engine, module] of Object.entries(modules)) {
+      const row = (rows[engine] ??= []);
+      if (failedBefore.has(engine)) {
+        row.push(null);
+        continue;
+      }
+      const result = await inProcess(engine, graph, module);
+      if (result.fault) {
+        failedBefore.add(engine);
+      }
+      row.push({ items: graph.width.length, ...result });
+    }
+  }
+  return rows;
 }
-const at = process.argv.indexOf('--json');
-if (at > 0) {
-  writeFileSync(
-    process.argv[at + 1],
-    JSON.stringify({ targets: TARGETS, results }, null, 2)
-  );
+
+function cellOf(result, ours) {
+  if (result === null) {
+    return '–';
+  }
+  if (result.fault) {
+    return result.fault === 'late' ? `>${LIMIT} s` : result.fault.slice(0, 24);
+  }
+  const ratio =
+    result === ours ? '' : ` (${(result.cpu / ours.cpu).toFixed(0)}×)`;
+  return `${result.cpu.toFixed(0)}${ratio}`;
 }
-if (failed) {
-  console.error('A figure is more than three times its target.');
-  process.exitCode = 1;
+
+function printComparison(name, rows) {
+  const sizes = rows.ours.map(({ items }) => `${items} items`.padStart(18));
+  say(`\n${name}, CPU ms (times ours)`.padEnd(31) + sizes.join(''));
+  for (const [engine, row] of Object.entries(rows)) {
+    const cells = row.map((result, i) => cellOf(result, rows.ours[i]));
+    say(engine.padEnd(30) + cells.map(cell => cell.padStart(18)).join(''));
+  }
+}
+
+async function main() {
+  const core = await loadCore();
+  const results = [];
+  for (const nodes of SIZES) {
+    results.push(await measure(core, nodes));
+  }
+  const failed = printTargets(results);
+  const comparisons = {};
+  if (!process.argv.includes('--no-rivals')) {
+    const netron = netronEngine();
+    const modules = { ours: coreFile, dagre: null, elk: null };
+    for (const name of GRAPHS) {
+      const wanted = netron ? { ...modules, netron } : modules;
+      comparisons[name] = await compare(core, name, wanted);
+      printComparison(name, comparisons[name]);
+    }
+  }
+  const json = argument('json');
+  if (json) {
+    const all = { targets: TARGETS, results, comparisons };
+    writeFileSync(json, JSON.stringify(all, null, 2));
+  }
+  if (failed) {
+    console.error('A figure is more than three times its target.');
+    process.exitCode = 1;
+  }
+}
+
+try {
+  await main();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
 }

@@ -32,6 +32,8 @@ export interface IItems {
   ports(item: number): IChildPorts | null;
   /** See `ILayoutInput.importance`. */
   importance(item: number): number;
+  /** The port where the main path comes in, as far as can be told; -1 = none. */
+  readonly mainPort: number;
   /** Equal for items that take wires in the same way: nodes, closed groups, equal open groups. */
   likeness(item: number): number;
   /** Whether the item is a closed group. */
@@ -200,6 +202,9 @@ class Stubber {
   private readonly _link = new IntList();
 }
 
+/** Decides between paths that are else worth the same: nodes count 1 and more. */
+const MAIN_PORT = 0.5;
+
 /** The items' sizes and the wires as the layout wants them. */
 function layoutInput(
   level: ILevel,
@@ -225,6 +230,8 @@ function layoutInput(
     height[item] = size.h;
     if (item < level.children.length) {
       importance[item] = items.importance(item);
+    } else if (item === items.mainPort) {
+      importance[item] = MAIN_PORT;
     }
     if (isPort) {
       pin[item] = item < firstOut ? PIN.first : PIN.last;

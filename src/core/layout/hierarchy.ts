@@ -10,14 +10,9 @@ import type { IAssembly, IChildPorts, IItems, ISize } from './assemble';
 import type { ILayoutEngine } from './engine';
 import { LayoutMemo } from './memo';
 import { PILL_MAX, STUB_MAX } from './panel';
-import {
-  firstPorts,
-  optionsOf,
-  portPlaces,
-  roomForTitle,
-  wrap
-} from './panels';
+import { firstPorts, optionsOf, roomForTitle, wrap } from './panels';
 import type { IPanelGeometry, ITitleRoom } from './panels';
+import { finder, portsOf } from './ports';
 import { ShapeMemo } from './shapes';
 import type { IShapeQuery } from './shapes';
 import type { ILayoutOptions, ILayoutResult } from './types';
@@ -39,31 +34,6 @@ const WEIGHTED = 8;
 
 function capped(size: ISize, most: number): ISize {
   return { w: Math.min(size.w, most), h: size.h };
-}
-
-function portsOf(
-  level: ILevel,
-  geometry: ILayoutResult,
-  panel: IPanelGeometry
-): IChildPorts {
-  const { entering, leaving } = firstPorts(level);
-  const { portsIn, portsOut } = level;
-  return {
-    entering: finder(portsIn),
-    leaving: finder(portsOut),
-    enterOffset: portPlaces(geometry, panel, entering, portsIn.length),
-    leaveOffset: portPlaces(geometry, panel, leaving, portsOut.length)
-  };
-}
-
-/** Finds a tensor's place in a list; only long lists are worth a map. */
-function finder(tensors: Int32Array): (tensor: number) => number {
-  if (tensors.length <= 16) {
-    return tensor => tensors.indexOf(tensor);
-  }
-  const places = new Map<number, number>();
-  tensors.forEach((tensor, i) => places.set(tensor, i));
-  return tensor => places.get(tensor) ?? -1;
 }
 
 /** The layout of a level that looks like another one: only tensors and entities are its own. */
@@ -231,6 +201,7 @@ export class Hierarchy {
           ? CLOSED_GROUP
           : NODE),
       importance: item => this._importance(children[item]),
+      mainPort: this._mainPort(level),
       closedGroup: item =>
         item < children.length &&
         children[item] >= nodeCount &&
@@ -246,6 +217,25 @@ export class Hierarchy {
   /** Texts stay level whichever way the picture flows: only what is along and across changes. */
   private _turned(size: ISize): ISize {
     return this.direction === 'right' ? size : { w: size.h, h: size.w };
+  }
+
+  /**
+   * The port of the tensor that lives shortest: the stream that runs through the layers goes from one to
+   * the next, where masks, tables and skips are kept for long.
+   */
+  private _mainPort(level: ILevel): number {
+    const { model, nodePlace, lastRead } = this._tree;
+    let main = -1;
+    let least = Infinity;
+    level.portsIn.forEach((tensor, i) => {
+      const producer = model.tensorProducer[tensor];
+      const made = producer < 0 ? -1 : nodePlace[producer];
+      if (lastRead[tensor] - made < least) {
+        least = lastRead[tensor] - made;
+        main = firstPorts(level).entering + i;
+      }
+    });
+    return main;
   }
 
   /** Nodes count, those with weights more: the main path runs through the layers. */

@@ -8,6 +8,8 @@ import { Sweeper } from './sweeper';
 /** Above this many vertices two starts must do, below it four. */
 const MANY_VERTICES = 4000;
 const STALE_SWEEPS = 4;
+/** Of larger graphs one order is given: to compare them takes as long as to place them. */
+const MOST_COMPARED = 20_000;
 /** How often the sides are chosen anew and swept again. */
 const SPREADS = 3;
 
@@ -98,8 +100,9 @@ export function orderVertices(
     }
   }
   const crossings = Math.min(best.crossings, other.crossings);
-  const orders = [best, other]
-    .filter(one => one.crossings === crossings)
+  const fewest = [other, best].filter(one => one.crossings === crossings);
+  const orders = fewest
+    .slice(0, graph.vertexCount > MOST_COMPARED ? 1 : 2)
     .map(({ saved }) => {
       sweeper.restore(saved);
       const { columns, place } = sweeper.order;

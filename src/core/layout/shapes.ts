@@ -110,6 +110,7 @@ export class ShapeMemo {
     const s = this._signature;
     s.clear();
     head.forEach(value => s.push(value));
+    s.push(items.mainPort);
     for (const list of [
       level.children,
       level.inputs,
