@@ -35,6 +35,8 @@ class NameEvidence:
         """The modules whose parts the node's name spells, as far as they are unambiguous."""
         parts = (node.name or "").split("/")[1:-1]
         at, found = "", [Frame("")]
+        if (node.name or "").startswith("/") and not parts:
+            return found  # the model's own code
         for part in parts:
             fits = self._inside.get((at, part)) or self._inside.get((at, _COUNTER.sub("", part))) or []
             shortest = min((path.count(".") for path in fits), default=0)

@@ -20,16 +20,16 @@ def named(model: torch.nn.Module) -> tuple[Modules, dict[str, str]]:
 
     A module inside an alias is not listed again: its name follows from that of the alias.
     """
-    first: dict[torch.nn.Module, str] = {}
+    first: dict[int, str] = {}  # by identity: a module may define equality of its own
     modules: Modules = {}
     aliases: dict[str, str] = {}
     pending: list[tuple[str, torch.nn.Module]] = [("", model)]
     while pending:
         path, module = pending.pop()
-        if module in first:
-            aliases[path] = first[module]
+        if id(module) in first:
+            aliases[path] = first[id(module)]
             continue
-        first[module] = path
+        first[id(module)] = path
         modules[path] = module
         children = [(name, child) for name, child in module._modules.items() if child is not None]
         pending += [(f"{path}.{name}" if path else name, child) for name, child in reversed(children)]

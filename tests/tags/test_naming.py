@@ -82,7 +82,7 @@ kinds = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.lists(names, min_size=1, max_size=4).map(".".join), kinds, max_size=12), kinds)
 def test_tags_are_injective_and_chains_complete(classes, root):
     whole = {"": root}

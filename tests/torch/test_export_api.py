@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -138,6 +139,22 @@ def test_places_that_cannot_be_written(tmp_path):
 
 
 @pytest.mark.parametrize("exporter", EXPORTERS)
+def test_no_space_left(exporter, tmp_path, monkeypatch):
+    """The disk fills up while the model is written: the older file stays, nothing else does."""
+    (tmp_path / "a.onnx").write_bytes(b"what was there")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("py_autodoc.tags.files.os.replace", full)
+    with pytest.raises(OutputError, match="Could not write a.onnx: No space left on device"):
+        py_autodoc.torch.export(nn.Linear(2, 2), torch.ones(1, 2), tmp_path / "a.onnx", exporter=exporter)
+    monkeypatch.undo()
+    assert os.listdir(tmp_path) == ["a.onnx"]
+    assert (tmp_path / "a.onnx").read_bytes() == b"what was there"
+
+
+@pytest.mark.parametrize("exporter", EXPORTERS)
 def test_dynamic_axes(exporter, tmp_path):
     dynamic = {"left": {0: "batch"}, "right": {0: "batch"}}
     result = py_autodoc.torch.export(odd(), PAIR, tmp_path / "a.onnx", exporter=exporter, dynamic=dynamic)
@@ -193,12 +210,12 @@ def test_a_program_of_torch_export(tmp_path):
 
 
 def test_without_the_private_hooks_names_are_used_and_a_warning_says_so(tmp_path, monkeypatch):
+    exact = {n.name: r.scope for n, r in exported("torchscript", "bert")[2].tags.records.items()}
     monkeypatch.setattr(torchscript, "_SETUP", "_no_such_function")
     model, inputs = make("bert")
     result = py_autodoc.torch.export(model, inputs, tmp_path / "a.onnx", exporter="torchscript")
     assert result.warnings == [torchscript.NO_SCOPES]
     assert result.coverage.traced == 0
-    exact = {n.name: r.scope for n, r in exported("torchscript", "bert")[2].tags.records.items()}
     near = [
         exact[n.name] == r.scope or exact[n.name].startswith(r.scope) for n, r in result.tags.records.items()
     ]

@@ -16,7 +16,7 @@ from py_autodoc.compare import same_topology
 from py_autodoc.tags import load_tags, strip_tags
 
 CASES = [("dynamo", name) for name in MODELS] + [("torchscript", name) for name in TRACED]
-ALONE = ("bert", "resnet", "gpt2", "nested", "repeat", "tied", "choice", "lstm", "sequential")
+ALONE = ("bert", "resnet", "nested", "repeat", "tied", "choice", "lstm")
 """Exported a second time by torch alone; the dynamo exporter takes seconds for each."""
 
 
