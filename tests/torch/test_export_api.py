@@ -147,7 +147,7 @@ def test_no_space_left(exporter, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("py_autodoc.tags.files.os.replace", full)
-    with pytest.raises(OutputError, match="Could not write a.onnx: No space left on device"):
+    with pytest.raises(OutputError, match=r"Could not write a\.onnx: No space left on device"):
         py_autodoc.torch.export(nn.Linear(2, 2), torch.ones(1, 2), tmp_path / "a.onnx", exporter=exporter)
     monkeypatch.undo()
     assert os.listdir(tmp_path) == ["a.onnx"]
