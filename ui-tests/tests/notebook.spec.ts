@@ -47,15 +47,12 @@ test('a cell shows the model, and what is selected in it is a Python value', asy
   );
 
   await widget
-    .locator('.oad-GraphHost [role=button]', { hasText: 'GatherElements' })
+    .locator('.oad-GraphHost [role=button]', { hasText: /^Cast$/ })
+    .first()
     .click();
-  await expect(widget.locator('.oad-Inspector')).toContainText(
-    'GatherElements'
-  );
+  await expect(widget.locator('.oad-Inspector')).toContainText('Cast');
   await page.notebook.runCell(1, true);
-  expect(await page.notebook.getCellTextOutput(1)).toEqual([
-    "['GatherElements']"
-  ]);
+  expect(await page.notebook.getCellTextOutput(1)).toEqual(["['Cast']"]);
 
   await page.notebook.runCell(2, true);
   await expect(widget.locator('.oad-Inspector')).toContainText(
