@@ -1,0 +1,257 @@
+"""``onnx-autodoc export``."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from py_autodoc.cli import stderr
+from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.errors import AnalysisError, OptionError
+from py_autodoc.render.output import Target
+from py_autodoc.render.text import printable
+
+if TYPE_CHECKING:
+    from py_autodoc.torch.given import Wanted
+    from py_autodoc.torch.result import ExportResult
+    from py_autodoc.torch.sources import Loaded
+
+STAGES = ("load", "export", "tag", "save", "sidecar")
+PARTIAL = 2
+"""Exit status when the model is written and a dump that was asked for is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """The options as given."""
+
+    source: str
+    out: str
+    exporter: str
+    opset: int | None
+    input_shape: tuple[str, ...]
+    input_text: str | None
+    inputs: str | None
+    batch_size: int | None
+    sequence_length: int | None
+    dynamic: tuple[str, ...]
+    seed: int
+    random_weights: bool
+    keep: tuple[str, ...]
+    sidecar: bool
+    external_data: bool | None
+    generation: bool
+    report_json: str | None
+    report_md: str | None
+    jit_graph: str | None
+    fx_graph: str | None
+    progress: bool | None
+
+
+@click.command("export", short_help="PyTorch to ONNX, each node with the module it comes from.")
+@click.argument("source")
+@click.argument("out", metavar="OUT.onnx", type=click.Path(path_type=str))
+@click.option(
+    "--exporter",
+    type=click.Choice(["dynamo", "torchscript", "hf"], case_sensitive=False),
+    default="dynamo",
+    show_default=True,
+    help="torch.onnx, its older form, or transformers' own.",
+)
+@click.option("--opset", metavar="N", type=click.IntRange(min=1), help="Version of the operators.")
+@click.option(
+    "--input-shape",
+    metavar="[NAME=]1x3x224x224",
+    multiple=True,
+    help="Shape of an input; without a name that of the only or main one. Repeatable.",
+)
+@click.option("--input-text", metavar="TEXT", help="Example text for the folder's own tokenizer.")
+@click.option("--inputs", metavar="FILE.npz", help="Example inputs as arrays, named as forward's arguments.")
+@click.option("--batch-size", metavar="N", type=click.IntRange(min=1), help="Batch of the example inputs.")
+@click.option(
+    "--sequence-length", metavar="N", type=click.IntRange(min=1), help="Tokens of the example inputs."
+)
+@click.option(
+    "--dynamic",
+    metavar="batch,seq",
+    multiple=True,
+    help="Axes that stay free: batch, seq, or NAME:AXIS=symbol. Repeatable.",
+)
+@click.option("--seed", metavar="N", type=click.IntRange(min=0), default=0, help="Of the example inputs.")
+@click.option("--random-weights", is_flag=True, help="From config.json alone, without the weights.")
+@click.option(
+    "--keep",
+    metavar="GLOB",
+    multiple=True,
+    help="Classes of torch.nn that tags show, as 'Linear'. Repeatable.",
+)
+@click.option("--sidecar/--no-sidecar", default=True, help="Write OUT.onnx.json (default: yes).")
+@click.option(
+    "--external-data/--no-external-data",
+    default=None,
+    help="Weights in a file beside the model (default: from 1.5 GiB on).",
+)
+@click.option(
+    "--generation", is_flag=True, help="With hf: prefill and decode with a key-value cache; OUT is a folder."
+)
+@click.option("--report-json", metavar="PATH", help="Write the report as JSON; - is stdout.")
+@click.option("--report-md", metavar="PATH", help="Write the report as Markdown; - is stdout.")
+@click.option("--jit-graph", metavar="FILE", help="Write the TorchScript graph as text; - is stdout.")
+@click.option("--fx-graph", metavar="FILE", help="Write the graph of torch.export as text; - is stdout.")
+@click.option(
+    "--progress/--no-progress", default=None, help="Show progress on stderr (default: on a terminal)."
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"], case_sensitive=False),
+    default="warning",
+    show_default=True,
+    help="How much to log on stderr; debug shows tracebacks.",
+)
+def command(log_level: str, **options: object) -> int:
+    """Export SOURCE to OUT.onnx; its graph is the exporter's own, only metadata is added.
+
+    \b
+    SOURCE is one of
+      a Hugging Face folder (or an id of the hub)
+      package.module:factory   a function that returns (module, example_inputs)
+      a .pt2 of torch.export
+      a .keras or .h5 of Keras
+
+    Example inputs are made from the model's configuration where no option gives them.
+
+    \b
+    Exit status: 0 success, 1 invalid input, 2 the export failed, 3 a result could not be
+    written, 4 the hub could not be reached.
+    """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    set_level(log_level)
+    return _run(_Request(**options))  # type: ignore[arg-type]
+
+
+def _run(request: _Request) -> int:
+    targets = _targets(request)
+    wanted = _wanted(request)
+    from py_autodoc.torch.sources import need_torch
+
+    need_torch()
+    from py_autodoc.cli.export_output import checked_out, exported
+
+    checked_out(request.out, request.generation)
+    with ProgressLine(printable(os.path.basename(request.source)), request.progress) as progress:
+        progress.update(STAGES[0], 0, len(STAGES))
+        start = time.perf_counter()
+        loaded, named, axes = _loaded(request.source, wanted)
+        seconds = {"load": time.perf_counter() - start}
+
+        def stage(name: str, share: float, /) -> None:
+            if name in STAGES:
+                progress.update(name, STAGES.index(name), len(STAGES))
+
+        options: dict[str, Any] = {
+            "exporter": request.exporter,
+            "opset": request.opset,
+            "dynamic": axes,
+            "external_data": request.external_data,
+            "sidecar": request.sidecar,
+            "progress": stage,
+        }
+        if request.keep:
+            options["keep"] = _keep(request.keep)
+        if request.exporter != "hf" and loaded.output_names:
+            options["output_names"] = loaded.output_names
+        if request.generation:  # What is generated is the library's to make: only the prompt goes in.
+            named = {name: value for name, value in named.items() if not name.startswith("decoder_")}
+            loaded.example = named
+        result = exported(loaded, request.out, request.generation, options)
+    from py_autodoc.torch.report import report_of
+
+    report = report_of(result, loaded.facts, named, axes, loaded.warnings, seconds)
+    return _finish(result, loaded, report, targets)
+
+
+def _targets(request: _Request) -> dict[str, Target]:
+    asked = {
+        "--report-json": request.report_json,
+        "--report-md": request.report_md,
+        "--jit-graph": request.jit_graph,
+        "--fx-graph": request.fx_graph,
+    }
+    found = {option: Target(path, option, request.out) for option, path in asked.items() if path}
+    if sum(target.to_stdout for target in found.values()) > 1:
+        raise OptionError("two-to-stdout", "Only one output can go to stdout.", "Give the others file names.")
+    return found
+
+
+def _wanted(request: _Request) -> Wanted:
+    from py_autodoc.torch.given import Wanted, parse_dynamic, parse_shapes
+
+    others = (request.input_shape, request.input_text, request.batch_size, request.sequence_length)
+    if request.inputs is not None and any(others):
+        raise OptionError("two-inputs", "--inputs gives the inputs whole.", "Leave the other options out.")
+    if request.generation and request.exporter != "hf":
+        raise OptionError("generation", "--generation needs --exporter hf.", "")
+    if request.generation and request.external_data is not None:
+        raise OptionError("generation", "With --generation the weights are always in files beside.", "")
+    return Wanted(
+        parse_shapes(request.input_shape),
+        request.input_text,
+        Path(request.inputs) if request.inputs is not None else None,
+        request.batch_size,
+        request.sequence_length,
+        parse_dynamic(request.dynamic),
+        request.seed,
+        request.random_weights,
+        request.exporter == "hf",
+    )
+
+
+def _keep(extra: tuple[str, ...]) -> tuple[str, ...]:
+    from py_autodoc.tags import KEEP
+
+    return (*KEEP, *extra)
+
+
+def _loaded(source: str, wanted: Wanted) -> tuple[Loaded, dict[str, Any], dict[str, dict[int, str]] | None]:
+    """The model, its inputs by name, and its dynamic axes."""
+    from py_autodoc.torch.adjust import adjusted
+    from py_autodoc.torch.given import dynamic_axes_of
+    from py_autodoc.torch.inputs import Inputs
+    from py_autodoc.torch.sources import load_source
+
+    loaded = load_source(source, wanted)
+    if loaded.facts["kind"] in ("factory", "keras"):
+        loaded.example = adjusted(loaded.model, loaded.example, wanted)
+    named = Inputs.of(loaded.example).by_name(loaded.model)
+    return loaded, named, dynamic_axes_of(wanted.dynamic, named)
+
+
+def _finish(result: ExportResult, loaded: Loaded, report: dict[str, Any], targets: dict[str, Target]) -> int:
+    from py_autodoc.cli.export_summary import print_export
+    from py_autodoc.torch import dumps
+    from py_autodoc.torch.report import markdown
+
+    makers = {
+        "--report-json": lambda: json.dumps(report, indent=2, ensure_ascii=False) + "\n",
+        "--report-md": lambda: markdown(report),
+        "--jit-graph": lambda: dumps.jit_graph(loaded.model, loaded.example),
+        "--fx-graph": lambda: dumps.fx_graph(loaded.model, loaded.example, result.exported),
+    }
+    failed: list[AnalysisError] = []
+    with ExitStack() as stack:
+        stack.callback(print_export, report, loaded.notes)
+        for option, target in targets.items():
+            try:
+                target.write(makers[option]())
+            except AnalysisError as fault:
+                failed.append(fault)
+    for one in failed:
+        stderr.error(one.message, one.hint)
+    return PARTIAL if failed else 0

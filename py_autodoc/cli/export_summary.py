@@ -1,0 +1,88 @@
+"""What the terminal says after an export; on stderr, for stdout is for data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from py_autodoc.render import units
+from py_autodoc.render.text import printable, shorten
+from py_autodoc.torch.report import percent
+
+MAX_WIDTH = 120
+MAX_INPUTS = 12
+TOP_MODULES = 8
+_DIM, _HEAD, _STRONG, _WARN = "dim", "bold", "bold cyan", "yellow"
+
+
+def print_export(report: Mapping[str, Any], notes: Sequence[str]) -> None:
+    """Print the summary. Names are ``Text``, so that a model cannot style our output."""
+    console = Console(file=sys.stderr, markup=False, emoji=False, highlight=False)
+    console.width = min(console.width, MAX_WIDTH)
+    try:
+        for model in report["models"]:
+            console.print(_title(model))
+            console.print(Padding(_facts(report, model, console.width), (0, 0, 0, 2)))
+        for line in report["warnings"]:
+            console.print(Text(f"! {printable(line)}", style=_WARN))
+        for line in notes:
+            console.print(Text(f"· {printable(line)}", style=_DIM))
+    except BrokenPipeError:
+        return
+
+
+def _title(model: Mapping[str, Any]) -> Text:
+    sizes = [f"{printable(one['name'])} {units.size(one['bytes'])}" for one in model["files"][1:]]
+    first = units.size(model["files"][0]["bytes"]) if model["files"] else ""
+    return Text.assemble((printable(model["file"]), _STRONG), "  ", (" · ".join([first, *sizes]), _DIM))
+
+
+def _facts(report: Mapping[str, Any], model: Mapping[str, Any], width: int) -> Table:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    source, counted = report["source"], model["coverage"]
+    opset = ", ".join(f"{domain} {number}" for domain, number in model["opset"].items())
+    made = [source["class"], f"{units.count(source['parameters'])} parameters"]
+    made += ["random weights"] if source.get("weights") == "random" else []
+    rows = [
+        ("Model", " · ".join(made)),
+        ("Exporter", f"{report['exporter']} · {opset} · {sum(report['seconds'].values()):.1f} s"),
+        ("Inputs", ", ".join(_input(one) for one in report["inputs"][:MAX_INPUTS])),
+        ("Outputs", ", ".join(_value(one) for one in model["outputs"][:MAX_INPUTS])),
+        ("Nodes", f"{counted['nodes']:,}: {_coverage(counted)}"),
+        ("Modules", _modules(model)),
+    ]
+    for label, text in rows:
+        grid.add_row(Text(label, style=_HEAD), Text(shorten(printable(text), 6 * width)))
+    return grid
+
+
+def _coverage(counted: Mapping[str, Any]) -> str:
+    """Only what an exporter recorded counts as recorded."""
+    shares = counted["shares"]
+    told = f"recorded {percent(shares['traced'])}, inferred {percent(shares['inferred'])}"
+    return f"{told}, unknown {percent(shares['unknown'])}"
+
+
+def _modules(model: Mapping[str, Any]) -> str:
+    ran = [one for one in model["modules"] if one["nodes_total"]]
+    silent = sum(one["status"] == "not_executed" for one in model["modules"])
+    tags = len({one["tag"] for one in ran})
+    more = f", {silent:,} did not run" if silent else ""
+    return f"{len(model['modules']):,} in {tags:,} tags{more}; `onnx-autodoc tags {model['file']}` lists them"
+
+
+def _input(one: Mapping[str, Any]) -> str:
+    return f"{one['name']} {one['type']} {'×'.join(map(str, one['shape'] or ())) or '–'}"
+
+
+def _value(one: Mapping[str, Any]) -> str:
+    shape = "×".join("?" if size is None else str(size) for size in one["shape"] or ()) or "–"
+    return f"{one['name']} {one['type'].lower()} {shape}"

@@ -1,0 +1,260 @@
+"""Example inputs for a model of transformers, from what it says about itself.
+
+No architecture is known here. A model's class names its main input and its modalities, ``forward`` has a
+signature, the configuration gives the sizes. Where these leave a choice, the candidates are tried in
+order, and the first that the model accepts is taken.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from py_autodoc.errors import AnalysisError, OptionError
+from py_autodoc.torch.dynamo import quiet
+from py_autodoc.torch.given import Wanted
+from py_autodoc.torch.sources import sentence
+
+IDS, MASK, TYPES = "input_ids", "attention_mask", "token_type_ids"
+IMAGE, FEATURES, SAMPLES = "pixel_values", "input_features", "input_values"
+PRIMARY = (IDS, IMAGE, FEATURES, SAMPLES)
+_DECODER = "decoder_"
+SEQUENCE, IMAGE_SIZE, CHANNELS, FRAMES, MELS, RATE = 16, 224, 3, 1024, 80, 16_000
+"""Sizes where the configuration says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Inputs that the model accepts, and what it gave back."""
+
+    inputs: dict[str, Any]
+    outputs: Any
+    left_out: tuple[str, ...] = ()
+    """Inputs of other modalities that it did not accept."""
+
+
+def find_inputs(model: Any, processor: Mapping[str, Any], wanted: Wanted, given: Mapping[str, Any]) -> Trial:
+    """The first candidate that the model accepts.
+
+    Args:
+        model: a model of transformers, in evaluation mode.
+        processor: what the files of its processor say (``preprocessor_config.json`` …).
+        wanted: sizes and shapes asked for.
+        given: inputs that are there already, as those of a tokenizer.
+
+    Raises:
+        OptionError: an input cannot be worked out, or a shape is given for one that is not there.
+        AnalysisError: ``export-forward``, the model accepts none.
+    """
+    maker = _Maker(model, processor, wanted, given)
+    first: Exception | None = None
+    whole = maker.chosen()
+    for names in (whole, maker.main_only()):
+        if names == whole and first is not None:
+            continue
+        for inputs in maker.variants(names):
+            try:
+                return Trial(inputs, run(model, inputs), tuple(n for n in whole if n not in inputs))
+            except Exception as fault:  # noqa: BLE001 - a model's own code raises what it likes
+                first = first or fault
+    assert first is not None
+    raise AnalysisError(
+        "export-forward",
+        f"The model accepts none of the inputs made for it: {sentence(first)}",
+        "Give them with --inputs FILE.npz, or their shapes with --input-shape NAME=1x16.",
+    ) from first
+
+
+def run(model: Any, inputs: Mapping[str, Any]) -> Any:
+    """Call the model once."""
+    with torch.no_grad(), quiet():
+        return model(**inputs)
+
+
+def setting(config: Any, *names: str) -> Any:
+    """The first of these settings that the configuration has, or one of its parts; None without."""
+    parts = [getattr(config, name, None) for name in getattr(config, "sub_configs", {})]
+    for holder in (config, *(part for part in parts if part is not None)):
+        for name in names:
+            value = getattr(holder, name, None)
+            if value is not None:
+                return value
+    return None
+
+
+class _Maker:
+    """Makes inputs by the name of the argument."""
+
+    def __init__(
+        self, model: Any, processor: Mapping[str, Any], wanted: Wanted, given: Mapping[str, Any]
+    ) -> None:
+        self.given = given
+        self.config = model.config
+        self.processor = processor
+        self.wanted = wanted
+        self.main: str = type(model).main_input_name
+        modalities = getattr(type(model), "input_modalities", None) or ()
+        self.modalities = (modalities,) if isinstance(modalities, str) else tuple(modalities)
+        parameters = inspect.signature(model.forward).parameters
+        self.arguments = {name: str(one.annotation) for name, one in parameters.items()}
+        self.random = torch.Generator().manual_seed(wanted.seed)
+        kinds = [one.dtype for one in model.parameters() if one.is_floating_point()]
+        self.kind = kinds[0] if kinds else torch.float32
+        self.batch = wanted.sizes[0]
+        for name, shape in wanted.shapes.items():
+            if name and name not in self.arguments:
+                raise OptionError(
+                    "unknown-input", f"The model has no input {name}.", f"Its main input is {self.main}."
+                )
+            self.batch = shape[0] if shape else self.batch
+
+    def chosen(self) -> list[str]:
+        """The main input, those of other modalities, and what goes with them."""
+        several = len(self.modalities) > 1
+        found = [self.main]
+        found += [n for n in PRIMARY if several and n in self.arguments and n not in found]
+        return self._with_companions(found)
+
+    def main_only(self) -> list[str]:
+        """The main input and what goes with it."""
+        return self._with_companions([self.main])
+
+    def _with_companions(self, found: list[str]) -> list[str]:
+        listed = self.processor.get("model_input_names") or ()
+        if IDS in found:
+            found += [MASK] if MASK in self.arguments else []
+            typed = TYPES in listed if listed else (setting(self.config, "type_vocab_size") or 0) > 1
+            found += [TYPES] if TYPES in self.arguments and typed else []
+        if getattr(self.config, "is_encoder_decoder", False):
+            for name in (IDS, SAMPLES):
+                if _DECODER + name in self.arguments:
+                    found.append(_DECODER + name)
+                    break
+        more = [*(name for name in self.given if name in self.arguments), *filter(None, self.wanted.shapes)]
+        return list(dict.fromkeys((*found, *more)))
+
+    def variants(self, names: list[str]) -> Iterator[dict[str, Any]]:
+        """Candidates for these inputs: the forms of audio differ and nothing names them."""
+        audio = next((n for n in names if n in (FEATURES, SAMPLES) and n not in self.wanted.shapes), None)
+        for shape in self._audio(audio) if audio and audio not in self.given else [None]:
+            inputs: dict[str, Any] = {}
+            for name in names:
+                if name in self.given:
+                    inputs[name] = self.given[name]
+                elif name == audio and shape is not None:
+                    inputs[name] = self._floats(shape)
+                else:
+                    inputs[name] = self._made(name)
+            yield inputs
+
+    def _made(self, name: str) -> Any:
+        shape = self.wanted.shapes.get(name)
+        if shape is None and name == self.main:
+            shape = self.wanted.shapes.get("")
+        makers: dict[str, Callable[[tuple[int, ...]], Any]] = {
+            IDS: self._ids,
+            _DECODER + IDS: self._decoder_ids,
+            MASK: lambda size: torch.ones(size, dtype=torch.long),
+            TYPES: lambda size: torch.zeros(size, dtype=torch.long),
+        }
+        if name in makers:
+            return makers[name](shape or (self.batch, self._length(_DECODER in name)))
+        if shape is not None:
+            whole = "Long" in self.arguments[name] or name.endswith(("_ids", "_mask"))
+            return torch.ones(shape, dtype=torch.long) if whole else self._floats(shape)
+        if name == IMAGE:
+            return self._floats(self._image())
+        if name == _DECODER + SAMPLES:
+            return self._floats((self.batch, SEQUENCE, self._mels()))
+        raise OptionError(
+            "input-unknown",
+            f"What goes into {name} cannot be worked out.",
+            f"Give --input-shape {name}=1x16 or --inputs FILE.npz.",
+        )
+
+    def _length(self, decoder: bool) -> int:
+        shapes = {**self.wanted.shapes, **{name: tuple(one.shape) for name, one in self.given.items()}}
+        for name in () if decoder else (IDS, MASK, TYPES, "" if self.main == IDS else IDS):
+            if name in shapes and len(shapes[name]) == 2:
+                return int(shapes[name][1])
+        most = setting(self._text_config(), "max_position_embeddings", "n_positions", "max_target_positions")
+        usual = min(SEQUENCE, most) if isinstance(most, int) and most > 0 else SEQUENCE
+        return self.wanted.sequence or usual
+
+    def _text_config(self) -> Any:
+        get = getattr(self.config, "get_text_config", None)
+        return get() if callable(get) else self.config
+
+    def _ids(self, shape: tuple[int, ...]) -> Any:
+        """Any tokens but special ones; the last is the end of the text, which some models look for."""
+        config = self._text_config()
+        size = setting(config, "vocab_size")
+        size = size if isinstance(size, int) and size > 0 else 2
+        special = {
+            value
+            for holder in (self.config, config)
+            for name, value in vars(holder).items()
+            if name.endswith(("_token_id", "_token_index")) and isinstance(value, int)
+        }
+        plain = [token for token in range(min(size, 4096)) if token not in special] or [0]
+        picked = torch.randint(0, len(plain), shape, generator=self.random)
+        ids = torch.tensor(plain)[picked]
+        end = setting(config, "eos_token_id")
+        if isinstance(end, int) and 0 <= end < size and ids.dim() == 2 and ids.shape[1] > 1:
+            ids[:, -1] = end
+        return ids
+
+    def _decoder_ids(self, shape: tuple[int, ...]) -> Any:
+        ids = self._ids(shape)
+        start = setting(self.config, "decoder_start_token_id")
+        if isinstance(start, int) and ids.dim() == 2 and ids.shape[1]:
+            ids[:, 0] = start
+        return ids
+
+    def _floats(self, shape: tuple[int, ...]) -> Any:
+        return torch.randn(shape, generator=self.random).to(self.kind)
+
+    def _image(self) -> tuple[int, ...]:
+        """Size by the configuration, else by the processor's cut or size."""
+        size = setting(self.config, "image_size")
+        if size is None:
+            says = self.processor
+            size = says.get("crop_size") if says.get("do_center_crop") else None
+            size = size or says.get("size")
+        height, width = _pair(size)
+        channels = setting(self.config, "num_channels")
+        depth = channels if isinstance(channels, int) else CHANNELS
+        frames = setting(self.config, "num_frames") if "video" in self.modalities else None
+        return (self.batch, *([frames] if isinstance(frames, int) else []), depth, height, width)
+
+    def _mels(self) -> int:
+        found = setting(self.config, "num_mel_bins", "input_feat_per_channel") or self.processor.get(
+            "feature_size"
+        )
+        return found if isinstance(found, int) and found > 1 else MELS
+
+    def _audio(self, name: str) -> list[tuple[int, ...]]:
+        """Frames after bins, bins after frames, or samples; the likeliest first."""
+        mels, longest = self._mels(), setting(self.config, "max_source_positions")
+        frames = self.processor.get("nb_max_frames") or (2 * longest if isinstance(longest, int) else None)
+        length = setting(self.config, "max_length") or self.processor.get("max_length") or FRAMES
+        length = length if isinstance(length, int) and length >= 16 else FRAMES
+        spectra = [(self.batch, mels, frames)] if isinstance(frames, int) else []
+        spectra += [(self.batch, length, mels), (self.batch, mels, length)]
+        samples = (self.batch, RATE)
+        binned = name == FEATURES or setting(self.config, "num_mel_bins") is not None
+        return [*spectra, samples] if binned else [samples, *spectra]
+
+
+def _pair(size: Any) -> tuple[int, int]:
+    """Height and width of what a configuration calls a size."""
+    if isinstance(size, Mapping):
+        edge = size.get("shortest_edge") or size.get("longest_edge")
+        size = [size.get("height") or edge, size.get("width") or edge]
+    pair = list(size) if isinstance(size, (list, tuple)) else [size, size]
+    known = [one for one in pair[-2:] if isinstance(one, int) and one > 0]
+    return (known[0], known[-1]) if known else (IMAGE_SIZE, IMAGE_SIZE)

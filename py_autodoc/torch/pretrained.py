@@ -1,0 +1,267 @@
+"""Models of transformers: a local folder, or an id of the Hugging Face hub."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from py_autodoc.errors import AutodocError, InputError, OptionError, PathError, RequirementError, ServiceError
+from py_autodoc.torch.dynamo import quiet
+from py_autodoc.torch.examples import Trial, find_inputs, run
+from py_autodoc.torch.given import Wanted, near, read_arrays
+from py_autodoc.torch.sources import PIP, Loaded, facts_of, sentence
+
+_PROCESSORS = ("preprocessor_config.json", "processor_config.json", "tokenizer_config.json")
+_WEIGHTS = (".safetensors", ".bin")
+_LISTED = 3
+
+
+def from_pretrained(where: str, name: str, wanted: Wanted, local: bool) -> Loaded:
+    """Load a model and find inputs that it accepts.
+
+    Args:
+        where: the folder or the id.
+        name: what to call it; never a path.
+        wanted: the options about inputs and weights.
+        local: nothing is fetched.
+
+    Raises:
+        InputError: no such model, damaged files, or code of its own, which is not run.
+        ServiceError: the hub cannot be reached.
+        AnalysisError: the model accepts no inputs.
+    """
+    transformers = _transformers()
+    config = _config(transformers, where, name, local)
+    kind = _class(transformers, config, name)
+    with _no_bars(transformers):
+        model, warnings = _model(kind, where, name, config, wanted, local)
+    notes = [] if wanted.cache else _without_cache(model)
+    trial = _inputs(transformers, model, where, name, wanted, local)
+    if trial.left_out:
+        warnings.append(f"Exported without {', '.join(trial.left_out)}: the model ran only without.")
+    weights = "random" if wanted.random_weights else "pretrained"
+    facts = {
+        "kind": "transformers",
+        "name": name,
+        "model_type": getattr(config, "model_type", None),
+        "weights": weights,
+        **facts_of(model),
+    }
+    names = None if wanted.cache else _output_names(trial.outputs)
+    return Loaded(model, trial.inputs, facts, names, warnings, notes, where)
+
+
+def _transformers() -> Any:
+    try:
+        with quiet():
+            return import_module("transformers")
+    except ImportError:
+        raise RequirementError("transformers-missing", "Reading this needs transformers.", PIP) from None
+
+
+@contextmanager
+def _no_bars(transformers: Any) -> Iterator[None]:
+    """Without the progress bars of transformers: the command line has its own."""
+    logging = transformers.utils.logging
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def _config(transformers: Any, where: str, name: str, local: bool) -> Any:
+    if local:
+        _check_json(Path(where) / "config.json", name)
+    try:
+        with quiet():
+            return transformers.AutoConfig.from_pretrained(
+                where, local_files_only=local, trust_remote_code=False
+            )
+    except Exception as fault:
+        raise _translated(fault, name, local) from fault
+
+
+def _check_json(path: Path, name: str) -> None:
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as fault:
+        raise InputError(
+            "bad-config", f"{name}: config.json cannot be read: {sentence(fault)}", ""
+        ) from fault
+    if not isinstance(content, dict):
+        raise InputError("bad-config", f"{name}: config.json is not the configuration of a model.", "")
+
+
+def _translated(fault: Exception, name: str, local: bool) -> AutodocError:
+    """A failure of transformers as one line."""
+    if not local and isinstance(fault, (OSError, ConnectionError)):
+        offline = os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
+        way_out = "Check the name, or download it first and give the folder."
+        if offline:
+            return PathError(
+                "path-missing",
+                f"{name}: no such file or folder, nor in the hub's cache (HF_HUB_OFFLINE is set).",
+                way_out,
+            )
+        return ServiceError(
+            "hub-unavailable",
+            f"{name}: no such file or folder here, and the Hugging Face hub did not give it.",
+            way_out,
+        )
+    if "trust_remote_code" in str(fault):
+        return InputError(
+            "remote-code",
+            f"{name}: the model needs code of its own, which is not run.",
+            "Load it yourself in a function and give package.module:factory.",
+        )
+    return InputError("bad-config", f"{name}: transformers cannot load it: {sentence(fault)}", "")
+
+
+def _class(transformers: Any, config: Any, name: str) -> Any:
+    """The class that ``architectures`` names, else the one that the kind of configuration has."""
+    listed = getattr(config, "architectures", None) or []
+    if not listed:
+        try:
+            return transformers.AutoModel._model_mapping[type(config)]
+        except KeyError:
+            raise InputError("bad-config", f"{name}: config.json names no architecture.", "") from None
+    kind = getattr(transformers, str(listed[0]), None)
+    if not isinstance(kind, type) or not issubclass(kind, transformers.PreTrainedModel):
+        raise InputError(
+            "architecture-unknown",
+            f"{name}: transformers {transformers.__version__} has no model {str(listed[0])[:80]}.",
+            "Update transformers, or give package.module:factory.",
+        )
+    return kind
+
+
+def _model(
+    kind: Any, where: str, name: str, config: Any, wanted: Wanted, local: bool
+) -> tuple[Any, list[str]]:
+    """The model, and what was wrong with its weights."""
+    if wanted.random_weights:
+        with torch.random.fork_rng(devices=[]), quiet():
+            torch.manual_seed(wanted.seed)
+            try:
+                return kind(config).eval(), []
+            except Exception as fault:
+                raise _translated(fault, name, local) from fault
+    if local and not any(path.suffix in _WEIGHTS for path in Path(where).iterdir()):
+        raise InputError(
+            "no-weights", f"{name}: the folder has no weights.", "Add --random-weights to export without."
+        )
+    try:
+        with quiet(), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(wanted.seed)
+            model, info = kind.from_pretrained(
+                where,
+                config=config,
+                local_files_only=local,
+                output_loading_info=True,
+                trust_remote_code=False,
+            )
+    except Exception as fault:
+        raise _translated(fault, name, local) from fault
+    return model.eval(), _loading(info)
+
+
+def _loading(info: Any) -> list[str]:
+    """Weights that are not those of the checkpoint."""
+    missing = sorted({*info.get("missing_keys", ()), *(str(k[0]) for k in info.get("mismatched_keys", ()))})
+    if not missing:
+        return []
+    shown = ", ".join(missing[:_LISTED]) + (" …" if len(missing) > _LISTED else "")
+    return [f"{len(missing):,} weights are not in the checkpoint and were made at random: {shown}."]
+
+
+def _without_cache(model: Any) -> list[str]:
+    """A cache among the outputs is what plain exporters cannot write."""
+    found = False
+    for module in model.modules():
+        config = getattr(module, "config", None)
+        if getattr(config, "use_cache", False):
+            config.use_cache = False  # type: ignore[union-attr]
+            found = True
+    if not found or not model.can_generate():
+        return []
+    return ["Exported without the key-value cache; --exporter hf --generation exports prefill and decode."]
+
+
+def _inputs(transformers: Any, model: Any, where: str, name: str, wanted: Wanted, local: bool) -> Trial:
+    if wanted.arrays is not None:
+        from py_autodoc.torch.inputs import parameter_names
+
+        arrays = read_arrays(wanted.arrays)
+        known = parameter_names(model)
+        unknown = next((one for one in arrays if one not in known), None)
+        if unknown is not None:
+            raise OptionError("unknown-input", f"The model has no input {unknown}.", near(unknown, known))
+        inputs = {key: torch.from_numpy(value) for key, value in arrays.items()}
+        return _tried(model, inputs)
+    processor = _processor(where) if local else {}
+    given = _tokens(transformers, where, name, wanted, local) if wanted.text is not None else {}
+    return find_inputs(model, processor, wanted, given)
+
+
+def _tried(model: Any, inputs: dict[str, Any]) -> Trial:
+    from py_autodoc.torch.faults import translated
+    from py_autodoc.torch.inputs import Inputs
+
+    with translated(model, Inputs(kwargs=inputs)):
+        return Trial(inputs, run(model, inputs))
+
+
+def _processor(where: str) -> dict[str, Any]:
+    """What the processor's files say, the parts of a composed one included."""
+    found: dict[str, Any] = {}
+    for file in _PROCESSORS:
+        try:
+            content = json.loads((Path(where) / file).read_text("utf-8"))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(content, dict):
+            parts = [part for part in content.values() if isinstance(part, dict) and "size" in part]
+            for part in (*parts, content):
+                found.update(part)
+    return found
+
+
+def _tokens(transformers: Any, where: str, name: str, wanted: Wanted, local: bool) -> dict[str, Any]:
+    """A text as the tokenizer of the model sees it."""
+    try:
+        with quiet():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
+                where, local_files_only=local, trust_remote_code=False
+            )
+            known = {*tokenizer.vocab_files_names.values(), "tokenizer.json", "tokenizer_config.json"}
+            if local and not any((Path(where) / file).is_file() for file in known):
+                # One without words is made up then, which knows none of the text.
+                raise FileNotFoundError("the folder has none")
+            batch, length = wanted.sizes
+            fixed = {"padding": "max_length", "max_length": length, "truncation": True} if length else {}
+            encoded = tokenizer([wanted.text] * batch, return_tensors="pt", **fixed)
+    except Exception as fault:
+        raise InputError(
+            "no-tokenizer",
+            f"{name}: --input-text needs a tokenizer that works: {sentence(fault)}",
+            "Save it into the folder with tokenizer.save_pretrained.",
+        ) from fault
+    return dict(encoded)
+
+
+def _output_names(outputs: Any) -> list[str] | None:
+    """Names of the outputs, where each is one tensor."""
+    if not isinstance(outputs, dict):
+        return None
+    plain = all(isinstance(value, torch.Tensor) for value in outputs.values())
+    return list(outputs) if plain and outputs else None

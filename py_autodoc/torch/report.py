@@ -1,0 +1,180 @@
+"""The report of an export: what went in, what came out, how each node's module is known.
+
+It names files, never folders.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Any
+
+from py_autodoc.tags.sidecar import coverage
+from py_autodoc.torch.result import ExportResult
+from py_autodoc.version import NAME, version
+
+SCHEMA = "autodoc.export/1"
+_PACKAGES = ("torch", "transformers", "onnx", "onnx-ir", "onnxscript", "keras")
+_VIAS = ("trace", "fused", "param", "context", "root")
+
+
+def report_of(
+    result: ExportResult,
+    facts: Mapping[str, Any],
+    named: Mapping[str, Any],
+    dynamic: Mapping[str, Mapping[int, str]] | None,
+    warnings: Sequence[str],
+    seconds: Mapping[str, float],
+) -> dict[str, Any]:
+    """The report as JSON.
+
+    Args:
+        result: what was exported.
+        facts: what was read, as ``Loaded.facts``.
+        named: example inputs by name.
+        dynamic: axes that were made symbolic.
+        warnings: those of loading; those of the export follow.
+        seconds: of the stages before the export.
+    """
+    parts = result.components or {"": result}
+    return {
+        "schema": SCHEMA,
+        "source": dict(facts),
+        "exporter": result.exporter,
+        "inputs": [_input(name, value, (dynamic or {}).get(name, {})) for name, value in named.items()],
+        "models": [_model(name, part) for name, part in parts.items()],
+        "warnings": [*warnings, *result.warnings],
+        "seconds": {name: round(one, 3) for name, one in {**seconds, **result.timings}.items()},
+        "versions": _versions(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {NAME: version(), "python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = installed(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _input(name: str, value: Any, axes: Mapping[int, str]) -> dict[str, Any]:
+    if not hasattr(value, "dtype"):
+        return {"name": name, "type": type(value).__name__, "shape": None}
+    shape = [axes.get(axis, int(size)) for axis, size in enumerate(value.shape)]
+    example = [int(size) for size in value.shape]
+    kind = str(value.dtype).removeprefix("torch.")
+    return {"name": name, "type": kind, "shape": shape, "example_shape": example}
+
+
+def _model(name: str, result: ExportResult) -> dict[str, Any]:
+    graph = result.model.graph
+    row = {
+        "file": result.path.name,
+        "opset": {
+            domain or "ai.onnx": number for domain, number in sorted(result.model.opset_imports.items())
+        },
+        "files": [{"name": path.name, "bytes": path.stat().st_size} for path in files_of(result)],
+        "outputs": [_value(value) for value in graph.outputs],
+        "graph_inputs": [_value(value) for value in graph.inputs],
+        "coverage": coverage(result.tags),
+        "modules": [
+            {"path": path, **{key: module[key] for key in ("tag", "class", "status", "nodes", "nodes_total")}}
+            for path, module in result.sidecar["modules"].items()
+        ],
+    }
+    return {"component": name, **row} if name else row
+
+
+def files_of(result: ExportResult) -> list[Path]:
+    """What was written for one model: its file, its weights, its sidecar."""
+    own = result.path
+    return [
+        path
+        for path in (own, own.with_name(f"{own.name}.data"), result.sidecar_path)
+        if path and path.is_file()
+    ]
+
+
+def _value(value: Any) -> dict[str, Any]:
+    shape = None
+    if value.shape is not None:
+        shape = [size if isinstance(size, int) else getattr(size, "value", None) for size in value.shape]
+    return {"name": value.name, "type": str(value.dtype or ""), "shape": shape}
+
+
+def markdown(report: Mapping[str, Any]) -> str:
+    """The report for people."""
+    source = report["source"]
+    lines = [f"# Export of {_cell(source['name'])}", ""]
+    lines += [f"- {key.replace('_', ' ')}: {_cell(_plain(value))}" for key, value in source.items()]
+    lines += [f"- exporter: {report['exporter']}", ""]
+    lines += ["## Inputs", "", *_table(("input", "type", "shape"), map(_input_row, report["inputs"])), ""]
+    for model in report["models"]:
+        lines += _model_lines(model)
+    if report["warnings"]:
+        lines += ["## Warnings", "", *(f"- {_cell(line)}" for line in report["warnings"]), ""]
+    lines += ["## Seconds", "", *_table(("stage", "s"), report["seconds"].items()), ""]
+    lines += ["## Versions", "", *_table(("package", "version"), report["versions"].items()), ""]
+    return "\n".join(lines)
+
+
+def _input_row(one: Mapping[str, Any]) -> tuple[str, str, str]:
+    return one["name"], one["type"], "×".join(map(str, one["shape"] or ())) or "–"
+
+
+def _model_lines(model: Mapping[str, Any]) -> list[str]:
+    counted = model["coverage"]
+    shares = counted["shares"]
+    opset = ", ".join(f"{domain} {number}" for domain, number in model["opset"].items())
+    files = ", ".join(f"{one['name']} ({one['bytes']:,} bytes)" for one in model["files"])
+    rows = [("traced", shares["traced"]), ("inferred", shares["inferred"]), ("unknown", shares["unknown"])]
+    counts = [counted["trace"] + counted["fused"], counted["param"] + counted["context"], counted["root"]]
+    told = [(name, count, percent(share)) for (name, share), count in zip(rows, counts, strict=True)]
+    ran = [one for one in model["modules"] if one["nodes_total"]]
+    modules = ((one["tag"], one["class"], one["nodes"], one["nodes_total"]) for one in ran)
+    return [
+        f"## {_cell(model['file'])}",
+        "",
+        f"- files: {_cell(files)}",
+        f"- opset: {opset}",
+        f"- nodes: {counted['nodes']:,} ({', '.join(f'{via} {counted[via]:,}' for via in _VIAS)})",
+        "",
+        *_table(("module is", "nodes", "share"), told),
+        "",
+        *_table(("tag", "class", "own nodes", "nodes"), modules),
+        "",
+    ]
+
+
+def percent(share: float | None) -> str:
+    """A share of all nodes; 100 % is all of them, 0 % is none."""
+    if share is None:
+        return "–"
+    shown = round(100 * share, 1)
+    return f"{min(max(shown, 0.1), 99.9) if 0 < share < 1 else shown:.1f} %"
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _table(heads: Sequence[str], rows: Any) -> list[str]:
+    def line(cells: Any) -> str:
+        return f"| {' | '.join(_cell(_plain(cell)) for cell in cells)} |"
+
+    return [line(heads), line(["---"] * len(heads)), *map(line, rows)]
+
+
+def _cell(text: object) -> str:
+    """Text that stays in its place, whatever a module is called."""
+    flat = " ".join(str(text).split())
+    for mark in "\\`|<>[]*":
+        flat = flat.replace(mark, f"\\{mark}")
+    return flat

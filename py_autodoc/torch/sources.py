@@ -1,0 +1,245 @@
+"""What the command line can export: from a word to a module with example inputs.
+
+A path that exists comes first, then ``package.module:factory``, then an id of the Hugging Face hub. Only
+a factory runs code of its own; nothing inside a model file is executed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from importlib import import_module, invalidate_caches
+from pathlib import Path
+from typing import Any
+
+from py_autodoc.errors import AutodocError, InputError, OptionError, PathError, RequirementError
+from py_autodoc.torch.given import Wanted, near
+
+PIP = 'pip install "onnx-autodoc[export]"'
+_FACTORY = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+_HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?", re.ASCII)
+PROGRAM, KERAS = (".pt2",), (".h5", ".hdf5", ".keras")
+_REFUSED = {
+    (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"): (
+        "is a pickle, which can run any code when it is read, and has no module to export.",
+        "Give the model's Hugging Face folder, package.module:factory, or a .pt2 of torch.export.",
+    ),
+    (".safetensors", ".gguf"): (
+        "has weights only.",
+        "Give the folder with its config.json, or package.module:factory.",
+    ),
+    (".onnx",): ("is ONNX already.", "`onnx-autodoc tags FILE --assign OUT.onnx` tags it."),
+}
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A model with its example inputs."""
+
+    model: Any
+    """A ``torch.nn.Module`` or a program of ``torch.export``."""
+    example: Any
+    """As ``py_autodoc.torch.export`` takes it."""
+    facts: dict[str, Any]
+    """Kind and name of the source, class, numbers; for the report."""
+    output_names: list[str] | None = None
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What the user should know and need not mend."""
+    folder: str | None = None
+    """Where its configuration and processor are: a folder, or an id of the hub."""
+
+
+def load_source(source: str, wanted: Wanted) -> Loaded:
+    """Load what a command line names.
+
+    Raises:
+        PathError: there is nothing of this name.
+        InputError: it cannot be exported; the message says why.
+        OptionError: an option does not fit this kind of source.
+        RequirementError: torch, transformers or keras is missing.
+        ServiceError: the hub cannot be reached.
+    """
+    need_torch()
+    path = Path(source).expanduser()
+    if path.exists():
+        return _from_path(path, wanted)
+    if _FACTORY.fullmatch(source):
+        return from_factory(source, wanted)
+    suffixes = (*PROGRAM, *KERAS, *(suffix for group in _REFUSED for suffix in group))
+    if source.lower().endswith(suffixes) or not _HUB_ID.fullmatch(source):
+        raise PathError(
+            "path-missing",
+            f"{source}: no such file or folder.",
+            "Give a Hugging Face folder or id, package.module:factory, .pt2, .keras or .h5.",
+        )
+    from py_autodoc.torch.pretrained import from_pretrained
+
+    return from_pretrained(source, source, wanted, local=False)
+
+
+def need_torch() -> None:
+    """Raises: RequirementError where torch or its ONNX exporter is not installed."""
+    for name in ("torch", "onnxscript"):
+        try:
+            import_module(name)
+        except ImportError:
+            raise RequirementError("torch-missing", f"Exporting needs {name}.", PIP) from None
+
+
+def _from_path(path: Path, wanted: Wanted) -> Loaded:
+    shown = path.name or str(path)
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise InputError(
+                "no-config",
+                f"{shown}: the folder has no config.json.",
+                "Give a folder that save_pretrained wrote.",
+            )
+        from py_autodoc.torch.pretrained import from_pretrained
+
+        return from_pretrained(str(path), path.resolve().name, wanted, local=True)
+    suffix = path.suffix.lower()
+    for suffixes, (why, way_out) in _REFUSED.items():
+        if suffix in suffixes:
+            raise InputError("source-refused", f"{shown}: {why}", way_out)
+    from py_autodoc.torch import programs
+
+    if suffix in PROGRAM:
+        return programs.from_program(path, wanted)
+    if suffix in KERAS:
+        return programs.from_keras(path, wanted)
+    raise InputError(
+        "source-unknown",
+        f"{shown}: not a kind of file that can be exported.",
+        "Give a Hugging Face folder, package.module:factory, .pt2, .keras or .h5.",
+    )
+
+
+def from_factory(source: str, wanted: Wanted) -> Loaded:
+    """Call ``package.module:factory`` for ``(module, example_inputs)``.
+
+    The current folder is importable while the module is imported, and only then.
+
+    Raises:
+        InputError: the module or the factory is missing, fails, or returns something else.
+    """
+    import torch
+
+    from py_autodoc.torch.inputs import Inputs
+
+    no_sizes(wanted, "package.module:factory")
+    name, _, attribute = source.partition(":")
+    with redirect_stdout(sys.stderr):
+        with _current_folder():
+            module = _imported(name)
+        value: Any = module
+        for part in attribute.split("."):
+            if not hasattr(value, part):
+                known = [one for one in dir(value) if not one.startswith("_")]
+                raise InputError("source-factory", f"{name} has no {part}.", near(part, known, "It has"))
+            value = getattr(value, part)
+        if not callable(value) or isinstance(value, torch.nn.Module):
+            raise InputError("source-factory", f"{source} is no function.", _SHAPE_OF_FACTORY)
+        torch.manual_seed(wanted.seed)
+        result = _called(value, source)
+    if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[0], torch.nn.Module):
+        raise InputError("source-factory", f"{source} returned {_described(result)}.", _SHAPE_OF_FACTORY)
+    Inputs.of(result[1])
+    facts = {"kind": "factory", "name": source, **facts_of(result[0])}
+    return Loaded(result[0], result[1], facts)
+
+
+_SHAPE_OF_FACTORY = "It must be a function that returns (module, example_inputs)."
+
+
+def no_sizes(wanted: Wanted, kind: str) -> None:
+    """Raises: OptionError when an option is given that only models of transformers understand."""
+    asked = {
+        "--batch-size": wanted.batch,
+        "--sequence-length": wanted.sequence,
+        "--input-text": wanted.text,
+        "--random-weights": wanted.random_weights or None,
+    }
+    for option, value in asked.items():
+        if value is not None:
+            raise OptionError(
+                "option-for-transformers",
+                f"{option} is for Hugging Face folders, not for {kind}.",
+                "Use --input-shape or --inputs.",
+            )
+
+
+def facts_of(model: Any) -> dict[str, Any]:
+    """Class, number of parameters (shared ones once) and types of the weights."""
+    parameters = list(model.parameters())
+    kinds = sorted({str(one.dtype).removeprefix("torch.") for one in parameters})
+    return {
+        "class": type(model).__name__,
+        "parameters": sum(one.numel() for one in parameters),
+        "weight_types": kinds,
+    }
+
+
+def sentence(fault: BaseException) -> str:
+    """What a fault says, as a sentence that another can follow."""
+    from py_autodoc.torch.faults import first_line
+
+    line = first_line(fault)
+    return line if line.endswith((".", "!", "?")) else f"{line}."
+
+
+@contextmanager
+def _current_folder() -> Iterator[None]:
+    """The current folder on the path of imports, for the time of the block."""
+    here = os.getcwd()
+    before = list(sys.path)
+    sys.path.insert(0, here)
+    invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
+def _imported(name: str) -> Any:
+    try:
+        return import_module(name)
+    except AutodocError:
+        raise
+    except Exception as fault:
+        missing = fault.name if isinstance(fault, ModuleNotFoundError) else None
+        if missing and (name == missing or name.startswith(f"{missing}.")):
+            raise InputError(
+                "source-module",
+                f"There is no module {missing} in the current folder, and none is installed.",
+                "Run from the folder the module is in.",
+            ) from None
+        raise InputError(
+            "source-module",
+            f"Importing {name} failed: {sentence(fault)}",
+            "Run with --log-level debug to see where.",
+        ) from fault
+
+
+def _called(factory: Any, source: str) -> Any:
+    try:
+        return factory()
+    except (AutodocError, MemoryError):
+        raise
+    except Exception as fault:
+        raise InputError(
+            "source-factory",
+            f"{source} failed: {sentence(fault)}",
+            "Run with --log-level debug to see where.",
+        ) from fault
+
+
+def _described(result: Any) -> str:
+    if isinstance(result, tuple):
+        return f"a tuple of {len(result)}: {', '.join(type(one).__name__ for one in result[:4])}"
+    return f"a {type(result).__name__}"
