@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test, type Page } from '@playwright/test';
+import { pick } from './pages';
 
 const models = process.env.JUPYTERLAB_GALATA_ROOT_DIR!;
 let folder = '';
@@ -59,10 +60,7 @@ test('shows the model, its numbers and a node, and asks nobody', async ({
   await expect(page.getByRole('group', { name: 'Totals' })).toContainText(
     '11.2 G'
   );
-  await page
-    .locator('.oad-GraphHost [role=button]', { hasText: 'LayerNormalization' })
-    .first()
-    .click();
+  await pick(page, /^LayerNormalization/);
   const inspector = page.locator('.oad-Inspector');
   await expect(inspector).toContainText('LayerNormalization');
   await expect(inspector).toContainText('epsilon');

@@ -93,9 +93,53 @@ export const graph = (page: Page): Locator => page.locator('.oad-graph');
 export const box = (page: Page, name: string | RegExp): Locator =>
   graph(page).getByRole('button', { name }).first();
 
-/** Clicks a box by its title, which is there for a card and for an open block alike. */
-export const pick = (page: Page, name: string | RegExp): Promise<void> =>
-  box(page, name).click({ position: { x: 30, y: 8 } });
+/** Brings what a search finds first into view, whatever the first picture shows. */
+export async function reveal(page: Page, query: string): Promise<void> {
+  const search = page.getByRole('textbox', { name: 'Find in the model' });
+  await search.fill(query);
+  await search.press('Enter');
+  await expect(page.locator('.oad-Search-count')).toHaveText(/^1\//);
+  await search.fill('');
+  await graph(page).focus();
+  await expect(graph(page)).not.toHaveClass(/oad-moving/);
+}
+
+/** Whether the title of a box is in view and not below what lies over the picture. */
+async function isShown(page: Page, name: RegExp): Promise<boolean> {
+  if ((await box(page, name).count()) === 0) {
+    return false;
+  }
+  return box(page, name).evaluate(element => {
+    const { left, top } = element.getBoundingClientRect();
+    const there = document.elementFromPoint(left + 30, top + 8);
+    return there !== null && element.contains(there);
+  });
+}
+
+/**
+ * Clicks a box by its title, which is there for a card and for an open block alike; what is not in the
+ * picture is searched by the word that the name starts with.
+ */
+export async function pick(page: Page, name: RegExp): Promise<void> {
+  if (!(await isShown(page, name))) {
+    await reveal(page, name.source.replace(/\W/g, ''));
+  }
+  await box(page, name).click({ position: { x: 30, y: 8 } });
+}
+
+/** Selects a block and sees to it that it is open, or closed. */
+export async function setOpen(
+  page: Page,
+  name: RegExp,
+  opened: boolean
+): Promise<void> {
+  await pick(page, name);
+  const block = box(page, name);
+  if ((await block.getAttribute('aria-expanded')) !== String(opened)) {
+    await page.keyboard.press('Enter');
+  }
+  await expect(block).toHaveAttribute('aria-expanded', String(opened));
+}
 
 export const inspector = (page: Page): Locator =>
   page.getByRole('complementary', { name: 'Inspector' });

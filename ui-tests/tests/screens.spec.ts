@@ -1,6 +1,6 @@
 // Reviewed pictures of the first view of real models. To draw them anew: ui-tests/run screens -u
 
-import { box, expect, graph, open, test } from './pages';
+import { expect, graph, open, pick, test } from './pages';
 
 const MODELS = {
   resnet50: 'a convolutional network',
@@ -36,7 +36,7 @@ for (const [model, what] of Object.entries(MODELS)) {
       });
       if (model === 'resnet50') {
         // With the marks of a selection and its details.
-        await box(page, /^Conv/).click();
+        await pick(page, /^Conv/);
       }
       await expect(graph(page)).not.toHaveClass(/oad-moving/);
       await expect(page).toHaveScreenshot(`${model}-${theme}.png`);

@@ -115,7 +115,8 @@ export class GraphSurface implements IActor {
     this.draw(scene, model, tree);
     this._cursor = held === null ? -1 : exactBox(scene, held);
     this.renderer.svg.setCursor(this._cursor);
-    this.updateDecor({ hoverBox: -1, hoverTensor: -1, cursor: -1 });
+    const ringed = this.decor.cursor >= 0 ? this._cursor : -1;
+    this.updateDecor({ hoverBox: -1, hoverTensor: -1, cursor: ringed });
     this.mark();
     if (!before || how.keepCamera === false) {
       this.auto = 'home';
