@@ -48,7 +48,7 @@ export function applySettings(session: Session, next: IViewerSettings): void {
   }
   if (document && changed('boxBudget')) {
     remember(session);
-    void session.stage.change(view => session.stage.home(view));
+    void session.stage.show(document);
   }
   if (changed('assumeDims') && Object.keys(bindings).length === 0) {
     void session.bind({}, next.assumeDims);
