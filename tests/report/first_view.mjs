@@ -1,6 +1,7 @@
 // What the viewer's first picture of payloads holds. Called by test_first_view.py.
 //
-// usage: node first_view.mjs BUDGET FILE … ; a payload a file, a line of JSON each on stdout.
+// usage: node first_view.mjs BUDGET LENGTH FILE … ; a payload a file, a line of JSON each on stdout: what the
+// budget allows (`most`), and what has room in a pane of that length (`pane`).
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,8 @@ async function loadCore() {
   const folder = mkdtempSync(join(tmpdir(), 'first-view-'));
   const outfile = join(folder, 'core.mjs');
   const contents =
-    "export { decode } from './model'; export { buildTree } from './tree'; export { initialOpenings } from './openings';";
+    "export { decode } from './model'; export { buildTree } from './tree';" +
+    "export { createGraphView } from './view'; export { plainSizer } from './testing/sizer';";
   try {
     await build({
       stdin: { contents, resolveDir: join(root, 'src/core'), loader: 'ts' },
@@ -29,31 +31,39 @@ async function loadCore() {
   }
 }
 
-const { decode, buildTree, initialOpenings } = await loadCore();
-const [budget, ...files] = process.argv.slice(2);
-for (const file of files) {
-  const tree = buildTree(decode(JSON.parse(readFileSync(file, 'utf8'))));
+/** What is shown when these groups are open and these entities hidden. */
+function shownOf(tree, isOpen, gone) {
   const { nodeCount } = tree.model;
-  const { open, hidden } = initialOpenings(tree, Number(budget));
-  const gone = new Set(hidden);
   const found = { cards: 0, repeats: [], single: [] };
   const rows = [-1];
   while (rows.length > 0) {
     const row = rows.pop();
     const shown = [...tree.children[row + 1]].filter(one => !gone.has(one));
-    const fold = row >= 0 && tree.groupFold[row] === 1;
-    if (fold) {
+    if (row >= 0 && tree.groupFold[row] === 1) {
       found.repeats.push(shown.length);
     } else if (row >= 0 && shown.length === 1 && tree.groupBody[row] < 0) {
       found.single.push(tree.groupLabel[row]);
     }
     for (const entity of shown) {
-      if (entity >= nodeCount && open[entity - nodeCount]) {
+      if (entity >= nodeCount && isOpen(entity - nodeCount)) {
         rows.push(entity - nodeCount);
       } else {
         found.cards++;
       }
     }
   }
+  return found;
+}
+
+const { decode, buildTree, createGraphView, plainSizer } = await loadCore();
+const [budget, pane, ...files] = process.argv.slice(2);
+for (const file of files) {
+  const tree = buildTree(decode(JSON.parse(readFileSync(file, 'utf8'))));
+  const view = createGraphView(tree, plainSizer(tree.model, tree));
+  const look = async length => {
+    await view.initial(Number(budget), length);
+    return shownOf(tree, group => view.isOpen(group), new Set(view.hidden()));
+  };
+  const found = { most: await look(Infinity), pane: await look(Number(pane)) };
   process.stdout.write(JSON.stringify(found) + '\n');
 }
