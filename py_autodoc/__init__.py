@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from py_autodoc.errors import AutodocError
+    from py_autodoc.extract import extract_module_subgraph, extract_submodel
     from py_autodoc.limits import Limits
     from py_autodoc.report.api import analyze
     from py_autodoc.report.schema import Report
@@ -24,6 +25,8 @@ __all__ = [
     "Report",
     "__version__",
     "analyze",
+    "extract_module_subgraph",
+    "extract_submodel",
     "read_weights",
     "side_by_side",
 ]
@@ -34,6 +37,8 @@ _LAZY = {
     "Limits": "py_autodoc.limits",
     "Report": "py_autodoc.report.schema",
     "analyze": "py_autodoc.report.api",
+    "extract_module_subgraph": "py_autodoc.extract",
+    "extract_submodel": "py_autodoc.extract",
     "read_weights": "py_autodoc.report.weights",
     "side_by_side": "py_autodoc.widget",
 }

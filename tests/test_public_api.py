@@ -21,6 +21,8 @@ def test_names():
         "Report",
         "__version__",
         "analyze",
+        "extract_module_subgraph",
+        "extract_submodel",
         "read_weights",
         "side_by_side",
     ]

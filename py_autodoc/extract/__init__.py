@@ -7,4 +7,14 @@ from __future__ import annotations
 
 from py_autodoc.extract.model import Extraction, Subgraph, extract, extract_bytes, extract_module_subgraph
 
-__all__ = ["Extraction", "Subgraph", "extract", "extract_bytes", "extract_module_subgraph"]
+extract_submodel = extract
+"""The name in ``py_autodoc`` itself, where ``extract`` is this package."""
+
+__all__ = [
+    "Extraction",
+    "Subgraph",
+    "extract",
+    "extract_bytes",
+    "extract_module_subgraph",
+    "extract_submodel",
+]

@@ -174,7 +174,11 @@ def extract_bytes(
         if size > most:
             message = f"{name}: this part has {size:,} bytes of weights; at most {most:,} can be sent."
             raise LimitError(
-                "extract_bytes", size, most, message, "Use `onnx-autodoc extract` or py_autodoc.extract."
+                "extract_bytes",
+                size,
+                most,
+                message,
+                "Use `onnx-autodoc extract` or py_autodoc.extract_submodel.",
             )
         build.inline(tensors, name)
     return Extraction((), _told(found), len(found.initializers), size), proto.SerializeToString()

@@ -86,7 +86,7 @@ class ModelSession:
         nodes = [one for first, last in request.ranges for one in range(first, last + 1)]
         found, data = extract_bytes(self._spec.path, nodes, most=MAX_EXTRACT_BYTES, limits=self._spec.limits)
         self._same_files(-1)
-        return self._encoder.encode(extracted(found)) + b"\n" + data
+        return self._encoder.encode(extracted(found, len(data))) + b"\n" + data
 
     def _same_files(self, number: int) -> None:
         """Refuses files that are others than when the model was analysed; a missing one may have come."""

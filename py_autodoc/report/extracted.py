@@ -14,15 +14,17 @@ MAX_NAMES = 100
 MAX_NAME = 200
 
 
-def extracted(found: Extraction, path: str = "") -> Extracted:
-    """Counts and names for people; ``path`` as they know it."""
+def extracted(found: Extraction, size: int, path: str = "") -> Extracted:
+    """Counts and names for people; ``path`` as they know it; ``size`` in bytes."""
     part = found.subgraph
     return Extracted(
         path=path,
         nodes=len(part.operations) + len(part.constants),
         inputs=[cut(name, MAX_NAME) for name in part.external_inputs[:MAX_NAMES]],
+        input_count=len(part.external_inputs),
         outputs=[cut(name, MAX_NAME) for name in part.outputs[:MAX_NAMES]],
+        output_count=len(part.outputs),
         widened=len(part.widened),
         convex=part.convex,
-        weight_bytes=found.weight_bytes,
+        bytes=size,
     )

@@ -1296,11 +1296,15 @@ class Extracted(_Wire, frozen=True, kw_only=True):
     """Nodes of the sub-model, copied constants included."""
     inputs: list[str]
     """Tensors that go in, the first 100 of them."""
+    input_count: int
+    """How many go in."""
     outputs: list[str]
     """Tensors that come out, the first 100 of them."""
+    output_count: int
+    """How many come out."""
     widened: int
     """Control-flow nodes that were taken whole although only a part of them was asked for."""
     convex: bool
     """False when an input depends on an output: the rest cannot run around the part in one step."""
-    weight_bytes: int
-    """Bytes of weights that were stored outside of the graph's structure."""
+    bytes: int
+    """Size of what was written."""

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
@@ -17,12 +17,16 @@ from py_autodoc.render.html import static
 from py_autodoc.report.schema import Layer, Report
 from py_autodoc.units import count
 from py_autodoc.widget.dim import Dim
+from py_autodoc.widget.extracting import answer_extract, extract_nodes
 from py_autodoc.widget.find import TraitFault, resolve
 from py_autodoc.widget.parts import Code, shared_code
 from py_autodoc.widget.picture import picture
 from py_autodoc.widget.sources import source_of
 from py_autodoc.widget.subject import Subject
 from py_autodoc.widget.weights import answer_weights
+
+if TYPE_CHECKING:
+    from py_autodoc.extract import Extraction
 
 OVERLAYS = ("macs", "flops", "params", "activation_bytes", "weight_bytes", "intensity")
 """Names that ``overlay`` takes."""
@@ -95,6 +99,7 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
         for name, value in late.items():
             setattr(self, name, value)
         answer_weights(self, lambda: (self._source.model, self._now.analysis))
+        answer_extract(self, lambda: (self._source.model, self._now.analysis))
         self.on_msg(self._hear)
 
     @property
@@ -151,6 +156,14 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
             found = self._dim_widgets[name] = Dim(name=name, owner=self, value=sizes[name])
             found.observe(self._resized, "value")
         return found
+
+    def extract(self, path: str | os.PathLike[str], *nodes: int | str) -> Extraction:
+        """Write nodes (ids, names or tags; none: the selected ones) as a model of their own.
+
+        Raises: TraitError; InputError, AnalysisError and OutputError as ``py_autodoc.extract``.
+        """
+        chosen = resolve(self.report.layers, list(nodes)) if nodes else list(self.selection)
+        return extract_nodes(self._source.model, self._now.analysis, chosen, path)
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
         """Write one HTML file that shows the model offline. Raises: OutputError, InputError."""

@@ -53,6 +53,7 @@ export default function Panel(props: IPanelProps): JSX.Element | null {
       theme={services.theme()}
       state={state}
       linkTo={linkTo}
+      files={services.files}
       onStateChange={(_, own) => services.saveState(stateKey, own)}
       onReady={next => {
         handle.current = next;

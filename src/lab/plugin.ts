@@ -72,7 +72,7 @@ export const plugin: JupyterFrontEndPlugin<void> = {
   ) => {
     translator = translator ?? nullTranslator;
     const trans = translator.load('onnx_autodoc');
-    const services = makeServices(app, translator, themes, stateDB);
+    const services = makeServices(app, translator, themes, stateDB, browsers);
     followSettings(services.settings, registry);
     registerFileTypes(app, trans.__('ONNX model'));
     registerModel(app, drive);
@@ -109,7 +109,8 @@ function makeServices(
   app: JupyterFrontEnd,
   translator: ITranslator,
   themes: IThemeManager | null,
-  stateDB: IStateDB | null
+  stateDB: IStateDB | null,
+  browsers: IFileBrowserFactory | null
 ): IOnnxServices {
   const trans = translator.load('onnx_autodoc');
   // Now: Lab writes its own address before the document is there.
@@ -123,6 +124,14 @@ function makeServices(
     settings: new LabSettings(),
     theme: () => themes?.theme ?? '',
     themeChanged: themes?.themeChanged ?? null,
+    files: {
+      added: () => void browsers?.tracker.currentWidget?.model.refresh(),
+      open: path =>
+        void app.commands.execute('docmanager:open', {
+          path,
+          factory: FACTORY_NAME
+        })
+    },
     takeLink: path => link.take(path),
     loadState: key => stateDB?.fetch(stateKey(key)) ?? Promise.resolve(null),
     saveState: (key, state) => {

@@ -9,7 +9,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
 import { Signal, type ISignal } from '@lumino/signaling';
 import * as React from 'react';
-import type { ITranslate, IViewerHandle } from '../viewer';
+import type { IFileHost, ITranslate, IViewerHandle } from '../viewer';
 import { onnxIcon } from './icon';
 import type { LabSettings } from './settings';
 
@@ -25,6 +25,8 @@ export interface IOnnxServices {
   /** Name of Lab's theme, and news of its change. */
   theme(): string;
   readonly themeChanged: ISignal<unknown, unknown> | null;
+  /** What to do with files that a view had written. */
+  readonly files: IFileHost;
   /** Remembered state of a view. Null: nothing is remembered. */
   loadState(key: string): Promise<unknown>;
   saveState(key: string, state: object): void;

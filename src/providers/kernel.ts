@@ -1,6 +1,6 @@
-/** Values of constants through a notebook's kernel: one message there, one back. */
+/** What a notebook's kernel does for the viewer: one message there, one back. */
 
-import type { Problem, WeightValues } from '../schema';
+import type { Extracted, Problem, WeightValues } from '../schema';
 import type { IReportProvider } from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
 
@@ -13,62 +13,82 @@ export interface IKernelModel {
   readonly comm_live?: boolean;
 }
 
-interface IAnswer {
+interface IAnswer<T> {
   readonly type: string;
   readonly id: string;
-  readonly value?: WeightValues;
+  readonly value?: T;
   readonly problem?: Problem;
 }
 
-const TYPE = 'autodoc:weights';
 let asked = 0;
 
-function isAnswer(message: unknown, id: string): message is IAnswer {
+function isAnswer<T>(
+  message: unknown,
+  type: string,
+  id: string
+): message is IAnswer<T> {
   return (
     typeof message === 'object' &&
     message !== null &&
     'type' in message &&
-    message.type === TYPE &&
+    message.type === type &&
     'id' in message &&
     message.id === id
   );
 }
 
+/** Sends a question and waits for its answer. */
+function ask<T>(
+  model: IKernelModel,
+  type: string,
+  question: object,
+  signal: AbortSignal
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    // Every view of the widget hears every answer.
+    const id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}-${asked++}`;
+    const end = (): void => {
+      model.off('msg:custom', hear);
+      signal.removeEventListener('abort', stop);
+    };
+    const stop = (): void => {
+      end();
+      reject(abortError());
+    };
+    const hear = (message: unknown): void => {
+      if (isAnswer<T>(message, type, id)) {
+        end();
+        if (message.value) {
+          resolve(message.value);
+        } else {
+          reject(new ProblemError(message.problem ?? UNREADABLE));
+        }
+      }
+    };
+    if (signal.aborted) {
+      stop();
+      return;
+    }
+    signal.addEventListener('abort', stop, { once: true });
+    model.on('msg:custom', hear);
+    model.send({ type, id, ...question });
+  });
+}
+
 /** How a widget's provider reads constants; undefined where no kernel is there. */
 export function kernelWeights(model: IKernelModel): IReportProvider['weights'] {
-  if (model.comm_live === false) {
-    return undefined;
-  }
-  return (tensor, signal) =>
-    new Promise((resolve, reject) => {
-      // Every view of the widget hears every answer.
-      const id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}-${asked++}`;
-      const end = (): void => {
-        model.off('msg:custom', hear);
-        signal.removeEventListener('abort', stop);
-      };
-      const stop = (): void => {
-        end();
-        reject(abortError());
-      };
-      const hear = (message: unknown): void => {
-        if (isAnswer(message, id)) {
-          end();
-          if (message.value) {
-            resolve(message.value);
-          } else {
-            reject(new ProblemError(message.problem ?? UNREADABLE));
-          }
-        }
-      };
-      if (signal.aborted) {
-        stop();
-        return;
-      }
-      signal.addEventListener('abort', stop, { once: true });
-      model.on('msg:custom', hear);
-      model.send({ type: TYPE, id, tensor });
-    });
+  return model.comm_live === false
+    ? undefined
+    : (tensor, signal) =>
+        ask<WeightValues>(model, 'autodoc:weights', { tensor }, signal);
+}
+
+/** How a widget's provider writes a part of the model; undefined where no kernel is there. */
+export function kernelExtract(model: IKernelModel): IReportProvider['extract'] {
+  return model.comm_live === false
+    ? undefined
+    : (nodes, part, signal) =>
+        ask<Extracted>(model, 'autodoc:extract', { nodes, part }, signal);
 }
 
 const UNREADABLE = localProblem(

@@ -15,6 +15,8 @@ export interface IMockOptions {
   readonly details?: Readonly<Record<number, NodeDetails>>;
   /** Values by tensor id; absent: nobody can read them. */
   readonly weights?: Readonly<Record<number, WeightValues | Problem>>;
+  /** Writes parts of the model; absent: nobody can. */
+  readonly extract?: IReportProvider['extract'];
   /** Another payload under other options; the given one when absent. */
   reload?(options: ILoadOptions): GraphPayload;
 }
@@ -22,6 +24,7 @@ export interface IMockOptions {
 export class MockProvider implements IReportProvider {
   readonly exportName: string;
   readonly weights?: IReportProvider['weights'];
+  readonly extract?: IReportProvider['extract'];
   /** Options of every load so far, oldest first. */
   readonly loads: ILoadOptions[] = [];
 
@@ -32,6 +35,7 @@ export class MockProvider implements IReportProvider {
     this.exportName =
       _options.exportName ?? _payload.model.name.replace(/\.onnx$/i, '');
     const { weights } = _options;
+    this.extract = _options.extract;
     if (weights) {
       this.weights = async (tensor, signal) => {
         await Promise.resolve();

@@ -4,6 +4,7 @@
  */
 
 import type {
+  Extracted,
   GraphPayload,
   NodeDetails,
   Problem,
@@ -41,6 +42,15 @@ export interface IReportProvider {
   details(node: number, signal: AbortSignal): Promise<NodeDetails>;
   /** Values of a constant tensor, read now. Absent where nobody is there to read them. */
   weights?(tensor: number, signal: AbortSignal): Promise<WeightValues>;
+  /**
+   * Writes nodes as a model of their own beside the model; `part` is what to call it. Absent where nobody
+   * is there to write it.
+   */
+  extract?(
+    nodes: readonly number[],
+    part: string,
+    signal: AbortSignal
+  ): Promise<Extracted>;
   report?(signal: AbortSignal): Promise<Report>;
   /** Whether the file is no longer the one that was loaded. Absent where a file cannot change. */
   changed?(signal: AbortSignal): Promise<boolean>;

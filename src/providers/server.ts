@@ -1,6 +1,7 @@
 /** A provider that talks to the Jupyter server extension. Knows no `@jupyterlab` package: hosts pass the pieces. */
 
 import type {
+  Extracted,
   FileStamp,
   GraphPayload,
   Job,
@@ -9,13 +10,16 @@ import type {
   WeightValues
 } from '../schema';
 import { JobWatcher } from './jobs';
-import type { IServerConnection } from './connection';
+import type { IRequest, IServerConnection } from './connection';
 import { Connection } from './connection';
 import type { ILoadOptions, IProgress, IReportProvider } from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
 
 /** What is not there and would not be there in a new analysis. */
-const SETTLED = new Set(['unknown-weight', 'not-a-weight', 'unknown-node']);
+const SETTLED = new Set([
+  ...['unknown-weight', 'not-a-weight', 'unknown-node'],
+  'file-not-found'
+]);
 
 /** How findings are made: what a threshold file holds or the path of one, and whether weights are read. */
 export interface IRuleOptions {
@@ -68,6 +72,18 @@ export class ServerProvider implements IReportProvider {
     return this._ofJob<WeightValues>(`weights?tensor=${tensor}`, signal);
   }
 
+  async extract(
+    nodes: readonly number[],
+    part: string,
+    signal: AbortSignal
+  ): Promise<Extracted> {
+    return this._ofJob<Extracted>('extract', signal, {
+      path: this._path,
+      nodes,
+      part
+    });
+  }
+
   async report(signal: AbortSignal): Promise<Report> {
     return this._ofJob<Report>('report', signal);
   }
@@ -91,8 +107,7 @@ export class ServerProvider implements IReportProvider {
   ): Promise<Job> {
     const { thresholds, readWeights } = this._rules();
     const started = await this._connection.json<Job>('jobs', {
-      method: 'POST',
-      body: JSON.stringify({
+      ...posted({
         path: this._path,
         bindings: options.bindings,
         input_shapes: options.inputShapes ?? {},
@@ -100,7 +115,6 @@ export class ServerProvider implements IReportProvider {
         ...(thresholds !== undefined && { thresholds }),
         ...(readWeights && { read_weights: true })
       }),
-      headers: { 'Content-Type': 'application/json' },
       signal
     });
     try {
@@ -118,7 +132,12 @@ export class ServerProvider implements IReportProvider {
   }
 
   /** Reads a resource of the current job; asks for the job again when the server no longer has it. */
-  private async _ofJob<T>(resource: string, signal: AbortSignal): Promise<T> {
+  private async _ofJob<T>(
+    resource: string,
+    signal: AbortSignal,
+    /** Sent instead of only asking. */
+    body?: object
+  ): Promise<T> {
     const job = this._job;
     if (job === null) {
       throw new ProblemError(
@@ -132,6 +151,7 @@ export class ServerProvider implements IReportProvider {
     }
     const read = (id: string): Promise<T> =>
       this._connection.json<T>(`jobs/${encodeURIComponent(id)}/${resource}`, {
+        ...(body && posted(body)),
         signal
       });
     try {
@@ -171,6 +191,14 @@ export class ServerProvider implements IReportProvider {
       throw error;
     }
   }
+}
+
+function posted(body: object): IRequest {
+  return {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'Content-Type': 'application/json' }
+  };
 }
 
 /** The job when it is done; throws its problem otherwise. */

@@ -567,14 +567,18 @@ export interface components {
       nodes: number;
       /** @description Tensors that go in, the first 100 of them. */
       inputs: string[];
+      /** @description How many go in. */
+      input_count: number;
       /** @description Tensors that come out, the first 100 of them. */
       outputs: string[];
+      /** @description How many come out. */
+      output_count: number;
       /** @description Control-flow nodes that were taken whole although only a part of them was asked for. */
       widened: number;
       /** @description False when an input depends on an output: the rest cannot run around the part in one step. */
       convex: boolean;
-      /** @description Bytes of weights that were stored outside of the graph's structure. */
-      weight_bytes: number;
+      /** @description Size of what was written. */
+      bytes: number;
     };
     /**
      * FileStamp

@@ -54,6 +54,7 @@ export type Job = Schemas['Job'];
 export type JobRequest = Schemas['JobRequest'];
 export type Problem = Schemas['Problem'];
 export type FileStamp = Schemas['FileStamp'];
+export type Extracted = Schemas['Extracted'];
 
 /** A known size, a symbol, or unknown. */
 export type DimValue = number | string | null;

@@ -34,13 +34,14 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
   useSettings(session, props.settings);
   useReports(session, props);
   useAnnouncements(session, trans);
-  const { onReady, linkTo } = props;
+  const { onReady, linkTo, files } = props;
   React.useEffect(() => {
     if (session) {
+      session.files = files ?? null;
       session.linkTo = linkTo ?? null;
       session.store.set({ linkable: linkTo !== undefined });
     }
-  }, [session, linkTo]);
+  }, [session, linkTo, files]);
   const ready = React.useRef(onReady);
   ready.current = onReady;
   React.useEffect(() => {

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import { CompareBar } from './compare/CompareBar';
 import { useSession, useTrans, useView } from './context';
+import { ExtractionBanner } from './extract/ExtractionBanner';
 import { Drawer } from './drawer/Drawer';
 import { GraphPane } from './GraphPane';
 import { Help } from './Help';
@@ -31,6 +32,7 @@ export function Workbench(props: { theme: string }): JSX.Element {
       {load.status === 'loading' && <Working progress={load.progress} />}
       {load.status === 'failed' && <FailureBanner problem={load.problem} />}
       {notice && <NoticeBanner text={notice} />}
+      <ExtractionBanner />
       {changed && load.status === 'ready' && <ChangedBanner />}
       <Middle theme={props.theme} />
       <Drawer />

@@ -90,6 +90,14 @@ export interface IViewerLink {
   end(): void;
 }
 
+/** What a host does with files that the viewer had written. Paths are those of the provider. */
+export interface IFileHost {
+  /** A file is new. */
+  added(path: string): void;
+  /** Opens a model in a view of its own. */
+  open(path: string): void;
+}
+
 export interface IViewerProps {
   readonly provider: IReportProvider;
   /** Open views follow when they change. */
@@ -112,6 +120,8 @@ export interface IViewerProps {
   readonly onSelection?: (nodes: number[]) => void;
   /** The address that opens this model with a view; `view` is written into it as it is. */
   readonly linkTo?: (view: string) => string;
+  /** Absent: files can be written, perhaps, but not opened from here. */
+  readonly files?: IFileHost;
   /** Sizes of the free dimensions after the numbers changed; those that stay symbols are left out. */
   readonly onDims?: (sizes: Readonly<Record<string, number>>) => void;
   /** After the overlay changed. */

@@ -2,6 +2,7 @@ export { Viewer } from './Viewer';
 export { DEFAULT_SETTINGS } from './api';
 export type {
   IActionInfo,
+  IFileHost,
   IViewerHandle,
   IViewerLink,
   IViewerProps,

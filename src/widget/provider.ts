@@ -1,7 +1,7 @@
 /** Serves the bundle the widget carries; asks the kernel, where there is one, for other sizes. */
 
 import { BundleProvider, readBundle } from '../providers/bundle';
-import { kernelWeights } from '../providers/kernel';
+import { kernelExtract, kernelWeights } from '../providers/kernel';
 import type { ILoadOptions, IReportProvider } from '../providers/provider';
 import { abortError, localProblem, ProblemError } from '../providers/provider';
 import type { GraphPayload } from '../schema';
@@ -35,6 +35,7 @@ export class WidgetProvider implements IReportProvider {
   base: Sizes;
 
   private readonly _weights: IReportProvider['weights'];
+  private readonly _extract: IReportProvider['extract'];
 
   private constructor(
     private readonly _model: IWidgetModel,
@@ -45,6 +46,7 @@ export class WidgetProvider implements IReportProvider {
     this.exportName = _served.exportName;
     this.base = sizesOf(payload);
     this._weights = kernelWeights(_model);
+    this._extract = kernelExtract(_model);
   }
 
   static async of(
@@ -67,6 +69,11 @@ export class WidgetProvider implements IReportProvider {
   /** Undefined where no kernel is there to read them. */
   get weights(): IReportProvider['weights'] {
     return this._isLive() ? this._weights : undefined;
+  }
+
+  /** The same. */
+  get extract(): IReportProvider['extract'] {
+    return this._isLive() ? this._extract : undefined;
   }
 
   async load(

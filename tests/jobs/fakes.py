@@ -56,7 +56,8 @@ class FakeSession:
 
     def extract(self, request: frames.Render) -> bytes:
         """A line that tells of a sub-model, and something in its place."""
-        line = b'{"path":"","nodes":%d,"inputs":[],"outputs":[],"widened":0,"convex":true,"weight_bytes":0}'
+        line = b'{"path":"","nodes":%d,"inputs":[],"input_count":0,"outputs":[],"output_count":0,'
+        line += b'"widened":0,"convex":true,"bytes":0}'
         return line % len(request.ranges) + b"\n" + b"\n" * 600_000
 
 

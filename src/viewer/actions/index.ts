@@ -8,6 +8,7 @@ import { copyTag } from './copy_tag';
 import { nextOverlayAction } from './next_overlay';
 import { expandAll } from './expand_all';
 import { exportActions } from './exports';
+import { extract } from './extract';
 import { find } from './find';
 import { findNext } from './find_next';
 import { findPrevious } from './find_previous';
@@ -57,6 +58,7 @@ export const ACTIONS: readonly IAction[] = [
   ...[toggleOutline, toggleInspector, toggleLayers],
   ...[toggleDiagnostics, toggleDims, focusGraph],
   ...exportActions,
+  extract,
   ...[reload, help],
   ...bookmarks
 ];

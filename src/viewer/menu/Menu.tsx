@@ -101,7 +101,11 @@ function OpenMenu({ menu }: { menu: IMenuState }): JSX.Element {
   usePlace(list, menu);
   // The menu of one moment: what it offers does not change while it is open.
   const [entries] = React.useState(() =>
-    menuEntries(menu, session.store.get())
+    menuEntries(
+      menu,
+      session.store.get(),
+      session.provider.extract !== undefined
+    )
   );
   return (
     <div

@@ -30,7 +30,9 @@ function ofGround({ bookmarks }: IViewerState): MenuEntry[] {
 /** The entries of a menu. Those that cannot run now are shown as such by the menu. */
 export function menuEntries(
   menu: IMenuState,
-  state: IViewerState
+  state: IViewerState,
+  /** Somebody is there to write a part of the model to a file. */
+  canExtract: boolean
 ): readonly MenuEntry[] {
   const { what } = menu;
   if (what === null) {
@@ -50,6 +52,7 @@ export function menuEntries(
     null,
     ...['show-in-table', 'fit-selection'],
     null,
-    ...['copy-name', 'copy-tag', 'copy-link']
+    ...['copy-name', 'copy-tag', 'copy-link'],
+    ...(canExtract ? [null, 'extract'] : [])
   ];
 }

@@ -7,7 +7,7 @@ import { buildTree, renumberedTree } from '../../core/tree';
 import type { IReportProvider } from '../../providers/provider';
 import { isAbort, problemOf } from '../../providers/provider';
 import type { GraphPayload } from '../../schema';
-import type { IViewerSettings } from '../api';
+import type { IFileHost, IViewerSettings } from '../api';
 import type { IHover, ISurfaceCallbacks } from '../graph/api';
 import { setUserValues, type IUserValues } from '../overlays';
 import { initialState } from '../state/initial';
@@ -102,6 +102,9 @@ export class Session {
 
   /** The address for a view's text; null where the host has none. */
   linkTo: ((view: string) => string) | null = null;
+
+  /** What the host does with new files; null where it has no place for them. */
+  files: IFileHost | null = null;
 
   /** Numbers of the host's own; they outlive a new analysis. */
   userValues: IUserValues | null = null;

@@ -37,6 +37,7 @@ export function initialState(settings: IViewerSettings): IViewerState {
     fileChanged: false,
     companion: null,
     scaleWith: [],
+    extraction: null,
     notice: '',
     help: false,
     announcement: ''

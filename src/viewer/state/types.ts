@@ -11,7 +11,7 @@ import type {
   ScaleMode
 } from '../../core';
 import type { IProgress } from '../../providers/provider';
-import type { Problem } from '../../schema';
+import type { Extracted, Problem } from '../../schema';
 import type { ICompanion } from '../compare/types';
 import type { ICamera, IHover } from '../graph/api';
 import type { OverlayId } from '../overlays';
@@ -108,6 +108,10 @@ export interface IRange {
   readonly values: readonly number[];
 }
 
+export type ExtractionState =
+  | { readonly status: 'working'; readonly nodes: number }
+  | { readonly status: 'done'; readonly found: Extracted };
+
 /** A stored view. */
 export interface IBookmark extends ICamera {
   /** Paths of the open groups; absent: as they are. */
@@ -190,6 +194,8 @@ export interface IViewerState {
   readonly companion: ICompanion | null;
   /** Numbers of that view that the colours span too. */
   readonly scaleWith: readonly number[];
+  /** A part of the model that is being written, or was, as a model of its own. */
+  readonly extraction: ExtractionState | null;
   /** Something asked for that could not be done, and why; empty = nothing. */
   readonly notice: string;
   readonly help: boolean;
