@@ -54,7 +54,7 @@ def _facts(report: Mapping[str, Any], model: Mapping[str, Any], width: int) -> T
     rows = [
         ("Model", " · ".join(made)),
         ("Exporter", f"{report['exporter']} · {opset} · {sum(report['seconds'].values()):.1f} s"),
-        ("Inputs", ", ".join(_input(one) for one in report["inputs"][:MAX_INPUTS])),
+        ("Inputs", ", ".join(_value(one) for one in model["graph_inputs"][:MAX_INPUTS])),
         ("Outputs", ", ".join(_value(one) for one in model["outputs"][:MAX_INPUTS])),
         ("Nodes", f"{counted['nodes']:,}: {_coverage(counted)}"),
         ("Modules", _modules(model)),
@@ -77,10 +77,6 @@ def _modules(model: Mapping[str, Any]) -> str:
     tags = len({one["tag"] for one in ran})
     more = f", {silent:,} did not run" if silent else ""
     return f"{len(model['modules']):,} in {tags:,} tags{more}; `onnx-autodoc tags {model['file']}` lists them"
-
-
-def _input(one: Mapping[str, Any]) -> str:
-    return f"{one['name']} {one['type']} {'×'.join(map(str, one['shape'] or ())) or '–'}"
 
 
 def _value(one: Mapping[str, Any]) -> str:

@@ -24,6 +24,8 @@ FX_NODE = "pkg.torch.onnx.fx_node"
 RULE = "pkg.onnxscript.rewriter.rule_name"
 SIGNATURE = "pkg.torch.export.ExportedProgram.graph_signature"
 ORIGINAL = "pkg.torch.onnx.original_node_name"
+NO_STACK = "_empty_nn_module_stack_from_metadata_hook"
+"""Stands for a module where torch inserted a node itself, as one that reads a free size."""
 KIND = "pkg.torch.export.graph_signature.InputSpec.kind"
 
 _OWNED = frozenset({"PARAMETER", "BUFFER"})
@@ -55,7 +57,7 @@ def classes_of(model: ir.Model) -> dict[str, str]:
         texts = node.metadata_props.get(NAME_SCOPES, ""), node.metadata_props.get(CLASSES, "")
         # The last item is the node's own; nodes of one module differ in nothing else.
         key = (texts[0].rpartition(",")[0], texts[1].rpartition(",")[0])
-        if not key[0] or key in seen:
+        if not key[0] or key in seen or NO_STACK in key[0]:
             continue
         seen.add(key)
         paths, kinds = (string_list(text)[:-1] for text in texts)
@@ -84,7 +86,7 @@ class DynamoEvidence:
     def scopes(self, node: ir.Node) -> list[str]:
         """Modules being called and, last, the FX node; empty when not recorded."""
         text = node.metadata_props.get(NAME_SCOPES, "")
-        return string_list(text) if text else []
+        return [name for name in string_list(text) if name != NO_STACK] if text else []
 
     def frames(self, node: ir.Node) -> Sequence[Frame] | None:
         """Modules being called. A list of one is the FX node alone: the exporter lost its modules."""

@@ -14,7 +14,7 @@ import onnx_ir as ir
 import torch
 
 from py_autodoc.tags.assign import Frame
-from py_autodoc.tags.dynamo import DynamoEvidence, parameters_of
+from py_autodoc.tags.dynamo import NO_STACK, DynamoEvidence, parameters_of
 from py_autodoc.tags.naming import Namer
 
 _FX = "node"
@@ -36,7 +36,8 @@ def main_graph(model: ir.Model) -> torch.fx.Graph | None:
 
 def stack_of(node: torch.fx.Node) -> dict[str, tuple[str, Any]]:
     """Call key → (path, class) of the modules being called, outermost first."""
-    return node.meta.get("nn_module_stack") or {}
+    stack = node.meta.get("nn_module_stack") or {}
+    return {} if NO_STACK in stack else stack
 
 
 def classes_in(graph: torch.fx.Graph) -> dict[str, str]:

