@@ -222,7 +222,7 @@ def _dot(analysis: Analysis, request: _Request) -> str:
     from py_autodoc.render.dot import dot
     from py_autodoc.report.payload import build_payload
 
-    return dot(build_payload(analysis), request.depth)
+    return dot(build_payload(analysis), request.depth, direction=request.direction)
 
 
 def _netron(analysis: Analysis, request: _Request) -> str:

@@ -15,15 +15,17 @@ _LONGEST = 80
 _INITIALIZER, _CONSTANT = 2, 3
 
 
-def dot(payload: GraphPayload, depth: int | None = None, most: int = MAX_BOXES) -> str:
+def dot(
+    payload: GraphPayload, depth: int | None = None, most: int = MAX_BOXES, direction: str = "right"
+) -> str:
     """The payload as a DOT file.
 
     ``depth`` is how many levels of modules are open; a module below it is one box with the sums of its
-    nodes. None opens all.
+    nodes. None opens all. ``direction`` is ``right`` or ``down``.
 
     Raises: LimitError when there would be more than ``most`` boxes; the hint names a depth that fits.
     """
-    picture = _Picture(payload, depth)
+    picture = _Picture(payload, depth, direction)
     if picture.boxes > most:
         raise LimitError(
             "dot-boxes", picture.boxes, most,
@@ -66,8 +68,9 @@ def _depths(parents: list[int]) -> list[int]:
 class _Picture:
     """Which box shows each node: itself (``n<id>``) or the closed module that holds it (``s<id>``)."""
 
-    def __init__(self, payload: GraphPayload, depth: int | None) -> None:
+    def __init__(self, payload: GraphPayload, depth: int | None, direction: str = "right") -> None:
         self.payload = payload
+        self.rankdir = "TB" if direction == "down" else "LR"
         scopes = payload.scopes.parent
         depths = _depths(scopes)
         self.closed: list[int] = []
@@ -103,7 +106,7 @@ class _Picture:
             totals = f"{count(numbers.total_params)} parameters · ≥ {count(numbers.total_macs)} MACs"
         yield f"digraph {quoted(payload.model.name)} {{"
         yield f"label={quoted(payload.model.name, totals, _sizes(payload))};"
-        yield 'rankdir=LR; fontname="Helvetica"; fontsize=12;'
+        yield f'rankdir={self.rankdir}; fontname="Helvetica"; fontsize=12;'
         yield 'node [shape=box fontname="Helvetica" fontsize=11];'
         yield 'edge [fontname="Helvetica" fontsize=9];'
         yield from self._tree()

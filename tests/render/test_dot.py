@@ -67,6 +67,12 @@ def test_every_node_is_a_box(path):
     assert {box for box in boxes if box[0] == "n"} == drawn
 
 
+def test_direction():
+    report = payload(DATA / "models" / "mnist_cntk.onnx")
+    assert "rankdir=LR;" in dot(report)
+    assert "rankdir=TB;" in dot(report, direction="down")
+
+
 def test_names_stay_text():
     text = dot(payload(named(HOSTILE)))
     boxes, edges, _ = parsed(text)
