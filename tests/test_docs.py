@@ -15,9 +15,10 @@ from py_autodoc.findings.registry import rules
 from py_autodoc.report import schema
 from py_autodoc.report.openapi import field_docs
 
-SOURCES = [
-    p for layer in ("graph", "costs", "report", "cli") for p in Path("py_autodoc", layer).rglob("*.py")
-] + list(Path("py_autodoc/findings").glob("*.py"))
+LAYERS = ("graph", "tags", "extract", "costs", "report", "compare", "torch", "cli")
+SOURCES = [p for layer in LAYERS for p in Path("py_autodoc", layer).rglob("*.py")] + list(
+    Path("py_autodoc/findings").glob("*.py")
+)
 CODE = re.compile(r'"([a-z][a-z0-9]*(?:-[a-z0-9]+)+)"')
 NO_CODES = {
     "utf-8",
@@ -29,6 +30,7 @@ NO_CODES = {
     "ec2-user",
     "gitlab-runner",
     "sagemaker-user",
+    "onnx-ir",
     *KINDS,
 }
 
