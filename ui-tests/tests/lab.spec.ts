@@ -2,6 +2,7 @@ import { expect } from '@jupyterlab/galata';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { current, listen, openModel, test } from './helpers';
+import { pick, reveal } from './pages';
 
 const root = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
 
@@ -20,10 +21,8 @@ test('a double click shows the graph; a click on a node its MACs', async ({
   const totals = panel.getByRole('group', { name: 'Totals' });
   await expect(totals).toContainText('4.09 G');
   await expect(totals).toContainText('25.5 M');
-  await panel
-    .getByRole('button', { name: /^Conv\b/ })
-    .first()
-    .click();
+  await reveal(panel, 'node_Conv_753');
+  await pick(panel, /^Conv/);
   const inspector = panel.locator('.oad-Inspector');
   await expect(inspector).toContainText('118,013,952');
   await expect(inspector).toContainText('236,830,720');
@@ -99,10 +98,7 @@ test('table and graph follow each other', async ({ page }) => {
   await row.click();
   await expect(row).toHaveAttribute('aria-selected', 'true');
   await expect(panel.locator('.oad-Inspector')).toContainText('Conv');
-  await panel
-    .getByRole('button', { name: /^MaxPool\b/ })
-    .first()
-    .click();
+  await pick(panel, /^MaxPool/);
   await expect(table.locator('[role=row][aria-selected=true]')).toContainText(
     'MaxPool'
   );

@@ -87,14 +87,17 @@ export async function drawn(page: Page): Promise<void> {
   await expect(page.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
 }
 
-export const graph = (page: Page): Locator => page.locator('.oad-graph');
+/** The page, or the part of it that a viewer has to itself. */
+type Place = Page | Locator;
+
+export const graph = (page: Place): Locator => page.locator('.oad-graph');
 
 /** Boxes of the graph by what a screen reader says of them. */
-export const box = (page: Page, name: string | RegExp): Locator =>
+export const box = (page: Place, name: string | RegExp): Locator =>
   graph(page).getByRole('button', { name }).first();
 
 /** Brings what a search finds first into view, whatever the first picture shows. */
-export async function reveal(page: Page, query: string): Promise<void> {
+export async function reveal(page: Place, query: string): Promise<void> {
   const search = page.getByRole('textbox', { name: 'Find in the model' });
   await search.fill(query);
   await search.press('Enter');
@@ -105,7 +108,7 @@ export async function reveal(page: Page, query: string): Promise<void> {
 }
 
 /** Whether the title of a box is in view and not below what lies over the picture. */
-async function isShown(page: Page, name: RegExp): Promise<boolean> {
+async function isShown(page: Place, name: RegExp): Promise<boolean> {
   if ((await box(page, name).count()) === 0) {
     return false;
   }
@@ -120,7 +123,7 @@ async function isShown(page: Page, name: RegExp): Promise<boolean> {
  * Clicks a box by its title, which is there for a card and for an open block alike; what is not in the
  * picture is searched by the word that the name starts with.
  */
-export async function pick(page: Page, name: RegExp): Promise<void> {
+export async function pick(page: Place, name: RegExp): Promise<void> {
   if (!(await isShown(page, name))) {
     await reveal(page, name.source.replace(/\W/g, ''));
   }
@@ -129,14 +132,14 @@ export async function pick(page: Page, name: RegExp): Promise<void> {
 
 /** Selects a block and sees to it that it is open, or closed. */
 export async function setOpen(
-  page: Page,
+  page: Place,
   name: RegExp,
   opened: boolean
 ): Promise<void> {
   await pick(page, name);
   const block = box(page, name);
   if ((await block.getAttribute('aria-expanded')) !== String(opened)) {
-    await page.keyboard.press('Enter');
+    await block.press('Enter');
   }
   await expect(block).toHaveAttribute('aria-expanded', String(opened));
 }
