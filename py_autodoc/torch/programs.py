@@ -21,6 +21,10 @@ from py_autodoc.torch.given import Wanted
 from py_autodoc.torch.sources import Loaded, facts_of, no_sizes, sentence
 
 _FORCE = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
+NO_LAYERS = (
+    "Keras does not call its layers as torch does: nodes are tagged with the whole model only, and its layers "
+    "are listed as not run."
+)
 
 
 def from_program(path: Path, wanted: Wanted) -> Loaded:
@@ -100,11 +104,8 @@ def from_keras(path: Path, wanted: Wanted) -> Loaded:
         raise InputError(
             "source-keras", f"{path.name}: Keras cannot read it: {sentence(fault)}", ""
         ) from fault
-    return Loaded(model, _keras_inputs(model, path.name, wanted), _keras_facts(model, path.name))
-
-
-def _keras_facts(model: Any, name: str) -> dict[str, Any]:
-    return {"kind": "keras", "name": name, **facts_of(model)}
+    facts = {"kind": "keras", "name": path.name, **facts_of(model)}
+    return Loaded(model, _keras_inputs(model, path.name, wanted), facts, warnings=[NO_LAYERS])
 
 
 def _keras_inputs(model: Any, name: str, wanted: Wanted) -> tuple[Any, ...]:
