@@ -202,8 +202,8 @@ class Stubber {
   private readonly _link = new IntList();
 }
 
-/** Decides between paths that are else worth the same: nodes count 1 and more. */
-const MAIN_PORT = 0.5;
+/** The main path rather begins at its port than with a table made in the level: see importance.ts. */
+const MAIN_PORT = 2;
 
 /** The items' sizes and the wires as the layout wants them. */
 function layoutInput(

@@ -8,6 +8,7 @@ import type { FlowDirection, ISizer } from '../types';
 import { assemble } from './assemble';
 import type { IAssembly, IChildPorts, IItems, ISize } from './assemble';
 import type { ILayoutEngine } from './engine';
+import { importances } from './importance';
 import { LayoutMemo } from './memo';
 import { PILL_MAX, STUB_MAX } from './panel';
 import { firstPorts, optionsOf, roomForTitle, wrap } from './panels';
@@ -28,9 +29,6 @@ export interface IPlacedLevel extends IAssembly, IPanelGeometry {
   /** Equal for levels that share their layout. */
   readonly shape: number;
 }
-
-/** A node with weights is worth so many nodes without when the main path is chosen. */
-const WEIGHTED = 8;
 
 function capped(size: ISize, most: number): ISize {
   return { w: Math.min(size.w, most), h: size.h };
@@ -68,6 +66,7 @@ export class Hierarchy {
     this._tree = tree;
     this._sizer = sizer;
     this._engine = engine;
+    this._importance = importances(tree);
     this._builder = new LevelBuilder(tree);
     this._levels = new Array<ILevel | undefined>(tree.groupCount + 1);
     this._placed = new Array<IPlacedLevel | undefined>(tree.groupCount + 1);
@@ -200,7 +199,7 @@ export class Hierarchy {
         (item < children.length && children[item] >= nodeCount
           ? CLOSED_GROUP
           : NODE),
-      importance: item => this._importance(children[item]),
+      importance: item => this._importance[children[item]],
       mainPort: this._mainPort(level),
       closedGroup: item =>
         item < children.length &&
@@ -238,16 +237,6 @@ export class Hierarchy {
     return main;
   }
 
-  /** Nodes count, those with weights more: the main path runs through the layers. */
-  private _importance(entity: number): number {
-    const { model, groupSize, groupMetrics } = this._tree;
-    const group = entity - model.nodeCount;
-    const size = group < 0 ? 1 : groupSize[group];
-    const params =
-      group < 0 ? model.metrics.params[entity] : groupMetrics.params[group];
-    return size + (params > 0 ? WEIGHTED : 0);
-  }
-
   private _card(entity: number): ISize {
     const { nodeCount } = this._tree.model;
     return (this._sizes[entity] ??=
@@ -270,6 +259,8 @@ export class Hierarchy {
   private _sizer: ISizer;
   private readonly _engine: ILayoutEngine;
   private readonly _builder: LevelBuilder;
+  /** By entity. */
+  private readonly _importance: Float64Array;
   private readonly _memo = new LayoutMemo();
   private readonly _shapes = new ShapeMemo();
   private _lastShape = FIRST_SHAPE;
