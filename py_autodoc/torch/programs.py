@@ -22,7 +22,7 @@ from py_autodoc.torch.sources import Loaded, facts_of, no_sizes, sentence
 
 _FORCE = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
 NO_LAYERS = (
-    "Keras does not call its layers as torch does: nodes are tagged with the whole model only, and its layers "
+    "Keras does not call its layers as torch does: nodes are tagged with the whole model only, and layers "
     "are listed as not run."
 )
 
