@@ -17,6 +17,8 @@ from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.repeats import repeat_name, scopes_of
 from py_autodoc.report.scopes import ScopeTree, scope_tree
 from py_autodoc.report.stages import stages
+from py_autodoc.report.titles import Titles
+from py_autodoc.report.titles import title as block_title
 
 FOLD, PART, STRUCTURE = "repeat", "repeat-part", "structure"
 """Origins of the boxes that are made here."""
@@ -26,20 +28,6 @@ MIN_NODES = 2
 """Nodes of the smallest structure that gets a box."""
 _EFFORT = 40
 """Steps a node that the search for paths may take over all boxes of a model."""
-_TITLES = {
-    "conv": "Conv block",
-    "depthwise-separable": "Separable conv",
-    "squeeze-excite": "Squeeze-excite",
-    "residual": "Residual",
-    "attention": "Attention",
-    "mlp": "MLP",
-    "gated-mlp": "Gated MLP",
-    "moe": "Mixture of experts",
-    "normalization": "Normalization",
-    "embedding": "Embedding",
-    "head": "Head",
-    "recurrent": "Recurrent",
-}
 
 
 def grouped_tree(analysis: Analysis) -> ScopeTree:
@@ -72,11 +60,12 @@ class _Grouping:
 
     def run(self, repeats: Sequence[Repeat], found: Sequence[Found]) -> ScopeTree:
         loose: list[_Box] = []
+        titles = Titles(found)
         for repeat in repeats:
             if repeat.count < MIN_FOLD:
                 continue
             scopes = scopes_of(self.model, self.tree, repeat)
-            name = f"{repeat_name(self.model, repeat)} ×{repeat.count}"
+            name = f"{repeat_name(self.model, repeat, titles)} ×{repeat.count}"
             if scopes:
                 self._fold_scopes(scopes, repeat, name)
             else:
@@ -84,7 +73,7 @@ class _Grouping:
                 loose.append(_Box(nodes, name, repeat.members))
         crowded = self._crowded()
         loose += [
-            _Box(block.nodes, _title(block))
+            _Box(block.nodes, block_title(block))
             for block in found
             if len(block.nodes) >= MIN_NODES and self.tree.node[block.nodes[0]] in crowded
         ]
@@ -210,9 +199,3 @@ class _Grouping:
                     reader = model.graphs[model.nodes[reader].graph].parent_node
                 if reader >= 0:
                     yield reader
-
-
-def _title(block: Found) -> str:
-    title = _TITLES.get(block.kind, block.kind)
-    plain = not block.variant or block.variant in ("plain", "unfused", "fused")
-    return title if plain else f"{title} ({block.variant})"

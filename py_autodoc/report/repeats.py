@@ -8,6 +8,7 @@ from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import cut
 from py_autodoc.report.schema import RepeatColumns, RepeatInfo
 from py_autodoc.report.scopes import SUBGRAPH, ScopeTree
+from py_autodoc.report.titles import Titles
 
 MAX_MEMBER_NODES = 200_000
 """Node ids listed in all repeats together; repeats beyond have their count and scopes only."""
@@ -20,6 +21,7 @@ SHOWN_OPS = 3
 def repeats(analysis: Analysis) -> list[RepeatInfo]:
     """The repeats of a model, those that cover most nodes first."""
     found: list[RepeatInfo] = []
+    titles = Titles(analysis.structure.found)
     room = MAX_MEMBER_NODES
     for repeat in analysis.structure.repeats:
         size = len(repeat.members[0])
@@ -28,7 +30,7 @@ def repeats(analysis: Analysis) -> list[RepeatInfo]:
             RepeatInfo(
                 count=repeat.count,
                 size=size,
-                name=repeat_name(analysis.model, repeat),
+                name=repeat_name(analysis.model, repeat, titles),
                 type=cut(repeat.type),
                 scopes=[cut("/".join(path)) for path in repeat.scopes[:MAX_SCOPES]],
                 members=[list(part) for part in repeat.members] if room >= 0 else [],
@@ -37,8 +39,8 @@ def repeats(analysis: Analysis) -> list[RepeatInfo]:
     return found
 
 
-def repeat_name(model: Model, repeat: Repeat) -> str:
-    """The class of the parts, else the name of the list they are in, else their first operators."""
+def repeat_name(model: Model, repeat: Repeat, titles: Titles) -> str:
+    """The class of the parts, else their list's name, else what they are, else their first operators."""
     if repeat.type:
         return cut(repeat.type)
     stems = {path[-1].rstrip("0123456789").rstrip("._-") for path in repeat.scopes}
@@ -47,6 +49,9 @@ def repeat_name(model: Model, repeat: Repeat) -> str:
     lists = {path[-2] if len(path) > 1 else "" for path in repeat.scopes}
     if len(lists) == 1 and lists != {""}:
         return cut(lists.pop())
+    known = titles.part(repeat.members[0])
+    if known:
+        return known
     ops = dict.fromkeys(model.nodes[node].op_type for node in repeat.members[0])
     ops.pop("ConstantOfShape", None)
     return cut("-".join(list(ops)[:SHOWN_OPS]) + ("…" if len(ops) > SHOWN_OPS else ""))
@@ -55,10 +60,11 @@ def repeat_name(model: Model, repeat: Repeat) -> str:
 def repeat_columns(analysis: Analysis) -> RepeatColumns:
     """The repeats in short, for the viewer."""
     found = analysis.structure.repeats
+    titles = Titles(analysis.structure.found)
     return RepeatColumns(
         count=[repeat.count for repeat in found],
         size=[len(repeat.members[0]) for repeat in found],
-        name=[repeat_name(analysis.model, repeat) for repeat in found],
+        name=[repeat_name(analysis.model, repeat, titles) for repeat in found],
     )
 
 

@@ -1,0 +1,53 @@
+"""What recognised structures are called where the model has no names of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from py_autodoc.blocks.model import Found
+
+KINDS = {
+    "conv": "Conv block",
+    "depthwise-separable": "Separable conv",
+    "squeeze-excite": "Squeeze-excite",
+    "residual": "Residual",
+    "attention": "Attention",
+    "mlp": "MLP",
+    "gated-mlp": "Gated MLP",
+    "moe": "Mixture of experts",
+    "normalization": "Normalization",
+    "embedding": "Embedding",
+    "head": "Head",
+    "recurrent": "Recurrent",
+}
+_FEED_FORWARD = frozenset({"mlp", "gated-mlp", "moe"})
+_MOST = 0.6
+"""Share of a part's nodes from which a block inside stands for the whole part."""
+
+
+class Titles:
+    """Titles of blocks, and of parts by the blocks in them."""
+
+    def __init__(self, found: Iterable[Found]) -> None:
+        self._at: dict[int, list[Found]] = {}
+        for block in found:
+            self._at.setdefault(block.anchor, []).append(block)
+
+    def part(self, nodes: Sequence[int]) -> str:
+        """What the parts of a repeat are, by what was recognised in one; empty when that says little."""
+        inside = frozenset(nodes)
+        held = [block for node in nodes for block in self._at.get(node, ()) if inside.issuperset(block.nodes)]
+        kinds = {block.kind for block in held}
+        if "attention" in kinds:
+            return "Transformer layer" if kinds & _FEED_FORWARD else "Attention layer"
+        largest = max(held, key=lambda block: len(block.nodes), default=None)
+        if largest is None or len(largest.nodes) < _MOST * len(nodes):
+            return ""
+        return title(largest)
+
+
+def title(block: Found) -> str:
+    """``Residual (pre-activation)``: the kind, and the variant where it says more."""
+    name = KINDS.get(block.kind, block.kind)
+    plain = not block.variant or block.variant in ("plain", "unfused", "fused")
+    return name if plain else f"{name} ({block.variant})"

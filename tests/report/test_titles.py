@@ -1,0 +1,50 @@
+"""What parts of repeats are called where the model has no names."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+from py_autodoc.blocks.model import Found
+from py_autodoc.report.analysis import run
+from py_autodoc.report.repeats import repeats
+from py_autodoc.report.titles import Titles, title
+
+
+def nameless(path: str) -> onnx.ModelProto:
+    proto = onnx.load(path, load_external_data=False)
+    for number, node in enumerate(proto.graph.node):
+        node.name = f"n{number}"
+        del node.metadata_props[:]
+    return proto
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "count"),
+    [
+        ("bert_base", "Transformer layer", 12),
+        ("llama_gqa_small", "Transformer layer", 8),
+        ("resnet50", "Residual", 5),
+    ],
+)
+def test_a_repeat_is_called_what_it_is(model, name, count):
+    first = repeats(run(nameless(f"tests/data/stripped/{model}.stripped.onnx")))[0]
+    assert (first.name, first.count) == (name, count)
+
+
+def test_names_of_the_model_come_first():
+    first = repeats(run("tests/data/stripped/bert_base.stripped.onnx"))[0]
+    assert first.name == "BertLayer"
+
+
+def test_a_small_block_does_not_stand_for_the_whole_part():
+    titles = Titles(
+        [Found("mlp", (1, 2), 2), Found("attention", (7, 8), 7), Found("residual", (0, 9), 9, "gated")]
+    )
+    assert titles.part((0, 1, 2, 3, 4)) == ""
+    assert titles.part((1, 2, 3)) == "MLP"
+    assert titles.part((7, 8)) == "Attention layer"
+    assert titles.part((1, 2, 7, 8)) == "Transformer layer"
+    assert titles.part((0, 9)) == "Residual (gated)"
+    assert titles.part((0, 1)) == "", "a block that reaches out of the part is none of it"
+    assert title(Found("residual", (0,), 0, "plain")) == "Residual"
