@@ -173,9 +173,7 @@ def in_order(analysis: Analysis) -> list[tuple[Found, list[int]]]:
     """Everything found with its nodes, those of bodies included, by the first node of each."""
     model = analysis.model
     found = [(entry, with_bodies(model, entry.nodes)) for entry in recognised(analysis.structure)]
-    return sorted(
-        ((e, n) for e, n in found if n), key=lambda pair: (pair[1][0], -len(pair[1]), pair[0].kind)
-    )
+    return sorted(((e, n) for e, n in found if n), key=lambda pair: (pair[1][0], -len(pair[1]), pair[0].kind))
 
 
 def block_facts(entry: Found) -> dict[str, Fact]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from py_autodoc.blocks.model import Found, Repeat
 from py_autodoc.graph.model import Model, TypeTable
 from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.blocks import recognised
 from py_autodoc.report.repeats import repeat_name, scopes_of
 from py_autodoc.report.scopes import ScopeTree, scope_tree
 from py_autodoc.report.stages import stages
@@ -34,7 +35,7 @@ def grouped_tree(analysis: Analysis) -> ScopeTree:
     """The tree of modules with the boxes for repeats and structures in it; linear in the model's size."""
     tree = scope_tree(analysis.model)
     return _Grouping(analysis.model, analysis.types, tree).run(
-        analysis.structure.repeats, analysis.structure.found
+        analysis.structure.repeats, tuple(recognised(analysis.structure))
     )
 
 

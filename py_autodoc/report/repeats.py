@@ -5,6 +5,7 @@ from __future__ import annotations
 from py_autodoc.blocks.model import Repeat
 from py_autodoc.graph.model import Model
 from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.blocks import recognised
 from py_autodoc.report.labels import cut
 from py_autodoc.report.schema import RepeatColumns, RepeatInfo
 from py_autodoc.report.scopes import SUBGRAPH, ScopeTree
@@ -21,7 +22,7 @@ SHOWN_OPS = 3
 def repeats(analysis: Analysis) -> list[RepeatInfo]:
     """The repeats of a model, those that cover most nodes first."""
     found: list[RepeatInfo] = []
-    titles = Titles(analysis.structure.found)
+    titles = Titles(recognised(analysis.structure))
     room = MAX_MEMBER_NODES
     for repeat in analysis.structure.repeats:
         size = len(repeat.members[0])
@@ -60,7 +61,7 @@ def repeat_name(model: Model, repeat: Repeat, titles: Titles) -> str:
 def repeat_columns(analysis: Analysis) -> RepeatColumns:
     """The repeats in short, for the viewer."""
     found = analysis.structure.repeats
-    titles = Titles(analysis.structure.found)
+    titles = Titles(recognised(analysis.structure))
     return RepeatColumns(
         count=[repeat.count for repeat in found],
         size=[len(repeat.members[0]) for repeat in found],

@@ -50,7 +50,7 @@ CARDS = {
     "stripped-detr_r50.stripped": (40, 16),
     "stripped-distilbert.stripped": (9, 9),
     "stripped-gpt2.stripped": (12, 11),
-    "stripped-llama32_narrow.stripped": (32, 10),
+    "stripped-llama32_narrow.stripped": (10, 10),
     "stripped-llama_gqa_small.stripped": (13, 7),
     "stripped-mamba_tiny.stripped": (32, 6),
     "stripped-mobilenet_v2.stripped": (24, 19),

@@ -32,13 +32,13 @@ def test_the_report_lists_layers_that_correspond():
         assert len(part) == layers.size
 
 
-def test_parts_without_names_are_called_by_their_operators():
+def test_parts_without_names_are_called_by_what_they_are():
     report = py_autodoc.analyze(LIGHT)
     assert [(repeat.name, repeat.count, repeat.scopes) for repeat in report.repeats] == [
-        ("Conv-BatchNormalization-Relu…", 5, []),
-        ("Conv-BatchNormalization-Relu…", 3, []),
-        ("Conv-BatchNormalization-Relu…", 2, []),
-        ("Conv-BatchNormalization-Relu…", 2, []),
+        ("Residual", 5, []),
+        ("Residual", 3, []),
+        ("Residual", 2, []),
+        ("Residual", 2, []),
     ]
 
 
