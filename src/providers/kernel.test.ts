@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { kernelWeights, type IKernelModel } from './kernel';
+import { kernelExtract, kernelWeights, type IKernelModel } from './kernel';
 import { ProblemError, isAbort, localProblem } from './provider';
 
 type Hear = (message: unknown) => void;
@@ -71,4 +71,19 @@ test('nobody listens after an abort', async () => {
 
 test('without a kernel there is no way', () => {
   expect(kernelWeights(fakeModel(false).model)).toBeUndefined();
+});
+
+test('nodes to extract go with the name of the part; a weight is no answer', async () => {
+  const fake = fakeModel();
+  const extracting = kernelExtract(fake.model)!([3, 4], 'stem', signal());
+  const [sent] = fake.sent;
+  expect(sent).toMatchObject({
+    type: 'autodoc:extract',
+    nodes: [3, 4],
+    part: 'stem'
+  });
+  fake.answer({ type: 'autodoc:weights', id: sent.id, value: { tensor: 1 } });
+  fake.answer({ type: sent.type, id: sent.id, value: { path: 'm.stem.onnx' } });
+  expect(await extracting).toEqual({ path: 'm.stem.onnx' });
+  expect(kernelExtract(fakeModel(false).model)).toBeUndefined();
 });

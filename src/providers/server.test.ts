@@ -358,6 +358,19 @@ describe('weights and rules', () => {
     expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(1);
   });
 
+  test('nodes to extract are sent with the path of the model', async () => {
+    const fake = server({
+      'POST jobs': done,
+      'POST jobs/j1/extract': ok({ path: 'a/m.stem.onnx' }, 201)
+    });
+    const { provider, loaded, abort } = start(fake);
+    await loaded;
+    const found = await provider.extract([1, 2], 'stem', abort.signal);
+    expect(found).toEqual({ path: 'a/m.stem.onnx' });
+    const { path } = fake.bodies[0] as { path: string };
+    expect(fake.bodies[1]).toEqual({ path, nodes: [1, 2], part: 'stem' });
+  });
+
   test('settings of the rules go with each analysis', async () => {
     const fake = server({ 'POST jobs': done });
     let rules: IRuleOptions = {
