@@ -4,7 +4,7 @@ import { withPart } from './parts';
 import type { IGroupTree } from './tree';
 
 /** Up to so many boxes a picture tells too little without a look into a repeat. */
-const FEW = 2;
+const FEW = 3;
 
 /** Up to so many boxes say too little to keep alike blocks alike. */
 const LITTLE = 8;
