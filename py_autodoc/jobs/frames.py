@@ -67,7 +67,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Render(msgspec.Struct, frozen=True, kw_only=True):
-    """Ask for a body: ``graph``, ``report``, ``node``, ``weights`` or ``extract``."""
+    """Ask for a body: ``graph``, ``report``, ``node``, ``weights``, ``extract`` or ``file``."""
 
     what: str
     node: int = -1
@@ -76,6 +76,10 @@ class Render(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     graph: str | None = None
     """The body that has it; None where its name tells enough."""
+    format: str = ""
+    """Of ``file``."""
+    metric: str = ""
+    """Of ``file``: the number that it shows."""
     ranges: list[tuple[int, int]] = []
     """Of ``extract``: first and last ids of nodes that follow each other."""
 

@@ -151,6 +151,14 @@ class JobQueue:
             self._weights.put(key, record.companions, body)
             return body
 
+    async def file(self, job_id: str, format: str, metric: str = "") -> Body:
+        """A finished job's model as a file to keep. Raises like ``body``; OptionError for unknown formats."""
+        record = self._finished(job_id)
+        worker = await self._worker_of(record)
+        body = await worker.render(Render(what="file", format=format, metric=metric))
+        record.worker_used_at = self._now()
+        return body
+
     async def extract(self, job_id: str, path: str, nodes: Iterable[int], take: Take) -> None:
         """Some nodes of a finished job's model as a model: a line of JSON, then its bytes, to ``take``.
 

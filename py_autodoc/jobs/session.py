@@ -73,6 +73,12 @@ class ModelSession:
         self._same_files(number)
         return self._encoder.encode(values)
 
+    def file(self, request: Render) -> bytes:
+        """A file as JSON. Raises: OptionError, RequirementError."""
+        from py_autodoc.render.files import saved_file
+
+        return self._encoder.encode(saved_file(self._analysis, request.format, request.metric))
+
     def extract(self, request: Render) -> bytes:
         """The nodes as a model of their own. Raises: FileChanged, InputError, AnalysisError."""
         from py_autodoc.extract import extract_bytes

@@ -58,6 +58,9 @@ class Session(Protocol):
     def weights(self, request: frames.Render, check: Callable[[], None]) -> bytes:
         """Values of one constant. ``check`` is called from time to time; what it raises ends the reading."""
 
+    def file(self, request: frames.Render) -> bytes:
+        """A file for the reader to keep."""
+
     def extract(self, request: frames.Render) -> bytes:
         """What was cut out in a line of JSON, then the sub-model itself."""
 
@@ -172,6 +175,8 @@ def render(session: Session, request: frames.Render, check: Callable[[], None]) 
         return session.report()
     if request.what == "weights":
         return session.weights(request, check)
+    if request.what == "file":
+        return session.file(request)
     if request.what == "extract":
         return session.extract(request)
     return session.node(request.node)

@@ -27,6 +27,7 @@ from py_autodoc.report.schema import (
     NodeDetails,
     Problem,
     Report,
+    SavedFile,
     WeightValues,
 )
 
@@ -103,7 +104,7 @@ def document(operations: Iterable[Operation], version: str = schema.SCHEMA_VERSI
     """OpenAPI 3.1 document of the server's routes and of every wire type."""
     types = [
         *(Report, GraphPayload, NodeDetails, Bundle, Job, JobRequest, Problem, FileStamp),
-        *(WeightValues, ExtractRequest, Extracted),
+        *(WeightValues, ExtractRequest, Extracted, SavedFile),
     ]
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:

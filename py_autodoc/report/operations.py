@@ -15,6 +15,7 @@ from py_autodoc.report.schema import (
     JobRequest,
     NodeDetails,
     Report,
+    SavedFile,
     WeightValues,
 )
 
@@ -50,6 +51,14 @@ OPERATIONS: tuple[Operation, ...] = (
             "name": "Name of the tensor, instead of its id.",
             "graph": "With a name: the body that has it, empty for the main graph.",
         },
+    ),
+    Operation(
+        "GET",
+        "/jobs/{id}/files/{format}",
+        "getFile",
+        "The model as ``html``, or its numbers for ``netron`` or ``model-explorer``.",
+        {200: SavedFile},
+        optional={"metric": "Of ``model-explorer``: the number to show, ``macs`` by default."},
     ),
     Operation(
         "POST",

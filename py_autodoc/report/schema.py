@@ -1287,6 +1287,19 @@ class ExtractRequest(_Wire, frozen=True, kw_only=True):
     """Replace a file of that name; never the model itself."""
 
 
+class SavedFile(_Wire, frozen=True, kw_only=True):
+    """A file for the reader to keep."""
+
+    text: str
+    """What is in it."""
+    media_type: str
+    """As ``text/html``."""
+    extension: str
+    """With its dot."""
+    unnamed: int = 0
+    """Nodes that the file could not refer to, for want of a name of their own."""
+
+
 class Extracted(_Wire, frozen=True, kw_only=True):
     """What was cut out and where it is."""
 

@@ -21,6 +21,7 @@ from py_autodoc.widget.extracting import answer_extract, extract_nodes
 from py_autodoc.widget.find import TraitFault, resolve
 from py_autodoc.widget.parts import Code, shared_code
 from py_autodoc.widget.picture import picture
+from py_autodoc.widget.saving import answer_files
 from py_autodoc.widget.sources import source_of
 from py_autodoc.widget.subject import Subject
 from py_autodoc.widget.weights import answer_weights
@@ -100,6 +101,7 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
             setattr(self, name, value)
         answer_weights(self, lambda: (self._source.model, self._now.analysis))
         answer_extract(self, lambda: (self._source.model, self._now.analysis))
+        answer_files(self, lambda: (self._source.model, self._now.analysis))
         self.on_msg(self._hear)
 
     @property

@@ -1,5 +1,10 @@
 import { expect, test, vi } from 'vitest';
-import { kernelExtract, kernelWeights, type IKernelModel } from './kernel';
+import {
+  kernelExtract,
+  kernelFile,
+  kernelWeights,
+  type IKernelModel
+} from './kernel';
 import { ProblemError, isAbort, localProblem } from './provider';
 
 type Hear = (message: unknown) => void;
@@ -86,4 +91,18 @@ test('nodes to extract go with the name of the part; a weight is no answer', asy
   fake.answer({ type: sent.type, id: sent.id, value: { path: 'm.stem.onnx' } });
   expect(await extracting).toEqual({ path: 'm.stem.onnx' });
   expect(kernelExtract(fakeModel(false).model)).toBeUndefined();
+});
+
+test('a file is asked for by its format', async () => {
+  const fake = fakeModel();
+  const making = kernelFile(fake.model)!('netron', 'macs', signal());
+  const [sent] = fake.sent;
+  expect(sent).toMatchObject({
+    type: 'autodoc:file',
+    format: 'netron',
+    metric: 'macs'
+  });
+  fake.answer({ type: sent.type, id: sent.id, value: { text: '{}' } });
+  expect(await making).toEqual({ text: '{}' });
+  expect(kernelFile(fakeModel(false).model)).toBeUndefined();
 });

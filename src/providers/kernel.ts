@@ -1,6 +1,6 @@
 /** What a notebook's kernel does for the viewer: one message there, one back. */
 
-import type { Extracted, Problem, WeightValues } from '../schema';
+import type { Extracted, Problem, SavedFile, WeightValues } from '../schema';
 import type { IReportProvider } from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
 
@@ -89,6 +89,14 @@ export function kernelExtract(model: IKernelModel): IReportProvider['extract'] {
     ? undefined
     : (nodes, part, signal) =>
         ask<Extracted>(model, 'autodoc:extract', { nodes, part }, signal);
+}
+
+/** How a widget's provider has files made; undefined where no kernel is there. */
+export function kernelFile(model: IKernelModel): IReportProvider['file'] {
+  return model.comm_live === false
+    ? undefined
+    : (format, metric, signal) =>
+        ask<SavedFile>(model, 'autodoc:file', { format, metric }, signal);
 }
 
 const UNREADABLE = localProblem(

@@ -17,6 +17,7 @@ export interface IMockOptions {
   readonly weights?: Readonly<Record<number, WeightValues | Problem>>;
   /** Writes parts of the model; absent: nobody can. */
   readonly extract?: IReportProvider['extract'];
+  readonly file?: IReportProvider['file'];
   /** Another payload under other options; the given one when absent. */
   reload?(options: ILoadOptions): GraphPayload;
 }
@@ -25,6 +26,7 @@ export class MockProvider implements IReportProvider {
   readonly exportName: string;
   readonly weights?: IReportProvider['weights'];
   readonly extract?: IReportProvider['extract'];
+  readonly file?: IReportProvider['file'];
   /** Options of every load so far, oldest first. */
   readonly loads: ILoadOptions[] = [];
 
@@ -36,6 +38,7 @@ export class MockProvider implements IReportProvider {
       _options.exportName ?? _payload.model.name.replace(/\.onnx$/i, '');
     const { weights } = _options;
     this.extract = _options.extract;
+    this.file = _options.file;
     if (weights) {
       this.weights = async (tensor, signal) => {
         await Promise.resolve();

@@ -9,6 +9,7 @@ import type {
   NodeDetails,
   Problem,
   Report,
+  SavedFile,
   WeightValues
 } from '../schema';
 
@@ -26,6 +27,9 @@ export interface IProgress {
   readonly done: number;
   readonly total: number;
 }
+
+/** Files that take more than what is drawn. */
+export type FileFormat = 'html' | 'netron' | 'model-explorer';
 
 export interface IReportProvider {
   /** Name without extension or folders, for files the user saves. */
@@ -51,6 +55,15 @@ export interface IReportProvider {
     part: string,
     signal: AbortSignal
   ): Promise<Extracted>;
+  /**
+   * The model as a file to keep: `html`, or its numbers for `netron` or `model-explorer` (of one `metric`).
+   * Absent where nobody is there to make it.
+   */
+  file?(
+    format: FileFormat,
+    metric: string,
+    signal: AbortSignal
+  ): Promise<SavedFile>;
   report?(signal: AbortSignal): Promise<Report>;
   /** Whether the file is no longer the one that was loaded. Absent where a file cannot change. */
   changed?(signal: AbortSignal): Promise<boolean>;

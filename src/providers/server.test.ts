@@ -371,6 +371,17 @@ describe('weights and rules', () => {
     expect(fake.bodies[1]).toEqual({ path, nodes: [1, 2], part: 'stem' });
   });
 
+  test('a file is made by the server, with its number', async () => {
+    const fake = server({
+      'POST jobs': done,
+      'GET jobs/j1/files/model-explorer?metric=flops': ok({ text: '{}' })
+    });
+    const { provider, loaded, abort } = start(fake);
+    await loaded;
+    const found = await provider.file('model-explorer', 'flops', abort.signal);
+    expect(found).toEqual({ text: '{}' });
+  });
+
   test('settings of the rules go with each analysis', async () => {
     const fake = server({ 'POST jobs': done });
     let rules: IRuleOptions = {

@@ -7,12 +7,18 @@ import type {
   Job,
   NodeDetails,
   Report,
+  SavedFile,
   WeightValues
 } from '../schema';
 import { JobWatcher } from './jobs';
 import type { IRequest, IServerConnection } from './connection';
 import { Connection } from './connection';
-import type { ILoadOptions, IProgress, IReportProvider } from './provider';
+import type {
+  FileFormat,
+  ILoadOptions,
+  IProgress,
+  IReportProvider
+} from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
 
 /** What is not there and would not be there in a new analysis. */
@@ -82,6 +88,15 @@ export class ServerProvider implements IReportProvider {
       nodes,
       part
     });
+  }
+
+  async file(
+    format: FileFormat,
+    metric: string,
+    signal: AbortSignal
+  ): Promise<SavedFile> {
+    const query = metric ? `?metric=${encodeURIComponent(metric)}` : '';
+    return this._ofJob<SavedFile>(`files/${format}${query}`, signal);
   }
 
   async report(signal: AbortSignal): Promise<Report> {

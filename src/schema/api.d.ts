@@ -124,6 +124,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/jobs/{id}/files/{format}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** The model as ``html``, or its numbers for ``netron`` or ``model-explorer``. */
+    get: operations['getFile'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/jobs/{id}/extract': {
     parameters: {
       query?: never;
@@ -1312,6 +1329,20 @@ export interface components {
       read_weights: boolean;
     };
     /**
+     * SavedFile
+     * @description A file for the reader to keep.
+     */
+    SavedFile: {
+      /** @description What is in it. */
+      text: string;
+      /** @description As `text/html`. */
+      media_type: string;
+      /** @description With its dot. */
+      extension: string;
+      /** @description Nodes that the file could not refer to, for want of a name of their own. */
+      unnamed: number;
+    };
+    /**
      * ScopeColumns
      * @description The tree of boxes; a parent comes before its children. Index = scope id.
      *
@@ -1780,6 +1811,41 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['WeightValues'];
+        };
+      };
+      /** @description What went wrong and the way out. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getFile: {
+    parameters: {
+      query?: {
+        /** @description Of ``model-explorer``: the number to show, ``macs`` by default. */
+        metric?: string;
+      };
+      header?: never;
+      path: {
+        id: string;
+        format: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A file for the reader to keep. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SavedFile'];
         };
       };
       /** @description What went wrong and the way out. */

@@ -55,6 +55,7 @@ export type JobRequest = Schemas['JobRequest'];
 export type Problem = Schemas['Problem'];
 export type FileStamp = Schemas['FileStamp'];
 export type Extracted = Schemas['Extracted'];
+export type SavedFile = Schemas['SavedFile'];
 
 /** A known size, a symbol, or unknown. */
 export type DimValue = number | string | null;

@@ -1,7 +1,7 @@
 /** Serves the bundle the widget carries; asks the kernel, where there is one, for other sizes. */
 
 import { BundleProvider, readBundle } from '../providers/bundle';
-import { kernelExtract, kernelWeights } from '../providers/kernel';
+import { kernelExtract, kernelFile, kernelWeights } from '../providers/kernel';
 import type { ILoadOptions, IReportProvider } from '../providers/provider';
 import { abortError, localProblem, ProblemError } from '../providers/provider';
 import type { GraphPayload } from '../schema';
@@ -36,6 +36,7 @@ export class WidgetProvider implements IReportProvider {
 
   private readonly _weights: IReportProvider['weights'];
   private readonly _extract: IReportProvider['extract'];
+  private readonly _file: IReportProvider['file'];
 
   private constructor(
     private readonly _model: IWidgetModel,
@@ -47,6 +48,7 @@ export class WidgetProvider implements IReportProvider {
     this.base = sizesOf(payload);
     this._weights = kernelWeights(_model);
     this._extract = kernelExtract(_model);
+    this._file = kernelFile(_model);
   }
 
   static async of(
@@ -74,6 +76,11 @@ export class WidgetProvider implements IReportProvider {
   /** The same. */
   get extract(): IReportProvider['extract'] {
     return this._isLive() ? this._extract : undefined;
+  }
+
+  /** The same. */
+  get file(): IReportProvider['file'] {
+    return this._isLive() ? this._file : undefined;
   }
 
   async load(

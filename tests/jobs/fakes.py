@@ -43,6 +43,9 @@ class FakeSession:
             raise UnknownNode(str(node))
         return b'{"id":%d,"pid":%d}' % (node, os.getpid())
 
+    def file(self, request: frames.Render) -> bytes:
+        return b'{"format":"%s"}' % request.format.encode()
+
     def weights(self, request: frames.Render, check: Callable[[], None]) -> bytes:
         if request.name == "deaf":
             time.sleep(3600)

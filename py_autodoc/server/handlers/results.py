@@ -42,3 +42,13 @@ class NodeHandler(Handler):
         if not (node_id.isascii() and node_id.isdigit() and len(node_id) <= MAX_NODE_DIGITS):
             raise UnknownNode(node_id)
         await self.send(await self.jobs.body(job_id, "node", int(node_id)))
+
+
+class FileHandler(Handler):
+    """The model as a file to keep."""
+
+    @web.authenticated
+    @authorized("read", RESOURCE)
+    async def get(self, job_id: str, format: str) -> None:
+        """Made when it is asked for."""
+        await self.send(await self.jobs.file(job_id, format, self.get_query_argument("metric", "")))

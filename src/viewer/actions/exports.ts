@@ -1,4 +1,5 @@
-import { exportDot, exportPng, exportSvg } from '../export/exports';
+import { exportDot, exportFile, exportPng, exportSvg } from '../export/exports';
+import type { FileFormat } from '../../providers/provider';
 import type { ITranslate } from '../translate';
 import type { IAction } from './types';
 
@@ -13,6 +14,18 @@ function png(scale: number): IAction {
         : trans.__('Save the graph as PNG at scale %1', scale),
     keys: [],
     run: ({ session }) => void exportPng(session, scale)
+  };
+}
+
+function file(
+  format: FileFormat,
+  label: (trans: ITranslate) => string
+): IAction {
+  return {
+    id: `export-${format}`,
+    label,
+    keys: [],
+    run: ({ session }) => void exportFile(session, format)
   };
 }
 
@@ -45,10 +58,15 @@ export const exportActions: readonly IAction[] = [
       selection.kind === 'node' || selection.kind === 'group' || also.length > 0
   ),
   ...SCALES.map(png),
+  file('html', trans => trans.__('Save the model as one HTML file')),
   {
     id: 'export-dot',
     label: trans => trans.__('Save the graph as DOT'),
     keys: [],
     run: ({ session }) => exportDot(session)
-  }
+  },
+  file('netron', trans => trans.__('Save the numbers for Netron')),
+  file('model-explorer', trans =>
+    trans.__('Save the heatmap for Model Explorer')
+  )
 ];

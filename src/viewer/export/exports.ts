@@ -1,5 +1,6 @@
 /** What a session shows, as files: the whole graph, the view or the selection. */
 import { formatExact } from '../../core/units';
+import { problemOf, type FileFormat } from '../../providers/provider';
 import { visibleRect } from '../graph/camera';
 import { visibleBoxes } from '../graph/entities';
 import { entityOf } from '../session/entities';
@@ -14,6 +15,11 @@ import { fileName, saveFile } from './save';
 import { SvgFile } from './svgfile';
 
 export type Part = 'graph' | 'view' | 'selection';
+
+/** Heatmaps whose numbers a file for another viewer can have. */
+const ATTACHED: ReadonlySet<string> = new Set([
+  ...['macs', 'flops', 'params', 'weight_bytes', 'activation_bytes']
+]);
 
 const SUFFIX: Readonly<Record<Part, string>> = {
   graph: '',
@@ -91,6 +97,53 @@ export function exportDot(session: Session): void {
   if (drawing) {
     const data = new Blob([sceneDot(drawing)], { type: 'text/vnd.graphviz' });
     save(session, '.dot', data);
+  }
+}
+
+/** Has a file made that takes more than what is drawn, with the number of the heatmap. */
+export async function exportFile(
+  session: Session,
+  format: FileFormat
+): Promise<void> {
+  const { provider, store, trans } = session;
+  if (!provider.file) {
+    store.set({
+      notice: trans.__(
+        'Nobody is here to make this file: open the model in JupyterLab, or run the cell again.'
+      )
+    });
+    return;
+  }
+  try {
+    const { overlay } = store.get();
+    const metric = overlay !== null && ATTACHED.has(overlay) ? overlay : '';
+    const { signal } = new AbortController();
+    const found = await provider.file(format, metric, signal);
+    save(
+      session,
+      found.extension,
+      new Blob([found.text], {
+        type: found.media_type
+      })
+    );
+    const told = [
+      format === 'model-explorer' && overlay !== null && !metric
+        ? trans.__('The file has MACs: the heatmap’s numbers are not in it.')
+        : '',
+      found.unnamed > 0
+        ? trans.__(
+            '%1 nodes have no name of their own and are left out of the file.',
+            formatExact(found.unnamed)
+          )
+        : ''
+    ].filter(Boolean);
+    if (told.length > 0) {
+      store.set({ notice: told.join(' ') });
+    }
+  } catch (error) {
+    const { detail, hint } = problemOf(error);
+    const why = [detail, hint].filter(Boolean).join(' ');
+    store.set({ notice: trans.__('The file could not be made: %1', why) });
   }
 }
 

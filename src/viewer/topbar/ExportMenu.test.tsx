@@ -33,13 +33,13 @@ test('opens with the focus inside, walks by arrows, closes on Escape', async () 
   fireEvent.click(button());
   expect(button().getAttribute('aria-expanded')).toBe('true');
   const items = screen.getAllByRole('menuitem');
-  expect(items).toHaveLength(7);
+  expect(items).toHaveLength(10);
   expect(document.activeElement).toBe(items[0]);
   press('ArrowDown');
   expect(document.activeElement).toBe(items[1]);
   press('Home');
   press('ArrowUp');
-  expect(document.activeElement).toBe(items[6]);
+  expect(document.activeElement).toBe(items[9]);
   press('Escape');
   expect(screen.queryByRole('menu')).toBeNull();
   expect(document.activeElement).toBe(button());

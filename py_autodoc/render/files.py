@@ -1,0 +1,46 @@
+"""A finished analysis as the files that the viewer offers to save."""
+
+from __future__ import annotations
+
+from py_autodoc.errors import OptionError
+from py_autodoc.render.attachments import METRICS, Attached, model_explorer_data, netron_attachment
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.schema import SavedFile
+
+HTML, NETRON, MODEL_EXPLORER = "html", "netron", "model-explorer"
+FORMATS = (HTML, NETRON, MODEL_EXPLORER)
+
+
+def saved_file(analysis: Analysis, format: str, metric: str = "") -> SavedFile:
+    """The model as ``html`` (one page), or its numbers for ``netron`` or ``model-explorer``.
+
+    ``metric`` is what Model Explorer shows, ``macs`` when empty.
+
+    Raises:
+        OptionError: there is no such format or number.
+        RequirementError: the page's viewer was not built into this installation.
+    """
+    if format == HTML:
+        from py_autodoc.render.html import html_page
+
+        return SavedFile(text=html_page(analysis), media_type="text/html", extension=".html")
+    if format == NETRON:
+        return _numbers(netron_attachment(analysis), ".netron.json")
+    if format == MODEL_EXPLORER:
+        chosen = metric or "macs"
+        if chosen not in METRICS:
+            known = ", ".join(METRICS)
+            raise OptionError(
+                "no-such-number", f"No {chosen[:40]} in Model Explorer data.", f"One of {known}."
+            )
+        return _numbers(model_explorer_data(analysis, chosen), ".model-explorer.json")
+    raise OptionError("no-such-format", f"{format[:40]!r} is no format.", f"One of {', '.join(FORMATS)}.")
+
+
+def _numbers(found: Attached, extension: str) -> SavedFile:
+    return SavedFile(
+        text=found.text,
+        media_type="application/json",
+        extension=extension,
+        unnamed=found.nodes - found.named,
+    )

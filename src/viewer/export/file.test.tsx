@@ -1,0 +1,67 @@
+// @vitest-environment jsdom
+import { act, screen } from '@testing-library/react';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { localProblem, ProblemError } from '../../providers/provider';
+import type { SavedFile } from '../../schema';
+import { testPayload } from '../testing/payload';
+import { guardConsole, mount, settle } from '../testing/render';
+import { saveFile } from './save';
+
+vi.mock('../graph/surface', async () => ({
+  GraphSurface: (await import('../testing/surface')).FakeSurface
+}));
+vi.mock('../graph/measure', async () => await import('../testing/sizer'));
+vi.mock('./save', async original => ({
+  ...(await original<object>()),
+  saveFile: vi.fn()
+}));
+
+guardConsole();
+beforeEach(() => void vi.mocked(saveFile).mockClear());
+
+const page: SavedFile = {
+  text: '<!doctype html>',
+  media_type: 'text/html',
+  extension: '.html',
+  unnamed: 0
+};
+
+async function run(
+  id: string,
+  file?: (format: string, metric: string) => Promise<SavedFile>
+): Promise<string> {
+  const { handle } = await mount(testPayload(), file && { file });
+  act(() => void handle.run(id));
+  await settle();
+  return screen.queryByRole('alert')?.textContent ?? '';
+}
+
+test('a page is made and saved under the name of the model', async () => {
+  const file = vi.fn(async () => page);
+  expect(await run('export-html', file)).toBe('');
+  expect(file.mock.calls[0].slice(0, 1)).toEqual(['html']);
+  const [[name, data]] = vi.mocked(saveFile).mock.calls;
+  expect(name).toMatch(/\.html$/);
+  expect(data.type).toBe('text/html');
+  expect(data.size).toBe(page.text.length);
+});
+
+test('the heatmap decides what Model Explorer shows; nodes left out are told', async () => {
+  const file = vi.fn(async () => ({ ...page, unnamed: 3 }));
+  const told = await run('export-model-explorer', file);
+  expect(file.mock.calls[0].slice(0, 2)).toEqual(['model-explorer', 'macs']);
+  expect(told).toContain('3 nodes have no name of their own');
+});
+
+test('a failure says why, and nothing is saved', async () => {
+  const problem = localProblem('gone', 'Gone', 'The file is gone.', 'Reload.');
+  const told = await run('export-netron', async () => {
+    throw new ProblemError(problem);
+  });
+  expect(told).toContain('The file is gone. Reload.');
+  expect(saveFile).not.toHaveBeenCalled();
+});
+
+test('without server or kernel it says who could', async () => {
+  expect(await run('export-html')).toContain('open the model in JupyterLab');
+});
