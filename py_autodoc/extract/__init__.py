@@ -1,14 +1,23 @@
 """Sub-models: one module, or some nodes, as a model of its own that runs.
 
 ``extract_module_subgraph`` tells what a module consists of (requirement R13); ``extract`` writes it.
+Names are loaded when they are first used: the server needs ``place`` alone.
 """
 
 from __future__ import annotations
 
-from py_autodoc.extract.model import Extraction, Subgraph, extract, extract_bytes, extract_module_subgraph
+from typing import TYPE_CHECKING, Any
 
-extract_submodel = extract
-"""The name in ``py_autodoc`` itself, where ``extract`` is this package."""
+if TYPE_CHECKING:
+    from py_autodoc.extract.model import (
+        Extraction,
+        Subgraph,
+        extract,
+        extract_bytes,
+        extract_module_subgraph,
+    )
+
+    extract_submodel = extract
 
 __all__ = [
     "Extraction",
@@ -18,3 +27,13 @@ __all__ = [
     "extract_module_subgraph",
     "extract_submodel",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name (PEP 562)."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from py_autodoc.extract import model
+
+    # ``py_autodoc.extract`` is this package, so the function has another name there.
+    return model.extract if name == "extract_submodel" else getattr(model, name)
