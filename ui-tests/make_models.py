@@ -196,6 +196,7 @@ def main(root: Path) -> None:
     root.mkdir(parents=True, exist_ok=True)
     for name, source in REAL.items():
         shutil.copyfile(DATA / source, root / name)
+    shutil.copy(Path(__file__).resolve().parent / "models" / "llama_cache.onnx", root)
     llama_like(10_000, root / "ten_thousand.onnx")
     nameless(DATA / REAL["bert_base.onnx"], root / "nameless.onnx")
     big(root / "big.onnx")

@@ -29,6 +29,8 @@ NAME_KEY = "autodoc.expanded.name"
 
 _SCOPES = "pkg.torch.onnx.name_scopes"
 _CLASSES = "pkg.torch.onnx.class_hierarchy"
+NO_STACK = "_empty_nn_module_stack_from_metadata_hook"
+"""Stands for a module where torch inserted a node itself, as one that reads a free size."""
 _NAMESPACE = "namespace"
 _MAX_TEXT = 1 << 16
 _MAX_FRAMES = 256
@@ -133,7 +135,8 @@ class Scopes:
             paths, kinds = string_list(scopes)[:-1], string_list(classes)[:-1]
             if len(kinds) != len(paths):
                 kinds = [""] * len(paths)
-            known = self._by_path[key] = module_scope(paths, kinds)
+            known = NO_SCOPE if NO_STACK in paths else module_scope(paths, kinds)
+            self._by_path[key] = known
         return known
 
     def _namespace(self, namespace: str) -> Scope:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from py_autodoc.graph.hierarchy import string_list
+from py_autodoc.graph.hierarchy import NO_STACK, string_list
 from py_autodoc.tags.assign import Frame
 from py_autodoc.tags.model import walk
 from py_autodoc.tags.paths import parent
@@ -24,8 +24,6 @@ FX_NODE = "pkg.torch.onnx.fx_node"
 RULE = "pkg.onnxscript.rewriter.rule_name"
 SIGNATURE = "pkg.torch.export.ExportedProgram.graph_signature"
 ORIGINAL = "pkg.torch.onnx.original_node_name"
-NO_STACK = "_empty_nn_module_stack_from_metadata_hook"
-"""Stands for a module where torch inserted a node itself, as one that reads a free size."""
 KIND = "pkg.torch.export.graph_signature.InputSpec.kind"
 
 _OWNED = frozenset({"PARAMETER", "BUFFER"})

@@ -13,8 +13,9 @@ from typing import Any
 import onnx_ir as ir
 import torch
 
+from py_autodoc.graph.hierarchy import NO_STACK
 from py_autodoc.tags.assign import Frame
-from py_autodoc.tags.dynamo import NO_STACK, DynamoEvidence, parameters_of
+from py_autodoc.tags.dynamo import DynamoEvidence, parameters_of
 from py_autodoc.tags.naming import Namer
 
 _FX = "node"

@@ -40,6 +40,18 @@ def test_dynamo_metadata():
     assert found.tag == "/Pick/BertModel/BertEncoder/BertLayer.0"
 
 
+def test_a_node_that_torch_inserted_has_no_module():
+    found = scope(
+        "node_sym_size_int_4",
+        **{
+            SCOPES: "['', '_empty_nn_module_stack_from_metadata_hook', 'sym_size_int_4']",
+            CLASSES: "['__main__.Pick', '_empty_nn_module_stack_from_metadata_hook', 'aten.sym_size.int']",
+        },
+    )
+    assert found.names == ()
+    assert found.tag == ""
+
+
 def test_namespace_metadata():
     found = scope(namespace="a.Net/blk: a.Block/blk.0: torch.nn.modules.linear.Linear/linear: aten.linear")
     assert found.names == ("blk", "0")

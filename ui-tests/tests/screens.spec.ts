@@ -5,7 +5,7 @@ import { expect, graph, open, pick, test } from './pages';
 const MODELS = {
   resnet50: 'a convolutional network',
   bert_base: 'an encoder',
-  llama: 'a decoder with its cache',
+  llama_cache: 'a decoder with its cache',
   detr: 'a detector',
   ten_thousand: '10,000 nodes',
   nameless: 'a model without names'
