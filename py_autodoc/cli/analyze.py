@@ -11,6 +11,7 @@ import click
 
 from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.options import sizes, talk
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.errors import OptionError
 from py_autodoc.render.output import STDOUT, Target
@@ -49,22 +50,7 @@ class _Request:
 @click.option(
     "--out-html", metavar="PATH", help="Write one HTML file that shows the model offline; - is stdout."
 )
-@click.option(
-    "--bind",
-    metavar="NAME=N",
-    multiple=True,
-    help="Give a symbolic dimension its size; '*=N' for every one that is still free. Repeatable.",
-)
-@click.option(
-    "--input-shape",
-    metavar="NAME=1x3x224x224",
-    multiple=True,
-    help="Give an input its whole shape. Repeatable.",
-)
-@click.option("--batch-size", metavar="N", type=click.IntRange(min=1), help="Size of the batch dimension.")
-@click.option(
-    "--assume", is_flag=True, help="Give dimensions that are still free a usual size (the report says which)."
-)
+@sizes("report")
 @click.option(
     "--max-layers",
     metavar="N",
@@ -81,16 +67,7 @@ class _Request:
     is_flag=True,
     help="Read every weight, for the rules about their values (NaN, all zero, duplicates).",
 )
-@click.option(
-    "--progress/--no-progress", default=None, help="Show progress on stderr (default: on a terminal)."
-)
-@click.option(
-    "--log-level",
-    type=click.Choice(["debug", "info", "warning", "error"], case_sensitive=False),
-    default="warning",
-    show_default=True,
-    help="How much to log on stderr; debug shows tracebacks.",
-)
+@talk
 def command(log_level: str, **options: object) -> int:
     """Read the structure of MODEL (never its weights, unless asked to) and say what it is and what it costs.
 

@@ -14,6 +14,7 @@ import click
 
 from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.options import talk
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.errors import AnalysisError, OptionError
 from py_autodoc.render.output import Target
@@ -106,16 +107,7 @@ class _Request:
 @click.option("--report-md", metavar="PATH", help="Write the report as Markdown; - is stdout.")
 @click.option("--jit-graph", metavar="FILE", help="Write the TorchScript graph as text; - is stdout.")
 @click.option("--fx-graph", metavar="FILE", help="Write the graph of torch.export as text; - is stdout.")
-@click.option(
-    "--progress/--no-progress", default=None, help="Show progress on stderr (default: on a terminal)."
-)
-@click.option(
-    "--log-level",
-    type=click.Choice(["debug", "info", "warning", "error"], case_sensitive=False),
-    default="warning",
-    show_default=True,
-    help="How much to log on stderr; debug shows tracebacks.",
-)
+@talk
 def command(log_level: str, **options: object) -> int:
     """Export SOURCE to OUT.onnx; its graph is the exporter's own, only metadata is added.
 

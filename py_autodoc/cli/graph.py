@@ -12,6 +12,7 @@ import click
 
 from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.options import sizes, talk
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.errors import OptionError
 from py_autodoc.render.output import STDOUT, Target
@@ -100,34 +101,8 @@ class _Request:
     show_default=True,
     help="Pixels of the PNG for one of the SVG.",
 )
-@click.option(
-    "--bind",
-    metavar="NAME=N",
-    multiple=True,
-    help="Give a symbolic dimension its size; '*=N' for every one that is still free. Repeatable.",
-)
-@click.option(
-    "--input-shape",
-    metavar="NAME=1x3x224x224",
-    multiple=True,
-    help="Give an input its whole shape. Repeatable.",
-)
-@click.option("--batch-size", metavar="N", type=click.IntRange(min=1), help="Size of the batch dimension.")
-@click.option(
-    "--assume",
-    is_flag=True,
-    help="Give dimensions that are still free a usual size (the picture says which).",
-)
-@click.option(
-    "--progress/--no-progress", default=None, help="Show progress on stderr (default: on a terminal)."
-)
-@click.option(
-    "--log-level",
-    type=click.Choice(["debug", "info", "warning", "error"], case_sensitive=False),
-    default="warning",
-    show_default=True,
-    help="How much to log on stderr; debug shows tracebacks.",
-)
+@sizes("picture")
+@talk
 def command(log_level: str, **options: object) -> int:
     """Write the graph of MODEL for other programs; the format follows the ending of --out.
 
