@@ -43,7 +43,7 @@ CARDS = {
     "models-trt_qdq_conv": (3, 3),
     "models-trt_residual_block": (15, 15),
     "stripped-bert_base.stripped": (12, 6),
-    "stripped-bert_base_dyn.stripped": (35, 23),
+    "stripped-bert_base_dyn.stripped": (35, 26),
     "stripped-bert_tiny.stripped": (35, 7),
     "stripped-clip_b32.stripped": (39, 16),
     "stripped-convnext_tiny.stripped": (23, 8),
