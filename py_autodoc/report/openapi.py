@@ -1,6 +1,6 @@
 """JSON Schema and OpenAPI documents of the wire model, for ``scripts/generate.py`` and whoever serves them.
 
-Descriptions come from the docstrings in ``schema.py``; every property of an answer is marked required
+Descriptions come from the docstrings in ``schema/``; every property of an answer is marked required
 because the encoder always writes it, while a request keeps its defaults optional.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -57,9 +58,11 @@ class Operation:
 
 @cache
 def field_docs() -> Mapping[str, Mapping[str, str]]:
-    """Struct name → field name → the docstring written under the field in ``schema.py``."""
+    """Struct name → field name → the docstring written under the field in ``schema/``."""
     docs: dict[str, dict[str, str]] = {}
-    for node in ast.parse(inspect.getsource(schema)).body:
+    modules = {kind.__module__ for kind in vars(schema).values() if isinstance(kind, type)}
+    sources = (inspect.getsource(sys.modules[name]) for name in sorted(modules))
+    for node in (node for source in sources for node in ast.parse(source).body):
         if not isinstance(node, ast.ClassDef):
             continue
         fields = docs.setdefault(node.name, {})

@@ -1,0 +1,132 @@
+"""The one wire model: what JSON files, the server and the viewer speak.
+
+msgspec Structs, snake_case, units in the names, ``None`` for unknown (never 0). The JSON Schema
+(``report.schema.json``), the OpenAPI document and the TypeScript types are generated from here.
+"""
+
+from __future__ import annotations
+
+from py_autodoc.report.schema.architecture import ArchitectureInfo, AttentionGroup, AttentionInfo, RiskSignal
+from py_autodoc.report.schema.costs import Block, Coverage, Layer, Metrics, OpTotals, RepeatInfo
+from py_autodoc.report.schema.details import (
+    AttributeInfo,
+    Bundle,
+    BundleNode,
+    ConstantInfo,
+    NodeDetails,
+    OperatorDoc,
+    WeightHistogram,
+    WeightValues,
+)
+from py_autodoc.report.schema.document import Report
+from py_autodoc.report.schema.memory import (
+    ActivationMemory,
+    ActivationOpBytes,
+    KVCacheInfo,
+    KVCacheLayer,
+    LargeTensor,
+    MemoryCurve,
+    MemoryInfo,
+    MemoryPeak,
+    MemoryTensor,
+    WeightMemory,
+    WeightOpBytes,
+    WeightTypeBytes,
+)
+from py_autodoc.report.schema.model import (
+    DiagnosticInfo,
+    DimInfo,
+    Generator,
+    GraphInfo,
+    ModelInfo,
+    OpsetImport,
+    ValueInfo,
+)
+from py_autodoc.report.schema.payload import (
+    BlockColumns,
+    BlockKind,
+    ExpressionCondition,
+    ExpressionPool,
+    GraphColumns,
+    GraphPayload,
+    NodeColumns,
+    OpEntry,
+    RepeatColumns,
+    RuleSettings,
+    ScopeColumns,
+    TensorColumns,
+    TimelineColumns,
+)
+from py_autodoc.report.schema.server import (
+    Extracted,
+    ExtractRequest,
+    FileStamp,
+    Job,
+    JobRequest,
+    Problem,
+    SavedFile,
+)
+from py_autodoc.report.schema.wire import SCHEMA_VERSION, DimValue
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "ActivationMemory",
+    "ActivationOpBytes",
+    "ArchitectureInfo",
+    "AttentionGroup",
+    "AttentionInfo",
+    "AttributeInfo",
+    "Block",
+    "BlockColumns",
+    "BlockKind",
+    "Bundle",
+    "BundleNode",
+    "ConstantInfo",
+    "Coverage",
+    "DiagnosticInfo",
+    "DimInfo",
+    "DimValue",
+    "ExpressionCondition",
+    "ExpressionPool",
+    "ExtractRequest",
+    "Extracted",
+    "FileStamp",
+    "Generator",
+    "GraphColumns",
+    "GraphInfo",
+    "GraphPayload",
+    "Job",
+    "JobRequest",
+    "KVCacheInfo",
+    "KVCacheLayer",
+    "LargeTensor",
+    "Layer",
+    "MemoryCurve",
+    "MemoryInfo",
+    "MemoryPeak",
+    "MemoryTensor",
+    "Metrics",
+    "ModelInfo",
+    "NodeColumns",
+    "NodeDetails",
+    "OpEntry",
+    "OpTotals",
+    "OperatorDoc",
+    "OpsetImport",
+    "Problem",
+    "RepeatColumns",
+    "RepeatInfo",
+    "Report",
+    "RiskSignal",
+    "RuleSettings",
+    "SavedFile",
+    "ScopeColumns",
+    "TensorColumns",
+    "TimelineColumns",
+    "ValueInfo",
+    "WeightHistogram",
+    "WeightMemory",
+    "WeightOpBytes",
+    "WeightTypeBytes",
+    "WeightValues",
+]

@@ -1,0 +1,110 @@
+"""What kind of network it is, its attention, and the risks found in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py_autodoc.report.schema.wire import DimValue, Wire
+
+
+class AttentionGroup(Wire, frozen=True, kw_only=True):
+    """Attention layers of one configuration. Null: the graph does not tell."""
+
+    count: int
+    """Layers."""
+    kind: str
+    """``self``, ``cross`` (keys from another sequence) or ``unknown``."""
+    causal: bool | None
+    """Whether no query sees a later key; null when the mask is fed or its values were not read."""
+    num_heads: int | None
+    """Query heads."""
+    num_kv_heads: int | None
+    """Key and value heads."""
+    head_dim: int | None
+    """Size of a head of Q and K."""
+    value_dim: int | None
+    """Size of a head of V."""
+    hidden_size: int | None
+    """Width of the residual stream that feeds it."""
+    mechanism: str | None
+    """``MHA``, ``GQA`` or ``MQA``."""
+    queries: DimValue
+    """Query positions."""
+    keys: DimValue
+    """Key positions, cached ones included."""
+    mask: bool
+    """A mask hides keys in some of them."""
+    rotary: bool
+    """Q and K are rotated by position."""
+    relative_bias: bool
+    """A learned bias is added to the scores."""
+    cached: bool
+    """Keys and values of earlier steps come from graph inputs."""
+    fused: bool
+    """One operator does it."""
+    max_sequence_length: int | None
+    """The longest sequence that a stored table or the cache allows."""
+    max_sequence_length_reason: str
+    """Where it is from, or why it is null."""
+    nodes: list[int]
+    """Layer ids of the Softmax or of the fused operator."""
+
+
+class AttentionInfo(Wire, frozen=True, kw_only=True):
+    """The attention of a model. A fact on which the layers differ is null here and told in ``groups``."""
+
+    num_layers: int
+    """Attention layers that one inference runs."""
+    self_layers: int
+    """Of these, self attention."""
+    cross_layers: int
+    """Of these, cross attention."""
+    causal_layers: int
+    """Layers known to be causal."""
+    unknown_causal_layers: int
+    """Layers that may or may not be."""
+    num_heads: int | None
+    """Query heads."""
+    num_kv_heads: int | None
+    """Key and value heads."""
+    head_dim: int | None
+    """Size of a head of Q and K."""
+    hidden_size: int | None
+    """Width of the residual stream."""
+    mechanism: str | None
+    """``MHA``, ``GQA`` or ``MQA``."""
+    max_sequence_length: int | None
+    """The longest sequence that a stored table or the cache allows."""
+    max_sequence_length_reason: str
+    """Where it is from, or why it is null."""
+    groups: list[AttentionGroup]
+    """Distinct configurations, in the order of their first layer."""
+
+
+class ArchitectureInfo(Wire, frozen=True, kw_only=True):
+    """What kind of network it is."""
+
+    family: str
+    """``cnn``, ``transformer-encoder``, ``transformer-decoder``, ``encoder-decoder``, ``detector``,
+    ``segmenter``, ``recurrent``, ``state-space``, ``mlp``, ``hybrid``, ``classical-ml`` or ``unknown``."""
+    confidence: float
+    """Between 0 and 1."""
+    evidence: list[str]
+    """One line a reason."""
+
+
+class RiskSignal(Wire, frozen=True, kw_only=True):
+    """A finding: something in the design that may hurt."""
+
+    id: str
+    """Rule; ``onnx-autodoc rule ID`` explains it."""
+    severity: str
+    """``info``, ``low``, ``medium`` or ``high``."""
+    description: str
+    """What was found."""
+    nodes: list[int]
+    """Ids of the layers it is about, at most 100; ``evidence.nodes_total`` when there are more."""
+    evidence: dict[str, Any]
+    """The numbers behind it, by name; a unit in the name."""
+    recommendation: str
+    """What to do."""

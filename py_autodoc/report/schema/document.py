@@ -1,0 +1,102 @@
+"""The report: one JSON document with everything that is known of a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from py_autodoc.report.schema.architecture import ArchitectureInfo, RiskSignal
+from py_autodoc.report.schema.costs import Block, Coverage, Layer, Metrics, RepeatInfo
+from py_autodoc.report.schema.details import WeightValues
+from py_autodoc.report.schema.memory import MemoryInfo
+from py_autodoc.report.schema.model import DiagnosticInfo, DimInfo, Generator, GraphInfo, ModelInfo
+from py_autodoc.report.schema.wire import Wire
+
+if TYPE_CHECKING:
+    import pandas
+
+    from py_autodoc.report.stats import ModelStats
+
+
+class Report(Wire, frozen=True, kw_only=True, dict=True):
+    """The whole report."""
+
+    schema_version: str
+    """Version of this structure."""
+    generator: Generator
+    """Who made the report."""
+    model: ModelInfo
+    """What the file says of itself."""
+    graph: GraphInfo
+    """Counts and interface."""
+    architecture: ArchitectureInfo
+    """What kind of network it is, with the reasons."""
+    metrics: Metrics
+    """Totals."""
+    memory: MemoryInfo
+    """Peak over time, weights and activations by kind, KV cache."""
+    coverage: Coverage
+    """How much of the model the totals cover."""
+    dims: list[DimInfo]
+    """Free symbols of the inputs."""
+    diagnostics: list[DiagnosticInfo]
+    """What the reader must know, worst first."""
+    layers: list[Layer]
+    """The nodes in execution order, bodies of control flow after their node."""
+    layers_omitted: int
+    """Layers cut by ``--max-layers``."""
+    blocks: list[Block]
+    """Modules, then recognised structures, with their sums."""
+    repeats: list[RepeatInfo]
+    """Parts that are one part several times, those that cover most layers first; at most 1,000."""
+    risk_signals: list[RiskSignal]
+    """Findings of the rules, worst first; at most 20 of one rule."""
+
+    def to_json(self, indent: int = 0) -> str:
+        """The report as JSON text, ``indent`` spaces a level (0: one line)."""
+        data = msgspec.json.encode(self)
+        return (msgspec.json.format(data, indent=indent) if indent else data).decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Report:
+        """A report from its JSON text, fields checked. Raises: msgspec.ValidationError."""
+        return msgspec.json.decode(text, type=cls)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as dicts, lists, numbers and text, the same as its JSON."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+    def to_pandas(self, table: str = "layers") -> pandas.DataFrame:
+        """A list of the report as a table: layers, blocks, risk_signals, diagnostics, dims or by_op.
+
+        Unknown numbers are ``<NA>``, never 0. Raises: InputError for another table, RequirementError
+        without pandas.
+        """
+        from py_autodoc.report.frames import frame
+
+        return frame(self, table)
+
+    def stats(self) -> ModelStats:
+        """Counts, parameters by operator type and shapes by depth."""
+        from py_autodoc.report.stats import model_stats
+
+        return model_stats(self)
+
+    def weights(self, name: str | int, graph: str | None = None) -> WeightValues:
+        """Statistics, histogram and first values of one initializer or Constant, by name or id, read now.
+
+        ``graph`` names a body (``"If_3.then_branch"``; ``""``: the main graph) where several have that name.
+        Raises: InputError when the model is not there any more or changed, it has no such constant, or the
+        constant's data are missing or damaged.
+        """
+        from py_autodoc.report.weights import report_weights
+
+        return report_weights(self, name, graph)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows for a report: static HTML, all texts escaped."""
+        from py_autodoc.report.notebook import html
+
+        return html(self)

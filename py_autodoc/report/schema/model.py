@@ -1,0 +1,126 @@
+"""What the file says of itself: its graph's interface, dimensions and what reading it found."""
+
+from __future__ import annotations
+
+from py_autodoc.report.schema.wire import DimValue, Wire
+
+
+class OpsetImport(Wire, frozen=True, kw_only=True):
+    """A domain (``ai.onnx`` spelt out) and its version."""
+
+    domain: str
+    """Domain."""
+    version: int
+    """Version."""
+
+
+class ModelInfo(Wire, frozen=True, kw_only=True):
+    """What the file says of itself. ``name`` is the base name, never a path."""
+
+    name: str
+    """Base name of the file."""
+    file_bytes: int
+    """Size of the file."""
+    structure_bytes: int
+    """What was read of it: everything but weights."""
+    external_files: list[str]
+    """Names of the files with external data, as the model writes them."""
+    external_bytes: int
+    """Bytes the model keeps in them."""
+    identity: str
+    """Content identity: SHA-256 over the structure and over the places and sizes of the weights."""
+    onnx_ir_version: str
+    """Version of the file format."""
+    opset_imports: list[OpsetImport]
+    """Operator sets the model is written for."""
+    producer_name: str
+    """The program that wrote the file."""
+    producer_version: str
+    """Its version."""
+    domain: str
+    """The model's own namespace."""
+    model_version: int
+    """The model's own version."""
+    doc_string: str
+    """Free text of the author, at most 4,096 characters."""
+    metadata: dict[str, str]
+    """Free key-value pairs of the author."""
+
+
+class ValueInfo(Wire, frozen=True, kw_only=True):
+    """A graph input or output. ``shape`` of None: rank unknown."""
+
+    name: str
+    """Name."""
+    elem_type: str
+    """``float32`` …"""
+    shape: list[DimValue] | None
+    """Null: rank unknown."""
+    container: str = "tensor"
+    """``tensor``, ``sparse``, ``sequence``, ``optional`` or ``map``."""
+
+
+class GraphInfo(Wire, frozen=True, kw_only=True):
+    """Counts and the interface of the main graph."""
+
+    name: str
+    """Name of the main graph."""
+    num_nodes: int
+    """Nodes of all graphs, Constant nodes excluded."""
+    num_constant_nodes: int
+    """Constant nodes, which fold into their consumers."""
+    num_edges: int
+    """Pairs of nodes joined by an activation."""
+    num_initializers: int
+    """Constants stored beside the nodes."""
+    num_subgraphs: int
+    """Bodies of control flow."""
+    num_functions: int
+    """Local functions defined in the file."""
+    inputs: list[ValueInfo]
+    """What a caller must feed; initializers that are listed as inputs are left out."""
+    outputs: list[ValueInfo]
+    """What the model returns."""
+    op_counts: dict[str, int]
+    """Operator type → nodes, most frequent first."""
+
+
+class DimInfo(Wire, frozen=True, kw_only=True):
+    """A free symbol of the inputs."""
+
+    name: str
+    """The symbol."""
+    value: int | None
+    """The value used, None when the symbol stayed a symbol."""
+    assumed: bool
+    """True when the value was not given by the user but assumed."""
+    suggested: int
+    """A usual size, by what the dimension means."""
+    where: list[str]
+    """``input_ids[0]`` …"""
+    symbol: str = ""
+    """How expressions write it, where the name is none that they can hold; empty when it is the name."""
+
+
+class DiagnosticInfo(Wire, frozen=True, kw_only=True):
+    """Something the reader must know. ``node`` is a layer id or null."""
+
+    code: str
+    """Stable name, see ``docs/diagnostics.md``."""
+    severity: str
+    """``info``, ``warning`` or ``error``."""
+    message: str
+    """One line."""
+    where: str = ""
+    """Name of the node or tensor."""
+    node: int | None = None
+    """Id of the layer, null when it is about no node."""
+
+
+class Generator(Wire, frozen=True, kw_only=True):
+    """Who made the report."""
+
+    name: str
+    """The program."""
+    version: str
+    """Its version."""

@@ -1,0 +1,107 @@
+"""What the server's routes take and answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py_autodoc.report.schema.wire import Wire
+
+
+class JobRequest(Wire, frozen=True, kw_only=True):
+    """Start (or find) the analysis of a file under the server's root."""
+
+    path: str
+    bindings: dict[str, int] = {}
+    input_shapes: dict[str, list[int]] = {}
+    assume: bool = False
+    """Give every unbound symbol its suggested value; ``dims[].assumed`` says which."""
+    thresholds: dict[str, Any] | str | None = None
+    """What a threshold file of the rules holds, or the path of one under the server's root."""
+    read_weights: bool = False
+    """Read every weight, for the rules about their values."""
+
+
+class Job(Wire, frozen=True, kw_only=True):
+    """State of one analysis. ``state``: queued, running, done, failed, cancelled."""
+
+    id: str
+    state: str
+    phase: str
+    done: int
+    total: int
+    seq: int
+    identity: str | None
+    problem: Problem | None
+
+
+class Problem(Wire, frozen=True, kw_only=True):
+    """problem+json (RFC 9457) with our code and hint."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    hint: str
+
+
+class FileStamp(Wire, frozen=True, kw_only=True):
+    """A cheap look at a file under the server's root, to notice that it changed on disk."""
+
+    path: str
+    bytes: int
+    mtime_ns: str
+    """Modification time in nanoseconds, as text: it is beyond the integers a browser keeps exact."""
+    kind: str
+    """``onnx`` or ``other``, by the name."""
+
+
+class ExtractRequest(Wire, frozen=True, kw_only=True):
+    """Which nodes of an analysed model to write as a model of their own, beside it."""
+
+    path: str
+    """The model's path under the server's root."""
+    nodes: list[int]
+    """Ids of nodes, as in the payload."""
+    part: str = ""
+    """What the part is called; the file's name tells it."""
+    name: str = ""
+    """Name of the file; empty: a free one, ``<model>.<part>.onnx``."""
+    overwrite: bool = False
+    """Replace a file of that name; never the model itself."""
+
+
+class SavedFile(Wire, frozen=True, kw_only=True):
+    """A file for the reader to keep."""
+
+    text: str
+    """What is in it."""
+    media_type: str
+    """As ``text/html``."""
+    extension: str
+    """With its dot."""
+    unnamed: int = 0
+    """Nodes that the file could not refer to, for want of a name of their own."""
+
+
+class Extracted(Wire, frozen=True, kw_only=True):
+    """What was cut out and where it is."""
+
+    path: str
+    """Path of the new model."""
+    nodes: int
+    """Nodes of the sub-model, copied constants included."""
+    inputs: list[str]
+    """Tensors that go in, the first 100 of them."""
+    input_count: int
+    """How many go in."""
+    outputs: list[str]
+    """Tensors that come out, the first 100 of them."""
+    output_count: int
+    """How many come out."""
+    widened: int
+    """Control-flow nodes that were taken whole although only a part of them was asked for."""
+    convex: bool
+    """False when an input depends on an output: the rest cannot run around the part in one step."""
+    bytes: int
+    """Size of what was written."""

@@ -1,0 +1,14 @@
+"""What all wire structs have in common."""
+
+from __future__ import annotations
+
+import msgspec
+
+SCHEMA_VERSION = "1.0"
+
+DimValue = int | str | None
+"""A known size, a symbol, or unknown."""
+
+
+class Wire(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of the wire structs."""
