@@ -17,8 +17,12 @@ import { useStore } from './state/store';
 import { Cancelled, Failure } from './states/Failure';
 import { Loading } from './states/Loading';
 import { IDENTITY } from './translate';
-import { useWidth } from './ui/useWidth';
+import { WIDE } from './session/panels';
+import { useSize } from './ui/useSize';
 import { Workbench } from './Workbench';
+
+/** Taken as wide until its size is known. */
+const UNKNOWN = { width: WIDE, height: 0 };
 
 /** How long the view must rest before it is remembered, in milliseconds. */
 const REMEMBER_AFTER = 1000;
@@ -29,7 +33,7 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
   const trans = props.translator ?? IDENTITY;
   const root = React.useRef<HTMLDivElement>(null);
   const session = useSessionOf(props);
-  const width = useWidth(root);
+  const { width } = useSize(root, UNKNOWN);
   useRemember(session, props.onStateChange);
   useSettings(session, props.settings);
   useReports(session, props);

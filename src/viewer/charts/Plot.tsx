@@ -1,6 +1,7 @@
 import * as React from 'react';
 import { useSession, useTrans, useView } from '../context';
 import { pointAt } from '../session/pointing';
+import { useSize } from '../ui/useSize';
 import { decades, position, stepPath, ticks } from './scale';
 
 /** Numbers over the execution, one a point. */
@@ -302,33 +303,4 @@ function areaOf(path: string, height: number): string {
       return `M${first} ${height}L${piece}L${last} ${height}Z`;
     })
     .join('');
-}
-
-function useSize(element: React.RefObject<HTMLElement>): {
-  width: number;
-  height: number;
-} {
-  const [size, setSize] = React.useState({ width: 0, height: 0 });
-  React.useLayoutEffect(() => {
-    const target = element.current;
-    if (!target) {
-      return undefined;
-    }
-    const read = (): void => {
-      const { clientWidth: width, clientHeight: height } = target;
-      setSize(before =>
-        before.width === width && before.height === height
-          ? before
-          : { width, height }
-      );
-    };
-    read();
-    if (typeof ResizeObserver === 'undefined') {
-      return undefined;
-    }
-    const observer = new ResizeObserver(read);
-    observer.observe(target);
-    return () => observer.disconnect();
-  }, [element]);
-  return size;
 }

@@ -1,5 +1,6 @@
 /** A small complete payload: scopes, a symbol, unknown costs, weights, several op types. */
 
+import { emptyPayload } from '../../core/testing/builder';
 import type { DimInfo, GraphPayload } from '../../schema';
 
 export interface IPayloadOptions {
@@ -39,22 +40,20 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
   ];
   const macs = (b: number): number => 1000 * (b + 1);
   const total = each.reduce((sum, b) => sum + macs(b), 0);
+  const blank = emptyPayload('main');
   return {
-    schema_version: '1.0',
+    ...blank,
     model: {
+      ...blank.model,
       name: 'small.onnx',
       file_bytes: 12345,
       structure_bytes: 345,
-      external_files: [],
-      external_bytes: 0,
       identity: 'sha256:0',
       onnx_ir_version: '10',
       opset_imports: [{ domain: 'ai.onnx', version: 20 }],
       producer_name: 'maker',
       producer_version: '1',
       domain: '',
-      model_version: 0,
-      doc_string: '',
       metadata: { author: 'someone' }
     },
     graph: {
@@ -79,6 +78,7 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       op_counts: { Conv: blocks, Relu: blocks, Mystery: 1 }
     },
     metrics: {
+      ...blank.metrics,
       total_params: 100 * blocks,
       other_constants: {},
       weight_bytes: 400 * blocks,
@@ -87,33 +87,8 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       read_bytes: 4096,
       write_bytes: 2048,
       peak_activation_bytes: 5120,
-      peak_activation_bytes_simple: 6144,
-      peak_reason: '',
-      by_op: [],
-      attention: null,
-      total_macs_expr: null,
-      total_flops_expr: null,
-      read_bytes_expr: null,
-      write_bytes_expr: null,
-      peak_activation_bytes_expr: null,
-      peak_activation_bytes_simple_expr: null,
-      expr_coverage: null,
-      expr_conditions: [],
-      inplace_conditions: [],
-      expr_reasons: {}
+      peak_activation_bytes_simple: 6144
     },
-    memory: {
-      peak: null,
-      peak_simple: null,
-      reason: '',
-      steps: 0,
-      input_bytes: null,
-      curve: null,
-      weights: null,
-      activations: null,
-      kv_cache: null
-    },
-    timeline: null,
     coverage: {
       nodes: (2 * blocks) / nodeCount,
       nodes_known: 2 * blocks,
@@ -157,12 +132,6 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       inputs: [[0]],
       outputs: [[last]]
     },
-    repeats: { count: [], size: [], name: [] },
-    blocks: null,
-    expressions: null,
-    architecture: null,
-    rule_settings: null,
-    risk_signals: [],
     scopes: {
       parent: [-1, ...each.map(() => 0)],
       label: ['net', ...each.map(b => `block.${b}`)],
