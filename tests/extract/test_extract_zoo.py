@@ -18,9 +18,7 @@ from py_autodoc.extract import extract, extract_module_subgraph
 from py_autodoc.tags import load_tags
 
 FOLDED = {"module-folded", "module-without-nodes", "unknown-module"}
-DYNAMO = ("bert", "repeat", "choice")
-"""The dynamo exporter takes seconds for each; the other one shows the other models."""
-CASES = [("dynamo", name) for name in DYNAMO] + [("torchscript", name) for name in TRACED]
+CASES = [("dynamo", name) for name in MODELS] + [("torchscript", name) for name in TRACED]
 IN_BODIES = {"choice"}
 
 

@@ -90,6 +90,70 @@ def t5():
     return hf.T5ForConditionalGeneration(config), {"input_ids": ids(), "decoder_input_ids": ids(3)}
 
 
+def distilbert():
+    config = hf.DistilBertConfig(
+        vocab_size=40, dim=8, n_heads=2, n_layers=2, hidden_dim=16, max_position_embeddings=16
+    )
+    return hf.DistilBertModel(config), text()
+
+
+def convnext():
+    config = hf.ConvNextConfig(num_stages=2, hidden_sizes=[4, 8], depths=[1, 1], num_labels=3)
+    return hf.ConvNextForImageClassification(config), {"pixel_values": torch.randn(1, 3, 16, 16)}
+
+
+def swin():
+    """The second layer shifts its windows; between the stages patches are merged."""
+    config = hf.SwinConfig(
+        image_size=8, patch_size=1, embed_dim=4, depths=[2, 1], num_heads=[2, 2], window_size=4, mlp_ratio=2.0,
+        num_labels=3,
+    )  # fmt: skip
+    return hf.SwinForImageClassification(config), {"pixel_values": torch.randn(1, 3, 8, 8)}
+
+
+def segformer():
+    config = hf.SegformerConfig(
+        num_encoder_blocks=2, depths=[1, 1], sr_ratios=[2, 1], hidden_sizes=[4, 8], patch_sizes=[3, 3],
+        strides=[2, 2], num_attention_heads=[1, 2], mlp_ratios=[2, 2], decoder_hidden_size=8, num_labels=3,
+    )  # fmt: skip
+    return hf.SegformerForSemanticSegmentation(config), {"pixel_values": torch.randn(1, 3, 16, 16)}
+
+
+def mobilenet():
+    config = hf.MobileNetV2Config(image_size=32, depth_multiplier=0.25, num_labels=3)
+    return hf.MobileNetV2ForImageClassification(config), {"pixel_values": torch.randn(1, 3, 32, 32)}
+
+
+def mamba():
+    """A state space model: its loop over the sequence is unrolled."""
+    config = hf.MambaConfig(vocab_size=40, hidden_size=8, num_hidden_layers=1, state_size=4, use_cache=False)
+    return hf.MambaForCausalLM(config), {"input_ids": ids(4)}
+
+
+def clip():
+    """Two towers that meet in a product."""
+    tower = {"hidden_size": 8, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    ends = {"bos_token_id": 1, "eos_token_id": 39, "pad_token_id": 0}
+    config = hf.CLIPConfig(
+        text_config={**tower, **ends, "vocab_size": 40, "max_position_embeddings": 16},
+        vision_config={**tower, "image_size": 8, "patch_size": 4},
+        projection_dim=8,
+    )
+    inputs = text()
+    inputs["pixel_values"] = torch.randn(1, 3, 8, 8)
+    return hf.CLIPModel(config), {key: inputs[key] for key in ("input_ids", "pixel_values", "attention_mask")}
+
+
+def whisper():
+    """The encoder of a model for speech."""
+    config = hf.WhisperConfig(
+        vocab_size=40, num_mel_bins=8, d_model=8, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_source_positions=8,
+        max_target_positions=8, pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1,
+    )  # fmt: skip
+    return hf.WhisperModel(config).get_encoder(), {"input_features": torch.randn(1, 8, 16)}
+
+
 class PlainNet(nn.Module):
     def __init__(self):
         super().__init__()
@@ -261,7 +325,8 @@ def sequential():
 MODELS = {
     make.__name__: make
     for make in (
-        bert, vit, resnet, gpt2, llama, t5, plain, nested, repeat, tied, lora, choice, lstm, sequential,
+        bert, distilbert, vit, resnet, convnext, swin, segformer, mobilenet, gpt2, llama, mamba, t5, clip,
+        whisper, plain, nested, repeat, tied, lora, choice, lstm, sequential,
     )
 }  # fmt: skip
 TRACED = [name for name in MODELS if name != "choice"]

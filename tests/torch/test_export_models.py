@@ -16,8 +16,6 @@ from py_autodoc.compare import same_topology
 from py_autodoc.tags import load_tags, strip_tags
 
 CASES = [("dynamo", name) for name in MODELS] + [("torchscript", name) for name in TRACED]
-ALONE = ("bert", "resnet", "nested", "repeat", "tied", "choice", "lstm")
-"""Exported a second time by torch alone; the dynamo exporter takes seconds for each."""
 
 
 @functools.cache
@@ -51,7 +49,7 @@ def without_traces(proto):
     return proto.SerializeToString(deterministic=True)
 
 
-@pytest.mark.parametrize(("exporter", "name"), [c for c in CASES if c[0] == "torchscript" or c[1] in ALONE])
+@pytest.mark.parametrize(("exporter", "name"), CASES)
 def test_only_metadata_is_added(exporter, name):
     _, _, result = exported(exporter, name)
     assert same_topology(plain(exporter, name), result.path) == []
