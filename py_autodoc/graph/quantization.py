@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ PLACES: Mapping[tuple[str, str], tuple[tuple[int, ...], tuple[int, ...]]] = {
     (_MS, "QLinearSoftmax"): ((1, 3), (2, 4)),
     (_MS, "QLinearAveragePool"): ((1, 3), (2, 4)),
     (_MS, "QLinearGlobalAveragePool"): ((1, 3), (2, 4)),
+    (_MS, "QLinearReduceMean"): ((1, 3), (2, 4)),
+    (_MS, "QLinearWhere"): ((2, 5, 7), (3, 6, 8)),
     (_MS, "QGemm"): ((1, 4, 7), (2, 5, 8)),
     (_MS, "MatMulInteger16"): _INTEGER,
     (_MS, "MatMulIntegerToFloat"): ((2, 3), (4, 5)),
@@ -46,6 +48,10 @@ PLACES: Mapping[tuple[str, str], tuple[tuple[int, ...], tuple[int, ...]]] = {
 }
 """Operator → input places of scales and of zero points (onnx Operators.md, ORT ContribOperators.md)."""
 
+VARIADIC = {(_MS, "QLinearConcat"): (0, 1)}
+"""The same for operators that take as many triples as one likes: places modulo 3 (the output's scale and
+zero point come first, then data, scale and zero point of each input)."""
+
 
 def scales_and_zero_points(
     nodes: Sequence[Node], constants: Mapping[int, Any], notes: Notes, name: Callable[[int], str]
@@ -54,7 +60,7 @@ def scales_and_zero_points(
     special: set[int] = set()
     other: set[int] = set()
     for node in nodes:
-        places = PLACES.get((node.domain, node.op_type))
+        places = _places(node)
         if places is None:
             other.update(node.inputs)
             continue
@@ -69,3 +75,12 @@ def scales_and_zero_points(
             else:
                 other.add(tensor)
     return frozenset(special - other - {-1})
+
+
+def _places(node: Node) -> tuple[Collection[int], Collection[int]] | None:
+    kind = (node.domain, node.op_type)
+    modulo = VARIADIC.get(kind)
+    if modulo is None:
+        return PLACES.get(kind)
+    count = len(node.inputs)
+    return range(modulo[0], count, 3), range(modulo[1], count, 3)
