@@ -220,7 +220,7 @@ def test_quantized_attention_owns_its_weight_but_not_its_scales() -> None:
 
 
 @pytest.mark.parametrize(
-    ("op", "ins", "weights", "scales", "zero_points"),
+    ("op", "ins", "integers", "scales", "zero_points"),
     [
         ("QLinearConcat", ["s1", "z1", "x", "s2", "z2", "w", "s3", "z3"], 8, 3, 3),
         ("QLinearWhere", ["c", "x", "s1", "z1", "w", "s2", "z2", "s3", "z3"], 8, 3, 3),
@@ -228,15 +228,16 @@ def test_quantized_attention_owns_its_weight_but_not_its_scales() -> None:
     ],
 )
 def test_scales_and_zero_points_of_quantized_operators_are_no_parameters(
-    op: str, ins: list[str], weights: int, scales: int, zero_points: int
+    op: str, ins: list[str], integers: int, scales: int, zero_points: int
 ) -> None:
     constants = [tensor(it, ()) for it in ins if it[0] == "s"]
     constants += [tensor(it, (), np.uint8) for it in ins if it[0] == "z"]
-    if weights:
+    if integers:
         constants.append(tensor("w", (2, 4), np.uint8))
     _, table = run([node(op, ins, "y", domain=MS)], constants, {"x": (2, 4), "c": (2, 4)}, "y")
-    assert table.total == weights
-    assert table.other_constants == {"scales": scales, "zero_points": zero_points}
+    assert table.total == 0
+    other = {"integer_constants": integers} if integers else {}
+    assert table.other_constants == {"scales": scales, "zero_points": zero_points, **other}
 
 
 def test_a_four_bit_embedding_counts_two_weights_a_byte() -> None:
