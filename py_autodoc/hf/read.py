@@ -1,0 +1,236 @@
+"""What a model's metadata says about running it.
+
+The metadata is untrusted and may have passed through any number of tools. A value that is damaged is left
+out and named in ``warnings``; nothing is raised but for a file that is no model.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from py_autodoc.errors import InputError
+from py_autodoc.hf import keys
+from py_autodoc.hf.codec import Damaged, checksum, unpack, unpack_json
+
+if TYPE_CHECKING:
+    import onnx
+    import onnx_ir as ir
+
+_TASK = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}")
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_LONGEST_LINE = 200
+_MAX_WARNINGS = 20
+
+
+class Files(Mapping[str, bytes]):
+    """Files of the processor, unpacked when asked for.
+
+    ``files[name]`` raises InputError where a file cannot be unpacked although its checksum is right.
+    """
+
+    __slots__ = ("_packed",)
+
+    def __init__(self, packed: Mapping[str, str] | None = None) -> None:
+        self._packed = dict(packed or {})
+
+    def __getitem__(self, name: str) -> bytes:
+        packed = self._packed[name]
+        try:
+            return unpack(packed, keys.MAX_FILE)
+        except Damaged as fault:
+            raise InputError(
+                "hf-file-damaged",
+                f"The model's metadata: {name} {fault}.",
+                "Give the processor yourself, or export the model again.",
+            ) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def stored(self, name: str) -> int:
+        """Characters a file takes in the model."""
+        return len(self._packed[name])
+
+
+@dataclass(frozen=True, slots=True)
+class HfMetadata:
+    """What is known; None where the metadata has nothing, or nothing that can be read."""
+
+    schema: str | None = None
+    config: dict[str, Any] | None = None
+    """As ``config.json`` holds it."""
+    task: str | None = None
+    """A task of transformers' pipelines."""
+    task_source: str | None = None
+    """given, registry, architecture or fallback."""
+    processor_config: dict[str, Any] | None = None
+    """Role (``tokenizer``, ``image_processor`` …) → its settings."""
+    files: Files = field(default_factory=Files)
+    """The processor's own files by plain file name."""
+    generation_config: dict[str, Any] | None = None
+    created: str | None = None
+    exporter: Mapping[str, str] = field(default_factory=dict)
+    """Package → version."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def present(self) -> bool:
+        """The model has metadata of this kind at all, readable or not."""
+        return self.schema is not None or self.config is not None or bool(self.files or self.warnings)
+
+
+def read_metadata(
+    source: str | os.PathLike[str] | onnx.ModelProto | ir.Model | Mapping[str, str],
+) -> HfMetadata:
+    """Read what ``py_autodoc.torch.export`` wrote for models of transformers.
+
+    Args:
+        source: a model's file, of which only the metadata is read; a model in memory; or its metadata.
+
+    Raises:
+        PathError, NotAModel, CorruptModel, LimitError: the file is no model. Damaged metadata raises nothing.
+    """
+    reading = _Reading(_entries(source))
+    return reading.all()
+
+
+def _entries(source: Any) -> dict[str, str]:
+    if isinstance(source, (str, os.PathLike)):
+        from py_autodoc.graph.metadata import model_metadata
+
+        return model_metadata(source, keys.PREFIX)
+    if isinstance(source, Mapping):
+        entries = source
+    else:
+        held = source.metadata_props
+        entries = held if isinstance(held, Mapping) else {entry.key: entry.value for entry in held}
+    return {
+        key: value
+        for key, value in entries.items()
+        if isinstance(key, str) and isinstance(value, str) and key.startswith(keys.PREFIX)
+    }
+
+
+class _Reading:
+    """One pass over the entries, collecting warnings."""
+
+    def __init__(self, entries: Mapping[str, str]) -> None:
+        self.warnings: list[str] = []
+        self.entries = self._checked(entries)
+
+    def all(self) -> HfMetadata:
+        if not self.entries and not self.warnings:
+            return HfMetadata()
+        schema = self._schema()
+        task = self._matching(keys.TASK, _TASK)
+        source = self.entries.get(keys.TASK_SOURCE)
+        return HfMetadata(
+            schema,
+            self._object(keys.CONFIG),
+            task,
+            source if task and source in keys.TASK_SOURCES else None,
+            self._object(keys.PROCESSOR_CONFIG),
+            self._files(),
+            self._object(keys.GENERATION_CONFIG),
+            self._matching(keys.TIMESTAMP, re.compile(r"[0-9T:.+Z-]{8,40}")),
+            self._versions(),
+            tuple(self.warnings),
+        )
+
+    def warn(self, line: str) -> None:
+        if len(self.warnings) == _MAX_WARNINGS:
+            self.warnings.append("Further faults of the metadata are not listed.")
+        elif len(self.warnings) < _MAX_WARNINGS:
+            self.warnings.append(line[:_LONGEST_LINE])
+
+    def _checked(self, entries: Mapping[str, str]) -> dict[str, str]:
+        """The entries whose checksum is right; those without one are taken as they are."""
+        sums: Any = {}
+        if keys.CHECKSUMS in entries:
+            try:
+                sums = unpack_json(entries[keys.CHECKSUMS])
+            except Damaged as fault:
+                self.warn(f"{keys.CHECKSUMS} {fault}: the metadata cannot be checked.")
+            if not isinstance(sums, dict):
+                self.warn(f"{keys.CHECKSUMS} is no JSON object: the metadata cannot be checked.")
+                sums = {}
+        good: dict[str, str] = {}
+        for key, value in entries.items():
+            if key == keys.CHECKSUMS:
+                continue
+            if key in sums and sums[key] != checksum(value):
+                self.warn(f"{_shown(key)} is not what was written (its checksum differs); left out.")
+                continue
+            good[key] = value
+        for key in sorted(str(one) for one in sums if one not in entries):
+            self.warn(f"{_shown(key)} is missing.")
+        return good
+
+    def _schema(self) -> str | None:
+        schema = self._matching(keys.VERSION, re.compile(r"\d{1,4}\.\d{1,4}"))
+        if schema is not None and schema.partition(".")[0] != keys.SCHEMA.partition(".")[0]:
+            self.warn(f"The metadata is of schema {schema}; this version knows {keys.SCHEMA}.")
+        return schema
+
+    def _matching(self, key: str, pattern: re.Pattern[str]) -> str | None:
+        value = self.entries.get(key)
+        if value is None or pattern.fullmatch(value):
+            return value
+        self.warn(f"{key} is not what belongs there; left out.")
+        return None
+
+    def _object(self, key: str) -> dict[str, Any] | None:
+        value = self.entries.get(key)
+        if value is None:
+            return None
+        try:
+            found = unpack_json(value)
+        except Damaged as fault:
+            self.warn(f"{key} {fault}; left out.")
+            return None
+        if not isinstance(found, dict):
+            self.warn(f"{key} is no JSON object; left out.")
+            return None
+        return found
+
+    def _versions(self) -> dict[str, str]:
+        found = self._object(keys.EXPORTER) or {}
+        return {str(name)[:80]: str(one)[:80] for name, one in list(found.items())[:40]}
+
+    def _files(self) -> Files:
+        kept: dict[str, str] = {}
+        seen: set[str] = set()
+        for key in sorted(self.entries):
+            name = key.removeprefix(keys.FILE)
+            if name == key:
+                continue
+            if not is_file_name(name):
+                self.warn(f"{_shown(key)} is no plain file name; left out.")
+            elif name.lower() in seen:
+                self.warn(f"{_shown(key)} is there twice on systems that do not tell case; left out.")
+            elif len(kept) == keys.MAX_FILES:
+                self.warn(f"More than {keys.MAX_FILES} files; {name} is left out.")
+            else:
+                kept[name] = self.entries[key]
+                seen.add(name.lower())
+        return Files(kept)
+
+
+def is_file_name(name: str) -> bool:
+    """A name that stays in its folder on every system: letters, digits, ``. _ + -``; not hidden."""
+    if not _FILE_NAME.fullmatch(name) or name.endswith("."):
+        return False
+    return not _RESERVED.fullmatch(name)
+
+
+def _shown(key: str) -> str:
+    """An untrusted key in a message."""
+    return key[:80].encode("ascii", "backslashreplace").decode("ascii").replace("\n", "\\n")
