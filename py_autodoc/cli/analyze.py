@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import click
@@ -41,6 +42,21 @@ class _Request:
     thresholds: str | None
     read_weights: bool
     progress: bool | None
+
+
+@dataclass(frozen=True)
+class _Result:
+    """What was found; the report is made when something needs it, which a page does not."""
+
+    analysis: Analysis
+    max_layers: int | None
+
+    @cached_property
+    def report(self) -> Report:
+        """The report as asked for."""
+        from py_autodoc.report.build import build_report
+
+        return build_report(self.analysis, self.max_layers)
 
 
 @click.command("analyze", short_help="What a model is and what it costs.")
@@ -83,19 +99,16 @@ def command(log_level: str, **options: object) -> int:
 
 def _run(request: _Request) -> int:
     targets = _targets(request)
-    analysis = _analyze(request)
-    from py_autodoc.report.build import build_report
-
-    report = build_report(analysis, request.max_layers)
+    result = _Result(_analyze(request), request.max_layers)
     if targets:
-        _write(analysis, report, targets)
+        _write(result, targets)
     elif sys.stdout.isatty():
         from py_autodoc.cli.summary import print_summary
 
-        print_summary(report)
+        print_summary(result.report)
     else:
-        Target(STDOUT, "", request.model).write(report.to_json(2) + "\n")
-    if analysis.partial:
+        Target(STDOUT, "", request.model).write(result.report.to_json(2) + "\n")
+    if result.analysis.partial:
         stderr.error("Part of the analysis failed; the report is partial.", "See its diagnostics.")
         return PARTIAL
     return 0
@@ -127,21 +140,21 @@ def _analyze(request: _Request) -> Analysis:
         return run(request.model, options, progress.update)
 
 
-def _write(analysis: Analysis, report: Report, targets: dict[str, Target]) -> None:
+def _write(result: _Result, targets: dict[str, Target]) -> None:
     for kind, target in targets.items():
-        written = target.write(_text(kind, analysis, report))
+        written = target.write(_text(kind, result))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
 
 
-def _text(kind: str, analysis: Analysis, report: Report) -> str:
+def _text(kind: str, result: _Result) -> str:
     """What goes into the output of a kind."""
     if kind == "json":
-        return report.to_json(2) + "\n"
+        return result.report.to_json(2) + "\n"
     if kind == "csv":
         from py_autodoc.render.csv import layers_csv
 
-        return layers_csv(report)
+        return layers_csv(result.report)
     from py_autodoc.render.html import html_page
 
-    return html_page(analysis)
+    return html_page(result.analysis)

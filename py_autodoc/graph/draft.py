@@ -121,4 +121,5 @@ class DraftGraph:
             tuple(self.outputs),
             tuple(order),
             tuple(self.initializers),
+            self.first,
         )

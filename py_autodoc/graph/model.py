@@ -129,6 +129,8 @@ class SubGraph:
     nodes: tuple[int, ...] = ()
     """Node ids in execution (topological) order."""
     initializers: tuple[int, ...] = ()
+    first: int = 0
+    """Smallest id of its nodes; in file order they are numbered from there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,6 @@ def node_text(loaded: Loaded, model: Model, node: int) -> NodeText:
 def graph_protos(loaded: Loaded, model: Model) -> Iterator[tuple[SubGraph, onnx.GraphProto]]:
     """Every graph with its protobuf, outermost first. Linear."""
     protos: list[onnx.GraphProto] = []
-    first = [min(graph.nodes, default=0) for graph in model.graphs]
     bodies: dict[int, list[onnx.GraphProto]] = {}
     for graph in model.graphs:
         if graph.parent_node < 0:
@@ -50,7 +49,9 @@ def graph_protos(loaded: Loaded, model: Model) -> Iterator[tuple[SubGraph, onnx.
         else:
             parent = model.nodes[graph.parent_node]
             if parent.id not in bodies:
-                bodies[parent.id] = _bodies(protos[parent.graph].node[parent.id - first[parent.graph]])
+                bodies[parent.id] = _bodies(
+                    protos[parent.graph].node[parent.id - model.graphs[parent.graph].first]
+                )
             inside = parent.subgraphs[0][1]  # the bodies of a node are numbered one after the other
             proto = bodies[parent.id][graph.id - inside]
         protos.append(proto)
@@ -65,7 +66,7 @@ def _type_name(kind: int) -> str:
 def node_proto(loaded: Loaded, model: Model, node: int) -> onnx.NodeProto:
     """The protobuf of a node: nodes are numbered graph by graph, in file order."""
     graph = model.graphs[model.nodes[node].graph]
-    return graph_proto(loaded, model, graph.id).node[node - min(graph.nodes)]
+    return graph_proto(loaded, model, graph.id).node[node - graph.first]
 
 
 def graph_proto(loaded: Loaded, model: Model, graph: int) -> onnx.GraphProto:
@@ -79,7 +80,7 @@ def graph_proto(loaded: Loaded, model: Model, graph: int) -> onnx.GraphProto:
         parent = model.graphs[inner].parent_node
         outer = model.graphs[model.nodes[parent].graph]
         order = [number for _, number in model.nodes[parent].subgraphs]
-        proto = _bodies(proto.node[parent - min(outer.nodes)])[order.index(inner)]
+        proto = _bodies(proto.node[parent - outer.first])[order.index(inner)]
     return proto
 
 

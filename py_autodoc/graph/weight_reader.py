@@ -64,12 +64,11 @@ def _tensors(loaded: Loaded, model: Model) -> Iterator[tuple[int, onnx.TensorPro
         for number, held in zip(graph.initializers, proto.initializer, strict=False):
             if held.data_type != _T.STRING:
                 yield number, held
-        first = min(graph.nodes, default=0)
         for number in graph.nodes:
             node = model.nodes[number]
             if node.op_type != "Constant" or node.domain or not node.outputs or node.outputs[0] < 0:
                 continue
-            for attribute in proto.node[number - first].attribute:
+            for attribute in proto.node[number - graph.first].attribute:
                 if (
                     attribute.name == "value"
                     and attribute.HasField("t")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 from functools import cache
+from html import escape
 from importlib import resources
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
+from string import Template
 
 from py_autodoc.errors import RequirementError
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.build import build_report
+from py_autodoc.report.build import brief_report
 from py_autodoc.report.bundle import build_bundle
+from py_autodoc.report.notebook import html as summary
+from py_autodoc.report.payload import build_payload
 from py_autodoc.units import count, exact, size
 
 SUMMARY_LAYERS = 30
@@ -28,22 +29,24 @@ def html_page(analysis: Analysis) -> str:
 
     Raises: RequirementError when the viewer was not built into this installation.
     """
-    report = build_report(analysis, SUMMARY_LAYERS)
+    payload = build_payload(analysis)
+    report = brief_report(analysis, payload, SUMMARY_LAYERS)
     script, style = _inert(static("page.js")), static("viewer.css") + static("page.css")
     numbers = report.metrics
     facts = (
         f"{count(numbers.total_params)} parameters, {count(numbers.total_macs)} MACs, "
         f"{exact(report.graph.num_nodes)} nodes, {size(numbers.weight_bytes)} of weights"
     )
-    return _template().render(
-        policy=_policy(script, style),
-        generator=f"{report.generator.name} {report.generator.version}",
-        title=report.model.name,
-        description=f"{report.model.name}: {facts}.",
-        style=Markup(style),  # noqa: S704 -- our own files
-        script=Markup(script),  # noqa: S704 -- our own files
-        summary=Markup(report._repr_html_()),  # noqa: S704 -- every text in it is escaped
-        model=base64.b64encode(build_bundle(analysis)).decode(),
+    return _template().substitute(
+        policy=escape(_policy(script, style)),
+        generator=escape(f"{report.generator.name} {report.generator.version}"),
+        title=escape(report.model.name),
+        description=escape(f"{report.model.name}: {facts}."),
+        # Our own files, and a summary in which every text is escaped.
+        style=style,
+        script=script,
+        summary=summary(report),
+        model=base64.b64encode(build_bundle(analysis, payload)).decode(),
     )
 
 
@@ -87,7 +90,7 @@ def _inert(script: str) -> str:
 
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("py_autodoc.render"), autoescape=True, undefined=StrictUndefined
+    """The page around what ``html_page`` fills in; its ``$`` names are given escaped."""
+    return Template(
+        resources.files("py_autodoc.render").joinpath("templates/page.html.in").read_text("utf-8")
     )
-    return environment.get_template("page.html.j2")

@@ -22,7 +22,7 @@ from py_autodoc.report.labels import (
 from py_autodoc.report.memory import memory_info
 from py_autodoc.report.numbers import activation_bytes, of_execution, of_inference
 from py_autodoc.report.repeats import repeats
-from py_autodoc.report.schema import SCHEMA_VERSION, Layer, Report
+from py_autodoc.report.schema import SCHEMA_VERSION, GraphPayload, Layer, Report
 from py_autodoc.report.scopes import ScopeTree, scope_tree
 from py_autodoc.report.values import node_attributes
 
@@ -39,12 +39,41 @@ def build_report(analysis: Analysis, max_layers: int | None = None) -> Report:
         return _report(analysis, max_layers)
 
 
+def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> Report:
+    """The report without blocks and repeats, for a summary beside the payload: what both have is shared."""
+    with paused():
+        layers, omitted = _layers(analysis, scope_tree(analysis.model), max_layers)
+        return Report(
+            schema_version=SCHEMA_VERSION,
+            generator=sections.generator(),
+            model=payload.model,
+            graph=payload.graph,
+            architecture=structure_section.architecture(analysis),
+            metrics=payload.metrics,
+            memory=payload.memory,
+            coverage=payload.coverage,
+            dims=payload.dims,
+            diagnostics=payload.diagnostics,
+            layers=layers,
+            layers_omitted=omitted,
+            blocks=[],
+            repeats=[],
+            risk_signals=payload.risk_signals,
+        )
+
+
+def _layers(analysis: Analysis, tree: ScopeTree, most: int | None) -> tuple[list[Layer], int]:
+    """The layers to list, and how many others there are."""
+    order = [node for node in graph_order(analysis.model) if not is_constant(node)]
+    kept = order if most is None else heaviest(analysis, order, most)
+    maker = _Layers(analysis, tree)
+    return [maker.layer(node) for node in kept], len(order) - len(kept)
+
+
 def _report(analysis: Analysis, max_layers: int | None) -> Report:
     model = analysis.model
     tree = scope_tree(model)
-    order = [node for node in graph_order(model) if not is_constant(node)]
-    kept = order if max_layers is None else heaviest(analysis, order, max_layers)
-    maker = _Layers(analysis, tree)
+    layers, omitted = _layers(analysis, tree, max_layers)
     return Report(
         schema_version=SCHEMA_VERSION,
         generator=sections.generator(),
@@ -56,8 +85,8 @@ def _report(analysis: Analysis, max_layers: int | None) -> Report:
         coverage=sections.coverage(analysis),
         dims=sections.dims(analysis),
         diagnostics=sections.diagnostics(analysis.diagnostics),
-        layers=[maker.layer(node) for node in kept],
-        layers_omitted=len(order) - len(kept),
+        layers=layers,
+        layers_omitted=omitted,
         blocks=blocks(analysis, tree),
         repeats=repeats(analysis),
         risk_signals=sections.risk_signals(analysis),
