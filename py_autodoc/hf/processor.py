@@ -1,0 +1,170 @@
+"""The processor's own files: tokenizer, image processor, feature extractor.
+
+From a folder they are taken as they lie there; a processor in memory writes them itself. Settings that hold
+a path of this machine are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from py_autodoc.hf.keys import MAX_FILE, MAX_FILES
+from py_autodoc.hf.read import is_file_name
+
+_TOKENIZER = "tokenizer.json"
+"""Holds all a fast tokenizer needs; the vocabularies it was made from are not read then."""
+_CONFIGS = {
+    "tokenizer_config.json": "tokenizer",
+    "preprocessor_config.json": "preprocessor",
+    "video_preprocessor_config.json": "video_processor",
+    "processor_config.json": "processor",
+}
+_TYPES = {"image_processor_type": "image_processor", "feature_extractor_type": "feature_extractor"}
+_LARGE = 4_000
+"""Characters from which a setting is content, as a list of added tokens or a template of chats."""
+_PATH_KEY = re.compile(r".*(_file|_path|_dir|_folder|name_or_path)")
+_PATH = re.compile(r"(/|~|[A-Za-z]:[\\/]|\\\\|\.\.?[\\/]|file:).*", re.DOTALL)
+
+
+@dataclass(slots=True)
+class ProcessorFiles:
+    """Files by plain name."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def settings(self) -> dict[str, Any]:
+        """Role → settings, without vocabularies, templates and other long content."""
+        found: dict[str, Any] = {}
+        for name, role in _CONFIGS.items():
+            content = json_object(self.files.get(name, b""))
+            if content is not None:
+                kind = next((held for key, held in _TYPES.items() if key in content), role)
+                short = {key: one for key, one in content.items() if len(json.dumps(one)) < _LARGE}
+                found[kind if role == "preprocessor" else role] = short
+        if "tokenizer" not in found and _TOKENIZER in self.files:
+            found["tokenizer"] = {}
+        return found
+
+    def add(self, name: str, path: Path) -> None:
+        """One file, if it may go into a model."""
+        if not is_file_name(name):
+            self.warnings.append(f"The processor's file {name[:80]!r} has no plain name and is left out.")
+        elif len(self.files) >= MAX_FILES:
+            self.warnings.append(f"The processor has more than {MAX_FILES} files; {name} is left out.")
+        elif path.stat().st_size > MAX_FILE:
+            self.warnings.append(f"The processor's {name} is larger than {MAX_FILE >> 20} MiB and left out.")
+        else:
+            self.files[name] = _without_paths(path.read_bytes()) if name in _CONFIGS else path.read_bytes()
+
+
+def files_of(processor: Any) -> ProcessorFiles:
+    """What one or several processors write with ``save_pretrained``."""
+    found = ProcessorFiles()
+    with tempfile.TemporaryDirectory(prefix="autodoc-") as folder:
+        for one in processor if isinstance(processor, (list, tuple)) else (processor,):
+            one.save_pretrained(folder)
+        for path in sorted(Path(folder).rglob("*")):
+            if path.is_file():
+                found.add(path.relative_to(folder).as_posix(), path)
+    return found
+
+
+def files_in(where: str, local_only: bool = True) -> ProcessorFiles:
+    """The processor's files of a folder, or of a model of the hub.
+
+    Args:
+        where: a folder, or an id of the hub.
+        local_only: an id is looked for in the hub's cache only.
+    """
+    found = ProcessorFiles()
+    names = [*_known_names()]
+    if _located(where, _TOKENIZER, local_only) is None:
+        names += _vocabularies(where, local_only, found)
+    for name in dict.fromkeys(names):
+        path = _located(where, name, local_only)
+        if path is not None:
+            found.add(name, path)
+    return found
+
+
+def _known_names() -> Iterator[str]:
+    """Names of processors' files, as transformers defines them."""
+    hub, base = import_module("transformers.utils"), import_module("transformers.tokenization_utils_base")
+    for module, names in (
+        (
+            base,
+            ("FULL_TOKENIZER_FILE", "TOKENIZER_CONFIG_FILE", "SPECIAL_TOKENS_MAP_FILE", "ADDED_TOKENS_FILE"),
+        ),
+        (hub, ("IMAGE_PROCESSOR_NAME", "FEATURE_EXTRACTOR_NAME", "VIDEO_PROCESSOR_NAME", "PROCESSOR_NAME")),
+        (hub, ("CHAT_TEMPLATE_FILE", "LEGACY_PROCESSOR_CHAT_TEMPLATE_FILE")),
+    ):
+        for name in names:
+            value = getattr(module, name, None)
+            if isinstance(value, str):
+                yield value
+
+
+def _vocabularies(where: str, local_only: bool, found: ProcessorFiles) -> list[str]:
+    """Names of the files that the model's tokenizer, one without ``tokenizer.json``, is made from."""
+    transformers = import_module("transformers")
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            where, local_files_only=local_only, trust_remote_code=False
+        )
+    except Exception as fault:  # noqa: BLE001 - most models without one have no text; transformers raises anything
+        if _located(where, "tokenizer_config.json", local_only) is not None:
+            line = str(fault).strip().partition("\n")[0]
+            found.warnings.append(f"The tokenizer is left out, it cannot be loaded: {line[:160]}")
+        return []
+    return [name for name in tokenizer.vocab_files_names.values() if isinstance(name, str)]
+
+
+def _located(where: str, name: str, local_only: bool) -> Path | None:
+    folder = Path(where)
+    if folder.is_dir():
+        path = folder / name
+        return path if path.is_file() else None
+    located = import_module("transformers.utils").cached_file(
+        where,
+        name,
+        local_files_only=local_only,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+        _raise_exceptions_for_gated_repo=False,
+    )
+    return Path(located) if located else None
+
+
+def json_object(data: bytes) -> dict[str, Any] | None:
+    """A JSON object; None for anything else."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _without_paths(data: bytes) -> bytes:
+    """A file of settings, without those that name a place on some machine; else as it is."""
+    content = json_object(data)
+    if content is None:
+        return data
+    kept = without_paths(content)
+    return data if kept == content else json.dumps(kept, indent=2, ensure_ascii=False).encode("utf-8")
+
+
+def without_paths(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings without those that name a place on some machine, as ``tokenizer_file``."""
+    return {
+        key: value
+        for key, value in content.items()
+        if not (isinstance(value, str) and _PATH_KEY.fullmatch(key) and _PATH.fullmatch(value))
+    }

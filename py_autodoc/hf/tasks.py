@@ -1,0 +1,261 @@
+"""Which task a model of transformers is for, from transformers' own registries.
+
+Every auto class (``AutoModelForMaskedLM`` …) has a registry of the classes it can make, and every pipeline
+names the auto classes it takes. An architecture stands for the pipeline of the most specific registry that
+lists it: the one with the fewest entries, so that ``AutoModelForSpeechSeq2Seq`` counts before
+``AutoModelForPreTraining``. No architecture has a name here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
+from typing import Any
+
+from py_autodoc.errors import OptionError, RequirementError
+
+TASKS = {
+    # Pipelines that transformers 5 dropped. Summarization and translation are made by the same classes.
+    "AutoModelForSeq2SeqLM": "text2text-generation",
+    "AutoModelForQuestionAnswering": "question-answering",
+    # Taken by a pipeline that does not list them.
+    "AutoModelForUniversalSegmentation": "image-segmentation",
+    "AutoModelForInstanceSegmentation": "image-segmentation",
+    "AutoModelForTextEncoding": "feature-extraction",
+    "AutoModelForRNNT": "automatic-speech-recognition",
+}
+"""Auto class → task, only where the pipelines of transformers do not say it."""
+
+_TEXT_TO_TEXT = "text2text-generation"
+_REFINED = ("summarization", "translation")
+_WORD = re.compile(r"[A-Z]+[a-z0-9]*?(?=[A-Z][a-z]|$)|[A-Z][a-z0-9]+")
+_PIP = 'pip install "onnx-autodoc[export]"'
+
+
+@dataclass(frozen=True, slots=True)
+class TaskGuess:
+    """A task, and how it is known."""
+
+    task: str | None
+    """A task of transformers' pipelines where it has one, else the auto class as words; None: unknown."""
+    source: str | None
+    """``registry``: the architecture is listed; ``architecture``: its name ends like an auto class;
+    ``fallback``: from what its ``forward`` gives, or from the kind of configuration alone."""
+    candidates: tuple[str, ...] = ()
+    """Tasks of all registries that list it, the most specific first."""
+    model_class: str | None = None
+    """The architecture."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Auto:
+    """An auto class with the architectures it makes."""
+
+    name: str
+    names: frozenset[str]
+    tasks: tuple[str, ...]
+    """Of pipelines and of ``TASKS``; empty where none is known."""
+
+
+def detect_task(config: Any) -> TaskGuess:
+    """The task of a model.
+
+    Args:
+        config: the content of ``config.json``, a configuration of transformers, or a model.
+
+    Raises:
+        RequirementError: transformers (with torch) is not installed.
+    """
+    content = _content(config)
+    listed = content.get("architectures")
+    name = listed[0] if isinstance(listed, (list, tuple)) and listed else None
+    if not isinstance(name, str) or not name:
+        return _of_kind(content.get("model_type"))
+    autos = list(_autos())
+    found = sorted(
+        (auto for auto in autos if name in auto.names), key=lambda auto: (not auto.tasks, len(auto.names))
+    )
+    if found:
+        order = dict.fromkeys(_task(auto, name) for auto in found)
+        task = _refined(_wide_enough(list(order), name), content)
+        return TaskGuess(task, "registry", tuple(order), name)
+    ending = max(
+        (auto for auto in autos if _ends(name, auto.name)), key=lambda auto: len(auto.name), default=None
+    )
+    if ending is not None:
+        task = _task(ending, name)
+        return TaskGuess(task, "architecture", (task,), name)
+    features = _features(name)
+    return TaskGuess(features, "fallback" if features else None, (features,) if features else (), name)
+
+
+def known_tasks() -> tuple[str, ...]:
+    """Names that ``checked_task`` takes, sorted. Raises: RequirementError."""
+    pipelines = _transformers("pipelines")
+    names = set(pipelines.PIPELINE_REGISTRY.get_supported_tasks())
+    names.update(getattr(pipelines, "REMOVED_TASKS", ()))
+    names.update(task for auto in _autos() for task in (auto.tasks or (_words(auto.name),)))
+    return tuple(sorted({*names, *_REFINED}))
+
+
+def checked_task(task: str) -> str:
+    """A task as somebody gave it; other names of one are replaced.
+
+    Raises:
+        OptionError: there is none of this name.
+        RequirementError: transformers is not installed.
+    """
+    known = known_tasks()
+    if task not in known:
+        near = difflib.get_close_matches(task, known, 3) or ["text-classification", "feature-extraction"]
+        raise OptionError("unknown-task", f"transformers has no task {task[:80]}.", f"As {', '.join(near)}.")
+    aliases: Mapping[str, str] = _transformers("pipelines").PIPELINE_REGISTRY.task_aliases
+    return aliases.get(task, task)
+
+
+def _content(config: Any) -> Mapping[str, Any]:
+    if isinstance(config, Mapping):
+        return config
+    held = getattr(config, "config", None)
+    if held is not None and hasattr(
+        held, "model_type"
+    ):  # a model: its class counts, whatever its config says
+        return {**_content(held), "architectures": [type(config).__name__]}
+    keys = ("architectures", "model_type", "task_specific_params")
+    return {key: getattr(config, key, None) for key in keys}
+
+
+def _autos() -> Iterator[_Auto]:
+    """All auto classes for models; those somebody registered too."""
+    wanted = _pipeline_tasks()
+    for name, held in vars(_transformers("models.auto.modeling_auto")).items():
+        registry = getattr(held, "_model_mapping", None) if isinstance(held, type) else None
+        plain = getattr(registry, "_model_mapping", None)
+        if not isinstance(plain, Mapping) or name.startswith("_"):
+            continue
+        more = getattr(registry, "_extra_content", {}).values()
+        names = frozenset(one for value in (*plain.values(), *more) for one in _names(value))
+        tasks = wanted.get(name, ())
+        yield _Auto(name, names, tasks or ((TASKS[name],) if name in TASKS else ()))
+
+
+def _names(value: Any) -> Iterator[str]:
+    for one in value if isinstance(value, (tuple, list)) else (value,):
+        if isinstance(one, (str, type)):
+            yield one if isinstance(one, str) else one.__name__
+
+
+def _pipeline_tasks() -> dict[str, tuple[str, ...]]:
+    """Auto class → tasks. A pipeline that lists it as a further choice yields to those that list it first."""
+    ranked: dict[str, list[tuple[int, str]]] = {}
+    for task, facts in _supported().items():
+        for place, auto in enumerate(facts.get("pt", ())):
+            ranked.setdefault(auto.__name__, []).append((place, task))
+    return {name: tuple(task for _, task in sorted(found, key=_place)) for name, found in ranked.items()}
+
+
+def _supported() -> Mapping[str, Mapping[str, Any]]:
+    """Tasks of pipelines, those somebody registered too."""
+    held: Mapping[str, Mapping[str, Any]] = _transformers("pipelines").PIPELINE_REGISTRY.supported_tasks
+    return held
+
+
+def _place(found: tuple[int, str]) -> int:
+    return found[0]
+
+
+def _task(auto: _Auto, architecture: str) -> str:
+    """The task of an auto class; where several share it, the one for what the architecture reads."""
+    if not auto.tasks:
+        return _words(auto.name)
+    if len(auto.tasks) > 1:
+        facts = _supported()
+        reads = _modalities(architecture)
+        fitting = [task for task in auto.tasks if reads == {facts[task].get("type")}]
+        if fitting:
+            return fitting[0]
+    return auto.tasks[0]
+
+
+def _wide_enough(order: Sequence[str], architecture: str) -> str:
+    """The first task; of a model that reads more than text, the first that is not of text alone."""
+    types = {task: facts.get("type") for task, facts in _supported().items()} | {_TEXT_TO_TEXT: "text"}
+    if len(order) > 1 and types.get(order[0]) == "text" and _modalities(architecture) - {"text"}:
+        return next((task for task in order if types.get(task) not in ("text", None)), order[0])
+    return order[0]
+
+
+def _words(auto: str) -> str:
+    """``AutoModelForMultipleChoice`` → ``multiple-choice``."""
+    plain = auto.removeprefix("Auto").removeprefix("ModelFor")
+    return "-".join(_WORD.findall(plain)).lower() or plain.lower()
+
+
+def _refined(task: str, content: Mapping[str, Any]) -> str:
+    """Summarization or translation, where the configuration has settings for just one of them."""
+    given = content.get("task_specific_params")
+    if task != _TEXT_TO_TEXT or not isinstance(given, Mapping):
+        return task
+    named = {str(one).partition("_")[0] for one in given}
+    return named.pop() if len(named) == 1 and named <= set(_REFINED) else task
+
+
+def _ends(architecture: str, auto: str) -> bool:
+    ending = auto.removeprefix("AutoModel")
+    return ending.startswith("For") and architecture.endswith(ending) and architecture != ending
+
+
+def _class(name: str) -> Any:
+    """A class of transformers; None where it has none of this name or cannot load it."""
+    try:
+        found = getattr(_transformers(""), name, None)
+    except (ImportError, RuntimeError):  # it needs a library that is not installed
+        return None
+    return found if isinstance(found, type) and hasattr(found, "forward") else None
+
+
+def _modalities(architecture: str) -> set[str]:
+    """What a model reads: text, image, audio …; empty where that is unknown."""
+    found = getattr(_class(architecture), "input_modalities", ())
+    return {found} if isinstance(found, str) else set(found or ())
+
+
+def _features(architecture: str) -> str | None:
+    """A model without a head gives hidden states, and is for features; None for any other."""
+    kind = _class(architecture)
+    if kind is None:
+        return None
+    try:
+        given = typing.get_type_hints(kind.forward).get("return")
+    except (NameError, TypeError, AttributeError):
+        return None
+    held: set[str] = set()
+    for one in (given, *typing.get_args(given)):
+        if isinstance(one, type) and is_dataclass(one):
+            held.update(each.name for each in fields(one))
+    hidden = "last_hidden_state" in held and "logits" not in held
+    return (
+        _task(_Auto("", frozenset(), _pipeline_tasks().get("AutoModel", ())), architecture)
+        if hidden
+        else None
+    )
+
+
+def _of_kind(kind: Any) -> TaskGuess:
+    """Without an architecture there is only the kind of configuration: the bare model of it."""
+    registry = _transformers("models.auto.modeling_auto").MODEL_MAPPING_NAMES
+    name = next(_names(registry[kind]), None) if isinstance(kind, str) and kind in registry else None
+    if name is None:
+        return TaskGuess(None, None)
+    return TaskGuess(detect_task({"architectures": [name]}).task, "fallback", (), name)
+
+
+def _transformers(part: str) -> Any:
+    try:
+        return import_module(f"transformers.{part}" if part else "transformers")
+    except ImportError:
+        raise RequirementError("transformers-missing", "Tasks are told by transformers.", _PIP) from None

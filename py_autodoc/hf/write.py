@@ -1,0 +1,166 @@
+"""The metadata that a model of transformers takes along."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Any
+
+from py_autodoc.errors import OptionError
+from py_autodoc.hf import keys
+from py_autodoc.hf.codec import checksum, pack_file, pack_json
+from py_autodoc.hf.processor import ProcessorFiles, files_in, files_of, json_object, without_paths
+from py_autodoc.hf.tasks import checked_task, detect_task
+from py_autodoc.version import NAME, version
+
+_PACKAGES = ("transformers", "tokenizers", "torch", "onnx", "onnx-ir", "onnxscript")
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Metadata, and what there is to say about it."""
+
+    entries: dict[str, str]
+    task: str | None = None
+    task_source: str | None = None
+    files: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Embedded files: name → (bytes, characters in the model)."""
+    left_out: tuple[str, ...] = ()
+    """Files of the processor that are not embedded because that was asked for."""
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def characters(self) -> int:
+        """Of everything but files."""
+        return sum(len(value) for key, value in self.entries.items() if not key.startswith(keys.FILE))
+
+
+def metadata_of(
+    model_or_config: Any,
+    processor: Any = None,
+    *,
+    task: str | None = None,
+    embed_processor: bool = True,
+    source_folder: str | os.PathLike[str] | None = None,
+) -> dict[str, str]:
+    """The ``hf_*`` entries for a model's ``metadata_props``.
+
+    Args:
+        model_or_config: a model of transformers, its configuration, or the content of ``config.json``.
+        processor: tokenizer, image processor …, or a list of them; None: the files of ``source_folder``.
+        task: a task of transformers' pipelines; None: found by ``detect_task``.
+        embed_processor: the processor's files go into the model too.
+        source_folder: where the model and its processor were loaded from.
+
+    Raises:
+        OptionError: no such task; ``SOURCE_DATE_EPOCH`` is no number.
+        RequirementError: transformers is not installed.
+    """
+    return gather(
+        model_or_config, processor, task=task, embed_processor=embed_processor, source_folder=source_folder
+    ).entries
+
+
+def gather(
+    model_or_config: Any,
+    processor: Any = None,
+    *,
+    task: str | None = None,
+    embed_processor: bool = True,
+    source_folder: str | os.PathLike[str] | None = None,
+) -> Gathered:
+    """As ``metadata_of``, with sizes and warnings."""
+    config = config_of(model_or_config)
+    guess = detect_task(config)
+    name, source = (checked_task(task), "given") if task else (guess.task, guess.source)
+    folder = os.fspath(source_folder) if source_folder is not None else None
+    held, warnings = _processor(processor, folder)
+    if guess.task is None and not task:
+        warnings.append(f"The task of {guess.model_class or 'the model'} is not known; --task names it.")
+    values: dict[str, Any] = {
+        keys.CONFIG: config,
+        keys.PROCESSOR_CONFIG: held.settings() or None,
+        keys.GENERATION_CONFIG: _generation_config(model_or_config, folder),
+        keys.EXPORTER: _versions(),
+    }
+    entries = {keys.VERSION: keys.SCHEMA, keys.TIMESTAMP: timestamp()}
+    entries.update({key: pack_json(value) for key, value in values.items() if value is not None})
+    if name:
+        entries[keys.TASK] = name
+        entries[keys.TASK_SOURCE] = source or "fallback"
+    packed = {one: pack_file(data) for one, data in held.files.items()} if embed_processor else {}
+    entries.update({keys.FILE + one: text for one, text in packed.items()})
+    entries[keys.CHECKSUMS] = pack_json({key: checksum(value) for key, value in sorted(entries.items())})
+    found = Gathered(
+        dict(sorted(entries.items())),
+        name,
+        source,
+        {one: (len(held.files[one]), len(text)) for one, text in packed.items()},
+        () if embed_processor else tuple(held.files),
+        warnings,
+    )
+    if found.characters > keys.TYPICAL:
+        warnings.append(f"The model's metadata is large: {found.characters:,} characters without files.")
+    return found
+
+
+def config_of(model_or_config: Any) -> dict[str, Any]:
+    """``config.json`` as ``save_pretrained`` would write it, with the class that is exported."""
+    held = getattr(model_or_config, "config", None)
+    model = model_or_config if hasattr(held, "to_json_string") else None
+    config: Any = model_or_config if model is None else held
+    content = dict(config) if isinstance(config, Mapping) else json.loads(config.to_json_string())
+    if model is not None:
+        content["architectures"] = [type(model).__name__]
+    return without_paths(content)
+
+
+def _processor(processor: Any, folder: str | None) -> tuple[ProcessorFiles, list[str]]:
+    if processor is not None:
+        found = files_of(processor)
+    else:
+        found = files_in(folder) if folder is not None else ProcessorFiles()
+    return found, list(found.warnings)
+
+
+def _generation_config(model: Any, folder: str | None) -> dict[str, Any] | None:
+    held = getattr(model, "generation_config", None)
+    if held is not None and hasattr(held, "to_json_string"):
+        found: dict[str, Any] = json.loads(held.to_json_string())
+        return found
+    path = Path(folder, "generation_config.json") if folder is not None else None
+    return json_object(path.read_bytes()) if path is not None and path.is_file() else None
+
+
+def timestamp() -> str:
+    """Now, or the time that ``SOURCE_DATE_EPOCH`` gives, so that a build can be repeated.
+
+    Raises:
+        OptionError: the variable is no number of seconds.
+    """
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    try:
+        seconds = int(given) if given else int(time.time())
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+    except (ValueError, OverflowError, OSError):
+        raise OptionError(
+            "source-date-epoch",
+            f"SOURCE_DATE_EPOCH is {given[:40]!r}, which is no time.",
+            "Give seconds since 1970.",
+        ) from None
+
+
+def _versions() -> dict[str, str]:
+    found = {NAME: version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = installed(name)
+        except PackageNotFoundError:
+            continue
+    return found
