@@ -1,0 +1,1 @@
+"""Run a file that carries its configuration and processor: transformers pipelines on ONNX Runtime."""

@@ -1,0 +1,125 @@
+"""From what a pipeline hands over to what the file takes: names, types, what is left out or filled in."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.hf.serving.session import Port, shown_shape
+
+Array = np.ndarray[Any, Any]
+
+IDS, MASK, KINDS = "input_ids", "attention_mask", "token_type_ids"
+_DEFAULTS = {MASK: 1, KINDS: 0}
+"""What transformers' models take these to be when they are not given."""
+
+
+class Feeds:
+    """Chooses and casts the inputs of a file.
+
+    Args:
+        ports: the file's inputs.
+        main: the model's main input; a file with a single input of another name takes it there.
+        file: the file's name for messages.
+    """
+
+    def __init__(self, ports: Mapping[str, Port], main: str, file: str) -> None:
+        self._ports = ports
+        self._file = file
+        self._warned: set[str] = set()
+        alone = len(ports) == 1 and main not in ports
+        self._renamed = {main: next(iter(ports))} if alone else {}
+
+    def __call__(self, given: Mapping[str, Any]) -> dict[str, Array]:
+        """The arrays to feed.
+
+        Raises:
+            OptionError: an input is missing, or a value does not fit its type.
+            InputError: texts of different lengths, and the file takes no attention mask.
+        """
+        found: dict[str, Array] = {}
+        for name, value in given.items():
+            if not isinstance(value, (torch.Tensor, np.ndarray)):
+                continue
+            port = self._ports.get(self._renamed.get(name, name))
+            if port is None:
+                self._left_out(name, value)
+            else:
+                found[port.name] = _cast(_array(value), port)
+        if len(found) < len(self._ports):
+            self._fill(found, given)
+        return found
+
+    def _fill(self, found: dict[str, Array], given: Mapping[str, Any]) -> None:
+        ids = found.get(IDS)
+        missing = []
+        for name, port in self._ports.items():
+            if name in found:
+                continue
+            if ids is not None and name in _DEFAULTS and port.rank in (None, 2):
+                found[name] = np.full(ids.shape, _DEFAULTS[name], port.dtype)
+            else:
+                missing.append(f"{name} ({port.dtype} {port.shown()})")
+        if missing:
+            got = ", ".join(name for name, value in given.items() if value is not None) or "nothing"
+            raise OptionError(
+                "input-missing",
+                f"{self._file} needs {', '.join(missing)}; given: {got}.",
+                "The task or the processor is another than the file was exported for.",
+            )
+
+    def _left_out(self, name: str, value: Any) -> None:
+        """What the file has no input for may be left out only when it says nothing."""
+        if name in self._warned:
+            return
+        array = _array(value)
+        if name == MASK:
+            if not array.all():
+                raise InputError(
+                    "no-attention-mask",
+                    f"{self._file} takes no attention_mask, so it would read padding as text.",
+                    "Give texts one by one (batch_size=1), or export it with attention_mask.",
+                )
+            return
+        if not (array.any() if name == KINDS else array.size):
+            return
+        self._warned.add(name)
+        warnings.warn(
+            f"{self._file} has no input {name}: it is left out, and results may differ from the model's.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _array(value: torch.Tensor | Array) -> Array:
+    if isinstance(value, np.ndarray):
+        return value
+    tensor = value.detach()
+    if tensor.device.type != "cpu":
+        tensor = tensor.cpu()
+    if tensor.dtype == torch.bfloat16:  # numpy has none
+        tensor = tensor.float()
+    return tensor.numpy()
+
+
+def _cast(array: Array, port: Port) -> Array:
+    """The array in the input's own type; nothing is cut off silently."""
+    wanted = port.dtype
+    if array.dtype == wanted:
+        return array
+    if array.dtype.kind == "f" and wanted.kind != "f":
+        raise OptionError(
+            "input-type", f"{port.name} takes {wanted}, not {array.dtype} {shown_shape(array.shape)}."
+        )
+    if wanted.kind in "iu" and array.size:
+        limits = np.iinfo(wanted)
+        if array.min() < limits.min or array.max() > limits.max:
+            raise OptionError(
+                "input-type", f"{port.name} takes {wanted}; {array.max()} or {array.min()} does not fit."
+            )
+    return array.astype(wanted)

@@ -1,0 +1,212 @@
+"""``pipeline``: a file that needs nothing beside it, as a pipeline of transformers."""
+
+from __future__ import annotations
+
+import copy
+import logging
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from py_autodoc.errors import InputError, OptionError, RequirementError
+from py_autodoc.graph.probe import PathLike
+from py_autodoc.hf.read import HfMetadata, read_metadata
+from py_autodoc.hf.serving.entry import PIP
+from py_autodoc.hf.serving.fixed import Padding, fixed_length
+from py_autodoc.hf.serving.guess import infer_task as infer
+from py_autodoc.hf.serving.model import OnnxModel, named_after
+from py_autodoc.hf.serving.outputs import check_labels, label_count
+from py_autodoc.hf.serving.processors import ROLES, parts_for
+from py_autodoc.hf.serving.session import Session, one_line
+
+transformers: Any = import_module("transformers")
+
+OWN = {
+    "question-answering": "py_autodoc.hf.serving.question_answering.QuestionAnsweringPipeline",
+}
+"""Pipelines that transformers does not have (any more)."""
+_GENERATING = ("summarization", "translation", "text2text-generation", "image-to-text")
+
+
+def build(
+    model: PathLike,
+    task: str | None,
+    processor: Any,
+    config: Any,
+    infer_task: bool,
+    providers: Sequence[Any] | None,
+    session_options: Any,
+    options: dict[str, Any],
+) -> Any:
+    """See ``py_autodoc.hf.pipeline``."""
+    _check_device(options)
+    session = Session(model, providers, session_options)
+    metadata = read_metadata(model)
+    for line in metadata.warnings:
+        _warn(f"{session.name}: {line}")
+    held = _config_dict(config, metadata, processor)
+    found = task or metadata.task
+    if found is None:
+        found = _inferred(session, held, metadata, infer_task)
+    found, kind = _pipeline_class(found, session.name)
+    explicit = {role: options.pop(role) for role in ROLES if role in options}
+    files = metadata.files
+    parts = _bounded(parts_for(kind, explicit, processor, files, held, session.name), session)
+    settings = _config(config, held, found, session)
+    network = _network(session, settings, found, parts)
+    with _only_own_words(type(network) is OnnxModel):
+        try:
+            return kind(model=network, task=found, device="cpu", **parts, **options)
+        except ImportError as fault:
+            raise RequirementError(
+                "pipeline-needs",
+                f"The pipeline {found} needs a library: {one_line(fault)}",
+                PIP,
+            ) from fault
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, UserWarning, stacklevel=5)
+
+
+def _check_device(options: dict[str, Any]) -> None:
+    device = options.pop("device", None)
+    if device is not None and str(device) not in ("cpu", "-1"):
+        raise OptionError(
+            "pipeline-device",
+            f"device={device}: ONNX Runtime says where the file runs.",
+            'Pass providers=["CUDAExecutionProvider", …].',
+        )
+    if options.pop("trust_remote_code", False):
+        raise OptionError("remote-code", "No code that comes with a model is run.", "Pass processor=….")
+
+
+def _config_dict(config: Any, metadata: HfMetadata, processor: Any) -> dict[str, Any] | None:
+    """The configuration as a dict: given, the file's, or the one in the processor's folder."""
+    if isinstance(config, Mapping):
+        return dict(config)
+    if config is not None:
+        return dict(config.to_dict())
+    if metadata.config is not None or not isinstance(processor, (str, Path)):
+        return metadata.config
+    beside = Path(processor) / "config.json"
+    if not beside.is_file():
+        return None
+    try:
+        found = transformers.PreTrainedConfig.get_config_dict(str(processor), local_files_only=True)[0]
+    except Exception as fault:
+        raise InputError("bad-config", f"{beside.name}: cannot be read: {one_line(fault)}", "") from fault
+    return dict(found)
+
+
+def _inferred(session: Session, held: dict[str, Any] | None, metadata: HfMetadata, allowed: bool) -> str:
+    """The task of a file that does not say it."""
+    name = session.name
+    if not allowed:
+        what = "says not what it is for" if metadata.present else "carries no transformers metadata"
+        raise OptionError(
+            "task-missing",
+            f"{name} {what}.",
+            "Pass task='text-classification' (or another)"
+            + ("" if metadata.files else " and processor=FOLDER")
+            + ", or infer_task=True to work the task out from its outputs.",
+        )
+    size = held.get("vocab_size") if held else None
+    guess = infer(session.inputs, session.outputs, name, size if isinstance(size, int) else None)
+    sure = f"{guess.confidence} confidence: {guess.reason}"
+    _warn(f"{name}: taken for {guess.task} ({sure}). Pass task= to be sure.")
+    return guess.task
+
+
+def _pipeline_class(task: str, name: str) -> tuple[str, Any]:
+    from transformers.pipelines import PIPELINE_REGISTRY
+
+    if task in OWN:
+        return task, _resolved(OWN[task])
+    try:
+        task, entry, _ = PIPELINE_REGISTRY.check_task(task)
+    except KeyError:
+        known = sorted({*PIPELINE_REGISTRY.supported_tasks, *OWN})
+        way_out = f"Known: {', '.join(known)}."
+        if task.split("_")[0] in _GENERATING:
+            way_out = "Tasks that generate text need more than one run of one file."
+        raise OptionError("task-unknown", f"No pipeline for {task[:80]}.", way_out) from None
+    kind = _resolved(entry["impl"])
+    if kind._pipeline_calls_generate:
+        raise OptionError(
+            "task-generates",
+            f"{name}: {task} generates step by step, which one file without a cache does not.",
+            "For what the model computes in one step pass task='feature-extraction'.",
+        )
+    return task, kind
+
+
+def _resolved(kind: Any) -> Any:
+    """A class, or where it is."""
+    if not isinstance(kind, str):
+        return kind
+    module, _, name = kind.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+def _bounded(parts: dict[str, Any], session: Session) -> dict[str, Any]:
+    """The tokenizer cuts, where it cuts, at the file's length; a given one is left as it was."""
+    length, tokenizer = fixed_length(session.inputs), parts.get("tokenizer")
+    if length is None or tokenizer is None or tokenizer.model_max_length <= length:
+        return parts
+    _warn(
+        f"{session.name} takes exactly {length:,} tokens: shorter texts are padded; longer ones are refused, "
+        "or cut there by tasks that cut texts. Export it with --dynamic batch,seq for any length."
+    )
+    tokenizer = copy.copy(tokenizer)
+    tokenizer.model_max_length = length
+    return {**parts, "tokenizer": tokenizer}
+
+
+def _config(given: Any, held: dict[str, Any] | None, task: str, session: Session) -> Any:
+    """The configuration as an object; without any the labels are numbered."""
+    if isinstance(given, transformers.PreTrainedConfig):
+        return given
+    if held is None:
+        labels = label_count(task, session.outputs)
+        return transformers.PreTrainedConfig(**({} if labels is None else {"num_labels": labels}))
+    mapping = import_module("transformers.models.auto.configuration_auto").CONFIG_MAPPING
+    model_type = held.get("model_type")
+    known = isinstance(model_type, str) and model_type in mapping
+    try:
+        kind = mapping[model_type] if known else transformers.PreTrainedConfig
+        return kind.from_dict(dict(held))
+    except Exception as fault:
+        raise InputError(
+            "bad-config",
+            f"{session.name}: its configuration cannot be read: {one_line(fault)}",
+            "Pass config=….",
+        ) from fault
+
+
+def _network(session: Session, config: Any, task: str, parts: Mapping[str, Any]) -> OnnxModel:
+    tokenizer = parts.get("tokenizer") or getattr(parts.get("processor"), "tokenizer", None)
+    token = getattr(tokenizer, "pad_token_id", None)
+    if token is None:
+        token = getattr(config, "pad_token_id", None)
+    padding = Padding(token, getattr(tokenizer, "pad_token_type_id", 0) or 0)
+    architectures = getattr(config, "architectures", None) or [None]
+    network = named_after(architectures[0])(session, config, task, padding)
+    check_labels(task, session.outputs, network.outputs.names, config.num_labels, session.name)
+    return network
+
+
+@contextmanager
+def _only_own_words(unnamed: bool) -> Iterator[None]:
+    """Pipelines complain about a model whose architecture nothing tells; the task was said or guessed."""
+    talker = logging.getLogger("transformers.pipelines.base")
+    level = talker.level
+    if unnamed:
+        talker.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        talker.setLevel(level)

@@ -1,0 +1,153 @@
+"""From the file's outputs to the ModelOutput that the pipeline of a task reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import torch
+
+from py_autodoc.errors import OptionError
+from py_autodoc.hf.serving.session import Port
+
+modeling_outputs: Any = import_module("transformers.modeling_outputs")
+ModelOutput: Any = modeling_outputs.ModelOutput
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the pipeline of a task reads."""
+
+    kind: str
+    """Class of transformers."""
+    needed: Mapping[str, int]
+    """Fields that must be there, with their number of axes."""
+    classes: bool = False
+    """The last axis of the logits counts labels."""
+
+
+_FEATURES = Form("BaseModelOutputWithPooling", {})
+FORMS = {
+    "audio-classification": Form("SequenceClassifierOutput", {"logits": 2}, True),
+    "feature-extraction": _FEATURES,
+    "fill-mask": Form("MaskedLMOutput", {"logits": 3}),
+    "image-classification": Form("ImageClassifierOutput", {"logits": 2}, True),
+    "image-feature-extraction": _FEATURES,
+    "question-answering": Form("QuestionAnsweringModelOutput", {"start_logits": 2, "end_logits": 2}),
+    "text-classification": Form("SequenceClassifierOutput", {"logits": 2}, True),
+    "token-classification": Form("TokenClassifierOutput", {"logits": 3}, True),
+    "zero-shot-classification": Form("SequenceClassifierOutput", {"logits": 2}, True),
+}
+"""Tasks whose results are known in form; other tasks get the file's outputs under their own names."""
+
+_FEATURE_RANKS = (("last_hidden_state", 3), ("pooler_output", 2))
+_KNOWN = {name for form in FORMS.values() for name in form.needed} | {name for name, _ in _FEATURE_RANKS}
+
+
+class Outputs:
+    """Names the outputs of a file for a task.
+
+    Args:
+        task: the pipeline's.
+        ports: the file's outputs, in its order.
+        file: the file's name for messages.
+
+    Raises:
+        OptionError: the file does not have what the task reads.
+    """
+
+    def __init__(self, task: str, ports: Sequence[Port], file: str) -> None:
+        form = FORMS.get(task, Form("", {}))
+        self.names = _named(ports, form, task, file)
+        self._kind: Any = getattr(modeling_outputs, form.kind, ModelOutput)
+        fields = getattr(self._kind, "__dataclass_fields__", {})
+        self._fields = {name for name in self.names if name in fields}
+        if not self._fields:
+            self._kind = ModelOutput
+
+    def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
+        """The result of one run; nothing is copied."""
+        tensors = {name: torch.from_numpy(one) for name, one in zip(self.names, arrays, strict=True)}
+        if self._kind is ModelOutput:
+            return ModelOutput(tensors)
+        result = self._kind(**{name: one for name, one in tensors.items() if name in self._fields})
+        for name, one in tensors.items():
+            if name not in self._fields:
+                result[name] = one
+        return result
+
+    def tokenwise(self, number: int, array: np.ndarray[Any, Any]) -> bool:
+        """Whether axis 1 of an output counts tokens, given that it is as long as the text."""
+        return array.ndim == 3 or self.names[number] in ("start_logits", "end_logits")
+
+
+def _named(ports: Sequence[Port], form: Form, task: str, file: str) -> list[str]:
+    """Names of the outputs as the task knows them.
+
+    An exporter that was given no names makes its own; the order is then the model's, and with it the
+    meaning is known where the ranks agree.
+    """
+    names = [port.name for port in ports]
+    wanted = list(form.needed.items()) or (list(_FEATURE_RANKS) if form is _FEATURES else [])
+    if not wanted or (all(name in names for name in form.needed) and form.needed):
+        _check_ranks(ports, form, task, file)
+        return names
+    if _KNOWN.intersection(names):
+        if form.needed:
+            raise _unfit(ports, form, task, file)
+        return names
+    for at, ((field, rank), port) in enumerate(zip(wanted, ports, strict=False)):
+        if port.rank not in (None, rank):
+            if form.needed:
+                raise _unfit(ports, form, task, file)
+            break
+        names[at] = field
+    if len(ports) < len(form.needed):
+        raise _unfit(ports, form, task, file)
+    return names
+
+
+def _check_ranks(ports: Sequence[Port], form: Form, task: str, file: str) -> None:
+    if any(port.rank not in (None, form.needed.get(port.name, port.rank)) for port in ports):
+        raise _unfit(ports, form, task, file)
+
+
+def _unfit(ports: Sequence[Port], form: Form, task: str, file: str) -> OptionError:
+    has = ", ".join(f"{port.name} {port.shown()}" for port in ports)
+    wants = ", ".join(f"{name} with {rank} axes" for name, rank in form.needed.items())
+    return OptionError(
+        "task-outputs",
+        f"{file} is not for {task}, which needs {wants}; it has {has}.",
+        "Give the task it was exported for, as task=….",
+    )
+
+
+def check_labels(task: str, ports: Sequence[Port], names: Sequence[str], labels: int, file: str) -> None:
+    """The configuration must name as many labels as the file scores.
+
+    Raises:
+        OptionError: it does not.
+    """
+    form = FORMS.get(task)
+    if form is None or not form.classes:
+        return
+    logits = ports[list(names).index("logits")]
+    scored = logits.dims[-1] if logits.dims else None
+    if scored is not None and scored != labels:
+        raise OptionError(
+            "labels-differ",
+            f"{file} scores {scored:,} labels, its configuration names {labels:,}.",
+            "Give the configuration it was exported with, as config=….",
+        )
+
+
+def label_count(task: str, ports: Sequence[Port]) -> int | None:
+    """Labels that a file without configuration scores; None: it does not say or the task has none."""
+    form = FORMS.get(task)
+    if form is None or not form.classes or not ports or not ports[0].dims:
+        return None
+    logits = next((port for port in ports if port.name == "logits"), ports[0])
+    return logits.dims[-1] if logits.dims else None

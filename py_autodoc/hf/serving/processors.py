@@ -1,0 +1,161 @@
+"""The processor that a file carries, built again without a network and without foreign code."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from py_autodoc.errors import AutodocError, InputError, OptionError, PathError, RequirementError
+from py_autodoc.hf.serving.session import one_line
+
+transformers: Any = import_module("transformers")
+
+ROLES = {
+    "tokenizer": ("AutoTokenizer", "_load_tokenizer"),
+    "image_processor": ("AutoImageProcessor", "_load_image_processor"),
+    "feature_extractor": ("AutoFeatureExtractor", "_load_feature_extractor"),
+    "processor": ("AutoProcessor", "_load_processor"),
+}
+"""Argument of a pipeline → the class that loads it, the attribute that says whether it is needed."""
+
+_OF_IMAGES = ("preprocessor_config.json", "processor_config.json")
+_FILES = {
+    "image_processor": _OF_IMAGES,
+    "feature_extractor": _OF_IMAGES,
+    "processor": ("processor_config.json",),
+}
+
+
+def parts_for(
+    kind: Any, parts: Mapping[str, Any], given: Any, files: Mapping[str, bytes], config: Any, name: str
+) -> dict[str, Any]:
+    """What a class of pipelines needs of processors.
+
+    Args:
+        kind: the class of the pipeline.
+        parts: role → what was given for it.
+        given: an object or folder instead of what the file carries; None: the file's.
+        files: the processor's files that the model carries.
+        config: the model's configuration as a dict, or None.
+        name: the model's name for messages.
+
+    Raises:
+        OptionError: nothing says how to prepare inputs.
+        InputError: the files make no sense, or need code of their own, which is not run.
+        PathError: the folder does not exist.
+        RequirementError: a library that the processor needs is not installed.
+    """
+    needs = {role: getattr(kind, flag, None) for role, (_, flag) in ROLES.items() if role not in parts}
+    if not any(needs.values()) and parts:
+        return dict(parts)
+    found: dict[str, Any] = {}
+    if given is not None and not isinstance(given, (str, Path)):
+        found = _by_role(given)
+    elif given is not None:
+        folder = Path(given)
+        if not folder.is_dir():
+            raise PathError("path-missing", f"{folder.name}: no such folder.", "processor= takes no hub id.")
+        found = _loaded(folder, needs, folder.name)
+    elif files:
+        with _unpacked(files, config) as folder:
+            found = _loaded(folder, needs, name)
+    missing = [role for role, need in needs.items() if need and role not in found]
+    if missing:
+        raise OptionError(
+            "processor-missing",
+            f"{name} carries no {missing[0].replace('_', ' ')}, which this task needs.",
+            f"Pass processor=FOLDER or {missing[0]}=….",
+        )
+    return {**found, **parts}
+
+
+def _by_role(given: Any) -> dict[str, Any]:
+    """The argument that an object is meant for."""
+    kinds = {
+        "tokenizer": transformers.PreTrainedTokenizerBase,
+        "image_processor": transformers.BaseImageProcessor,
+        "processor": transformers.ProcessorMixin,
+        "feature_extractor": transformers.FeatureExtractionMixin,
+    }
+    for role, kind in kinds.items():
+        if isinstance(given, kind):
+            parts = {part: getattr(given, part, None) for part in ROLES if part != "processor"}
+            inner = {part: one for part, one in parts.items() if role == "processor" and one is not None}
+            return {role: given, **inner}
+    raise OptionError(
+        "processor-kind",
+        f"A {type(given).__name__} is no processor of transformers.",
+        "Pass a tokenizer, an image processor, a feature extractor, or the folder of one.",
+    )
+
+
+@contextmanager
+def _unpacked(files: Mapping[str, bytes], config: Any) -> Iterator[Path]:
+    """The files in a folder that only this user can read and that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="autodoc-") as name:
+        folder = Path(name)
+        for file, data in files.items():
+            if Path(file).name != file or file in ("", ".", ".."):
+                raise InputError(
+                    "processor-files", f"The processor's file {file[:80]!r} is not a plain name."
+                )
+            (folder / file).write_bytes(data)
+        if config is not None and "config.json" not in files:
+            (folder / "config.json").write_text(json.dumps(config), "utf-8")
+        yield folder
+
+
+def _loaded(folder: Path, needs: Mapping[str, bool | None], name: str) -> dict[str, Any]:
+    found = {}
+    for role, need in needs.items():
+        if need is False or not _has(folder, role):
+            continue
+        try:
+            found[role] = _load(folder, role, name)
+        except AutodocError:
+            # A part that the task can do without may be of another kind: a feature extractor's file
+            # is no image processor.
+            if need:
+                raise
+    return found
+
+
+def _has(folder: Path, role: str) -> bool:
+    names = _FILES.get(role)
+    if names is None:  # a tokenizer's words are in files of many names
+        known = {"tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json"}
+        return any((folder / file).is_file() for file in known) or any(folder.glob("*.model"))
+    return any((folder / file).is_file() for file in names)
+
+
+def _load(folder: Path, role: str, name: str) -> Any:
+    auto = getattr(transformers, ROLES[role][0])
+    word = role.replace("_", " ")
+    try:
+        return auto.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
+    except ImportError as fault:
+        raise RequirementError(
+            "processor-needs", f"{name}: its {word} needs a library: {_plain(fault, folder)}", ""
+        ) from fault
+    except Exception as fault:
+        if "trust_remote_code" in str(fault):
+            raise InputError(
+                "remote-code",
+                f"{name}: its {word} needs code of its own, which is not run.",
+                "Load it yourself and pass it as processor=….",
+            ) from fault
+        raise InputError(
+            "processor-unreadable",
+            f"{name}: its {word} cannot be built: {_plain(fault, folder)}",
+            "Pass processor=FOLDER.",
+        ) from fault
+
+
+def _plain(fault: BaseException, folder: Path) -> str:
+    """What a library says, without where the files were for a moment."""
+    return one_line(fault).replace(str(folder), "the file")
