@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from py_autodoc.errors import AutodocError
     from py_autodoc.extract import extract_module_subgraph, extract_submodel
+    from py_autodoc.hf.serving.entry import pipeline
     from py_autodoc.limits import Limits
     from py_autodoc.report.api import analyze
     from py_autodoc.report.schema import Report
@@ -27,6 +28,7 @@ __all__ = [
     "analyze",
     "extract_module_subgraph",
     "extract_submodel",
+    "pipeline",
     "read_weights",
     "side_by_side",
 ]
@@ -39,10 +41,11 @@ _LAZY = {
     "analyze": "py_autodoc.report.api",
     "extract_module_subgraph": "py_autodoc.extract",
     "extract_submodel": "py_autodoc.extract",
+    "pipeline": "py_autodoc.hf.serving.entry",
     "read_weights": "py_autodoc.report.weights",
     "side_by_side": "py_autodoc.widget",
 }
-_PACKAGES = ("tags", "torch")
+_PACKAGES = ("hf", "tags", "torch")
 """Packages that `import py_autodoc` makes reachable; importing one loads no torch."""
 
 

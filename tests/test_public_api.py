@@ -23,6 +23,7 @@ def test_names():
         "analyze",
         "extract_module_subgraph",
         "extract_submodel",
+        "pipeline",
         "read_weights",
         "side_by_side",
     ]

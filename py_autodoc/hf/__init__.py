@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from py_autodoc.hf.read import HfMetadata, read_metadata
+    from py_autodoc.hf.serving.entry import pipeline
     from py_autodoc.hf.tasks import TaskGuess, detect_task
     from py_autodoc.hf.write import metadata_of
 
-__all__ = ["HfMetadata", "TaskGuess", "detect_task", "metadata_of", "read_metadata"]
+__all__ = ["HfMetadata", "TaskGuess", "detect_task", "metadata_of", "pipeline", "read_metadata"]
 
 _LAZY = {
     "HfMetadata": "py_autodoc.hf.read",
     "TaskGuess": "py_autodoc.hf.tasks",
     "detect_task": "py_autodoc.hf.tasks",
     "metadata_of": "py_autodoc.hf.write",
+    "pipeline": "py_autodoc.hf.serving.entry",
     "read_metadata": "py_autodoc.hf.read",
 }
 
