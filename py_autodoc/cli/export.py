@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from py_autodoc.torch.result import ExportResult
     from py_autodoc.torch.sources import Loaded
 
-STAGES = ("load", "export", "tag", "save", "sidecar")
+STAGES = ("load", "metadata", "export", "tag", "save", "sidecar")
 PARTIAL = 2
 """Exit status when the model is written and a dump that was asked for is not."""
 
@@ -50,6 +50,9 @@ class _Request:
     sidecar: bool
     external_data: bool | None
     generation: bool
+    task: str | None
+    embed_metadata: bool
+    embed_processor: bool
     report_json: str | None
     report_md: str | None
     jit_graph: str | None
@@ -103,6 +106,19 @@ class _Request:
 @click.option(
     "--generation", is_flag=True, help="With hf: prefill and decode with a key-value cache; OUT is a folder."
 )
+@click.option(
+    "--task", metavar="NAME", help="What the model is for, as text-classification (default: worked out)."
+)
+@click.option(
+    "--embed-metadata/--no-embed-metadata",
+    default=True,
+    help="Configuration and task into the model's metadata (default: yes).",
+)
+@click.option(
+    "--embed-processor/--no-embed-processor",
+    default=True,
+    help="The tokenizer and other processors too, so that the file runs alone (default: yes).",
+)
 @click.option("--report-json", metavar="PATH", help="Write the report as JSON; - is stdout.")
 @click.option("--report-md", metavar="PATH", help="Write the report as Markdown; - is stdout.")
 @click.option("--jit-graph", metavar="FILE", help="Write the TorchScript graph as text; - is stdout.")
@@ -154,6 +170,10 @@ def _run(request: _Request) -> int:
             "external_data": request.external_data,
             "sidecar": request.sidecar,
             "progress": stage,
+            "task": request.task,
+            "embed_metadata": request.embed_metadata,
+            "embed_processor": request.embed_processor,
+            "source_folder": loaded.folder,
         }
         if request.keep:
             options["keep"] = _keep(request.keep)

@@ -58,10 +58,32 @@ def _facts(report: Mapping[str, Any], model: Mapping[str, Any], width: int) -> T
         ("Outputs", ", ".join(_value(one) for one in model["outputs"][:MAX_INPUTS])),
         ("Nodes", f"{counted['nodes']:,}: {_coverage(counted)}"),
         ("Modules", _modules(model)),
+        *_carried(model["metadata"]),
     ]
     for label, text in rows:
         grid.add_row(Text(label, style=_HEAD), Text(shorten(printable(text), 6 * width)))
     return grid
+
+
+def _carried(carried: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """What a model of transformers took along, with the size it takes in the file."""
+    if carried is None:
+        return []
+    source = carried["task_source"]
+    task = f"{carried['task']} ({source})" if carried["task"] else "unknown; --task names it"
+    files = carried["processor_files"]
+    if files:
+        stored = units.size(sum(one["characters"] for one in files))
+        largest = max(files, key=_bytes)
+        more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        held = f"{largest['name']} {units.size(largest['bytes'])}{more}, {stored} in the file"
+    else:
+        held = "left out" if carried["left_out"] else "none found"
+    return [("Task", task), ("Processor", held), ("Metadata", units.size(carried["characters"]))]
+
+
+def _bytes(one: Mapping[str, Any]) -> int:
+    return int(one["bytes"])
 
 
 def _coverage(counted: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from py_autodoc.errors import OptionError
 from py_autodoc.hf.keys import MAX_FILE, MAX_FILES
 from py_autodoc.hf.read import is_file_name
 
@@ -66,18 +67,35 @@ class ProcessorFiles:
 
 
 def files_of(processor: Any) -> ProcessorFiles:
-    """What one or several processors write with ``save_pretrained``."""
+    """What one or several processors write with ``save_pretrained``.
+
+    Raises:
+        OptionError: one is no processor, or cannot be saved.
+    """
     found = ProcessorFiles()
     with tempfile.TemporaryDirectory(prefix="autodoc-") as folder:
         for one in processor if isinstance(processor, (list, tuple)) else (processor,):
-            one.save_pretrained(folder)
+            _save(one, folder)
         for path in sorted(Path(folder).rglob("*")):
             if path.is_file():
                 found.add(path.relative_to(folder).as_posix(), path)
     return found
 
 
-def files_in(where: str, local_only: bool = True) -> ProcessorFiles:
+def _save(processor: Any, folder: str) -> None:
+    name = type(processor).__name__
+    if not hasattr(processor, "save_pretrained"):
+        raise OptionError(
+            "hf-processor", f"A {name} is no processor of transformers.", "It has no save_pretrained."
+        )
+    try:
+        processor.save_pretrained(folder)
+    except Exception as fault:
+        line = str(fault).strip().partition("\n")[0]
+        raise OptionError("hf-processor", f"The {name} cannot be saved: {line[:160]}", "") from fault
+
+
+def files_in(where: str, local_only: bool) -> ProcessorFiles:
     """The processor's files of a folder, or of a model of the hub.
 
     Args:
@@ -132,14 +150,17 @@ def _located(where: str, name: str, local_only: bool) -> Path | None:
     if folder.is_dir():
         path = folder / name
         return path if path.is_file() else None
-    located = import_module("transformers.utils").cached_file(
-        where,
-        name,
-        local_files_only=local_only,
-        _raise_exceptions_for_missing_entries=False,
-        _raise_exceptions_for_connection_errors=False,
-        _raise_exceptions_for_gated_repo=False,
-    )
+    try:
+        located = import_module("transformers.utils").cached_file(
+            where,
+            name,
+            local_files_only=local_only,
+            _raise_exceptions_for_missing_entries=False,
+            _raise_exceptions_for_connection_errors=False,
+            _raise_exceptions_for_gated_repo=False,
+        )
+    except (OSError, ValueError):  # no such id, or no id at all: there is no processor to take
+        return None
     return Path(located) if located else None
 
 

@@ -74,13 +74,17 @@ def gather(
     task: str | None = None,
     embed_processor: bool = True,
     source_folder: str | os.PathLike[str] | None = None,
+    cached_only: bool = False,
 ) -> Gathered:
-    """As ``metadata_of``, with sizes and warnings."""
+    """As ``metadata_of``, with sizes and warnings.
+
+    ``cached_only``: a ``source_folder`` that is an id of the hub is looked for in the hub's cache only.
+    """
     config = config_of(model_or_config)
     guess = detect_task(config)
     name, source = (checked_task(task), "given") if task else (guess.task, guess.source)
     folder = os.fspath(source_folder) if source_folder is not None else None
-    held, warnings = _processor(processor, folder)
+    held, warnings = _processor(processor, folder, cached_only)
     if guess.task is None and not task:
         warnings.append(f"The task of {guess.model_class or 'the model'} is not known; --task names it.")
     values: dict[str, Any] = {
@@ -121,11 +125,11 @@ def config_of(model_or_config: Any) -> dict[str, Any]:
     return without_paths(content)
 
 
-def _processor(processor: Any, folder: str | None) -> tuple[ProcessorFiles, list[str]]:
+def _processor(processor: Any, folder: str | None, cached_only: bool) -> tuple[ProcessorFiles, list[str]]:
     if processor is not None:
         found = files_of(processor)
     else:
-        found = files_in(folder) if folder is not None else ProcessorFiles()
+        found = files_in(folder, cached_only) if folder is not None else ProcessorFiles()
     return found, list(found.warnings)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from py_autodoc.torch.hf import export_hf
 from py_autodoc.torch.inputs import Dynamic, Inputs
 from py_autodoc.torch.result import ExportResult, Progress, Request
 from py_autodoc.torch.scopes import describe, evaluating, executed_of
+from py_autodoc.torch.selfcontained import Carried, carried
 from py_autodoc.torch.torchscript import export_torchscript
 
 EXPORTERS = ("dynamo", "torchscript", "hf")
@@ -67,6 +69,11 @@ def export(
     external_data: bool | None = None,
     sidecar: bool = True,
     generation: bool = False,
+    processor: Any = None,
+    task: str | None = None,
+    embed_metadata: bool = True,
+    embed_processor: bool = True,
+    source_folder: PathLike | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> ExportResult:
@@ -91,11 +98,17 @@ def export(
         external_data: weights in ``<name>.data`` beside the model; None: from 1.5 GiB on.
         sidecar: write ``<name>.json`` with modules, nodes and tensors.
         generation: export the stages of a generative model (``hf``): prefill, decode with a cache, ….
+        processor: of a model of transformers: tokenizer, image processor … or a list of them, whose files
+            go into the model; None: those where the model was loaded from.
+        task: what a model of transformers is for; None: found by ``py_autodoc.hf.detect_task``.
+        embed_metadata: a model of transformers takes its configuration, task and versions along.
+        embed_processor: and the processor's own files.
+        source_folder: where the processor's files are, if not where the model says.
         progress: called with each stage and the share of the work before it.
         options: options of the exporter itself.
 
     Raises:
-        OptionError: an option or the inputs make no sense.
+        OptionError: an option or the inputs make no sense; there is no such task.
         AnalysisError: ``export-forward``, ``export-failed``.
         OutputError: the result cannot be written; nothing is left behind.
         RequirementError: ``hf`` without transformers.
@@ -118,20 +131,31 @@ def export(
     _check(request, exporter, generation)
     if not generation:
         files.checked(path)
-    mode = evaluating(model) if isinstance(model, torch.nn.Module) else nullcontext()
-    with mode:
-        clock("export", 0.0)
-        if exporter == "torchscript":
-            result = _torchscript(request, sidecar)
-        elif exporter == "hf":
-            result = _hf(request, sidecar, generation)
-        else:
-            with translated(model, request.inputs):
-                done = export_dynamo(request)
-            result = _written(done, request, "dynamo", request.path, sidecar)
+    wanted = Carried(embed_metadata, embed_processor, processor, task, source_folder)
+    clock("metadata", 0.0)
+    taken = carried(model, request.metadata, wanted)
+    if taken is not None:
+        request = replace(request, metadata={**taken.entries, **request.metadata})
+    result = _exported(request, exporter, sidecar, generation)
     clock("done", 1.0)
     result.timings = clock.seconds
+    result.carried = taken
+    result.warnings += taken.warnings if taken is not None else []
     return result
+
+
+def _exported(request: Request, exporter: str, sidecar: bool, generation: bool) -> ExportResult:
+    model = request.model
+    mode = evaluating(model) if isinstance(model, torch.nn.Module) else nullcontext()
+    with mode:
+        request.stage("export", 0.0)
+        if exporter == "torchscript":
+            return _torchscript(request, sidecar)
+        if exporter == "hf":
+            return _hf(request, sidecar, generation)
+        with translated(model, request.inputs):
+            done = export_dynamo(request)
+        return _written(done, request, "dynamo", request.path, sidecar)
 
 
 def _check(request: Request, exporter: str, generation: bool) -> None:

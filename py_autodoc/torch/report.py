@@ -12,6 +12,7 @@ from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
+from py_autodoc.hf.write import Gathered
 from py_autodoc.tags.sidecar import coverage
 from py_autodoc.torch.result import ExportResult
 from py_autodoc.version import NAME, version
@@ -45,7 +46,7 @@ def report_of(
         "source": dict(facts),
         "exporter": result.exporter,
         "inputs": [_input(name, value, (dynamic or {}).get(name, {})) for name, value in named.items()],
-        "models": [_model(name, part) for name, part in parts.items()],
+        "models": [_model(name, part, result.carried) for name, part in parts.items()],
         "warnings": [*warnings, *result.warnings],
         "seconds": {name: round(one, 3) for name, one in {**seconds, **result.timings}.items()},
         "versions": _versions(),
@@ -71,7 +72,23 @@ def _input(name: str, value: Any, axes: Mapping[int, str]) -> dict[str, Any]:
     return {"name": name, "type": kind, "shape": shape, "example_shape": example}
 
 
-def _model(name: str, result: ExportResult) -> dict[str, Any]:
+def _carried(carried: Gathered | None) -> dict[str, Any] | None:
+    """What the file says about running itself; None where it says nothing."""
+    if carried is None:
+        return None
+    return {
+        "task": carried.task,
+        "task_source": carried.task_source,
+        "characters": carried.characters,
+        "processor_files": [
+            {"name": name, "bytes": size, "characters": stored}
+            for name, (size, stored) in carried.files.items()
+        ],
+        "left_out": list(carried.left_out),
+    }
+
+
+def _model(name: str, result: ExportResult, carried: Gathered | None) -> dict[str, Any]:
     graph = result.model.graph
     row = {
         "file": result.path.name,
@@ -82,6 +99,7 @@ def _model(name: str, result: ExportResult) -> dict[str, Any]:
         "outputs": [_value(value) for value in graph.outputs],
         "graph_inputs": [_value(value) for value in graph.inputs],
         "coverage": coverage(result.tags),
+        "metadata": _carried(carried),
         "modules": [
             {"path": path, **{key: module[key] for key in ("tag", "class", "status", "nodes", "nodes_total")}}
             for path, module in result.sidecar["modules"].items()
@@ -143,12 +161,29 @@ def _model_lines(model: Mapping[str, Any]) -> list[str]:
         f"- files: {_cell(files)}",
         f"- opset: {opset}",
         f"- nodes: {counted['nodes']:,} ({', '.join(f'{via} {counted[via]:,}' for via in _VIAS)})",
+        *_carried_lines(model["metadata"]),
         "",
         *_table(("module is", "nodes", "share"), told),
         "",
         *_table(("tag", "class", "own nodes", "nodes"), modules),
         "",
     ]
+
+
+def _carried_lines(carried: Mapping[str, Any] | None) -> list[str]:
+    if carried is None:
+        return []
+    files = [
+        f"{_cell(one['name'])} ({one['bytes']:,} bytes, {one['characters']:,} in the model)"
+        for one in carried["processor_files"]
+    ]
+    lines = [
+        f"- task: {_cell(carried['task'] or 'unknown')} ({carried['task_source'] or 'not in any registry'})",
+        f"- metadata: {carried['characters']:,} characters",
+    ]
+    lines += [f"- processor: {', '.join(files)}"] if files else []
+    left_out = ", ".join(map(_cell, carried["left_out"]))
+    return lines + ([f"- processor files left out: {left_out}"] if left_out else [])
 
 
 def percent(share: float | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import onnx_ir as ir
 
+from py_autodoc.hf.write import Gathered
 from py_autodoc.tags.model import Coverage, Tags
 from py_autodoc.torch.inputs import Dynamic, Inputs
 
@@ -59,6 +60,9 @@ class ExportResult:
     """For an export of several models (prefill, decode …): name → its result."""
     exported: Any = None
     """The exporter's own result: an ``ONNXProgram``, an ``ExportedModel`` of transformers, or None."""
+
+    carried: Gathered | None = None
+    """What a model of transformers took along; None for any other."""
 
     @property
     def coverage(self) -> Coverage:
