@@ -35,6 +35,7 @@ class Namer:
         aliases: Mapping[str, str] = _NOTHING,
         keep: Sequence[str] = KEEP,
         infrastructure: Sequence[str] = INFRASTRUCTURE,
+        named: bool = False,
     ) -> None:
         """Name the modules.
 
@@ -43,7 +44,9 @@ class Namer:
             aliases: any other path of a module → its first one. Modules inside need not be listed.
             keep: globs of classes of ``infrastructure`` that tags show.
             infrastructure: top-level packages whose classes tags leave out.
+            named: every segment has the name beside the class, for models whose names people chose.
         """
+        self.named = named
         self.classes = {"": "", **classes}
         self.aliases = dict(aliases)
         self.keep = tuple(keep)
@@ -108,7 +111,7 @@ class Namer:
         tags = {"": "/" + self._class(self.classes[""])}
         for path in listed:  # a parent has fewer dots than its children
             if path:
-                alone = len(groups[above[path], segments[path]]) == 1
+                alone = not self.named and len(groups[above[path], segments[path]]) == 1
                 own = segments[path] if alone else self._class(self.classes[path])
                 if not alone:
                     own = f"{own}.{_escape(_relative(path, above[path]))}"

@@ -1,0 +1,22 @@
+"""Models of Keras to ONNX, read from their files: no Keras, no TensorFlow, no code of the file run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from py_autodoc.keras.convert import convert
+    from py_autodoc.keras.result import ConvertResult
+
+__all__ = ["ConvertResult", "convert"]
+
+_LAZY = {"ConvertResult": "py_autodoc.keras.result", "convert": "py_autodoc.keras.convert"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name, and with it onnx, when it is first used."""
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,144 @@
+"""The two kinds of file: ``.h5`` with everything in it, and ``.keras``, a zip of JSON and HDF5."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+from py_autodoc.graph.probe import PathLike, base_name, regular_file
+from py_autodoc.keras.faults import broken, reading, too_large
+from py_autodoc.keras.hdf import MAX_WEIGHTS, RATIO, Group, need_h5py, text
+
+LEGACY, ZIPPED = "h5", "keras"
+MAX_CONFIG = 1 << 28
+"""Bytes of the model's description."""
+MAX_MEMBERS = 10_000
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """An open file of Keras."""
+
+    name: str
+    form: str
+    """``h5`` or ``keras``."""
+    version: str
+    """Of the Keras that wrote it; empty where it does not say."""
+    config: dict[str, Any]
+    """What the model is made of."""
+    weights: Group
+    """For ``h5`` the group with one group a layer, for ``keras`` the whole of ``model.weights.h5``."""
+
+
+@contextmanager
+def opened(path: PathLike) -> Iterator[Archive]:
+    """Open a file; it is closed after the block.
+
+    Raises:
+        PathError: there is no such regular file.
+        InputError: it is damaged, or no whole model.
+        LimitError: it is, or unpacks to, more than we agree to read.
+        RequirementError: h5py is missing.
+    """
+    name = base_name(path)
+    need_h5py()
+    with regular_file(path) as (fd, status), os.fdopen(os.dup(fd), "rb") as file:
+        head = file.read(len(_HDF5))
+        file.seek(0)
+        if head == _HDF5:
+            with _hdf(file, name, status.st_size) as top:
+                yield _legacy(top, name)
+        elif head[:4] == b"PK\x03\x04":
+            with _zipped(file, name) as archive:
+                yield archive
+        else:
+            raise broken(name, "is neither HDF5 nor a .keras archive.", "Save the model with Keras.")
+
+
+@contextmanager
+def _hdf(file: IO[bytes], name: str, size: int) -> Iterator[Group]:
+    with reading(name):
+        handle = need_h5py().File(file, "r")
+    try:
+        yield Group(handle, name, size)
+    finally:
+        handle.close()
+
+
+def _legacy(top: Group, name: str) -> Archive:
+    config = top.attribute("model_config")
+    if config is None:
+        only = top.attribute("layer_names") is not None or top.group("layers") is not None
+        what = "has weights only" if only else "is HDF5, but has no model_config of Keras"
+        raise broken(name, f"{what}.", "Save the whole model: model.save(path).")
+    weights = top.group("model_weights")
+    if weights is None:
+        raise broken(name, "has no model_weights.", "Save the whole model: model.save(path).")
+    version = top.attribute("keras_version") or weights.attribute("keras_version") or ""
+    return Archive(name, LEGACY, text(version), _parsed(text(config), name), weights)
+
+
+@contextmanager
+def _zipped(file: IO[bytes], name: str) -> Iterator[Archive]:
+    with reading(name):
+        archive = zipfile.ZipFile(file)
+        members = {info.filename: info for info in archive.infolist()}
+    if len(members) > MAX_MEMBERS:
+        raise too_large(name, "nodes", len(members), MAX_MEMBERS, "files in the archive")
+    if "config.json" not in members:
+        raise broken(name, "is an archive without config.json.", "Save the model with Keras.")
+    if "model.weights.h5" not in members:
+        more = " Weights in several files are not read." if "model.weights.json" in members else ""
+        raise broken(name, f"is an archive without model.weights.h5.{more}", "Save the model with Keras.")
+    config = _parsed(_text(archive, members["config.json"], name), name)
+    version = ""
+    if "metadata.json" in members:
+        version = str(_parsed(_text(archive, members["metadata.json"], name), name).get("keras_version", ""))
+    info = members["model.weights.h5"]
+    with tempfile.TemporaryFile() as unpacked:
+        for piece in _pieces(archive, info, name, MAX_WEIGHTS):
+            unpacked.write(piece)
+        unpacked.seek(0)
+        with _hdf(unpacked, name, info.file_size) as weights:
+            yield Archive(name, ZIPPED, version, config, weights)
+
+
+def _text(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> str:
+    return b"".join(_pieces(archive, info, name, MAX_CONFIG)).decode("utf-8", "backslashreplace")
+
+
+def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, limit: int) -> Iterator[bytes]:
+    """A member in pieces, never more than it says it has, nor more than ``limit``."""
+    if info.file_size > limit:
+        raise too_large(name, "structure_bytes", info.file_size, limit, f"bytes of {info.filename}")
+    if info.file_size > RATIO * max(info.compress_size, 1):
+        raise broken(name, f"{info.filename} unpacks to more than it can have been packed from.")
+    done = 0
+    with reading(name), archive.open(info) as member:
+        while piece := member.read(_PIECE):
+            done += len(piece)
+            if done > info.file_size:
+                raise broken(name, f"{info.filename} is longer than the archive says.")
+            yield piece
+
+
+def _parsed(content: str, name: str) -> dict[str, Any]:
+    if len(content) > MAX_CONFIG:
+        raise too_large(name, "structure_bytes", len(content), MAX_CONFIG, "characters of its description")
+    try:
+        found = json.loads(content)
+    except RecursionError:
+        raise broken(name, "its description is nested too deeply.") from None
+    except ValueError as fault:
+        raise broken(name, f"its description is no JSON: {fault}.") from fault
+    if not isinstance(found, dict):
+        raise broken(name, "its description is no JSON object.")
+    return found

@@ -1,0 +1,254 @@
+"""From the JSON in a file to ``ModelSpec``: the forms of Keras 2 and Keras 3.
+
+Nesting is bounded before it is followed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from py_autodoc.keras.faults import broken, too_large
+from py_autodoc.keras.spec import Arguments, LayerSpec, ModelSpec, Ref
+from py_autodoc.limits import LIBRARY
+
+MODELS = ("Functional", "Model", "Sequential")
+WRAPPED = {"Bidirectional": ("layer", "backward_layer"), "TimeDistributed": ("layer",), "RNN": ("cell",)}
+_PACKAGES = ("keras", "tf_keras", "tensorflow")
+_TENSOR = "__keras_tensor__"
+_MAX_STRUCTURE = 16
+
+
+class _Parser:
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.count = 0
+
+    def model(self, kind: str, config: Any, depth: int, shape: Any = None) -> ModelSpec:
+        if depth > LIBRARY.depth:
+            raise too_large(self.file, "depth", depth, LIBRARY.depth, "models inside models")
+        if isinstance(config, list):  # before 2.2 a Sequential was just its layers
+            config = {"layers": config}
+        listed = config.get("layers") if isinstance(config, dict) else None
+        if not isinstance(listed, list) or not listed:
+            raise broken(
+                self.file,
+                f"its model {_name(config) or kind} has no layers in it, as of a class of its own.",
+                "Only Sequential and functional models say what they do.",
+            )
+        if kind == "Sequential":
+            return self.sequential(config, listed, depth, shape)
+        layers: dict[str, LayerSpec] = {}
+        for one in listed:
+            self.add(layers, self.layer(one, depth))
+        for one in listed:
+            spec = layers[_name(one)]
+            nodes = one.get("inbound_nodes")
+            spec.calls = [self.call(node, layers) for node in (nodes if isinstance(nodes, list) else [])]
+            if spec.kind == "InputLayer":
+                spec.calls = [Arguments()]
+        inputs, outputs = config.get("input_layers"), config.get("output_layers")
+        if inputs is None or outputs is None:
+            raise broken(self.file, f"its model {_name(config)} does not say what goes in and out.")
+        own = str(config.get("name") or kind)
+        return ModelSpec(own, kind, layers, self.ends(inputs), self.ends(outputs))
+
+    def sequential(self, config: dict[str, Any], listed: list[Any], depth: int, shape: Any) -> ModelSpec:
+        layers: dict[str, LayerSpec] = {}
+        specs = [self.layer(one, depth) for one in listed]
+        own = str(config.get("name") or "Sequential")
+        if specs[0].kind != "InputLayer":
+            known = self.first_shape(specs[0]) or config.get("build_input_shape") or shape
+            kind = specs[0].config.get("dtype")
+            given = kind if isinstance(kind, str) else "float32"
+            entry = {"batch_shape": known, "dtype": given if specs[0].kind != "Embedding" else "float32"}
+            specs.insert(0, LayerSpec(f"{specs[0].name}_input", "InputLayer", entry))
+        for before, spec in zip([None, *specs], specs, strict=False):
+            self.add(layers, spec)
+            spec.calls = [Arguments((Ref(before.name),) if before else ())]
+        return ModelSpec(own, "Sequential", layers, [Ref(specs[0].name)], Ref(specs[-1].name))
+
+    def first_shape(self, spec: LayerSpec) -> Any:
+        """The shape of the input where it is told by the first layer, or by the first in that."""
+        while spec.model is not None:
+            entry = next(iter(spec.model.layers.values()))
+            if entry.kind == "InputLayer":
+                return input_shape(entry)
+            spec = entry
+        return spec.config.get("batch_input_shape") or spec.config.get("batch_shape")
+
+    def add(self, layers: dict[str, LayerSpec], spec: LayerSpec) -> None:
+        if spec.name in layers:
+            raise broken(self.file, f"two of its layers are called {spec.name!r}.")
+        self.count += 1
+        if self.count > LIBRARY.nodes:
+            raise too_large(self.file, "nodes", self.count, LIBRARY.nodes, "layers")
+        layers[spec.name] = spec
+
+    def layer(self, given: Any, depth: int) -> LayerSpec:
+        if depth > LIBRARY.depth:
+            raise too_large(self.file, "depth", depth, LIBRARY.depth, "layers inside layers")
+        config = given.get("config") if isinstance(given, dict) else None
+        kind = given.get("class_name") if isinstance(given, dict) else None
+        name = _name(given)
+        if not isinstance(kind, str) or not name:
+            raise broken(self.file, "one of its layers has no class or no name.")
+        if kind in MODELS:
+            build = given.get("build_config")
+            shape = build.get("input_shape") if isinstance(build, dict) else None
+            inner = self.model(kind, config, depth + 1, shape)
+            return LayerSpec(name, kind, {}, model=inner, custom=_custom(given))
+        if not isinstance(config, dict):
+            raise broken(self.file, f"its layer {name} has no settings.")
+        spec = LayerSpec(name, _kind(given, kind, config), config, custom=_custom(given))
+        for key in WRAPPED.get(kind, ()):
+            if config.get(key) is not None:
+                spec.parts[key] = self.layer(config[key], depth + 1)
+        if kind == "StackedRNNCells" and isinstance(config.get("cells"), list):
+            for number, cell in enumerate(config["cells"]):
+                spec.parts[f"cells/{number}"] = self.layer(cell, depth + 1)
+        if kind == "Bidirectional" and "layer" in spec.parts:
+            _both_ways(spec.parts)
+        return spec
+
+    def call(self, node: Any, layers: dict[str, LayerSpec]) -> Arguments:
+        if isinstance(node, dict) and "args" in node:
+            args, kwargs = node["args"], node.get("kwargs") or {}
+            if not isinstance(args, list) or not isinstance(kwargs, dict):
+                raise broken(self.file, "a call of a layer cannot be read.")
+            return Arguments(
+                tuple(self.value(one, 0) for one in args),
+                {str(key): self.value(one, 0) for key, one in kwargs.items()},
+            )
+        return self.older_call(node, layers)
+
+    def older_call(self, node: Any, layers: dict[str, LayerSpec]) -> Arguments:
+        """Keras 2: ``[[layer, call, output, {keywords}], …]``, a dict of those, or just one."""
+        kwargs: dict[str, Any] = {}
+
+        def entry(one: Any) -> Any:
+            if not isinstance(one, list) or len(one) < 3:
+                raise broken(self.file, "a call of a layer cannot be read.")
+            if len(one) > 3 and isinstance(one[3], dict):
+                kwargs.update(one[3])
+            if one[0] == "_CONSTANT_VALUE":
+                return one[2]
+            return self.ref(one)
+
+        found: Any
+        if isinstance(node, dict):
+            found = {key: entry(one) for key, one in node.items()}
+        elif isinstance(node, list) and node and isinstance(node[0], str):
+            found = entry(node)
+        elif isinstance(node, list) and node:
+            several = [entry(one) for one in node]
+            found = several if len(several) > 1 else several[0]
+        else:
+            raise broken(self.file, "a call of a layer cannot be read.")
+        named = {key: self.older_value(one, layers, 0) for key, one in kwargs.items()}
+        return Arguments((found,), named)
+
+    def older_value(self, value: Any, layers: dict[str, LayerSpec], depth: int) -> Any:
+        self.bounded(depth)
+        if not isinstance(value, list):
+            return value
+        if len(value) in (3, 4) and isinstance(value[0], str) and value[0] in layers:
+            return self.ref(value)
+        return [self.older_value(one, layers, depth + 1) for one in value]
+
+    def value(self, value: Any, depth: int) -> Any:
+        self.bounded(depth)
+        if isinstance(value, list):
+            return [self.value(one, depth + 1) for one in value]
+        if isinstance(value, dict):
+            if value.get("class_name") == _TENSOR:
+                history = value.get("config")
+                return self.ref(history.get("keras_history") if isinstance(history, dict) else None)
+            if "class_name" in value:
+                return value
+            return {str(key): self.value(one, depth + 1) for key, one in value.items()}
+        return value
+
+    def ends(self, value: Any, depth: int = 0) -> Any:
+        """Inputs or outputs of a model: ``[layer, call, output]``, nested in lists or dicts."""
+        self.bounded(depth)
+        if isinstance(value, dict):
+            return {str(key): self.ends(one, depth + 1) for key, one in value.items()}
+        if isinstance(value, list) and value and isinstance(value[0], str):
+            return self.ref(value)
+        if isinstance(value, list):
+            return [self.ends(one, depth + 1) for one in value]
+        raise broken(self.file, "what goes in and out of its model cannot be read.")
+
+    def ref(self, value: Any) -> Ref:
+        if isinstance(value, list) and len(value) >= 3 and isinstance(value[0], str):
+            call, output = value[1], value[2]
+            if isinstance(call, int) and isinstance(output, int) and min(call, output) >= 0:
+                return Ref(value[0], call, output)
+        raise broken(self.file, "a connection between its layers cannot be read.")
+
+    def bounded(self, depth: int) -> None:
+        if depth > _MAX_STRUCTURE:
+            raise too_large(self.file, "depth", depth, _MAX_STRUCTURE, "lists inside lists")
+
+
+def parse(config: dict[str, Any], file: str) -> ModelSpec:
+    """The model that a file describes.
+
+    Raises:
+        InputError: it does not describe one, or in a form that no Keras writes.
+        LimitError: too many layers, or too deeply nested.
+    """
+    kind = config.get("class_name")
+    if not isinstance(kind, str) or kind not in MODELS or _custom(config):
+        shown = kind if isinstance(kind, str) else "nothing"
+        raise broken(
+            file,
+            f"its model is of the class {shown}, which only its own code can run.",
+            "Sequential and functional models are read.",
+        )
+    build = config.get("build_config")
+    shape = build.get("input_shape") if isinstance(build, dict) else None
+    return _Parser(file).model(kind, config.get("config"), 0, shape)
+
+
+def _both_ways(parts: dict[str, LayerSpec]) -> None:
+    """The two layers of a ``Bidirectional``; the second may be only implied by the first."""
+    one = parts["layer"]
+    if "backward_layer" not in parts:
+        config = {**one.config, "go_backwards": not one.config.get("go_backwards", False)}
+        name = f"backward_{one.name.removeprefix('forward_')}"
+        parts["backward_layer"] = replace(one, name=name, config=config, calls=[])
+    parts["layer"] = replace(one, name=f"forward_{one.name.removeprefix('forward_')}", calls=[])
+
+
+def input_shape(spec: LayerSpec) -> Any:
+    """What an ``InputLayer`` says about its shape, batch included."""
+    return spec.config.get("batch_shape") or spec.config.get("batch_input_shape")
+
+
+def _name(given: Any) -> str:
+    if not isinstance(given, dict):
+        return ""
+    config = given.get("config")
+    own = given.get("name") or (config.get("name") if isinstance(config, dict) else None)
+    return own if isinstance(own, str) else ""
+
+
+def _custom(given: dict[str, Any]) -> bool:
+    """Whether the class is somebody's own, whatever it is called."""
+    module, registered = given.get("module"), given.get("registered_name")
+    if isinstance(registered, str) and ">" in registered and not registered.startswith("keras>"):
+        return True
+    return isinstance(module, str) and module.partition(".")[0] not in _PACKAGES
+
+
+def _kind(given: dict[str, Any], kind: str, config: dict[str, Any]) -> str:
+    """An operation shares its class name with a layer, but has no type of its own."""
+    module = given.get("module")
+    if isinstance(module, str):
+        return f"ops.{kind}" if module.startswith("keras.src.ops") else kind
+    plain = "dtype" not in config and "trainable" not in config and "batch_input_shape" not in config
+    return (
+        f"ops.{kind}" if plain and kind not in ("InputLayer", *MODELS) and "inbound_nodes" in given else kind
+    )

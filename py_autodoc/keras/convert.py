@@ -1,0 +1,178 @@
+"""``convert``: a file of Keras becomes an ONNX model, each node with the layer it comes from."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from py_autodoc.errors import OptionError
+from py_autodoc.graph.probe import PathLike
+from py_autodoc.graph.recorded import TABLE
+from py_autodoc.keras import layers
+from py_autodoc.keras.archive import Archive, opened
+from py_autodoc.keras.assemble import EXPORTER, assemble, module_infos, output_names
+from py_autodoc.keras.builder import Builder
+from py_autodoc.keras.config import parse
+from py_autodoc.keras.faults import broken, unsupported
+from py_autodoc.keras.result import ConvertResult, Progress
+from py_autodoc.keras.run import Runner
+from py_autodoc.keras.spec import ModelSpec
+from py_autodoc.keras.support import problems, rounded
+from py_autodoc.keras.weights import Weights, find
+from py_autodoc.tags import files, sidecar_path, write_sidecar, write_tags
+from py_autodoc.tags.sidecar import sidecar as sidecar_of
+
+OPSET, OLDEST, NEWEST = 20, 18, 23
+"""The version of the operators by default, and those that can be asked for."""
+_ = layers  # registers the converters
+
+
+class _Clock:
+    """Seconds of each stage; hands the stages on."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.seconds: dict[str, float] = {}
+        self._progress = progress
+        self._stage = ""
+        self._since = time.perf_counter()
+
+    def __call__(self, stage: str, share: float) -> None:
+        now = time.perf_counter()
+        if self._stage:
+            self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + now - self._since
+        self._stage, self._since = stage, now
+        if self._progress is not None:
+            self._progress(stage, share)
+
+
+def convert(
+    path: PathLike,
+    out: PathLike,
+    *,
+    opset: int | None = None,
+    input_shapes: Mapping[str, tuple[int, ...]] | None = None,
+    metadata: Mapping[str, str] | None = None,
+    external_data: bool | None = None,
+    sidecar: bool = True,
+    progress: Progress | None = None,
+) -> ConvertResult:
+    """Convert a ``.h5`` or ``.keras`` file; neither Keras nor TensorFlow is needed.
+
+    No code in the file is run. Inputs and outputs have the shapes and names that Keras gives them (channels
+    last, where they are); sizes that the file leaves free stay free. BatchNormalization stays as it is.
+
+    Args:
+        path: a whole model that Keras 2 or 3 saved, sequential or functional.
+        out: the ONNX file to write.
+        opset: version of the operators, 18 to 23; None: 20.
+        input_shapes: input → shape, to fix free sizes; the empty name is the only input.
+        metadata: further entries of the model's metadata.
+        external_data: weights in ``<name>.data`` beside the model; None: from 1.5 GiB on.
+        sidecar: write ``<name>.json`` with layers, nodes and tensors.
+        progress: called with each stage and the share of the work before it.
+
+    Raises:
+        PathError: there is no such file.
+        InputError: ``keras-file``: it is damaged or no whole model; ``keras-unsupported``: the layers that
+            cannot be converted, all in one line.
+        LimitError: it is, or unpacks to, more than we agree to read.
+        OptionError: an option makes no sense.
+        OutputError: the result cannot be written; nothing is left behind.
+        RequirementError: h5py is missing.
+    """
+    wanted = _checked(opset, input_shapes, metadata)
+    files.checked(out)
+    clock = _Clock(progress)
+    clock("load", 0.0)
+    with opened(path) as archive:
+        model, weights = _read(archive)
+        clock("export", 0.3)
+        builder = Builder(wanted)
+        runner = Runner(builder, weights, archive.name, _major(archive), input_shapes or {})
+        outputs = runner.top(model)
+        if runner.shapes:
+            raise OptionError(
+                "bad-input-shape",
+                f"{archive.name} has no input {next(iter(runner.shapes))!r}.",
+                _inputs(runner),
+            )
+        source = _source(archive, model, weights)
+    clock("tag", 0.6)
+    names = output_names([ref for ref, _ in outputs], {value.name or "" for value in runner.inputs})
+    made, tags = assemble(runner, outputs, names, model.name)
+    write_tags(made, tags)
+    made.metadata_props.update({"keras.version": source["keras"], **(metadata or {})})
+    clock("save", 0.8)
+    target = Path(out)
+    files.save(made, target, external_data)
+    clock("sidecar", 0.95)
+    content = sidecar_of(made, tags, module_infos(runner), tags.called | {*runner.modules}, file=target.name)
+    beside = sidecar_path(target) if sidecar else None
+    if beside is not None:
+        write_sidecar(beside, content)
+    clock("done", 1.0)
+    return ConvertResult(
+        target, EXPORTER, tags, content, beside, made, source, clock.seconds, _warnings(model)
+    )
+
+
+def _checked(
+    opset: int | None, shapes: Mapping[str, tuple[int, ...]] | None, metadata: Mapping[str, str] | None
+) -> int:
+    if opset is not None and not OLDEST <= opset <= NEWEST:
+        raise OptionError(
+            "opset", f"Models of Keras become ONNX of opset {OLDEST} to {NEWEST}.", f"Not {opset}."
+        )
+    if metadata and TABLE in metadata:
+        raise OptionError("metadata", f"metadata: {TABLE} is written by the conversion itself.", "")
+    if shapes and "" in shapes and len(shapes) > 1:
+        raise OptionError(
+            "bad-input-shape", "A shape without a name is that of the only input.", "Name each."
+        )
+    return opset or OPSET
+
+
+def _read(archive: Archive) -> tuple[ModelSpec, Weights]:
+    if _major(archive) < 2:
+        raise broken(
+            archive.name,
+            f"was written by Keras {archive.version}, whose layers had other settings.",
+            "Load it in Keras 2 and save it anew.",
+        )
+    model = parse(archive.config, archive.name)
+    found = problems(model)
+    if found:
+        raise unsupported(archive.name, found)
+    return model, find(archive, model)
+
+
+def _major(archive: Archive) -> int:
+    """2 or 3; a file that does not say is of the older kind where its form is."""
+    number = re.match(r"\d+", archive.version)
+    return int(number[0]) if number else 2 if archive.form == "h5" else 3
+
+
+def _source(archive: Archive, model: ModelSpec, weights: Weights) -> dict[str, Any]:
+    return {
+        "kind": "keras",
+        "name": archive.name,
+        "format": archive.form,
+        "keras": archive.version,
+        "class": model.kind,
+        "parameters": weights.parameters,
+        "weight_types": weights.kinds,
+    }
+
+
+def _inputs(runner: Runner) -> str:
+    return f"It has {', '.join(str(value.name) for value in runner.inputs[:8])}."
+
+
+def _warnings(model: ModelSpec) -> list[str]:
+    kinds = sorted(rounded(model))
+    if not kinds:
+        return []
+    return [f"Some layers compute in {', '.join(kinds)} in Keras; the ONNX model computes in float32."]

@@ -1,0 +1,64 @@
+"""What is said about a file of Keras that cannot be converted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from zipfile import BadZipFile
+
+from py_autodoc.errors import InputError, LimitError
+
+FALLBACK = (
+    "Keras itself can run it: pip install keras torch, then `onnx-autodoc export FILE OUT.onnx "
+    "--exporter dynamo`."
+)
+_SHOWN = 12
+
+
+def broken(name: str, what: str, hint: str = "") -> InputError:
+    """The file is damaged, or was never a model of Keras."""
+    return InputError("keras-file", f"{name}: {what}", hint)
+
+
+def too_large(name: str, which: str, value: int, limit: int, what: str) -> LimitError:
+    """The file holds, or says it holds, more than a limit allows."""
+    return LimitError(which, value, limit, f"{name}: {what}: {value:,}, and at most {limit:,} is read.")
+
+
+class Unsupported(Exception):
+    """One layer that has no ONNX form here; becomes part of an ``InputError``."""
+
+    def __init__(self, label: str, why: str) -> None:
+        super().__init__(f"{label} {why}".strip())
+
+
+def unsupported(name: str, found: Sequence[str]) -> InputError:
+    """All layers of a file that cannot be converted, in one line."""
+    shown = ", ".join(found[:_SHOWN])
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return InputError(
+        "keras-unsupported", f"{name}: cannot be read directly because of {shown}{more}.", FALLBACK
+    )
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Faults of h5py and zipfile in the block become one line.
+
+    Raises:
+        InputError: the file is damaged. h5py raises almost any class for that.
+    """
+    try:
+        yield
+    except (
+        OSError,
+        RuntimeError,
+        KeyError,
+        ValueError,
+        TypeError,
+        IndexError,
+        BadZipFile,
+        EOFError,
+    ) as fault:
+        line = str(fault).strip().partition("\n")[0] or type(fault).__name__
+        raise broken(name, f"is damaged or no file of Keras: {line[:200].rstrip('.')}.") from fault

@@ -1,0 +1,161 @@
+"""Reading HDF5 that may be hostile: no link is followed, nothing larger than the file justifies is read.
+
+A group is left by hard links only, so that a name never leads into another file; a dataset must lie in
+the file itself, be filtered only by what HDF5 brings along, and have a plausible size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from py_autodoc.errors import RequirementError
+from py_autodoc.keras.faults import broken, reading, too_large
+
+FILTERS = {1, 2, 3, 4, 5, 6}
+"""deflate, shuffle, fletcher32, szip, nbit, scaleoffset: anything else would load a plug-in."""
+RATIO = 1100
+"""Deflate makes data at most about 1,030 times smaller."""
+MAX_ATTRIBUTE = 1 << 28
+MAX_MEMBERS = 1_000_000
+MAX_WEIGHTS = 8 << 30
+"""Bytes of weights of one model."""
+
+
+def need_h5py() -> Any:
+    """h5py. Raises: RequirementError where it is not installed."""
+    try:
+        h5py: Any = import_module("h5py")
+    except ImportError:
+        raise RequirementError(
+            "h5py-missing", "Reading files of Keras needs h5py.", 'pip install "onnx-autodoc[keras]"'
+        ) from None
+    return h5py
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One weight in the file, not read yet."""
+
+    dataset: Any
+    name: str
+    """As the file calls it."""
+    shape: tuple[int, ...]
+    nbytes: int
+    kind: str
+
+    def read(self, file: str) -> npt.NDArray[Any]:
+        """Its values. Raises: InputError."""
+        with reading(file):
+            return np.asarray(self.dataset[()])
+
+
+class Group:
+    """One group of a file; every way in is a hard link."""
+
+    def __init__(self, group: Any, file: str, size: int) -> None:
+        self._group = group
+        self._file = file
+        self._size = size
+
+    def names(self) -> list[str]:
+        """Names of what lies in it."""
+        with reading(self._file):
+            if len(self._group) > MAX_MEMBERS:
+                raise too_large(self._file, "nodes", len(self._group), MAX_MEMBERS, "entries of one group")
+            return [str(name) for name in self._group]
+
+    def group(self, name: str) -> Group | None:
+        """The group of this name; None where there is none."""
+        found = self._get(name)
+        return None if found is None or not hasattr(found, "keys") else Group(found, self._file, self._size)
+
+    def dataset(self, name: str) -> Stored | None:
+        """The dataset of this name, which may be a path of hard links; None where there is none.
+
+        Raises:
+            InputError: it is not in this file, or needs a plug-in.
+            LimitError: it claims to be larger than the file can hold.
+        """
+        at: Any = self
+        *above, last = name.split("/")
+        for part in above:
+            at = at.group(part) if at is not None else None
+        found = at._get(last) if at is not None else None
+        if found is None or not hasattr(found, "dtype"):
+            return None
+        return self._checked(found, name)
+
+    def attribute(self, name: str) -> Any:
+        """An attribute; None where there is none. Raises: InputError, LimitError."""
+        with reading(self._file):
+            attributes = self._group.attrs
+            if name not in attributes:
+                return None
+            size = int(attributes.get_id(name).get_storage_size())
+            if size > min(MAX_ATTRIBUTE, max(self._size, 1 << 16)):
+                raise too_large(self._file, "structure_bytes", size, MAX_ATTRIBUTE, f"bytes of {name}")
+            return attributes[name]
+
+    def texts(self, name: str) -> list[str] | None:
+        """An attribute that lists names, in one piece or, as Keras cuts long ones, in several."""
+        found = self.attribute(name)
+        parts = [found] if found is not None else list(self._pieces(name))
+        if not parts:
+            return None
+        with reading(self._file):
+            return [text(one) for part in parts for one in np.asarray(part).reshape(-1).tolist()]
+
+    def _pieces(self, name: str) -> Iterator[Any]:
+        for number in range(MAX_MEMBERS):
+            piece = self.attribute(f"{name}{number}")
+            if piece is None:
+                return
+            yield piece
+
+    def _get(self, name: str) -> Any:
+        h5py = need_h5py()
+        with reading(self._file):
+            link = self._group.get(name, getlink=True) if name else None
+            if link is None:
+                return None
+            if not isinstance(link, h5py.HardLink):
+                raise broken(
+                    self._file,
+                    f"{name!r} is a link to somewhere else, which is not followed.",
+                    "Save the model anew with Keras.",
+                )
+            return self._group[name]
+
+    def _checked(self, found: Any, name: str) -> Stored:
+        with reading(self._file):
+            creation = found.id.get_create_plist()
+            if creation.get_external_count() or found.is_virtual:
+                raise broken(self._file, f"the values of {name} are in another file, which is not read.")
+            filters = {int(creation.get_filter(at)[0]) for at in range(creation.get_nfilters())}
+            if filters - FILTERS:
+                raise broken(self._file, f"{name} is packed in a way that needs a plug-in of HDF5.")
+            kind, shape = found.dtype, tuple(int(size) for size in found.shape or ())
+            if found.shape is None or not _plain(kind):
+                raise broken(self._file, f"{name} holds no numbers.")
+            nbytes = int(np.prod([float(size) for size in shape]) * kind.itemsize)
+            held = int(found.id.get_storage_size())
+            if nbytes > max(held, 1) * (RATIO if filters else 1):
+                raise too_large(
+                    self._file, "structure_bytes", nbytes, held, f"bytes that {name} claims to have"
+                )
+            return Stored(found, name, shape, nbytes, str(kind))
+
+
+def _plain(kind: Any) -> bool:
+    return kind.kind in "fiub" and kind.itemsize <= 8
+
+
+def text(value: object) -> str:
+    """Text of the file, whether bytes or str."""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)

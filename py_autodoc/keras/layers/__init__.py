@@ -1,0 +1,31 @@
+"""One converter for each class of layers; importing this package registers them all."""
+
+from __future__ import annotations
+
+from py_autodoc.keras.layers import (
+    activation,
+    attention,
+    conv,
+    core,
+    merge,
+    norm,
+    ops,
+    pool,
+    recurrent,
+    shape,
+    wrap,
+)
+
+__all__ = [
+    "activation",
+    "attention",
+    "conv",
+    "core",
+    "merge",
+    "norm",
+    "ops",
+    "pool",
+    "recurrent",
+    "shape",
+    "wrap",
+]

@@ -1,0 +1,257 @@
+"""Activations: by name, as ``activation=`` of another layer, and as layers of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from py_autodoc.keras.layer import CONVERTERS, Call, layer
+from py_autodoc.keras.spec import LayerSpec
+from py_autodoc.keras.tensor import Tensor
+
+Formula = Callable[[Call, Tensor], ir.Value]
+_LAYERS = ("LeakyReLU", "ReLU", "ELU", "Softmax", "ThresholdedReLU")
+
+
+def number(call: Call, value: float) -> ir.Value:
+    """A constant number."""
+    return call.builder.constant(np.float32(value))
+
+
+def _one(kind: str, **attributes: Any) -> Formula:
+    return lambda call, x: call.builder.op(kind, x.value, **attributes)
+
+
+def _clip(low: float, high: float) -> Formula:
+    return lambda call, x: call.builder.op("Clip", x.value, number(call, low), number(call, high))
+
+
+def _hard_sigmoid(call: Call, x: Tensor) -> ir.Value:
+    """Keras 2 has a steeper one than Keras 3."""
+    return call.builder.op("HardSigmoid", x.value, alpha=1 / 6 if call.major >= 3 else 0.2, beta=0.5)
+
+
+def _silu(call: Call, x: Tensor) -> ir.Value:
+    return call.builder.op("Mul", x.value, call.builder.op("Sigmoid", x.value))
+
+
+def _gelu(call: Call, x: Tensor) -> ir.Value:
+    """x·Φ(x); an operator of its own since version 20."""
+    op = call.builder.op
+    if call.builder.opset >= 20:
+        return op("Gelu", x.value, approximate="none")
+    inner = op("Erf", op("Mul", x.value, number(call, 0.5**0.5)))
+    half = op("Mul", x.value, number(call, 0.5))
+    return op("Mul", half, op("Add", inner, number(call, 1.0)))
+
+
+def _glu(call: Call, x: Tensor) -> ir.Value:
+    a, b = call.builder.ops("Split", (x.value,), 2, axis=x.at(-1), num_outputs=2)
+    return call.builder.op("Mul", a, call.builder.op("Sigmoid", b))
+
+
+def _tanh_shrink(call: Call, x: Tensor) -> ir.Value:
+    return call.builder.op("Sub", x.value, call.builder.op("Tanh", x.value))
+
+
+def _log_sigmoid(call: Call, x: Tensor) -> ir.Value:
+    op = call.builder.op
+    return op("Neg", op("Softplus", op("Neg", x.value)))
+
+
+def _squareplus(call: Call, x: Tensor) -> ir.Value:
+    """(x + √(x² + 4)) / 2."""
+    op = call.builder.op
+    root = op("Sqrt", op("Add", op("Mul", x.value, x.value), number(call, 4.0)))
+    return op("Mul", op("Add", x.value, root), number(call, 0.5))
+
+
+def _sparse_plus(call: Call, x: Tensor) -> ir.Value:
+    """0 up to −1, (x + 1)²/4 up to 1, x from there."""
+    op = call.builder.op
+    near = op("Clip", x.value, number(call, -1.0), number(call, 1.0))
+    shifted = op("Add", near, number(call, 1.0))
+    curved = op("Mul", op("Mul", shifted, shifted), number(call, 0.25))
+    return op("Add", curved, op("Relu", op("Sub", x.value, number(call, 1.0))))
+
+
+def _sparsemax(call: Call, x: Tensor) -> ir.Value:
+    """The projection on the simplex along the last axis (Martins and Astudillo 2016, algorithm 1)."""
+    op, constant, axis = call.builder.op, call.builder.constant, x.at(-1)
+    size = call.known(x, -1)
+    along = [size if at == axis else 1 for at in range(x.rank)]
+    ranks = constant(np.arange(1, size + 1, dtype=np.float32).reshape(along))
+    axes = constant(np.array([axis], np.int64))
+    ordered, _ = call.builder.ops("TopK", (x.value, constant(np.array([size], np.int64))), 2, axis=axis)
+    summed = op("CumSum", ordered, constant(np.int64(axis)))
+    over = op("Div", op("Sub", summed, number(call, 1.0)), ranks)
+    held = op("Cast", op("Greater", ordered, over), to=ir.DataType.FLOAT.value)
+    count = op("ReduceSum", held, axes, keepdims=1)
+    total = op("ReduceSum", op("Mul", ordered, held), axes, keepdims=1)
+    threshold = op("Div", op("Sub", total, number(call, 1.0)), count)
+    return op("Relu", op("Sub", x.value, threshold))
+
+
+FORMULAS: dict[str, Formula] = {
+    "linear": lambda call, x: x.value,
+    "relu": _one("Relu"),
+    "relu6": _clip(0.0, 6.0),
+    "leaky_relu": _one("LeakyRelu", alpha=0.2),
+    "softmax": lambda call, x: call.builder.op("Softmax", x.value, axis=x.at(-1)),
+    "log_softmax": lambda call, x: call.builder.op("LogSoftmax", x.value, axis=x.at(-1)),
+    "sparsemax": _sparsemax,
+    "celu": _one("Celu", alpha=1.0),
+    "elu": _one("Elu", alpha=1.0),
+    "selu": _one("Selu"),
+    "softplus": _one("Softplus"),
+    "softsign": _one("Softsign"),
+    "squareplus": _squareplus,
+    "soft_shrink": _one("Shrink", bias=0.5, lambd=0.5),
+    "hard_shrink": _one("Shrink", bias=0.0, lambd=0.5),
+    "sparse_plus": _sparse_plus,
+    "silu": _silu,
+    "swish": _silu,
+    "gelu": _gelu,
+    "glu": _glu,
+    "tanh": _one("Tanh"),
+    "tanh_shrink": _tanh_shrink,
+    "hard_tanh": _clip(-1.0, 1.0),
+    "sigmoid": _one("Sigmoid"),
+    "sparse_sigmoid": _one("HardSigmoid", alpha=0.5, beta=0.5),
+    "log_sigmoid": _log_sigmoid,
+    "exponential": _one("Exp"),
+    "hard_sigmoid": _hard_sigmoid,
+    "hard_silu": _one("HardSwish"),
+    "hard_swish": _one("HardSwish"),
+    "mish": _one("Mish"),
+}
+
+
+def formula_name(given: Any) -> str | None:
+    """The name of an activation in a layer's settings; None where it is no function of Keras."""
+    if given is None:
+        return "linear"
+    if isinstance(given, dict):
+        module, inner = given.get("module"), given.get("config")
+        if isinstance(module, str) and module.partition(".")[0] != "keras":
+            return None
+        given = inner if isinstance(inner, str) else inner.get("name") if isinstance(inner, dict) else None
+    return given if isinstance(given, str) and given in FORMULAS else None
+
+
+def as_layer(given: Any) -> LayerSpec | None:
+    """An activation that is given as a layer; None where it is none without weights."""
+    if (
+        isinstance(given, dict)
+        and given.get("class_name") in _LAYERS
+        and isinstance(given.get("config"), dict)
+    ):
+        return LayerSpec(str(given["config"].get("name", "activation")), given["class_name"], given["config"])
+    return None
+
+
+def known(given: Any) -> bool:
+    """Whether an activation can be converted."""
+    return formula_name(given) is not None or as_layer(given) is not None
+
+
+def activate(call: Call, x: Tensor, key: str = "activation") -> Tensor:
+    """Apply the activation that the layer's settings name. Raises: Unsupported."""
+    given = call.spec.config.get(key)
+    own = as_layer(given)
+    if own is not None:
+        return CONVERTERS[own.kind](replace(call, spec=own, args=(x,), kwargs={}))  # type: ignore[no-any-return]
+    name = formula_name(given)
+    if name is None:
+        raise call.refuse(f"with the activation {str(given)[:60]!r}")
+    if name == "linear":
+        return x
+    found = call.like(x, FORMULAS[name](call, x))
+    if name == "glu":
+        half = None if x.shape[-1] is None else x.shape[-1] // 2
+        return replace(found, shape=(*x.shape[:-1], half))
+    return found
+
+
+@layer("Activation")
+def activation(call: Call) -> Tensor:
+    """One function of the list above."""
+    return activate(call, call.floating())
+
+
+@layer("ReLU")
+def relu(call: Call) -> Tensor:
+    """With a slope below a threshold, and a ceiling: each of them optional."""
+    x, op = call.floating(), call.builder.op
+    slope = call.settings.number("negative_slope", 0.0)
+    threshold = call.settings.number("threshold", 0.0)
+    most = call.settings.values.get("max_value")
+    high = None if most is None else number(call, call.settings.number("max_value"))
+    if slope and high is None and not threshold:
+        return call.like(x, op("LeakyRelu", x.value, alpha=slope))
+    if threshold:
+        above = op("Cast", op("Greater", x.value, number(call, threshold)), to=ir.DataType.FLOAT.value)
+        found = op("Mul", x.value, above)
+        found = found if high is None else op("Clip", found, number(call, 0.0), high)
+    else:
+        found = op("Relu", x.value) if high is None else op("Clip", x.value, number(call, 0.0), high)
+    if slope:
+        under = op("Relu", op("Sub", number(call, threshold), x.value))
+        found = op("Sub", found, op("Mul", under, number(call, slope)))
+    return call.like(x, found)
+
+
+@layer("LeakyReLU")
+def leaky_relu(call: Call) -> Tensor:
+    """The slope is ``alpha`` in Keras 2."""
+    x = call.floating()
+    key = "negative_slope" if "negative_slope" in call.spec.config else "alpha"
+    return call.like(x, call.builder.op("LeakyRelu", x.value, alpha=call.settings.number(key, 0.3)))
+
+
+@layer("ELU")
+def elu(call: Call) -> Tensor:
+    """α(eˣ − 1) below 0."""
+    x = call.floating()
+    return call.like(x, call.builder.op("Elu", x.value, alpha=call.settings.number("alpha", 1.0)))
+
+
+@layer("ThresholdedReLU")
+def thresholded_relu(call: Call) -> Tensor:
+    """X above θ, else 0 (Keras 2)."""
+    x = call.floating()
+    theta = call.settings.number("theta", 1.0)
+    return call.like(x, call.builder.op("ThresholdedRelu", x.value, alpha=theta))
+
+
+@layer("PReLU")
+def prelu(call: Call) -> Tensor:
+    """A slope for each element, or for each along the axes that are not shared."""
+    x = call.floating()
+    shared = call.settings.axes("shared_axes", x.rank, ()) if call.spec.config.get("shared_axes") else ()
+    shape = tuple(1 if axis in shared else call.known(x, axis) for axis in range(1, x.rank))
+    slope = call.take("alpha", *shape)[None].transpose(x.order)
+    return call.like(x, call.builder.op("PRelu", x.value, call.builder.weight(slope, "alpha")))
+
+
+@layer("Softmax")
+def softmax(call: Call) -> Tensor:
+    """Over one axis or several; what a mask leaves out counts as nothing."""
+    x, op = call.floating(), call.builder.op
+    axes = call.settings.axes("axis", x.rank)
+    mask = call.mask_of(x)
+    if mask is not None:
+        if mask.rank != x.rank:
+            raise call.refuse("with a mask of another shape than its input")
+        held = call.builder.cast(mask, ir.DataType.FLOAT)
+        out = op("Sub", number(call, 1.0), call.builder.turned(held, x.order))
+        x = call.like(x, op("Add", x.value, op("Mul", out, number(call, -1e9))))
+    if len(axes) == 1:
+        return call.like(x, op("Softmax", x.value, axis=x.at(axes[0])))
+    lying = call.builder.constant(np.array(sorted(map(x.at, axes)), np.int64))
+    total = op("ReduceLogSumExp", x.value, lying, keepdims=1)
+    return call.like(x, op("Exp", op("Sub", x.value, total)))

@@ -1,0 +1,198 @@
+"""One step of a recurrent layer, and the whole of it as an operator of ONNX where there is one.
+
+Keras keeps the gates of an LSTM as i, f, c, o and of a GRU as z, r, h; ONNX wants i, o, f, c and z, r, h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from py_autodoc.keras.faults import Unsupported
+from py_autodoc.keras.layer import Call
+from py_autodoc.keras.layers.activation import FORMULAS, formula_name, number
+from py_autodoc.keras.layers.shape import whole
+from py_autodoc.keras.spec import LayerSpec
+
+GATES = {"LSTM": 4, "GRU": 3, "SimpleRNN": 1}
+_OPERATORS = {"LSTM": "LSTM", "GRU": "GRU", "SimpleRNN": "RNN"}
+_KNOWN: dict[str, tuple[str, float | None, float | None]] = {
+    "tanh": ("Tanh", None, None),
+    "sigmoid": ("Sigmoid", None, None),
+    "relu": ("Relu", None, None),
+    "softsign": ("Softsign", None, None),
+    "softplus": ("Softplus", None, None),
+    "elu": ("Elu", 1.0, None),
+    "linear": ("Affine", 1.0, 0.0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell with its weights."""
+
+    call: Call
+    """With the cell's settings and the path of its weights."""
+    kind: str
+    """LSTM, GRU or SimpleRNN."""
+    units: int
+    features: int
+    kernel: Any
+    """features × gates·units."""
+    recurrent: Any
+    """units × gates·units."""
+    bias: Any
+    """(gates·units,), or (2, gates·units) for a GRU that resets after the product; None without."""
+
+    @property
+    def after(self) -> bool:
+        """Whether a GRU resets after the product."""
+        return self.kind == "GRU" and self.call.settings.flag("reset_after", self.call.major >= 3)
+
+    @property
+    def states(self) -> int:
+        """How many states it keeps."""
+        return 2 if self.kind == "LSTM" else 1
+
+    def functions(self) -> list[str]:
+        """Its activations: of the gates, then of the state."""
+        config = self.call.spec.config
+        given = [("recurrent_activation", "sigmoid"), ("activation", "tanh")]
+        given = given[1:] if self.kind == "SimpleRNN" else given
+        found = []
+        for key, default in given:
+            name = formula_name(config.get(key, default))
+            if name is None or name in ("glu", "sparsemax"):
+                raise self.call.refuse(f"with the {key} {str(config.get(key))[:40]!r}")
+            found.append(name)
+        return found
+
+    def operator(self) -> dict[str, Any] | None:
+        """Attributes of the operator that does the same; None where none does."""
+        names = self.functions()
+        steep = 0.2 if self.call.major < 3 else 1 / 6
+        table = {**_KNOWN, "hard_sigmoid": ("HardSigmoid", steep, 0.5)}
+        if any(name not in table for name in names):
+            return None
+        order = [names[0], names[1], names[1]] if self.kind == "LSTM" else names
+        told = [table[name] for name in order]
+        found: dict[str, Any] = {"hidden_size": self.units, "activations": [name for name, _, _ in told]}
+        # Values belong to those functions that have one, in their order.
+        alphas = [alpha for _, alpha, _ in told if alpha is not None]
+        betas = [beta for _, _, beta in told if beta is not None]
+        found.update({"activation_alpha": alphas} if alphas else {})
+        found.update({"activation_beta": betas} if betas else {})
+        if self.kind == "GRU":
+            found["linear_before_reset"] = int(self.after)
+        return found
+
+    def weights(self) -> tuple[ir.Value, ir.Value, ir.Value | None]:
+        """W, R and B of the operator, for one direction."""
+        builder = self.call.builder
+        bias = None
+        if self.bias is not None:
+            both = self.bias if self.bias.ndim == 2 else np.stack([self.bias, np.zeros_like(self.bias)])
+            bias = builder.weight(np.concatenate([self._sorted(one) for one in both])[None], "bias")
+        return (
+            builder.weight(self._sorted(self.kernel.T)[None], "kernel"),
+            builder.weight(self._sorted(self.recurrent.T)[None], "recurrent_kernel"),
+            bias,
+        )
+
+    def _sorted(self, array: Any) -> Any:
+        if self.kind != "LSTM":
+            return array
+        i, f, c, o = np.split(array, 4)
+        return np.concatenate([i, o, f, c])
+
+    # -- one step --------------------------------------------------------------------------------------
+
+    def constants(self) -> dict[str, ir.Value]:
+        """The weights for ``step``, made once outside of the loop."""
+        builder = self.call.builder
+        found = {
+            "kernel": builder.weight(self.kernel, "kernel"),
+            "recurrent": builder.weight(self.recurrent, "recurrent_kernel"),
+        }
+        if self.bias is not None:
+            both = self.bias if self.bias.ndim == 2 else self.bias[None]
+            found["bias"] = builder.weight(both[0], "bias")
+            if len(both) == 2:
+                found["recurrent_bias"] = builder.weight(both[1], "recurrent_bias")
+        return found
+
+    def step(
+        self, x: ir.Value, states: Sequence[ir.Value], held: dict[str, ir.Value]
+    ) -> tuple[ir.Value, list[ir.Value]]:
+        """What comes out of one step, and the states after it."""
+        op = self.call.builder.op
+        given = op("MatMul", x, held["kernel"])
+        given = op("Add", given, held["bias"]) if "bias" in held else given
+        if self.kind == "SimpleRNN":
+            out = self._function(-1, op("Add", given, op("MatMul", states[0], held["recurrent"])))
+            return out, [out]
+        if self.kind == "GRU":
+            out = self._gru(given, states[0], held)
+            return out, [out]
+        total = op("Add", given, op("MatMul", states[0], held["recurrent"]))
+        i, f, c, o = self._split(total, 4)
+        carried = op("Mul", self._function(0, f), states[1])
+        carry = op("Add", carried, op("Mul", self._function(0, i), self._function(1, c)))
+        out = op("Mul", self._function(0, o), self._function(1, carry))
+        return out, [out, carry]
+
+    def _gru(self, given: ir.Value, state: ir.Value, held: dict[str, ir.Value]) -> ir.Value:
+        op = self.call.builder.op
+        xz, xr, xh = self._split(given, 3)
+        if self.after:
+            inner = op("MatMul", state, held["recurrent"])
+            inner = op("Add", inner, held["recurrent_bias"]) if "recurrent_bias" in held else inner
+            hz, hr, hh = self._split(inner, 3)
+            z, r = self._function(0, op("Add", xz, hz)), self._function(0, op("Add", xr, hr))
+            new = self._function(1, op("Add", xh, op("Mul", r, hh)))
+        else:
+            rz, rr, rh = self._split(held["recurrent"], 3)
+            z = self._function(0, op("Add", xz, op("MatMul", state, rz)))
+            r = self._function(0, op("Add", xr, op("MatMul", state, rr)))
+            new = self._function(1, op("Add", xh, op("MatMul", op("Mul", r, state), rh)))
+        kept = op("Mul", z, state)
+        return op("Add", kept, op("Mul", op("Sub", number(self.call, 1.0), z), new))
+
+    def _split(self, value: ir.Value, parts: int) -> tuple[ir.Value, ...]:
+        sizes = whole(self.call, [self.units] * parts)
+        return self.call.builder.ops("Split", (value, sizes), parts, axis=-1)
+
+    def _function(self, at: int, value: ir.Value) -> ir.Value:
+        name = self.functions()[at]
+        return FORMULAS[name](self.call, self.call.made(value, (None, self.units)))
+
+
+def cell_of(call: Call, spec: LayerSpec, path: tuple[str, ...], features: int) -> Cell:
+    """The cell of a recurrent layer, its weights read.
+
+    Raises:
+        InputError: a weight is missing or of another shape.
+        Unsupported: the class is none of the three.
+    """
+    kind = spec.kind.removesuffix("Cell")
+    if kind not in GATES or spec.custom:
+        raise Unsupported(call.spec.label, f"with the cell {spec.label}")
+    own = replace(call, spec=spec, path=path)
+    settings = own.settings
+    units, gates = settings.whole("units"), GATES[kind]
+    cell = Cell(own, kind, units, features, None, None, None)
+    width = gates * units
+    bias = None
+    if settings.flag("use_bias", True):
+        bias = own.take("bias", 2, width) if cell.after else own.take("bias", width)
+    kernel = own.take("kernel", features, width)
+    return replace(cell, kernel=kernel, recurrent=own.take("recurrent_kernel", units, width), bias=bias)
+
+
+def operator_of(cell: Cell) -> str:
+    """The operator's name."""
+    return _OPERATORS[cell.kind]

@@ -1,0 +1,219 @@
+"""Convolutions, and what they share with pools: the rule of padding.
+
+``same`` as TensorFlow computes it: the output has ⌈n / stride⌉ steps; what is missing is added on both
+sides, the odd one at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.layers.activation import activate
+from py_autodoc.keras.tensor import Order, Shape, Tensor, channels_first, permuted, straight
+
+PADDINGS = ("valid", "same")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window that moves over the last axes of a tensor whose channels lie second."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    padding: str
+
+    def padded(self, sizes: Sequence[int | None]) -> tuple[dict[str, Any], Shape]:
+        """Attributes of the node, and the sizes of what comes out."""
+        begins, ends, out = [], [], []
+        free = False
+        for size, k, stride, dilation in zip(sizes, self.kernel, self.strides, self.dilations, strict=True):
+            reach = (k - 1) * dilation + 1
+            if self.padding == "valid":
+                begin = end = 0
+            elif self.padding == "causal":
+                begin, end = reach - 1, 0
+            elif size is None and stride > 1:
+                free, begin, end = True, 0, 0
+            else:
+                total = (
+                    reach - 1 if size is None else max((-(-size // stride) - 1) * stride + reach - size, 0)
+                )
+                begin, end = total // 2, total - total // 2
+            begins.append(begin)
+            ends.append(end)
+            steps = None if size is None else (size + begin + end - reach) // stride + 1
+            out.append(steps)
+        if free:
+            return {"auto_pad": "SAME_UPPER"}, tuple(out)
+        return {"pads": [*begins, *ends]}, tuple(out)
+
+    def attributes(self) -> dict[str, Any]:
+        """What every node with a window has."""
+        found: dict[str, Any] = {"kernel_shape": list(self.kernel), "strides": list(self.strides)}
+        if any(one != 1 for one in self.dilations):
+            found["dilations"] = list(self.dilations)
+        return found
+
+
+def lying(call: Call, rank: int) -> Order:
+    """How the input of a layer lies when its channels are second."""
+    return straight(rank) if call.settings.channels_first() else channels_first(rank)
+
+
+def put_back(call: Call, value: Any, shape: Shape, order: Order) -> Tensor:
+    """A tensor that lies channels first, with the shape Keras gives it."""
+    given: list[int | None] = [None] * len(shape)
+    for at, axis in enumerate(order):
+        given[axis] = shape[at]
+    return call.made(value, tuple(given), order)
+
+
+def window(call: Call, dims: int, size: str = "kernel_size", paddings: Sequence[str] = PADDINGS) -> Window:
+    """The window that the layer's settings describe."""
+    settings = call.settings
+    kernel = settings.wholes(size, dims)
+    default = None if size == "pool_size" else 1
+    strides = kernel if default is None and settings.values.get("strides") is None else None
+    strides = strides or settings.wholes("strides", dims, 1)
+    dilations = settings.wholes("dilation_rate", dims, 1) if size == "kernel_size" else (1,) * dims
+    padding = settings.text("padding", paddings, "valid")
+    if padding == "same" and any(s > 1 for s in strides) and any(d > 1 for d in dilations):
+        raise call.refuse("with strides and dilation at once")
+    return Window(kernel, strides, dilations, padding)
+
+
+def _start(call: Call, dims: int) -> tuple[Tensor, Order, Shape]:
+    """The input, how it is to lie, and its sizes then."""
+    x = call.floating()
+    call.rank(x, dims + 2)
+    order = lying(call, x.rank)
+    call.known(x, order[1])
+    return x, order, permuted(x.shape, order)
+
+
+def _bias(call: Call, size: int) -> list[Any]:
+    if not call.settings.flag("use_bias", True):
+        return []
+    return [call.builder.weight(call.take("bias", size), "bias")]
+
+
+def _convolved(
+    call: Call, x: Tensor, order: Order, kernel: Any, name: str, moves: Window, groups: int, bias: list[Any]
+) -> Tensor:
+    shape = permuted(x.shape, order)
+    padding, out = moves.padded(shape[2:])
+    if any(one is not None and one < 1 for one in out):
+        raise call.refuse(f"with an input of {'×'.join(map(str, shape[2:]))}, smaller than its window")
+    value = call.builder.op(
+        "Conv",
+        call.builder.turned(x, order),
+        call.builder.weight(kernel, name),
+        *bias,
+        **moves.attributes(),
+        **padding,
+        **({"group": groups} if groups != 1 else {}),
+    )
+    return put_back(call, value, (shape[0], kernel.shape[0], *out), order)
+
+
+@layer("Conv1D", "Conv2D", "Conv3D")
+def conv(call: Call) -> Tensor:
+    """Kernel in Keras: sizes, channels in, filters. In ONNX: filters, channels in, sizes."""
+    dims = int(call.spec.kind[4])
+    x, order, shape = _start(call, dims)
+    moves = window(call, dims, paddings=("valid", "same", "causal") if dims == 1 else PADDINGS)
+    filters, groups = call.settings.whole("filters"), call.settings.whole("groups", 1)
+    kernel = call.take("kernel", *moves.kernel, (shape[1] or 0) // groups, filters)
+    turned = kernel.transpose(dims + 1, dims, *range(dims))
+    bias = _bias(call, filters)
+    return activate(call, _convolved(call, x, order, turned, "kernel", moves, groups, bias))
+
+
+def _depthwise(call: Call, dims: int, channels: int) -> Any:
+    """Kernel in Keras: sizes, channels, how many each. In ONNX: both together, 1, sizes."""
+    sizes = call.settings.wholes("kernel_size", dims)
+    each = call.settings.whole("depth_multiplier", 1)
+    kernel = call.take("depthwise_kernel", *sizes, channels, each)
+    return kernel.transpose(dims, dims + 1, *range(dims)).reshape(channels * each, 1, *sizes)
+
+
+@layer("DepthwiseConv1D", "DepthwiseConv2D")
+def depthwise(call: Call) -> Tensor:
+    """Each channel by itself."""
+    dims = int(call.spec.kind[-2])
+    x, order, shape = _start(call, dims)
+    channels = shape[1] or 0
+    kernel = _depthwise(call, dims, channels)
+    bias = _bias(call, kernel.shape[0])
+    found = _convolved(call, x, order, kernel, "depthwise_kernel", window(call, dims), channels, bias)
+    return activate(call, found)
+
+
+@layer("SeparableConv1D", "SeparableConv2D")
+def separable(call: Call) -> Tensor:
+    """Each channel by itself, then all of them at every point."""
+    dims = int(call.spec.kind[-2])
+    x, order, shape = _start(call, dims)
+    channels, filters = shape[1] or 0, call.settings.whole("filters")
+    paddings = ("valid", "same", "causal") if dims == 1 else PADDINGS
+    moves = window(call, dims, paddings=paddings)
+    kernel = _depthwise(call, dims, channels)
+    between = _convolved(call, x, order, kernel, "depthwise_kernel", moves, channels, [])
+    ones = (1,) * dims
+    points = call.take("pointwise_kernel", *ones, kernel.shape[0], filters)
+    turned = points.transpose(dims + 1, dims, *range(dims))
+    point = Window(ones, ones, ones, "valid")
+    bias = _bias(call, filters)
+    return activate(call, _convolved(call, between, order, turned, "pointwise_kernel", point, 1, bias))
+
+
+@layer("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose")
+def transposed(call: Call) -> Tensor:
+    """The gradient of a convolution; ``same`` gives n·stride steps.
+
+    What a convolution of the output would have been padded with is cut off.
+    """
+    dims = int(call.spec.kind[4])
+    x, order, shape = _start(call, dims)
+    moves = window(call, dims)
+    filters, given = call.settings.whole("filters"), call.spec.config.get("output_padding")
+    extra = None if given is None else call.settings.wholes("output_padding", dims, low=0)
+    kernel = call.take("kernel", *moves.kernel, filters, shape[1] or 0)
+    begins, ends, more, out = [], [], [], []
+    for at, size in enumerate(shape[2:]):
+        begin, end, added = _cut(moves, at, None if extra is None else extra[at])
+        reach = (moves.kernel[at] - 1) * moves.dilations[at] + 1
+        begins.append(begin)
+        ends.append(end)
+        more.append(added)
+        steps = None if size is None else (size - 1) * moves.strides[at] + reach - begin - end + added
+        out.append(steps)
+    value = call.builder.op(
+        "ConvTranspose",
+        call.builder.turned(x, order),
+        call.builder.weight(kernel.transpose(dims + 1, dims, *range(dims)), "kernel"),
+        *_bias(call, filters),
+        **moves.attributes(),
+        pads=[*begins, *ends],
+        **({"output_padding": more} if any(more) else {}),
+    )
+    return activate(call, put_back(call, value, (shape[0], filters, *out), order))
+
+
+def _cut(moves: Window, at: int, extra: int | None) -> tuple[int, int, int]:
+    """Steps cut off at the begin and at the end, and steps added, along one axis."""
+    k, stride = moves.kernel[at], moves.strides[at]
+    reach = (k - 1) * moves.dilations[at] + 1
+    # All that the windows cover is (n - 1)·stride + reach.
+    if extra is None:
+        wanted = reach - stride if moves.padding == "same" else min(reach - stride, 0)
+    else:
+        wanted = (2 * (reach // 2) if moves.padding == "same" else 0) - extra
+    if wanted >= 0:
+        # TensorFlow pads what it convolves back with the smaller half first.
+        return wanted // 2, wanted - wanted // 2, 0
+    return 0, 0, -wanted

@@ -1,0 +1,119 @@
+"""Dense layers, embeddings, masks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import onnx_ir as ir
+
+from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.layers.activation import activate, number
+from py_autodoc.keras.layers.shape import whole
+from py_autodoc.keras.tensor import Order, Tensor, straight
+
+
+@layer("Dense")
+def dense(call: Call) -> Tensor:
+    """The last axis times the kernel, plus the bias."""
+    x = call.floating()
+    if x.rank < 2:
+        raise call.refuse("of a tensor without features")
+    units, features = call.settings.whole("units"), call.known(x, -1)
+    kernel = call.take("kernel", features, units)
+    bias = call.take("bias", units) if call.settings.flag("use_bias", True) else None
+    return activate(call, product(call, x, kernel, bias).masked(x.mask))
+
+
+def product(call: Call, x: Tensor, kernel: np.ndarray, bias: np.ndarray | None) -> Tensor:
+    """X · kernel + bias over the last axis; the others may lie in any order."""
+    order: Order = x.order if x.order[-1] == x.rank - 1 else straight(x.rank)
+    value = call.builder.turned(x, order)
+    weight = call.builder.weight(kernel, "kernel")
+    if bias is not None and x.rank == 2:
+        found = call.builder.op("Gemm", value, weight, call.builder.weight(bias, "bias"))
+    else:
+        found = call.builder.op("MatMul", value, weight)
+        found = found if bias is None else call.builder.op("Add", found, call.builder.weight(bias, "bias"))
+    return call.made(found, (*x.shape[:-1], kernel.shape[-1]), order)
+
+
+_EQUATION = re.compile(r"(\.{3})?([a-zA-Z]+),([a-zA-Z]+)->(\.{3})?([a-zA-Z]+)")
+
+
+@layer("EinsumDense")
+def einsum_dense(call: Call) -> Tensor:
+    """A product that an equation describes: ``abc,cd->abd``."""
+    x = call.straight(call.floating())
+    equation = str(call.spec.config.get("equation", "")).replace(" ", "")
+    parts = _EQUATION.fullmatch(equation)
+    if parts is None or (parts[1] is None) != (parts[4] is None):
+        raise call.refuse(f"with the equation {equation[:40]!r}")
+    free = x.rank - len(parts[2])
+    if free < 0 or (free and parts[1] is None):
+        raise call.settings.wrong("equation", f"a tensor of {x.rank} axes")
+    shape = call.weights.shape(call.path, "kernel")
+    sizes = dict(zip(parts[2], x.shape[free:], strict=True))
+    if len(shape) != len(parts[3]) or any(
+        sizes.get(axis) not in (None, size) for axis, size in zip(parts[3], shape, strict=True)
+    ):
+        raise call.settings.wrong("equation", f"a kernel of {'×'.join(map(str, shape))}")
+    sizes.update(zip(parts[3], shape, strict=True))
+    if not set(parts[5]) <= sizes.keys():
+        raise call.settings.wrong("equation", "axes of what goes in")
+    kernel = call.builder.weight(call.take("kernel", *shape), "kernel")
+    value = call.builder.op("Einsum", x.value, kernel, equation=equation)
+    axes = call.spec.config.get("bias_axes")
+    if isinstance(axes, str) and axes:
+        wide = [sizes[axis] if axis in axes else 1 for axis in parts[5]]
+        first = min(parts[5].index(axis) for axis in axes if axis in parts[5])
+        known = tuple(size or 1 for size in wide[first:])
+        value = call.builder.op("Add", value, call.builder.weight(_bias(call, known, axes), "bias"))
+    found = call.made(value, (*x.shape[:free], *(sizes[axis] for axis in parts[5])))
+    return activate(call, found)
+
+
+def _bias(call: Call, wide: tuple[int, ...], axes: str) -> np.ndarray:
+    stored = call.weights.shape(call.path, "bias")
+    if int(np.prod(stored)) != int(np.prod(wide)):
+        raise call.settings.wrong("bias_axes", f"a bias of {'×'.join(map(str, stored))}")
+    return np.asarray(call.take("bias", *stored)).reshape(wide)
+
+
+@layer("Embedding")
+def embedding(call: Call) -> Tensor:
+    """A row of the table for each whole number; with ``mask_zero``, 0 does not count."""
+    ids = call.straight(call.tensor())
+    rows, size = call.settings.whole("input_dim"), call.settings.whole("output_dim")
+    if ids.kind not in (ir.DataType.INT32, ir.DataType.INT64):
+        ids = call.builder.cast(ids, ir.DataType.INT32)
+    table = call.builder.weight(call.take("embeddings", rows, size), "embeddings")
+    value = call.builder.op("Gather", table, ids.value, axis=0)
+    found = call.made(value, (*ids.shape, size))
+    if not call.settings.flag("mask_zero"):
+        return found
+    zero = call.builder.constant(np.zeros((), ids.kind.numpy()))
+
+    def make() -> Tensor:
+        held = call.builder.op("Not", call.builder.op("Equal", ids.value, zero))
+        return call.made(held, ids.shape, kind=ir.DataType.BOOL)
+
+    return found.masked(call.lazily(make))
+
+
+@layer("Masking")
+def masking(call: Call) -> Tensor:
+    """Steps whose features all are ``mask_value`` do not count, and become 0."""
+    x = call.straight(call.floating())
+    op = call.builder.op
+    other = op("Not", op("Equal", x.value, number(call, call.settings.number("mask_value", 0.0))))
+    last = whole(call, [-1])
+    found = op("ReduceMax", op("Cast", other, to=ir.DataType.FLOAT.value), last, keepdims=1)
+    value = call.made(op("Mul", x.value, found), x.shape)
+
+    def make() -> Tensor:
+        held = op("Cast", op("Squeeze", found, last), to=ir.DataType.BOOL.value)
+        return call.made(held, x.shape[:-1], kind=ir.DataType.BOOL)
+
+    return replace(value, mask=call.lazily(make))

@@ -1,0 +1,163 @@
+"""Layers that make one tensor of several."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+
+import onnx_ir as ir
+
+from py_autodoc.keras.faults import broken
+from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.layers.activation import number
+from py_autodoc.keras.layers.shape import whole
+from py_autodoc.keras.tensor import Mask, Order, Shape, Tensor, straight
+
+_OPERATORS = {
+    "Add": "Add", "Multiply": "Mul", "Subtract": "Sub", "Average": "Mean", "Maximum": "Max", "Minimum": "Min",
+}  # fmt: skip
+_SEVERAL = {"Mean", "Max", "Min"}
+
+
+def aligned(call: Call, tensors: list[Tensor]) -> tuple[list[ir.Value], Order]:
+    """Values of tensors of one rank, lying alike: as the first that does not lie straight."""
+    order = next((one.order for one in tensors if not one.straight), straight(tensors[0].rank))
+    return [call.builder.turned(one, order) for one in tensors], order
+
+
+def broadcast(call: Call, shapes: list[Shape]) -> Shape:
+    """The shape of all of them together. Raises: InputError where they do not fit."""
+    found: list[int | None] = []
+    for sizes in zip(*shapes, strict=True):
+        known = {size for size in sizes if size not in (None, 1)}
+        if len(known) > 1:
+            raise broken(call.file, f"{call.spec.label} joins the shapes {_told(shapes)}, which do not fit.")
+        free = None in sizes
+        found.append(known.pop() if known else None if free else 1)
+    return tuple(found)
+
+
+def _told(shapes: list[Shape]) -> str:
+    return " and ".join("×".join("?" if one is None else str(one) for one in shape) for shape in shapes[:4])
+
+
+def lifted(call: Call, tensors: list[Tensor], axis: int) -> list[Tensor]:
+    """Tensors of one rank: the smaller get axes of size 1 at ``axis``."""
+    rank = max(one.rank for one in tensors)
+    found = []
+    for one in tensors:
+        missing = rank - one.rank
+        if missing:
+            plain = call.straight(one)
+            value = call.builder.op("Unsqueeze", plain.value, whole(call, list(range(axis, axis + missing))))
+            shape = (*one.shape[:axis], *([1] * missing), *one.shape[axis:])
+            one = replace(call.made(value, shape, kind=one.kind), mask=one.mask)
+        found.append(one)
+    return found
+
+
+def _several(call: Call) -> list[Tensor]:
+    tensors = call.tensors()
+    if len(tensors) < 2:
+        raise broken(
+            call.file, f"{call.spec.label} is called with {len(tensors)} tensors, and joins several."
+        )
+    return tensors
+
+
+def joined_mask(call: Call, tensors: list[Tensor]) -> Mask | None:
+    """What counts in all that have a mask."""
+    masks = [one.mask for one in tensors if one.mask is not None]
+    if len(masks) < 2:
+        return masks[0] if masks else None
+
+    def make() -> Tensor:
+        first, *others = (mask.tensor() for mask in masks)
+        value = reduce(lambda a, b: call.builder.op("And", a, b.value), others, first.value)
+        return call.made(value, first.shape, kind=ir.DataType.BOOL)
+
+    return call.lazily(make)
+
+
+@layer(*_OPERATORS)
+def merge(call: Call) -> Tensor:
+    """Element by element; smaller ranks are widened behind the batch."""
+    given = [call.builder.cast(one, ir.DataType.FLOAT) for one in _several(call)]
+    kind = _OPERATORS[call.spec.kind]
+    if kind == "Sub" and len(given) != 2:
+        raise broken(call.file, f"{call.spec.label} is called with {len(given)} tensors, and takes two.")
+    tensors = lifted(call, given, 1)
+    shape = broadcast(call, [one.shape for one in tensors])
+    values, order = aligned(call, tensors)
+    if kind in _SEVERAL:
+        value = call.builder.op(kind, *values)
+    else:
+        value = reduce(lambda a, b: call.builder.op(kind, a, b), values)
+    return call.made(value, shape, order).masked(joined_mask(call, given))
+
+
+@layer("Concatenate")
+def concatenate(call: Call) -> Tensor:
+    """One after the other along an axis."""
+    tensors = _several(call)
+    if len({one.kind for one in tensors}) > 1:
+        tensors = [call.builder.cast(one, ir.DataType.FLOAT) for one in tensors]
+    first = tensors[0]
+    if len({one.rank for one in tensors}) > 1:
+        raise broken(
+            call.file, f"{call.spec.label} joins the shapes {_told([one.shape for one in tensors])}."
+        )
+    (axis,) = call.settings.axes("axis", first.rank)
+    rest = [(*one.shape[:axis], 1, *one.shape[axis + 1 :]) for one in tensors]
+    shape = list(broadcast(call, rest))
+    sizes = [one.shape[axis] for one in tensors]
+    shape[axis] = None if None in sizes else sum(size or 0 for size in sizes)
+    values, order = aligned(call, tensors)
+    value = call.builder.op("Concat", *values, axis=order.index(axis))
+    found = call.made(value, tuple(shape), order, first.kind)
+    if all(one.mask is None for one in tensors):
+        return found
+    if axis != first.rank - 1:
+        raise call.refuse("along the steps of a masked sequence")
+    return found.masked(joined_mask(call, tensors))
+
+
+@layer("Dot")
+def dot(call: Call) -> Tensor:
+    """The product over one axis of each, batch by batch."""
+    tensors = _several(call)
+    if len(tensors) != 2 or any(one.rank not in (2, 3) for one in tensors):
+        raise call.refuse("of other than two tensors with 2 or 3 axes")
+    given = call.spec.config.get("axes")
+    axes = [given, given] if isinstance(given, int) else given
+    if not isinstance(axes, list) or len(axes) != 2 or not all(isinstance(one, int) for one in axes):
+        raise call.settings.wrong("axes", "one axis, or one for each tensor")
+    sides = []
+    for side, (one, axis) in enumerate(zip(tensors, axes, strict=True)):
+        if not -one.rank <= axis < one.rank or axis % one.rank == 0:
+            raise call.settings.wrong("axes", f"axes of a tensor of {one.rank}")
+        sides.append(_side(call, call.builder.cast(one, ir.DataType.FLOAT), axis % one.rank, side))
+    value = call.builder.op("MatMul", sides[0][0], sides[1][0])
+    kept = [[size for at, size in enumerate(one.shape) if at not in (0, axis % one.rank)]
+            for one, axis in zip(tensors, axes, strict=True)]  # fmt: skip
+    shape: Shape = (tensors[0].shape[0], *kept[0], *kept[1])
+    drop = [1] * (not kept[0]) + [2] * (not kept[1])
+    if len(drop) == 2:
+        drop, shape = [2], (*shape, 1)
+    value = call.builder.op("Squeeze", value, whole(call, drop)) if drop else value
+    return call.made(value, shape)
+
+
+def _side(call: Call, x: Tensor, axis: int, side: int) -> tuple[ir.Value, Tensor]:
+    """A factor of a matrix product: the axis that is summed over last in the first, second in the other."""
+    op = call.builder.op
+    other = [at for at in range(1, x.rank) if at != axis]
+    order = (0, *other, axis) if side == 0 else (0, axis, *other)
+    value = call.builder.turned(x, order)
+    if call.settings.flag("normalize"):
+        at = whole(call, [order.index(axis)])
+        total = op("ReduceSum", op("Mul", value, value), at, keepdims=1)
+        value = op("Div", value, op("Sqrt", op("Max", total, number(call, 1e-12))))
+    if not other:
+        value = op("Unsqueeze", value, whole(call, [1 if side == 0 else 2]))
+    return value, x

@@ -1,0 +1,188 @@
+"""Normalizations. None is folded into what stands before it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.layers.activation import number
+from py_autodoc.keras.settings import plain
+from py_autodoc.keras.tensor import Order, Tensor, straight
+
+
+def _second(x: Tensor, axis: int) -> Order:
+    """An order in which ``axis`` lies second: the one it has, or the nearest."""
+    if x.rank > 1 and x.order[0] == 0 and x.order[1] == axis:
+        return x.order
+    return (0, axis, *(one for one in range(1, x.rank) if one != axis))
+
+
+def _taken(call: Call, name: str, used: bool, default: float, *shape: int) -> Any:
+    """A weight, or what stands for it where the layer does without."""
+    return call.take(name, *shape) if used else np.full(shape, default, np.float32)
+
+
+@layer("BatchNormalization", "SyncBatchNormalization")
+def batch_normalization(call: Call) -> Tensor:
+    """By the moving mean and variance, as at inference."""
+    x, settings = call.floating(), call.settings
+    if settings.flag("renorm"):
+        raise call.refuse("with renorm")
+    axes = settings.axes("axis", x.rank)
+    if len(axes) != 1 or axes[0] == 0:
+        raise call.refuse(f"over the axes {list(axes)}")
+    size, order = call.known(x, axes[0]), _second(x, axes[0])
+    scale, center = settings.flag("scale", True), settings.flag("center", True)
+    weights = {
+        "gamma": _taken(call, "gamma", scale, 1.0, size),
+        "beta": _taken(call, "beta", center, 0.0, size),
+        "moving_mean": call.take("moving_mean", size),
+        "moving_variance": call.take("moving_variance", size),
+    }
+    value = call.builder.op(
+        "BatchNormalization",
+        call.builder.turned(x, order),
+        *(call.builder.weight(array, name) for name, array in weights.items()),
+        epsilon=settings.number("epsilon", 1e-3),
+    )
+    return call.made(value, x.shape, order).masked(x.mask)
+
+
+@layer("LayerNormalization")
+def layer_normalization(call: Call) -> Tensor:
+    """Over some axes, which are laid last."""
+    x, settings = call.floating(), call.settings
+    axes = settings.axes("axis", x.rank)
+    if list(axes) != sorted(set(axes)) or 0 in axes:
+        raise call.refuse(f"over the axes {list(axes)}")
+    order: Order = (*(axis for axis in x.order if axis not in axes), *axes)
+    shape = tuple(call.known(x, axis) for axis in axes)
+    epsilon = settings.number("epsilon", 1e-3)
+    if settings.flag("rms_scaling"):
+        return _by_rms(call, x, order, call.take("gamma", *shape), len(axes), epsilon)
+    gamma = _taken(call, "gamma", settings.flag("scale", True), 1.0, *shape)
+    inputs = [call.builder.turned(x, order), call.builder.weight(gamma, "gamma")]
+    if settings.flag("center", True):
+        inputs.append(call.builder.weight(call.take("beta", *shape), "beta"))
+    value = call.builder.op("LayerNormalization", *inputs, axis=x.rank - len(axes), epsilon=epsilon)
+    return call.made(value, x.shape, order).masked(x.mask)
+
+
+@layer("RMSNormalization")
+def rms_normalization(call: Call) -> Tensor:
+    """X / √(mean x² + ε) · scale."""
+    x = call.floating()
+    axes = call.settings.axes("axis", x.rank)
+    if list(axes) != sorted(set(axes)) or 0 in axes:
+        raise call.refuse(f"over the axes {list(axes)}")
+    order: Order = (*(axis for axis in x.order if axis not in axes), *axes)
+    scale = call.take("scale", *(call.known(x, axis) for axis in axes))
+    found = _by_rms(call, x, order, scale, len(axes), call.settings.number("epsilon", 1e-6))
+    return found.masked(None)
+
+
+def _by_rms(call: Call, x: Tensor, order: Order, scale: Any, count: int, epsilon: float) -> Tensor:
+    op, value = call.builder.op, call.builder.turned(x, order)
+    axes = call.builder.constant(np.arange(-count, 0, dtype=np.int64))
+    mean = op("ReduceMean", op("Mul", value, value), axes, keepdims=1)
+    root = op("Sqrt", op("Add", mean, number(call, epsilon)))
+    found = op("Mul", op("Div", value, root), call.builder.weight(scale, "scale"))
+    return call.made(found, x.shape, order).masked(x.mask)
+
+
+@layer("UnitNormalization")
+def unit_normalization(call: Call) -> Tensor:
+    """X / √max(Σx², 10⁻¹²)."""
+    x, op = call.floating(), call.builder.op
+    lying = sorted(map(x.at, call.settings.axes("axis", x.rank)))
+    axes = call.builder.constant(np.array(lying, np.int64))
+    total = op("ReduceSum", op("Mul", x.value, x.value), axes, keepdims=1)
+    return call.like(x, op("Div", x.value, op("Sqrt", op("Max", total, number(call, 1e-12)))))
+
+
+@layer("GroupNormalization")
+def group_normalization(call: Call) -> Tensor:
+    """Over groups of channels; an operator of its own since version 21."""
+    x, settings, builder = call.floating(), call.settings, call.builder
+    (axis,) = settings.axes("axis", x.rank)
+    size, order = call.known(x, axis), _second(x, axis)
+    groups = size if settings.values.get("groups") == -1 else settings.whole("groups", 32)
+    if axis == 0 or size % groups:
+        raise call.refuse(f"with {groups} groups of {size} channels")
+    gamma = _taken(call, "gamma", settings.flag("scale", True), 1.0, size)
+    beta = _taken(call, "beta", settings.flag("center", True), 0.0, size)
+    epsilon = settings.number("epsilon", 1e-3)
+    value = builder.turned(x, order)
+    if builder.opset >= 21:
+        scale, bias = builder.weight(gamma, "gamma"), builder.weight(beta, "beta")
+        found = builder.op("GroupNormalization", value, scale, bias, num_groups=groups, epsilon=epsilon)
+        return call.made(found, x.shape, order).masked(x.mask)
+    grouped = builder.op("Reshape", value, builder.constant(np.array([0, groups, -1], np.int64)))
+    ones, zeros = np.ones(groups, np.float32), np.zeros(groups, np.float32)
+    inner = builder.op(
+        "InstanceNormalization", grouped, builder.constant(ones), builder.constant(zeros), epsilon=epsilon
+    )
+    back = builder.op("Reshape", inner, builder.op("Shape", value))
+    wide = (size, *([1] * (x.rank - 2)))
+    scaled = builder.op("Mul", back, builder.weight(gamma.reshape(wide), "gamma"))
+    found = builder.op("Add", scaled, builder.weight(beta.reshape(wide), "beta"))
+    return call.made(found, x.shape, order).masked(x.mask)
+
+
+@layer("Normalization")
+def normalization(call: Call) -> Tensor:
+    """(x − mean) / max(√variance, 10⁻⁷), or the way back with ``invert``."""
+    x, op = call.floating(), call.builder.op
+    mean, variance = _moments(call, x)
+    deviation = np.maximum(np.sqrt(variance), np.float32(1e-7))
+    kept, spread = call.builder.weight(mean, "mean"), call.builder.weight(deviation, "deviation")
+    order = straight(x.rank)
+    value = call.builder.turned(x, order)
+    if call.settings.flag("invert"):
+        found = op("Add", op("Mul", value, spread), kept)
+    else:
+        found = op("Div", op("Sub", value, kept), spread)
+    return call.made(found, x.shape, order).masked(x.mask)
+
+
+def _moments(call: Call, x: Tensor) -> tuple[Any, Any]:
+    """Mean and variance in a shape that fits the tensor."""
+    given = call.spec.config.get("axis")
+    axes = tuple(sorted(call.settings.axes("axis", x.rank))) if given is not None else ()
+    wide = tuple(call.known(x, axis) if axis in axes else 1 for axis in range(x.rank))
+    found = []
+    for name in ("mean", "variance"):
+        own = plain(call.spec.config.get(name))
+        if own is None:
+            found.append(call.take(name, *(size for at, size in enumerate(wide) if at in axes)).reshape(wide))
+            continue
+        try:
+            array = np.asarray(own, np.float32)
+            array = np.broadcast_to(array, wide) if array.ndim != 1 or not axes else array.reshape(wide)
+        except ValueError:
+            raise call.settings.wrong(name, f"numbers for {'×'.join(map(str, wide))}") from None
+        found.append(np.ascontiguousarray(array))
+    return found[0], found[1]
+
+
+@layer("Rescaling")
+def rescaling(call: Call) -> Tensor:
+    """X · scale + offset; each a number or one for each channel."""
+    x, op = call.floating(), call.builder.op
+    order = straight(x.rank)
+    made: list[ir.Value] = []
+    for name, default in (("scale", 1.0), ("offset", 0.0)):
+        given = plain(call.spec.config.get(name, default))
+        try:
+            array = np.asarray(given, np.float32)
+            np.broadcast_shapes(array.shape, tuple(size or 1 for size in x.shape))
+        except (ValueError, TypeError):
+            raise call.settings.wrong(name, "a number, or one for each channel") from None
+        order = x.order if array.size == 1 and order == straight(x.rank) else straight(x.rank)
+        made.append(call.builder.constant(array.reshape(()) if array.size == 1 else array, name))
+    value = call.builder.turned(x, order)
+    found = op("Add", op("Mul", value, made[0]), made[1])
+    return call.made(found, x.shape, order).masked(x.mask)

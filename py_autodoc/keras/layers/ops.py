@@ -1,0 +1,118 @@
+"""Operations between layers: ``a + b``, comparisons, and what Keras writes down for masks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import onnx_ir as ir
+
+from py_autodoc.keras.faults import broken
+from py_autodoc.keras.layer import CONVERTERS, Call, Given, layer
+from py_autodoc.keras.layers.merge import aligned, broadcast, lifted
+from py_autodoc.keras.layers.shape import whole
+from py_autodoc.keras.tensor import Tensor
+
+_FLOAT, _BOOL = ir.DataType.FLOAT, ir.DataType.BOOL
+_ARITHMETIC = {
+    "Add": "Add", "Subtract": "Sub", "Multiply": "Mul", "Divide": "Div", "TrueDivide": "Div",
+    "Maximum": "Max", "Minimum": "Min", "Power": "Pow",
+}  # fmt: skip
+_COMPARE = {
+    "Equal": "Equal", "NotEqual": "Equal", "Greater": "Greater", "GreaterEqual": "GreaterOrEqual",
+    "Less": "Less", "LessEqual": "LessOrEqual",
+}  # fmt: skip
+_LOGIC = {"LogicalAnd": "And", "LogicalOr": "Or"}
+_UNARY = {
+    "Absolute": "Abs", "Abs": "Abs", "Negative": "Neg", "Exp": "Exp", "Log": "Log", "Sqrt": "Sqrt",
+    "Sin": "Sin", "Cos": "Cos", "Tanh": "Tanh", "Sigmoid": "Sigmoid", "Relu": "Relu", "Floor": "Floor",
+    "Ceil": "Ceil",
+    "Sign": "Sign", "Softplus": "Softplus", "Softsign": "Softsign", "Erf": "Erf",
+}  # fmt: skip
+
+
+def _pair(call: Call) -> tuple[Given, Given]:
+    given = [*call.args, *(call.kwargs[key] for key in ("x1", "x2") if key in call.kwargs)]
+    if len(given) != 2 or not any(isinstance(one, Tensor) for one in given):
+        raise broken(call.file, f"{call.spec.label} needs two operands.")
+    return given[0], given[1]
+
+
+def _both(call: Call, kind: ir.DataType | None) -> list[Tensor]:
+    """Both operands as tensors of one type and rank; a number becomes one without axes of its own."""
+    given = _pair(call)
+    tensors = [one for one in given if isinstance(one, Tensor)]
+    kinds = {one.kind for one in tensors}
+    own = kind or (kinds.pop() if len(kinds) == 1 and not _fraction(given) else _FLOAT)
+    rank = max(one.rank for one in tensors)
+    order = next(one.order for one in tensors if one.rank == rank)
+    found = []
+    for one in given:
+        if isinstance(one, Tensor):
+            found.append(call.builder.cast(one, own))
+            continue
+        if isinstance(one, bool) or not isinstance(one, (int, float)):
+            raise call.refuse("with an operand that is no number")
+        value = call.builder.constant(np.full((1,) * rank, one, own.numpy()))
+        found.append(call.made(value, (1,) * rank, order, own))
+    # Numpy's rule here: smaller ranks are widened in front.
+    return lifted(call, found, 0)
+
+
+def _fraction(given: tuple[Given, ...]) -> bool:
+    return any(isinstance(one, float) for one in given)
+
+
+def _binary(operator: str, kind: ir.DataType | None, result: ir.DataType | None) -> Callable[[Call], Tensor]:
+    def convert(call: Call) -> Tensor:
+        tensors = _both(call, _FLOAT if operator in ("Div", "Pow") else kind)
+        shape = broadcast(call, [one.shape for one in tensors])
+        values, order = aligned(call, tensors)
+        value = call.builder.op(operator, *values)
+        if call.spec.kind == "ops.NotEqual":
+            value = call.builder.op("Not", value)
+        return call.made(value, shape, order, result or tensors[0].kind)
+
+    return convert
+
+
+for _name, _operator in _ARITHMETIC.items():
+    CONVERTERS[f"ops.{_name}"] = _binary(_operator, None, None)
+for _name, _operator in _COMPARE.items():
+    CONVERTERS[f"ops.{_name}"] = _binary(_operator, None, _BOOL)
+for _name, _operator in _LOGIC.items():
+    CONVERTERS[f"ops.{_name}"] = _binary(_operator, _BOOL, _BOOL)
+
+
+@layer(*(f"ops.{name}" for name in _UNARY))
+def unary(call: Call) -> Tensor:
+    """One function of each number."""
+    x = call.floating()
+    return call.like(x, call.builder.op(_UNARY[call.spec.kind[4:]], x.value)).masked(None)
+
+
+@layer("ops.Square")
+def square(call: Call) -> Tensor:
+    """x²."""
+    x = call.floating()
+    return call.like(x, call.builder.op("Mul", x.value, x.value)).masked(None)
+
+
+@layer("ops.LogicalNot")
+def logical_not(call: Call) -> Tensor:
+    """What is not."""
+    x = call.builder.cast(call.tensor(), _BOOL)
+    return call.like(x, call.builder.op("Not", x.value)).masked(None)
+
+
+@layer("ops.ExpandDims")
+def expand_dims(call: Call) -> Tensor:
+    """An axis of size 1."""
+    x = call.straight(call.tensor())
+    axis = call.argument("axis", 1)
+    axis = call.spec.config.get("axis") if axis is None else axis
+    if not isinstance(axis, int) or not -x.rank - 1 <= axis <= x.rank:
+        raise call.refuse("without a known axis")
+    axis %= x.rank + 1
+    shape = (*x.shape[:axis], 1, *x.shape[axis:])
+    return call.made(call.builder.op("Unsqueeze", x.value, whole(call, [axis])), shape, kind=x.kind)

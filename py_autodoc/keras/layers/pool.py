@@ -1,0 +1,62 @@
+"""Pools: over a moving window, and over everything."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.layers.conv import lying, put_back, window
+from py_autodoc.keras.tensor import Tensor, permuted
+
+
+@layer(*(f"{kind}Pooling{n}D" for kind in ("Max", "Average") for n in (1, 2, 3)))
+def pool(call: Call) -> Tensor:
+    """The largest or the mean of a window; what padding adds does not count."""
+    largest, dims = call.spec.kind.startswith("Max"), int(call.spec.kind[-2])
+    x = call.floating()
+    call.rank(x, dims + 2)
+    order = lying(call, x.rank)
+    moves = window(call, dims, "pool_size")
+    shape = permuted(x.shape, order)
+    padding, out = moves.padded(shape[2:])
+    if any(one is not None and one < 1 for one in out):
+        raise call.refuse("with an input that is smaller than its window")
+    more = {} if largest else {"count_include_pad": 0}
+    kind = "MaxPool" if largest else "AveragePool"
+    value = call.builder.op(kind, call.builder.turned(x, order), **moves.attributes(), **padding, **more)
+    return put_back(call, value, (*shape[:2], *out), order)
+
+
+@layer(*(f"Global{kind}Pooling{n}D" for kind in ("Max", "Average") for n in (1, 2, 3)))
+def pool_all(call: Call) -> Tensor:
+    """The largest or the mean of each channel, however the tensor lies."""
+    largest, dims = "Max" in call.spec.kind, int(call.spec.kind[-2])
+    x, op = call.floating(), call.builder.op
+    call.rank(x, dims + 2)
+    channel = 1 if call.settings.channels_first() else x.rank - 1
+    keep = call.settings.flag("keepdims")
+    spatial = [axis for axis in range(1, x.rank) if axis != channel]
+    axes = call.builder.constant(np.array(sorted(map(x.at, spatial)), np.int64))
+    mask = None if largest or dims != 1 else call.mask_of(x)
+    if mask is not None:
+        value = _masked_mean(call, x, mask, axes, keep)
+    else:
+        value = op("ReduceMax" if largest else "ReduceMean", x.value, axes, keepdims=int(keep))
+    if keep:
+        shape = tuple(1 if axis in spatial else size for axis, size in enumerate(x.shape))
+        return call.made(value, shape, x.order)
+    kept = [axis for axis in x.order if axis not in spatial]
+    return call.made(value, (x.shape[0], x.shape[channel]), tuple(0 if axis == 0 else 1 for axis in kept))
+
+
+def _masked_mean(call: Call, x: Tensor, mask: Tensor, axes: ir.Value, keep: bool) -> ir.Value:
+    """The mean of the steps that count."""
+    op = call.builder.op
+    held = call.builder.cast(mask, ir.DataType.FLOAT)
+    wide = op("Unsqueeze", held.value, call.builder.constant(np.array([2], np.int64)))
+    step = 1 if not call.settings.channels_first() else 2
+    order = x.order if step == 1 else tuple({0: 0, 1: 2, 2: 1}[axis] for axis in x.order)
+    factor = call.builder.turned(call.made(wide, (*mask.shape, 1)), order)
+    total = op("ReduceSum", op("Mul", x.value, factor), axes, keepdims=int(keep))
+    return op("Div", total, op("ReduceSum", factor, axes, keepdims=int(keep)))

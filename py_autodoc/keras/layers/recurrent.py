@@ -1,0 +1,232 @@
+"""Recurrent layers: an operator of ONNX where it computes the same, else a Scan over single steps.
+
+The operators know sequences of different lengths, but no gaps; a masked layer is therefore a Scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from py_autodoc.keras.faults import broken
+from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.layers.cells import Cell, cell_of, operator_of
+from py_autodoc.keras.layers.shape import END, whole
+from py_autodoc.keras.spec import LayerSpec, leaves
+from py_autodoc.keras.tensor import Order, Tensor
+
+TIME_FIRST: Order = (1, 0, 2)
+MAX_DEPTH = 64
+"""Cells of one stack."""
+
+
+@dataclass(slots=True)
+class Run:
+    """What came out of a sequence, each in the order in which it was computed."""
+
+    sequence: Tensor | None
+    last: Tensor
+    states: list[Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How a layer runs over its sequence."""
+
+    backwards: bool
+    all_steps: bool
+    in_time: bool
+    """The steps come out in the order of the input even where they were computed backwards."""
+    zeros: bool
+    """A masked step gives 0 instead of what came before."""
+
+
+@layer("LSTM", "GRU", "SimpleRNN", "RNN")
+def recurrent(call: Call) -> list[Tensor] | Tensor:
+    """A layer over a sequence; ``return_state`` gives its states too."""
+    found, states = run(call)
+    return [found, *states] if call.settings.flag("return_state") else found
+
+
+def run(call: Call, in_time: bool = False, zeros: bool | None = None) -> tuple[Tensor, list[Tensor]]:
+    """What a recurrent layer gives back, and its states."""
+    settings = call.settings
+    if settings.flag("stateful"):
+        raise call.refuse("with stateful=True")
+    if settings.flag("time_major"):
+        raise call.refuse("with time_major=True")
+    given = [one for one in leaves(call.args) if isinstance(one, Tensor)]
+    if not given:
+        raise broken(call.file, f"{call.spec.label} is called without a sequence.")
+    x = call.builder.cast(given[0], ir.DataType.FLOAT)
+    call.rank(x, 3)
+    wired = [one for one in leaves(call.kwargs.get("initial_state")) if isinstance(one, Tensor)]
+    initial = [call.straight(one) for one in (given[1:] or wired)]
+    cells = _cells(call, call.known(x, -1))
+    how = How(
+        settings.flag("go_backwards"),
+        settings.flag("return_sequences"),
+        in_time,
+        settings.flag("zero_output_for_mask") if zeros is None else zeros,
+    )
+    wanted = sum(cell.states for cell in cells)
+    if initial and len(initial) != wanted:
+        raise broken(call.file, f"{call.spec.label} has {len(initial)} initial states, and takes {wanted}.")
+    mask = call.mask_of(x)
+    one = cells[0].operator() if len(cells) == 1 and mask is None else None
+    done = (
+        _operator(call, x, cells[0], one, initial, how) if one else _scan(call, x, cells, mask, initial, how)
+    )
+    found = done.sequence if how.all_steps and done.sequence is not None else done.last
+    return found.masked(x.mask if how.all_steps else None), done.states
+
+
+def _cells(call: Call, features: int) -> list[Cell]:
+    spec = call.spec
+    if spec.kind != "RNN":
+        return [cell_of(call, spec, (*call.path, "cell"), features)]
+    cell = spec.parts.get("cell")
+    if cell is None:
+        raise broken(call.file, f"{spec.label} has no cell.")
+    if cell.kind != "StackedRNNCells":
+        return [cell_of(call, cell, (*call.path, "cell"), features)]
+    found: list[Cell] = []
+    stack: list[tuple[str, LayerSpec]] = list(cell.parts.items())
+    if not 0 < len(stack) <= MAX_DEPTH:
+        raise call.refuse(f"of {len(stack)} cells")
+    for key, part in stack:
+        found.append(cell_of(call, part, (*call.path, "cell", *key.split("/")), features))
+        features = found[-1].units
+    if len(found) > 1 and cell.config.get("reverse_state_order"):
+        raise call.refuse("with reverse_state_order=True")
+    return found
+
+
+def _operator(
+    call: Call, x: Tensor, cell: Cell, attributes: dict[str, object], initial: Sequence[Tensor], how: How
+) -> Run:
+    builder, first = call.builder, whole(call, [0])
+    states = [builder.op("Unsqueeze", one.value, first) for one in initial]
+    if how.backwards:
+        attributes["direction"] = "reverse"
+    outputs = 1 + cell.states
+    made = builder.ops(
+        operator_of(cell),
+        (builder.turned(x, TIME_FIRST), *cell.weights(), *((None, *states) if states else ())),
+        outputs,
+        **attributes,
+    )
+    shape = (x.shape[0], cell.units)
+    last = [call.made(builder.op("Squeeze", one, first), shape) for one in made[1:]]
+    if not how.all_steps:
+        return Run(None, last[0], last)
+    value = builder.op("Squeeze", made[0], whole(call, [1]))
+    if how.backwards and not how.in_time:
+        value = reversed_steps(call, value)
+    return Run(call.made(value, (*x.shape[:2], cell.units), TIME_FIRST), last[0], last)
+
+
+def reversed_steps(call: Call, value: ir.Value, axis: int = 0) -> ir.Value:
+    """The steps from the last to the first."""
+    return call.builder.op(
+        "Slice", value, whole(call, [-1]), whole(call, [-END]), whole(call, [axis]), whole(call, [-1])
+    )
+
+
+# -- step by step --------------------------------------------------------------------------------------
+
+
+def _scan(
+    call: Call, x: Tensor, cells: list[Cell], mask: Tensor | None, initial: Sequence[Tensor], how: How
+) -> Run:
+    builder = call.builder
+    sequence = builder.turned(x, TIME_FIRST)
+    steps = [sequence]
+    if mask is not None:
+        column = builder.op("Unsqueeze", builder.turned(mask, (1, 0)), whole(call, [2]))
+        steps.append(column)
+    sizes = [cell.units for cell in cells for _ in range(cell.states)]
+    begin = [one.value for one in initial] or _zeros(call, sequence, sizes)
+    kept = [_zeros(call, sequence, [cells[-1].units])[0]] if mask is not None else []
+    body = _body(call, x, cells, mask is not None, how)
+    direction = [int(how.backwards)] * len(steps)
+    made = builder.ops(
+        "Scan",
+        (*begin, *kept, *steps),
+        len(begin) + len(kept) + 1,
+        body=body,
+        num_scan_inputs=len(steps),
+        scan_input_directions=direction,
+        scan_output_directions=[int(how.backwards and how.in_time)],
+    )
+    states = [call.made(one, (x.shape[0], size)) for one, size in zip(made, sizes, strict=False)]
+    out = call.made(made[-1], (*x.shape[:2], cells[-1].units), TIME_FIRST)
+    last = _last(call, cells, made[-1], how, x) if kept or len(cells) > 1 else states[0]
+    return Run(out, last, states)
+
+
+def _last(call: Call, cells: list[Cell], steps: ir.Value, how: How, x: Tensor) -> Tensor:
+    at = 0 if how.backwards and how.in_time else -1
+    found = call.builder.op("Gather", steps, call.builder.constant(np.int64(at)), axis=0)
+    return call.made(found, (x.shape[0], cells[-1].units))
+
+
+def _zeros(call: Call, sequence: ir.Value, sizes: Sequence[int]) -> list[ir.Value]:
+    """A state of zeros for each batch, of each size."""
+    op = call.builder.op
+    batch = op("Shape", sequence, start=1, end=2)
+    zero = ir.tensor(np.zeros(1, np.float32))
+    made: dict[int, ir.Value] = {}
+    for size in sizes:
+        if size not in made:
+            made[size] = op("ConstantOfShape", op("Concat", batch, whole(call, [size]), axis=0), value=zero)
+    return [made[size] for size in sizes]
+
+
+def _body(call: Call, x: Tensor, cells: list[Cell], masked: bool, how: How) -> ir.Graph:
+    """One step of all cells, with its mask."""
+    builder = call.builder
+    held = [cell.constants() for cell in cells]
+    batch = x.shape[0]
+    sizes = [cell.units for cell in cells for _ in range(cell.states)]
+    states = [_input(call, "state", (batch, size)) for size in sizes]
+    before = [_input(call, "before", (batch, cells[-1].units))] if masked else []
+    step = _input(call, "step", (batch, x.shape[2]))
+    mask = [_input(call, "mask", (batch, 1), ir.DataType.BOOL)] if masked else []
+    with builder.body() as nodes:
+        at, value, after = 0, step, list[ir.Value]()
+        for cell, weights in zip(cells, held, strict=True):
+            value, new = cell.step(value, states[at : at + cell.states], weights)
+            after += new
+            at += cell.states
+        if masked:
+            after = [builder.op("Where", mask[0], new, old) for new, old in zip(after, states, strict=True)]
+            old = _as_zeros(call, before[0]) if how.zeros else before[0]
+            value = builder.op("Where", mask[0], value, old)
+        carried = [value] if masked else []
+        # Two outputs cannot be one value.
+        ends = _distinct(call, [*after, *carried, value])
+    return ir.Graph(
+        [*states, *before, step, *mask], ends, nodes=nodes, name=builder.name(f"{builder.prefix}/step")
+    )
+
+
+def _as_zeros(call: Call, value: ir.Value) -> ir.Value:
+    return call.builder.op("Sub", value, value)
+
+
+def _distinct(call: Call, values: list[ir.Value]) -> list[ir.Value]:
+    found: list[ir.Value] = []
+    for value in values:
+        found.append(call.builder.op("Identity", value) if value in found else value)
+    return found
+
+
+def _input(
+    call: Call, name: str, shape: tuple[int | None, ...], kind: ir.DataType = ir.DataType.FLOAT
+) -> ir.Value:
+    name = call.builder.name(f"{call.builder.prefix}/{name}")
+    return ir.Value(name=name, shape=ir.Shape(shape), type=ir.TensorType(kind))

@@ -1,0 +1,188 @@
+"""Layers that move numbers around and compute nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from py_autodoc.keras.layer import Call, layer
+from py_autodoc.keras.layers.conv import lying, put_back
+from py_autodoc.keras.tensor import Order, Shape, Tensor, permuted, straight
+
+END = np.iinfo(np.int64).max
+
+
+def whole(call: Call, values: Any) -> ir.Value:
+    """Whole numbers as a constant."""
+    return call.builder.constant(np.array(values, np.int64))
+
+
+@layer(
+    "Identity", "Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "AlphaDropout",
+    "GaussianDropout", "GaussianNoise", "ActivityRegularization", "RandomFlip", "RandomRotation",
+    "RandomZoom", "RandomTranslation", "RandomContrast", "RandomBrightness", "RandomHeight", "RandomWidth",
+)  # fmt: skip
+def nothing(call: Call) -> Tensor:
+    """What happens only in training."""
+    return call.tensor()
+
+
+def reshaped(call: Call, x: Tensor, shape: Shape, order: Order) -> Tensor:
+    """The numbers of ``x``, laid in ``order``, in another shape of which only the batch may be free."""
+    value = x.value if x.same_memory(order) else call.builder.turned(x, order)
+    free = sum(size is None for size in shape[1:])
+    if free > 1:
+        raise call.refuse("with more than one free size")
+    fixed = shape[0] is not None
+    # Only one -1 is possible; the batch can be taken from the input where it lies first.
+    first = shape[0] if fixed else 0 if x.order[0] == 0 or value is not x.value else -1
+    target = [first, *(-1 if size is None else size for size in shape[1:])]
+    if target.count(-1) > 1:
+        raise call.refuse("with more than one free size")
+    return call.made(call.builder.op("Reshape", value, whole(call, target)), shape).masked(None)
+
+
+@layer("Flatten")
+def flatten(call: Call) -> Tensor:
+    """All but the batch in one axis, in the order of Keras."""
+    x = call.tensor()
+    order = straight(x.rank)
+    if call.settings.channels_first() and x.rank > 1:
+        order = (0, *range(2, x.rank), 1)
+    if x.rank == 1:
+        return replace(
+            call.made(call.builder.op("Unsqueeze", x.value, whole(call, [1])), (*x.shape, 1)), kind=x.kind
+        )
+    value = x.value if x.order[0] == 0 and x.same_memory(order) else call.builder.turned(x, order)
+    size = None if None in x.shape[1:] else math.prod(one or 1 for one in x.shape[1:])
+    found = value if x.rank == 2 else call.builder.op("Flatten", value, axis=1)
+    return call.made(found, (x.shape[0], size), kind=x.kind)
+
+
+@layer("Reshape")
+def reshape(call: Call) -> Tensor:
+    """To ``target_shape``, in which one size may be -1."""
+    x = call.tensor()
+    given = call.spec.config.get("target_shape")
+    if not isinstance(given, list) or not all(isinstance(one, int) and one >= -1 for one in given):
+        raise call.settings.wrong("target_shape", "a list of sizes")
+    known = math.prod(one for one in given if one != -1)
+    have = None if None in x.shape[1:] else math.prod(one or 1 for one in x.shape[1:])
+    wrong = have is not None and (have % known if -1 in given else have != known) if known else True
+    if given.count(-1) > 1 or wrong:
+        raise call.settings.wrong("target_shape", f"{have} numbers")
+    rest = None if have is None else have // known
+    shape = tuple(rest if one == -1 else one for one in given)
+    return replace(reshaped(call, x, (x.shape[0], *shape), straight(x.rank)), kind=x.kind)
+
+
+@layer("Permute")
+def permute(call: Call) -> Tensor:
+    """Another order of the axes: no node until somebody needs it so."""
+    x = call.tensor()
+    dims = call.settings.listed(call.spec.config.get("dims"), "dims", x.rank - 1, 1)
+    if sorted(dims) != list(range(1, x.rank)):
+        raise call.settings.wrong("dims", f"the numbers 1 to {x.rank - 1}")
+    return moved(call, x, (0, *dims))
+
+
+def moved(call: Call, x: Tensor, axes: Order) -> Tensor:
+    """The tensor with axis ``axes[i]`` as its i-th, lying where it lies."""
+    new = tuple(axes.index(axis) for axis in x.order)
+    return replace(x, shape=permuted(x.shape, axes), order=new, mask=None, maker=call.builder.at)
+
+
+@layer("RepeatVector")
+def repeat_vector(call: Call) -> Tensor:
+    """The same features at n steps."""
+    x = call.straight(call.tensor())
+    call.rank(x, 2)
+    times = call.settings.whole("n")
+    wide = call.builder.op("Unsqueeze", x.value, whole(call, [1]))
+    value = call.builder.op("Expand", wide, whole(call, [1, times, 1]))
+    return call.made(value, (x.shape[0], times, x.shape[1]), kind=x.kind)
+
+
+def _margins(call: Call, key: str, dims: int) -> list[tuple[int, int]]:
+    """Begin and end for each axis: from one number, one for each axis, or two for each."""
+    given = call.spec.config.get(key, 1)
+    given = [given] * dims if isinstance(given, int) else given
+    if (
+        dims == 1
+        and isinstance(given, list)
+        and len(given) == 2
+        and all(isinstance(one, int) for one in given)
+    ):
+        given = [given]
+    if not isinstance(given, list) or len(given) != dims:
+        raise call.settings.wrong(key, f"sizes for {dims} axes")
+    pairs = [[one, one] if isinstance(one, int) else one for one in given]
+    return [call.settings.listed(one, key, 2, 0) for one in pairs]  # type: ignore[misc]
+
+
+def _spatial(call: Call, dims: int) -> tuple[Tensor, list[int]]:
+    """The input, and its axes that are sizes of a picture."""
+    x = call.tensor()
+    call.rank(x, dims + 2)
+    first = dims > 1 and call.settings.channels_first()
+    return x, [axis + (1 if first else 0) for axis in range(1, dims + 1)]
+
+
+def _resized(x: Tensor, changed: dict[int, int | None]) -> Shape:
+    return tuple(changed.get(axis, size) for axis, size in enumerate(x.shape))
+
+
+@layer("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
+def zero_padding(call: Call) -> Tensor:
+    """Zeros around the picture."""
+    dims = int(call.spec.kind[-2])
+    x, axes = _spatial(call, dims)
+    pads = np.zeros((2, x.rank), np.int64)
+    changed: dict[int, int | None] = {}
+    for axis, (begin, end) in zip(axes, _margins(call, "padding", dims), strict=True):
+        pads[:, x.at(axis)] = begin, end
+        size = x.shape[axis]
+        changed[axis] = None if size is None else size + begin + end
+    value = call.builder.op("Pad", x.value, whole(call, pads.reshape(-1)))
+    return call.made(value, _resized(x, changed), x.order, x.kind)
+
+
+@layer("Cropping1D", "Cropping2D", "Cropping3D")
+def cropping(call: Call) -> Tensor:
+    """The picture without its margins."""
+    dims = int(call.spec.kind[-2])
+    x, axes = _spatial(call, dims)
+    starts, ends, changed = [], [], dict[int, "int | None"]()
+    for axis, (begin, end) in zip(axes, _margins(call, "cropping", dims), strict=True):
+        size = x.shape[axis]
+        if size is not None and size <= begin + end:
+            raise call.settings.wrong("cropping", f"less than {size}")
+        starts.append(begin)
+        ends.append(-end if end else END)
+        changed[axis] = None if size is None else size - begin - end
+    at = [x.at(axis) for axis in axes]
+    value = call.builder.op("Slice", x.value, whole(call, starts), whole(call, ends), whole(call, at))
+    return call.made(value, _resized(x, changed), x.order, x.kind)
+
+
+@layer("UpSampling1D", "UpSampling2D", "UpSampling3D")
+def up_sampling(call: Call) -> Tensor:
+    """Each point several times, or bilinear between the centres of points."""
+    dims = int(call.spec.kind[-2])
+    x = call.floating()
+    call.rank(x, dims + 2)
+    times = call.settings.wholes("size", dims, 2)
+    how = call.settings.text("interpolation", ("nearest", "bilinear"), "nearest") if dims == 2 else "nearest"
+    order = lying(call, x.rank) if dims > 1 else (0, 2, 1)
+    shape = permuted(x.shape, order)
+    scales = call.builder.constant(np.array([1, 1, *times], np.float32))
+    modes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    if how == "bilinear":
+        modes = {"mode": "linear", "coordinate_transformation_mode": "half_pixel"}
+    value = call.builder.op("Resize", call.builder.turned(x, order), None, scales, **modes)
+    sizes = [None if size is None else size * n for size, n in zip(shape[2:], times, strict=True)]
+    return put_back(call, value, (*shape[:2], *sizes), order)

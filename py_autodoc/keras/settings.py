@@ -1,0 +1,106 @@
+"""The settings of a layer, read with their types checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from py_autodoc.keras.faults import Unsupported, broken
+
+MAX_SIZE = 1 << 31
+FORMATS = ("channels_last", "channels_first")
+
+
+class Settings:
+    """One layer's ``config``."""
+
+    def __init__(self, values: dict[str, Any], label: str, file: str) -> None:
+        self.values = values
+        self._label = label
+        self._file = file
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        """A switch; 0 and 1 count as one."""
+        found = self.values.get(key)
+        if found is None:
+            return default
+        if found in (0, 1):
+            return bool(found)
+        raise self.wrong(key, "a switch")
+
+    def text(self, key: str, choices: Sequence[str], default: str) -> str:
+        """One of a few words."""
+        found = self.values.get(key)
+        if found is None:
+            return default
+        if isinstance(found, str) and found in choices:
+            return found
+        if isinstance(found, str):
+            raise Unsupported(self._label, f"with {key}={found[:40]!r}")
+        raise self.wrong(key, "a word")
+
+    def whole(self, key: str, default: int | None = None, low: int = 1) -> int:
+        """A whole number of at least ``low``."""
+        found = self.values.get(key, default)
+        if isinstance(found, list) and len(found) == 1:
+            found = found[0]
+        if isinstance(found, bool) or not isinstance(found, int) or not low <= found < MAX_SIZE:
+            raise self.wrong(key, f"a whole number from {low}")
+        return found
+
+    def wholes(self, key: str, count: int, default: int | None = None, low: int = 1) -> tuple[int, ...]:
+        """As many whole numbers; one stands for all."""
+        found = self.values.get(key)
+        found = default if found is None else found
+        if isinstance(found, int):
+            found = [found] * count
+        return self.listed(found, key, count, low)
+
+    def listed(self, found: Any, key: str, count: int, low: int) -> tuple[int, ...]:
+        """A list of whole numbers."""
+        good = isinstance(found, (list, tuple)) and len(found) == count
+        if not good or not all(
+            isinstance(one, int) and not isinstance(one, bool) and low <= one < MAX_SIZE for one in found
+        ):
+            raise self.wrong(key, f"{count} whole numbers from {low}")
+        return tuple(found)
+
+    def axes(self, key: str, rank: int, default: Any = -1) -> tuple[int, ...]:
+        """One axis or several, counted from the front, in the order given."""
+        found = self.values.get(key, default)
+        found = [found] if isinstance(found, int) else found
+        if not isinstance(found, (list, tuple)) or not found:
+            raise self.wrong(key, "axes")
+        if not all(isinstance(one, int) and -rank <= one < rank for one in found):
+            raise self.wrong(key, f"axes of a tensor of {rank}")
+        return tuple(one % rank for one in found)
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """A number; Keras also writes ``{"class_name": "__numpy__", …}`` or a list of one."""
+        found = self.values.get(key)
+        found = default if found is None else plain(found)
+        if isinstance(found, list) and len(found) == 1:
+            found = found[0]
+        if isinstance(found, bool) or not isinstance(found, (int, float)):
+            raise self.wrong(key, "a number")
+        return float(found)
+
+    def channels_first(self) -> bool:
+        """Whether ``data_format`` puts channels before the sizes of the picture."""
+        return self.text("data_format", FORMATS, FORMATS[0]) == FORMATS[1]
+
+    def wrong(self, key: str, needed: str) -> Exception:
+        """The fault of a setting that makes no sense."""
+        shown = repr(self.values.get(key))
+        return broken(self._file, f"{self._label}: {key} is {shown[:60]}, it needs {needed}.")
+
+    def refuse(self, why: str) -> Unsupported:
+        """The fault of a setting that has no ONNX form here."""
+        return Unsupported(self._label, why)
+
+
+def plain(value: Any) -> Any:
+    """The value of an array in JSON."""
+    if isinstance(value, dict) and isinstance(value.get("config"), dict) and "value" in value["config"]:
+        return value["config"]["value"]
+    return value

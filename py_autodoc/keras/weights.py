@@ -1,0 +1,224 @@
+"""The weights of a model, found by layer whatever the file calls them, and read one at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from py_autodoc.keras.archive import LEGACY, Archive
+from py_autodoc.keras.faults import broken, too_large
+from py_autodoc.keras.hdf import MAX_WEIGHTS, Group, Stored, text
+from py_autodoc.keras.slots import ALIASES, Slot, attribute, slots
+from py_autodoc.keras.spec import LayerSpec, ModelSpec
+
+Key = tuple[tuple[str, ...], str]
+_CONTAINERS = ("layers", "_layer_checkpoint_dependencies")
+
+
+class Weights:
+    """All weights of one file by layer and name."""
+
+    def __init__(self, found: Mapping[Key, Stored], file: str) -> None:
+        self._found = found
+        self._file = file
+        self.taken: set[Key] = set()
+
+    def shape(self, path: tuple[str, ...], name: str) -> tuple[int, ...]:
+        """The shape it has in the file. Raises: InputError where it is missing."""
+        return self._stored(path, name).shape
+
+    def take(self, path: tuple[str, ...], name: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        """Read a weight as float32.
+
+        Raises:
+            InputError: it is missing, or of another shape than its layer needs.
+        """
+        stored = self._stored(path, name)
+        if stored.shape != shape:
+            raise broken(
+                self._file,
+                f"{'/'.join(path)}: {name} has the shape {_sizes(stored.shape)}, "
+                f"its layer needs {_sizes(shape)}.",
+            )
+        self.taken.add((path, name))
+        return stored.read(self._file).astype(np.float32)
+
+    def _stored(self, path: tuple[str, ...], name: str) -> Stored:
+        found = self._found.get((path, name))
+        if found is None:
+            raise broken(self._file, f"{'/'.join(path)}: the file has no {name} for it.")
+        return found
+
+    @property
+    def parameters(self) -> int:
+        """Numbers in all weights."""
+        return sum(int(np.prod(one.shape, dtype=np.int64)) for one in self._found.values())
+
+    @property
+    def kinds(self) -> list[str]:
+        """Their types in the file."""
+        return sorted({one.kind for one in self._found.values()})
+
+
+def find(archive: Archive, model: ModelSpec) -> Weights:
+    """Find the weights of a model; none is read.
+
+    Raises:
+        InputError: one is missing, or a layer has others than its class has.
+        LimitError: together they are more than we agree to read.
+    """
+    found = _legacy(archive, model) if archive.form == LEGACY else _numbered(archive, model)
+    total = sum(stored.nbytes for stored in found.values())
+    if total > MAX_WEIGHTS:
+        raise too_large(archive.name, "memory_bytes", total, MAX_WEIGHTS, "bytes of weights")
+    return Weights(found, archive.name)
+
+
+def _legacy(archive: Archive, model: ModelSpec) -> dict[Key, Stored]:
+    """``.h5``: a flat list a layer, what is trained first."""
+    listed = archive.weights.texts("layer_names")
+    if listed is None:
+        raise broken(archive.name, "its model_weights do not list their layers.")
+    known, found = set(listed), {}
+    for spec in model.layers.values():
+        wanted = list(slots(spec, (spec.name,)))
+        if not wanted:
+            continue
+        group = archive.weights.group(spec.name) if spec.name in known else None
+        names = group.texts("weight_names") if group is not None else None
+        if group is None or not names:
+            raise broken(archive.name, f"{spec.label}: the file has no weights for it.")
+        order = _order(wanted, names)
+        if order is None:
+            raise broken(
+                archive.name,
+                f"{spec.label}: the file has the weights {_listed(names)}, its layer needs "
+                f"{_listed([slot.name for slot in wanted])}.",
+            )
+        for slot, name in zip(order, names, strict=True):
+            stored = group.dataset(name)
+            if stored is None:
+                raise broken(archive.name, f"{spec.label}: the file lists {name} and does not have it.")
+            found[slot.path, slot.name] = stored
+    return found
+
+
+def _order(wanted: list[Slot], names: list[str]) -> list[Slot] | None:
+    """The slots in the order of the file's list; None where they are not the same weights."""
+    first = [slot for slot in wanted if slot.trainable] + [slot for slot in wanted if not slot.trainable]
+    for order in (first, wanted):
+        if len(order) == len(names) and all(map(_same, order, names)):
+            return order
+    return None
+
+
+def _same(slot: Slot, name: str) -> bool:
+    last = re.sub(r":\d+$", "", name.rpartition("/")[2])
+    # A second variable of one name gets a number in older versions.
+    return re.sub(r"_\d+$", "", last) in {slot.name, *ALIASES.get(slot.name, ())}
+
+
+def _sizes(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape)) or "a number"
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:8]) + (" …" if len(names) > 8 else "") or "none"
+
+
+def _numbered(archive: Archive, model: ModelSpec) -> dict[Key, Stored]:
+    """``.keras``: a group a layer, its own weights by number."""
+    found: dict[Key, Stored] = {}
+    groups = _Groups(archive.weights, model)
+    for spec in model.layers.values():
+        by_layer: dict[tuple[str, ...], list[Slot]] = {}
+        for slot in slots(spec, (spec.name,)):
+            by_layer.setdefault(slot.path, []).append(slot)
+        for path, own in by_layer.items():
+            group = groups.at(path)
+            for number, slot in enumerate(own):
+                stored = group.dataset(f"vars/{number}") if group is not None else None
+                if stored is None:
+                    raise broken(archive.name, f"{'/'.join(path)}: the file has no {slot.name} for it.")
+                found[slot.path, slot.name] = stored
+    return found
+
+
+class _Groups:
+    """From layers to groups of the file, whose names are classes with numbers."""
+
+    def __init__(self, top: Group, model: ModelSpec) -> None:
+        self._known: dict[tuple[str, ...], Group | None] = {(): top}
+        self._add((), model)
+
+    def at(self, path: tuple[str, ...]) -> Group | None:
+        """The group of a layer; None where there is none."""
+        if path not in self._known:
+            above = self.at(path[:-1])
+            self._known[path] = _attribute(above, path[-1]) if above is not None else None
+        return self._known[path]
+
+    def _add(self, path: tuple[str, ...], model: ModelSpec) -> None:
+        """The layers of a model, and of models in it; nesting was bounded when it was parsed."""
+        top = self.at(path)
+        container = next(filter(None, (top.group(name) for name in _CONTAINERS)), None) if top else None
+        layers = [spec for spec in model.layers.values() if not spec.kind.startswith("ops.")]
+        names = _group_names(container, layers)
+        for spec in layers:
+            name = names.get(spec.name)
+            own = container.group(name) if container is not None and name else None
+            inner = (*path, spec.name)
+            self._known[inner] = own
+            self._inside(inner, spec)
+
+    def _inside(self, path: tuple[str, ...], spec: LayerSpec) -> None:
+        if spec.model is not None:
+            self._add(path, spec.model)
+        for key, part in spec.parts.items():
+            if not key.startswith("cells/"):
+                self._inside((*path, attribute(spec, key)), part)
+        cells = [part for key, part in spec.parts.items() if key.startswith("cells/")]
+        if cells:
+            above = self.at((*path, "cells"))
+            named = _group_names(above, cells)
+            for number, cell in enumerate(cells):
+                found = above.group(named[cell.name]) if above is not None and cell.name in named else None
+                self._known[(*path, "cells", str(number))] = found
+
+
+def _attribute(group: Group, name: str) -> Group | None:
+    """A layer that another one holds; some versions keep the underscore of the attribute."""
+    return group.group(name) or group.group(f"_{name}")
+
+
+def _group_names(container: Group | None, layers: Iterable[LayerSpec]) -> dict[str, str]:
+    """Layer → group: by the name that the group keeps, else by counting classes as Keras does."""
+    if container is None:
+        return {}
+    found: dict[str, str] = {}
+    for name in container.names():
+        group = container.group(name)
+        own = group.group("vars") if group is not None else None
+        kept = own.attribute("name") if own is not None else None
+        if kept is not None:
+            found[text(kept)] = name
+    named = bool(found)
+    counted: dict[str, int] = {}
+    for spec in layers:
+        base = snake_case(spec.kind)
+        number = counted[base] = counted.get(base, -1) + 1
+        if not named:
+            found[spec.name] = f"{base}_{number}" if number else base
+    return found
+
+
+def snake_case(kind: str) -> str:
+    """``Conv2D`` → ``conv2d``, as Keras names groups."""
+    kind = "Functional" if kind == "Model" else kind
+    kind = re.sub(r"\W+", "", kind)
+    kind = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", kind)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", kind).lower()
