@@ -14,6 +14,7 @@ import type { SceneIndex } from './grid';
 import { Lod, lodOf } from './lod';
 import { type IMerged, mergeBoxes, mergeEdges } from './merge';
 import type { IDrawing } from './primitives';
+import type { Pen } from './sheet';
 import type { IPalette } from './theme';
 import { drawTitles } from './titles';
 
@@ -28,6 +29,15 @@ const STRAIGHT_BELOW = 5;
 /** What stands out from afar. */
 export interface IMarks {
   readonly hits: ReadonlySet<number>;
+}
+
+/** What of the world a canvas shows, and at how many of its pixels a screen pixel. */
+export interface IFrame {
+  readonly camera: ICamera;
+  readonly view: ISize;
+  /** Screen pixels drawn beyond each side of the view. */
+  readonly margin: number;
+  readonly dpr: number;
 }
 
 /** How much is left of what does not belong to a trace. */
@@ -58,12 +68,9 @@ export class FarLayer {
     }
   }
 
-  /** Draws the view; the context's unit is one screen pixel at the ratio `dpr`. */
   draw(
-    ctx: CanvasRenderingContext2D,
-    camera: ICamera,
-    view: ISize,
-    dpr: number,
+    ctx: Pen,
+    { camera, view: shown, margin, dpr }: IFrame,
     palette: IPalette,
     marks: IMarks
   ): void {
@@ -72,6 +79,7 @@ export class FarLayer {
     if (!this.drawing || !this.index) {
       return;
     }
+    const view = { w: shown.w + 2 * margin, h: shown.h + 2 * margin };
     const k = camera.k * dpr;
     const dx = (view.w / 2) * dpr - camera.x * k;
     const dy = (view.h / 2) * dpr - camera.y * k;
@@ -96,7 +104,8 @@ export class FarLayer {
     this.drawHits(ctx, rect, camera.k, palette, marks);
     ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
     const { drawing, index } = this;
-    drawTitles(ctx, { drawing, index, camera, view, palette }, visible);
+    const edge = margin + 2;
+    drawTitles(ctx, { drawing, index, camera, view, edge, palette }, visible);
   }
 
   private kind(box: number): BoxKind {
@@ -104,12 +113,7 @@ export class FarLayer {
   }
 
   /** What belongs to a trace, over the rest. */
-  private drawLit(
-    ctx: CanvasRenderingContext2D,
-    rect: IRect,
-    k: number,
-    palette: IPalette
-  ): void {
+  private drawLit(ctx: Pen, rect: IRect, k: number, palette: IPalette): void {
     const { lit, index } = this;
     if (lit && index) {
       const edges = index.edgesIn(rect).filter(e => lit.edges[e]);
@@ -126,7 +130,7 @@ export class FarLayer {
   }
 
   private drawPanels(
-    ctx: CanvasRenderingContext2D,
+    ctx: Pen,
     visible: readonly number[],
     k: number,
     palette: IPalette
@@ -150,7 +154,7 @@ export class FarLayer {
   }
 
   private drawEdges(
-    ctx: CanvasRenderingContext2D,
+    ctx: Pen,
     edges: readonly number[],
     k: number,
     palette: IPalette,
@@ -186,7 +190,7 @@ export class FarLayer {
   }
 
   private drawBoxes(
-    ctx: CanvasRenderingContext2D,
+    ctx: Pen,
     visible: readonly number[],
     k: number,
     palette: IPalette
@@ -215,7 +219,7 @@ export class FarLayer {
   }
 
   private drawMerged(
-    ctx: CanvasRenderingContext2D,
+    ctx: Pen,
     k: number,
     rect: IRect,
     palette: IPalette
@@ -279,7 +283,7 @@ export class FarLayer {
   }
 
   private drawHits(
-    ctx: CanvasRenderingContext2D,
+    ctx: Pen,
     rect: IRect,
     k: number,
     palette: IPalette,

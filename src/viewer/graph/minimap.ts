@@ -20,6 +20,7 @@ export class Minimap {
   private readonly abort = new AbortController();
   private scene: IScene | null = null;
   private size: ISize = { w: 0, h: 0 };
+  private framed: ISize = { w: -1, h: -1 };
 
   /** `go` receives the world point that should come to the middle of the view. */
   constructor(
@@ -94,8 +95,11 @@ export class Minimap {
     const left = Math.min(x0, this.size.w - width);
     const top = Math.min(y0, this.size.h - height);
     this.frame.style.transform = `translate(${left}px,${top}px)`;
-    this.frame.style.width = `${width}px`;
-    this.frame.style.height = `${height}px`;
+    if (width !== this.framed.w || height !== this.framed.h) {
+      this.framed = { w: width, h: height };
+      this.frame.style.width = `${width}px`;
+      this.frame.style.height = `${height}px`;
+    }
   }
 
   private get scaleX(): number {

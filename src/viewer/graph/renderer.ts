@@ -4,6 +4,7 @@ import type { IScene } from '../../core/types';
 import type { ICamera, ISurfaceStrings } from './api';
 import { boxRect, intersects, type ISize, visibleRect } from './camera';
 import { DecorLayer, type IDecor } from './decor';
+import { Drift, Step } from './drift';
 import { FarLayer } from './far';
 import { SceneIndex } from './grid';
 import { Links } from './links';
@@ -16,6 +17,9 @@ import { SvgLayer } from './svg';
 import { type IPalette, readPalette } from './theme';
 import { DURATION } from './motion';
 
+/** Pixels of the canvas beyond each side of the view while it moves. */
+const FAR_MARGIN = 160;
+
 export class Renderer {
   index: SceneIndex | null = null;
   links: Links | null = null;
@@ -27,12 +31,15 @@ export class Renderer {
   private mapDirty = true;
   private refocus = false;
   private canvasShown = false;
+  private farHits: ReadonlySet<number> | null = null;
+  private readonly drift: Drift;
 
   constructor(
     private readonly stage: Stage,
     private readonly minimap: Minimap | null,
     strings: ISurfaceStrings
   ) {
+    this.drift = new Drift(stage.sheet.element.style, FAR_MARGIN);
     this.svg = new SvgLayer(stage.svg, strings);
     this.svg.mountDecor(this.decor.wires, this.decor.rings);
     if (minimap) {
@@ -58,6 +65,7 @@ export class Renderer {
     }
     this.drawing = drawing;
     this.far.setDrawing(drawing, this.index);
+    this.drift.spoil();
     this.svg.setDrawing(drawing, this.index);
     this.mapDirty = true;
   }
@@ -67,16 +75,20 @@ export class Renderer {
     this.stage.root.classList.toggle('oad-tracing', lit !== null);
     this.svg.setLit(lit);
     this.far.lit = lit;
+    this.drift.spoil();
   }
 
   /** The theme's colours are read again at the next frame. */
   setTheme(): void {
     this.palette = null;
+    this.drift.spoil();
     this.mapDirty = true;
   }
 
   /** A change of size changes the overview strip. */
   resized(): void {
+    this.svg.resized();
+    this.drift.spoil();
     this.mapDirty = true;
   }
 
@@ -93,12 +105,12 @@ export class Renderer {
       return;
     }
     const held = this.refocus || this.heldFocus();
-    const changed = this.svg.update(camera, view);
+    const changed = this.svg.update(camera, view, this.stage.dpr, moving);
     if (changed && held) {
       this.keepFocus();
     }
     this.refocus = false;
-    this.drawFar(camera, view, decor, moving);
+    this.drawFar(camera, view, decor.hits, moving);
     if (decorDirty || (changed && decor.hits.size > 0)) {
       this.drawDecor(camera, view, decor);
     }
@@ -149,25 +161,31 @@ export class Renderer {
   private drawFar(
     camera: ICamera,
     view: ISize,
-    decor: IDecor,
+    hits: ReadonlySet<number>,
     moving: boolean
   ): void {
     const far = camera.k <= FAR_UP_TO;
     if (far !== this.canvasShown) {
-      this.stage.canvas.style.display = far ? 'block' : 'none';
+      this.stage.sheet.element.style.display = far ? 'block' : 'none';
       this.canvasShown = far;
+      this.drift.spoil();
     }
-    if (!far) {
-      return;
+    if (hits !== this.farHits) {
+      this.farHits = hits;
+      this.drift.spoil();
     }
     // While moving, one device pixel a pixel: a sharp picture comes when it rests.
     const dpr = moving ? 1 : this.stage.dpr;
-    const ctx = this.stage.context(dpr);
-    if (ctx) {
-      this.far.draw(ctx, camera, view, dpr, this.colors(), {
-        hits: decor.hits
-      });
+    const step = this.drift.step(camera, view, dpr, moving && far);
+    if (!far || step === Step.Moved) {
+      return;
     }
+    const margin = step === Step.Start ? FAR_MARGIN : 0;
+    const how = { camera, view, margin, dpr };
+    const size = { w: view.w + 2 * margin, h: view.h + 2 * margin };
+    this.stage.sheet.draw(size, dpr, ctx =>
+      this.far.draw(ctx, how, this.colors(), { hits })
+    );
   }
 
   private drawDecor(camera: ICamera, view: ISize, decor: IDecor): void {

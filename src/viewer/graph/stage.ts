@@ -1,6 +1,7 @@
 /** The surface's own elements inside the host: canvas below, elements above, strip and messages. */
 import type { ISurfaceStrings } from './api';
 import type { IPoint, ISize } from './camera';
+import { Sheet } from './sheet';
 import { svgElement } from './svgsink';
 
 /** More than this many device pixels a pixel are not worth their cost on a canvas. */
@@ -8,7 +9,7 @@ const MOST_DPR = 2;
 
 export class Stage {
   readonly root = document.createElement('div');
-  readonly canvas = document.createElement('canvas');
+  readonly sheet = new Sheet();
   readonly svg = svgElement('svg');
   private readonly band = document.createElement('div');
   private readonly live = document.createElement('div');
@@ -26,12 +27,13 @@ export class Stage {
     this.root.setAttribute('role', 'group');
     this.root.setAttribute('aria-label', strings.graph);
     this.svg.setAttribute('class', 'oad-graph-svg');
-    this.canvas.className = 'oad-graph-canvas';
-    this.canvas.setAttribute('aria-hidden', 'true');
+    const canvas = this.sheet.element;
+    canvas.className = 'oad-graph-canvas';
+    canvas.setAttribute('aria-hidden', 'true');
     this.band.className = 'oad-band';
     this.live.className = 'oad-live';
     this.live.setAttribute('aria-live', 'polite');
-    this.root.append(this.canvas, this.svg, this.band, this.live);
+    this.root.append(canvas, this.svg, this.band, this.live);
     host.append(this.root);
     this.observer =
       typeof ResizeObserver === 'function'
@@ -54,17 +56,6 @@ export class Stage {
       MOST_DPR,
       (typeof devicePixelRatio === 'number' && devicePixelRatio) || 1
     );
-  }
-
-  /** Gives the canvas the host's size at a pixel ratio and returns its context. */
-  context(dpr: number): CanvasRenderingContext2D | null {
-    const w = Math.max(1, Math.round(this.width * dpr));
-    const h = Math.max(1, Math.round(this.height * dpr));
-    if (this.canvas.width !== w || this.canvas.height !== h) {
-      this.canvas.width = w;
-      this.canvas.height = h;
-    }
-    return this.canvas.getContext('2d');
   }
 
   showBand(from: IPoint, to: IPoint | null): void {

@@ -3,6 +3,7 @@ import type { ILit } from '../../core/lit';
 import { BoxKind } from '../../core/types';
 import type { ICamera, ISurfaceStrings } from './api';
 import type { IRect, ISize } from './camera';
+import { Drift, Step } from './drift';
 import { sameRect, tiles, titleShift } from './culling';
 import { spoken } from './card';
 import { edgePath, edgeWidth, portPath } from './edges';
@@ -21,6 +22,9 @@ const KIND_CLASS = [
   'stub',
   'port'
 ];
+
+/** Screen pixels around the view that a moving layer has room for before it is painted anew. */
+const MARGIN = 2000;
 
 /** The title of an open group, which stays in view while its panel is. */
 interface ITitle {
@@ -49,13 +53,15 @@ export class SvgLayer {
   private key = 0;
   private lit: ILit | null = null;
   private cursor = -1;
+  private readonly drift: Drift;
   /** One labelled edge a wire: the widest place. */
   private labelEdge: ReadonlySet<number> = new Set();
 
   constructor(
-    parent: SVGSVGElement,
+    private readonly parent: SVGSVGElement,
     private readonly strings: ISurfaceStrings
   ) {
+    this.drift = new Drift(parent.style, MARGIN);
     this.edges.setAttribute('class', 'oad-edges');
     this.labels.setAttribute('class', 'oad-labels');
     this.world.append(this.panels, this.edges, this.labels, this.boxes);
@@ -78,6 +84,11 @@ export class SvgLayer {
     } else {
       this.clearBoxes();
     }
+  }
+
+  /** The view has another size. */
+  resized(): void {
+    this.drift.spoil();
   }
 
   /** The element of a box, when it is drawn. */
@@ -130,7 +141,8 @@ export class SvgLayer {
   }
 
   /** Brings the elements in line with the camera; true when any was made or dropped. */
-  update(camera: ICamera, view: ISize): boolean {
+  update(camera: ICamera, view: ISize, dpr: number, moving: boolean): boolean {
+    this.place(camera, view, dpr, moving);
     const changed = this.sync(camera, view);
     for (const [box, title] of this.titles) {
       const { scene } = this.drawing!;
@@ -143,12 +155,35 @@ export class SvgLayer {
     return changed;
   }
 
-  private sync(camera: ICamera, view: ISize): boolean {
-    const visible = camera.k > FAR_UP_TO && this.drawing !== null;
+  private place(
+    camera: ICamera,
+    view: ISize,
+    dpr: number,
+    moving: boolean
+  ): void {
+    const step = this.drift.step(
+      camera,
+      view,
+      dpr,
+      moving && camera.k > FAR_UP_TO
+    );
+    if (step === Step.Moved) {
+      return;
+    }
+    const margin = step === Step.Start ? MARGIN : 0;
+    this.parent.classList.toggle('oad-drifting', margin > 0);
+    this.parent.style.width = margin ? `${view.w + 2 * margin}px` : '';
+    this.parent.style.height = margin ? `${view.h + 2 * margin}px` : '';
+    const x = margin + view.w / 2 - camera.x * camera.k;
+    const y = margin + view.h / 2 - camera.y * camera.k;
     this.world.setAttribute(
       'transform',
-      `translate(${view.w / 2 - camera.x * camera.k},${view.h / 2 - camera.y * camera.k}) scale(${camera.k})`
+      `translate(${x},${y}) scale(${camera.k})`
     );
+  }
+
+  private sync(camera: ICamera, view: ISize): boolean {
+    const visible = camera.k > FAR_UP_TO && this.drawing !== null;
     if (!visible) {
       if (this.edgeElements.size > 0 || this.boxElements.size > 0) {
         this.clear();

@@ -4,6 +4,7 @@ import type { ICamera } from './api';
 import type { IRect, ISize } from './camera';
 import type { SceneIndex } from './grid';
 import type { IDrawing } from './primitives';
+import type { Pen } from './sheet';
 import type { IPalette } from './theme';
 
 const SIZE = 11;
@@ -18,12 +19,14 @@ export interface IFarView {
   readonly index: SceneIndex;
   readonly camera: ICamera;
   readonly view: ISize;
+  /** Where titles that would begin further left stay. */
+  readonly edge: number;
   readonly palette: IPalette;
 }
 
 /** Closed groups carry their title; that of an open one stands above it where there is room. */
 export function drawTitles(
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   far: IFarView,
   visible: readonly number[]
 ): void {
@@ -50,11 +53,7 @@ function titleOf(drawing: IDrawing, box: number): string {
   return card.instance || card.title;
 }
 
-function drawInside(
-  ctx: CanvasRenderingContext2D,
-  far: IFarView,
-  box: number
-): void {
+function drawInside(ctx: Pen, far: IFarView, box: number): void {
   const { drawing, camera, view, palette } = far;
   const { scene, paint, measure } = drawing;
   const w = scene.boxW[box] * camera.k;
@@ -73,11 +72,7 @@ function drawInside(
 }
 
 /** Outer groups first: an inner title moves right or is left out where an outer one stands. */
-function drawAbove(
-  ctx: CanvasRenderingContext2D,
-  far: IFarView,
-  open: number[]
-): void {
+function drawAbove(ctx: Pen, far: IFarView, open: number[]): void {
   const { drawing, camera, view, palette } = far;
   const { scene, measure } = drawing;
   const taken: IRect[] = [];
@@ -89,7 +84,7 @@ function drawAbove(
     const name = titleOf(drawing, box);
     const width = measure.width(name, SIZE, 600);
     const right = left + scene.boxW[box] * camera.k;
-    const x = freeSpot(taken, Math.max(left, 2) + 1, top, width, right);
+    const x = freeSpot(taken, Math.max(left, far.edge) + 1, top, width, right);
     if (x !== null && !coversBox(far, x, top + STRIP / 2, width)) {
       taken.push({ x, y: top, w: width + 8, h: STRIP - 1 });
       ctx.fillText(name, x, top + STRIP / 2);

@@ -1,0 +1,102 @@
+// @vitest-environment jsdom
+import { beforeEach, describe, expect, it } from 'vitest';
+import { toScreen } from './camera';
+import { covers, Drift, driftOf, Step } from './drift';
+
+const view = { w: 1000, h: 600 };
+const at = { x: 400, y: 300, k: 0.5 };
+
+/** Where a painted point is on the screen after the drift. */
+function moved(from: typeof at, to: typeof at, x: number, y: number) {
+  const painted = toScreen(from, view, x, y);
+  const drift = driftOf(from, to, view, 2);
+  return {
+    x: painted.x * drift.scale + drift.x,
+    y: painted.y * drift.scale + drift.y
+  };
+}
+
+describe('where a painted picture has to be', () => {
+  it('is where it would be painted, to half a device pixel', () => {
+    const to = { x: 431.37, y: 288.91, k: 0.5 };
+    const here = moved(at, to, 77, 913);
+    const there = toScreen(to, view, 77, 913);
+    expect(Math.abs(here.x - there.x)).toBeLessThanOrEqual(0.25);
+    expect(Math.abs(here.y - there.y)).toBeLessThanOrEqual(0.25);
+    const drift = driftOf(at, to, view, 2);
+    expect(drift.x * 2).toBe(Math.round(drift.x * 2));
+    expect(drift.y * 2).toBe(Math.round(drift.y * 2));
+  });
+
+  it('is exact where it is scaled', () => {
+    const to = { x: 380, y: 310, k: 0.6 };
+    const here = moved(at, to, 77, 913);
+    const there = toScreen(to, view, 77, 913);
+    expect(here.x).toBeCloseTo(there.x, 6);
+    expect(here.y).toBeCloseTo(there.y, 6);
+  });
+
+  it('covers the view while its margin lasts', () => {
+    expect(covers({ x: 100, y: -100, scale: 1 }, view, 100)).toBe(true);
+    expect(covers({ x: 101, y: 0, scale: 1 }, view, 100)).toBe(false);
+    expect(covers({ x: 0, y: -101, scale: 1 }, view, 100)).toBe(false);
+    expect(covers({ x: 50, y: 30, scale: 0.9 }, view, 0)).toBe(false);
+    expect(covers({ x: 50, y: 30, scale: 0.9 }, view, 100)).toBe(true);
+  });
+});
+
+describe('a motion', () => {
+  let style: CSSStyleDeclaration;
+  let drift: Drift;
+  const step = (x: number, k = 0.5, moving = true) =>
+    drift.step({ x, y: 300, k }, view, 1, moving);
+
+  beforeEach(() => {
+    style = document.createElement('div').style;
+    drift = new Drift(style, 100);
+  });
+
+  it('paints a jump as it is', () => {
+    expect(step(400)).toBe(Step.Rest);
+    expect(style.willChange).toBe('');
+    expect(style.transform).toBe('');
+  });
+
+  it('moves from the third frame on and paints when the margin is used up', () => {
+    step(400);
+    expect(step(420)).toBe(Step.Start);
+    expect(style.willChange).toBe('transform');
+    expect(style.transform).toBe('translate(-100px,-100px)');
+    expect(step(440)).toBe(Step.Moved);
+    expect(style.transform).toBe('translate(-110px,-100px)');
+    expect(step(620)).toBe(Step.Moved);
+    expect(step(622)).toBe(Step.Start);
+    expect(style.transform).toBe('translate(-100px,-100px)');
+  });
+
+  it('scales a little and paints before it looks blurred', () => {
+    step(400);
+    step(400);
+    expect(step(400, 0.6)).toBe(Step.Moved);
+    expect(style.transform).toContain('scale(1.2)');
+    expect(step(400, 0.7)).toBe(Step.Start);
+    expect(style.transform).not.toContain('scale');
+  });
+
+  it('ends with a picture painted in place, without a layer', () => {
+    step(400);
+    step(420);
+    step(440);
+    expect(step(440, 0.5, false)).toBe(Step.Rest);
+    expect(style.willChange).toBe('');
+    expect(style.transform).toBe('');
+  });
+
+  it('paints what is no longer true', () => {
+    step(400);
+    step(420);
+    drift.spoil();
+    expect(step(430)).toBe(Step.Start);
+    expect(step(440)).toBe(Step.Moved);
+  });
+});

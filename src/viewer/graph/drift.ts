@@ -1,0 +1,94 @@
+/**
+ * Moves a painted picture instead of painting it again. While the camera is on the move, the element is
+ * a layer of its own that the browser's compositor shifts and scales: a frame then costs no painting but
+ * of what comes into view. At rest there is no layer: the picture is painted exactly where it belongs.
+ */
+import type { ICamera } from './api';
+import type { ISize } from './camera';
+
+/** A picture is scaled by no more than this, or it would look blurred. */
+const SCALE = 1.3;
+
+/** Where a picture painted for one camera lies for another: screen = painted × scale + (x, y). */
+export interface IDrift {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+}
+
+/** How a picture painted for `from` has to move for `to`; whole device pixels keep it sharp. */
+export function driftOf(
+  from: ICamera,
+  to: ICamera,
+  view: ISize,
+  dpr: number
+): IDrift {
+  const scale = to.k / from.k;
+  const x = (view.w / 2) * (1 - scale) + (from.x - to.x) * to.k;
+  const y = (view.h / 2) * (1 - scale) + (from.y - to.y) * to.k;
+  const whole = (v: number) => Math.round(v * dpr) / dpr;
+  return scale === 1 ? { x: whole(x), y: whole(y), scale } : { x, y, scale };
+}
+
+/** Whether a picture with so many pixels more at each side of the view still covers all of it. */
+export function covers(drift: IDrift, view: ISize, margin: number): boolean {
+  const side = (at: number, length: number) =>
+    at - margin * drift.scale <= 0 &&
+    at + (length + margin) * drift.scale >= length;
+  return side(drift.x, view.w) && side(drift.y, view.h);
+}
+
+/** What has to be done for a frame. */
+export const enum Step {
+  /** Nothing: the picture has been moved to where the camera wants it. */
+  Moved = 0,
+  /** Paint for this camera; more motion is to come. */
+  Start = 1,
+  /** Paint for this camera alone. */
+  Rest = 2
+}
+
+export class Drift {
+  private painted: ICamera | null = null;
+  private frames = 0;
+  private layered = false;
+
+  /** `margin`: screen pixels that a moving picture holds beyond each side of the view. */
+  constructor(
+    private readonly style: CSSStyleDeclaration,
+    private readonly margin: number
+  ) {}
+
+  /** Moves the picture to where the camera wants it, or tells how it has to be painted. */
+  step(camera: ICamera, view: ISize, dpr: number, moving: boolean): Step {
+    // One step is a jump; only the second begins a motion that is worth a layer.
+    this.frames = moving ? this.frames + 1 : 0;
+    const layered = this.frames > 1;
+    if (layered && this.layered && this.painted) {
+      const drift = driftOf(this.painted, camera, view, dpr);
+      const close = drift.scale < SCALE && drift.scale > 1 / SCALE;
+      if (close && covers(drift, view, this.margin)) {
+        this.style.transform = this.css(drift);
+        return Step.Moved;
+      }
+    }
+    this.painted = camera;
+    if (layered || this.layered) {
+      this.layered = layered;
+      this.style.willChange = layered ? 'transform' : '';
+      this.style.transform = layered ? this.css({ x: 0, y: 0, scale: 1 }) : '';
+    }
+    return layered ? Step.Start : Step.Rest;
+  }
+
+  /** What is painted is no longer true. */
+  spoil(): void {
+    this.painted = null;
+  }
+
+  private css({ x, y, scale }: IDrift): string {
+    const out = this.margin * scale;
+    const zoom = scale === 1 ? '' : ` scale(${scale})`;
+    return `translate(${x - out}px,${y - out}px)${zoom}`;
+  }
+}
