@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from py_autodoc.keras.faults import broken, too_large
-from py_autodoc.keras.spec import Arguments, LayerSpec, ModelSpec, Ref
+from py_autodoc.keras.spec import Arguments, LayerSpec, ModelSpec, Ref, refs
 from py_autodoc.limits import LIBRARY
 
 MODELS = ("Functional", "Model", "Sequential")
@@ -51,7 +51,9 @@ class _Parser:
         if inputs is None or outputs is None:
             raise broken(self.file, f"its model {_name(config)} does not say what goes in and out.")
         own = str(config.get("name") or kind)
-        return ModelSpec(own, kind, layers, self.ends(inputs), self.ends(outputs))
+        found = ModelSpec(own, kind, layers, self.ends(inputs), self.ends(outputs))
+        _count_own_call(found)
+        return found
 
     def sequential(self, config: dict[str, Any], listed: list[Any], depth: int, shape: Any) -> ModelSpec:
         layers: dict[str, LayerSpec] = {}
@@ -210,6 +212,19 @@ def parse(config: dict[str, Any], file: str) -> ModelSpec:
     build = config.get("build_config")
     shape = build.get("input_shape") if isinstance(build, dict) else None
     return _Parser(file).model(kind, config.get("config"), 0, shape)
+
+
+def _count_own_call(model: ModelSpec) -> None:
+    """Keras 2 counts the call in which a model inside was made, and does not write it down."""
+    used: dict[str, int] = {}
+    calls = [call for spec in model.layers.values() for call in spec.calls]
+    given = [[list(call.args), call.kwargs] for call in calls]
+    for ref in refs([given, model.outputs]):
+        used[ref.layer] = max(used.get(ref.layer, 0), ref.call)
+    for name, last in used.items():
+        spec = model.layers.get(name)
+        if spec is not None and spec.model is not None and last == len(spec.calls):
+            spec.calls.insert(0, Arguments())
 
 
 def _both_ways(parts: dict[str, LayerSpec]) -> None:

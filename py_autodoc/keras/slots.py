@@ -109,8 +109,8 @@ def slots(spec: LayerSpec, path: tuple[str, ...], frozen: bool = False) -> Itera
                 yield Slot((*path, part), name, trainable and not frozen)
     else:
         own = OWN.get(spec.kind)
-        for name, trainable in own(spec) if own is not None and not spec.custom else ():
-            yield Slot(path, name, trainable and not frozen)
+        for weight, trainable in own(spec) if own is not None and not spec.custom else ():
+            yield Slot(path, weight, trainable and not frozen)
         for key, part in spec.parts.items():
             yield from slots(part, (*path, *attribute(spec, key).split("/")), frozen)
 

@@ -187,7 +187,8 @@ class _Groups:
             named = _group_names(above, cells)
             for number, cell in enumerate(cells):
                 found = above.group(named[cell.name]) if above is not None and cell.name in named else None
-                self._known[(*path, "cells", str(number))] = found
+                place = (*path, "cells", str(number))
+                self._known[place] = found
 
 
 def _attribute(group: Group, name: str) -> Group | None:
