@@ -132,8 +132,7 @@ def export(
     if not generation:
         files.checked(path)
     wanted = Carried(embed_metadata, embed_processor, processor, task, source_folder)
-    clock("metadata", 0.0)
-    taken = carried(model, request.metadata, wanted)
+    taken = carried(request, wanted)
     if taken is not None:
         request = replace(request, metadata={**taken.entries, **request.metadata})
     result = _exported(request, exporter, sidecar, generation)

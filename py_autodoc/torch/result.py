@@ -15,7 +15,10 @@ from py_autodoc.torch.inputs import Dynamic, Inputs
 
 
 class Progress(Protocol):
-    """Told when a stage begins: export, tag, save, sidecar, done; with the share of the work before it."""
+    """Told when a stage begins, with the share of the work before it.
+
+    The stages: metadata (models of transformers only), export, tag, save, sidecar, done.
+    """
 
     def __call__(self, stage: str, share: float, /) -> None:
         """Take note."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from py_autodoc.errors import OptionError
 from py_autodoc.hf.keys import PREFIX
 from py_autodoc.hf.write import Gathered, gather
+from py_autodoc.torch.result import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,14 @@ class Carried:
     """Where the model was loaded from; None: where it says itself, a folder or the hub's cache."""
 
 
-def carried(model: Any, metadata: Mapping[str, str], wanted: Carried) -> Gathered | None:
-    """The entries for a model of transformers; None for any other, and where ``metadata`` has them already.
+def carried(request: Request, wanted: Carried) -> Gathered | None:
+    """The entries for a model of transformers; None for any other, and where some are given as they are.
 
     Raises:
         OptionError: an option is for models of transformers, or names no task.
     """
-    if not wanted.metadata or any(key.startswith(PREFIX) for key in metadata):
+    model = request.model
+    if not wanted.metadata or any(key.startswith(PREFIX) for key in request.metadata):
         return None
     if not is_transformers(model):
         if wanted.task is not None or wanted.given is not None:
@@ -43,6 +44,7 @@ def carried(model: Any, metadata: Mapping[str, str], wanted: Carried) -> Gathere
                 "hf-metadata", f"A task and a processor are of models of transformers, not of {name}."
             )
         return None
+    request.stage("metadata", 0.0)
     own = str(getattr(model, "name_or_path", "") or "")
     return gather(
         model,

@@ -13,7 +13,7 @@ import pytest
 from py_autodoc.tags import KEEP
 
 ROOT = Path(__file__).parent.parent.parent / "py_autodoc"
-FILES = [p for folder in ("tags", "torch", "compare") for p in sorted((ROOT / folder).rglob("*.py"))]
+FILES = [p for folder in ("tags", "torch", "compare", "hf") for p in sorted((ROOT / folder).rglob("*.py"))]
 
 
 def literals(tree):
