@@ -13,16 +13,15 @@ import msgspec
 
 from py_autodoc.graph.collector import paused
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.details import node_details
-from py_autodoc.report.labels import is_constant
+from py_autodoc.report.details import node_facts, operator_info
+from py_autodoc.report.labels import cut, is_constant
 from py_autodoc.report.payload import build_payload
-from py_autodoc.report.schema import Bundle, BundleNode, GraphPayload, OperatorDoc
+from py_autodoc.report.schema import AttributeInfo, Bundle, BundleNode, GraphPayload, OperatorDoc
 
 MAX_DETAILS = 20_000
 """Nodes of a larger model come without attributes and constants; the viewer says so."""
 GZIP_LEVEL = 6
 """Level 9 takes three times as long and saves nothing on columns of numbers."""
-_DESCRIBED = {"description": ""}
 
 
 def build_bundle(analysis: Analysis, payload: GraphPayload | None = None) -> bytes:
@@ -36,29 +35,35 @@ def build_bundle(analysis: Analysis, payload: GraphPayload | None = None) -> byt
 
 
 def _bundle(analysis: Analysis, payload: GraphPayload) -> Bundle:
+    model = analysis.model
     operators: dict[tuple[str, str, int], int] = {}
     pool: list[OperatorDoc] = []
     descriptions: list[dict[str, str]] = []
     nodes: dict[str, BundleNode] = {}
     for number in _detailed(analysis):
-        found = node_details(analysis.loaded, analysis.model, analysis.types, number)
+        found = node_facts(analysis.loaded, model, analysis.types, number)
         place = None
-        if found.operator is not None:
-            key = (found.operator.domain, found.operator.type, found.operator.since_version)
+        if found.documented is not None:
+            key = (found.documented.domain, found.documented.type, found.documented.since_version)
             place = operators.setdefault(key, len(pool))
             if place == len(pool):
-                pool.append(found.operator)
+                pool.append(operator_info(found.documented))
                 descriptions.append({})
             descriptions[place].update({a.name: a.description for a in found.attributes if a.description})
         nodes[str(number)] = BundleNode(
             operator=place,
-            attributes=[msgspec.structs.replace(a, **_DESCRIBED) for a in found.attributes],
+            attributes=[_undescribed(a) for a in found.attributes],
             constants=found.constants,
-            tag=found.tag,
+            tag=cut(model.nodes[number].tag),
             doc_string=found.doc_string,
             metadata=found.metadata,
         )
     return Bundle(version=1, payload=payload, operators=pool, descriptions=descriptions, nodes=nodes)
+
+
+def _undescribed(attribute: AttributeInfo) -> AttributeInfo:
+    """Without its description, which stands once, beside the operator."""
+    return msgspec.structs.replace(attribute, description="") if attribute.description else attribute
 
 
 def _detailed(analysis: Analysis) -> Iterator[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from py_autodoc.graph.load import Loaded
 from py_autodoc.graph.model import Model, Node, TensorKind, TypeTable
@@ -19,12 +20,37 @@ MAX_DOC = 32_768
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 
 
-def node_details(loaded: Loaded, model: Model, types: TypeTable, node_id: int) -> NodeDetails:
-    """Details of a node. Raises: IndexError when there is no such node."""
+class NodeFacts(NamedTuple):
+    """What only this node has, of all that its details say."""
+
+    attributes: list[AttributeInfo]
+    constants: list[ConstantInfo]
+    doc_string: str
+    metadata: dict[str, str]
+    stack_trace: str
+    documented: OpDoc | None
+    """The operator, as onnx documents it."""
+
+
+def node_facts(loaded: Loaded, model: Model, types: TypeTable, node_id: int) -> NodeFacts:
+    """The own part of a node's details. Raises: IndexError when there is no such node."""
     node = model.nodes[node_id]
     raw = node_text(loaded, model, node_id)
     documented = op_doc(node.domain, node.op_type, node.opset)
-    metadata = {cut(k): cut(v, MAX_TEXT) for k, v in raw.metadata.items() if k != STACK_TRACE}
+    return NodeFacts(
+        _attributes(model, node, raw.attribute_types, documented),
+        _constants(model, types, node),
+        cut(raw.doc_string, MAX_TEXT),
+        {cut(k): cut(v, MAX_TEXT) for k, v in raw.metadata.items() if k != STACK_TRACE},
+        cut(raw.metadata.get(STACK_TRACE, ""), MAX_TEXT),
+        documented,
+    )
+
+
+def node_details(loaded: Loaded, model: Model, types: TypeTable, node_id: int) -> NodeDetails:
+    """Details of a node. Raises: IndexError when there is no such node."""
+    node = model.nodes[node_id]
+    facts = node_facts(loaded, model, types, node_id)
     return NodeDetails(
         id=node.id,
         name=node_label(node),
@@ -34,12 +60,12 @@ def node_details(loaded: Loaded, model: Model, types: TypeTable, node_id: int) -
         tag=cut(node.tag),
         scope=[cut(level) for level in node.scope],
         classes=[cut(level) for level in node.classes],
-        doc_string=cut(raw.doc_string, MAX_TEXT),
-        metadata=metadata,
-        attributes=_attributes(model, node, raw.attribute_types, documented),
-        constants=_constants(model, types, node),
-        operator=operator_info(documented) if documented else None,
-        stack_trace=cut(raw.metadata.get(STACK_TRACE, ""), MAX_TEXT),
+        doc_string=facts.doc_string,
+        metadata=facts.metadata,
+        attributes=facts.attributes,
+        constants=facts.constants,
+        operator=operator_info(facts.documented) if facts.documented else None,
+        stack_trace=facts.stack_trace,
     )
 
 
@@ -48,6 +74,8 @@ def _attributes(
 ) -> list[AttributeInfo]:
     """Attributes of the file in its order, then the defaults that apply."""
     known = documented.attributes if documented else {}
+    if not known and not node.attributes:
+        return []
     given = [
         AttributeInfo(
             name=name,
