@@ -50,7 +50,10 @@ def sub_model(
     model.opset_import.extend(source.opset_import)
     model.functions.extend(source.functions)
     model.metadata_props.extend(
-        entry for entry in source.metadata_props if not entry.key.startswith("autodoc.")
+        # A part of a model is for no task, whatever the whole is for.
+        entry
+        for entry in source.metadata_props
+        if not entry.key.startswith(("autodoc.", "hf_"))
     )
     facts = {"from": name, "target": selection.target, "call": selection.call, "convex": found.convex}
     model.metadata_props.add(key=EXTRACTED, value=json.dumps(facts, ensure_ascii=False))

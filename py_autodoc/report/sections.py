@@ -21,7 +21,7 @@ from py_autodoc.report.schema import (
     RiskSignal,
     ValueInfo,
 )
-from py_autodoc.report.values import MAX_TEXT
+from py_autodoc.report.values import MAX_TEXT, metadata_text
 from py_autodoc.version import NAME, version
 
 MAX_LISTED = 200
@@ -54,7 +54,7 @@ def model_info(model: Model) -> ModelInfo:
         domain=cut(model.domain),
         model_version=model.model_version,
         doc_string=cut(model.doc_string, MAX_TEXT),
-        metadata={cut(k): cut(v, MAX_TEXT) for k, v in list(model.metadata.items())[:MAX_LISTED]},
+        metadata={cut(k): metadata_text(v) for k, v in list(model.metadata.items())[:MAX_LISTED]},
     )
 
 

@@ -15,6 +15,18 @@ MAX_TEXT = 4096
 """Characters of a text value."""
 
 
+_PACKED = ("gz:", "xz:", "b64:")
+"""How the packed values begin that an export writes: tables, configurations, tokenizers."""
+_PACKED_SHOWN = 60
+
+
+def metadata_text(value: str) -> str:
+    """A metadata value as a page shows it: what is packed says nothing to a reader but its size."""
+    if value.startswith(_PACKED) and len(value) > 2 * _PACKED_SHOWN:
+        return f"{cut(value, _PACKED_SHOWN)} ({len(value):,} characters)"
+    return cut(value, MAX_TEXT)
+
+
 def node_attributes(model: Model, node: Node) -> dict[str, Any]:
     """The attributes of a node; bodies by name, tensors as a summary."""
     graphs = dict(node.subgraphs)
