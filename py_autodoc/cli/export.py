@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import os
 import time
-from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import talk
 from py_autodoc.cli.progress import ProgressLine
-from py_autodoc.errors import AnalysisError, OptionError
+from py_autodoc.errors import OptionError
 from py_autodoc.render.output import Target
 from py_autodoc.render.text import printable
 
@@ -26,8 +24,7 @@ if TYPE_CHECKING:
     from py_autodoc.torch.sources import Loaded
 
 STAGES = ("load", "metadata", "export", "tag", "save", "sidecar")
-PARTIAL = 2
-"""Exit status when the model is written and a dump that was asked for is not."""
+KERAS = (".h5", ".hdf5", ".keras")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ class _Request:
 
     source: str
     out: str
-    exporter: str
+    exporter: str | None
     opset: int | None
     input_shape: tuple[str, ...]
     input_text: str | None
@@ -60,15 +57,13 @@ class _Request:
     progress: bool | None
 
 
-@click.command("export", short_help="PyTorch to ONNX, each node with the module it comes from.")
+@click.command("export", short_help="PyTorch or Keras to ONNX, each node with the module it comes from.")
 @click.argument("source")
 @click.argument("out", metavar="OUT.onnx", type=click.Path(path_type=str))
 @click.option(
     "--exporter",
     type=click.Choice(["dynamo", "torchscript", "hf"], case_sensitive=False),
-    default="dynamo",
-    show_default=True,
-    help="torch.onnx, its older form, or transformers' own.",
+    help="torch.onnx (default), its older form, or transformers' own; by itself Keras is read directly.",
 )
 @click.option("--opset", metavar="N", type=click.IntRange(min=1), help="Version of the operators.")
 @click.option(
@@ -132,7 +127,7 @@ def command(log_level: str, **options: object) -> int:
       a Hugging Face folder (or an id of the hub)
       package.module:factory   a function that returns (module, example_inputs)
       a .pt2 of torch.export
-      a .keras or .h5 of Keras
+      a .keras or .h5 of Keras   read without Keras or torch, unless --exporter is given
 
     Example inputs are made from the model's configuration where no option gives them.
 
@@ -146,6 +141,15 @@ def command(log_level: str, **options: object) -> int:
 
 def _run(request: _Request) -> int:
     targets = _targets(request)
+    if request.exporter is None and request.source.lower().endswith(KERAS):
+        from py_autodoc.cli.export_keras import run
+
+        return run(asdict(request), targets)
+    return _traced(replace(request, exporter=request.exporter or "dynamo"), targets)
+
+
+def _traced(request: _Request, targets: dict[str, Target]) -> int:
+    """An export that runs the model once, in torch."""
     wanted = _wanted(request)
     from py_autodoc.torch.sources import need_torch
 
@@ -246,7 +250,7 @@ def _loaded(source: str, wanted: Wanted) -> tuple[Loaded, dict[str, Any], dict[s
 
 
 def _finish(result: ExportResult, loaded: Loaded, report: dict[str, Any], targets: dict[str, Target]) -> int:
-    from py_autodoc.cli.export_summary import print_export
+    from py_autodoc.cli.export_output import delivered
     from py_autodoc.torch import dumps
     from py_autodoc.torch.report import markdown
 
@@ -256,14 +260,4 @@ def _finish(result: ExportResult, loaded: Loaded, report: dict[str, Any], target
         "--jit-graph": lambda: dumps.jit_graph(loaded.model, loaded.example),
         "--fx-graph": lambda: dumps.fx_graph(loaded.model, loaded.example, result.exported),
     }
-    failed: list[AnalysisError] = []
-    with ExitStack() as stack:
-        stack.callback(print_export, report, loaded.notes)
-        for option, target in targets.items():
-            try:
-                target.write(makers[option]())
-            except AnalysisError as fault:
-                failed.append(fault)
-    for one in failed:
-        stderr.error(one.message, one.hint)
-    return PARTIAL if failed else 0
+    return delivered(report, loaded.notes, targets, makers)

@@ -5,14 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from py_autodoc.errors import InputError, OutputError
+from py_autodoc.cli import stderr
+from py_autodoc.errors import AnalysisError, InputError, OutputError
+from py_autodoc.render.output import Target
 
 if TYPE_CHECKING:
     from py_autodoc.torch.result import ExportResult
     from py_autodoc.torch.sources import Loaded
+
+
+PARTIAL = 2
+"""Exit status when the model is written and a dump that was asked for is not."""
 
 
 def checked_out(out: str, folder: bool) -> None:
@@ -59,6 +67,28 @@ def exported(loaded: Loaded, out: str, generation: bool, options: dict[str, Any]
         part.path = target / part.path.name
         part.sidecar_path = part.sidecar_path and target / part.sidecar_path.name
     return result
+
+
+def delivered(
+    report: Mapping[str, Any],
+    notes: Sequence[str],
+    targets: Mapping[str, Target],
+    makers: Mapping[str, Callable[[], str]],
+) -> int:
+    """Print the summary and write what was asked for beside the model; the exit status."""
+    from py_autodoc.cli.export_summary import print_export
+
+    failed: list[AnalysisError] = []
+    with ExitStack() as stack:
+        stack.callback(print_export, report, notes)
+        for option, target in targets.items():
+            try:
+                target.write(makers[option]())
+            except AnalysisError as fault:
+                failed.append(fault)
+    for one in failed:
+        stderr.error(one.message, one.hint)
+    return PARTIAL if failed else 0
 
 
 def as_dims(axes: dict[str, dict[int, str]]) -> dict[str, dict[int, Any]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from py_autodoc.keras.convert import convert
+    from py_autodoc.keras.converting import convert
     from py_autodoc.keras.result import ConvertResult
 
 __all__ = ["ConvertResult", "convert"]
 
-_LAZY = {"ConvertResult": "py_autodoc.keras.result", "convert": "py_autodoc.keras.convert"}
+_LAZY = {"ConvertResult": "py_autodoc.keras.result", "convert": "py_autodoc.keras.converting"}
 
 
 def __getattr__(name: str) -> Any:

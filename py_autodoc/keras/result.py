@@ -36,6 +36,8 @@ class ConvertResult:
     warnings: list[str] = field(default_factory=list)
     components: dict[str, Any] = field(default_factory=dict)
     """Always empty: one file."""
+    carried: None = None
+    """A file of Keras has no configuration of transformers to take along."""
 
     @property
     def coverage(self) -> Coverage:

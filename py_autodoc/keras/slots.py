@@ -111,8 +111,8 @@ def slots(spec: LayerSpec, path: tuple[str, ...], frozen: bool = False) -> Itera
         own = OWN.get(spec.kind)
         for weight, trainable in own(spec) if own is not None and not spec.custom else ():
             yield Slot(path, weight, trainable and not frozen)
-        for key, part in spec.parts.items():
-            yield from slots(part, (*path, *attribute(spec, key).split("/")), frozen)
+        for key, held in spec.parts.items():
+            yield from slots(held, (*path, *attribute(spec, key).split("/")), frozen)
 
 
 def attribute(spec: LayerSpec, key: str) -> str:

@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from py_autodoc.hf.write import Gathered
 from py_autodoc.tags.sidecar import coverage
-from py_autodoc.torch.result import ExportResult
 from py_autodoc.version import NAME, version
+
+if TYPE_CHECKING:  # a report of a Keras file needs no torch
+    from py_autodoc.hf.write import Gathered
+    from py_autodoc.torch.result import ExportResult
 
 SCHEMA = "autodoc.export/1"
 _PACKAGES = ("torch", "transformers", "onnx", "onnx-ir", "onnxscript", "keras")
@@ -131,7 +133,9 @@ def markdown(report: Mapping[str, Any]) -> str:
     lines = [f"# Export of {_cell(source['name'])}", ""]
     lines += [f"- {key.replace('_', ' ')}: {_cell(_plain(value))}" for key, value in source.items()]
     lines += [f"- exporter: {report['exporter']}", ""]
-    lines += ["## Inputs", "", *_table(("input", "type", "shape"), map(_input_row, report["inputs"])), ""]
+    if report["inputs"]:
+        rows = map(_input_row, report["inputs"])
+        lines += ["## Inputs", "", *_table(("input", "type", "shape"), rows), ""]
     for model in report["models"]:
         lines += _model_lines(model)
     if report["warnings"]:
