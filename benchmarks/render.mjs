@@ -4,7 +4,7 @@
 //
 // Each row says whether its CPU is within what an idle machine of two cores should need; on a busy one up
 // to three times as much is no news. The load is printed for each size, and the least of several runs counts.
-// `floor` is what the browser itself needs for a frame: an empty page that only moves, or for `zoom` only
+// `floor` is what the browser itself needs for a frame: an empty page that only moves, or for `zoom` and `wheel` only
 // scales, one painted layer as large as the view and its margin, measured in the same run.
 // The baseline, measured in the same run, is the same picture with every element in the document.
 // CPU counts all browser processes (raster too), in milliseconds a frame; wall is from frame to frame
@@ -33,6 +33,7 @@ const PATHS = [
   'pan 0.3',
   'pan 0.35',
   'pan 1',
+  'wheel',
   'zoom',
   'jump'
 ];
@@ -160,7 +161,11 @@ async function measure(tab, session, kind, frames) {
 
 /** The floor of a path; none where nothing can be moved instead of painted. */
 function floorOf(floors, path) {
-  return path === 'jump' ? null : path === 'zoom' ? floors.scale : floors.shift;
+  return path === 'jump'
+    ? null
+    : /zoom|wheel/.test(path)
+      ? floors.scale
+      : floors.shift;
 }
 
 function print({ boxes, edges, ours, all, floors, load }) {

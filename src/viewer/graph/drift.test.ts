@@ -79,8 +79,29 @@ describe('a motion', () => {
     step(400);
     expect(step(400, 0.6)).toBe(Step.Moved);
     expect(style.transform).toContain('scale(1.2)');
-    expect(step(400, 0.7)).toBe(Step.Start);
+    expect(step(400, 0.61)).toBe(Step.Moved);
+    expect(step(400, 0.66)).toBe(Step.Start);
     expect(style.transform).not.toContain('scale');
+  });
+
+  it('scales further for a moment where the zoom is fast', () => {
+    step(400);
+    step(400);
+    expect(step(400, 0.7)).toBe(Step.Moved);
+    expect(step(400, 0.95)).toBe(Step.Moved);
+    expect(step(400, 0.96)).toBe(Step.Start);
+  });
+
+  it('has another margin where it zooms', () => {
+    drift = new Drift(style, 100, 0);
+    step(400);
+    step(400);
+    expect(drift.margin).toBe(100);
+    expect(step(400, 1.1)).toBe(Step.Start);
+    expect(drift.margin).toBe(0);
+    expect(style.transform).toBe('translate(0px,0px)');
+    expect(step(400, 1.2)).toBe(Step.Moved);
+    expect(step(400, 1.05)).toBe(Step.Start);
   });
 
   it('ends with a picture painted in place, without a layer', () => {

@@ -8,6 +8,9 @@ import type { ISize } from './camera';
 
 /** A picture is scaled by no more than this, or it would look blurred. */
 const SCALE = 1.3;
+/** In a fast zoom it is scaled further for so many frames: nobody sees them sharp. */
+const FAST_FRAMES = 3;
+const FAST_SCALE = 2;
 
 /** Where a picture painted for one camera lies for another: screen = painted × scale + (x, y). */
 export interface IDrift {
@@ -51,28 +54,39 @@ export const enum Step {
 export class Drift {
   private painted: ICamera | null = null;
   private frames = 0;
+  /** Frames since the picture was painted. */
+  private age = 0;
   private layered = false;
+  private last: ICamera | null = null;
+  /** Screen pixels that the painted picture holds beyond each side of the view. */
+  margin = 0;
 
-  /** `margin`: screen pixels that a moving picture holds beyond each side of the view. */
+  /** `panning` and `zooming`: the margins of a picture that moves so. */
   constructor(
     private readonly style: CSSStyleDeclaration,
-    private readonly margin: number
+    private readonly panning: number,
+    private readonly zooming = panning
   ) {}
 
   /** Moves the picture to where the camera wants it, or tells how it has to be painted. */
   step(camera: ICamera, view: ISize, dpr: number, moving: boolean): Step {
     // One step is a jump; only the second begins a motion that is worth a layer.
     this.frames = moving ? this.frames + 1 : 0;
+    const zooms = this.last !== null && this.last.k !== camera.k;
+    this.last = camera;
     const layered = this.frames > 1;
     if (layered && this.layered && this.painted) {
       const drift = driftOf(this.painted, camera, view, dpr);
-      const close = drift.scale < SCALE && drift.scale > 1 / SCALE;
+      const most = ++this.age < FAST_FRAMES ? FAST_SCALE : SCALE;
+      const close = drift.scale < most && drift.scale > 1 / most;
       if (close && covers(drift, view, this.margin)) {
         this.style.transform = this.css(drift);
         return Step.Moved;
       }
     }
     this.painted = camera;
+    this.age = 0;
+    this.margin = !layered ? 0 : zooms ? this.zooming : this.panning;
     if (layered || this.layered) {
       this.layered = layered;
       this.style.willChange = layered ? 'transform' : '';

@@ -39,7 +39,7 @@ export class Renderer {
     private readonly minimap: Minimap | null,
     strings: ISurfaceStrings
   ) {
-    this.drift = new Drift(stage.sheet.element.style, FAR_MARGIN);
+    this.drift = new Drift(stage.sheet.element.style, FAR_MARGIN, 0);
     this.svg = new SvgLayer(stage.svg, strings);
     this.svg.mountDecor(this.decor.wires, this.decor.rings);
     if (minimap) {
@@ -180,7 +180,7 @@ export class Renderer {
     if (!far || step === Step.Moved) {
       return;
     }
-    const margin = step === Step.Start ? FAR_MARGIN : 0;
+    const { margin } = this.drift;
     const how = { camera, view, margin, dpr };
     const size = { w: view.w + 2 * margin, h: view.h + 2 * margin };
     this.stage.sheet.draw(size, dpr, ctx =>

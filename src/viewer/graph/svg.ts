@@ -170,7 +170,7 @@ export class SvgLayer {
     if (step === Step.Moved) {
       return;
     }
-    const margin = step === Step.Start ? MARGIN : 0;
+    const { margin } = this.drift;
     this.parent.classList.toggle('oad-drifting', margin > 0);
     this.parent.style.width = margin ? `${view.w + 2 * margin}px` : '';
     this.parent.style.height = margin ? `${view.h + 2 * margin}px` : '';

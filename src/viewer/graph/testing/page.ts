@@ -132,6 +132,8 @@ function cameras(
         ...start,
         k: fit.k * Math.pow(1 / fit.k, 1 - Math.abs(2 * t - 1))
       }),
+      // As a wheel turns.
+      wheel: () => ({ ...start, k: 0.4 * 1.02 ** i }),
       jump: () => ({ x: scene.width * ((i * 0.37) % 1), y: start.y, k: 1 })
     };
     return clampCamera(at[path](), { w: scene.width, h: scene.height }, view);
