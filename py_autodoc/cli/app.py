@@ -26,6 +26,7 @@ COMMANDS = {
     "export": "PyTorch or Keras to ONNX, each node with the module it comes from.",
     "extract": "Write one module, or some nodes, as a model that runs.",
     "graph": "The graph as SVG, HTML, DOT or data for other viewers.",
+    "metadata": "What a model says about running it: task, processor, configuration.",
     "rule": "Explain a rule, or list them all.",
     "schema": "Print the JSON Schema of the report.",
     "tags": "Which module each node comes from.",

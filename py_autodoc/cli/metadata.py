@@ -1,0 +1,121 @@
+"""``onnx-autodoc metadata``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from py_autodoc.cli import stderr
+from py_autodoc.errors import InputError
+from py_autodoc.render.text import printable, shorten
+from py_autodoc.report.values import metadata_text
+
+if TYPE_CHECKING:
+    from py_autodoc.hf.read import HfMetadata
+
+_WIDTH, _KEY = 100, 40
+_LISTED = 50
+
+
+@click.command("metadata", short_help="What a model says about running it: task, processor, configuration.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, but for the files' content.")
+@click.option(
+    "--extract-processor",
+    metavar="DIR",
+    help="Write the tokenizer's and other processors' files, with config.json, into a new folder.",
+)
+def command(model: str, as_json: bool, extract_processor: str | None) -> None:
+    """Show what MODEL's own metadata says; its graph and weights are not read.
+
+    The folder of --extract-processor is one that from_pretrained of transformers reads.
+    """
+    from py_autodoc.graph.metadata import model_metadata
+    from py_autodoc.hf.keys import PREFIX
+    from py_autodoc.hf.read import read_metadata
+    from py_autodoc.hf.unpacked import write_processor
+
+    entries = model_metadata(model)
+    found = read_metadata(entries)
+    others = {key: value for key, value in sorted(entries.items()) if not key.startswith(PREFIX)}
+    for line in found.warnings:
+        stderr.note(f"warning: {line}")
+    if extract_processor is not None:
+        for path in write_processor(found, extract_processor):
+            stderr.note(f"{path.parent.name}/{path.name}  {path.stat().st_size:,} bytes")
+        return
+    files = _files(found)
+    if as_json:
+        sys.stdout.write(json.dumps(_facts(found, files, others), indent=2) + "\n")
+        return
+    rows = _rows(found, files)
+    rows += [
+        (shorten(printable(key[:200]), _KEY), _short(one)) for key, one in list(others.items())[:_LISTED]
+    ]
+    if not found.present:
+        stderr.note("note: no metadata of a model of transformers; `export` writes it.")
+    width = max((len(key) for key, _ in rows), default=0)
+    for key, value in rows:
+        sys.stdout.write(f"{key:<{width}}  {printable(value)}".rstrip() + "\n")
+    if len(others) > _LISTED:
+        sys.stdout.write(f"and {len(others) - _LISTED:,} more entries\n")
+
+
+def _short(value: str) -> str:
+    shown = metadata_text(value)
+    if len(shown) <= _WIDTH:
+        return shown
+    return f"{shown[: _WIDTH - 1]}… ({len(value):,} characters)"
+
+
+def _files(found: HfMetadata) -> list[dict[str, Any]]:
+    """Name and sizes of the files; a damaged one has None and is told."""
+    rows: list[dict[str, Any]] = []
+    for name in found.files:
+        size: int | None = None
+        try:
+            size = len(found.files[name])
+        except InputError as fault:
+            stderr.note(f"warning: {fault.message}")
+        rows.append({"name": name, "bytes": size, "characters": found.files.stored(name)})
+    return rows
+
+
+def _facts(found: HfMetadata, files: list[dict[str, Any]], others: dict[str, str]) -> dict[str, Any]:
+    return {
+        "schema": found.schema,
+        "task": found.task,
+        "task_source": found.task_source,
+        "created": found.created,
+        "exporter": dict(found.exporter),
+        "config": found.config,
+        "generation_config": found.generation_config,
+        "processor_config": found.processor_config,
+        "files": files,
+        "warnings": list(found.warnings),
+        "other": others,
+    }
+
+
+def _rows(found: HfMetadata, files: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    if not found.present:
+        return []
+    config = found.config or {}
+    listed = config.get("architectures")
+    names = [str(one) for one in listed] if isinstance(listed, list) else []
+    source = f" ({found.task_source})" if found.task_source else ""
+    rows = [
+        ("schema", found.schema or "unknown"),
+        ("task", f"{found.task or 'unknown'}{source}"),
+        ("model", ", ".join([*names, *([str(config["model_type"])] if "model_type" in config else [])])),
+        ("created", found.created or "unknown"),
+        ("versions", ", ".join(f"{name} {one}" for name, one in found.exporter.items())),
+        ("processor", ", ".join(found.processor_config or {}) or "none"),
+    ]
+    for one in files:
+        size = "damaged" if one["bytes"] is None else f"{one['bytes']:,} bytes"
+        rows.append(("", f"{one['name']}  {size}, {one['characters']:,} in the model"))
+    return rows
