@@ -16,6 +16,7 @@ import torch
 from py_autodoc.tags.assign import assign
 from py_autodoc.tags.model import Tags
 from py_autodoc.tags.naming import Namer
+from py_autodoc.torch.branches import Branches, recording
 from py_autodoc.torch.fx import FxEvidence, classes_in
 from py_autodoc.torch.inputs import dynamic_shapes
 from py_autodoc.torch.result import Request
@@ -47,7 +48,7 @@ def export_dynamo(request: Request) -> Exported:
         shapes = dynamic_shapes(module, inputs, request.input_names, request.dynamic)
         options.update(kwargs=inputs.kwargs or None, dynamic_shapes=shapes)
     # Without no_grad the type promotion of some models fails in torch.export.
-    with torch.no_grad(), quiet(), watching(module) as ran:
+    with torch.no_grad(), quiet(), watching(module) as ran, recording(module) as branches:
         program = torch.onnx.export(
             model,
             inputs.args if module is not None else (),
@@ -60,7 +61,7 @@ def export_dynamo(request: Request) -> Exported:
     if program is None:
         raise RuntimeError("torch.onnx.export gave no program")
     request.stage("tag", 0.9)
-    return tagged(program.model, module, program.exported_program, request.keep, ran, program)
+    return tagged(program.model, module, program.exported_program, request.keep, ran, program, branches)
 
 
 def tagged(
@@ -70,6 +71,7 @@ def tagged(
     keep: tuple[str, ...],
     ran: set[str],
     exported: Any,
+    branches: Branches | None = None,
 ) -> Exported:
     """Work out the tags of a fresh export; nothing is written into it yet."""
     if module is not None:
@@ -80,7 +82,7 @@ def tagged(
     if program is not None:
         signature = program.graph_signature
         parameters = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
-    evidence = FxEvidence(model, namer, parameters)
+    evidence = FxEvidence(model, namer, parameters, branches)
     tags = assign(model, namer, evidence, "dynamo")
     return Exported(model, tags, module, ran, [] if evidence.told else [NO_CALLS], exported)
 

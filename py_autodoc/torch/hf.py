@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from py_autodoc.errors import OptionError, RequirementError
+from py_autodoc.torch.branches import recording
 from py_autodoc.torch.dynamo import Exported, quiet, tagged
 from py_autodoc.torch.inputs import dynamic_shapes
 from py_autodoc.torch.result import Request
@@ -33,9 +34,9 @@ def export_hf(request: Request, generation: bool) -> tuple[Any, dict[str, Export
         """Tags every program right after it is made, while its FX nodes are there."""
 
         def export_program(self, model: Any, sample_inputs: Any, config: Any) -> Any:
-            with watching(model) as ran:
+            with watching(model) as ran, recording(model) as branches:
                 program, metadata = super().export_program(model, sample_inputs, config)
-            done = tagged(program, model, None, request.keep, set(ran), None)
+            done = tagged(program, model, None, request.keep, set(ran), None, branches)
             done.tags.exporter = "hf"
             found.append(done)
             return program, metadata

@@ -105,8 +105,8 @@ def convnext():
 def swin():
     """The second layer shifts its windows; between the stages patches are merged."""
     config = hf.SwinConfig(
-        image_size=8, patch_size=1, embed_dim=4, depths=[2, 1], num_heads=[2, 2], window_size=4, mlp_ratio=2.0,
-        num_labels=3,
+        image_size=8, patch_size=1, embed_dim=4, depths=[2, 1], num_heads=[2, 2], window_size=4,
+        mlp_ratio=2.0, num_labels=3,
     )  # fmt: skip
     return hf.SwinForImageClassification(config), {"pixel_values": torch.randn(1, 3, 8, 8)}
 
@@ -147,9 +147,10 @@ def clip():
 def whisper():
     """The encoder of a model for speech."""
     config = hf.WhisperConfig(
-        vocab_size=40, num_mel_bins=8, d_model=8, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
-        decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_source_positions=8,
-        max_target_positions=8, pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1,
+        vocab_size=40, num_mel_bins=8, d_model=8, encoder_layers=1, decoder_layers=1,
+        encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16,
+        max_source_positions=8, max_target_positions=8, pad_token_id=0,
+        bos_token_id=1, eos_token_id=2, decoder_start_token_id=1,
     )  # fmt: skip
     return hf.WhisperModel(config).get_encoder(), {"input_features": torch.randn(1, 8, 16)}
 

@@ -69,9 +69,8 @@ def test_every_node_is_attributed(exporter, name):
         assert record.tag.startswith("/" + type(model).__name__)
         assert "//" not in record.tag
         assert record.scope in modules
-    if name != "choice":
-        # What is not recorded is aliases of shared initializers, constants of LSTMs, a folded sequence.
-        assert result.coverage.traced > 0.6
+    # What is not recorded is aliases of shared initializers, constants of LSTMs, a folded sequence.
+    assert result.coverage.traced > 0.6
     _, again = load_tags(result.path)
     assert [*again.records.values()] == [*result.tags.records.values()]
     assert again.source == "nodes"
@@ -225,8 +224,8 @@ def test_branches_belong_to_their_modules():
     scopes = {}
     for node, record in result.tags.records.items():
         scopes.setdefault(node.op_type, []).append((record.scope, record.via))
-    assert scopes["LayerNormalization"] == [("yes.norm", "param"), ("no.norm", "param")]
-    assert scopes["Relu"] == [("yes", "context"), ("no", "context")]
+    assert scopes["LayerNormalization"] == [("yes.norm", "trace"), ("no.norm", "trace")]
+    assert scopes["Relu"] == [("yes", "trace"), ("no", "trace")]
     assert scopes["If"] == [("", "trace")]
     assert all(row["status"] in ("traced", None) for row in result.sidecar["modules"].values())
 

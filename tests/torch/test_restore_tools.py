@@ -28,6 +28,9 @@ CASES = [
     ("dynamo", "resnet"),
     ("dynamo", "choice"),
     ("dynamo", "repeat"),
+    ("dynamo", "llama"),
+    ("dynamo", "whisper"),
+    ("dynamo", "segformer"),
 ]
 
 
