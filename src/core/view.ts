@@ -96,7 +96,13 @@ class GraphView implements IMeasuredView {
       return show(steps[steps.length - 1]);
     }
     let scene = this._scene;
+    // Up to the first picture that says enough, the next is taken however long it is.
+    const enough = steps.findIndex(({ visible }) => visible >= ENOUGH);
+    const first = enough < 0 ? steps.length - 1 : enough;
     for (const [at, step] of steps.entries()) {
+      if (at < first) {
+        continue;
+      }
       const shown = show(step);
       const version = this._version;
       scene = await shown;
