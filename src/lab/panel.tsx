@@ -2,6 +2,7 @@ import type { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 import { labLayoutEngine } from '../core/layout/labWorker';
 import { ServerProvider } from '../providers/server';
+import type { HeadStart } from '../providers/start';
 import { readView, Viewer, type IViewerHandle } from '../viewer';
 import { labConnection } from './connection';
 import { viewAddress } from './link';
@@ -14,6 +15,8 @@ export interface IPanelProps {
   /** Under which the state of this view is remembered. */
   stateKey: string;
   services: IOnnxServices;
+  /** The first analysis, begun while this was fetched. */
+  headStart: HeadStart;
   visibility: ISignal<unknown, boolean>;
   isVisible(): boolean;
   onReady(handle: IViewerHandle): void;
@@ -22,15 +25,17 @@ export interface IPanelProps {
 
 /** Connects the viewer to Lab: server, settings, theme, remembered state, changes on disk. */
 export default function Panel(props: IPanelProps): JSX.Element | null {
-  const { path, stateKey, services, onReady } = props;
+  const { path, stateKey, services, headStart, onReady } = props;
   const provider = React.useMemo(
     () =>
       new ServerProvider(
         labConnection(services.serverSettings),
         path,
-        () => services.settings.rules
+        () => services.settings.rules,
+        // After a rename it is of another file.
+        headStart.path === path ? headStart : null
       ),
-    [path, services]
+    [path, services, headStart]
   );
   const handle = React.useRef<IViewerHandle | null>(null);
   const state = useRemembered(services, stateKey, path);

@@ -1,7 +1,7 @@
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { PromiseDelegate } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
-import type { IRuleOptions } from '../providers/server';
+import type { IRuleOptions } from '../providers/start';
 import type { IViewerSettings } from '../viewer';
 
 /** How often an open, visible file is looked at, in milliseconds. */

@@ -9,12 +9,15 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
 import { Signal, type ISignal } from '@lumino/signaling';
 import * as React from 'react';
+import { HeadStart, type IGuess } from '../providers/start';
 import type { IFileHost, ITranslate, IViewerHandle } from '../viewer';
+import { labConnection } from './connection';
 import { onnxIcon } from './icon';
 import type { LabSettings } from './settings';
 
 /** The viewer is fetched when the first model is opened, not when Lab starts. */
-const Panel = React.lazy(() => import('./panel'));
+const fetchPanel = () => import('./panel');
+const Panel = React.lazy(fetchPanel);
 
 /** What a document needs from its surroundings. */
 export interface IOnnxServices {
@@ -48,6 +51,13 @@ export class OnnxPanel extends ReactWidget {
     this._context.pathChanged.connect(this._redraw, this);
     this._services.settings.changed.connect(this._redraw, this);
     this._services.themeChanged?.connect(this._redraw, this);
+    this._headStart = new HeadStart(
+      labConnection(_services.serverSettings),
+      _context.localPath,
+      this._guess()
+    );
+    // Lab has more to do before it asks for a drawing. What goes wrong is said there.
+    fetchPanel().catch(() => undefined);
   }
 
   /** The viewer is there, or another one has taken its place. */
@@ -66,6 +76,7 @@ export class OnnxPanel extends ReactWidget {
   override dispose(): void {
     if (!this.isDisposed) {
       Signal.clearData(this);
+      this._headStart.dispose();
       super.dispose();
     }
   }
@@ -101,6 +112,7 @@ export class OnnxPanel extends ReactWidget {
           path={this._context.localPath}
           stateKey={this.key}
           services={this._services}
+          headStart={this._headStart}
           visibility={this._visibility}
           isVisible={() => this.isVisible}
           onReady={handle => {
@@ -118,10 +130,29 @@ export class OnnxPanel extends ReactWidget {
     );
   }
 
+  /** With what the viewer will ask for the analysis: what it remembers, else the settings. */
+  private async _guess(): Promise<IGuess> {
+    const { settings } = this._services;
+    const [found] = await Promise.all([
+      // Whatever is wrong with it, the viewer says so.
+      this._services.loadState(this.key).catch(() => null),
+      settings.ready
+    ]);
+    const kept = found as Partial<IGuess['options']> | null | undefined;
+    return {
+      options: {
+        bindings: kept?.bindings ?? {},
+        assume: kept?.assume ?? settings.viewer.assumeDims ?? true
+      },
+      rules: settings.rules
+    };
+  }
+
   private _redraw(): void {
     this.update();
   }
 
+  private readonly _headStart: HeadStart;
   private _handle: IViewerHandle | null = null;
   private readonly _visibility = new Signal<this, boolean>(this);
 }

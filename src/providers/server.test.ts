@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { GraphPayload, Job, Problem } from '../schema';
 import type { IRequest, IServerConnection, ISocket } from './connection';
 import { isAbort, ProblemError, type IProgress } from './provider';
-import { ServerProvider, type IRuleOptions } from './server';
+import { ServerProvider } from './server';
+import type { IRuleOptions } from './start';
 
 const PAYLOAD = { schema_version: '1.0' } as GraphPayload;
 const OPTIONS = { bindings: { batch: 2 }, assume: false };

@@ -11,7 +11,7 @@ import type {
   WeightValues
 } from '../schema';
 import { JobWatcher } from './jobs';
-import type { IRequest, IServerConnection } from './connection';
+import type { IServerConnection } from './connection';
 import { Connection } from './connection';
 import type {
   FileFormat,
@@ -20,18 +20,21 @@ import type {
   IReportProvider
 } from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
+import {
+  posted,
+  readStamp,
+  startJob,
+  withdraw,
+  type HeadStart,
+  type IRuleOptions,
+  type IStarted
+} from './start';
 
 /** What is not there and would not be there in a new analysis. */
 const SETTLED = new Set([
   ...['unknown-weight', 'not-a-weight', 'unknown-node'],
   'file-not-found'
 ]);
-
-/** How findings are made: what a threshold file holds or the path of one, and whether weights are read. */
-export interface IRuleOptions {
-  readonly thresholds?: Readonly<Record<string, unknown>> | string;
-  readonly readWeights?: boolean;
-}
 
 export class ServerProvider implements IReportProvider {
   readonly exportName: string;
@@ -41,11 +44,15 @@ export class ServerProvider implements IReportProvider {
   private _options: ILoadOptions = { bindings: {}, assume: true };
   private _stamp: FileStamp | null = null;
 
-  /** `path` is the server's (contents API) path of the file; `rules` is asked at each analysis. */
+  /**
+   * `path` is the server's (contents API) path of the file; `rules` is asked at each analysis;
+   * `headStart` is the first one, where it began before.
+   */
   constructor(
     connection: IServerConnection,
     path: string,
-    private readonly _rules: () => IRuleOptions = () => ({})
+    private readonly _rules: () => IRuleOptions = () => ({}),
+    private _headStart: HeadStart | null = null
   ) {
     this._connection = new Connection(connection);
     this._path = path;
@@ -58,13 +65,13 @@ export class ServerProvider implements IReportProvider {
     onProgress: (progress: IProgress) => void,
     signal: AbortSignal
   ): Promise<GraphPayload> {
-    const stamp = await this._readStamp(signal);
-    const job = await this._finish(options, onProgress, signal);
+    const begun = await this._begin(options, signal);
+    const job = await this._follow(begun.job, onProgress, signal);
     const payload = await this._connection.json<GraphPayload>(
       `jobs/${encodeURIComponent(job.id)}/graph`,
       { signal }
     );
-    this._stamp = stamp;
+    this._stamp = begun.stamp;
     this._job = job;
     this._options = options;
     return payload;
@@ -107,31 +114,39 @@ export class ServerProvider implements IReportProvider {
     if (this._stamp === null) {
       return false;
     }
-    const now = await this._readStamp(signal);
+    const now = await readStamp(this._connection, this._path, signal);
     return (
       now !== null &&
       (now.bytes !== this._stamp.bytes || now.mtime_ns !== this._stamp.mtime_ns)
     );
   }
 
-  /** Starts (or finds) the job and waits for its end; aborting cancels it on the server. */
-  private async _finish(
+  /** Starts (or finds) the job, after a look at the file. */
+  private async _begin(
     options: ILoadOptions,
+    signal: AbortSignal
+  ): Promise<IStarted> {
+    const headStart = this._headStart;
+    this._headStart = null;
+    const begun = await headStart?.take(options, this._rules(), signal);
+    if (begun) {
+      return begun;
+    }
+    const stamp = await readStamp(this._connection, this._path, signal);
+    return { stamp, job: await this._start(options, signal) };
+  }
+
+  private _start(options: ILoadOptions, signal: AbortSignal): Promise<Job> {
+    const { _connection, _path } = this;
+    return startJob(_connection, _path, options, this._rules(), signal);
+  }
+
+  /** Waits for the end of a job; aborting cancels it on the server. */
+  private async _follow(
+    started: Job,
     onProgress: (progress: IProgress) => void,
     signal: AbortSignal
   ): Promise<Job> {
-    const { thresholds, readWeights } = this._rules();
-    const started = await this._connection.json<Job>('jobs', {
-      ...posted({
-        path: this._path,
-        bindings: options.bindings,
-        input_shapes: options.inputShapes ?? {},
-        assume: options.assume,
-        ...(thresholds !== undefined && { thresholds }),
-        ...(readWeights && { read_weights: true })
-      }),
-      signal
-    });
     try {
       const watcher = new JobWatcher(this._connection, started, job =>
         onProgress({ phase: job.phase, done: job.done, total: job.total })
@@ -139,7 +154,7 @@ export class ServerProvider implements IReportProvider {
       return succeeded(await watcher.wait(signal));
     } catch (error) {
       if (signal.aborted) {
-        this._connection.forget(`jobs/${encodeURIComponent(started.id)}`);
+        withdraw(this._connection, started);
         throw abortError();
       }
       throw error;
@@ -179,8 +194,8 @@ export class ServerProvider implements IReportProvider {
       ) {
         throw error;
       }
-      const renewed = await this._finish(
-        this._options,
+      const renewed = await this._follow(
+        await this._start(this._options, signal),
         () => undefined,
         signal
       );
@@ -191,29 +206,6 @@ export class ServerProvider implements IReportProvider {
       return read(renewed.id);
     }
   }
-
-  /** Null when the server cannot say; the file is then taken as unchanged. */
-  private async _readStamp(signal: AbortSignal): Promise<FileStamp | null> {
-    try {
-      return await this._connection.json<FileStamp>(
-        `files?path=${encodeURIComponent(this._path)}`,
-        { signal }
-      );
-    } catch (error) {
-      if (error instanceof ProblemError) {
-        return null;
-      }
-      throw error;
-    }
-  }
-}
-
-function posted(body: object): IRequest {
-  return {
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: { 'Content-Type': 'application/json' }
-  };
 }
 
 /** The job when it is done; throws its problem otherwise. */
