@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,9 +54,9 @@ def build(
         found = _inferred(session, held, metadata, infer_task)
     found, kind = _pipeline_class(found, session.name)
     explicit = {role: options.pop(role) for role in ROLES if role in options}
+    settings = _config(config, held, found, session)
     files = metadata.files
     parts = _bounded(parts_for(kind, explicit, processor, files, held, session.name), session)
-    settings = _config(config, held, found, session)
     network = _network(session, settings, found, parts)
     with _only_own_words(type(network) is OnnxModel):
         try:
@@ -96,10 +97,9 @@ def _config_dict(config: Any, metadata: HfMetadata, processor: Any) -> dict[str,
     if not beside.is_file():
         return None
     try:
-        found = transformers.PreTrainedConfig.get_config_dict(str(processor), local_files_only=True)[0]
-    except Exception as fault:
-        raise InputError("bad-config", f"{beside.name}: cannot be read: {one_line(fault)}", "") from fault
-    return dict(found)
+        return dict(json.loads(beside.read_text("utf-8")))
+    except (OSError, ValueError, TypeError, RecursionError) as fault:
+        raise InputError("bad-config", f"config.json cannot be read: {one_line(fault, beside)}") from fault
 
 
 def _inferred(session: Session, held: dict[str, Any] | None, metadata: HfMetadata, allowed: bool) -> str:

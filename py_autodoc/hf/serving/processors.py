@@ -140,7 +140,7 @@ def _load(folder: Path, role: str, name: str) -> Any:
         return auto.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
     except ImportError as fault:
         raise RequirementError(
-            "processor-needs", f"{name}: its {word} needs a library: {_plain(fault, folder)}", ""
+            "processor-needs", f"{name}: its {word} needs a library: {one_line(fault, folder)}", ""
         ) from fault
     except Exception as fault:
         if "trust_remote_code" in str(fault):
@@ -151,11 +151,6 @@ def _load(folder: Path, role: str, name: str) -> Any:
             ) from fault
         raise InputError(
             "processor-unreadable",
-            f"{name}: its {word} cannot be built: {_plain(fault, folder)}",
+            f"{name}: its {word} cannot be built: {one_line(fault, folder)}",
             "Pass processor=FOLDER.",
         ) from fault
-
-
-def _plain(fault: BaseException, folder: Path) -> str:
-    """What a library says, without where the files were for a moment."""
-    return one_line(fault).replace(str(folder), "the file")

@@ -84,7 +84,8 @@ class Session:
             self.runtime = onnxruntime.InferenceSession(str(path), options, providers=wanted)
         except Exception as fault:
             raise AnalysisError(
-                "session-failed", f"{self.name}: ONNX Runtime refuses the model: {one_line(fault)}"
+                "session-failed",
+                f"{self.name}: ONNX Runtime refuses the model: {one_line(fault, path)}",
             ) from fault
         self.inputs = {one.name: self._port(one) for one in self.runtime.get_inputs()}
         self.outputs = tuple(self._port(one) for one in self.runtime.get_outputs())
@@ -112,9 +113,10 @@ class Session:
             ) from fault
 
 
-def one_line(fault: BaseException) -> str:
-    """The first line of what a library says, not too long."""
-    lines = str(fault).strip().splitlines()
+def one_line(fault: BaseException, path: PathLike | None = None) -> str:
+    """The first line of what a library says, not too long, and naming files without their folder."""
+    said = str(fault) if path is None else str(fault).replace(str(path), base_name(path))
+    lines = said.strip().splitlines()
     text = lines[0].strip() if lines else type(fault).__name__
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
