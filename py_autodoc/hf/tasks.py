@@ -14,6 +14,7 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 from py_autodoc.errors import OptionError, RequirementError
@@ -27,11 +28,16 @@ TASKS = {
     "AutoModelForInstanceSegmentation": "image-segmentation",
     "AutoModelForTextEncoding": "feature-extraction",
     "AutoModelForRNNT": "automatic-speech-recognition",
+    # A registry without an auto class: bare image models.
+    "AutoModelForImage": "image-feature-extraction",
 }
 """Auto class → task, only where the pipelines of transformers do not say it."""
 
+_PIXELS, _IDS = "pixel_values", "input_ids"
+"""How transformers calls what every model reads images or text from."""
 _TEXT_TO_TEXT = "text2text-generation"
 _REFINED = ("summarization", "translation")
+_REGISTRY = re.compile(r"MODEL_FOR_([A-Z0-9_]+)_MAPPING_NAMES")
 _WORD = re.compile(r"[A-Z]+[a-z0-9]*?(?=[A-Z][a-z]|$)|[A-Z][a-z0-9]+")
 _PIP = 'pip install "onnx-autodoc[export]"'
 
@@ -130,17 +136,25 @@ def _content(config: Any) -> Mapping[str, Any]:
 
 
 def _autos() -> Iterator[_Auto]:
-    """All auto classes for models; those somebody registered too."""
+    """All auto classes for models, those somebody registered too; then registries that have none."""
     wanted = _pipeline_tasks()
-    for name, held in vars(_transformers("models.auto.modeling_auto")).items():
-        registry = getattr(held, "_model_mapping", None) if isinstance(held, type) else None
+    module = vars(_transformers("models.auto.modeling_auto"))
+    held: set[int] = set()
+    for name, kind in module.items():
+        registry = getattr(kind, "_model_mapping", None) if isinstance(kind, type) else None
         plain = getattr(registry, "_model_mapping", None)
         if not isinstance(plain, Mapping) or name.startswith("_"):
             continue
+        held.add(id(plain))
         more = getattr(registry, "_extra_content", {}).values()
         names = frozenset(one for value in (*plain.values(), *more) for one in _names(value))
         tasks = wanted.get(name, ())
         yield _Auto(name, names, tasks or ((TASKS[name],) if name in TASKS else ()))
+    for name, plain in module.items():
+        head = _REGISTRY.fullmatch(name)
+        if head and isinstance(plain, Mapping) and id(plain) not in held:
+            auto = "AutoModelFor" + head[1].title().replace("_", "")
+            yield _Auto(auto, frozenset(one for value in plain.values() for one in _names(value)), ())
 
 
 def _names(value: Any) -> Iterator[str]:
@@ -191,6 +205,8 @@ def _wide_enough(order: Sequence[str], architecture: str) -> str:
 
 def _words(auto: str) -> str:
     """``AutoModelForMultipleChoice`` → ``multiple-choice``."""
+    if auto in TASKS:
+        return TASKS[auto]
     plain = auto.removeprefix("Auto").removeprefix("ModelFor")
     return "-".join(_WORD.findall(plain)).lower() or plain.lower()
 
@@ -213,15 +229,27 @@ def _class(name: str) -> Any:
     """A class of transformers; None where it has none of this name or cannot load it."""
     try:
         found = getattr(_transformers(""), name, None)
+        return found if isinstance(found, type) and hasattr(found, "forward") else None
     except (ImportError, RuntimeError):  # it needs a library that is not installed
         return None
-    return found if isinstance(found, type) and hasattr(found, "forward") else None
 
 
 def _modalities(architecture: str) -> set[str]:
-    """What a model reads: text, image, audio …; empty where that is unknown."""
-    found = getattr(_class(architecture), "input_modalities", ())
-    return {found} if isinstance(found, str) else set(found or ())
+    """What a model reads: text, image, audio …; empty where that is unknown.
+
+    Classes inherit what they declare, also where only a part of it is theirs: a vision tower of a model
+    that reads text takes none. The names of arguments are those of all models of transformers.
+    """
+    kind = _class(architecture)
+    declared = getattr(kind, "input_modalities", ())
+    found = {declared} if isinstance(declared, str) else set(declared or ())
+    if kind is None:
+        return found
+    if str(getattr(kind, "main_input_name", "")).startswith(_PIXELS) and found == {"text"}:
+        return {"image"}  # text is what a class says that says nothing
+    if _IDS not in signature(kind.forward).parameters and len(found) > 1:
+        found.discard("text")
+    return {"image"} if found == {"image", "video"} else found
 
 
 def _features(architecture: str) -> str | None:
