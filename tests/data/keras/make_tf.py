@@ -21,8 +21,13 @@ RNG = np.random.default_rng(0)
 
 def varied(model):
     """Weights that tell each other apart: moving moments too."""
-    model.set_weights([RNG.uniform(0.1, 0.6, w.shape).astype(w.dtype) * (1 if w.ndim < 2 else RNG.choice([-1, 1], w.shape))
-                       for w in model.get_weights()])
+    model.set_weights(
+        [
+            RNG.uniform(0.1, 0.6, w.shape).astype(w.dtype)
+            * (1 if w.ndim < 2 else RNG.choice([-1, 1], w.shape))
+            for w in model.get_weights()
+        ]
+    )
     return model
 
 
@@ -38,10 +43,16 @@ def save(name, model, feed, zipped=False):
 
 def nested():
     image = keras.Input((9, 7, 3), name="image")
-    frozen = keras.Sequential([L.Conv2D(4, 3, strides=2, padding="same"), L.BatchNormalization(), L.ReLU(6.0)], name="frozen")
+    frozen = keras.Sequential(
+        [L.Conv2D(4, 3, strides=2, padding="same"), L.BatchNormalization(), L.ReLU(6.0)], name="frozen"
+    )
     frozen.trainable = False
     alive_in = keras.Input((5, 4, 4))
-    alive = keras.Model(alive_in, [L.ReLU()(L.BatchNormalization(scale=False)(L.Conv2D(4, 1)(alive_in))), L.MaxPool2D()(alive_in)], name="alive")
+    alive = keras.Model(
+        alive_in,
+        [L.ReLU()(L.BatchNormalization(scale=False)(L.Conv2D(4, 1)(alive_in))), L.MaxPool2D()(alive_in)],
+        name="alive",
+    )
     x = frozen(image)
     a, b = alive(x)
     c, d = alive(a)
@@ -72,7 +83,10 @@ def recurrent():
         L.AdditiveAttention()([plain, series]),
         L.MultiHeadAttention(2, 3, name="mha")(plain, series),
     ]
-    feed = {"tokens": np.array([[1, 4, 0, 3, 0, 0], [0, 2, 5, 11, 1, 7]], "i4"), "series": RNG.random((2, 5, 3), "f4")}
+    feed = {
+        "tokens": np.array([[1, 4, 0, 3, 0, 0], [0, 2, 5, 11, 1, 7]], "i4"),
+        "series": RNG.random((2, 5, 3), "f4"),
+    }
     feed["series"][1, 2] = 0.5
     return keras.Model([tokens, series], outputs, name="recurrent"), feed
 
@@ -102,6 +116,10 @@ def windows():
         L.PReLU(shared_axes=[1, 2])(x),
         L.ThresholdedReLU(0.4)(x),
         L.LayerNormalization(axis=[1, 3])(x),
+        L.LayerNormalization(axis=1)(x),
+        L.LayerNormalization(axis=[1, 2], scale=False)(x),
+        L.Conv2DTranspose(3, 2, 3, "valid")(x),
+        L.Conv2DTranspose(3, (2, 3), (3, 4), "same")(x),
         L.GroupNormalization(groups=1)(x),
         L.UnitNormalization(axis=[1, 2])(x),
         L.Conv1D(4, 3, padding="causal", dilation_rate=2)(line),
@@ -114,8 +132,11 @@ def windows():
         L.MaxPooling3D((1, 2, 3), 2, "same")(cube),
         L.Conv3DTranspose(2, 2, 2, "same")(cube),
     ]
-    feed = {"x": RNG.normal(size=(2, 7, 10, 2)).astype("f4"), "line": RNG.normal(size=(2, 9, 3)).astype("f4"),
-            "cube": RNG.normal(size=(1, 4, 5, 6, 2)).astype("f4")}
+    feed = {
+        "x": RNG.normal(size=(2, 7, 10, 2)).astype("f4"),
+        "line": RNG.normal(size=(2, 9, 3)).astype("f4"),
+        "cube": RNG.normal(size=(1, 4, 5, 6, 2)).astype("f4"),
+    }
     feed["cube"] = np.repeat(feed["cube"], 2, 0)
     return keras.Model([x, line, cube], outputs, name="windows"), feed
 
@@ -123,4 +144,8 @@ def windows():
 if __name__ == "__main__":
     wanted = sys.argv[1:] or ["nested", "recurrent", "windows"]
     for each in wanted:
-        save(f"tf2_{each}", *{"nested": nested, "recurrent": recurrent, "windows": windows}[each](), zipped=True)
+        save(
+            f"tf2_{each}",
+            *{"nested": nested, "recurrent": recurrent, "windows": windows}[each](),
+            zipped=True,
+        )
