@@ -80,7 +80,11 @@ def _sparse_plus(call: Call, x: Tensor) -> ir.Value:
 
 
 def _sparsemax(call: Call, x: Tensor) -> ir.Value:
-    """The projection on the simplex along the last axis (Martins and Astudillo 2016, algorithm 1)."""
+    """The projection on the simplex along the last axis, as Keras computes it.
+
+    Its threshold adds the cumulated sums of all that is kept, not only the last (Martins and Astudillo
+    2016, algorithm 1), so what comes out need not add up to 1.
+    """
     op, constant, axis = call.builder.op, call.builder.constant, x.at(-1)
     size = call.known(x, -1)
     along = [size if at == axis else 1 for at in range(x.rank)]
@@ -91,7 +95,7 @@ def _sparsemax(call: Call, x: Tensor) -> ir.Value:
     over = op("Div", op("Sub", summed, number(call, 1.0)), ranks)
     held = op("Cast", op("Greater", ordered, over), to=ir.DataType.FLOAT.value)
     count = op("ReduceSum", held, axes, keepdims=1)
-    total = op("ReduceSum", op("Mul", ordered, held), axes, keepdims=1)
+    total = op("ReduceSum", op("Mul", summed, held), axes, keepdims=1)
     threshold = op("Div", op("Sub", total, number(call, 1.0)), count)
     return op("Relu", op("Sub", x.value, threshold))
 

@@ -55,14 +55,12 @@ def batch_normalization(call: Call) -> Tensor:
 def layer_normalization(call: Call) -> Tensor:
     """Over some axes, which are laid last."""
     x, settings = call.floating(), call.settings
-    axes = settings.axes("axis", x.rank)
-    if list(axes) != sorted(set(axes)) or 0 in axes:
-        raise call.refuse(f"over the axes {list(axes)}")
-    order: Order = (*(axis for axis in x.order if axis not in axes), *axes)
+    axes, order = _last(call, x)
     shape = tuple(call.known(x, axis) for axis in axes)
     epsilon = settings.number("epsilon", 1e-3)
     if settings.flag("rms_scaling"):
-        return _by_rms(call, x, order, call.take("gamma", *shape), len(axes), epsilon)
+        gamma = call.take("gamma", *shape)
+        return _by_deviation(call, x, order, gamma, len(axes), epsilon, centred=True).masked(x.mask)
     gamma = _taken(call, "gamma", settings.flag("scale", True), 1.0, *shape)
     inputs = [call.builder.turned(x, order), call.builder.weight(gamma, "gamma")]
     if settings.flag("center", True):
@@ -75,22 +73,31 @@ def layer_normalization(call: Call) -> Tensor:
 def rms_normalization(call: Call) -> Tensor:
     """X / √(mean x² + ε) · scale."""
     x = call.floating()
-    axes = call.settings.axes("axis", x.rank)
-    if list(axes) != sorted(set(axes)) or 0 in axes:
-        raise call.refuse(f"over the axes {list(axes)}")
-    order: Order = (*(axis for axis in x.order if axis not in axes), *axes)
+    axes, order = _last(call, x)
     scale = call.take("scale", *(call.known(x, axis) for axis in axes))
-    found = _by_rms(call, x, order, scale, len(axes), call.settings.number("epsilon", 1e-6))
-    return found.masked(None)
+    return _by_deviation(call, x, order, scale, len(axes), call.settings.number("epsilon", 1e-6))
 
 
-def _by_rms(call: Call, x: Tensor, order: Order, scale: Any, count: int, epsilon: float) -> Tensor:
+def _last(call: Call, x: Tensor) -> tuple[Order, Order]:
+    """The axes that are normalized, and an order in which they lie last."""
+    axes = tuple(sorted(set(call.settings.axes("axis", x.rank))))
+    if 0 in axes:
+        raise call.refuse("over the batch")
+    return axes, (*(axis for axis in x.order if axis not in axes), *axes)
+
+
+def _by_deviation(
+    call: Call, x: Tensor, order: Order, scale: Any, count: int, epsilon: float, centred: bool = False
+) -> Tensor:
+    """x / √(mean x² + ε) · scale; ``centred`` takes the variance for mean x², and still x above."""
     op, value = call.builder.op, call.builder.turned(x, order)
     axes = call.builder.constant(np.arange(-count, 0, dtype=np.int64))
-    mean = op("ReduceMean", op("Mul", value, value), axes, keepdims=1)
+    other = op("Sub", value, op("ReduceMean", value, axes, keepdims=1)) if centred else value
+    mean = op("ReduceMean", op("Mul", other, other), axes, keepdims=1)
     root = op("Sqrt", op("Add", mean, number(call, epsilon)))
-    found = op("Mul", op("Div", value, root), call.builder.weight(scale, "scale"))
-    return call.made(found, x.shape, order).masked(x.mask)
+    name = "gamma" if centred else "scale"
+    found = op("Mul", op("Div", value, root), call.builder.weight(scale, name))
+    return call.made(found, x.shape, order)
 
 
 @layer("UnitNormalization")
@@ -151,7 +158,7 @@ def normalization(call: Call) -> Tensor:
 def _moments(call: Call, x: Tensor) -> tuple[Any, Any]:
     """Mean and variance in a shape that fits the tensor."""
     given = call.spec.config.get("axis")
-    axes = tuple(sorted(call.settings.axes("axis", x.rank))) if given is not None else ()
+    axes = tuple(sorted(call.settings.axes("axis", x.rank))) if given not in (None, []) else ()
     wide = tuple(call.known(x, axis) if axis in axes else 1 for axis in range(x.rank))
     found = []
     for name in ("mean", "variance"):
