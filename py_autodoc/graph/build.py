@@ -6,6 +6,7 @@ is read; nodes are numbered graph by graph in file order.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -246,6 +247,7 @@ class _Builder:
                 scope.tag,
                 self.opsets.get(domain, 0),
                 scope.origins,
+                scope.record,
             )
         )
         if op_type == "Constant" and not domain and outputs and outputs[0] >= 0:
@@ -259,7 +261,7 @@ class _Builder:
             if scope is NO_SCOPE:
                 self.unscoped.append(len(self.nodes))
             return scope
-        return graph.scope
+        return replace(graph.scope, record=scope.record, tag=scope.tag or graph.scope.tag)
 
     def _constant_node(self, tensor: DraftTensor, proto: onnx.NodeProto, attributes: dict[str, Any]) -> None:
         tensor.kind = TensorKind.CONSTANT

@@ -12,12 +12,25 @@ from __future__ import annotations
 
 import ast
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import onnx
 
 from py_autodoc.graph.names import text
-from py_autodoc.graph.recorded import SCOPE, STACK, TABLE, TAG, Record, Table, string_items, unpack_table
+from py_autodoc.graph.recorded import (
+    CALL,
+    SCOPE,
+    SCOPES,
+    STACK,
+    TABLE,
+    TAG,
+    VIA,
+    Record,
+    Table,
+    call_numbers,
+    string_items,
+    unpack_table,
+)
 
 MAX_DEPTH = 64
 """Levels kept; deeper scopes are cut."""
@@ -47,6 +60,8 @@ class Scope:
     tag: str = ""
     cut: bool = False
     """Levels below the 64th were dropped."""
+    record: Record | None = field(default=None, compare=False)
+    """What an exporter recorded about the node's module, as it stands in the file."""
 
 
 NO_SCOPE = Scope()
@@ -64,13 +79,14 @@ class Scopes:
         self._by_prefix: dict[str, Scope] = {}
         self._by_call: dict[tuple[str, Scope], Scope] = {}
         self._by_tag: dict[tuple[str, str, str], Scope] = {}
+        self._by_text: dict[tuple[str, ...], Record] = {}
         table = _table(model)
         self._modules = {module.path: module for module in table.modules} if table else {}
         self._records = _by_tensor(table) if table else {}
 
     def of(self, node: onnx.NodeProto, name: str, output: str) -> Scope:
         """The scope of one node; ``output`` stands in for an empty name."""
-        scopes = classes = namespace = call = stack = tag = ""
+        scopes = classes = namespace = call = stack = tag = via = all_scopes = calls = ""
         scope: str | None = None
         for entry in node.metadata_props:
             key = entry.key
@@ -90,20 +106,39 @@ class Scopes:
                 tag = text(entry.value)
             elif key == STACK:
                 stack = text(entry.value)
+            elif key == VIA:
+                via = text(entry.value)
+            elif key == SCOPES:
+                all_scopes = text(entry.value)
+            elif key == CALL:
+                calls = text(entry.value)
         record = self._records.get(output) if scope is None and not scopes and output else None
         if record is not None:
             scope, tag, stack = record.scope, record.tag, json.dumps(record.stack)
+        elif scope is not None:
+            record = self._record(scope, tag, via, all_scopes, calls, stack)
         if scope is not None:
             found = self._tagged(scope, tag, stack, scopes, classes)
         elif scopes:
             found = self._recorded(scopes, classes)
+            record = found.record
         elif namespace:
             found = self._namespace(namespace)
         else:
             found = NO_SCOPE
         if scope is None and not found.tag and not found.names:
             found = self._named(name or ("" if call else output))
-        return self._called(call, found) if call else found
+        found = self._called(call, found) if call else found
+        return found if found.record is record else replace(found, record=record)
+
+    def _record(self, scope: str, tag: str, via: str, scopes: str, call: str, stack: str) -> Record:
+        key = (scope[:_MAX_TEXT], tag[:_MAX_TEXT], via, scopes, call, stack)
+        known = self._by_text.get(key)
+        if known is None:
+            origins = string_items(scopes)[:_MAX_FRAMES]
+            frames = string_items(stack)[:_MAX_FRAMES]
+            known = self._by_text[key] = Record(*key[:3], origins, dict(call_numbers(call)), frames)
+        return known
 
     def _tagged(self, scope: str, tag: str, stack: str, scopes: str, classes: str) -> Scope:
         """A module named by its path: its levels are the modules that were called on the way."""
@@ -136,6 +171,8 @@ class Scopes:
             if len(kinds) != len(paths):
                 kinds = [""] * len(paths)
             known = NO_SCOPE if NO_STACK in paths else module_scope(paths, kinds)
+            if known.tag:
+                known = replace(known, record=Record(paths[-1], known.tag, ""))
             self._by_path[key] = known
         return known
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+from py_autodoc.graph.recorded import Record
+
 Dim = int | str | None
 """A known size, a symbol (``"batch"`` or an expression such as ``"seq + 1"``), or unknown."""
 
@@ -102,6 +104,8 @@ class Node:
     """Version of the node's domain, 0 when the model imports none."""
     origins: tuple[str, ...] = ()
     """Where each scope level comes from: ``scope`` (recorded by the exporter), ``name`` or ``function``."""
+    record: Record | None = None
+    """What an exporter recorded about the node's module; None when it comes from names or not at all."""
 
 
 @dataclass(frozen=True, slots=True)

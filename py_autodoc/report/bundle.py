@@ -13,7 +13,7 @@ import msgspec
 
 from py_autodoc.graph.collector import paused
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.details import node_facts, operator_info
+from py_autodoc.report.details import module_origin, node_facts, operator_info
 from py_autodoc.report.labels import cut, is_constant
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.schema import AttributeInfo, Bundle, BundleNode, GraphPayload, OperatorDoc
@@ -57,6 +57,7 @@ def _bundle(analysis: Analysis, payload: GraphPayload) -> Bundle:
             tag=cut(model.nodes[number].tag),
             doc_string=found.doc_string,
             metadata=found.metadata,
+            module=module_origin(model.nodes[number]),
         )
     return Bundle(version=1, payload=payload, operators=pool, descriptions=descriptions, nodes=nodes)
 

@@ -10,11 +10,13 @@ from py_autodoc.graph.model import Model, Node, TensorKind, TypeTable
 from py_autodoc.graph.opdocs import FormalDoc, OpDoc, op_doc
 from py_autodoc.graph.raw import STACK_TRACE, node_text
 from py_autodoc.report.labels import cut, domain_name, dtype_name, node_label, wire_shape
-from py_autodoc.report.schema import AttributeInfo, ConstantInfo, NodeDetails, OperatorDoc
+from py_autodoc.report.schema import AttributeInfo, ConstantInfo, ModuleOrigin, NodeDetails, OperatorDoc
 from py_autodoc.report.values import MAX_TEXT, first_values, json_value, node_attributes
 
 MAX_CONSTANTS = 64
 """Constant inputs of one node that are listed."""
+MAX_ORIGINS = 64
+"""Modules of one node that are listed."""
 MAX_DOC = 32_768
 """Characters of an operator's documentation."""
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
@@ -66,6 +68,21 @@ def node_details(loaded: Loaded, model: Model, types: TypeTable, node_id: int) -
         constants=facts.constants,
         operator=operator_info(facts.documented) if facts.documented else None,
         stack_trace=facts.stack_trace,
+        module=module_origin(node),
+    )
+
+
+def module_origin(node: Node) -> ModuleOrigin | None:
+    """What is recorded about a node's module."""
+    record = node.record
+    if record is None:
+        return None
+    return ModuleOrigin(
+        scope=cut(record.scope),
+        via=cut(record.via),
+        scopes=[cut(one) for one in record.scopes[:MAX_ORIGINS]],
+        calls={cut(path): number for path, number in list(record.call.items())[:MAX_ORIGINS]},
+        stack=[cut(one) for one in record.stack[:MAX_ORIGINS]],
     )
 
 

@@ -9,6 +9,7 @@ from py_autodoc.report import sections, structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.block_columns import block_columns
 from py_autodoc.report.categories import category_of
+from py_autodoc.report.details import MAX_ORIGINS
 from py_autodoc.report.expressions import expression_pool
 from py_autodoc.report.grouping import grouped_tree
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
@@ -19,6 +20,7 @@ from py_autodoc.report.schema import (
     SCHEMA_VERSION,
     GraphColumns,
     GraphPayload,
+    ModuleColumns,
     NodeColumns,
     OpEntry,
     ScopeColumns,
@@ -79,6 +81,24 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         repeats=repeat_columns(analysis),
         blocks=block_columns(analysis),
         risk_signals=sections.risk_signals(analysis),
+        rule_settings=analysis.rules,
+        modules=_modules(model),
+    )
+
+
+def _modules(model: Model) -> ModuleColumns | None:
+    """Each module once, and which of them a node is from."""
+    pool: _Pool[tuple[str, tuple[str, ...]]] = _Pool()
+    nodes = [-1] * len(model.nodes)
+    for node in model.nodes:
+        if node.record is not None:
+            scope = node.record.scope
+            others = tuple(one for one in node.record.scopes if one != scope)[:MAX_ORIGINS]
+            nodes[node.id] = pool[node.record.tag or node.tag, (scope, *others)]
+    if not pool:
+        return None
+    return ModuleColumns(
+        tag=[cut(tag) for tag, _ in pool], scopes=[[cut(one) for one in many] for _, many in pool], node=nodes
     )
 
 

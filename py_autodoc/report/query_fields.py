@@ -120,7 +120,17 @@ def _dtype(nodes: Nodes, node: int) -> list[str] | None:
 
 
 def _tag(nodes: Nodes, node: int) -> list[str]:
-    return nodes.scope_texts(node)
+    """Labels and classes around, and the tag that an exporter recorded."""
+    found, modules = nodes.scope_texts(node), nodes.payload.modules
+    place = modules.node[node] if modules else -1
+    return [*found, modules.tag[place]] if modules and place >= 0 else found
+
+
+def _scope(nodes: Nodes, node: int) -> list[str] | None:
+    """Full paths of the recorded modules."""
+    modules = nodes.payload.modules
+    place = modules.node[node] if modules else -1
+    return modules.scopes[place] if modules and place >= 0 else None
 
 
 _FIELDS = {
@@ -128,6 +138,7 @@ _FIELDS = {
     "op": Field("text", lambda nodes, node: [nodes.op(node)]),
     "tag": Field("text", _tag),
     "module": Field("text", _tag),
+    "scope": Field("text", _scope),
     "domain": Field("text", lambda nodes, node: [nodes.domain(node)]),
     "dtype": Field("text", _dtype),
     "params": _column("params"),

@@ -88,10 +88,18 @@ function name(tree: ITree, entity: number): readonly string[] {
     : [tree.groupLabel[entity - model.nodeCount]];
 }
 
+/** Which recorded module a node is from; -1 when the file does not say. */
+function moduleOf(model: IGraphModel, node: number): number {
+  return model.payload.modules?.node[node] ?? -1;
+}
+
+/** Labels and classes around a node, and the tag that its exporter recorded. */
 function tag(tree: ITree, entity: number): readonly string[] {
   const { model } = tree;
   if (entity < model.nodeCount) {
-    return scopeTexts(model, entity);
+    const recorded = model.payload.modules?.tag[moduleOf(model, entity)];
+    const texts = scopeTexts(model, entity);
+    return recorded === undefined ? texts : [...texts, recorded];
   }
   const group = entity - model.nodeCount;
   const path = [...tree.path(entity), tree.groupLabel[group]];
@@ -103,6 +111,13 @@ const FIELDS: ReadonlyMap<string, IField> = new Map<string, IField>([
   ['op', nodeText((model, node) => [model.opType(node)])],
   ['tag', { type: 'text', value: tag }],
   ['module', { type: 'text', value: tag }],
+  [
+    'scope',
+    nodeText(
+      (model, node) =>
+        model.payload.modules?.scopes[moduleOf(model, node)] ?? null
+    )
+  ],
   [
     'domain',
     nodeText((model, node) => [

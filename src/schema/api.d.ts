@@ -416,6 +416,7 @@ export interface components {
       metadata: {
         [key: string]: string;
       };
+      module: components['schemas']['ModuleOrigin'] | null;
     };
     /**
      * ConstantInfo
@@ -686,6 +687,8 @@ export interface components {
       architecture: components['schemas']['ArchitectureInfo'] | null;
       /** @description Null when no input size is free. */
       expressions: components['schemas']['ExpressionPool'] | null;
+      /** @description Null when no node's module is recorded. */
+      modules: components['schemas']['ModuleColumns'] | null;
       repeats: components['schemas']['RepeatColumns'];
       /** @description Null when there are too many to list. */
       blocks: components['schemas']['BlockColumns'] | null;
@@ -1078,6 +1081,36 @@ export interface components {
       };
     };
     /**
+     * ModuleColumns
+     * @description Modules of the original model as their exporter recorded them: what search finds by tag and scope.
+     */
+    ModuleColumns: {
+      /** @description Path of classes, `/BertModel/BertEncoder/BertLayer.0`. */
+      tag: string[];
+      /** @description Full paths, `encoder.layer.0`: the module, then others that the same nodes were made from. */
+      scopes: string[][];
+      /** @description By node: index into the columns above, -1 where nothing is recorded. */
+      node: number[];
+    };
+    /**
+     * ModuleOrigin
+     * @description Which module of the original model a node comes from, as its exporter wrote it.
+     */
+    ModuleOrigin: {
+      /** @description Full path, `encoder.layer.0.attention`; empty at the top. */
+      scope: string;
+      /** @description How it is known: `trace`, `fused`, `param`, `context`, `root`; empty: not said. */
+      via: string;
+      /** @description All modules of a node made from several, at most 64; empty when `scope` is the only one. */
+      scopes: string[];
+      /** @description Which call, from 0, of modules that are called several times; at most 64 are listed. */
+      calls: {
+        [key: string]: number;
+      };
+      /** @description Modules being called, outermost first, where one calls another that does not lie in it. */
+      stack: string[];
+    };
+    /**
      * NodeColumns
      * @description One entry a node, index = node id. Unknown numbers are null.
      *
@@ -1140,6 +1173,8 @@ export interface components {
       constants: components['schemas']['ConstantInfo'][];
       operator: components['schemas']['OperatorDoc'] | null;
       stack_trace: string;
+      /** @description Null when only names tell, or nothing. */
+      module: components['schemas']['ModuleOrigin'] | null;
     };
     /**
      * OpEntry
@@ -1283,6 +1318,8 @@ export interface components {
       repeats: components['schemas']['RepeatInfo'][];
       /** @description Findings of the rules, worst first; at most 20 of one rule. */
       risk_signals: components['schemas']['RiskSignal'][];
+      /** @description How they were made; null: as the rules come. */
+      rule_settings: components['schemas']['RuleSettings'] | null;
     };
     /**
      * RiskSignal

@@ -46,14 +46,28 @@ WRITTEN = [
     '"layer.0"', "attention/self", "bertmodel/bertencoder", "tag=bertmodel", "float32", "add float32 1",
     "x", "0", "1e3", "macs>0 | macs=?", "!(macs>0)", "!(macs>0 & op=Conv)", "!(op=Mystery | macs>0)",
     "(" * 50 + "relu" + ")" * 50, "(" * 51 + "relu" + ")" * 51, "!" * 99 + "relu", "a&&b", "a||b", "a&|b",
-    "conv!", "co!nv", "co!=nv", "params<10.", "params<10.5", "params<-1", "params<1_000", "params<0x10",
+    "tag=/BertModel/BertEncoder/BertLayer.1/*", "tag=*/bertlayer.0/*attention", "scope=m.encoder.layer.1.*",
+    "scope=*.attention.self*", "scope~layer.0", "scope=?", "scope!=encoder*", "scope>3", "scope=m.*",
+    "tag~bertlayer.0 & op=MatMul", "tag=*/BertModel/*BertLayer.1*", "conv!", "co!nv", "co!=nv", "params<10.",
+    "params<10.5", "params<-1", "params<1_000", "params<0x10",
     "params<1e+3", "macs > 1e3 op = Conv", "\u2167", "ﬁ", "ſ", "Σ ΟΔΟΣ", "𝒜", "op=Conv op=Relu",
 ]  # fmt: skip
 _WORDS = [
     "conv", "relu", "add", "layer.0", "attention", '"relu"', "float32", "stage", "norm", "1", "gelu",
     "weight",
 ]  # fmt: skip
-_TEXTS = ["op", "name", "tag", "module", "domain", "dtype", "in[0].name", "out[0].dtype", "in[1].shape"]
+_TEXTS = [
+    "op",
+    "name",
+    "tag",
+    "module",
+    "scope",
+    "domain",
+    "dtype",
+    "in[0].name",
+    "out[0].dtype",
+    "in[1].shape",
+]
 _NUMBERS = [
     "params", "macs", "flops", "bytes", "read", "write", "weights", "activation", "intensity", "in[0].rank",
 ]  # fmt: skip

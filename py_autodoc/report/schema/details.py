@@ -45,6 +45,21 @@ class OperatorDoc(Wire, frozen=True, kw_only=True):
     url: str
 
 
+class ModuleOrigin(Wire, frozen=True, kw_only=True):
+    """Which module of the original model a node comes from, as its exporter wrote it."""
+
+    scope: str
+    """Full path, ``encoder.layer.0.attention``; empty at the top."""
+    via: str
+    """How it is known: ``trace``, ``fused``, ``param``, ``context``, ``root``; empty: not said."""
+    scopes: list[str]
+    """All modules of a node made from several, at most 64; empty when ``scope`` is the only one."""
+    calls: dict[str, int]
+    """Which call, from 0, of modules that are called several times; at most 64 are listed."""
+    stack: list[str]
+    """Modules being called, outermost first, where one calls another that does not lie in it."""
+
+
 class NodeDetails(Wire, frozen=True, kw_only=True):
     """What the inspector shows beyond the payload's columns."""
 
@@ -62,6 +77,8 @@ class NodeDetails(Wire, frozen=True, kw_only=True):
     constants: list[ConstantInfo]
     operator: OperatorDoc | None
     stack_trace: str
+    module: ModuleOrigin | None = None
+    """Null when only names tell, or nothing."""
 
 
 class WeightHistogram(Wire, frozen=True, kw_only=True):
@@ -159,6 +176,7 @@ class BundleNode(Wire, frozen=True, kw_only=True):
     tag: str
     doc_string: str
     metadata: dict[str, str]
+    module: ModuleOrigin | None = None
 
 
 class Bundle(Wire, frozen=True, kw_only=True):

@@ -91,6 +91,17 @@ class ScopeColumns(Wire, frozen=True, kw_only=True):
     boxes that are no modules ``repeat``, ``repeat-part`` and ``structure``."""
 
 
+class ModuleColumns(Wire, frozen=True, kw_only=True):
+    """Modules of the original model as their exporter recorded them: what search finds by tag and scope."""
+
+    tag: list[str]
+    """Path of classes, ``/BertModel/BertEncoder/BertLayer.0``."""
+    scopes: list[list[str]]
+    """Full paths, ``encoder.layer.0``: the module, then others that the same nodes were made from."""
+    node: list[int]
+    """By node: index into the columns above, -1 where nothing is recorded."""
+
+
 class GraphColumns(Wire, frozen=True, kw_only=True):
     """Main graph (0) and subgraphs."""
 
@@ -258,6 +269,8 @@ class GraphPayload(Wire, frozen=True, kw_only=True):
     """What kind of network it is."""
     expressions: ExpressionPool | None = None
     """Null when no input size is free."""
+    modules: ModuleColumns | None = None
+    """Null when no node's module is recorded."""
     repeats: RepeatColumns
     blocks: BlockColumns | None = None
     """Null when there are too many to list."""
