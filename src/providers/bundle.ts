@@ -110,6 +110,7 @@ export function detailsOf(bundle: Bundle, node: number): NodeDetails | null {
     domain: op.domain,
     opset: op.opset,
     tag: entry.tag,
+    module: entry.module ?? null,
     scope,
     classes,
     doc_string: entry.doc_string,
