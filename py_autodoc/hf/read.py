@@ -233,4 +233,4 @@ def is_file_name(name: str) -> bool:
 
 def _shown(key: str) -> str:
     """An untrusted key in a message."""
-    return key[:80].encode("ascii", "backslashreplace").decode("ascii").replace("\n", "\\n")
+    return key[:80].encode("unicode_escape").decode("ascii")
