@@ -55,6 +55,43 @@ describe('a node', () => {
     expect(within(panel()).getByText('filter').tagName).toBe('STRONG');
   });
 
+  test('says which module it is from, how that is known, and all origins', async () => {
+    const module = {
+      scope: 'net.block.0.conv',
+      via: 'fused',
+      scopes: ['net.block.0.conv', 'net.block.0.norm'],
+      calls: { 'net.block.0': 1 },
+      stack: ['', 'net', 'net.block.0.conv']
+    };
+    const details = { 0: convDetails(0, { module }), 2: convDetails(2) };
+    await mount(testPayload(), { details });
+    await select(0);
+    expect(fact('Scope')).toContain('net.block.0.conv');
+    expect(fact('Known because')).toContain('made from several modules');
+    expect(fact('Made from')).toContain('net.block.0.norm');
+    expect(fact('Call')).toBe('number 2 of net.block.0');
+    expect(fact('Called in')).toBe('netnet.block.0.conv');
+    expect(
+      within(panel()).getByRole('button', { name: 'Copy the scope' })
+    ).toBeTruthy();
+    await select(2);
+    expect(fact('Tag')).toContain('/Net/Block.0/Conv');
+    expect(within(panel()).queryByText('Known because')).toBeNull();
+  });
+
+  test.each([
+    ['trace', 'recorded by the exporter'],
+    ['param', 'worked out: it reads a parameter of the module'],
+    ['context', 'worked out from the nodes around it'],
+    ['root', 'not known; counted as the model’s own code']
+  ])('%s is said in words', async (via, words) => {
+    const module = { scope: '', via, scopes: [], calls: {}, stack: [] };
+    await mount(testPayload(), { details: { 0: convDetails(0, { module }) } });
+    await select(0);
+    expect(fact('Scope')).toBe('the model itself');
+    expect(fact('Known because')).toBe(words);
+  });
+
   test('leads to producer, consumers and the blocks around it', async () => {
     await mount(testPayload());
     await select(2);

@@ -2,7 +2,6 @@ import * as React from 'react';
 import type { IGraphModel } from '../../core/types';
 import type { NodeDetails } from '../../schema';
 import { useDocument, useTrans } from '../context';
-import { CopyButton } from '../ui/CopyButton';
 import { Icon } from '../ui/Icon';
 import { brief, visible } from '../ui/text';
 import { Attributes } from './Attributes';
@@ -10,6 +9,7 @@ import { BlocksOfNode } from './BlockList';
 import { Breadcrumb } from './Breadcrumb';
 import { Constants } from './Constants';
 import { Costs } from './costs';
+import { ModuleFacts } from './ModuleFacts';
 import { OperatorDocs } from './OperatorDocs';
 import { Fact, Facts, Name, Section, Title } from './parts';
 import { Tensors } from './tensors';
@@ -41,7 +41,7 @@ export function NodeInspector({ node }: { node: number }): JSX.Element {
         </Fact>
         <Fact label={trans.__('Opset')}>{op ? op.opset : '?'}</Fact>
         <Repeat node={node} />
-        <Tag state={state} />
+        <ModuleFacts state={state} />
       </Facts>
       <Section title={trans.__('Costs')}>
         <Costs
@@ -82,19 +82,6 @@ function Repeat({ node }: { node: number }): JSX.Element | null {
         : trans._n('%1 time', '%1 times', times)}
     </Fact>
   );
-}
-
-function Tag({ state }: { state: DetailsState }): JSX.Element | null {
-  const trans = useTrans();
-  const tag = state.status === 'ready' ? state.details.tag : '';
-  return tag ? (
-    <Fact label={trans.__('Tag')}>
-      <span className="oad-WithCopy">
-        <Name text={tag} />
-        <CopyButton label={trans.__('Copy the tag')} text={() => tag} />
-      </span>
-    </Fact>
-  ) : null;
 }
 
 function NodeTensors(props: {

@@ -7,6 +7,7 @@ import { Weights } from '../weights/Weights';
 import { tensorBytes } from '../../core/bytes';
 import { lifetimeOf } from './lifetime';
 import { Fact, Facts, Section, Some, Title } from './parts';
+import { SeriesList } from './SeriesList';
 import { consumersOf, NodeLink } from './tensors';
 
 /** Its values lie in a file. */
@@ -90,6 +91,7 @@ export function TensorInspector({ tensor }: { tensor: number }): JSX.Element {
           }
         />
       </div>
+      <SeriesList tensor={tensor} />
       {isStored(model.tensorKind[tensor]) && (
         <Section title={trans.__('Values')}>
           <Weights tensor={tensor} />

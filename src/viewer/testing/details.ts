@@ -57,6 +57,7 @@ export function convDetails(
       url: 'https://onnx.ai/onnx/operators/onnx__Conv.html'
     },
     stack_trace: 'File "model.py", line 3, in forward',
+    module: null,
     ...change
   };
 }

@@ -1,0 +1,110 @@
+import * as React from 'react';
+import type { NodeDetails } from '../../schema';
+import { useTrans } from '../context';
+import { CopyButton } from '../ui/CopyButton';
+import { brief } from '../ui/text';
+import { Fact, Name } from './parts';
+import type { DetailsState } from './useDetails';
+
+type Origin = NonNullable<NodeDetails['module']>;
+type Trans = ReturnType<typeof useTrans>;
+
+/** In plain words how it is known which module a node comes from; empty when the file does not say. */
+function known(trans: Trans, via: string): string {
+  switch (via) {
+    case 'trace':
+      return trans.__('recorded by the exporter');
+    case 'fused':
+      return trans.__('recorded; made from several modules');
+    case 'param':
+      return trans.__('worked out: it reads a parameter of the module');
+    case 'context':
+      return trans.__('worked out from the nodes around it');
+    case 'root':
+      return trans.__('not known; counted as the model’s own code');
+    default:
+      return '';
+  }
+}
+
+/** The module of the original model that a node comes from, and how that is known. */
+export function ModuleFacts({
+  state
+}: {
+  state: DetailsState;
+}): JSX.Element | null {
+  const trans = useTrans();
+  if (state.status !== 'ready') {
+    return null;
+  }
+  const { tag, module } = state.details;
+  return (
+    <>
+      {tag && (
+        <Fact label={trans.__('Tag')}>
+          <span className="oad-WithCopy">
+            <Name text={tag} />
+            <CopyButton label={trans.__('Copy the tag')} text={() => tag} />
+          </span>
+        </Fact>
+      )}
+      {module && <Recorded module={module} />}
+    </>
+  );
+}
+
+function Recorded({ module }: { module: Origin }): JSX.Element {
+  const trans = useTrans();
+  const { scope, via, scopes, calls, stack } = module;
+  const words = known(trans, via);
+  const numbers = Object.entries(calls);
+  return (
+    <>
+      <Fact label={trans.__('Scope')}>
+        {scope ? (
+          <span className="oad-WithCopy">
+            <Name text={scope} />
+            <CopyButton label={trans.__('Copy the scope')} text={() => scope} />
+          </span>
+        ) : (
+          trans.__('the model itself')
+        )}
+      </Fact>
+      {words && <Fact label={trans.__('Known because')}>{words}</Fact>}
+      {scopes.length > 1 && (
+        <Fact label={trans.__('Made from')}>
+          <Paths paths={scopes} />
+        </Fact>
+      )}
+      {numbers.length > 0 && (
+        <Fact label={trans.__('Call')}>
+          <ul className="oad-Paths">
+            {numbers.map(([path, number]) => (
+              <li key={path}>
+                {trans.__('number %1 of %2', number + 1, brief(path, 200))}
+              </li>
+            ))}
+          </ul>
+        </Fact>
+      )}
+      {stack.length > 0 && (
+        <Fact label={trans.__('Called in')}>
+          <Paths paths={stack.filter(path => path)} />
+        </Fact>
+      )}
+    </>
+  );
+}
+
+function Paths({ paths }: { paths: readonly string[] }): JSX.Element {
+  const trans = useTrans();
+  return (
+    <ul className="oad-Paths">
+      {paths.map((path, at) => (
+        <li key={at}>
+          {path ? <Name text={path} /> : trans.__('the model itself')}
+        </li>
+      ))}
+    </ul>
+  );
+}
