@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from py_autodoc.errors import InputError, OptionError, RequirementError
+from py_autodoc.errors import AnalysisError, OptionError, RequirementError
 from py_autodoc.render import html
 from py_autodoc.widget import autodoc, dim, module, parts
 from py_autodoc.widget.autodoc import Autodoc
@@ -67,6 +67,21 @@ def test_a_module_with_inputs(tmp_path):
     assert {layer.type for layer in widget.find("tag=blocks.1")} >= {"Add", "Relu"}
 
 
+def test_a_module_carries_its_tags():
+    """Those of the exporter of this package: full scopes, calls told apart, found by search."""
+    net = Net()
+    net.again = net.blocks[1]
+    widget = Autodoc(net, torch.zeros(4, 8))
+    modules = widget._now.payload.modules
+    assert "/Net/Block.1" in modules.tag
+    assert {"blocks.1", "blocks.1.fc", "head"} <= {scopes[0] for scopes in modules.scopes}
+    assert {layer.type for layer in widget.find("scope=blocks.1*")} == {"Gemm", "Relu", "Add"}
+    assert len(widget.find("tag=/Net/Block.2")) == 3
+    assert {layer.tag for layer in widget.find("scope=head")} == {"/Net"}
+    details = next(iter(widget.find("scope=blocks.2.fc")))
+    assert details.tag == "/Net/Block.2"
+
+
 def test_free_sizes_are_analysed_again(tmp_path):
     batch = torch.export.Dim("batch", min=2)
     widget = Autodoc(Net(), (torch.zeros(4, 8),), dynamic_shapes=({0: batch},), dims={"batch": 2})
@@ -82,9 +97,9 @@ def test_inputs_by_name():
 
 def test_inputs_that_do_not_fit_are_told(tmp_path):
     net = Net()
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(AnalysisError) as caught:
         Autodoc(net, torch.zeros(4, 9))
-    assert "Net could not be exported" in caught.value.message
+    assert caught.value.code == "export-forward"
     assert "\n" not in caught.value.message
     assert all(part.training for part in net.modules())
     assert left(tmp_path) == []
