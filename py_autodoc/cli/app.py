@@ -30,9 +30,10 @@ COMMANDS = {
     "rule": "Explain a rule, or list them all.",
     "schema": "Print the JSON Schema of the report.",
     "tags": "Which module each node comes from.",
+    "to-torch": "Write a model as readable PyTorch source and its weights.",
     "validate": "Check a model, its tags and its sidecar.",
 }
-"""Command → help line; the module of the same name is imported when the command is used."""
+"""Command → help line; the module of the same name (``-`` as ``_``) is imported when it is used."""
 INVALID, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
 
@@ -61,7 +62,7 @@ class App(click.Group):
         """Imports a command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"py_autodoc.cli.{cmd_name}").command
+        command: click.Command = import_module(f"py_autodoc.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

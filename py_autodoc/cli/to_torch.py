@@ -1,0 +1,73 @@
+"""``onnx-autodoc to-torch``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from py_autodoc.cli import stderr
+from py_autodoc.render.text import printable
+
+
+@click.command("to-torch", short_help="Write a model as readable PyTorch source and its weights.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.argument("out", metavar="OUT.py", type=click.Path(path_type=str), required=False)
+@click.option(
+    "--weights",
+    type=click.Choice(["safetensors", "npz"]),
+    help="Format of the weights beside OUT.py (default: safetensors where it is installed).",
+)
+@click.option("--list", "listing", is_flag=True, help="Only list the operators that are not covered.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was written, or the list, as JSON.")
+def command(model: str, out: str | None, weights: str | None, listing: bool, as_json: bool) -> int:
+    """Write MODEL as PyTorch source to OUT.py, its weights in a file beside it.
+
+    The file has a class for each module of the model, where the model names them, and load(), which gives
+    the model with its weights. It needs nothing but PyTorch. Given the same inputs it computes the same.
+
+    \b
+    Exit status: 0 when written, or with --list when every operator is covered; 1 otherwise: then nothing
+    is written.
+    """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    from py_autodoc.errors import OptionError
+
+    if listing:
+        return _list(model, as_json)
+    if out is None:
+        raise OptionError("nothing-to-write", "Give the Python file to write, or --list.")
+    from py_autodoc.to_torch import NotCoveredError, write
+    from py_autodoc.to_torch.convert import table
+
+    try:
+        done = write(model, out, weights=weights)
+    except NotCoveredError as left:
+        if as_json:
+            click.echo(json.dumps([one.to_dict() for one in left.uncovered], indent=2, ensure_ascii=False))
+        else:
+            for line in table(left.uncovered):
+                stderr.note(line)
+        raise
+    if as_json:
+        click.echo(json.dumps(done.to_dict(), indent=2, ensure_ascii=False))
+        return 0
+    names = " and ".join(path.name for path in done.paths)
+    stderr.note(
+        f"{names}: {done.nodes:,} nodes as {len(done.classes):,} classes, {done.modules:,} modules,"
+        f" {done.weights:,} weights, {done.weight_bytes:,} bytes"
+    )
+    return 0
+
+
+def _list(model: str, as_json: bool) -> int:
+    """Print what is not covered."""
+    from py_autodoc.to_torch import uncovered
+    from py_autodoc.to_torch.convert import table
+
+    found = uncovered(model)
+    if as_json:
+        click.echo(json.dumps([one.to_dict() for one in found], indent=2, ensure_ascii=False))
+    else:
+        for line in table(found) or ["Every operator is covered."]:
+            click.echo(printable(line))
+    return int(bool(found))

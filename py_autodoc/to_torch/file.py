@@ -1,0 +1,173 @@
+"""The text of the written file."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from py_autodoc.graph.model import Tensor
+from py_autodoc.to_torch.classes import class_lines
+from py_autodoc.to_torch.code import quoted
+from py_autodoc.to_torch.dtypes import TORCH
+from py_autodoc.to_torch.helpers import functions, needed
+from py_autodoc.to_torch.idents import shown
+from py_autodoc.to_torch.layout import wrap
+from py_autodoc.to_torch.source import Source
+from py_autodoc.to_torch.writer import Writer
+from py_autodoc.version import NAME
+
+_LOAD = '''def load(weights=None, device="cpu"):
+    """The model with its weights, ready to run.
+
+    ``weights`` is the file beside this one unless another is given. Tensors that the code makes on its
+    way are made on the default device: call ``torch.set_default_device`` before, to run elsewhere.
+    """
+    path = Path(weights) if weights is not None else Path(__file__).with_name(WEIGHTS)
+{read}
+{tie}    with torch.device("meta"):
+        model = Model()
+    model.load_state_dict(state, strict=True, assign=True)
+{share}    return model.eval().to(device)
+'''
+_SAFETENSORS = "    state = load_file(path)"
+_NPZ = """    with np.load(path, allow_pickle=False) as held:
+        state = {name: torch.from_numpy(held[name].copy()) for name in held.files}"""
+_BITS = """    for name, dtype in BITS.items():
+        state[name] = state[name].view(getattr(torch, dtype))"""
+_TIE = "    state.update({name: state[source] for name, source in TIED.items()})\n"
+_SHARE = """    parameters = dict(model.named_parameters(remove_duplicate=False))
+    for name, source in TIED.items():
+        if source in parameters:
+            owner, _, leaf = name.rpartition(".")
+            setattr(model.get_submodule(owner), leaf, parameters[source])
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What the file has to know about its weights."""
+
+    name: str
+    kind: str
+    tied: dict[str, str]
+    bits: dict[str, str]
+
+
+def file_text(source: Source, writer: Writer, weights: Beside) -> str:
+    """The source of the file, complete."""
+    classes = writer.classes.all
+    bodies = []
+    for one in classes:
+        root = one is classes[-1]
+        doc = _interface(source, writer) if root else []
+        bodies.append("\n".join(class_lines(one, doc)))
+    helpers = [functions()[name] for name in needed(_used(writer, bodies))]
+    constants = _constants(source, writer, weights)
+    read = _SAFETENSORS if weights.kind == "safetensors" else _NPZ
+    if weights.bits and weights.kind == "npz":
+        read += f"\n{_BITS}"
+    tied = bool(weights.tied)
+    loader = _LOAD.format(read=read, tie=_TIE if tied else "", share=_SHARE if tied else "")
+    main = _main(source, writer)
+    parts = [*helpers, *bodies, loader.rstrip(), *main]
+    body = "\n\n\n".join(parts)
+    head = _head(source, weights)
+    imports = _imports(f"{constants}\n\n\n{body}", weights)
+    text = f"{head}\n\n{imports}\n\n{constants}\n\n\n{body}\n"
+    ast.parse(text)
+    return text
+
+
+def _used(writer: Writer, bodies: list[str]) -> set[str]:
+    """Functions of the runtime that the classes still call after unused statements went."""
+    text = "\n".join(bodies)
+    return {name for name in writer.helpers if name in text}
+
+
+def _head(source: Source, weights: Beside) -> str:
+    lines = [f'"""{shown(source.name, 70)} as a PyTorch module.', ""]
+    lines += [
+        f"Written by {NAME} from the ONNX file. ``load()`` gives the model with its weights, which are in"
+    ]
+    lines += [f"{shown(weights.name)} beside this file.", '"""']
+    return "\n".join(lines)
+
+
+def _interface(source: Source, writer: Writer) -> list[str]:
+    graph = source.model.graphs[0]
+    lines = ['"""Inputs and outputs, by the names that the ONNX file gives them.', "", "Inputs:"]
+    for tensor, name in writer.inputs.items():
+        label = source.model.tensors[tensor].name
+        own = "" if label == name else f" ({shown(label, 40)})"
+        lines.append(f"    {name}{own}: {_type(source, source.model.tensors[tensor])}")
+    if not writer.inputs:
+        lines.append("    none")
+    lines += ["", "Returns:"]
+    for tensor in graph.outputs:
+        held = source.model.tensors[tensor]
+        lines.append(f"    {shown(held.name, 40)}: {_type(source, held)}")
+    return [*lines, '"""']
+
+
+def _type(source: Source, tensor: Tensor) -> str:
+    dtype = TORCH.get(source.dtype(tensor.id), "unknown")
+    shape = source.types.shapes[tensor.id]
+    if shape is None:
+        return f"{dtype}, any shape"
+    sizes = ", ".join("?" if size is None else shown(str(size), 24) for size in shape)
+    return f"{dtype} [{sizes}]"
+
+
+def _mapping(name: str, held: dict[str, str]) -> str:
+    items = ", ".join(f"{quoted(key)}: {quoted(value)}" for key, value in held.items())
+    return "\n".join(wrap(f"{name} = {{{items}}}", 0))
+
+
+def _constants(source: Source, writer: Writer, weights: Beside) -> str:
+    model = source.model
+    inputs = {name: model.tensors[tensor].name for tensor, name in writer.inputs.items()}
+    outputs = ", ".join(quoted(model.tensors[tensor].name) for tensor in model.graphs[0].outputs)
+    lines = [f"WEIGHTS = {quoted(weights.name)}", _mapping("INPUTS", inputs)]
+    lines.append("\n".join(wrap(f"OUTPUTS = [{outputs}]", 0)))
+    if weights.tied:
+        lines.append(_mapping("TIED", weights.tied))
+    if weights.bits and weights.kind == "npz":
+        lines.append(_mapping("BITS", weights.bits))
+    return "\n".join(lines)
+
+
+def _main(source: Source, writer: Writer) -> list[str]:
+    """A run on zeros, where the inputs are tensors of a known rank; free sizes are 2."""
+    made = []
+    for tensor in writer.inputs:
+        shape = source.types.shapes[tensor]
+        dtype = source.dtype(tensor)
+        if shape is None or dtype not in TORCH or source.model.tensors[tensor].container != "tensor":
+            return []
+        sizes = [str(size) if isinstance(size, int) else "2" for size in shape]
+        inside = ", ".join(sizes) if sizes else "()"
+        made.append(f"torch.zeros({inside}, dtype=torch.{TORCH[dtype]})")
+    lines = ['if __name__ == "__main__":', "    with torch.no_grad():"]
+    call = f"load()({', '.join(made)})"
+    if len(source.model.graphs[0].outputs) == 1:
+        call = f"({call},)"
+    lines += wrap(f"results = {call}", 8)
+    lines.append("    for name, result in zip(OUTPUTS, results, strict=True):")
+    lines.append('        print(name, getattr(result, "dtype", ""), list(getattr(result, "shape", ())))')
+    return ["\n".join(lines)]
+
+
+def _imports(body: str, weights: Beside) -> str:
+    tree = ast.parse(body)
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    first = ["from __future__ import annotations", ""]
+    standard = [f"import {name}" for name in ("itertools", "math") if name in names]
+    abstract = [name for name in ("Callable", "Sequence") if name in names]
+    standard += [f"from collections.abc import {', '.join(abstract)}"] if abstract else []
+    others = ["import numpy as np"] if weights.kind == "npz" else []
+    others.append("import torch")
+    others += ["import torch.nn.functional as F"] if "F" in names else []
+    others += ["from safetensors.torch import load_file"] if weights.kind == "safetensors" else []
+    others.append("from torch import nn")
+    last = ["from pathlib import Path", *(["from typing import Any"] if "Any" in names else [])]
+    return "\n".join([*first, *standard, *last, "", *others])

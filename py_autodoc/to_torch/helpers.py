@@ -1,0 +1,37 @@
+"""The source of the functions that a written file takes along. It is read as text: nothing is imported."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+RUNTIME = Path(__file__).parent / "runtime"
+
+
+@cache
+def functions() -> dict[str, str]:
+    """Name → source of every function of the runtime, in the order in which they are defined."""
+    found: dict[str, str] = {}
+    for path in sorted(RUNTIME.glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.FunctionDef):
+                found[node.name] = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+    return found
+
+
+def needed(names: Iterable[str]) -> list[str]:
+    """The functions and those that they call, in a fixed order."""
+    known = functions()
+    found: set[str] = set()
+    pending = list(names)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            used = {node.id for node in ast.walk(ast.parse(known[name])) if isinstance(node, ast.Name)}
+            pending.extend(used & known.keys())
+    return [name for name in known if name in found]

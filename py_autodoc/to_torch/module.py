@@ -1,0 +1,115 @@
+"""One module being written: its members and the code of its ``forward``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from py_autodoc.to_torch.code import Stmt, Tokens, Value, token
+from py_autodoc.to_torch.idents import attribute, unique
+
+if TYPE_CHECKING:
+    from py_autodoc.to_torch.classes import Class
+
+Transform = Callable[[Any], Any]
+"""From the stored array to the one that the layer wants."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """A weight of a member and where it comes from."""
+
+    tensor: int
+    """Id of the constant; -1: ``transform`` makes it from nothing."""
+    dtype: int
+    shape: tuple[int, ...]
+    transform: Transform | None = None
+    """None: the bytes are copied as they are."""
+    key: str = ""
+    """Tells transforms apart: two weights of one tensor and one key are equal."""
+
+
+@dataclass(slots=True)
+class Member:
+    """Something in ``__init__``."""
+
+    kind: str
+    """``layer``, ``child``, ``parameter``, ``buffer``; ``dropped`` when nothing uses it."""
+    path: tuple[str, ...]
+    """Attribute, and keys of containers below it."""
+    made: str
+    """``nn.Conv2d``; for a parameter its element type."""
+    arguments: tuple[tuple[str, str], ...] = ()
+    """(name, literal); the names of positional ones begin with an underscore."""
+    weights: dict[str, Weight] = field(default_factory=dict)
+    """Name inside the member → weight; of parameters and buffers the name is empty."""
+    child: Instance | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Instance:
+    """A module as it stands in the model; equal ones share a class."""
+
+    name: str
+    members: list[Member] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+    body: list[tuple[int, str]] = field(default_factory=list)
+    """Lines of ``forward`` below its head; tokens are named, members still are not."""
+    returns: tuple[str, ...] = ()
+    made: Class | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """What is known while the nodes of one module are written."""
+
+    instance: Instance
+    root: bool
+    parent: Scope | None = None
+    tokens: Tokens = field(default_factory=Tokens)
+    stmts: list[Stmt] = field(default_factory=list)
+    values: dict[int, Value] = field(default_factory=dict)
+    arguments: list[int] = field(default_factory=list)
+    """Tokens of the arguments of ``forward``."""
+    imported: list[int] = field(default_factory=list)
+    """Tensors that come in as arguments, in the same order (the root has its inputs)."""
+    shared: dict[tuple[object, ...], str] = field(default_factory=dict)
+    """Constants that are members already → their code."""
+    tree: dict[str, Any] = field(default_factory=dict)
+    """Attributes that are taken; a container has a dict of its own."""
+
+    def assign(self, code: str, hint: str) -> str:
+        """A new variable with that value; its token."""
+        made = self.tokens.new(hint)
+        self.stmts.append(Stmt([(0, f"{token(made)} = {code}")], (made,)))
+        return token(made)
+
+    def member(self, member: Member) -> str:
+        """Add a member; code that gives it."""
+        member.path = self._place(member.path)
+        self.instance.members.append(member)
+        return f"\x03{len(self.instance.members) - 1}\x04"
+
+    def _place(self, path: tuple[str, ...]) -> tuple[str, ...]:
+        """A free place as near to ``path`` as can be."""
+        parts = tuple(_part(part, first=not number) for number, part in enumerate(path))
+        at = self.tree
+        for part in parts[:-1]:
+            held = at.setdefault(part, {})
+            if not isinstance(held, dict):
+                break
+            at = held
+        else:
+            if parts[-1] not in at:
+                at[parts[-1]] = True
+                return parts
+        name = unique(attribute("_".join(parts)), self.tree)
+        self.tree[name] = True
+        return (name,)
+
+
+def _part(text: str, *, first: bool) -> str:
+    if not first and text.isascii() and text.isdigit() and len(text) < 6:
+        return str(int(text))
+    return attribute(text)

@@ -1,0 +1,203 @@
+"""From tokens to variables: what nobody reads is dropped, and a name is free again after its last use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from py_autodoc.to_torch.code import TOKEN, Stmt, Tokens, numbers, token
+from py_autodoc.to_torch.idents import identifier, unique
+
+
+def pruned(stmts: Sequence[Stmt], wanted: set[int]) -> list[Stmt]:
+    """Statements without those whose results are not read, nor ``wanted``."""
+    kept: list[Stmt] = []
+    wanted = set(wanted)
+    for stmt in reversed(stmts):
+        if wanted.isdisjoint(stmt.defs):
+            continue
+        wanted |= stmt.reads()
+        if stmt.simple and len(stmt.defs) > 1:
+            stmt = _unused(stmt, wanted)
+        kept.append(stmt)
+    return kept[::-1]
+
+
+def _unused(stmt: Stmt, wanted: set[int]) -> Stmt:
+    """``a, b = f()`` where nobody reads ``b``: ``a, _ = f()``."""
+    ((indent, text),) = stmt.lines
+    targets, _, code = text.partition(" = ")
+    for one in stmt.defs:
+        if one not in wanted:
+            targets = targets.replace(token(one), "_")
+    defs = tuple(one for one in stmt.defs if one in wanted)
+    return Stmt([(indent, f"{targets} = {code}")], defs)
+
+
+def looped(
+    stmts: list[Stmt],
+    tokens: Tokens,
+    returned: set[int],
+    sequence: Callable[[int], tuple[str, int, int] | None],
+) -> list[Stmt]:
+    """Runs of equal calls ``x = self.layer[i](x, mask)`` as a loop over the list.
+
+    ``sequence`` gives, for a member that is one of a whole list, the list's code and the place in it;
+    what the loop needs is checked here: each call reads the one before in the same place and nobody else
+    does.
+    """
+    uses: dict[int, int] = dict.fromkeys(returned, 1)
+    for stmt in stmts:
+        for one in stmt.reads():
+            uses[one] = uses.get(one, 0) + 1
+    done: list[Stmt] = []
+    at = 0
+    while at < len(stmts):
+        run = _run(stmts, at, uses, sequence)
+        if len(run) < 2:
+            done.append(stmts[at])
+            at += 1
+            continue
+        done.append(_loop(run, tokens, sequence))
+        at += len(run)
+    return done
+
+
+def _run(
+    stmts: list[Stmt], at: int, uses: dict[int, int], sequence: Callable[[int], tuple[str, int, int] | None]
+) -> list[Stmt]:
+    first = stmts[at]
+    place = sequence(first.call[0]) if first.call else None
+    if place is None or place[1] != 0:
+        return []
+    run = [first]
+    for number in range(1, place[2]):
+        if at + number >= len(stmts):
+            return []
+        one, before = stmts[at + number], run[-1]
+        if one.call is None or sequence(one.call[0]) != (place[0], number, place[2]):
+            return []
+        assert before.call is not None
+        (result,) = before.defs
+        changed = [n for n, (a, b) in enumerate(zip(before.call[1], one.call[1], strict=False)) if a != b]
+        same = len(one.call[1]) == len(before.call[1]) and len(changed) == 1
+        if (
+            not same
+            or one.call[1][changed[0]] != result
+            or one.call[1].count(result) != 1
+            or uses[result] != 1
+        ):
+            return []
+        run.append(one)
+    return run
+
+
+def _loop(run: list[Stmt], tokens: Tokens, sequence: Callable[[int], tuple[str, int, int] | None]) -> Stmt:
+    first, second = run[0].call, run[1].call
+    assert first is not None
+    assert second is not None
+    place = sequence(first[0])
+    assert place is not None
+    where = next(n for n, (a, b) in enumerate(zip(first[1], second[1], strict=True)) if a != b)
+    result = run[-1].defs[0]
+    layer = tokens.new("layer")
+    arguments = ", ".join(token(result if n == where else one) for n, one in enumerate(first[1]))
+    lines = [
+        (0, f"{token(result)} = {token(first[1][where])}"),
+        (0, f"for {token(layer)} in {place[0]}:"),
+        (1, f"{token(result)} = {token(layer)}({arguments})"),
+    ]
+    return Stmt(lines, (result,), (layer,), carried=first[1][where])
+
+
+@dataclass(slots=True)
+class _Names:
+    """Names of one function while its statements are gone through."""
+
+    of: dict[int, str]
+    live: set[str]
+    ever: set[str]
+    blocked: set[str]
+
+    def fresh(self, hint: str, once: bool) -> str:
+        taken = self.ever | self.live | self.blocked if once else self.live | self.blocked
+        name = unique(identifier(hint), taken)
+        self.ever.add(name)
+        if once:
+            self.blocked.add(name)
+        return name
+
+
+def named(
+    stmts: list[Stmt], tokens: Tokens, fixed: dict[int, str], keep: set[str], returned: str
+) -> tuple[list[tuple[int, str]], str]:
+    """Lines and return expression with variables for tokens.
+
+    Args:
+        stmts: in order, pruned.
+        tokens: with hints.
+        fixed: names of the arguments.
+        keep: names that must not be assigned again.
+        returned: the return expression.
+    """
+    stmts, returned = _returned(stmts, returned)
+    last: dict[int, int] = {}
+    for place, stmt in enumerate(stmts):
+        for one in (*stmt.defs, *stmt.reads()):
+            last[one] = place
+    for one in numbers(returned):
+        last[one] = len(stmts)
+    names = _Names(dict(fixed), set(fixed.values()), set(fixed.values()), set(keep))
+    for place, stmt in enumerate(stmts):
+        dying = [one for one in dict.fromkeys(_order(stmt)) if last.get(one) == place]
+        for one in dying:
+            names.live.discard(names.of[one])
+        _define(stmt, dying, names, tokens)
+        names.live |= {names.of[one] for one in stmt.defs if last[one] > place}
+    lines = [(indent, _resolved(text, names.of)) for stmt in stmts for indent, text in stmt.lines]
+    return [line for line in lines if not _idle(line[1])], _resolved(returned, names.of)
+
+
+def _returned(stmts: list[Stmt], returned: str) -> tuple[list[Stmt], str]:
+    """``x = f(y)`` and ``return x``: ``return f(y)``."""
+    if not stmts or not stmts[-1].simple or len(stmts[-1].defs) != 1 or len(stmts[-1].lines) != 1:
+        return stmts, returned
+    left, _, code = stmts[-1].lines[0][1].partition(" = ")
+    return (stmts[:-1], code) if left == returned else (stmts, returned)
+
+
+def _order(stmt: Stmt) -> list[int]:
+    defined = {*stmt.defs, *stmt.inner}
+    return [one for _, text in stmt.lines for one in numbers(text) if one not in defined]
+
+
+def _define(stmt: Stmt, dying: list[int], names: _Names, tokens: Tokens) -> None:
+    if stmt.carried >= 0 and stmt.carried in dying and names.of[stmt.carried] not in names.blocked:
+        names.of[stmt.defs[0]] = names.of[stmt.carried]
+    elif stmt.simple and stmt.carried < 0 and len(stmt.defs) == 1:
+        free = [names.of[one] for one in dying if names.of[one] not in names.blocked]
+        name = "x" if "x" in free else free[0] if free else names.fresh(tokens.hints[stmt.defs[0]], False)
+        names.of[stmt.defs[0]] = name
+        names.ever.add(name)
+    else:
+        kept = set(names.live)
+        names.live |= {names.of[one] for one in _order(stmt)}
+        for one in stmt.defs:
+            names.of[one] = names.fresh(tokens.hints[one], not stmt.simple)
+            names.live.add(names.of[one])
+        names.live = kept
+    inside = {names.of[one] for one in (*stmt.defs, *_order(stmt))}
+    held, names.live = names.live, names.live | inside
+    for one in stmt.inner:
+        names.of[one] = names.fresh(tokens.hints[one], True)
+    names.live = held
+
+
+def _resolved(text: str, names: dict[int, str]) -> str:
+    return TOKEN.sub(lambda found: names[int(found[1])], text)
+
+
+def _idle(text: str) -> bool:
+    """``x = x``."""
+    left, _, right = text.partition(" = ")
+    return bool(right) and left == right

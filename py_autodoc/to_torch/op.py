@@ -1,0 +1,312 @@
+"""One node as a rule sees it: what it reads, and how to say what it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+
+from py_autodoc.graph.model import ConstTensor, Node
+from py_autodoc.to_torch.code import NotCovered, Stmt, Value, floating, number, quoted, token
+from py_autodoc.to_torch.dtypes import BOOLS, FLOATS, TORCH
+from py_autodoc.to_torch.module import Member, Scope, Weight
+
+if TYPE_CHECKING:
+    from py_autodoc.to_torch.writer import Writer
+
+MISSING: Any = object()
+
+
+class Op:
+    """A node, the module it is in, and the writer behind both."""
+
+    def __init__(self, writer: Writer, scope: Scope, node: Node, path: tuple[str, ...]) -> None:
+        self.writer = writer
+        self.scope = scope
+        self.node = node
+        self.path = path
+        """Name of the module that consists of this node alone; empty elsewhere."""
+
+    # what it reads
+
+    @property
+    def count(self) -> int:
+        """Number of inputs, omitted ones included."""
+        return len(self.node.inputs)
+
+    @property
+    def opset(self) -> int:
+        """Version of the node's domain."""
+        return self.node.opset or 1
+
+    def has(self, place: int) -> bool:
+        """True when the input is given."""
+        return place < len(self.node.inputs) and self.node.inputs[place] >= 0
+
+    def wants(self, place: int) -> bool:
+        """True when the output is named."""
+        return place < len(self.node.outputs) and self.node.outputs[place] >= 0
+
+    def attr(self, name: str, default: Any = MISSING) -> Any:
+        """An attribute. Raises: NotCovered when it is missing and has no default."""
+        held = self.node.attributes.get(name)
+        if held is None:
+            if default is MISSING:
+                raise NotCovered(f"attribute {name} is missing")
+            return default
+        if isinstance(default, int) and not isinstance(held, int):
+            raise NotCovered(f"attribute {name} is not an integer")
+        return held
+
+    def tensor_attr(self, name: str) -> Any:
+        """The values of a tensor attribute; None without one."""
+        held = self.node.attributes.get(name)
+        if isinstance(held, ConstTensor):
+            if held.values is None:
+                raise NotCovered(f"attribute {name} is large")
+            return held.values
+        return None
+
+    def value(self, place: int) -> Value:
+        """What the input is. Raises: NotCovered when it is omitted."""
+        if not self.has(place):
+            raise NotCovered(f"input {place} is missing")
+        return self.writer.value(self.scope, self.node.inputs[place])
+
+    def t(self, place: int) -> str:
+        """Code that gives the input as a tensor."""
+        return self.writer.tensor(self.scope, self.value(place))
+
+    def optional(self, place: int) -> str:
+        """As ``t``; ``None`` for an omitted input."""
+        return self.t(place) if self.has(place) else "None"
+
+    def v(self, place: int) -> str:
+        """Code for the input that can be followed by a method or an index."""
+        code = self.t(place)
+        return code if code[0] in "\x01\x03" or code.startswith(("self.", "torch.")) else f"({code})"
+
+    def array(self, place: int) -> Any:
+        """The values of a small constant input; None for others."""
+        if not self.has(place):
+            return None
+        found = self.value(place)
+        if found.kind == "constant":
+            return self.writer.source.array(found.tensor)
+        if found.fixed:
+            items = np.array(found.items, np.int64)
+            return items.reshape(()) if found.scalar else items
+        return None
+
+    def scalar(self, place: int) -> Any:
+        """The one number of a constant input; None for others."""
+        found = self.array(place)
+        return found.reshape(-1)[0] if found is not None and found.size == 1 else None
+
+    def host(self, place: int) -> Value | None:
+        """The input as integers that Python holds; None where it is a tensor."""
+        found = self.value(place)
+        if found.kind == "host":
+            return found
+        array = self.array(place)
+        if array is None or array.ndim > 1 or array.dtype.kind not in "iu":
+            return None
+        items = tuple(int(item) for item in array.reshape(-1))
+        return Value("host", "", items, array.ndim == 0, self.dtype(place))
+
+    def ints(self, place: int) -> tuple[int | str, ...] | None:
+        """The input as integers or code of integers; None where it is a tensor."""
+        found = self.host(place)
+        return None if found is None else found.items
+
+    def fixed(self, place: int) -> tuple[int, ...] | None:
+        """The input as known integers."""
+        array = self.array(place)
+        if array is None or array.dtype.kind not in "iu" or array.ndim > 1:
+            return None
+        return tuple(int(item) for item in array.reshape(-1))
+
+    def ints_code(self, place: int) -> str:
+        """Code of a list of integers, whatever the input is."""
+        found = self.ints(place)
+        if found is not None:
+            return f"[{', '.join(map(str, found))}]"
+        return (
+            f"{self.v(place)}.reshape(-1).tolist()" if self.rank(place) != 1 else f"{self.v(place)}.tolist()"
+        )
+
+    def dtype(self, place: int) -> int:
+        """Element type of an input, 0 when unknown."""
+        if not self.has(place):
+            return 0
+        return self.writer.source.dtype(self.node.inputs[place])
+
+    def rank(self, place: int) -> int | None:
+        """Dimensions of an input; None when unknown."""
+        return self.writer.source.rank(self.node.inputs[place]) if self.has(place) else None
+
+    def out_dtype(self, place: int = 0) -> int:
+        """Element type of an output, 0 when unknown."""
+        return self.writer.source.types.dtypes[self.node.outputs[place]]
+
+    def out_rank(self, place: int = 0) -> int | None:
+        """Dimensions of an output."""
+        shape = self.writer.source.types.shapes[self.node.outputs[place]]
+        return None if shape is None else len(shape)
+
+    def is_float(self, place: int) -> bool:
+        """True when the input is known to hold floating-point numbers."""
+        return self.dtype(place) in FLOATS
+
+    def is_integer(self, place: int) -> bool:
+        """True when the input is known to hold integers."""
+        dtype = self.dtype(place)
+        return bool(dtype) and dtype not in FLOATS and dtype not in BOOLS and dtype in TORCH
+
+    def constant(self, place: int) -> int | None:
+        """Id of the constant that the input is; None for others."""
+        if not self.has(place):
+            return None
+        found = self.value(place)
+        dense = found.kind == "constant" and self.writer.source.dims(found.tensor) is not None
+        return found.tensor if dense else None
+
+    def dims(self, place: int) -> tuple[int, ...]:
+        """Sizes of a constant input. Raises: NotCovered."""
+        found = self.constant(place)
+        sizes = None if found is None else self.writer.source.dims(found)
+        if sizes is None:
+            raise NotCovered(f"input {place} is no constant")
+        return sizes
+
+    def num(self, place: int, other: int | None = None) -> str:
+        """A Python number for a constant of one element, else the tensor.
+
+        ``other`` is the input it is combined with: a constant with dimensions of size 1 must not add one.
+        """
+        found = self.array(place)
+        if found is None or found.size != 1 or found.dtype.kind not in "fiu":
+            held = self.value(place)
+            if (
+                held.kind == "host"
+                and held.scalar
+                and other is not None
+                and self.value(other).kind == "tensor"
+            ):
+                return str(held.items[0])
+            return self.t(place)
+        rank = self.rank(other) if other is not None else None
+        if found.ndim and (rank is None or rank < found.ndim):
+            return self.t(place)
+        if other is not None and self.value(other).kind != "tensor":
+            return self.t(place)
+        if other is not None and self.dtype(other) != self.dtype(place):
+            return self.t(place)
+        item = found.reshape(-1)[0]
+        return number(item if found.dtype != np.float16 else np.float64(item))
+
+    # what it makes
+
+    @property
+    def hint(self) -> str:
+        """What a variable with the result might be called."""
+        return self.node.op_type.lower()
+
+    def out(self, code: str, place: int = 0) -> None:
+        """The output is the value of an expression."""
+        if self.wants(place):
+            self.set(Value("tensor", self.scope.assign(code, self.hint)), place)
+
+    def outs(self, code: str) -> None:
+        """The outputs are the items of a tuple."""
+        made = []
+        for place in range(len(self.node.outputs)):
+            number_ = self.scope.tokens.new(self.hint)
+            made.append(number_)
+            if self.wants(place):
+                self.set(Value("tensor", token(number_)), place)
+        targets = ", ".join(map(token, made)) + ("," if len(made) == 1 else "")
+        self.scope.stmts.append(Stmt([(0, f"{targets} = {code}")], tuple(made)))
+
+    def set(self, value: Value, place: int = 0) -> None:
+        """The output is ``value``."""
+        if self.wants(place):
+            self.scope.values[self.node.outputs[place]] = value
+
+    def same(self, place: int = 0, output: int = 0) -> None:
+        """The output is an input."""
+        self.set(self.value(place), output)
+
+    def integers(self, items: Sequence[int | str], scalar: bool = False, dtype: int = 7) -> None:
+        """The output are integers that Python holds."""
+        self.set(Value("host", "", tuple(items), scalar, dtype))
+
+    def keep(self, code: str, hint: str = "") -> str:
+        """A variable for an intermediate result."""
+        return self.scope.assign(code, hint or self.hint)
+
+    def use(self, helper: str) -> str:
+        """A function of the runtime that the file will have."""
+        self.writer.helpers.add(helper)
+        return helper
+
+    def call(self, helper: str, *arguments: object, **named: object) -> str:
+        """Code that calls a function of the runtime; ``None`` and False among the named are left out."""
+        parts = [str(argument) for argument in arguments]
+        parts += [f"{key}={held}" for key, held in named.items() if held is not None and held is not False]
+        return f"{self.use(helper)}({', '.join(parts)})"
+
+    def torch_dtype(self, dtype: int) -> str:
+        """``torch.float32``. Raises: NotCovered for types that torch has none for."""
+        if dtype not in TORCH:
+            raise NotCovered(f"element type {onnx_type(dtype)}")
+        return f"torch.{TORCH[dtype]}"
+
+    def layer(
+        self, made: str, arguments: dict[str, object], weights: dict[str, Weight], hint: str = ""
+    ) -> str:
+        """A layer of torch.nn; code that gives it."""
+        dtype = next((w.dtype for w in weights.values() if w.dtype in FLOATS), 1)
+        named = [(key, str(held)) for key, held in arguments.items()]
+        if dtype != 1:
+            named.append(("dtype", self.torch_dtype(dtype)))
+        names = self.path or (self._numbered(hint or made.rpartition(".")[2].lower()),)
+        return self.scope.member(Member("layer", names, f"nn.{made}", tuple(named), weights))
+
+    def _numbered(self, stem: str) -> str:
+        counts = self.writer.counts.setdefault(id(self.scope), {})
+        counts[stem] = counts.get(stem, 0) + 1
+        return f"{stem}{counts[stem]}"
+
+    def weight(self, place: int, transform: Any = None, key: str = "", shape: Any = None) -> Weight:
+        """A constant input as the weight of a layer."""
+        found = self.constant(place)
+        if found is None:
+            raise NotCovered(f"input {place} is no constant")
+        dims = self.dims(place) if shape is None else shape
+        return Weight(found, self.dtype(place), tuple(dims), transform, key)
+
+
+def onnx_type(dtype: int) -> str:
+    """``FLOAT8E8M0``, for people."""
+    try:
+        return str(onnx.TensorProto.DataType.Name(dtype))
+    except ValueError:
+        return f"number {dtype}"
+
+
+def fl(value: float) -> str:
+    """A float attribute as a literal."""
+    return floating(value)
+
+
+def text(value: str) -> str:
+    """A string literal."""
+    return quoted(value)
+
+
+def sequence_text(values: Sequence[str]) -> str:
+    """A list of string literals."""
+    return f"[{', '.join(map(quoted, values))}]"

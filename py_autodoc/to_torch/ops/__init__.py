@@ -1,0 +1,1 @@
+"""Rules by family: from one node of ONNX to code of PyTorch."""

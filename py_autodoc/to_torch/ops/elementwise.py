@@ -1,0 +1,313 @@
+"""Arithmetic, comparisons, logic and functions of one number."""
+
+from __future__ import annotations
+
+from py_autodoc.to_torch.code import NotCovered, Value, bare
+from py_autodoc.to_torch.dtypes import FLOATS
+from py_autodoc.to_torch.op import Op
+from py_autodoc.to_torch.registry import rule
+
+_UNSIGNED = frozenset({4, 12, 13})
+"""uint16, uint32, uint64: torch computes little with them."""
+_UINT64 = 13
+"""Its largest half does not fit the signed type that stands in for it."""
+_SYMBOLS = {"Add": "+", "Sub": "-", "Mul": "*"}
+_COMPARE = {
+    "Equal": "==", "Less": "<", "LessOrEqual": "<=", "Greater": ">", "GreaterOrEqual": ">=",
+}  # fmt: skip
+_LOGIC = {"And": "logical_and", "Or": "logical_or", "Xor": "logical_xor"}
+_BITS = {"BitwiseAnd": "&", "BitwiseOr": "|", "BitwiseXor": "^"}
+_PLAIN = {
+    "Abs": "abs", "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh", "Atan": "atan",
+    "Atanh": "atanh", "Ceil": "ceil", "Cos": "cos", "Cosh": "cosh", "Erf": "erf", "Exp": "exp",
+    "Floor": "floor", "IsNaN": "isnan", "Log": "log", "Not": "logical_not", "Reciprocal": "reciprocal",
+    "Round": "round", "Sigmoid": "sigmoid", "Sign": "sign", "Sin": "sin", "Sinh": "sinh", "Sqrt": "sqrt",
+    "Tan": "tan", "Tanh": "tanh", "BitwiseNot": "bitwise_not", "Det": "linalg.det",
+}  # fmt: skip
+
+
+def operands(op: Op) -> tuple[str, str]:
+    """Both operands; one may be a Python number."""
+    if op.opset < 7 and not op.node.domain and op.attr("broadcast", 0) and "axis" in op.node.attributes:
+        rank, other = op.rank(0), op.rank(1)
+        if rank is None or other is None or op.attr("axis", 0) % rank + other != rank:
+            raise NotCovered("broadcasting along an axis, as before opset 7")
+    left, right = op.num(0, 1), op.num(1, 0)
+    if not any(code[0] in "\x01\x03" or code.startswith("torch.") for code in (left, right)):
+        right = op.t(1)
+    return left, right
+
+
+def signed(code: str) -> str:
+    """An operand on the right: a negative number in parentheses."""
+    return f"({code})" if code.startswith("-") else code
+
+
+@rule("Add", "Sub", "Mul")
+def arithmetic(op: Op) -> None:
+    """``a + b``."""
+    if on_host(op):
+        return
+    if _wide(op, op.node.op_type):
+        return
+    left, right = operands(op)
+    op.out(f"{signed(left)} {_SYMBOLS[op.node.op_type]} {signed(right)}")
+
+
+def _wide(op: Op, name: str) -> bool:
+    """Types that torch has no kernels for are computed with 64 bits."""
+    if op.dtype(0) not in _UNSIGNED:
+        return False
+    if op.dtype(0) == _UINT64 and name == "Div":
+        raise NotCovered("uint64")
+    op.out(op.call("onnx_unsigned", f'"{name}"', op.t(0), op.t(1)))
+    return True
+
+
+@rule("Div")
+def divide(op: Op) -> None:
+    """Integers are cut towards zero."""
+    if on_host(op) or _wide(op, "Div"):
+        return
+    left, right = operands(op)
+    if op.is_float(0):
+        op.out(f"{signed(left)} / {signed(right)}")
+    elif op.is_integer(0):
+        op.out(f'torch.div({op.t(0)}, {right}, rounding_mode="trunc")')
+    else:
+        op.out(op.call("onnx_div", op.t(0), op.t(1)))
+
+
+@rule("Pow")
+def power(op: Op) -> None:
+    """The result has the type of the base."""
+    if op.is_float(0) and op.dtype(1) == op.dtype(0):
+        left, right = operands(op)
+        exponent = op.scalar(1)
+        if (
+            exponent is not None
+            and float(exponent).is_integer()
+            and abs(exponent) < 1e6
+            and "\x01" not in right
+        ):
+            right = str(int(exponent))
+        op.out(raised(left, right))
+    elif op.is_float(0) and op.scalar(1) is not None and not op.rank(1):
+        op.out(raised(op.v(0), op.num(1)))
+    else:
+        op.out(op.call("onnx_pow", op.t(0), op.t(1)))
+
+
+def raised(base: str, exponent: str) -> str:
+    """``x**2``, spaced as formatters do."""
+    short = all(code[0] == "\x01" or code.lstrip("-")[0].isdigit() for code in (base, exponent))
+    return f"{signed(base)}**{exponent}" if short else f"{signed(base)} ** {exponent}"
+
+
+@rule("Mod")
+def modulo(op: Op) -> None:
+    """The sign is that of the divisor; with ``fmod`` that of the dividend."""
+    name = "fmod" if op.attr("fmod", 0) else "remainder"
+    if op.dtype(0) == _UINT64:
+        raise NotCovered("uint64")
+    if op.dtype(0) in _UNSIGNED:
+        op.out(op.call("onnx_unsigned", '"Mod"', op.t(0), op.t(1)))
+        return
+    op.out(f"torch.{name}({op.t(0)}, {op.t(1)})")
+
+
+@rule(*_COMPARE)
+def compare(op: Op) -> None:
+    """``a < b``."""
+    if op.dtype(0) == _UINT64 and op.node.op_type != "Equal":
+        raise NotCovered("uint64")
+    if op.dtype(0) in _UNSIGNED:
+        op.out(f"{op.v(0)}.to(torch.int64) {_COMPARE[op.node.op_type]} {op.v(1)}.to(torch.int64)")
+        return
+    left, right = operands(op)
+    op.out(f"{signed(left)} {_COMPARE[op.node.op_type]} {signed(right)}")
+
+
+@rule(*_LOGIC)
+def logic(op: Op) -> None:
+    """``torch.logical_and(a, b)``."""
+    op.out(f"torch.{_LOGIC[op.node.op_type]}({op.t(0)}, {op.t(1)})")
+
+
+@rule(*_BITS)
+def bits(op: Op) -> None:
+    """``a & b``."""
+    op.out(f"{op.t(0)} {_BITS[op.node.op_type]} {op.t(1)}")
+
+
+@rule("BitShift")
+def shift(op: Op) -> None:
+    """Bits of unsigned numbers."""
+    op.out(op.call("onnx_bit_shift", op.t(0), op.t(1), left=op.attr("direction") == "LEFT"))
+
+
+@rule(*_PLAIN)
+def plain(op: Op) -> None:
+    """``torch.exp(x)``."""
+    if op.dtype(0) in _UNSIGNED:
+        if op.node.op_type != "BitwiseNot":
+            raise NotCovered("unsigned integers of more than 8 bits")
+        op.out(f"torch.bitwise_not({op.v(0)}.to(torch.int64)).to({op.torch_dtype(op.dtype(0))})")
+        return
+    op.out(f"torch.{_PLAIN[op.node.op_type]}({op.t(0)})")
+
+
+@rule("Neg")
+def negative(op: Op) -> None:
+    """``-x``."""
+    op.out(f"-{op.v(0)}")
+
+
+@rule("IsInf")
+def infinite(op: Op) -> None:
+    """Which infinities count is a choice."""
+    down, up = op.attr("detect_negative", 1), op.attr("detect_positive", 1)
+    if down and up:
+        op.out(f"torch.isinf({op.t(0)})")
+    elif down or up:
+        op.out(f"torch.{'isneginf' if down else 'isposinf'}({op.t(0)})")
+    else:
+        op.out(f"torch.zeros_like({op.t(0)}, dtype=torch.bool)")
+
+
+@rule("Min", "Max")
+def extreme(op: Op) -> None:
+    """Of any number of tensors."""
+    name = "minimum" if op.node.op_type == "Min" else "maximum"
+    if op.dtype(0) in _UNSIGNED:
+        raise NotCovered("unsigned integers of more than 8 bits")
+    code = op.t(0)
+    for place in range(1, op.count):
+        code = f"torch.{name}({code}, {op.t(place)})"
+    if op.count == 1:
+        op.same()
+    elif not on_host(op):
+        op.out(code)
+
+
+@rule("Sum", "Mean")
+def total(op: Op) -> None:
+    """Of any number of tensors."""
+    if op.count == 1:
+        op.same()
+        return
+    code = " + ".join(op.t(place) for place in range(op.count))
+    op.out(code if op.node.op_type == "Sum" else f"({code}) / {op.count}")
+
+
+@rule("Where")
+def where(op: Op) -> None:
+    """``torch.where``."""
+    first, second = op.num(1, 2), op.num(2, 1)
+    if "\x01" not in first + second and "\x03" not in first + second:
+        first, second = op.t(1), op.t(2)
+    op.out(f"torch.where({op.t(0)}, {first}, {second})")
+
+
+@rule("Cast")
+def cast(op: Op) -> None:
+    """Changes the type; a fraction is cut, and floats of 8 bits saturate."""
+    target, source = op.attr("to"), op.dtype(0)
+    value = op.value(0)
+    if value.kind == "host" and target in (6, 7):
+        op.set(Value("host", "", value.items, value.scalar, target))
+        return
+    _convert(op, source, target)
+
+
+@rule("CastLike")
+def cast_like(op: Op) -> None:
+    """As Cast, to the type of another tensor."""
+    if op.dtype(1):
+        _convert(op, op.dtype(0), op.dtype(1))
+    else:
+        op.out(f"{op.v(0)}.to({op.v(1)}.dtype)")
+
+
+def _convert(op: Op, source: int, target: int) -> None:
+    dtype = op.torch_dtype(target)
+    if target in (21, 22) or source in (8, 23) or target in (8, 23):
+        raise NotCovered("a cast from or to text or numbers of 4 bits")
+    if target in (17, 18, 19, 20):
+        op.out(op.call("onnx_cast_float8", op.t(0), dtype, saturate=bool(op.attr("saturate", 1))))
+    elif source == target and source:
+        op.same()
+    elif target == 9 and source not in FLOATS:
+        op.out(f"{op.v(0)} != 0")
+    else:
+        op.out(f"{op.v(0)}.to({dtype})")
+
+
+@rule("BitCast")
+def bit_cast(op: Op) -> None:
+    """The same bits as another type of the same width."""
+    op.out(f"{op.v(0)}.view({op.torch_dtype(op.attr('to'))})")
+
+
+@rule("Identity")
+def identity(op: Op) -> None:
+    """Nothing happens."""
+    op.same()
+
+
+@rule("Dropout")
+def dropout(op: Op) -> None:
+    """Nothing happens when a model runs."""
+    if op.has(2) and not _false(op):
+        raise NotCovered("training mode")
+    if op.wants(1):
+        op.out(f"torch.ones_like({op.t(0)}, dtype=torch.bool)", 1)
+    op.same()
+
+
+def _false(op: Op) -> bool:
+    flag = op.scalar(2)
+    return flag is not None and not bool(flag)
+
+
+def on_host(op: Op) -> bool:
+    """Arithmetic on sizes stays in Python. True when it was done."""
+    if op.count != 2 or op.dtype(0) not in (0, 7):
+        return False
+    if "host" not in (op.value(0).kind, op.value(1).kind):
+        return False
+    left, right = op.host(0), op.host(1)
+    if left is None or right is None:
+        return False
+    count = max(len(left.items), len(right.items))
+    if {len(left.items), len(right.items)} - {1, count} or (count and not (left.items and right.items)):
+        return False
+    pairs = zip(
+        left.items * (count if len(left.items) == 1 else 1),
+        right.items * (count if len(right.items) == 1 else 1),
+        strict=True,
+    )
+    items = [_combined(op.node.op_type, a, b) for a, b in pairs]
+    if any(item is None for item in items):
+        return False
+    op.integers([item for item in items if item is not None], left.scalar and right.scalar)
+    return True
+
+
+def _combined(name: str, a: int | str, b: int | str) -> int | str | None:
+    if isinstance(a, int) and isinstance(b, int):
+        if name == "Div":
+            return None if not b else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        if name in ("Min", "Max"):
+            return min(a, b) if name == "Min" else max(a, b)
+        return a + b if name == "Add" else a - b if name == "Sub" else a * b
+    if len(f"{a}{b}") > 300:
+        return None
+    if name == "Div":
+        sized = isinstance(a, str) and "-" not in a and isinstance(b, int) and b > 0
+        return f"({a} // {b})" if sized and ".shape[" in str(a) else None
+    if name in ("Min", "Max"):
+        return f"{name.lower()}({bare(a)}, {bare(b)})"
+    symbol = _SYMBOLS[name]
+    right = f"({b})" if isinstance(b, int) and b < 0 else b
+    return f"({a} {symbol} {right})"

@@ -1,0 +1,165 @@
+"""Quantization: floats to integers and back, and operators on integers."""
+
+from __future__ import annotations
+
+from py_autodoc.to_torch.code import NotCovered
+from py_autodoc.to_torch.dtypes import RANGES
+from py_autodoc.to_torch.op import Op, fl
+from py_autodoc.to_torch.ops.convolution import centered, kernel_of
+from py_autodoc.to_torch.registry import rule
+
+
+def _axis(op: Op) -> int | None:
+    """The axis of scales for each channel; None for one scale."""
+    rank = op.rank(1)
+    if rank is None:
+        raise NotCovered("a scale of unknown rank")
+    if rank == 0 or (op.constant(1) is not None and op.dims(1) == (1,)):
+        return None
+    return int(op.attr("axis", 1))
+
+
+@rule("QuantizeLinear")
+@rule("QuantizeLinear", domain="com.microsoft")
+def quantize(op: Op) -> None:
+    """Divided by the scale, rounded to even, moved and cut off."""
+    target = op.dtype(2) if op.has(2) else op.attr("output_dtype", 0) or 2
+    if target in (17, 18, 19, 20):
+        raise NotCovered("floats of 8 bits")
+    if target not in RANGES:
+        raise NotCovered("the type that it is quantized to")
+    low, high = RANGES[target]
+    zero = op.t(2) if op.has(2) else "None"
+    arguments = [op.t(0), op.t(1), zero, low, high, op.torch_dtype(target)]
+    block = op.attr("block_size", 0) or None
+    op.out(
+        op.call("onnx_quantize", *arguments, axis=_axis(op) if not block else op.attr("axis", 1), block=block)
+    )
+
+
+@rule("DequantizeLinear")
+@rule("DequantizeLinear", domain="com.microsoft")
+def dequantize(op: Op) -> None:
+    """Less the zero point, times the scale."""
+    if op.dtype(0) in (17, 18, 19, 20, 23):
+        raise NotCovered("floats of 8 or 4 bits")
+    zero = op.t(2) if op.has(2) else "None"
+    block = op.attr("block_size", 0) or None
+    axis = _axis(op) if not block else op.attr("axis", 1)
+    op.out(op.call("onnx_dequantize", op.t(0), op.t(1), zero, axis=axis, block=block))
+
+
+@rule("DynamicQuantizeLinear")
+def dynamic(op: Op) -> None:
+    """The scale comes from the values."""
+    op.outs(op.call("onnx_dynamic_quantize", op.t(0)))
+
+
+def _range(op: Op, place: int) -> list[object]:
+    """(low, high, type) of a result whose zero point is an input."""
+    dtype = op.dtype(place)
+    if dtype not in RANGES:
+        raise NotCovered("a result of unknown type")
+    return [*RANGES[dtype], op.torch_dtype(dtype)]
+
+
+@rule("QLinearMatMul")
+def matmul(op: Op) -> None:
+    """An exact product of integers, scaled."""
+    op.out(op.call("onnx_qlinear_matmul", *(op.t(n) for n in range(8)), *_range(op, 7)))
+
+
+@rule("QLinearConv")
+def conv(op: Op) -> None:
+    """An exact convolution of integers, scaled."""
+    kernel = kernel_of(op, 3)
+    rank = len(kernel)
+    stride, dilation = tuple(op.attr("strides", (1,) * rank)), tuple(op.attr("dilations", (1,) * rank))
+    x, padding = centered(op, kernel, stride, dilation)
+    tensors = [x, op.t(1), op.t(3), op.t(4), op.t(5), op.t(6), op.t(7), op.optional(8)]
+    settings = [list(stride), list(padding), list(dilation), op.attr("group", 1)]
+    op.out(op.call("onnx_qlinear_conv", *tensors, *settings, *_range(op, 7)))
+
+
+@rule("QLinearAdd", "QLinearMul", domain="com.microsoft")
+def pointwise(op: Op) -> None:
+    """In floats, quantized again."""
+    symbol = {"QLinearAdd": "+", "QLinearMul": "*"}[op.node.op_type]
+    first = op.keep(op.call("onnx_dequantize", op.t(0), op.t(1), op.optional(2)), "first")
+    second = op.keep(op.call("onnx_dequantize", op.t(3), op.t(4), op.optional(5)), "second")
+    _requantized(op, f"{first} {symbol} {second}", 6, 7, 0)
+
+
+def _requantized(op: Op, code: str, scale: int, zero: int, like: int) -> None:
+    dtype = op.dtype(zero) if op.has(zero) else op.dtype(like)
+    if dtype not in RANGES:
+        raise NotCovered("a result of unknown type")
+    low, high = RANGES[dtype]
+    point = op.t(zero) if op.has(zero) else "None"
+    op.out(op.call("onnx_quantize", code, op.t(scale), point, low, high, op.torch_dtype(dtype)))
+
+
+@rule("QLinearAveragePool", domain="com.microsoft")
+def average(op: Op) -> None:
+    """The average of each window, quantized again."""
+    if op.attr("channels_last", 0):
+        raise NotCovered("channels last")
+    kernel = list(op.attr("kernel_shape"))
+    rank = len(kernel)
+    x = op.call("onnx_dequantize", op.t(0), op.t(1), op.optional(2))
+    lists = [kernel, list(op.attr("strides", [1] * rank)), [1] * rank, list(op.attr("pads", [0] * 2 * rank))]
+    auto = op.attr("auto_pad", "NOTSET")
+    if auto not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
+        raise NotCovered(f"auto_pad {auto}")
+    flags = {"ceil": bool(op.attr("ceil_mode", 0)), "include_pad": bool(op.attr("count_include_pad", 0))}
+    _requantized(op, op.call("onnx_pool", '"average"', x, *lists, f'"{auto}"', **flags), 3, 4, 0)
+
+
+@rule("QLinearGlobalAveragePool", domain="com.microsoft")
+def global_average(op: Op) -> None:
+    """The average of each channel, quantized again."""
+    rank = op.rank(0)
+    if rank is None or op.attr("channels_last", 0):
+        raise NotCovered("channels last, or a rank that is not known")
+    axes = tuple(range(2, rank))
+    x = op.call("onnx_dequantize", op.t(0), op.t(1), op.optional(2))
+    _requantized(op, f"{x}.mean({axes}, keepdim=True)", 3, 4, 0)
+
+
+@rule("QLinearSoftmax", domain="com.microsoft")
+def softmax(op: Op) -> None:
+    """Softmax in floats, quantized again."""
+    if int(op.attr("opset", 13)) < 13 and op.attr("axis", -1) not in (-1, (op.rank(0) or 0) - 1):
+        raise NotCovered("several axes at once")
+    x = op.call("onnx_dequantize", op.t(0), op.t(1), op.optional(2))
+    _requantized(op, f"torch.softmax({x}, dim={op.attr('axis', -1)})", 3, 4, 0)
+
+
+@rule("QLinearSigmoid", "QLinearLeakyRelu", domain="com.microsoft")
+def activation(op: Op) -> None:
+    """An activation in floats, quantized again."""
+    x = op.call("onnx_dequantize", op.t(0), op.t(1), op.optional(2))
+    alpha = fl(op.attr("alpha", 0.01))
+    code = f"torch.sigmoid({x})" if op.node.op_type == "QLinearSigmoid" else f"F.leaky_relu({x}, {alpha})"
+    _requantized(op, code, 3, 4, 0)
+
+
+@rule("QLinearConcat", domain="com.microsoft")
+def concat(op: Op) -> None:
+    """Joined in floats, quantized again."""
+    parts = [
+        op.call("onnx_dequantize", op.t(n), op.t(n + 1), op.optional(n + 2)) for n in range(2, op.count, 3)
+    ]
+    _requantized(op, f"torch.cat([{', '.join(parts)}], dim={op.attr('axis')})", 0, 1, 2)
+
+
+@rule("QGemm", domain="com.microsoft")
+def gemm(op: Op) -> None:
+    """An exact product of integers, scaled."""
+    if not op.has(7):
+        raise NotCovered("a result in floats")
+    named = {"flip_a": bool(op.attr("transA", 0)), "flip_b": bool(op.attr("transB", 0))}
+    alpha = op.attr("alpha", 1.0)
+    tensors = [op.optional(n) for n in range(9)]
+    code = op.call("onnx_qgemm", *tensors, *_range(op, 8), **named, alpha=None if alpha == 1.0 else fl(alpha))
+    op.out(code)

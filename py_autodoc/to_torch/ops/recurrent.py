@@ -1,0 +1,132 @@
+"""LSTM, GRU and RNN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.to_torch.code import NotCovered, Stmt, Value, token
+from py_autodoc.to_torch.module import Weight
+from py_autodoc.to_torch.op import Op, fl, sequence_text
+from py_autodoc.to_torch.registry import rule
+
+_GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
+"""Place of torch's gates among those of ONNX: LSTM i o f c → i f g o, GRU z r h → r z n."""
+_USUAL = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
+_KNOWN = frozenset(
+    {
+        "Sigmoid", "Tanh", "Relu", "HardSigmoid", "Softsign", "Softplus", "Elu", "LeakyRelu", "Affine",
+        "ThresholdedRelu", "ScaledTanh",
+    }
+)  # fmt: skip
+
+
+@rule("LSTM", "GRU", "RNN")
+def recurrent(op: Op) -> None:
+    """nn.LSTM and the like where they mean the same, else the recurrence step by step."""
+    name = op.node.op_type
+    direction = op.attr("direction", "forward")
+    directions = 2 if direction == "bidirectional" else 1
+    if direction not in ("forward", "reverse", "bidirectional"):
+        raise NotCovered(f"direction {direction}")
+    if _fits(op, name, directions):
+        _module(op, name, direction, directions)
+        return
+    _steps(op, name, direction, directions)
+
+
+def _fits(op: Op, name: str, directions: int) -> bool:
+    usual = _USUAL[name] * directions
+    given = [str(held) for held in op.attr("activations", usual)]
+    plain = given == usual or (name == "RNN" and set(given) == {"Relu"})
+    plain = plain and not op.attr("layout", 0) and "clip" not in op.node.attributes and not op.has(4)
+    plain = plain and not op.attr("input_forget", 0) and not (name == "LSTM" and op.has(7))
+    plain = plain and not (name == "GRU" and not op.attr("linear_before_reset", 0))
+    fixed = op.constant(1) is not None and op.constant(2) is not None
+    return (
+        plain
+        and fixed
+        and (not op.has(3) or op.constant(3) is not None)
+        and op.attr("direction", "") != "reverse"
+    )
+
+
+def _picked(gates: tuple[int, ...], direction: int, first: int) -> Any:
+    """A function that takes one direction, its gates in the order of torch; ``first`` is the first block."""
+
+    def transform(array: Any) -> Any:
+        held = array[direction]
+        size = held.shape[0] // (len(gates) * (2 if held.ndim == 1 else 1))
+        rows = [held[(first + gate) * size : (first + gate + 1) * size] for gate in gates]
+        return np.ascontiguousarray(np.concatenate(rows))
+
+    return transform
+
+
+def _module(op: Op, name: str, direction: str, directions: int) -> None:
+    gates = _GATES[name]
+    _, rows, into = op.dims(1)
+    hidden = rows // len(gates)
+    weights: dict[str, Weight] = {}
+    for way in range(directions):
+        tail = "_l0_reverse" if way else "_l0"
+        first, second = _picked(gates, way, 0), _picked(gates, way, len(gates))
+        weights[f"weight_ih{tail}"] = op.weight(1, first, f"w{way}", (rows, into))
+        weights[f"weight_hh{tail}"] = op.weight(2, first, f"r{way}", (rows, hidden))
+        if op.has(3):
+            weights[f"bias_ih{tail}"] = op.weight(3, first, f"b{way}", (rows,))
+            weights[f"bias_hh{tail}"] = op.weight(3, second, f"c{way}", (rows,))
+    settings: dict[str, object] = {"_input_size": into, "_hidden_size": hidden}
+    if name == "RNN" and op.attr("activations", ["Tanh"])[0] == "Relu":
+        settings["nonlinearity"] = '"relu"'
+    if not op.has(3):
+        settings["bias"] = False
+    if directions == 2:
+        settings["bidirectional"] = True
+    layer = op.layer(name, settings, weights)
+    y, h, c = (op.scope.tokens.new(hint) for hint in (name.lower(), "hidden", "cell"))
+    state = ""
+    if name == "LSTM" and (op.has(5) or op.has(6)):
+        zeros = f"torch.zeros({directions}, {op.v(0)}.shape[1], {hidden}, dtype={op.v(0)}.dtype)"
+        state = f", ({op.t(5) if op.has(5) else zeros}, {op.t(6) if op.has(6) else zeros})"
+    elif op.has(5):
+        state = f", {op.t(5)}"
+    targets = f"({token(h)}, {token(c)})" if name == "LSTM" else token(h)
+    made = (y, h, c) if name == "LSTM" else (y, h)
+    code = f"{token(y)}, {targets} = {layer}({op.t(0)}{state})"
+    op.scope.stmts.append(Stmt([(0, code)], made))
+    if op.wants(0):
+        if directions == 1:
+            op.out(f"{token(y)}.unsqueeze(1)")
+        else:
+            op.out(f"{token(y)}.unflatten(-1, (2, {hidden})).transpose(1, 2)")
+    op.set(Value("tensor", token(h)), 1)
+    op.set(Value("tensor", token(c)), 2)
+
+
+def _steps(op: Op, name: str, direction: str, directions: int) -> None:
+    given = [str(held) for held in op.attr("activations", _USUAL[name] * directions)]
+    if not set(given) <= _KNOWN or len(given) != len(_USUAL[name]) * directions:
+        raise NotCovered("an unknown activation")
+    named: dict[str, object] = {"direction": f'"{direction}"'}
+    if given != _USUAL[name] * directions:
+        named["activations"] = sequence_text(given)
+    for key in ("activation_alpha", "activation_beta"):
+        if key in op.node.attributes:
+            named[key] = f"[{', '.join(map(fl, op.attr(key)))}]"
+    if "clip" in op.node.attributes:
+        named["clip"] = fl(op.attr("clip"))
+    if name == "LSTM":
+        named["coupled"] = bool(op.attr("input_forget", 0))
+    if name == "GRU":
+        named["linear_before_reset"] = bool(op.attr("linear_before_reset", 0))
+    named["batch_first"] = bool(op.attr("layout", 0))
+    places = {"bias": 3, "lengths": 4, "hidden": 5} | ({"cell": 6, "peephole": 7} if name == "LSTM" else {})
+    for key, place in places.items():
+        if op.has(place):
+            named[key] = op.t(place)
+    results = len(op.node.outputs)
+    full = 3
+    code = op.call("onnx_recurrent", f'"{name}"', op.t(0), op.t(1), op.t(2), **named)
+    op.outs(code if results == full else f"{code}[:{results}]")

@@ -1,0 +1,79 @@
+"""Sequences of tensors, which are lists in Python."""
+
+from __future__ import annotations
+
+from py_autodoc.to_torch.code import NotCovered, Value, sequence
+from py_autodoc.to_torch.op import Op
+from py_autodoc.to_torch.registry import rule
+
+
+def _list(op: Op, code: str) -> None:
+    op.set(Value("list", op.keep(code, "items")))
+
+
+@rule("SequenceEmpty")
+def empty(op: Op) -> None:
+    """``[]``."""
+    _list(op, "[]")
+
+
+@rule("SequenceConstruct")
+def construct(op: Op) -> None:
+    """``[a, b]``."""
+    _list(op, f"[{', '.join(op.t(place) for place in range(op.count))}]")
+
+
+@rule("SequenceInsert")
+def insert(op: Op) -> None:
+    """A new list with one more tensor."""
+    items = op.t(0)
+    if not op.has(2):
+        _list(op, f"[*{items}, {op.t(1)}]")
+        return
+    found = op.ints(2)
+    code = str(found[0]) if found else f"int({op.t(2)})"
+    _list(op, f"[*{items}[:{code}], {op.t(1)}, *{items}[{code}:]]")
+
+
+@rule("SequenceErase")
+def erase(op: Op) -> None:
+    """A new list with one tensor less."""
+    found = op.ints(1) if op.has(1) else (-1,)
+    code = str(found[0]) if found else f"int({op.t(1)})"
+    _list(op, op.call("onnx_sequence_erase", op.t(0), code))
+
+
+@rule("SequenceAt")
+def at(op: Op) -> None:
+    """``items[0]``."""
+    found = op.ints(1)
+    op.out(f"{op.t(0)}[{found[0] if found else f'int({op.t(1)})'}]")
+
+
+@rule("SequenceLength")
+def length(op: Op) -> None:
+    """``len(items)``."""
+    op.integers([f"len({op.t(0)})"], True)
+
+
+@rule("ConcatFromSequence")
+def joined(op: Op) -> None:
+    """``torch.cat`` or ``torch.stack``."""
+    name = "stack" if op.attr("new_axis", 0) else "cat"
+    op.out(f"torch.{name}({op.t(0)}, dim={op.attr('axis')})")
+
+
+@rule("SplitToSequence")
+def split(op: Op) -> None:
+    """``x.split(1)`` as a list."""
+    axis = op.attr("axis", 0)
+    if not op.has(1):
+        items = f"list({op.v(0)}.split(1, dim={axis}))"
+        _list(op, items if op.attr("keepdims", 1) else f"list({op.v(0)}.unbind({axis}))")
+        return
+    found = op.ints(1)
+    if found is None:
+        raise NotCovered("sizes that are computed")
+    held = op.host(1)
+    code = str(found[0]) if held is not None and held.scalar else sequence(found, "[]")
+    _list(op, f"list({op.v(0)}.split({code}, dim={axis}))")

@@ -1,0 +1,201 @@
+"""Shapes: asking for them and changing them."""
+
+from __future__ import annotations
+
+from py_autodoc.to_torch.code import NotCovered, Value, sequence
+from py_autodoc.to_torch.op import Op
+from py_autodoc.to_torch.registry import rule
+
+
+@rule("Shape")
+def shape(op: Op) -> None:
+    """The sizes, as integers of Python where the rank is known."""
+    value = op.value(0)
+    start, end = op.attr("start", 0), op.attr("end", None)
+    rank = op.rank(0)
+    if value.kind == "constant" or value.kind == "host":
+        sizes = op.dims(0) if value.kind == "constant" else () if value.scalar else (len(value.items),)
+        op.integers(sizes[start:end])
+        return
+    if rank is None:
+        cut = "" if not start and end is None else f"[{start}:{'' if end is None else end}]"
+        op.out(f"torch.tensor({op.v(0)}.shape{cut}, dtype=torch.int64)")
+        return
+    op.integers([f"{value.code}.shape[{axis}]" for axis in range(rank)][start:end])
+
+
+@rule("Size")
+def size(op: Op) -> None:
+    """The number of elements."""
+    op.integers([f"{op.v(0)}.numel()"], True)
+
+
+@rule("Reshape")
+def reshape(op: Op) -> None:
+    """``x.reshape(2, -1)``; 0 keeps a size."""
+    sizes: tuple[int | str, ...] | None
+    sizes = tuple(op.attr("shape")) if op.opset < 5 else op.ints(1)
+    keep = not op.attr("allowzero", 0)
+    value = op.value(0)
+    if value.kind == "host" and sizes is not None and (sizes in ((-1,), (1,)) or not sizes):
+        op.set(Value("host", "", value.items, not sizes, value.dtype))
+        return
+    if sizes is None:
+        code = op.ints_code(1)
+        shape = op.call("onnx_reshape_sizes", f"{op.v(0)}.shape", code) if keep else code
+        op.out(f"{op.v(0)}.reshape({shape})")
+        return
+    x = op.v(0)
+    if not keep and any(size == 0 for size in sizes) and -1 in sizes:
+        raise NotCovered("an unknown size beside one of 0")
+    items = [f"{x}.shape[{axis}]" if size == 0 and keep else size for axis, size in enumerate(sizes)]
+    op.out(f"{x}.reshape({', '.join(map(str, items)) if items else '()'})")
+
+
+@rule("Flatten")
+def flatten(op: Op) -> None:
+    """Two dimensions."""
+    axis, x, rank = op.attr("axis", 1), op.v(0), op.rank(0)
+    if axis == 1 and rank is not None and rank >= 2:
+        op.out(f"torch.flatten({op.t(0)}, 1)")
+    else:
+        op.out(f"{x}.reshape(math.prod({x}.shape[:{axis}]), math.prod({x}.shape[{axis}:]))")
+
+
+@rule("Transpose")
+def transpose(op: Op) -> None:
+    """``x.permute(...)``; ``x.transpose(a, b)`` when two axes change places."""
+    x, rank = op.v(0), op.rank(0)
+    perm = op.attr("perm", None)
+    if perm is None:
+        if rank is None:
+            op.out(f"{x}.permute(tuple(reversed(range({x}.dim()))))")
+            return
+        perm = list(range(rank))[::-1]
+    moved = [axis for axis, place in enumerate(perm) if axis != place]
+    if not moved:
+        op.same()
+    elif len(moved) == 2:
+        first, second = (axis - len(perm) if axis >= len(perm) - 2 else axis for axis in moved)
+        op.out(f"{x}.transpose({first}, {second})")
+    else:
+        op.out(f"{x}.permute({', '.join(map(str, perm))})")
+
+
+def axes_of(op: Op) -> tuple[int, ...] | None:
+    """The axes of an attribute, or from opset 13 of an input; None without either."""
+    if "axes" in op.node.attributes:
+        return tuple(op.attr("axes"))
+    return op.fixed(1) if op.has(1) else None
+
+
+def _computed(op: Op) -> bool:
+    """True for axes that only a run tells."""
+    return "axes" not in op.node.attributes and op.has(1) and op.fixed(1) is None
+
+
+@rule("Squeeze")
+def squeeze(op: Op) -> None:
+    """Drops dimensions of size 1."""
+    axes = axes_of(op)
+    value = op.value(0)
+    if _computed(op):
+        op.out(f"{op.v(0)}.squeeze(tuple({op.ints_code(1)}))")
+    elif value.kind == "host" and len(value.items) == 1:
+        op.set(Value("host", "", value.items, True, value.dtype))
+    elif axes is None:
+        op.out(f"{op.v(0)}.squeeze()")
+    elif len(axes) == 1:
+        op.out(f"{op.v(0)}.squeeze({axes[0]})")
+    else:
+        op.out(f"{op.v(0)}.squeeze({sequence(axes)})" if axes else op.t(0))
+
+
+@rule("Unsqueeze")
+def unsqueeze(op: Op) -> None:
+    """Adds dimensions of size 1."""
+    if _computed(op):
+        op.out(op.call("onnx_unsqueeze", op.t(0), op.ints_code(1)))
+        return
+    axes = axes_of(op) or ()
+    value = op.value(0)
+    if value.kind == "host" and value.scalar and axes in ((0,), (-1,)):
+        op.set(Value("host", "", value.items, False, value.dtype))
+        return
+    if (
+        value.kind == "constant"
+        and op.array(0) is not None
+        and op.array(0).ndim == 0
+        and axes in ((0,), (-1,))
+    ):
+        array = op.array(0)
+        if array.dtype.kind == "i" and op.dtype(0) in (6, 7):
+            op.set(Value("host", "", (int(array[()]),), False, op.dtype(0)))
+            return
+    rank = op.rank(0)
+    if len(axes) > 1 and min(axes) < 0:
+        if rank is None:
+            raise NotCovered("negative axes and a rank that is not known")
+        axes = tuple(axis % (rank + len(axes)) for axis in axes)
+    code = op.v(0)
+    for axis in sorted(axes):
+        code += f".unsqueeze({axis})"
+    op.out(code)
+
+
+@rule("Expand")
+def expand(op: Op) -> None:
+    """Broadcasting in both directions."""
+    sizes = op.ints(1)
+    x = op.v(0)
+    code = sequence(sizes) if sizes is not None else op.ints_code(1)
+    op.out(f"{x}.expand(torch.broadcast_shapes({x}.shape, {code}))")
+
+
+@rule("Tile")
+def tile(op: Op) -> None:
+    """``x.repeat(2, 1)``."""
+    if op.opset < 6:
+        raise NotCovered("Tile as before opset 6")
+    sizes = op.ints(1)
+    op.out(f"{op.v(0)}.repeat({', '.join(map(str, sizes)) if sizes else op.ints_code(1)})")
+
+
+@rule("Concat")
+def concat(op: Op) -> None:
+    """``torch.cat``; sizes stay in Python."""
+    hosts = [op.host(place) for place in range(op.count)]
+    if all(held is not None and not held.scalar for held in hosts) and any(
+        op.value(place).kind == "host" for place in range(op.count)
+    ):
+        items = [item for held in hosts if held is not None for item in held.items]
+        op.integers(items, dtype=op.dtype(0) or 7)
+        return
+    if op.count == 1:
+        op.same()
+        return
+    axis = op.attr("axis", 1)
+    op.out(f"torch.cat([{', '.join(op.t(place) for place in range(op.count))}], dim={axis})")
+
+
+@rule("DepthToSpace")
+def depth_to_space(op: Op) -> None:
+    """Channels become blocks of pixels."""
+    block = op.attr("blocksize")
+    if op.attr("mode", "DCR") == "CRD":
+        op.out(f"F.pixel_shuffle({op.t(0)}, {block})")
+    else:
+        op.out(op.call("onnx_depth_to_space", op.t(0), block))
+
+
+@rule("SpaceToDepth")
+def space_to_depth(op: Op) -> None:
+    """Blocks of pixels become channels."""
+    op.out(
+        op.call(
+            "onnx_space_to_depth",
+            op.t(0),
+            op.attr("blocksize"),
+            channels_first=op.attr("mode", "DCR") == "CRD",
+        )
+    )

@@ -1,0 +1,50 @@
+"""Which rule writes which operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from py_autodoc.to_torch.code import NotCovered
+
+if TYPE_CHECKING:
+    from py_autodoc.graph.model import Node
+    from py_autodoc.to_torch.op import Op
+
+Rule = Callable[["Op"], None]
+"""Writes one node; raises NotCovered with the reason when it cannot do so exactly."""
+_RULES: dict[tuple[str, str], Rule] = {}
+_FAMILIES = (
+    "elementwise", "activations", "shapes", "slicing", "indexing", "reducing", "linear", "convolution",
+    "pooling", "normalization", "resizing", "recurrent", "quantized", "contrib", "control", "sequences",
+    "creation",
+)  # fmt: skip
+
+
+def rule(*names: str, domain: str = "") -> Callable[[Rule], Rule]:
+    """Register a function for operators of a domain."""
+
+    def register(function: Rule) -> Rule:
+        for name in names:
+            _RULES[domain, name] = function
+        return function
+
+    return register
+
+
+@cache
+def rules() -> dict[tuple[str, str], Rule]:
+    """(domain, operator) → rule."""
+    for family in _FAMILIES:
+        import_module(f"py_autodoc.to_torch.ops.{family}")
+    return _RULES
+
+
+def rule_of(node: Node) -> Rule:
+    """The rule for a node. Raises: NotCovered: there is none."""
+    found = rules().get((node.domain, node.op_type))
+    if found is None:
+        raise NotCovered("there is no rule for it")
+    return found

@@ -1,0 +1,12 @@
+"""Control flow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+
+def onnx_stack(items: Sequence[torch.Tensor], shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+    """Results of all steps; without a step an empty tensor."""
+    return torch.stack(list(items)) if items else torch.empty((0, *shape), dtype=dtype)

@@ -1,0 +1,134 @@
+"""Picking and placing by index."""
+
+from __future__ import annotations
+
+import torch
+
+
+def onnx_gather_elements(x: torch.Tensor, index: torch.Tensor, axis: int) -> torch.Tensor:
+    """``torch.gather`` with negative indices."""
+    index = index.to(torch.int64)
+    return x.gather(axis, torch.where(index < 0, index + x.shape[axis], index))
+
+
+def onnx_gather_nd(x: torch.Tensor, index: torch.Tensor, batch_dims: int = 0) -> torch.Tensor:
+    """Slices that the last axis of ``index`` points to."""
+    index = index.to(torch.int64)
+    batch = x.shape[:batch_dims]
+    if not batch_dims:
+        return x[tuple(index.unbind(-1))]
+    x = x.flatten(0, batch_dims - 1)
+    index = index.flatten(0, batch_dims - 1)
+    rows = torch.arange(x.shape[0], device=x.device).reshape(-1, *([1] * (index.dim() - 2)))
+    places = (rows, *index.unbind(-1))
+    found = x[places]
+    return found.reshape(*batch, *found.shape[1:])
+
+
+def onnx_scatter_elements(
+    x: torch.Tensor, index: torch.Tensor, updates: torch.Tensor, axis: int, reduction: str = "none"
+) -> torch.Tensor:
+    """``torch.scatter`` with negative indices."""
+    index = index.to(torch.int64)
+    index = torch.where(index < 0, index + x.shape[axis], index)
+    if reduction == "none":
+        return x.scatter(axis, index, updates)
+    names = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin"}
+    return x.scatter_reduce(axis, index, updates, names[reduction])
+
+
+def onnx_scatter_nd(
+    x: torch.Tensor, index: torch.Tensor, updates: torch.Tensor, reduction: str = "none"
+) -> torch.Tensor:
+    """Put slices where the last axis of ``index`` points to."""
+    index = index.to(torch.int64)
+    depth = index.shape[-1]
+    sizes, rest = x.shape[:depth], x.shape[depth:]
+    flat = torch.zeros(index.shape[:-1], dtype=torch.int64, device=x.device)
+    for axis, size in enumerate(sizes):
+        place = index[..., axis]
+        flat = flat * size + torch.where(place < 0, place + size, place)
+    rows = x.reshape(sizes.numel(), rest.numel())
+    flat = flat.reshape(-1)
+    new = updates.reshape(flat.numel(), rest.numel())
+    if reduction == "none":
+        return rows.index_copy(0, flat, new).reshape(x.shape)
+    names = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin"}
+    at = flat[:, None].expand(-1, rest.numel())
+    return rows.scatter_reduce(0, at, new, names[reduction]).reshape(x.shape)
+
+
+def onnx_tensor_scatter(
+    past: torch.Tensor, update: torch.Tensor, start: torch.Tensor | None, axis: int, circular: bool = False
+) -> torch.Tensor:
+    """Write ``update`` into a cache, each row of the batch from its own place on."""
+    result = past.clone()
+    axis %= past.dim()
+    for row in range(past.shape[0]):
+        first = 0 if start is None else int(start[row])
+        at = torch.arange(first, first + update.shape[axis], device=past.device)
+        at = at.remainder(past.shape[axis]) if circular else at
+        result[row].index_copy_(axis - 1, at, update[row])
+    return result
+
+
+def onnx_one_hot(index: torch.Tensor, depth: int, values: torch.Tensor, axis: int = -1) -> torch.Tensor:
+    """``values`` are off and on."""
+    index = index.to(torch.int64)
+    index = torch.where(index < 0, index + depth, index).unsqueeze(axis)
+    sizes = [1] * index.dim()
+    sizes[axis] = depth
+    places = torch.arange(depth, device=index.device).reshape(sizes)
+    return torch.where(index == places, values[1], values[0])
+
+
+def onnx_top_k(x: torch.Tensor, k: int, axis: int, largest: bool = True) -> tuple[torch.Tensor, torch.Tensor]:
+    """The first ``k`` of a stable sort: of equal numbers the first comes first."""
+    if x.dtype in (torch.uint16, torch.uint32):
+        values, index = torch.sort(x.to(torch.int64), dim=axis, descending=largest, stable=True)
+        return values.narrow(axis, 0, k).to(x.dtype), index.narrow(axis, 0, k)
+    values, index = torch.sort(x, dim=axis, descending=largest, stable=True)
+    return values.narrow(axis, 0, k), index.narrow(axis, 0, k)
+
+
+def onnx_last_extreme(x: torch.Tensor, axis: int, keepdim: bool, smallest: bool = False) -> torch.Tensor:
+    """The place of the last extreme."""
+    flipped = x.flip(axis)
+    place = flipped.argmin(axis, keepdim=keepdim) if smallest else flipped.argmax(axis, keepdim=keepdim)
+    return x.shape[axis] - 1 - place
+
+
+def onnx_compress(x: torch.Tensor, condition: torch.Tensor, axis: int | None = None) -> torch.Tensor:
+    """What ``condition``, which may be short, picks along an axis, or of all elements."""
+    place = condition.nonzero().reshape(-1)
+    return x.reshape(-1)[place] if axis is None else x.index_select(axis, place)
+
+
+def onnx_cumulative(
+    x: torch.Tensor, axis: int, exclusive: bool = False, reverse: bool = False, product: bool = False
+) -> torch.Tensor:
+    """Running sums or products, without the element itself where ``exclusive`` is set."""
+    if reverse:
+        x = x.flip(axis)
+    result = x.cumprod(axis, dtype=x.dtype) if product else x.cumsum(axis, dtype=x.dtype)
+    if exclusive:
+        first = torch.full_like(result.narrow(axis, 0, 1), 1 if product else 0)
+        result = torch.cat([first, result.narrow(axis, 0, result.shape[axis] - 1)], dim=axis)
+    return result.flip(axis) if reverse else result
+
+
+def onnx_unique(
+    x: torch.Tensor, axis: int | None = None, sort: bool = True
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Different values, where each first comes, which of them each element is, and how often they come."""
+    values, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True, dim=axis)
+    flat = inverse.reshape(-1)
+    last = torch.full((counts.numel(),), flat.numel(), dtype=torch.int64, device=x.device)
+    first = last.scatter_reduce(0, flat, torch.arange(flat.numel(), device=x.device), "amin")
+    if not sort:
+        order = first.argsort()
+        place = torch.empty_like(order)
+        place[order] = torch.arange(order.numel(), device=x.device)
+        values = values[order] if axis is None else values.index_select(axis, order)
+        first, counts, flat = first[order], counts[order], place[flat]
+    return values, first, flat, counts

@@ -1,0 +1,110 @@
+"""Pooling with any padding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+
+from py_autodoc.to_torch.runtime.convolution import onnx_windows
+
+
+def onnx_pool_pads(
+    sizes: Sequence[int],
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    dilation: Sequence[int],
+    pads: Sequence[int],
+    auto: str,
+    ceil: bool,
+) -> tuple[list[int], list[int]]:
+    """Padding as F.pad wants it, and how far beyond the given padding windows reach at each end."""
+    order: list[int] = []
+    beyond: list[int] = []
+    for axis, (size, k, s, d) in enumerate(zip(sizes, kernel, stride, dilation, strict=True)):
+        before, after = pads[axis], pads[axis + len(kernel)]
+        reach = (k - 1) * d + 1
+        if auto.startswith("SAME"):
+            more = max((-(-size // s) - 1) * s + reach - size, 0)
+            before = -(-more // 2) if auto == "SAME_LOWER" else more // 2
+            after = more - before
+        extra = 0
+        if ceil:
+            count = -(-(size + before + after - reach) // s) + 1
+            if (count - 1) * s >= size + before:
+                count -= 1
+            extra = max((count - 1) * s + reach - (size + before + after), 0)
+        order = [before, after + extra, *order]
+        beyond.append(extra)
+    return order, beyond
+
+
+def onnx_pool(
+    name: str,
+    x: torch.Tensor,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    dilation: Sequence[int],
+    pads: Sequence[int],
+    auto: str,
+    ceil: bool = False,
+    include_pad: bool = False,
+    p: int = 2,
+) -> torch.Tensor:
+    """Maximum, average or norm of windows, whatever the padding."""
+    order, beyond = onnx_pool_pads(x.shape[2:], kernel, stride, dilation, pads, auto, ceil)
+    if name == "max":
+        lowest = -float("inf") if x.is_floating_point() else torch.iinfo(x.dtype).min
+        return onnx_windows(F.pad(x, order, value=lowest), kernel, stride, dilation).amax(-1)
+    windows = onnx_windows(F.pad(x, order), kernel, stride, dilation)
+    if name == "norm":
+        return windows.abs().pow(p).sum(-1).pow(1 / p)
+    inside = torch.ones_like(x[:1, :1])
+    if include_pad:
+        within = [n - (beyond[-1 - at // 2] if at % 2 else 0) for at, n in enumerate(order)]
+        inside = F.pad(inside, within, value=1)
+        order = [n - m for n, m in zip(order, within, strict=True)]
+    counts = onnx_windows(F.pad(inside, order), kernel, stride, dilation).sum(-1)
+    return windows.sum(-1) / counts
+
+
+def onnx_max_pool_indices(
+    x: torch.Tensor,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    dilation: Sequence[int],
+    pads: Sequence[int],
+    auto: str,
+    ceil: bool,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Maxima and their places in the whole input."""
+    order, _ = onnx_pool_pads(x.shape[2:], kernel, stride, dilation, pads, auto, ceil)
+    lowest = -float("inf") if x.is_floating_point() else torch.iinfo(x.dtype).min
+    places = torch.arange(x.numel(), device=x.device).reshape(x.shape)
+    windows = onnx_windows(F.pad(x, order, value=lowest), kernel, stride, dilation)
+    at = windows.argmax(-1, keepdim=True)
+    found = onnx_windows(F.pad(places, order), kernel, stride, dilation)
+    return windows.gather(-1, at).squeeze(-1), found.gather(-1, at).squeeze(-1)
+
+
+def onnx_max_unpool(
+    x: torch.Tensor,
+    index: torch.Tensor,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    pads: Sequence[int],
+    shape: Sequence[int] | None,
+) -> torch.Tensor:
+    """Zero but for the maxima, which go where they came from."""
+    rank = len(kernel)
+    sizes = [
+        (size - 1) * stride[n] - pads[n] - pads[n + rank] + kernel[n] for n, size in enumerate(x.shape[2:])
+    ]
+    whole = [*x.shape[:2], *sizes]
+    flat = torch.zeros(torch.Size(whole).numel(), dtype=x.dtype, device=x.device)
+    result = flat.scatter(0, index.reshape(-1), x.reshape(-1)).reshape(whole)
+    if shape is None:
+        return result
+    grown = [n for size, now in zip(reversed(shape), reversed(whole), strict=True) for n in (0, size - now)]
+    return F.pad(result, grown)

@@ -1,0 +1,156 @@
+"""Quantization."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from py_autodoc.to_torch.runtime.convolution import onnx_centered, onnx_conv_integer
+
+
+def onnx_per_axis(scale: torch.Tensor, x: torch.Tensor, axis: int | None, block: int | None) -> torch.Tensor:
+    """A scale or zero point so that it broadcasts with ``x``."""
+    if block and axis is not None:
+        return scale.repeat_interleave(block, axis).narrow(axis, 0, x.shape[axis])
+    if axis is None or scale.numel() == 1:
+        return scale.reshape(()) if scale.numel() == 1 else scale
+    shape = [1] * x.dim()
+    shape[axis] = -1
+    return scale.reshape(shape)
+
+
+def onnx_quantize(
+    x: torch.Tensor,
+    scale: torch.Tensor,
+    zero_point: torch.Tensor | None,
+    low: int,
+    high: int,
+    dtype: torch.dtype,
+    axis: int | None = None,
+    block: int | None = None,
+) -> torch.Tensor:
+    """Divided by the scale, rounded to even, moved and cut off."""
+    result = torch.round(x / onnx_per_axis(scale, x, axis, block).to(x.dtype))
+    if zero_point is not None:
+        result = result + onnx_per_axis(zero_point.to(torch.float32), x, axis, block)
+    return result.clamp(low, high).to(dtype)
+
+
+def onnx_dequantize(
+    x: torch.Tensor,
+    scale: torch.Tensor,
+    zero_point: torch.Tensor | None,
+    axis: int | None = None,
+    block: int | None = None,
+) -> torch.Tensor:
+    """Less the zero point, times the scale."""
+    wide = x.to(torch.int32)
+    if zero_point is not None:
+        wide = wide - onnx_per_axis(zero_point.to(torch.int32), x, axis, block)
+    return wide.to(scale.dtype) * onnx_per_axis(scale, x, axis, block)
+
+
+def onnx_dynamic_quantize(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """To uint8 with a scale from the values; the scale and the zero point too."""
+    low, high = x.min().clamp(max=0), x.max().clamp(min=0)
+    scale = (high - low) / 255
+    zero_point = torch.round((0 - low) / scale).clamp(0, 255)
+    result = (torch.round(x / scale) + zero_point).clamp(0, 255)
+    return result.to(torch.uint8), scale, zero_point.to(torch.uint8)
+
+
+def onnx_matmul_integer(
+    a: torch.Tensor, b: torch.Tensor, a_zero: torch.Tensor | None, b_zero: torch.Tensor | None
+) -> torch.Tensor:
+    """An exact product of integers; zero points may differ by row of ``a`` and column of ``b``."""
+    if a_zero is not None and a_zero.dim() == 1 and a_zero.numel() > 1:
+        a_zero = a_zero[:, None]
+    product = onnx_centered(a, a_zero) @ onnx_centered(b, b_zero)
+    return product.round().to(torch.int32)
+
+
+def onnx_requantize(
+    total: torch.Tensor,
+    scale: torch.Tensor,
+    zero_point: torch.Tensor,
+    low: int,
+    high: int,
+    dtype: torch.dtype,
+) -> torch.Tensor:
+    """An integer sum times a scale as a quantized number."""
+    result = torch.round(total.to(torch.float32) * scale) + zero_point.to(torch.float32)
+    return result.clamp(low, high).to(dtype)
+
+
+def onnx_qlinear_matmul(
+    a: torch.Tensor,
+    a_scale: torch.Tensor,
+    a_zero: torch.Tensor,
+    b: torch.Tensor,
+    b_scale: torch.Tensor,
+    b_zero: torch.Tensor,
+    y_scale: torch.Tensor,
+    y_zero: torch.Tensor,
+    low: int,
+    high: int,
+    dtype: torch.dtype,
+) -> torch.Tensor:
+    """An exact product of integers, scaled."""
+    total = onnx_matmul_integer(a, b, a_zero, b_zero)
+    if a_scale.dim() == 1 and a_scale.numel() > 1:
+        a_scale = a_scale[:, None]
+    scale = a_scale.to(torch.float32) * b_scale.to(torch.float32) / y_scale.to(torch.float32)
+    return onnx_requantize(total, scale, y_zero, low, high, dtype)
+
+
+def onnx_qlinear_conv(
+    x: torch.Tensor,
+    x_scale: torch.Tensor,
+    weight: torch.Tensor,
+    weight_scale: torch.Tensor,
+    weight_zero: torch.Tensor,
+    y_scale: torch.Tensor,
+    y_zero: torch.Tensor,
+    bias: torch.Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    low: int,
+    high: int,
+    dtype: torch.dtype,
+) -> torch.Tensor:
+    """An exact convolution of integers, scaled; ``x`` is centered already."""
+    total = onnx_conv_integer(x, weight, weight_zero, stride, padding, dilation, groups)
+    shape = (-1, *([1] * (x.dim() - 2)))
+    if bias is not None:
+        total = total + bias.reshape(shape)
+    scale = x_scale * weight_scale / y_scale
+    return onnx_requantize(total, scale.reshape(shape) if scale.dim() else scale, y_zero, low, high, dtype)
+
+
+def onnx_qgemm(
+    a: torch.Tensor,
+    a_scale: torch.Tensor,
+    a_zero: torch.Tensor,
+    b: torch.Tensor,
+    b_scale: torch.Tensor,
+    b_zero: torch.Tensor,
+    bias: torch.Tensor | None,
+    y_scale: torch.Tensor,
+    y_zero: torch.Tensor,
+    low: int,
+    high: int,
+    dtype: torch.dtype,
+    flip_a: bool = False,
+    flip_b: bool = False,
+    alpha: float = 1.0,
+) -> torch.Tensor:
+    """An exact product of integers plus a bias, scaled."""
+    left = onnx_centered(a, a_zero)
+    right = b.transpose(0, 1) if flip_b else b
+    total = ((left.transpose(0, 1) if flip_a else left) @ onnx_centered(right, b_zero)).round()
+    if bias is not None:
+        total = total + bias
+    return onnx_requantize(total, alpha * a_scale * b_scale / y_scale, y_zero, low, high, dtype)

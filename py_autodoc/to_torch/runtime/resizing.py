@@ -1,0 +1,201 @@
+"""Resampling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+
+def onnx_resize(
+    x: torch.Tensor,
+    mode: str,
+    sizes: Sequence[int] | None = None,
+    scales: Sequence[float] | None = None,
+    axes: Sequence[int] | None = None,
+    coordinates: str = "half_pixel",
+    nearest: str = "round_prefer_floor",
+    a: float = -0.75,
+    exclude_outside: bool = False,
+    antialias: bool = False,
+    roi: Sequence[float] | None = None,
+    outside: float = 0.0,
+    policy: str = "stretch",
+) -> torch.Tensor:
+    """Resample one axis after the other, as the specification of Resize says."""
+    places = [axis % x.dim() for axis in axes] if axes is not None else list(range(x.dim()))
+    if sizes is not None:
+        factors = [size / x.shape[axis] for size, axis in zip(sizes, places, strict=True)]
+        if policy != "stretch":
+            factor = min(factors) if policy == "not_larger" else max(factors)
+            factors = [factor] * len(factors)
+            sizes = [math.floor(factor * x.shape[axis] + 0.5) for axis in places]
+    else:
+        factors = list(scales or [])
+        sizes = [math.floor(x.shape[axis] * factor) for axis, factor in zip(places, factors, strict=True)]
+    mask = None
+    for number, (axis, size, factor) in enumerate(zip(places, sizes, factors, strict=True)):
+        edges = (roi[number], roi[number + len(places)]) if roi is not None else (0.0, 1.0)
+        if size == x.shape[axis] and factor == 1 and coordinates != "tf_crop_and_resize":
+            continue
+        at = onnx_resize_places(size, x.shape[axis], factor, coordinates, edges)
+        if coordinates == "tf_crop_and_resize":
+            bad = (at < 0) | (at > x.shape[axis] - 1)
+            shape = [size if n == axis else 1 for n in range(x.dim())]
+            mask = bad.reshape(shape) if mask is None else mask | bad.reshape(shape)
+        weights = onnx_resize_weights(at, x.shape[axis], factor, mode, nearest, a, exclude_outside, antialias)
+        wide = x.movedim(axis, -1)
+        if mode == "nearest":
+            x = wide[..., weights.argmax(1).to(x.device)].movedim(-1, axis)
+        else:
+            x = (wide.to(weights.dtype) @ weights.to(x.device).T).to(x.dtype).movedim(-1, axis)
+    return x if mask is None else torch.where(mask.to(x.device), torch.full_like(x, outside), x)
+
+
+def onnx_resize_places(
+    size: int, before: int, factor: float, coordinates: str, edges: tuple[float, float]
+) -> torch.Tensor:
+    """Where each result lies in the input."""
+    at = torch.arange(size, dtype=torch.float64)
+    if coordinates == "asymmetric":
+        return at / factor
+    if coordinates == "align_corners":
+        last = factor * before - 1
+        return at * (before - 1) / last if size > 1 and last else at * 0
+    if coordinates == "tf_crop_and_resize":
+        first, end = edges
+        if size == 1:
+            return at + 0.5 * (first + end) * (before - 1)
+        return first * (before - 1) + at * (end - first) * (before - 1) / (size - 1)
+    if coordinates == "tf_half_pixel_for_nn":
+        return (at + 0.5) / factor
+    if coordinates == "pytorch_half_pixel" and size == 1:
+        return at * 0
+    places = (at + 0.5) / factor - 0.5
+    if coordinates == "half_pixel_symmetric":
+        places = places + before / 2 * (1 - size / (factor * before))
+    return places
+
+
+def onnx_resize_weights(
+    at: torch.Tensor,
+    before: int,
+    factor: float,
+    mode: str,
+    nearest: str,
+    a: float,
+    exclude_outside: bool,
+    antialias: bool,
+) -> torch.Tensor:
+    """What each element of the input counts for each result, a row a result."""
+    if mode == "nearest":
+        rounded = {
+            "floor": at.floor(),
+            "ceil": at.ceil(),
+            "round_prefer_floor": (at - 0.5).ceil(),
+            "round_prefer_ceil": (at + 0.5).floor(),
+        }[nearest]
+        rows = torch.zeros(len(at), before)
+        return rows.scatter(1, rounded.clamp(0, before - 1).to(torch.int64)[:, None], 1)
+    stretch = min(factor, 1.0) if antialias else 1.0
+    reach = math.ceil((1 if mode == "linear" else 2) / stretch)
+    taps = at.floor()[:, None] + torch.arange(1 - reach, reach + 1)
+    distance = (taps - at[:, None]).abs() * stretch
+    if mode == "linear":
+        weights = (1 - distance).clamp(min=0)
+    else:
+        near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
+        far = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a
+        weights = torch.where(distance <= 1, near, torch.where(distance < 2, far, 0 * far))
+    if exclude_outside or antialias:
+        weights = (
+            torch.where((taps < 0) | (taps >= before), 0 * weights, weights) if exclude_outside else weights
+        )
+        weights = weights / weights.sum(1, keepdim=True)
+    rows = torch.zeros(len(at), before, dtype=torch.float64)
+    return rows.scatter_add(1, taps.clamp(0, before - 1).to(torch.int64), weights).to(torch.float32)
+
+
+def onnx_roi_align(
+    x: torch.Tensor,
+    rois: torch.Tensor,
+    batch: torch.Tensor,
+    height: int,
+    width: int,
+    sampling: int,
+    scale: float,
+    half: bool = False,
+    largest: bool = False,
+) -> torch.Tensor:
+    """Bilinear samples of regions, averaged (or their largest part) in each cell."""
+    results = []
+    shift = 0.5 if half else 0.0
+    for roi, image in zip((rois * scale - shift).tolist(), x[batch], strict=True):
+        left, top, right, bottom = roi
+        h, w = bottom - top, right - left
+        if not half:
+            h, w = max(h, 1.0), max(w, 1.0)
+        rows = sampling or math.ceil(h / height)
+        columns = sampling or math.ceil(w / width)
+        y = top + (torch.arange(height * rows) + 0.5) * h / (height * rows)
+        z = left + (torch.arange(width * columns) + 0.5) * w / (width * columns)
+        parts = onnx_bilinear_terms(image, y, z)
+        cells = [part.reshape(-1, height, rows, width, columns) for part in parts]
+        if largest:
+            results.append(torch.stack(cells).amax(0).amax((2, 4)))
+        else:
+            results.append(torch.stack(cells).sum(0).mean((2, 4)))
+    return torch.stack(results) if results else x.new_zeros(0, x.shape[1], height, width)
+
+
+def onnx_bilinear_terms(image: torch.Tensor, y: torch.Tensor, x: torch.Tensor) -> list[torch.Tensor]:
+    """The four weighted neighbours of places (rows ``y``, columns ``x``); zero beyond one pixel outside."""
+    height, width = image.shape[-2:]
+    inside = ((y >= -1) & (y <= height))[:, None] & ((x >= -1) & (x <= width))
+    y, x = y.clamp(0, height - 1), x.clamp(0, width - 1)
+    y0, x0 = y.floor().to(torch.int64), x.floor().to(torch.int64)
+    y1, x1 = (y0 + 1).clamp(max=height - 1), (x0 + 1).clamp(max=width - 1)
+    fy, fx = (y - y0)[:, None], (x - x0)[None]
+    terms = [
+        (y0, x0, (1 - fy) * (1 - fx)),
+        (y0, x1, (1 - fy) * fx),
+        (y1, x0, fy * (1 - fx)),
+        (y1, x1, fy * fx),
+    ]
+    return [image[:, rows][:, :, columns] * weight * inside for rows, columns, weight in terms]
+
+
+def onnx_non_max_suppression(
+    boxes: torch.Tensor,
+    scores: torch.Tensor,
+    most: int,
+    overlap: float,
+    threshold: float | None,
+    centers: bool = False,
+) -> torch.Tensor:
+    """(batch, class, box) of boxes that no better one of their class overlaps."""
+    found = []
+    for number, (rows, classes) in enumerate(zip(boxes, scores, strict=True)):
+        if centers:
+            x, y, w, h = rows.unbind(-1)
+            y0, x0, y1, x1 = y - h / 2, x - w / 2, y + h / 2, x + w / 2
+        else:
+            y0, y1 = torch.minimum(rows[:, 0], rows[:, 2]), torch.maximum(rows[:, 0], rows[:, 2])
+            x0, x1 = torch.minimum(rows[:, 1], rows[:, 3]), torch.maximum(rows[:, 1], rows[:, 3])
+        area = (y1 - y0) * (x1 - x0)
+        for kind, score in enumerate(classes):
+            order = torch.sort(score, descending=True, stable=True).indices
+            if threshold is not None:
+                order = order[score[order] > threshold]
+            taken = 0
+            while len(order) and taken < most:
+                best, order = order[0], order[1:]
+                found.append([number, kind, int(best)])
+                taken += 1
+                high = (torch.minimum(y1[best], y1[order]) - torch.maximum(y0[best], y0[order])).clamp(min=0)
+                wide = (torch.minimum(x1[best], x1[order]) - torch.maximum(x0[best], x0[order])).clamp(min=0)
+                shared = high * wide
+                union = area[best] + area[order] - shared
+                order = order[~((union > 0) & (shared / union > overlap))]
+    return torch.tensor(found, dtype=torch.int64, device=boxes.device).reshape(-1, 3)

@@ -1,0 +1,160 @@
+"""The model as the writer asks for it: graph, types, small constants; weights only when they are copied."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import onnx
+
+from py_autodoc.errors import ExternalDataError, InputError
+from py_autodoc.graph import checks
+from py_autodoc.graph.build import build
+from py_autodoc.graph.decode import decode
+from py_autodoc.graph.load import load
+from py_autodoc.graph.model import ConstTensor, Node, TensorKind
+from py_autodoc.graph.probe import PathLike
+from py_autodoc.graph.raw import graph_protos
+from py_autodoc.graph.shapes import infer
+from py_autodoc.graph.values import element_count
+from py_autodoc.graph.weight_files import Files, Unread
+from py_autodoc.graph.weight_reader import Content, chunks, content_of
+from py_autodoc.limits import Limits
+
+_T = onnx.TensorProto
+MAX_READ = 1024
+"""Elements of a constant whose values may decide how an operator is written."""
+CONSTANT_KINDS = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+
+
+class Source:
+    """A model file. Raises, when it is made: as ``py_autodoc.analyze``."""
+
+    def __init__(self, path: PathLike, limits: Limits) -> None:
+        self.path = os.fspath(path)
+        self.loaded = load(path, limits)
+        self.model = build(self.loaded)
+        if self.model.unexpanded_calls:
+            raise InputError(
+                "functions-not-expanded",
+                f"{self.name}: its local functions are too large to expand, or call themselves.",
+                "Inline them first (onnx.inliner).",
+            )
+        self.types = infer(self.loaded, self.model, {}, {})
+        self._protos: dict[int, onnx.TensorProto] = dict(self._tensors())
+        self._arrays: dict[int, Any] = {}
+
+    @property
+    def name(self) -> str:
+        """Base name of the file."""
+        return self.loaded.facts.name
+
+    def files(self) -> Files:
+        """What reads the weights; use it as a context."""
+        return Files(self.path, self.loaded.facts.bytes)
+
+    def is_constant(self, tensor: int) -> bool:
+        """True for initializers and what Constant nodes hold."""
+        return self.model.tensors[tensor].kind in CONSTANT_KINDS
+
+    def dtype(self, tensor: int) -> int:
+        """Element type, 0 when unknown."""
+        proto = self._protos.get(tensor)
+        return proto.data_type if proto is not None else self.types.dtypes[tensor]
+
+    def rank(self, tensor: int) -> int | None:
+        """Number of dimensions."""
+        if tensor in self._protos:
+            return len(self._protos[tensor].dims)
+        shape = self.types.shapes[tensor]
+        return None if shape is None else len(shape)
+
+    def dims(self, tensor: int) -> tuple[int, ...] | None:
+        """Sizes of a constant; None for one that is not dense."""
+        proto = self._protos.get(tensor)
+        if proto is not None:
+            return tuple(proto.dims)
+        array = self.array(tensor)
+        return None if array is None else tuple(array.shape)
+
+    def array(self, tensor: int) -> Any:
+        """The values of a small constant; None when it is large, none, or cannot be read."""
+        if not self.is_constant(tensor):
+            return None
+        if tensor not in self._arrays:
+            self._arrays[tensor] = self._small(tensor)
+        return self._arrays[tensor]
+
+    def _small(self, tensor: int) -> Any:
+        known = self.model.constants.get(tensor)
+        if known is not None and known.dtype != object:
+            return known
+        proto = self._protos.get(tensor)
+        if proto is None or proto.data_type == _T.STRING:
+            return None
+        count = element_count(tuple(proto.dims))
+        if count is None or count > MAX_READ:
+            return None
+        try:
+            with self.files() as files:
+                return self.read(tensor, files)
+        except ExternalDataError:
+            return None
+
+    def read(self, tensor: int, files: Files) -> Any:
+        """All values of a constant, as stored (types that numpy has none for: widened).
+
+        Raises: ExternalDataError: they cannot be read.
+        """
+        proto = self._protos.get(tensor)
+        if proto is None:
+            return self.array(tensor)
+        content = self.content(tensor, files)
+        try:
+            parts = [decode(data, content.dtype, count) for data, count in chunks(content)]
+        except Unread as why:
+            raise self.unread(tensor, why) from None
+        whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        whole = whole.astype(bool) if content.dtype == _T.BOOL else whole
+        return whole.reshape(tuple(proto.dims))
+
+    def content(self, tensor: int, files: Files) -> Content:
+        """Where the bytes of a constant are. Raises: ExternalDataError."""
+        try:
+            return content_of(self._protos[tensor], files)
+        except Unread as why:
+            raise self.unread(tensor, why) from None
+
+    def has_file(self, tensor: int) -> bool:
+        """True for a constant whose bytes stand somewhere as they are."""
+        return tensor in self._protos
+
+    def unread(self, tensor: int, why: Unread) -> ExternalDataError:
+        """The error that says which weight is missing."""
+        label = self.model.tensors[tensor].name[:200]
+        hint = why.hint or "Put the model's weights into its folder."
+        return ExternalDataError(why.code, f"{self.name}: {label or 'a constant'}: {why}.", hint)
+
+    def _tensors(self) -> Iterator[tuple[int, onnx.TensorProto]]:
+        for graph, proto in graph_protos(self.loaded, self.model):
+            for number, held in zip(graph.initializers, proto.initializer, strict=False):
+                yield number, held
+            first = min(graph.nodes, default=0)
+            for number in graph.nodes:
+                node = self.model.nodes[number]
+                if node.op_type == "Constant" and not node.domain and node.outputs and node.outputs[0] >= 0:
+                    for attribute in proto.node[number - first].attribute:
+                        if attribute.name == "value" and attribute.HasField("t"):
+                            yield node.outputs[0], attribute.t
+                            break
+
+
+def plain_attribute(node: Node) -> Any:
+    """The array of a Constant node's value_float(s) or value_int(s); None for others."""
+    for name, held in node.attributes.items():
+        plain = None if isinstance(held, ConstTensor) else checks.plain_constant(name, held)
+        if plain is not None and plain[0] != _T.STRING:
+            return plain[1]
+    return None

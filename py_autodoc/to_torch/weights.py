@@ -1,0 +1,134 @@
+"""Weights beside the written file, one tensor at a time: safetensors, or .npz for numpy.
+
+What is only copied is never in memory as a whole; what a layer wants in another order is, one by one.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from py_autodoc.graph.values import element_count
+from py_autodoc.graph.weight_files import Files, Unread
+from py_autodoc.to_torch.dtypes import BITS_ONLY, NUMPY, SAFETENSORS, TORCH, WIDE
+from py_autodoc.to_torch.module import Weight
+from py_autodoc.to_torch.source import Source
+
+SUFFIXES = {"safetensors": ".safetensors", "npz": ".npz"}
+_MOST = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A tensor of the weights file."""
+
+    name: str
+    weight: Weight
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes."""
+        return (element_count(self.weight.shape) or 0) * np.dtype(NUMPY[self.weight.dtype]).itemsize
+
+
+def plan(weights: Iterable[tuple[str, Weight]]) -> tuple[list[Stored], dict[str, str]]:
+    """(what is stored, tied name → the name it is stored under): equal weights are stored once."""
+    stored: list[Stored] = []
+    tied: dict[str, str] = {}
+    first: dict[tuple[object, ...], str] = {}
+    for name, weight in weights:
+        key = (weight.tensor, weight.key, weight.shape)
+        if weight.tensor >= 0 and key in first:
+            tied[name] = first[key]
+            continue
+        first[key] = name
+        stored.append(Stored(name, weight))
+    return stored, tied
+
+
+def bits_only(stored: Iterable[Stored]) -> dict[str, str]:
+    """Tensors of an .npz that are kept as bits → their type in torch."""
+    return {one.name: TORCH[one.weight.dtype] for one in stored if one.weight.dtype in BITS_ONLY}
+
+
+def write(source: Source, stored: list[Stored], path: Path, kind: str) -> None:
+    """Write the weights.
+
+    Raises: ExternalDataError: a weight cannot be read. OSError: the file cannot be written.
+    """
+    with source.files() as files:
+        if kind == "safetensors":
+            _safetensors(source, files, stored, path)
+        else:
+            _npz(source, files, stored, path)
+
+
+def _safetensors(source: Source, files: Files, stored: list[Stored], path: Path) -> None:
+    header: dict[str, object] = {"__metadata__": {"format": "pt"}}
+    at = 0
+    # Larger elements first keep every tensor aligned.
+    order = sorted(stored, key=lambda one: -np.dtype(NUMPY[one.weight.dtype]).itemsize)
+    for one in order:
+        kind = SAFETENSORS[one.weight.dtype]
+        header[one.name] = {"dtype": kind, "shape": one.weight.shape, "data_offsets": [at, at + one.size]}
+        at += one.size
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "xb") as out:
+        out.write(len(text).to_bytes(8, "little") + text)
+        for one in order:
+            _copy(source, files, one, out)
+
+
+def _npz(source: Source, files: Files, stored: list[Stored], path: Path) -> None:
+    with zipfile.ZipFile(path, "x", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        for one in stored:
+            entry = zipfile.ZipInfo(f"{one.name}.npy")
+            with archive.open(entry, "w", force_zip64=True) as out:
+                head = io.BytesIO()
+                facts = {"descr": NUMPY[one.weight.dtype], "fortran_order": False, "shape": one.weight.shape}
+                np.lib.format.write_array_header_1_0(head, facts)
+                out.write(head.getvalue())
+                _copy(source, files, one, out)
+
+
+def _copy(source: Source, files: Files, one: Stored, out: IO[bytes]) -> None:
+    """Write the bytes of one tensor, exactly as many as were announced."""
+    weight, written = one.weight, 0
+    for piece in _pieces(source, files, weight):
+        written += len(piece)
+        out.write(piece)
+    if written != one.size:
+        raise source.unread(weight.tensor, Unread(f"it needs {one.size:,} bytes, {written:,} are there"))
+
+
+def _pieces(source: Source, files: Files, weight: Weight) -> Iterator[bytes]:
+    plain = weight.transform is None and weight.dtype not in WIDE and weight.tensor >= 0
+    if plain and source.has_file(weight.tensor):
+        try:
+            yield from source.content(weight.tensor, files).pieces()
+        except Unread as why:
+            raise source.unread(weight.tensor, why) from None
+        return
+    array = None
+    if weight.tensor >= 0:
+        array = source.read(weight.tensor, files)
+        if weight.dtype in BITS_ONLY:
+            array = _bits(source, files, weight)
+    if weight.transform is not None:
+        array = weight.transform(array)
+    yield np.ascontiguousarray(np.asarray(array).astype(NUMPY[weight.dtype], copy=False)).tobytes()
+
+
+def _bits(source: Source, files: Files, weight: Weight) -> np.ndarray[tuple[int, ...], np.dtype[np.uint16]]:
+    """The stored bits of types that numpy has none for, so that they only change places."""
+    data = b"".join(source.content(weight.tensor, files).pieces())
+    held = np.frombuffer(data, NUMPY[weight.dtype])
+    return held.reshape(source.dims(weight.tensor) or ())

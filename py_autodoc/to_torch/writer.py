@@ -1,0 +1,350 @@
+"""Goes through the nodes and gathers modules: what each reads, makes and holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from py_autodoc.graph.model import Node, TensorKind
+from py_autodoc.to_torch.classes import Classes
+from py_autodoc.to_torch.code import NotCovered, Stmt, Value, bare, number, sequence, token
+from py_autodoc.to_torch.dtypes import FLOATS, TORCH, WIDE
+from py_autodoc.to_torch.finish import finish
+from py_autodoc.to_torch.groups import Group, Reads, grouped, ordered
+from py_autodoc.to_torch.idents import identifier, unique
+from py_autodoc.to_torch.module import Instance, Member, Scope, Weight
+from py_autodoc.to_torch.op import Op, onnx_type
+from py_autodoc.to_torch.registry import rule_of
+from py_autodoc.to_torch.source import MAX_READ, Source, plain_attribute
+
+_MALFORMED = (TypeError, ValueError, IndexError, KeyError, AttributeError)
+MAX_NESTING = 12
+"""Bodies in bodies; Python allows 20 blocks in each other."""
+
+
+@dataclass(slots=True)
+class Refused:
+    """An operator that cannot be written."""
+
+    op_type: str
+    domain: str
+    nodes: list[str] = field(default_factory=list)
+    reasons: dict[str, None] = field(default_factory=dict)
+
+
+class Writer:
+    """Writes the modules of one model."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.model = source.model
+        self.reads = Reads(self.model)
+        self.helpers: set[str] = set()
+        self.counts: dict[int, dict[str, int]] = {}
+        self.refused: dict[tuple[str, str], Refused] = {}
+        self.classes = Classes()
+        self.inputs: dict[int, str] = {}
+        """Graph input → argument."""
+        self.folded: dict[int, Value] = {}
+        """Known or constant results, wherever they are read."""
+        self._depth = 0
+        self._fused: set[int] = set()
+        self._readers = self._all_readers()
+
+    def run(self) -> Instance:
+        """Write the whole model; look at ``refused`` afterwards."""
+        skip = frozenset(
+            node.id for node in self.model.nodes if node.op_type == "Constant" and not node.domain
+        )
+        for number_ in skip:
+            self._constant(self.model.nodes[number_])
+        root = grouped(self.model, self.reads, skip)
+        return self._group(root, "Model", None)[0]
+
+    # values
+
+    def value(self, scope: Scope, tensor: int) -> Value:
+        """What a tensor is inside a module. Raises: NotCovered for one that nothing makes."""
+        held = scope.values.get(tensor) or self.folded.get(tensor)
+        if held is not None:
+            return held
+        if self.source.is_constant(tensor):
+            return Value("constant", tensor=tensor)
+        if scope.parent is None:
+            raise NotCovered("reads a tensor that nothing makes")
+        made = self.value(scope.parent, tensor)
+        if made.fixed or made.kind == "constant":
+            return made
+        one = scope.tokens.new("xyzuvw"[len(scope.arguments)] if len(scope.arguments) < 6 else "more")
+        scope.arguments.append(one)
+        scope.imported.append(tensor)
+        held = scope.values[tensor] = _received(made, token(one))
+        return held
+
+    def tensor(self, scope: Scope, value: Value) -> str:
+        """Code that gives a value as a tensor."""
+        if value.kind in ("tensor", "list"):
+            return value.code
+        if value.kind == "host":
+            dtype = f"torch.{TORCH.get(value.dtype, 'int64')}"
+            if value.scalar:
+                more = "" if value.dtype == 7 else f", dtype={dtype}"
+                return f"torch.tensor({bare(value.items[0])}{more})"
+            return f"torch.tensor({sequence(value.items, '[]')}, dtype={dtype})"
+        return self._constant_code(scope, value.tensor)
+
+    def _constant_code(self, scope: Scope, tensor: int) -> str:
+        dtype, dims = self.source.dtype(tensor), self.source.dims(tensor)
+        if dims is None or dtype not in TORCH:
+            raise NotCovered(
+                f"a constant of {onnx_type(dtype) if dims is not None else 'sparse data or text'}"
+            )
+        array = self.source.array(tensor)
+        if array is not None and array.ndim == 0 and array.dtype.kind in "fiub":
+            return f"torch.tensor({number(array[()])}, dtype=torch.{TORCH[dtype]})"
+        return self.parameter(scope, Weight(tensor, dtype, dims))
+
+    def parameter(self, scope: Scope, weight: Weight) -> str:
+        """A constant as a parameter or buffer of the module."""
+        key = (weight.tensor, weight.key)
+        if key not in scope.shared:
+            held = self.model.tensors[weight.tensor]
+            trained = weight.dtype in FLOATS and held.kind == TensorKind.INITIALIZER
+            last = held.name.rpartition(".")[2] if "." in held.name else ""
+            plain = last.isidentifier() and last.isascii() and len(last) <= 30
+            name = last if plain else "weight" if trained else "const"
+            kind = "parameter" if trained else "buffer"
+            sizes = tuple((f"_dim{n}", str(size)) for n, size in enumerate(weight.shape))
+            member = Member(kind, (name,), TORCH[weight.dtype], sizes, {"": weight})
+            scope.shared[key] = scope.member(member)
+        return scope.shared[key]
+
+    def _constant(self, node: Node) -> None:
+        """A Constant node without a tensor becomes a known value where it is one."""
+        if node.outputs and node.outputs[0] >= 0 and not self.source.has_file(node.outputs[0]):
+            array = plain_attribute(node)
+            if array is not None and array.dtype.kind == "i" and array.size <= MAX_READ:
+                items = tuple(int(item) for item in array.reshape(-1))
+                self.folded[node.outputs[0]] = Value("host", "", items, array.ndim == 0)
+
+    # modules
+
+    def _all_readers(self) -> dict[int, list[int]]:
+        """Tensor → nodes of the main graph that read it."""
+        found: dict[int, list[int]] = {}
+        for node in self.model.graphs[0].nodes:
+            for tensor in self.reads.of(node):
+                found.setdefault(tensor, []).append(node)
+        return found
+
+    def _group(
+        self, group: Group, name: str, parent: Scope | None
+    ) -> tuple[Instance, list[int], dict[int, Value]]:
+        """Write a module; it, the tensors it takes and what it returns."""
+        root = parent is None
+        scope = Scope(Instance(name), root, parent)
+        if root:
+            self._open(scope)
+        for item in ordered(group, self.model, self.reads):
+            if isinstance(item, int):
+                self.node(scope, self.model.nodes[item], ())
+            elif self._is_layer(item):
+                for one in sorted(item.nodes):
+                    self.node(scope, self.model.nodes[one], _path(item))
+            else:
+                self._child(scope, item)
+        returned = self._results(scope, group)
+        code = []
+        for tensor in returned:
+            value = self.value(scope, tensor) if not root else self._result(scope, tensor)
+            code.append(self._safe(scope, value) if root else self._handed(scope, value))
+        handed = {tensor: scope.values[tensor] for tensor in returned if not root}
+        return finish(self, scope, code), scope.imported, handed
+
+    def _open(self, scope: Scope) -> None:
+        """The inputs of the model are the arguments of the root."""
+        taken: set[str] = set()
+        for tensor in self.model.graphs[0].inputs:
+            held = self.model.tensors[tensor]
+            name = unique(identifier(held.name, "input"), taken)
+            taken.add(name)
+            self.inputs[tensor] = name
+            one = scope.tokens.new(name)
+            scope.arguments.append(one)
+            self._check_outside(tensor, "(input)")
+            kind = "list" if held.container == "sequence" else "tensor"
+            scope.values[tensor] = Value(kind, token(one))
+
+    def _is_layer(self, group: Group) -> bool:
+        """True for a module of one operator, or of a product and its bias."""
+        nodes = sorted(group.nodes)
+        if group.inner or len(nodes) > 2 or any(self.model.nodes[n].subgraphs for n in nodes):
+            return False
+        return len(nodes) == 1 or self.bias_of(self.model.nodes[nodes[0]]) == nodes[1]
+
+    def bias_of(self, node: Node) -> int | None:
+        """The Add of a constant vector that alone reads a product with a constant matrix; None without."""
+        if node.op_type != "MatMul" or node.domain or len(node.inputs) != 2 or node.graph != 0:
+            return None
+        readers = self._readers.get(node.outputs[0], [])
+        if len(readers) != 1 or self.model.tensors[node.outputs[0]].is_output:
+            return None
+        add = self.model.nodes[readers[0]]
+        others = [t for t in add.inputs if t != node.outputs[0]]
+        if add.op_type != "Add" or add.domain or len(others) != 1 or add.opset < 7 or others[0] < 0:
+            return None
+        if node.inputs[1] < 0 or not all(map(self.source.is_constant, (node.inputs[1], others[0]))):
+            return None
+        matrix, vector = self.source.dims(node.inputs[1]), self.source.dims(others[0])
+        fits = matrix is not None and len(matrix) == 2 and vector == matrix[1:]
+        return add.id if fits and add.scope == node.scope else None
+
+    def fuse(self, node: int) -> None:
+        """A node that another one has already written."""
+        self._fused.add(node)
+
+    def _child(self, scope: Scope, group: Group) -> None:
+        """Write a module inside another, and its call."""
+        path = _path(group)
+        instance, taken, returned = self._group(group, group.kind or _last_word(path), scope)
+        if not returned:
+            return
+        arguments = [self._handed(scope, self.value(scope, tensor)) for tensor in taken]
+        member = scope.member(Member("child", path, "", child=instance))
+        made = [scope.tokens.new(path[-1] if not path[-1].isdigit() else path[0]) for _ in returned]
+        for (tensor, value), one in zip(returned.items(), made, strict=True):
+            scope.values[tensor] = _received(value, token(one))
+        targets = ", ".join(map(token, made))
+        stmt = Stmt([(0, f"{targets} = {member}({', '.join(arguments)})")], tuple(made))
+        plain = [a[1:-1] for a in arguments if a[0] == "\x01" and a[1:-1].isdigit()]
+        if len(made) == 1 and len(plain) == len(arguments):
+            stmt.call = (int(member[1:-1]), tuple(map(int, plain)))
+        scope.stmts.append(stmt)
+
+    def _results(self, scope: Scope, group: Group) -> list[int]:
+        """Tensors that a module returns: those that others read and that are not known beforehand."""
+        if scope.root:
+            return list(self.model.graphs[0].outputs)
+        inside = set(group.all_nodes())
+        found = []
+        for number_ in sorted(inside):
+            for tensor in self.model.nodes[number_].outputs:
+                if tensor < 0:
+                    continue
+                outside = any(reader not in inside for reader in self._readers.get(tensor, ()))
+                if outside or self.model.tensors[tensor].is_output:
+                    value = scope.values.get(tensor)
+                    if value is not None and (value.fixed or value.kind == "constant"):
+                        self.folded[tensor] = value
+                    elif value is not None:
+                        found.append(tensor)
+        return found
+
+    def _check_outside(self, tensor: int, what: str) -> None:
+        """Inputs and results have types that torch has itself."""
+        dtype = self.source.dtype(tensor)
+        if dtype and (dtype not in TORCH or dtype in WIDE):
+            self._refuse(what, "", self.model.tensors[tensor].name, f"element type {onnx_type(dtype)}")
+
+    def _result(self, scope: Scope, tensor: int) -> Value:
+        self._check_outside(tensor, "(output)")
+        try:
+            return self.value(scope, tensor)
+        except NotCovered as why:
+            self._refuse("(output)", "", self.model.tensors[tensor].name, str(why))
+            return Value("tensor", "None")
+
+    def _handed(self, scope: Scope, value: Value) -> str:
+        """A value as an argument or a result."""
+        if value.kind != "host":
+            return self._safe(scope, value)
+        return str(value.items[0]) if value.scalar else sequence(value.items)
+
+    def _safe(self, scope: Scope, value: Value) -> str:
+        try:
+            return self.tensor(scope, value)
+        except NotCovered as why:
+            self._refuse("(constant)", "", "", str(why))
+            return "None"
+
+    def label(self, tensor: int) -> str:
+        """What a variable for a tensor might be called."""
+        name = self.model.tensors[tensor].name if tensor >= 0 else ""
+        return identifier(name.rpartition("/")[2], "result")[:20]
+
+    # nodes
+
+    def node(self, scope: Scope, node: Node, path: tuple[str, ...]) -> None:
+        """Write one node."""
+        if node.id in self._fused:
+            return
+        op = Op(self, scope, node, path)
+        try:
+            rule = rule_of(node)
+            self._check_types(node)
+            rule(op)
+            missing = [t for t in node.outputs if t >= 0 and t not in scope.values]
+            if missing:
+                raise NotCovered(f"output {node.outputs.index(missing[0])}")
+        except NotCovered as why:
+            self._give_up(scope, node, str(why))
+        except _MALFORMED as fault:
+            self._give_up(scope, node, f"its attributes or inputs make no sense ({type(fault).__name__})")
+
+    def _check_types(self, node: Node) -> None:
+        """Raises: NotCovered: torch has no such element type."""
+        for tensor in (*node.inputs, *node.outputs):
+            dtype = self.source.dtype(tensor) if tensor >= 0 else 0
+            if dtype and dtype not in TORCH:
+                raise NotCovered(f"element type {onnx_type(dtype)}")
+
+    def _give_up(self, scope: Scope, node: Node, why: str) -> None:
+        label = node.name or next((self.model.tensors[t].name for t in node.outputs if t >= 0), "")
+        self._refuse(node.op_type, node.domain, label, why)
+        for tensor in node.outputs:
+            if tensor >= 0:
+                scope.values[tensor] = Value("tensor", scope.assign("None", "unknown"))
+
+    def _refuse(self, op_type: str, domain: str, label: str, why: str) -> None:
+        held = self.refused.setdefault((domain, op_type), Refused(op_type, domain))
+        held.nodes.append(label)
+        held.reasons.setdefault(why)
+
+    def body(self, scope: Scope, graph: int, values: Mapping[int, Value]) -> tuple[list[Stmt], list[Value]]:
+        """Write the body of a control-flow node: its statements and its results.
+
+        Raises: NotCovered: a result is not known, or bodies are too deep in each other.
+        """
+        if self._depth >= MAX_NESTING:
+            raise NotCovered("bodies are nested too deep")
+        held = self.model.graphs[graph]
+        scope.values.update(values)
+        outside, scope.stmts = scope.stmts, []
+        self._depth += 1
+        try:
+            for number_ in held.nodes:
+                node = self.model.nodes[number_]
+                if node.op_type != "Constant" or node.domain:
+                    self.node(scope, node, ())
+            results = [self.value(scope, tensor) for tensor in held.outputs]
+            return scope.stmts, results
+        finally:
+            self._depth -= 1
+            scope.stmts = outside
+
+
+def _received(made: Value, code: str) -> Value:
+    """A value of another module under the name it has here."""
+    if made.kind != "host":
+        return Value("list" if made.kind == "list" else "tensor", code)
+    items = (code,) if made.scalar else tuple(f"{code}[{n}]" for n in range(len(made.items)))
+    return Value("host", "", items, made.scalar, made.dtype)
+
+
+def _path(group: Group) -> tuple[str, ...]:
+    found = tuple(part for level in group.parts for part in level.split(".") if part)
+    return found[-6:] or ("block",)
+
+
+def _last_word(path: tuple[str, ...]) -> str:
+    return next((part for part in reversed(path) if not part.isdigit()), "Block")
