@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from py_autodoc.graph.probe import PathLike, base_name, regular_file
 from py_autodoc.keras.faults import broken, reading, too_large
-from py_autodoc.keras.hdf import MAX_WEIGHTS, RATIO, Group, need_h5py, text
+from py_autodoc.keras.hdf import RATIO, Group, most_weights, need_h5py, text
 
 LEGACY, ZIPPED = "h5", "keras"
 MAX_CONFIG = 1 << 28
@@ -34,6 +34,8 @@ class Archive:
     """Of the Keras that wrote it; empty where it does not say."""
     config: dict[str, Any]
     """What the model is made of."""
+    size: int
+    """Bytes of the file."""
     weights: Group
     """For ``h5`` the group with one group a layer, for ``keras`` the whole of ``model.weights.h5``."""
 
@@ -55,9 +57,9 @@ def opened(path: PathLike) -> Iterator[Archive]:
         file.seek(0)
         if head == _HDF5:
             with _hdf(file, name, status.st_size) as top:
-                yield _legacy(top, name)
+                yield _legacy(top, name, status.st_size)
         elif head[:4] == b"PK\x03\x04":
-            with _zipped(file, name) as archive:
+            with _zipped(file, name, status.st_size) as archive:
                 yield archive
         else:
             raise broken(name, "is neither HDF5 nor a .keras archive.", "Save the model with Keras.")
@@ -73,7 +75,7 @@ def _hdf(file: IO[bytes], name: str, size: int) -> Iterator[Group]:
         handle.close()
 
 
-def _legacy(top: Group, name: str) -> Archive:
+def _legacy(top: Group, name: str, size: int) -> Archive:
     config = top.attribute("model_config")
     if config is None:
         only = top.attribute("layer_names") is not None or top.group("layers") is not None
@@ -83,11 +85,11 @@ def _legacy(top: Group, name: str) -> Archive:
     if weights is None:
         raise broken(name, "has no model_weights.", "Save the whole model: model.save(path).")
     version = top.attribute("keras_version") or weights.attribute("keras_version") or ""
-    return Archive(name, LEGACY, text(version), _parsed(text(config), name), weights)
+    return Archive(name, LEGACY, text(version), _parsed(text(config), name), size, weights)
 
 
 @contextmanager
-def _zipped(file: IO[bytes], name: str) -> Iterator[Archive]:
+def _zipped(file: IO[bytes], name: str, size: int) -> Iterator[Archive]:
     with reading(name):
         archive = zipfile.ZipFile(file)
         members = {info.filename: info for info in archive.infolist()}
@@ -104,11 +106,11 @@ def _zipped(file: IO[bytes], name: str) -> Iterator[Archive]:
         version = str(_parsed(_text(archive, members["metadata.json"], name), name).get("keras_version", ""))
     info = members["model.weights.h5"]
     with tempfile.TemporaryFile() as unpacked:
-        for piece in _pieces(archive, info, name, MAX_WEIGHTS):
+        for piece in _pieces(archive, info, name, most_weights(size)):
             unpacked.write(piece)
         unpacked.seek(0)
         with _hdf(unpacked, name, info.file_size) as weights:
-            yield Archive(name, ZIPPED, version, config, weights)
+            yield Archive(name, ZIPPED, version, config, size, weights)
 
 
 def _text(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> str:

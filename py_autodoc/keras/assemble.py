@@ -80,20 +80,20 @@ def assemble(
 def output_names(outputs: Sequence[Ref], inputs: Collection[str]) -> list[str]:
     """Names of a model's outputs: of their layers, with numbers where a layer gives several."""
     several = Counter(ref.layer for ref in outputs)
-    found: list[str] = []
+    found: dict[str, None] = {}
+    used: Counter[str] = Counter()
     for ref in outputs:
-        base = f"{ref.layer}_{ref.output}" if several[ref.layer] > 1 else ref.layer
-        name, number = base, 0
+        name = base = f"{ref.layer}_{ref.output}" if several[ref.layer] > 1 else ref.layer
         while name in found or name in inputs:
-            number += 1
-            name = f"{base}_out{number}"
-        found.append(name)
-    return found
+            used[base] += 1
+            name = f"{base}_out{used[base]}"
+        found[name] = None
+    return list(found)
 
 
 def _outputs(builder: Builder, outputs: Sequence[tuple[Ref, Tensor]], names: Sequence[str]) -> list[ir.Value]:
     """The outputs as Keras has them: in its order of axes, under its names."""
-    found: list[ir.Value] = []
+    found: dict[ir.Value, None] = {}
     for (_, tensor), name in zip(outputs, names, strict=True):
         with builder.under(tensor.maker or (Frame("", 0),)):
             value = builder.turned(tensor, straight(tensor.rank))
@@ -105,15 +105,16 @@ def _outputs(builder: Builder, outputs: Sequence[tuple[Ref, Tensor]], names: Seq
             value.shape = ir.Shape(
                 ["batch" if at == 0 and one is None else one for at, one in enumerate(tensor.shape)]
             )
-        found.append(value)
-    return found
+        found[value] = None
+    return list(found)
 
 
 def _drop_unused(builder: Builder, outputs: Collection[ir.Value]) -> None:
     """Nodes whose outputs nobody reads, as a mask that was worked out for nothing."""
     kept: list[ir.Node] = []
+    wanted = set(outputs)
     for node in reversed(builder.nodes):
-        if any(value in outputs or value.uses() for value in node.outputs):
+        if any(value in wanted or value.uses() for value in node.outputs):
             kept.append(node)
             continue
         for at in range(len(node.inputs)):

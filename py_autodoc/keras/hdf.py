@@ -25,6 +25,12 @@ MAX_ATTRIBUTE = 1 << 28
 MAX_MEMBERS = 1_000_000
 MAX_WEIGHTS = 8 << 30
 """Bytes of weights of one model."""
+_PACKED, _ANYHOW = 32, 1 << 28
+
+
+def most_weights(size: int) -> int:
+    """Bytes of weights that a file of ``size`` bytes may unpack to: packing helps numbers little."""
+    return min(MAX_WEIGHTS, max(_PACKED * size, _ANYHOW))
 
 
 def need_h5py() -> Any:

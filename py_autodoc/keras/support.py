@@ -15,16 +15,16 @@ _INPUT = "InputLayer"
 def problems(model: ModelSpec) -> list[str]:
     """Each layer that has no converter or an activation of its own, by name and class. Not recursive."""
     found: list[str] = []
-    pending: list[LayerSpec] = list(model.layers.values())
+    pending: list[LayerSpec] = [*model.layers.values()][::-1]
     while pending:
-        spec = pending.pop(0)
+        spec = pending.pop()
         reason = _reason(spec)
         if reason is not None:
             found.append(f"{spec.label}{reason}")
             continue
         inner = list(spec.parts.values())
         inner += list(spec.model.layers.values()) if spec.model is not None else []
-        pending[:0] = inner
+        pending += inner[::-1]
     return found
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from py_autodoc.keras.archive import LEGACY, Archive
 from py_autodoc.keras.faults import broken, too_large
-from py_autodoc.keras.hdf import MAX_WEIGHTS, Group, Stored, text
+from py_autodoc.keras.hdf import Group, Stored, most_weights, text
 from py_autodoc.keras.slots import ALIASES, Slot, attribute, slots
 from py_autodoc.keras.spec import LayerSpec, ModelSpec
 
@@ -73,8 +73,9 @@ def find(archive: Archive, model: ModelSpec) -> Weights:
     """
     found = _legacy(archive, model) if archive.form == LEGACY else _numbered(archive, model)
     total = sum(stored.nbytes for stored in found.values())
-    if total > MAX_WEIGHTS:
-        raise too_large(archive.name, "memory_bytes", total, MAX_WEIGHTS, "bytes of weights")
+    most = most_weights(archive.size)
+    if total > most:
+        raise too_large(archive.name, "memory_bytes", total, most, "bytes of weights")
     return Weights(found, archive.name)
 
 

@@ -99,7 +99,7 @@ def test_both_ways_by_two_layers(tmp_path):
     y = L.Bidirectional(L.SimpleRNN(2))(x, initial_state=states[:2])
     result, _ = made.both(keras.Model([entry, *states[:2]], y), tmp_path)
     inner = {record.scope.partition(".")[2].rstrip("_0123456789") for record in result.tags.records.values()}
-    assert {"forward_gru", "backward_lstm", "forward_simple_rnn", "backward_simple_rnn"} <= inner
+    assert {"forward_gru", "lstm", "forward_simple_rnn", "backward_simple_rnn"} <= inner
 
 
 def test_cells(tmp_path):

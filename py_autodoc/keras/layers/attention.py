@@ -107,9 +107,9 @@ def _output(call: Call, flat: ir.Value, query: Tensor, heads: int, wide: int) ->
     builder = call.builder
     shape = call.spec.config.get("output_shape")
     shape = [shape] if isinstance(shape, int) else shape
-    if shape is not None and (len(shape) != 1 or not isinstance(shape[0], int)):
+    if shape is not None and not (isinstance(shape, list) and len(shape) == 1):
         raise call.refuse("with an output_shape of several axes")
-    size = call.known(query, -1) if shape is None else shape[0]
+    size = call.known(query, -1) if shape is None else call.settings.listed(shape, "output_shape", 1, 1)[0]
     path = (*call.path, "output_dense")
     with call.host.enter(call, _projection("output_dense"), "output_dense"):
         kernel = call.weights.take(path, "kernel", (heads, wide, size)).reshape(heads * wide, size)

@@ -89,7 +89,7 @@ def _last(call: Call, x: Tensor) -> tuple[Order, Order]:
 def _by_deviation(
     call: Call, x: Tensor, order: Order, scale: Any, count: int, epsilon: float, centred: bool = False
 ) -> Tensor:
-    """x / √(mean x² + ε) · scale; ``centred`` takes the variance for mean x², and still x above."""
+    """The tensor / √(mean x² + ε) · scale; ``centred`` takes the variance for mean x²."""
     op, value = call.builder.op, call.builder.turned(x, order)
     axes = call.builder.constant(np.arange(-count, 0, dtype=np.int64))
     other = op("Sub", value, op("ReduceMean", value, axes, keepdims=1)) if centred else value
