@@ -60,6 +60,21 @@ def unpack_json(value: str) -> Any:
         raise Damaged("is not JSON") from None
 
 
+def special_floats(value: Any) -> Any:
+    """JSON with the numbers it has none for, which transformers writes as ``{"__float__": "Infinity"}``.
+
+    Raises:
+        RecursionError: nested deeper than Python's own JSON is read.
+    """
+    if isinstance(value, list):
+        return [special_floats(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"__float__"} and value["__float__"] in ("Infinity", "-Infinity", "NaN"):
+        return float(value["__float__"])
+    return {key: special_floats(one) for key, one in value.items()}
+
+
 def pack_file(data: bytes) -> str:
     """A file: itself where it is short text, else gzip or xz, whichever is smaller."""
     if len(data) <= PLAIN:

@@ -19,6 +19,7 @@ from py_autodoc.cli.app import app
 from py_autodoc.compare.topology import same_topology
 from py_autodoc.errors import OptionError
 from py_autodoc.hf import keys, metadata_of, read_metadata
+from py_autodoc.hf.codec import special_floats
 from py_autodoc.hf.write import gather, timestamp
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "torch"))
@@ -132,6 +133,7 @@ def test_numbers_that_json_has_not(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(found.config))
     again = hf.BertConfig.from_pretrained(tmp_path)
     assert again.layer_norm_eps == float("inf")
+    assert special_floats(found.config)["layer_norm_eps"] == float("inf")
 
 
 def test_left_out_and_small():

@@ -14,6 +14,7 @@ from typing import Any
 
 from py_autodoc.errors import InputError, OptionError, RequirementError
 from py_autodoc.graph.probe import PathLike
+from py_autodoc.hf.codec import special_floats
 from py_autodoc.hf.read import HfMetadata, read_metadata
 from py_autodoc.hf.serving.entry import PIP
 from py_autodoc.hf.serving.fixed import Padding, fixed_length
@@ -178,7 +179,7 @@ def _config(given: Any, held: dict[str, Any] | None, task: str, session: Session
     known = isinstance(model_type, str) and model_type in mapping
     try:
         kind = mapping[model_type] if known else transformers.PreTrainedConfig
-        return kind.from_dict(dict(held))
+        return kind.from_dict(special_floats(held))
     except Exception as fault:
         raise InputError(
             "bad-config",
