@@ -14,6 +14,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from py_autodoc.tags import tag_file
+
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
 REAL = {
     "resnet50.onnx": "stripped/resnet50.stripped.onnx",
@@ -198,6 +200,7 @@ def main(root: Path) -> None:
         shutil.copyfile(DATA / source, root / name)
     shutil.copy(Path(__file__).resolve().parent / "models" / "llama_cache.onnx", root)
     llama_like(10_000, root / "ten_thousand.onnx")
+    tag_file(DATA / REAL["resnet_tiny.onnx"], root / "tagged.onnx")
     nameless(DATA / REAL["bert_base.onnx"], root / "nameless.onnx")
     big(root / "big.onnx")
     hostile(root / "hostile.onnx")
