@@ -86,10 +86,8 @@ def _used(writer: Writer, bodies: list[str]) -> set[str]:
 
 def _head(source: Source, weights: Beside) -> str:
     lines = [f'"""{shown(source.name, 70)} as a PyTorch module.', ""]
-    lines += [
-        f"Written by {NAME} from the ONNX file. ``load()`` gives the model with its weights, which are in"
-    ]
-    lines += [f"{shown(weights.name)} beside this file.", '"""']
+    lines.append(f"Written by {NAME} from the ONNX file. ``load()`` gives the model with its weights, which")
+    lines += [f"are in {shown(weights.name)} beside this file.", '"""']
     return "\n".join(lines)
 
 
@@ -98,14 +96,14 @@ def _interface(source: Source, writer: Writer) -> list[str]:
     lines = ['"""Inputs and outputs, by the names that the ONNX file gives them.', "", "Inputs:"]
     for tensor, name in writer.inputs.items():
         label = source.model.tensors[tensor].name
-        own = "" if label == name else f" ({shown(label, 40)})"
+        own = "" if label == name else f" ({shown(label, 36)})"
         lines.append(f"    {name}{own}: {_type(source, source.model.tensors[tensor])}")
     if not writer.inputs:
         lines.append("    none")
     lines += ["", "Returns:"]
     for tensor in graph.outputs:
         held = source.model.tensors[tensor]
-        lines.append(f"    {shown(held.name, 40)}: {_type(source, held)}")
+        lines.append(f"    {shown(held.name, 36)}: {_type(source, held)}")
     return [*lines, '"""']
 
 
@@ -115,7 +113,7 @@ def _type(source: Source, tensor: Tensor) -> str:
     if shape is None:
         return f"{dtype}, any shape"
     sizes = ", ".join("?" if size is None else shown(str(size), 24) for size in shape)
-    return f"{dtype} [{sizes}]"
+    return f"{dtype} [{shown(sizes, 50)}]"
 
 
 def _mapping(name: str, held: dict[str, str]) -> str:

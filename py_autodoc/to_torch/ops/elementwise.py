@@ -51,7 +51,7 @@ def arithmetic(op: Op) -> None:
     if _wide(op, op.node.op_type):
         return
     left, right = operands(op)
-    op.out(f"{signed(left)} {_SYMBOLS[op.node.op_type]} {signed(right)}")
+    op.out(f"{left} {_SYMBOLS[op.node.op_type]} {right}")
 
 
 def _wide(op: Op, name: str) -> bool:
@@ -71,7 +71,7 @@ def divide(op: Op) -> None:
         return
     left, right = operands(op)
     if op.is_float(0):
-        op.out(f"{signed(left)} / {signed(right)}")
+        op.out(f"{left} / {right}")
     elif op.is_integer(0):
         op.out(f'torch.div({op.t(0)}, {right}, rounding_mode="trunc")')
     else:
@@ -125,7 +125,7 @@ def compare(op: Op) -> None:
         op.out(f"{op.v(0)}.to(torch.int64) {_COMPARE[op.node.op_type]} {op.v(1)}.to(torch.int64)")
         return
     left, right = operands(op)
-    op.out(f"{signed(left)} {_COMPARE[op.node.op_type]} {signed(right)}")
+    op.out(f"{left} {_COMPARE[op.node.op_type]} {right}")
 
 
 @rule(*_LOGIC)
@@ -308,6 +308,8 @@ def _combined(name: str, a: int | str, b: int | str) -> int | str | None:
         return f"({a} // {b})" if sized and ".shape[" in str(a) else None
     if name in ("Min", "Max"):
         return f"{name.lower()}({bare(a)}, {bare(b)})"
+    if (name == "Add" and 0 in (a, b)) or (name == "Mul" and 1 in (a, b)):
+        return a if isinstance(a, str) else b
     symbol = _SYMBOLS[name]
     right = f"({b})" if isinstance(b, int) and b < 0 else b
     return f"({a} {symbol} {right})"

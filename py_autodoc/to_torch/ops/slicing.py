@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.to_torch.code import NotCovered, Value, sequence
+from py_autodoc.to_torch.code import NotCovered, Value, bare, sequence
 from py_autodoc.to_torch.op import Op, fl
 from py_autodoc.to_torch.registry import rule
 
@@ -67,10 +67,10 @@ def _index(op: Op, starts: Ints, ends: Ints, axes: Ints, steps: Ints) -> str | N
             place += rank
         if place in parts:
             return None
-        low = "" if start == 0 else str(start)
-        high = "" if isinstance(end, int) and end >= _LARGE else str(end)
+        low = "" if start == 0 else str(bare(start))
+        high = "" if isinstance(end, int) and end >= _LARGE else str(bare(end))
         # Python counts a negative end from the back as ONNX does, but stops at the front.
-        parts[place] = f"{low}:{high}" + (f":{step}" if step != 1 else "")
+        parts[place] = _subscript(low, high, "" if step == 1 else str(step))
     parts = {place: text for place, text in parts.items() if text != ":"}
     if not parts:
         return ""
@@ -81,6 +81,15 @@ def _index(op: Op, starts: Ints, ends: Ints, axes: Ints, steps: Ints) -> str | N
     if rank is not None and max(parts) == rank - 1 and len(parts) < rank and min(parts) > 2:
         return ", ".join(["...", *(parts.get(n, ":") for n in range(min(parts), rank))])
     return ", ".join(parts.get(n, ":") for n in range(max(parts) + 1))
+
+
+def _subscript(low: str, high: str, step: str) -> str:
+    """``1:5``; spaced, as formatters do, where a bound is more than a name or number."""
+    if not any(" " in part or "[" in part or "(" in part for part in (low, high)):
+        return f"{low}:{high}" + (f":{step}" if step else "")
+    spaced = f"{low} :" if low else ":"
+    spaced += f" {high}" if high else ""
+    return spaced + (f" : {step}" if step else "")
 
 
 def at_axis(axis: int, index: str, rank: int | None) -> str:
