@@ -15,7 +15,7 @@ from py_autodoc.findings.registry import rules
 from py_autodoc.report import schema
 from py_autodoc.report.openapi import field_docs
 
-LAYERS = ("graph", "tags", "extract", "costs", "report", "compare", "torch", "cli")
+LAYERS = ("graph", "tags", "extract", "costs", "report", "compare", "torch", "keras", "cli")
 SOURCES = [p for layer in LAYERS for p in Path("py_autodoc", layer).rglob("*.py")] + list(
     Path("py_autodoc/findings").glob("*.py")
 )
