@@ -131,7 +131,7 @@ function renumber(level: ILevel, hidden: ReadonlySet<number>) {
   }
   let count = 0;
   const place = Int32Array.from(gone, out => (out ? -1 : count++));
-  return { gone, place, count };
+  return { gone, kept, place, count };
 }
 
 /**
@@ -145,11 +145,12 @@ export function withoutHidden(
   if (!level.children.some(entity => hidden.has(entity))) {
     return level;
   }
-  const { gone, place, count } = renumber(level, hidden);
+  const { gone, kept, place, count } = renumber(level, hidden);
   const links = {
     source: new IntList(),
     target: new IntList(),
-    tensor: new IntList()
+    tensor: new IntList(),
+    weight: new IntList()
   };
   const read = new Set<string>();
   for (let l = 0; l < level.linkSource.length; l++) {
@@ -158,6 +159,7 @@ export function withoutHidden(
       links.source.push(place[s]);
       links.target.push(place[t]);
       links.tensor.push(level.linkTensor[l]);
+      links.weight.push(level.linkWeight[l]);
       read.add(`${s} ${level.linkTensor[l]}`);
     }
   }
@@ -173,14 +175,14 @@ export function withoutHidden(
     linkSource: links.source.toArray(),
     linkTarget: links.target.toArray(),
     linkTensor: links.tensor.toArray(),
-    cuts: cutsOf(level, gone, place, read)
+    linkWeight: links.weight.toArray(),
+    cuts: cutsOf(level, { gone, kept, place }, read)
   };
 }
 
 function cutsOf(
   level: ILevel,
-  gone: Uint8Array,
-  place: Int32Array,
+  { gone, kept, place }: Omit<ReturnType<typeof renumber>, 'count'>,
   read: ReadonlySet<string>
 ): ICut[] {
   const cuts: ICut[] = [];
@@ -189,7 +191,9 @@ function cutsOf(
     const [s, t] = [level.linkSource[l], level.linkTarget[l]];
     const tensor = level.linkTensor[l];
     const key = `${s} ${tensor}`;
-    if (gone[s] && !gone[t]) {
+    // A pill or port of several tensors that still gets some of them needs no stub for the others.
+    const fed = t >= level.children.length && kept[t];
+    if (gone[s] && !gone[t] && !fed) {
       cuts.push({ item: place[t], tensor, enters: true });
     } else if (
       gone[t] &&

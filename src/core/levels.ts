@@ -4,6 +4,7 @@
  */
 
 import { IntList } from './csr';
+import { leadOf } from './series';
 import type { IGroupTree } from './tree';
 
 /** Where a wire led to, or came from, a hidden child. */
@@ -15,7 +16,10 @@ export interface ICut {
   readonly enters: boolean;
 }
 
-/** Items are numbered children, inputs, outputs, entering ports, leaving ports, in this order. */
+/**
+ * Tensors that share a pill (see `series.ts`) are one tensor here, the first of them.
+ * Items are numbered children, inputs, outputs, entering ports, leaving ports, in this order.
+ */
 export interface ILevel {
   /** -1 = root. */
   readonly group: number;
@@ -34,6 +38,8 @@ export interface ILevel {
   readonly linkSource: Int32Array;
   readonly linkTarget: Int32Array;
   readonly linkTensor: Int32Array;
+  /** Tensors of a series that the link stands for; 1 for any other. */
+  readonly linkWeight: Int32Array;
   /** Present when some children are hidden: see `withoutHidden`. */
   readonly cuts?: readonly ICut[];
 }
@@ -62,6 +68,15 @@ export class LevelBuilder {
     this._stamp = new Int32Array(tensorCount).fill(-2);
     this._source = new Int32Array(tensorCount);
     this._lastTarget = new Int32Array(tensorCount);
+    this._linkOf = new Int32Array(tensorCount);
+    this._lead = Int32Array.from({ length: tensorCount }, (_, t) => t);
+    this._inSeries = new Uint8Array(tensorCount);
+    for (const [tensor, series] of tree.series) {
+      this._inSeries[tensor] = 1;
+      if (series.kind === 'input') {
+        this._lead[tensor] = series.members[0];
+      }
+    }
   }
 
   /** The level of a group, -1 = root. Linear in the nodes below it. */
@@ -76,6 +91,8 @@ export class LevelBuilder {
     this._targets.clear();
     this._tensors.clear();
     this._marks.clear();
+    this._weights.clear();
+    this._counted.clear();
     this._inputs = [];
     this._portsIn = [];
     this._stampId++;
@@ -105,6 +122,7 @@ export class LevelBuilder {
       const usable =
         tensor >= 0 &&
         tensor < model.tensorCount &&
+        this._lead[tensor] === tensor &&
         this._tree.inputHome[tensor] < 0;
       if (usable && this._stamp[tensor] !== this._stampId) {
         this._remember(tensor, this._newInput(tensor));
@@ -118,17 +136,23 @@ export class LevelBuilder {
       const node = nodeOrder[place];
       const target = this._local[place];
       for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
-        const tensor = reads.values[k];
+        const member = reads.values[k];
+        const tensor = this._lead[member];
         if (this._stamp[tensor] !== this._stampId) {
           this._remember(tensor, this._locate(tensor));
         }
+        if (this._source[tensor] === target) {
+          continue;
+        }
         // The nodes of one child are neighbours, so the last target tells a repeat.
-        if (
-          this._source[tensor] !== target &&
-          this._lastTarget[tensor] !== target
-        ) {
+        const fresh = this._lastTarget[tensor] !== target;
+        if (fresh) {
           this._lastTarget[tensor] = target;
+          this._linkOf[tensor] = this._sources.length;
           this._link(this._source[tensor], target, tensor, TO_CHILD);
+        }
+        if (this._inSeries[member]) {
+          this._count(member, target, this._linkOf[tensor], fresh);
         }
       }
     }
@@ -138,13 +162,20 @@ export class LevelBuilder {
     const { model, nodeOrder, firstRead, lastRead, outputsOf } = this._tree;
     const outputs: number[] = [];
     const leaving: number[] = [];
+    const pills = new Map<number, number>();
     for (const tensor of outputsOf.get(this._group) ?? []) {
-      this._linkOutput(tensor, outputs.length);
-      outputs.push(tensor);
+      const lead = leadOf(this._tree.series, tensor);
+      const pill = pills.get(lead) ?? outputs.length;
+      if (pill === outputs.length) {
+        pills.set(lead, pill);
+        outputs.push(lead);
+      }
+      this._linkOutput(tensor, lead, pill);
     }
     if (this._group < 0) {
       return { outputs, leaving };
     }
+    const ports = new Map<number, number>();
     for (let place = this._start; place < this._end; place++) {
       const node = nodeOrder[place];
       const end = model.outputOffsets[node + 1];
@@ -155,8 +186,13 @@ export class LevelBuilder {
           lastRead[tensor] >= 0 &&
           (firstRead[tensor] < this._start || lastRead[tensor] >= this._end);
         if (outside) {
-          this._link(this._local[place], leaving.length, tensor, TO_PORT);
-          leaving.push(tensor);
+          const lead = leadOf(this._tree.series, tensor);
+          const port = ports.get(lead) ?? leaving.length;
+          if (port === leaving.length) {
+            ports.set(lead, port);
+            leaving.push(lead);
+          }
+          this._linkOnce(this._local[place], port, tensor, lead, TO_PORT);
         }
       }
     }
@@ -164,13 +200,52 @@ export class LevelBuilder {
   }
 
   /** Links a model output's pill to its producer or to the input it repeats. */
-  private _linkOutput(tensor: number, pill: number): void {
+  private _linkOutput(tensor: number, lead: number, pill: number): void {
     const { model, nodePlace } = this._tree;
     const producer = model.tensorProducer[tensor];
     if (producer >= 0 && nodePlace[producer] >= 0) {
-      this._link(this._local[nodePlace[producer]], pill, tensor, TO_OUTPUT);
+      const source = this._local[nodePlace[producer]];
+      this._linkOnce(source, pill, tensor, lead, TO_OUTPUT);
     } else if (this._stamp[tensor] === this._stampId) {
       this._link(this._source[tensor], pill, tensor, TO_OUTPUT);
+    }
+  }
+
+  /** A link of a result, or one more of its series in a link that is there. */
+  private _linkOnce(
+    source: number,
+    target: number,
+    tensor: number,
+    lead: number,
+    mark: number
+  ): void {
+    const last = this._linkOf[lead];
+    const again =
+      this._inSeries[tensor] &&
+      last < this._sources.length &&
+      this._tensors.at(last) === lead &&
+      this._marks.at(last) === mark &&
+      this._sources.at(last) === source;
+    if (again) {
+      this._weights.set(last, this._weights.at(last) + 1);
+      return;
+    }
+    this._linkOf[lead] = this._sources.length;
+    this._link(source, target, lead, mark);
+  }
+
+  /** Counts a member of a series once for each target. */
+  private _count(
+    member: number,
+    target: number,
+    link: number,
+    fresh: boolean
+  ): void {
+    if (this._counted.get(member) !== target) {
+      this._counted.set(member, target);
+      if (!fresh) {
+        this._weights.set(link, this._weights.at(link) + 1);
+      }
     }
   }
 
@@ -221,6 +296,7 @@ export class LevelBuilder {
     this._targets.push(target);
     this._tensors.push(tensor);
     this._marks.push(mark);
+    this._weights.push(1);
   }
 
   private _finish(
@@ -255,7 +331,8 @@ export class LevelBuilder {
       itemCount: firstPortOut + leaving.length,
       linkSource,
       linkTarget,
-      linkTensor: this._tensors.toArray()
+      linkTensor: this._tensors.toArray(),
+      linkWeight: this._weights.toArray()
     };
   }
 
@@ -273,6 +350,14 @@ export class LevelBuilder {
   private readonly _targets = new IntList();
   private readonly _tensors = new IntList();
   private readonly _marks = new IntList();
+  private readonly _weights = new IntList();
+  /** By tensor: its last link. */
+  private readonly _linkOf: Int32Array;
+  /** By tensor: the input that stands for it. */
+  private readonly _lead: Int32Array;
+  private readonly _inSeries: Uint8Array;
+  /** By member of a series: the target it was counted for last. */
+  private readonly _counted = new Map<number, number>();
   private _inputs: number[] = [];
   private _portsIn: number[] = [];
 }

@@ -93,10 +93,16 @@ class Lighter {
   }
 
   private _isLit(edge: number): boolean {
-    const { edgeSource, edgeTarget, edgeTensor, boxKind, boxCount } =
-      this._scene;
+    const tensor = this._scene.edgeTensor[edge];
+    // A pill's wires bear the first of its series; any of them may be the one that is meant.
+    const tensors = this._tree.series.get(tensor)?.members ?? [tensor];
+    return tensors.some(one => this._carries(edge, one));
+  }
+
+  /** Whether the wire belongs to the trace when it carries this tensor. */
+  private _carries(edge: number, tensor: number): boolean {
+    const { edgeSource, edgeTarget, boxKind, boxCount } = this._scene;
     const [source, target] = [edgeSource[edge], edgeTarget[edge]];
-    const tensor = edgeTensor[edge];
     const into = (box: number): boolean =>
       this._reached.has(tensor * boxCount + box);
     switch (boxKind[target]) {
@@ -145,7 +151,12 @@ class Lighter {
   private _addLonePills(): void {
     const { boxKind, boxEntity, boxCount } = this._scene;
     for (let b = 0; b < boxCount; b++) {
-      if (boxKind[b] === BoxKind.Input && this._last[boxEntity[b]] >= 0) {
+      const tensor = boxEntity[b];
+      const tensors = this._tree.series.get(tensor)?.members ?? [tensor];
+      if (
+        boxKind[b] === BoxKind.Input &&
+        tensors.some(one => this._last[one] >= 0)
+      ) {
         this.boxes[b] = 1;
       }
     }

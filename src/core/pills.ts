@@ -1,9 +1,11 @@
 /**
- * Where the pills of inputs and outputs stand. Most stand at the root; long series of alike ones (a
- * key and a value for every layer) stand inside the group that uses them, or they would bury the rest.
+ * Where the pills of inputs and outputs stand. Most stand at the root, a series of alike ones as one
+ * pill; long series that cannot share one (their shapes differ, or other blocks read them too) stand
+ * inside the group that uses them, or they would bury the rest.
  */
 
 import type { IRows } from './csr';
+import type { SeriesByTensor } from './series';
 import type { IGraphModel } from './types';
 
 /** A series is so many names that differ in their numbers only. */
@@ -15,10 +17,14 @@ interface IParents {
   readonly nodeParent: Int32Array;
 }
 
-/** The tensors that belong to a series. */
-function serial(model: IGraphModel, tensors: readonly number[]): Set<number> {
+/** The tensors that belong to a series, but for those that share a pill at the root. */
+function serial(
+  model: IGraphModel,
+  tensors: readonly number[],
+  bundled: SeriesByTensor
+): Set<number> {
   const series = new Map<string, number[]>();
-  for (const tensor of tensors) {
+  for (const tensor of tensors.filter(t => !bundled.has(t))) {
     const name = model.tensorName(tensor).replace(/\d+/g, '#');
     const members = series.get(name);
     if (members) {
@@ -49,7 +55,8 @@ export function inputHomes(
   model: IGraphModel,
   parents: IParents,
   reads: IRows,
-  groupBody: Int32Array
+  groupBody: Int32Array,
+  bundled: SeriesByTensor
 ): Int32Array {
   const { tensors, graphs } = model.payload;
   const home = new Int32Array(model.tensorCount).fill(-1);
@@ -60,7 +67,7 @@ export function inputHomes(
       }
     }
   });
-  const sinking = serial(model, tensors.inputs);
+  const sinking = serial(model, tensors.inputs, bundled);
   const seen = new Set<number>();
   for (let node = 0; sinking.size > 0 && node < model.nodeCount; node++) {
     for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
@@ -80,12 +87,13 @@ export function inputHomes(
 /** Model outputs by the group of their pill; see `IGroupTree.outputsOf`. */
 export function outputHomes(
   model: IGraphModel,
-  nodeParent: Int32Array
+  nodeParent: Int32Array,
+  bundled: SeriesByTensor
 ): Map<number, number[]> {
   const outputs = model.payload.tensors.outputs.filter(
     tensor => tensor >= 0 && tensor < model.tensorCount
   );
-  const sinking = serial(model, outputs);
+  const sinking = serial(model, outputs, bundled);
   const homes = new Map<number, number[]>();
   for (const tensor of outputs) {
     const producer = model.tensorProducer[tensor];

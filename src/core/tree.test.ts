@@ -274,13 +274,15 @@ describe('levels', () => {
     );
   });
 
-  it('show long series of inputs and outputs where they are used', () => {
+  /** Layers with a cache: `past.0.key` … and `present.0.key` …, read and written by one layer each. */
+  function cached(layers: number, size: (layer: number) => number) {
     const b = new PayloadBuilder();
     let x = b.input('input_ids');
-    for (let layer = 0; layer < 8; layer++) {
+    for (let layer = 0; layer < layers; layer++) {
       const scope = ['layers', `layer.${layer}`];
-      const past = b.input(`past.${layer}.key`);
-      [x] = b.add('Concat', [x, past], { scope });
+      const past = b.input(`past.${layer}.key`, [1, size(layer)]);
+      const shape = [1, size(layer) + 1];
+      [x] = b.add('Concat', [x, past], { scope, shape });
       b.output(x);
       [x] = b.add('Relu', [x], { scope });
     }
@@ -288,9 +290,41 @@ describe('levels', () => {
     const payload = b.finish();
     // A series is told by its names.
     payload.tensors.outputs.forEach((tensor, i) => {
-      payload.tensors.name[tensor] = i < 8 ? `present.${i}.key` : 'logits';
+      payload.tensors.name[tensor] = i < layers ? `present.${i}.key` : 'logits';
     });
-    const tree = treeOf(payload);
+    return treeOf(payload);
+  }
+
+  it('show inputs and outputs that differ in their numbers as one pill', () => {
+    const tree = cached(4, () => 16);
+    // Told by the first of them.
+    expect(links(tree, -1)).toEqual(
+      [
+        'input input_ids > layers',
+        'input past.0.key > layers',
+        'layers > output logits',
+        'layers > output present.0.key'
+      ].sort()
+    );
+    const builder = new LevelBuilder(tree);
+    expect([...builder.build(-1).linkWeight].sort()).toEqual([1, 1, 4, 4]);
+    const inside = builder.build(tree.groupLabel.indexOf('layers'));
+    expect(inside.portsIn.length).toBe(2);
+    expect(inside.portsOut.length).toBe(2);
+    expect([...inside.linkWeight].every(weight => weight === 1)).toBe(true);
+    expect(links(tree, tree.groupLabel.indexOf('layer.2'))).toEqual(
+      [
+        'in Relu_3_out0 > Concat',
+        'in past.0.key > Concat',
+        'Concat > Relu',
+        'Concat > out present.0.key',
+        'Relu > out Relu_5_out0'
+      ].sort()
+    );
+  });
+
+  it('show long series that cannot share a pill where they are used', () => {
+    const tree = cached(8, layer => 16 + layer);
     expect(links(tree, tree.groupLabel.indexOf('layer.3'))).toEqual(
       [
         'in Relu_5_out0 > Concat',

@@ -6,6 +6,7 @@ import { collectGroups, trimGroups } from './groups';
 import type { IRawGroups } from './groups';
 import { METRIC_IDS } from './model';
 import { inputHomes, outputHomes } from './pills';
+import { findSeries } from './series';
 import { collectReads, readingRange } from './reads';
 import type { IGraphModel, ITree, MetricId } from './types';
 
@@ -225,7 +226,13 @@ export function buildTree(model: IGraphModel): IGroupTree {
   const { sums, unknown } = aggregate(model, numbering);
   const groupBody = rawOf.map(group => raw.body[group]);
   const reads = collectReads(model);
-  const outputsOf = outputHomes(model, nodeParent);
+  const series = findSeries(model, reads, {
+    nodePlace,
+    nodeParent,
+    groupStart: start,
+    groupEnd: end
+  });
+  const outputsOf = outputHomes(model, nodeParent, series);
   const groupLabel = Array.from(rawOf, group => raw.label[group]);
   const parentOf = (entity: number) =>
     entity < model.nodeCount
@@ -254,8 +261,9 @@ export function buildTree(model: IGraphModel): IGroupTree {
     ),
     reads,
     ...readingRange(model, reads, nodePlace, nodeOrder.length, outputsOf),
-    inputHome: inputHomes(model, numbering, reads, groupBody),
+    inputHome: inputHomes(model, numbering, reads, groupBody, series),
     outputsOf,
+    series,
     path: entity => {
       const labels: string[] = [];
       for (let g = parentOf(entity); g >= 0; g = parent[g]) {

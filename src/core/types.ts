@@ -63,6 +63,8 @@ export interface ITree {
   /** Sum over the nodes below; unknown parts are left out and counted in `groupUnknown`. */
   readonly groupMetrics: Readonly<Record<MetricId, Float64Array>>;
   readonly groupUnknown: Readonly<Record<MetricId, Int32Array>>;
+  /** Model inputs and outputs that the picture shows as one pill, by tensor. */
+  readonly series: import('./series').SeriesByTensor;
   /** Path of labels from the root to the entity's parent group. */
   path(entity: number): string[];
 }

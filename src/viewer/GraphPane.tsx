@@ -13,6 +13,8 @@ function stringsOf(trans: ITranslate): ISurfaceStrings {
     group: trans.__('block'),
     input: trans.__('Input'),
     output: trans.__('Output'),
+    inputs: trans.__('%1 inputs'),
+    outputs: trans.__('%1 outputs'),
     tensor: trans.__('Tensor'),
     expanded: trans.__('expanded'),
     collapsed: trans.__('collapsed'),

@@ -82,7 +82,7 @@ function joinLinks(level: ILevel, items: IItems): IWireTable {
     const key = plain ? s * 2 ** 26 + t : `${s} ${leave} ${t} ${enter}`;
     const wire = known.get(key);
     if (wire !== undefined) {
-      table.weight[wire]++;
+      table.weight[wire] += level.linkWeight[l];
       continue;
     }
     known.set(key, count);
@@ -92,7 +92,7 @@ function joinLinks(level: ILevel, items: IItems): IWireTable {
     table.targetPort[count] = enter;
     table.tensor[count] = tensor;
     table.link[count] = l;
-    table.weight[count++] = 1;
+    table.weight[count++] = level.linkWeight[l];
   }
   return count === links ? table : shortened(table, count);
 }

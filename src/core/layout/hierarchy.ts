@@ -3,6 +3,7 @@
 import { withoutHidden } from '../hidden';
 import { LevelBuilder } from '../levels';
 import type { ILevel } from '../levels';
+import { pillText } from '../series';
 import type { IGroupTree } from '../tree';
 import type { FlowDirection, ISizer } from '../types';
 import { assemble } from './assemble';
@@ -209,7 +210,7 @@ export class Hierarchy {
   }
 
   private _pill(tensor: number, most: number = PILL_MAX): ISize {
-    const text = this._tree.model.tensorName(tensor);
+    const text = pillText(this._tree, tensor);
     return this._turned(capped(this._sizer.pill(text), most));
   }
 
@@ -227,6 +228,9 @@ export class Hierarchy {
     let main = -1;
     let least = Infinity;
     level.portsIn.forEach((tensor, i) => {
+      if (this._tree.series.has(tensor)) {
+        return;
+      }
       const producer = model.tensorProducer[tensor];
       const made = producer < 0 ? -1 : nodePlace[producer];
       if (lastRead[tensor] - made < least) {

@@ -141,6 +141,7 @@ export class ShapeMemo {
       s.push(source);
       s.push(target);
       s.push(trunk);
+      s.push(level.linkWeight[l]);
       // Open children meet their wires at ports, by tensor.
       s.push(items.ports(source)?.leaving(tensor) ?? -1);
       s.push(items.ports(target)?.entering(tensor) ?? -1);

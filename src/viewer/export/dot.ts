@@ -1,4 +1,5 @@
 /** The visible graph in the DOT language, at its present collapse level. */
+import { pillText } from '../../core/series';
 import { BoxKind } from '../../core/types';
 import type { IDrawing } from '../graph/primitives';
 import { clip } from '../graph/text';
@@ -12,7 +13,7 @@ function quoted(...lines: readonly string[]): string {
 }
 
 function statement(drawing: IDrawing, box: number): string {
-  const { scene, model, cards } = drawing;
+  const { scene, cards } = drawing;
   const entity = scene.boxEntity[box];
   switch (scene.boxKind[box]) {
     case BoxKind.Node:
@@ -25,9 +26,9 @@ function statement(drawing: IDrawing, box: number): string {
     case BoxKind.Port:
       return `b${box} [shape=point];`;
     case BoxKind.Stub:
-      return `b${box} [label=${quoted(model.tensorName(entity))} style="rounded,dashed"];`;
+      return `b${box} [label=${quoted(pillText(drawing.tree, entity))} style="rounded,dashed"];`;
     default:
-      return `b${box} [label=${quoted(model.tensorName(entity))} style=rounded];`;
+      return `b${box} [label=${quoted(pillText(drawing.tree, entity))} style=rounded];`;
   }
 }
 

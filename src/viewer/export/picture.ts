@@ -1,4 +1,5 @@
 /** A part of the scene drawn into a sink: what stands on the screen, from the same primitives. */
+import { pillText } from '../../core/series';
 import { BoxKind, type IScene } from '../../core/types';
 import { boxRect, type IRect } from '../graph/camera';
 import { edgePath, portSpots } from '../graph/edges';
@@ -138,7 +139,7 @@ function place(
           ].join('/')
         : kind === BoxKind.Port
           ? ''
-          : model.tensorName(entity);
+          : pillText(tree, entity);
   sink.push(scene.boxX[box], scene.boxY[box], 1, name);
 }
 

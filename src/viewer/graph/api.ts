@@ -72,6 +72,9 @@ export interface ISurfaceStrings {
   group: string;
   input: string;
   output: string;
+  /** `%1` inputs, or outputs, that one pill stands for. */
+  inputs: string;
+  outputs: string;
   tensor: string;
   expanded: string;
   collapsed: string;
@@ -89,6 +92,8 @@ export const DEFAULT_STRINGS: ISurfaceStrings = {
   group: 'group',
   input: 'Input',
   output: 'Output',
+  inputs: '%1 inputs',
+  outputs: '%1 outputs',
   tensor: 'Tensor',
   expanded: 'expanded',
   collapsed: 'collapsed',

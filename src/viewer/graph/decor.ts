@@ -1,4 +1,5 @@
 /** Marks over the picture: hovered and chosen wires, consumers, selection, search hits. */
+import { leadOf, type SeriesByTensor } from '../../core/series';
 import { BoxKind, type IScene } from '../../core/types';
 import { edgePath, edgeWidth } from './edges';
 import type { Links } from './links';
@@ -37,6 +38,8 @@ export class DecorLayer {
   readonly wires = svgElement('g');
   /** Marks over the boxes: rings. */
   readonly rings = svgElement('g');
+  /** Wires of a series bear its first member. */
+  series: SeriesByTensor = new Map();
 
   constructor() {
     this.wires.setAttribute('class', 'oad-decor');
@@ -58,7 +61,9 @@ export class DecorLayer {
         wires.push(path);
       }
     };
-    for (const tensor of new Set([decor.tensor, decor.hoverTensor])) {
+    const bright = [decor.tensor, decor.hoverTensor];
+    bright.push(leadOf(this.series, decor.tensor));
+    for (const tensor of new Set(bright)) {
       if (tensor >= 0) {
         wire(links.carrying(tensor), 'oad-wire-bright');
         for (const box of links.consumers(tensor).slice(0, MOST)) {

@@ -8,6 +8,7 @@ import {
   type IScene,
   type ITree
 } from '../../core/types';
+import { pillText } from '../../core/series';
 import type { Cards, ICard } from './card';
 import { blockTitleSize, Lod } from './lod';
 import {
@@ -353,7 +354,7 @@ function drawPill(
   lod: Lod,
   sink: ISink
 ): void {
-  const { scene, model, measure } = d;
+  const { scene, measure } = d;
   const w = scene.boxW[box];
   const h = scene.boxH[box];
   const stub = scene.boxKind[box] === BoxKind.Stub;
@@ -362,7 +363,7 @@ function drawPill(
     stroke: stub ? '--oad-edge' : '--oad-pill-border',
     dash: stub
   });
-  const name = clip(model.tensorName(scene.boxEntity[box]));
+  const name = clip(pillText(d.tree, scene.boxEntity[box]));
   const wanted =
     lod === Lod.Reading ? PILL_SIZE : Math.min(blockTitleSize(k), h * 0.72);
   const size = fitted(measure, name, w - 16, wanted, 500);

@@ -1,5 +1,6 @@
 /** The elements of the scene in view: made and dropped by tiles, redrawn when the detail changes. */
 import type { ILit } from '../../core/lit';
+import { pillText } from '../../core/series';
 import { BoxKind } from '../../core/types';
 import type { ICamera, ISurfaceStrings } from './api';
 import type { IRect, ISize } from './camera';
@@ -386,11 +387,18 @@ export function boxName(
       return spoken(model, tree, entity, strings);
     case BoxKind.Input:
     case BoxKind.Output: {
-      const word =
-        scene.boxKind[box] === BoxKind.Input ? strings.input : strings.output;
-      return `${word} ${model.tensorName(entity)}, ${model.shapeText(entity)}`;
+      const isInput = scene.boxKind[box] === BoxKind.Input;
+      const series = tree.series.get(entity);
+      const shape = model.shapeText(entity);
+      if (series) {
+        const many = isInput ? strings.inputs : strings.outputs;
+        const count = String(series.members.length);
+        return `${many.replace('%1', count)}: ${series.pattern}, ${shape}`;
+      }
+      const word = isInput ? strings.input : strings.output;
+      return `${word} ${model.tensorName(entity)}, ${shape}`;
     }
     default:
-      return `${strings.tensor} ${model.tensorName(entity)}, ${model.shapeText(entity)}`;
+      return `${strings.tensor} ${pillText(tree, entity)}, ${model.shapeText(entity)}`;
   }
 }
