@@ -45,7 +45,7 @@ _LAZY = {
     "read_weights": "py_autodoc.report.weights",
     "side_by_side": "py_autodoc.widget",
 }
-_PACKAGES = ("hf", "tags", "to_torch", "torch")
+_PACKAGES = ("hf", "keras", "tags", "to_torch", "torch")
 """Packages that `import py_autodoc` makes reachable; importing one loads no torch."""
 
 
