@@ -21,6 +21,7 @@ from py_autodoc.widget.extracting import answer_extract, extract_nodes
 from py_autodoc.widget.find import TraitFault, resolve
 from py_autodoc.widget.parts import Code, shared_code
 from py_autodoc.widget.picture import picture
+from py_autodoc.widget.saved import MIME, saved_output
 from py_autodoc.widget.saving import answer_files
 from py_autodoc.widget.sources import source_of
 from py_autodoc.widget.subject import Subject
@@ -219,7 +220,7 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
     # ---- what readers without widgets see
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The widget, and beside it a picture; a summary where no picture can be drawn.
+        """The widget, and beside it the packed model and a picture; a summary where none can be drawn.
 
         Never both: readers that run no widgets prefer HTML to pictures.
         """
@@ -232,6 +233,8 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
         macs, params = count(payload.metrics.total_macs), count(payload.metrics.total_params)
         summary = f"{payload.model.name}: {params} parameters, {macs} MACs"
         data["text/plain"] = f"Autodoc({summary})"
+        # After the widget: readers that take the first one they know go on taking that.
+        data[MIME] = saved_output([self])
         if drawn is None:
             data["text/html"] = self.report._repr_html_()
         else:

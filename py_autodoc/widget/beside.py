@@ -11,6 +11,7 @@ import ipywidgets
 
 from py_autodoc.errors import OptionError
 from py_autodoc.widget.autodoc import Autodoc
+from py_autodoc.widget.saved import MIME, saved_output
 
 _LAYOUT = {"flex": "1 1 0", "min_width": "320px"}
 
@@ -37,7 +38,7 @@ class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no typ
         super().__init__([left, right], layout={"width": "100%", "flex_flow": "row wrap"})
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The widget, and beside it both pictures for readers that run no widgets."""
+        """The widget, and beside it both models packed and their pictures."""
         found = super()._repr_mimebundle_(**kwargs)
         data = found[0] if isinstance(found, tuple) else found
         if isinstance(data, dict):
@@ -47,6 +48,7 @@ class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no typ
                 f"<figure><figcaption>{html.escape(text)}</figcaption>{shown}</figure>"
                 for text, shown in parts
             )
+            data[MIME] = saved_output([self.left, self.right])
         return found
 
 

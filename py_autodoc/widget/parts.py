@@ -11,13 +11,6 @@ import traitlets
 
 from py_autodoc.render.html import static
 
-_STYLE = """
-.oad-Widget { border: 1px solid var(--jp-border-color2, #c8ccd2); border-radius: 4px; overflow: hidden; }
-.oad-Widget > .oad-Viewer { height: 100%; }
-.oad-Widget[role='alert'] { padding: 1rem; }
-.oad-Widget-rest { display: flex; height: 100%; align-items: center; justify-content: center; opacity: 0.6; }
-"""
-
 _THEMED = re.compile(r"--jp-[a-z0-9-]+")
 
 
@@ -39,7 +32,7 @@ def shared_code() -> Code:
     """The one of this kernel; another when it was closed. Raises: RequirementError."""
     if not _shared or _shared[0].comm is None:
         code, style = static("widget.js"), static("viewer.css")
-        style += _STYLE + _own_theme(style)
+        style += _own_theme(style)
         digest = hashlib.sha256(f"{code}\0{style}".encode()).hexdigest()
         packed = gzip.compress(code.encode(), 9, mtime=0)
         _shared[:] = [Code(code=packed, style=style, version=digest[:16])]

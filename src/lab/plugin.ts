@@ -30,6 +30,7 @@ import {
 } from './document';
 import { onnxIcon } from './icon';
 import { StartLink } from './link';
+import { OutputExtension } from './outputs';
 import { LabSettings } from './settings';
 import { viewerTranslator } from './translate';
 import {
@@ -39,6 +40,8 @@ import {
 } from './widget';
 
 const PLUGIN_ID = 'onnx-autodoc:plugin';
+/** JupyterLab's and Notebook's name for what shows notebooks. */
+const NOTEBOOK = 'Notebook';
 
 /** Opens ONNX models as documents. */
 export const plugin: JupyterFrontEndPlugin<void> = {
@@ -76,6 +79,7 @@ export const plugin: JupyterFrontEndPlugin<void> = {
     followSettings(services.settings, registry);
     registerFileTypes(app, trans.__('ONNX model'));
     registerModel(app, drive);
+    app.docRegistry.addWidgetExtension(NOTEBOOK, new OutputExtension(services));
     const tracker = registerFactory(app, drive, services, translator);
     if (restorer) {
       void restorer.restore(tracker, {

@@ -15,12 +15,20 @@ const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure']);
 /** The bundle format this viewer reads. */
 export const BUNDLE_VERSION = 1;
 
-/** Reads gzipped JSON. Rejects with a `ProblemError` that says what is wrong with it. */
-export async function readBundle(bytes: BufferSource): Promise<Bundle> {
+/**
+ * Reads gzipped JSON of at most `most` bytes. Rejects with a `ProblemError` that says what is wrong with
+ * it.
+ */
+export async function readBundle(
+  bytes: BufferSource,
+  most = Infinity
+): Promise<Bundle> {
   let bundle: Bundle;
   try {
     const packed = new Response(bytes).body!;
-    const plain = packed.pipeThrough(new DecompressionStream('gzip'));
+    const plain = packed
+      .pipeThrough(new DecompressionStream('gzip'))
+      .pipeThrough(atMost(most));
     bundle = (await new Response(plain).json()) as Bundle;
   } catch (error) {
     throw new ProblemError(
@@ -43,6 +51,20 @@ export async function readBundle(bytes: BufferSource): Promise<Bundle> {
     );
   }
   return bundle;
+}
+
+/** Lets so many bytes through and fails at the next. */
+function atMost(bytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let left = bytes;
+  return new TransformStream({
+    transform: (piece, out) => {
+      left -= piece.length;
+      if (left < 0) {
+        throw new Error(`It unpacks to more than ${bytes} bytes.`);
+      }
+      out.enqueue(piece);
+    }
+  });
 }
 
 /** Serves what the bundle holds. Symbols cannot be given other values: that needs an analysis. */
@@ -80,6 +102,11 @@ export class BundleProvider implements IReportProvider {
   }
 }
 
+/** The scope around one; a bundle that says it otherwise than upwards is not followed in circles. */
+function outer(parent: readonly number[], at: number): number {
+  return parent[at] < at ? parent[at] : -1;
+}
+
 /** The details of a node, put together again; null when the bundle has none. */
 export function detailsOf(bundle: Bundle, node: number): NodeDetails | null {
   const entry = bundle.nodes[String(node)];
@@ -96,7 +123,7 @@ export function detailsOf(bundle: Bundle, node: number): NodeDetails | null {
   }));
   const scope: string[] = [];
   const classes: string[] = [];
-  for (let at = nodes.scope[node]; at >= 0; at = scopes.parent[at]) {
+  for (let at = nodes.scope[node]; at >= 0; at = outer(scopes.parent, at)) {
     if (NO_MODULE.has(scopes.origin[at])) {
       continue;
     }

@@ -1,3 +1,5 @@
+export { Beside } from './compare/Beside';
+export type { IShown } from './compare/Beside';
 export { Viewer } from './Viewer';
 export { DEFAULT_SETTINGS } from './api';
 export type {
@@ -9,7 +11,9 @@ export type {
   IViewerSettings
 } from './api';
 export { readView } from './state/link';
-export { isOverlayId } from './overlays';
+export { Resident } from './residence/resident';
+export type { ITenant } from './residence/resident';
+export { chooseNodes, paintNodes } from './wishes';
 export type { IUserValues, OverlayId } from './overlays';
 export { IDENTITY } from './translate';
 export type { ITranslate } from './translate';

@@ -3,23 +3,20 @@
 import * as React from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { embeddedLayoutEngine } from '../embed/engine';
-import { isOverlayId, Viewer, type IViewerHandle } from '../viewer';
+import {
+  chooseNodes,
+  paintNodes,
+  Resident,
+  Viewer,
+  type ITenant,
+  type IViewerHandle
+} from '../viewer';
 import { messageOf, tell, type IWidgetModel } from './model';
 import { Pairs } from './pairs';
 import { WidgetProvider } from './provider';
-import { Shelf, type IRestable } from './shelf';
 import { SizeLink } from './sizes';
 import { isDark, onThemeChange } from './theme';
 
-interface IOverlayTrait {
-  readonly label: string;
-  readonly unit: string;
-  readonly values: Readonly<Record<string, number>>;
-}
-
-/** Viewers of one page that are alive at a time. */
-const MOST_ALIVE = 4;
-const shelf = new Shelf(MOST_ALIVE);
 const pairs = new Pairs();
 const HELLO = 'autodoc:hello';
 
@@ -33,7 +30,7 @@ export function mount(
   return () => view.dispose();
 }
 
-class WidgetView implements IRestable {
+class WidgetView implements ITenant {
   private readonly _host = document.createElement('div');
   private _root: Root | null = null;
   private _handle: IViewerHandle | null = null;
@@ -41,11 +38,11 @@ class WidgetView implements IRestable {
   /** The model is drawn and the traits are told to it: from now on it tells them. */
   private _settled = false;
   private _titled = false;
-  private _visible = false;
   private _live = false;
   private _gone = false;
   private _own = false;
   private readonly _sizes: SizeLink;
+  private readonly _resident: Resident;
   private _unpair: (() => void) | null = null;
   private readonly _undo: (() => void)[] = [];
 
@@ -61,35 +58,20 @@ class WidgetView implements IRestable {
     );
     const host = this._host;
     host.className = 'oad-Widget';
-    // Keys belong to the viewer while it has the focus, not to the notebook's command mode.
-    host.setAttribute('data-lm-suppress-shortcuts', 'true');
     _el.append(host);
     this._listen();
     this._frame();
-    // A page with many widgets makes each when it is first looked at, and lets go of those far away.
-    const seen = new IntersectionObserver(
-      entries => this._see(entries.some(entry => entry.isIntersecting)),
-      { rootMargin: '200px' }
-    );
-    seen.observe(host);
-    // The page scrolls past a viewer that nobody is using.
-    const pass = (event: WheelEvent): void => {
-      if (!event.ctrlKey && !this._inUse()) {
-        event.stopPropagation();
-      }
-    };
-    host.addEventListener('wheel', pass, { capture: true });
-    this._undo.push(
-      () => seen.disconnect(),
-      onThemeChange(_el, () => this._draw())
-    );
+    this._resident = new Resident(host, this);
+    this._undo.push(onThemeChange(_el, () => this._draw()));
     tell(_model, { type: HELLO });
   }
 
   // ---- coming and going
 
-  get mayRest(): boolean {
-    return !this._visible && !this._inUse();
+  wake(): void {
+    if (!this._root && !this._gone) {
+      void this._show();
+    }
   }
 
   rest(): void {
@@ -98,7 +80,7 @@ class WidgetView implements IRestable {
     }
     this._clear();
     const note = document.createElement('div');
-    note.className = 'oad-Widget-rest';
+    note.className = 'oad-Resident-rest';
     note.textContent = this._provider?.exportName ?? '';
     this._host.replaceChildren(note);
     this._provider = null;
@@ -106,18 +88,12 @@ class WidgetView implements IRestable {
 
   dispose(): void {
     this._gone = true;
-    shelf.drop(this);
+    this._resident.dispose();
     for (const undo of this._undo) {
       undo();
     }
     this._clear();
     this._host.remove();
-  }
-
-  private _inUse(): boolean {
-    const root = this._host.getRootNode() as Document | ShadowRoot;
-    const focused = root.activeElement ?? null;
-    return focused !== null && this._host.contains(focused);
   }
 
   private _clear(): void {
@@ -127,16 +103,6 @@ class WidgetView implements IRestable {
     this._root = null;
     this._handle = null;
     this._settled = this._titled = false;
-  }
-
-  private _see(visible: boolean): void {
-    this._visible = visible;
-    if (visible && !this._gone) {
-      shelf.use(this);
-      if (!this._root) {
-        void this._show();
-      }
-    }
   }
 
   /** Draws the model that the widget carries now. */
@@ -280,27 +246,14 @@ class WidgetView implements IRestable {
   }
 
   private _choose(): void {
-    const wanted = this._model.get('selection');
-    const ids = Array.isArray(wanted) ? (wanted as number[]) : [];
-    const shown = this._handle?.selectedNodes() ?? [];
-    if (this._handle && JSON.stringify(shown) !== JSON.stringify(ids)) {
-      this._handle.selectNodes(ids);
+    if (this._handle) {
+      chooseNodes(this._handle, this._model.get('selection'));
     }
   }
 
-  /** The overlay trait: a name, numbers by node, or nothing. */
   private _paint(): void {
-    const overlay = this._model.get('overlay');
-    if (overlay !== null && typeof overlay === 'object') {
-      const { label, unit, values } = overlay as IOverlayTrait;
-      const byNode = Object.entries(values).map(
-        ([node, value]) => [Number(node), value] as const
-      );
-      this._handle?.setUserValues({ label, unit, values: new Map(byNode) });
-    } else {
-      this._handle?.setOverlay(
-        typeof overlay === 'string' && isOverlayId(overlay) ? overlay : null
-      );
+    if (this._handle) {
+      paintNodes(this._handle, this._model.get('overlay'));
     }
   }
 }

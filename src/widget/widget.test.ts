@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import dim from './dim';
 import loader from './loader';
 import { bytesOf, type IManagedModel, type IWidgetModel } from './model';
-import { Shelf } from './shelf';
+import { Shelf } from '../viewer/residence/shelf';
 import { isDark } from './theme';
 
 /** A widget's model as a manager holds it; `peers` are the other widgets by id. */

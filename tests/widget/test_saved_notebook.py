@@ -24,6 +24,7 @@ BUILT = resources.files("py_autodoc").joinpath("static/loader.js").is_file()
 pytestmark = pytest.mark.skipif(
     not BUILT or not shutil.which("node"), reason="needs the built viewer and Node"
 )
+SAVED = "application/vnd.onnx-autodoc.v1+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
 CELLS = (
@@ -77,6 +78,17 @@ def test_each_output_has_a_picture_of_bounded_size(saved):
     assert outputs(saved)[0]["text/plain"] == "Autodoc(bert.onnx: 109 M parameters, 11.2 G MACs)"
     alt = saved.cells[0].outputs[0].metadata["image/svg+xml"]["alt"]
     assert alt == "bert.onnx: 109 M parameters, 11.2 G MACs"
+
+
+def test_each_output_carries_its_model(without_state):
+    for data, name in zip(outputs(without_state), ("bert.onnx", "hostile.onnx", "resnet.onnx"), strict=True):
+        (model,) = data[SAVED]["models"]
+        bundle = json.loads(gzip.decompress(base64.b64decode(model["bundle"])))
+        assert bundle["payload"]["model"]["name"] == name
+        # Readers that take the first one they know go on taking the widget.
+        types = list(data)
+        assert types.index(VIEW) < types.index(SAVED)
+        assert len(json.dumps(data[SAVED])) < 80_000
 
 
 def test_pictures_hold_no_script_and_nothing_from_elsewhere(saved):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 from pathlib import Path
@@ -16,7 +17,7 @@ from py_autodoc.errors import InputError, OptionError, OutputError
 from py_autodoc.render import html
 from py_autodoc.report.query import QueryError
 from py_autodoc.report.schema import Report
-from py_autodoc.widget import autodoc, dim, parts, picture
+from py_autodoc.widget import autodoc, dim, parts, picture, saved
 from py_autodoc.widget.autodoc import OVERLAYS, Autodoc
 
 DATA = Path(__file__).parents[1] / "data"
@@ -326,6 +327,38 @@ def test_readers_without_widgets_get_a_picture(resnet, monkeypatch):
     resnet.theme = "dark"
     shown(resnet)
     assert [options["theme"] for options in asked] == ["light", "dark"]
+
+
+def test_an_output_keeps_what_is_chosen(resnet):
+    resnet.overlay, resnet.height = "params", 444
+    resnet.show(0, 2)
+    kept = shown(resnet)[saved.MIME]
+    assert kept["height"] == 444
+    (model,) = kept["models"]
+    assert base64.b64decode(model["bundle"]) == resnet._bundle
+    assert (model["overlay"], model["selection"], model["view"]) == ("params", [0, 2], {})
+
+
+def test_an_output_keeps_the_model_under_the_present_sizes():
+    widget = Autodoc(DYNAMIC, dims={"batch": 1, "seq": 16})
+    before = shown(widget)[saved.MIME]["models"][0]["bundle"]
+    widget.dims = {"batch": 3, "seq": 16}
+    after = shown(widget)[saved.MIME]["models"][0]["bundle"]
+    dims = [
+        {
+            dim["name"]: dim["value"]
+            for dim in json.loads(gzip.decompress(base64.b64decode(one)))["payload"]["dims"]
+        }
+        for one in (before, after)
+    ]
+    assert dims == [{"batch": 1, "seq": 16}, {"batch": 3, "seq": 16}]
+
+
+def test_a_large_model_is_left_out_of_the_output(resnet, monkeypatch):
+    monkeypatch.setattr(saved, "MAX_CHARACTERS", 100)
+    data = shown(resnet)
+    assert data[saved.MIME]["models"] == []
+    assert "image/svg+xml" in data or "text/html" in data
 
 
 def test_a_picture_is_never_large(resnet, monkeypatch):

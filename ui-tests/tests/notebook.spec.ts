@@ -1,32 +1,10 @@
 // The widget in a notebook with a real kernel.
 
-import { expect, test, type IJupyterLabPageFixture } from '@jupyterlab/galata';
-import type { Locator } from '@playwright/test';
+import { expect, test } from '@jupyterlab/galata';
 import { listen } from './helpers';
+import { drawn, notebook } from './notebooks';
 
 test.use({ autoGoto: false, tmpPath: '' });
-
-/** A new notebook of these cells. */
-async function notebook(
-  page: IJupyterLabPageFixture,
-  name: string,
-  cells: readonly string[]
-): Promise<void> {
-  await page.goto();
-  await page.notebook.createNew(name);
-  for (const [at, source] of cells.entries()) {
-    if (at > 0) {
-      await page.notebook.addCell('code', source);
-    } else {
-      await page.notebook.setCell(0, 'code', source);
-    }
-  }
-}
-
-/** Waits until the widget has drawn its model. */
-async function drawn(widget: Locator): Promise<void> {
-  await expect(widget.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
-}
 
 test('a cell shows the model, and what is selected in it is a Python value', async ({
   page

@@ -1,0 +1,34 @@
+"""What an output keeps of a widget's model, for a notebook that is opened again without its widgets."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from py_autodoc.widget.autodoc import Autodoc
+
+MIME = "application/vnd.onnx-autodoc.v1+json"
+"""Known to the JupyterLab extension alone; other readers pass it over."""
+MAX_CHARACTERS = 1_000_000
+"""Of the packed models in base64. A notebook keeps one of these an output."""
+
+
+def saved_output(widgets: Sequence[Autodoc]) -> dict[str, Any]:
+    """The models of one output, linked when they are two, with what is chosen in each.
+
+    Without models where they would be too large: the extension then shows the picture in the same output.
+    """
+    models = [
+        {
+            "bundle": base64.b64encode(widget._bundle).decode("ascii"),
+            "overlay": widget.overlay,
+            "selection": widget.selection,
+            "view": widget.view,
+        }
+        for widget in widgets
+    ]
+    fits = sum(len(model["bundle"]) for model in models) <= MAX_CHARACTERS
+    height = max((widget.height for widget in widgets), default=0)
+    return {"models": models if fits else [], "height": height}

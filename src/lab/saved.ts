@@ -1,0 +1,43 @@
+/** What an output of the notebook widget keeps of its models: `py_autodoc/widget/saved.py` writes it. */
+
+/** One model; what is chosen in it is read by the viewer, without trust. */
+export interface ISavedModel {
+  /** The packed bundle in base64. */
+  readonly bundle: string;
+  readonly overlay: unknown;
+  readonly selection: unknown;
+  readonly view: unknown;
+}
+
+export interface ISavedOutput {
+  /** None where they were too large, else one or two. */
+  readonly models: readonly ISavedModel[];
+  /** In pixels. */
+  readonly height: number;
+}
+
+/** As the widget's trait. */
+const HEIGHT = { least: 120, most: 5000, usual: 600 };
+const MOST_MODELS = 2;
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Reads what a notebook holds; anything odd is left out. Never throws. */
+export function readSaved(value: unknown): ISavedOutput {
+  const raw = isRecord(value) ? value : {};
+  const given = Array.isArray(raw.models) ? raw.models : [];
+  const models = given.slice(0, MOST_MODELS).flatMap((one: unknown) => {
+    const { bundle, overlay, selection, view } = isRecord(one) ? one : {};
+    return typeof bundle === 'string' && bundle !== ''
+      ? [{ bundle, overlay, selection, view }]
+      : [];
+  });
+  const height = Number(raw.height) || HEIGHT.usual;
+  return {
+    // A pair of which one half is missing is no pair.
+    models: models.length === given.length ? models : [],
+    height: Math.min(Math.max(height, HEIGHT.least), HEIGHT.most)
+  };
+}

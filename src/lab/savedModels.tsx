@@ -1,0 +1,159 @@
+import * as React from 'react';
+import { labLayoutEngine } from '../core/layout/labWorker';
+import { bytesOfBase64 } from '../providers/base64';
+import { BundleProvider, readBundle } from '../providers/bundle';
+import { problemOf } from '../providers/provider';
+import {
+  Beside,
+  chooseNodes,
+  paintNodes,
+  Resident,
+  type IShown,
+  type IViewerHandle
+} from '../viewer';
+import { Fuse } from './fuse';
+import type { IRemembered } from './savedPanel';
+import type { IOnnxServices } from './widget';
+
+/** Of one unpacked model, in bytes: a notebook carries at most a megabyte packed. */
+const MOST_UNPACKED = 100_000_000;
+
+export interface ISavedModelsProps {
+  /** Written to: what the reader does is remembered while the view is away. */
+  models: readonly IRemembered[];
+  height: number;
+  services: IOnnxServices;
+  onFail(why: string): void;
+}
+
+/** The viewer over models that a notebook carries; made when it is first looked at. */
+export default function SavedModels(props: ISavedModelsProps): JSX.Element {
+  const { models, height, services, onFail } = props;
+  const host = React.useRef<HTMLDivElement>(null);
+  const [awake, setAwake] = React.useState(false);
+  const providers = useProviders(models, awake, onFail);
+  const stays = React.useMemo(
+    () =>
+      models.map((model, at) => providers && new Stay(model, providers[at])),
+    [models, providers]
+  );
+  const here = React.useRef(stays);
+  here.current = stays;
+  const keep = (): void => here.current.forEach(stay => stay?.keep());
+  React.useEffect(() => {
+    const resident = new Resident(host.current!, {
+      wake: () => setAwake(true),
+      rest: () => {
+        keep();
+        setAwake(false);
+      }
+    });
+    return () => resident.dispose();
+  }, []);
+  // The notebook may take the whole output out of the page; before the views are gone.
+  React.useLayoutEffect(() => keep, []);
+  const names = React.useRef('');
+  if (providers) {
+    names.current = providers.map(one => one.exportName).join(' · ');
+  }
+  return (
+    <div style={{ height }} ref={host}>
+      {awake && providers ? (
+        <Fuse onFault={onFail}>
+          <Beside
+            models={stays.flatMap(stay => (stay ? [stay.shown] : []))}
+            makeLayoutEngine={labLayoutEngine}
+            settings={services.settings.viewer}
+            translator={services.translate}
+            theme={services.theme()}
+          />
+        </Fuse>
+      ) : (
+        <div className="oad-Resident-rest">{names.current}</div>
+      )}
+    </div>
+  );
+}
+
+/** The models, read once they are looked at; null until then. */
+function useProviders(
+  models: readonly IRemembered[],
+  awake: boolean,
+  onFail: (why: string) => void
+): readonly BundleProvider[] | null {
+  const [providers, setProviders] = React.useState<
+    readonly BundleProvider[] | null
+  >(null);
+  React.useEffect(() => {
+    let live = awake;
+    if (awake) {
+      Promise.all(models.map(providerOf)).then(
+        made => live && setProviders(made),
+        (error: unknown) => live && onFail(problemOf(error).detail)
+      );
+    } else {
+      setProviders(null);
+    }
+    return () => {
+      live = false;
+    };
+  }, [models, awake]);
+  return providers;
+}
+
+async function providerOf({ bundle }: IRemembered): Promise<BundleProvider> {
+  const bytes = bytesOfBase64(bundle);
+  return new BundleProvider(await readBundle(bytes, MOST_UNPACKED));
+}
+
+/** One model while it is shown. What the notebook says of it goes before what the settings say. */
+class Stay {
+  readonly shown: IShown;
+  private _handle: IViewerHandle | null = null;
+  private _titled = false;
+  private _settled = false;
+
+  constructor(
+    private readonly _model: IRemembered,
+    provider: BundleProvider
+  ) {
+    this.shown = {
+      provider,
+      state: _model.view,
+      onReady: handle => {
+        this._handle = handle;
+        this._settle();
+      },
+      onTitle: () => {
+        this._titled = true;
+        this._settle();
+      },
+      onSelection: nodes => {
+        if (this._settled) {
+          _model.selection = nodes;
+        }
+      },
+      onOverlay: overlay => {
+        // Numbers of the notebook stay what they are.
+        if (this._settled && overlay !== 'user') {
+          _model.overlay = overlay;
+        }
+      }
+    };
+  }
+
+  keep(): void {
+    if (this._handle && this._settled) {
+      this._model.view = this._handle.getState();
+      this._settled = false;
+    }
+  }
+
+  private _settle(): void {
+    if (this._handle && this._titled && !this._settled) {
+      paintNodes(this._handle, this._model.overlay);
+      chooseNodes(this._handle, this._model.selection);
+      this._settled = true;
+    }
+  }
+}

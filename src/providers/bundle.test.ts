@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import type { Bundle } from '../schema';
+import { bytesOfBase64 } from './base64';
+import { detailsOf, readBundle } from './bundle';
+import { ProblemError } from './provider';
+
+async function packed(value: unknown): Promise<Uint8Array<ArrayBuffer>> {
+  const plain = new Response(JSON.stringify(value)).body!;
+  const stream = plain.pipeThrough(new CompressionStream('gzip'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+async function problemIn(read: Promise<unknown>): Promise<string> {
+  const error: unknown = await read.catch((error: unknown) => error);
+  return error instanceof ProblemError
+    ? `${error.problem.code} ${error.problem.detail}`
+    : '';
+}
+
+test('reads a bundle, also from base64', async () => {
+  const bytes = await packed({ version: 1, payload: {} });
+  expect(await readBundle(bytes)).toEqual({ version: 1, payload: {} });
+  const text = btoa(String.fromCharCode(...bytes));
+  expect(bytesOfBase64(` ${text}\n`)).toEqual(bytes);
+});
+
+test('unpacks no more than it may', async () => {
+  const bytes = await packed({ version: 1, payload: 'x'.repeat(5_000_000) });
+  expect(bytes.length).toBeLessThan(20_000);
+  expect(await problemIn(readBundle(bytes, 1_000_000))).toContain(
+    'more than 1000000 bytes'
+  );
+  expect(await problemIn(readBundle(bytes, 6_000_000))).toBe('');
+});
+
+test('says what is wrong', async () => {
+  expect(await problemIn(readBundle(new Uint8Array([1, 2, 3])))).toMatch(
+    /^bundle-corrupt/
+  );
+  expect(await problemIn(readBundle(await packed({ version: 9 })))).toMatch(
+    /^bundle-version/
+  );
+});
+
+test('scopes that go in a circle end', () => {
+  const bundle = {
+    payload: {
+      ops: [{ type: 'Relu', domain: 'ai.onnx', opset: 20 }],
+      nodes: { op: [0], name: ['a'], scope: [1] },
+      scopes: {
+        parent: [1, 0],
+        label: ['outer', 'inner'],
+        type: ['A', 'B'],
+        origin: ['name', 'name']
+      }
+    },
+    operators: [],
+    descriptions: [],
+    nodes: {
+      0: { operator: null, attributes: [], constants: [], tag: '' }
+    }
+  } as unknown as Bundle;
+  expect(detailsOf(bundle, 0)?.scope).toEqual(['outer', 'inner']);
+});

@@ -1,0 +1,40 @@
+/** What a notebook says of a view, as it comes: by a kernel or out of a saved output, without trust. */
+
+import type { IViewerHandle } from './api';
+import { isOverlayId } from './overlays';
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Selects nodes by their ids, unless they are selected. */
+export function chooseNodes(handle: IViewerHandle, wanted: unknown): void {
+  const ids = Array.isArray(wanted)
+    ? wanted.filter(id => Number.isInteger(id)).map(Number)
+    : [];
+  if (JSON.stringify(handle.selectedNodes()) !== JSON.stringify(ids)) {
+    handle.selectNodes(ids);
+  }
+}
+
+/** The heatmap: a name, numbers by node with their `label` and `unit`, or none. */
+export function paintNodes(handle: IViewerHandle, overlay: unknown): void {
+  if (isRecord(overlay)) {
+    const { label, unit, values } = overlay;
+    const numbers = Object.entries(isRecord(values) ? values : {}).flatMap(
+      ([node, value]) =>
+        typeof value === 'number' ? [[Number(node), value] as const] : []
+    );
+    handle.setUserValues({
+      label: text(label),
+      unit: text(unit),
+      values: new Map(numbers)
+    });
+  } else {
+    handle.setOverlay(isOverlayId(overlay) ? overlay : null);
+  }
+}

@@ -1,0 +1,148 @@
+// Outputs of the notebook widget in a notebook that is opened again: what it saved is enough to explore.
+
+import { expect, type IJupyterLabPageFixture } from '@jupyterlab/galata';
+import type { Locator } from '@playwright/test';
+import { test } from './helpers';
+import { drawn, notebook } from './notebooks';
+import { box, setOpen } from './pages';
+
+test.use({ autoGoto: false, tmpPath: '' });
+
+/** The widget manager's own complaint about a notebook without a kernel, whatever is in it. */
+const NO_KERNEL = "Cannot read properties of null (reading 'kernel')";
+
+test.beforeEach(({ log }) => {
+  log.excused.push(NO_KERNEL);
+});
+
+/** Runs the cells, saves, closes and ends the kernel: nothing is left but the file. */
+async function made(
+  page: IJupyterLabPageFixture,
+  name: string,
+  cells: readonly string[]
+): Promise<void> {
+  await notebook(page, name, cells);
+  for (const at of cells.keys()) {
+    await page.notebook.runCell(at, true);
+  }
+  await drawn(page.locator('.oad-Widget').first());
+  await page.notebook.save();
+  await page.notebook.close(true);
+  await page.kernel.shutdownAll();
+}
+
+/** Opens it; no kernel starts unless asked for. */
+async function reopen(
+  page: IJupyterLabPageFixture,
+  path: string,
+  shouldStart = false
+): Promise<void> {
+  await page.evaluate(
+    async ([path, shouldStart]) => {
+      await window.jupyterapp.commands.execute('docmanager:open', {
+        path,
+        factory: 'Notebook',
+        kernelPreference: { shouldStart, autoStartDefault: shouldStart }
+      });
+    },
+    [path, shouldStart] as const
+  );
+}
+
+const totals = (place: Locator): Locator =>
+  place.getByRole('group', { name: 'Totals' });
+
+for (const [what, kernel] of [
+  ['without a kernel', false],
+  ['with a new kernel', true]
+] as const) {
+  test(`the saved model can be explored ${what}`, async ({ page }) => {
+    const name = `saved${Number(kernel)}.ipynb`;
+    await made(page, name, [
+      [
+        'from py_autodoc import Autodoc',
+        "w = Autodoc('bert_dyn.onnx', height=500)",
+        "w.overlay = {'node_layer_norm': 3.5}",
+        'w'
+      ].join('\n')
+    ]);
+    await reopen(page, name, kernel);
+    const saved = page.locator('.oad-Saved');
+    await drawn(saved);
+    await expect(page.locator('.oad-Widget')).toHaveCount(0);
+    await expect(page.locator('.jp-Notebook')).not.toContainText('not found');
+    await expect(totals(saved)).toContainText('11.2 G');
+    // What Python had painted is still there.
+    await expect(saved.locator('.oad-Legend')).toContainText('3.5');
+
+    await setOpen(saved, /^BertEmbeddings/, true);
+    await expect(box(saved, /word_embeddings|Gather/)).toBeVisible();
+    const search = saved.getByRole('textbox', { name: 'Find in the model' });
+    await search.fill('op=Softmax');
+    await search.press('Enter');
+    await expect(saved.locator('.oad-Search-count')).toHaveText('1/12');
+    await expect(saved.locator('.oad-Inspector')).toContainText('Softmax');
+
+    // Other sizes, by the expressions in the payload.
+    await saved.getByRole('tab', { name: /Dimensions/ }).click();
+    await saved.getByRole('slider', { name: /Size of batch/ }).fill('40');
+    await expect(totals(saved)).not.toContainText('11.2 G');
+  });
+}
+
+test('two saved models are linked', async ({ page }) => {
+  await made(page, 'saved-pair.ipynb', [
+    "from py_autodoc import side_by_side\nside_by_side('bert_base.onnx', 'bert_dyn.onnx', height=450)"
+  ]);
+  await reopen(page, 'saved-pair.ipynb');
+  const sides = page.locator('.oad-Saved .oad-Beside-side');
+  await expect(sides).toHaveCount(2);
+  await drawn(sides.first());
+  await drawn(sides.last());
+  await expect(sides.first().locator('.oad-Compare')).toContainText(
+    '371 of 371 matched'
+  );
+  await setOpen(sides.first(), /^BertEmbeddings/, true);
+  await expect(box(sides.last(), /^BertEmbeddings/)).toHaveAttribute(
+    'aria-expanded',
+    'true'
+  );
+});
+
+test('a model too large to be kept leaves its picture', async ({ page }) => {
+  await made(page, 'saved-large.ipynb', [
+    [
+      'from py_autodoc import Autodoc',
+      'from py_autodoc.widget import saved',
+      'saved.MAX_CHARACTERS = 10',
+      "Autodoc('resnet50.onnx')"
+    ].join('\n')
+  ]);
+  await reopen(page, 'saved-large.ipynb');
+  await expect(page.locator('.oad-Output .jp-RenderedSVG img')).toBeVisible();
+  await expect(page.locator('.jp-Notebook')).not.toContainText('not found');
+});
+
+test('a notebook that is opened again finds its living widget', async ({
+  page
+}) => {
+  await notebook(page, 'alive.ipynb', [
+    "from py_autodoc import Autodoc\nw = Autodoc('bert_base.onnx', height=420)\nw",
+    "w.show('node_layer_norm')"
+  ]);
+  await page.notebook.runCell(0, true);
+  const widget = page.locator('.oad-Widget');
+  await drawn(widget);
+  await page.notebook.save();
+  await page.notebook.close(true);
+  await expect(widget).toHaveCount(0);
+  await page.notebook.open('alive.ipynb');
+  await drawn(widget);
+  await expect(widget).toHaveCount(1);
+  await expect(page.locator('.oad-Saved')).toHaveCount(0);
+  await page.notebook.activate('alive.ipynb');
+  await page.notebook.runCell(1, true);
+  await expect(widget.locator('.oad-Inspector')).toContainText(
+    'LayerNormalization'
+  );
+});
