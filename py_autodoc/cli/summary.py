@@ -17,6 +17,7 @@ from py_autodoc.cli.expression_lines import expression_lines
 from py_autodoc.cli.memory_lines import memory_lines
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
+from py_autodoc.report.rule_settings import told
 from py_autodoc.report.schema import (
     DiagnosticInfo,
     DimValue,
@@ -37,6 +38,8 @@ MAX_VALUES = 8
 MAX_DIAGNOSTICS = 8
 MAX_REPEATS = 6
 MAX_FINDINGS = 12
+_RULES = 600
+"""Characters of what was changed in the rules."""
 LISTED = ("high", "medium")
 """Severities of findings that are listed; of the others there is a count."""
 BAR = 16
@@ -79,8 +82,10 @@ def _parts(report: Report, width: int) -> Iterable[RenderableType]:
         yield _section(_layers_title(report), _layers(report, layers, width))
     if report.metrics.by_op:
         yield _section("Operators", _operators(report, width))
-    if report.risk_signals:
-        yield _section("Findings", _findings(report.risk_signals))
+    rules = told(report.rule_settings)
+    if report.risk_signals or rules:
+        found = _findings(report.risk_signals)
+        yield _section("Findings", Group(Text(_clean(rules, _RULES)), found) if rules else found)
     if report.diagnostics:
         yield _section("Diagnostics", _diagnostics(report.diagnostics))
 

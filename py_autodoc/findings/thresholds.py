@@ -47,6 +47,8 @@ class Settings:
     """Rule id → severity of all its findings."""
     floor: str = SEVERITIES[0]
     """Findings below this severity are dropped."""
+    source: str = ""
+    """Base name of the file they come from; empty when they come from none."""
 
 
 def settings(overrides: Mapping[str, Any] | str | os.PathLike[str] | None = None) -> Settings:
@@ -57,9 +59,11 @@ def settings(overrides: Mapping[str, Any] | str | os.PathLike[str] | None = None
         PathError: the file cannot be read.
         RequirementError: a TOML file on a Python without ``tomllib``.
     """
+    source = ""
     if overrides is None:
         overrides = {}
     elif isinstance(overrides, (str, os.PathLike)):
+        source = os.path.basename(os.fsdecode(overrides))
         overrides = read_file(overrides)
     known = rules()
     values = {id: dict(entry.thresholds) for id, entry in known.items()}
@@ -83,7 +87,7 @@ def settings(overrides: Mapping[str, Any] | str | os.PathLike[str] | None = None
                 severities[entry.id] = _severity(f"{entry.id}.severity", value)
             else:
                 values[entry.id][name] = _number(entry, name, value)
-    return Settings(values, frozenset(disabled), severities, floor)
+    return Settings(values, frozenset(disabled), severities, floor, source)
 
 
 def find_rule(id: Any, known: Mapping[str, Rule] | None = None) -> Rule:

@@ -20,8 +20,6 @@ from py_autodoc.report.build import build_report
 from py_autodoc.report.details import node_details
 from py_autodoc.report.extracted import extracted
 from py_autodoc.report.payload import build_payload
-from py_autodoc.report.rule_settings import rule_settings
-from py_autodoc.report.schema import RuleSettings
 from py_autodoc.report.weights import named, weight_values
 
 _IMPORTED_LATE = ("py_autodoc.graph.shapes", "onnx.shape_inference")
@@ -34,11 +32,8 @@ MAX_NAME = 1024
 class ModelSession:
     """Holds the analysis, so that a node's details cost milliseconds."""
 
-    def __init__(
-        self, analysis: Analysis, spec: Spec, companions: list[Companion], rules: RuleSettings | None = None
-    ) -> None:
+    def __init__(self, analysis: Analysis, spec: Spec, companions: list[Companion]) -> None:
         self._analysis = analysis
-        self._rules = rules
         self._spec = spec
         self._encoder = msgspec.json.Encoder()
         self.identity = analysis.model.file.identity
@@ -46,8 +41,7 @@ class ModelSession:
 
     def graph(self) -> bytes:
         """The viewer's payload as JSON."""
-        payload = build_payload(self._analysis)
-        return self._encoder.encode(msgspec.structs.replace(payload, rule_settings=self._rules))
+        return self._encoder.encode(build_payload(self._analysis))
 
     def report(self) -> bytes:
         """The whole report as JSON."""
@@ -134,8 +128,7 @@ def open_session(spec: Spec, progress: ProgressCall) -> ModelSession:
     external = analysis.model.file.external_files
     names = [name for name in external if len(name) <= MAX_NAME][:MAX_COMPANIONS]
     companions = [Companion(name, stamp_beside(folder, name)) for name in names]
-    source = os.path.basename(spec.thresholds_file.name) if spec.thresholds_file else ""
-    return ModelSession(analysis, spec, companions, rule_settings(chosen, spec.read_weights, source))
+    return ModelSession(analysis, spec, companions)
 
 
 def _settings(spec: Spec) -> Settings | None:

@@ -34,6 +34,8 @@ from py_autodoc.graph.model import Diagnostic, Model, TypeTable
 from py_autodoc.graph.weight_stats import TensorFacts
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.dims import Dims, resolve
+from py_autodoc.report.rule_settings import rule_settings
+from py_autodoc.report.schema import RuleSettings
 from py_autodoc.report.source import open_model, plain_source
 
 PHASES = ("load", "build", "shapes", "costs", "memory", "structure", "findings")
@@ -90,6 +92,8 @@ class Analysis:
     findings: tuple[Finding, ...]
     """Risk signals, worst first."""
     diagnostics: tuple[Diagnostic, ...]
+    rules: RuleSettings | None = None
+    """How the findings were made, where that is not as the rules come."""
 
     @property
     def peak(self) -> PeakMemory | None:
@@ -185,6 +189,7 @@ class _Run:
                 *notes,
                 *self.failures,
             ),
+            rules=rule_settings(chosen, self.options.read_weights),
         )
 
     def _weights(

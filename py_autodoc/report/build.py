@@ -59,6 +59,7 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
             blocks=[],
             repeats=[],
             risk_signals=payload.risk_signals,
+            rule_settings=payload.rule_settings,
         )
 
 
@@ -90,6 +91,7 @@ def _report(analysis: Analysis, max_layers: int | None) -> Report:
         blocks=blocks(analysis, tree),
         repeats=repeats(analysis),
         risk_signals=sections.risk_signals(analysis),
+        rule_settings=analysis.rules,
     )
 
 

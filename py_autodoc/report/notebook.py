@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
+from py_autodoc.report.rule_settings import told
 from py_autodoc.units import count, exact, shape, share, size
 
 if TYPE_CHECKING:
-    from py_autodoc.report.schema import Layer, Report, RiskSignal
+    from py_autodoc.report.schema import Layer, Report
 
 TOP_LAYERS = 8
 TOP_FINDINGS = 6
@@ -32,7 +33,7 @@ def html(report: Report) -> str:
             _title(report),
             _totals(report),
             _layers(report),
-            _findings(report.risk_signals),
+            _findings(report),
             "</div>",
         )
     )
@@ -112,8 +113,10 @@ def _layer(layer: Layer, total: int | None) -> str:
     return "<tr>" + "".join(f'<td style="padding:2px 14px 2px 0">{cell}</td>' for cell in cells) + "</tr>"
 
 
-def _findings(signals: list[RiskSignal]) -> str:
-    lines = []
+def _findings(report: Report) -> str:
+    signals = report.risk_signals
+    rules = told(report.rule_settings)
+    lines = [f'<li style="color:{_QUIET}">{escape(rules)}</li>'] if rules else []
     for signal in signals[:TOP_FINDINGS]:
         colour = _SEVERITY.get(signal.severity, _SEVERITY["info"])
         lines.append(

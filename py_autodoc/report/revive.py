@@ -116,6 +116,7 @@ class _Reviver:
                 name=[item.name for item in report.repeats],
             ),
             risk_signals=report.risk_signals,
+            rule_settings=report.rule_settings,
         )
 
     def _note(self, why: str) -> DiagnosticInfo:

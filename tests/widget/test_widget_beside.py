@@ -68,7 +68,8 @@ def test_readers_without_widgets_see_both_pictures(monkeypatch):
     assert "resnet_tiny.onnx" in data["text/plain"]
     assert " beside " in data["text/plain"]
     models = data["application/vnd.onnx-autodoc.v1+json"]["models"]
-    assert len(models) == 2 and models[0]["bundle"] != models[1]["bundle"]
+    assert len(models) == 2
+    assert models[0]["bundle"] != models[1]["bundle"]
     pictures = re.findall(r"base64,([\w+/=]+)", data["text/html"])
     assert [b"id=" in base64.b64decode(picture) for picture in pictures] == [True, True]
 

@@ -11,6 +11,7 @@ from py_autodoc.report.schema.costs import Block, Coverage, Layer, Metrics, Repe
 from py_autodoc.report.schema.details import WeightValues
 from py_autodoc.report.schema.memory import MemoryInfo
 from py_autodoc.report.schema.model import DiagnosticInfo, DimInfo, Generator, GraphInfo, ModelInfo
+from py_autodoc.report.schema.payload import RuleSettings
 from py_autodoc.report.schema.wire import Wire
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class Report(Wire, frozen=True, kw_only=True, dict=True):
     """Parts that are one part several times, those that cover most layers first; at most 1,000."""
     risk_signals: list[RiskSignal]
     """Findings of the rules, worst first; at most 20 of one rule."""
+    rule_settings: RuleSettings | None = None
+    """How they were made; null: as the rules come."""
 
     def to_json(self, indent: int = 0) -> str:
         """The report as JSON text, ``indent`` spaces a level (0: one line)."""

@@ -6,6 +6,9 @@ import type { ITranslate } from '../translate';
 import { Icon } from '../ui/Icon';
 import { brief, visible } from '../ui/text';
 
+/** Changes that are said at once; more are a click away. */
+const MOST_SHOWN = 4;
+
 /** Said when the findings were made otherwise than the rules come: what was set, and by what. */
 export function RulesNote(): JSX.Element | null {
   const trans = useTrans();
@@ -15,7 +18,10 @@ export function RulesNote(): JSX.Element | null {
   }
   const changes = changesOf(settings, trans);
   return (
-    <details className="oad-Section oad-RulesNote">
+    <details
+      className="oad-Section oad-RulesNote"
+      open={changes.length <= MOST_SHOWN}
+    >
       <summary>
         <Icon name="right" size={12} />
         <span>{headline(settings, changes.length, trans)}</span>

@@ -1,0 +1,86 @@
+"""What is said of rules that a user changed: in the report, the payload, the page and the texts."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from py_autodoc.cli.summary import print_summary
+from py_autodoc.findings.thresholds import settings
+from py_autodoc.render import html
+from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.build import build_report
+from py_autodoc.report.payload import build_payload
+from py_autodoc.report.revive import payload_of
+from py_autodoc.report.rule_settings import told
+from py_autodoc.report.schema import Report
+
+MODEL = Path(__file__).parents[1] / "data" / "models" / "resnet_tiny.onnx"
+CHANGES = {"floor": "low", "compute-bottleneck": {"enabled": False}, "deep-chain": {"min_layers": 4}}
+LINE = (
+    "Rules changed (mine.json): findings below low are left out; compute-bottleneck does not run; "
+    "deep-chain.min_layers = 4."
+)
+
+
+@pytest.fixture
+def changed(tmp_path):
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps(CHANGES))
+    return run(str(MODEL), Options(thresholds=settings(file)))
+
+
+def test_rules_as_they_come_say_nothing():
+    for options in (
+        Options(),
+        Options(thresholds=settings()),
+        Options(thresholds=settings({"deep-chain": {}})),
+    ):
+        analysis = run(str(MODEL), options)
+        assert build_payload(analysis).rule_settings is None
+        assert told(build_report(analysis).rule_settings) == ""
+
+
+def test_report_and_payload_hold_what_was_changed_and_by_which_file(changed):
+    report = build_report(changed)
+    assert report.rule_settings == build_payload(changed).rule_settings
+    found = report.rule_settings
+    assert (found.source, found.floor, found.disabled) == ("mine.json", "low", ["compute-bottleneck"])
+    assert found.thresholds == {"deep-chain": {"min_layers": 4}}
+    again = Report.from_json(report.to_json())
+    assert payload_of(again, "").rule_settings == found
+
+
+def test_a_value_that_is_the_default_is_no_change(tmp_path):
+    file = tmp_path / "same.json"
+    default = settings().thresholds["deep-chain"]["min_layers"]
+    file.write_text(json.dumps({"deep-chain": {"min_layers": default}}))
+    found = build_report(run(str(MODEL), Options(thresholds=settings(file)))).rule_settings
+    assert (found.source, found.thresholds) == ("same.json", {})
+    assert told(found) == "Rules changed (same.json): nothing."
+
+
+def test_reading_weights_is_said():
+    report = build_report(run(str(MODEL), Options(read_weights=True)))
+    assert report.rule_settings.read_weights
+    assert told(report.rule_settings) == "Rules changed: every weight was read."
+
+
+def test_texts_say_it(changed, capsys):
+    report = build_report(changed)
+    assert told(report.rule_settings) == LINE
+    assert LINE in report._repr_html_()
+    print_summary(report, 120)
+    assert LINE in re.sub(r"\s+", " ", capsys.readouterr().out)
+
+
+def test_the_page_carries_it(changed, monkeypatch):
+    monkeypatch.setattr(html, "static", lambda name: f"/* {name} */")
+    (packed,) = re.findall(r'id="autodoc-model"[^>]*>\s*([\w+/=]{100,})', html.html_page(changed))
+    bundle = json.loads(gzip.decompress(base64.b64decode(packed)))
+    assert bundle["payload"]["rule_settings"]["thresholds"] == {"deep-chain": {"min_layers": 4}}
