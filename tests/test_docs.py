@@ -12,13 +12,14 @@ import pytest
 from py_autodoc.blocks.model import KINDS
 from py_autodoc.cli.analyze import command
 from py_autodoc.findings.registry import rules
+from py_autodoc.hf.tasks import TASKS
 from py_autodoc.report import schema
 from py_autodoc.report.openapi import field_docs
 
 LAYERS = ("graph", "tags", "extract", "costs", "report", "compare", "torch", "keras", "cli")
-SOURCES = [p for layer in LAYERS for p in Path("py_autodoc", layer).rglob("*.py")] + list(
-    Path("py_autodoc/findings").glob("*.py")
-)
+SOURCES = [p for layer in LAYERS for p in Path("py_autodoc", layer).rglob("*.py")] + [
+    path for folder in ("findings", "hf") for path in Path("py_autodoc", folder).glob("*.py")
+]
 CODE = re.compile(r'"([a-z][a-z0-9]*(?:-[a-z0-9]+)+)"')
 NO_CODES = {
     "utf-8",
@@ -32,6 +33,8 @@ NO_CODES = {
     "sagemaker-user",
     "onnx-ir",
     *KINDS,
+    *TASKS.values(),
+    "text-classification",
 }
 
 
