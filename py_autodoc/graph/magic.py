@@ -34,6 +34,7 @@ _JSON = Kind("json", "is a JSON document")
 _SAFETENSORS = Kind("safetensors", "is a safetensors file: weights without a graph", _EXPORT_TORCH)
 _PYTORCH = Kind("pytorch", "is a PyTorch checkpoint", _EXPORT_TORCH)
 _TAR = Kind("tar", "is a tar archive", _UNPACK)
+_KERAS = "`onnx-autodoc export FILE OUT.onnx` converts it."
 _TENSORFLOW = Kind("tensorflow", "looks like a TensorFlow graph", "Convert it with tf2onnx.")
 
 _SIGNATURES: tuple[tuple[int, bytes, Kind], ...] = (
@@ -46,7 +47,7 @@ _SIGNATURES: tuple[tuple[int, bytes, Kind], ...] = (
     (
         0,
         b"\x89HDF\r\n\x1a\n",
-        Kind("hdf5", "is an HDF5 file, such as Keras writes", "Convert it with tf2onnx."),
+        Kind("hdf5", "is an HDF5 file, such as Keras writes", _KERAS),
     ),
     (4, b"TFL3", Kind("tflite", "is a TensorFlow Lite model", "Convert it with tf2onnx --tflite.")),
     (
@@ -96,7 +97,7 @@ def _zip(head: bytes) -> Kind:
     if b"data.pkl" in head or b"/version" in head or b"byteorder" in head:
         return _PYTORCH
     if b"config.json" in head and b"metadata.json" in head:
-        return Kind("keras", "is a Keras model", "Export it: model.export('model.onnx', format='onnx')")
+        return Kind("keras", "is a Keras model", _KERAS)
     if b".npy" in head:
         return Kind("numpy", "is a NumPy archive")
     return Kind("zip", "is a zip archive", "Unpack it; a PyTorch checkpoint must be exported to ONNX.")

@@ -169,7 +169,7 @@ def _moments(call: Call, x: Tensor) -> tuple[Any, Any]:
         try:
             array = np.asarray(own, np.float32)
             array = np.broadcast_to(array, wide) if array.ndim != 1 or not axes else array.reshape(wide)
-        except ValueError:
+        except (ValueError, TypeError):
             raise call.settings.wrong(name, f"numbers for {'×'.join(map(str, wide))}") from None
         found.append(np.ascontiguousarray(array))
     return found[0], found[1]
