@@ -90,13 +90,18 @@ def embedding(tokens):
 
 
 def test_equal_to_torch_in_a_process_of_its_own(exported, reference, tmp_path):
-    found = alone(exported, tmp_path)
+    found, tokenizer = alone(exported, tmp_path), pm.tokenizer()
     assert found["task"] == "feature-extraction"
     pm.same(found["one"], reference(TEXTS[0]))
     wanted = reference(TEXTS, batch_size=3, truncation=True)
-    pm.same(found["many"], wanted)
-    food, fox, *_ = (embedding(one) for one in (*found["many"][:2],))
-    assert abs(food @ fox - embedding(wanted[0]) @ embedding(wanted[1])) < pm.TOLERANCE
+    for ours, theirs, text in zip(found["many"], wanted, TEXTS, strict=True):
+        assert np.shape(ours) == np.shape(theirs)
+        # Behind the text stands padding, whose vectors are noise: torch itself is 3e-4 away from what it
+        # computes in double precision there.
+        count = len(tokenizer(text, truncation=True)["input_ids"])
+        pm.same(ours[0][:count], theirs[0][:count])
+    similarity = embedding(found["one"]) @ embedding(found["many"][1])
+    assert abs(similarity - embedding(reference(TEXTS[0])) @ embedding(wanted[1])) < pm.TOLERANCE
 
 
 def test_a_quantized_file_still_needs_nothing(exported, reference, tmp_path):
