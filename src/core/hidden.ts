@@ -150,7 +150,8 @@ export function withoutHidden(
     source: new IntList(),
     target: new IntList(),
     tensor: new IntList(),
-    weight: new IntList()
+    weight: new IntList(),
+    member: new IntList()
   };
   const read = new Set<string>();
   for (let l = 0; l < level.linkSource.length; l++) {
@@ -160,6 +161,7 @@ export function withoutHidden(
       links.target.push(place[t]);
       links.tensor.push(level.linkTensor[l]);
       links.weight.push(level.linkWeight[l]);
+      links.member.push(level.linkMember[l]);
       read.add(`${s} ${level.linkTensor[l]}`);
     }
   }
@@ -176,6 +178,7 @@ export function withoutHidden(
     linkTarget: links.target.toArray(),
     linkTensor: links.tensor.toArray(),
     linkWeight: links.weight.toArray(),
+    linkMember: links.member.toArray(),
     cuts: cutsOf(level, { gone, kept, place }, read)
   };
 }

@@ -40,6 +40,8 @@ export interface ILevel {
   readonly linkTensor: Int32Array;
   /** Tensors of a series that the link stands for; 1 for any other. */
   readonly linkWeight: Int32Array;
+  /** The member of the series, where the link stands for one alone; its tensor for any other. */
+  readonly linkMember: Int32Array;
   /** Present when some children are hidden: see `withoutHidden`. */
   readonly cuts?: readonly ICut[];
 }
@@ -92,6 +94,7 @@ export class LevelBuilder {
     this._tensors.clear();
     this._marks.clear();
     this._weights.clear();
+    this._members.clear();
     this._counted.clear();
     this._inputs = [];
     this._portsIn = [];
@@ -227,11 +230,12 @@ export class LevelBuilder {
       this._marks.at(last) === mark &&
       this._sources.at(last) === source;
     if (again) {
-      this._weights.set(last, this._weights.at(last) + 1);
+      this._addTo(last, lead);
       return;
     }
     this._linkOf[lead] = this._sources.length;
     this._link(source, target, lead, mark);
+    this._members.set(this._linkOf[lead], tensor);
   }
 
   /** Counts a member of a series once for each target. */
@@ -243,10 +247,18 @@ export class LevelBuilder {
   ): void {
     if (this._counted.get(member) !== target) {
       this._counted.set(member, target);
-      if (!fresh) {
-        this._weights.set(link, this._weights.at(link) + 1);
+      if (fresh) {
+        this._members.set(link, member);
+      } else {
+        this._addTo(link, this._lead[member]);
       }
     }
+  }
+
+  /** One more member of a series in a link. */
+  private _addTo(link: number, lead: number): void {
+    this._weights.set(link, this._weights.at(link) + 1);
+    this._members.set(link, lead);
   }
 
   private _remember(tensor: number, source: number): void {
@@ -297,6 +309,7 @@ export class LevelBuilder {
     this._tensors.push(tensor);
     this._marks.push(mark);
     this._weights.push(1);
+    this._members.push(tensor);
   }
 
   private _finish(
@@ -332,7 +345,8 @@ export class LevelBuilder {
       linkSource,
       linkTarget,
       linkTensor: this._tensors.toArray(),
-      linkWeight: this._weights.toArray()
+      linkWeight: this._weights.toArray(),
+      linkMember: this._members.toArray()
     };
   }
 
@@ -351,6 +365,7 @@ export class LevelBuilder {
   private readonly _tensors = new IntList();
   private readonly _marks = new IntList();
   private readonly _weights = new IntList();
+  private readonly _members = new IntList();
   /** By tensor: its last link. */
   private readonly _linkOf: Int32Array;
   /** By tensor: the input that stands for it. */

@@ -94,8 +94,9 @@ class Lighter {
 
   private _isLit(edge: number): boolean {
     const tensor = this._scene.edgeTensor[edge];
-    // A pill's wires bear the first of its series; any of them may be the one that is meant.
-    const tensors = this._tree.series.get(tensor)?.members ?? [tensor];
+    // A wire bears the first of a series when it carries several of them.
+    const members = this._tree.series.get(tensor)?.members;
+    const tensors = members?.[0] === tensor ? members : [tensor];
     return tensors.some(one => this._carries(edge, one));
   }
 

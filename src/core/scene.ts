@@ -214,7 +214,10 @@ class SceneBuilder {
       const edge = this._edges++;
       columns.edgeSource[edge] = this._sourceBox(opened, e);
       columns.edgeTarget[edge] = this._targetBox(opened, e);
-      columns.edgeTensor[edge] = placed.tensor[e];
+      const alone = placed.weight[e] === 1 && placed.link[e] >= 0;
+      columns.edgeTensor[edge] = alone
+        ? placed.level.linkMember[placed.link[e]]
+        : placed.tensor[e];
       columns.edgeWeight[edge] = placed.weight[e];
       for (let i = begin; i < end; i++) {
         const at = 2 * this._points++;

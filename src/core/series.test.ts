@@ -134,6 +134,8 @@ describe('outputs that differ in their numbers', () => {
       ]);
       expect(pills(scene, BoxKind.Output)).toHaveLength(2);
     }
+    const open3 = [...open.edgeTensor].filter(t => made.includes(t));
+    expect(new Set(open3)).toEqual(new Set(made));
     // From the third layer on.
     const start = tree.model.tensorProducer[made[2]];
     const lit = litOf(

@@ -312,6 +312,12 @@ describe('levels', () => {
     expect(inside.portsIn.length).toBe(2);
     expect(inside.portsOut.length).toBe(2);
     expect([...inside.linkWeight].every(weight => weight === 1)).toBe(true);
+    // Each layer has its own.
+    const { model } = tree;
+    const ends = [...inside.linkMember];
+    expect(ends.map(tensor => model.tensorName(tensor))).toEqual(
+      expect.arrayContaining(['past.0.key', 'past.3.key', 'present.2.key'])
+    );
     expect(links(tree, tree.groupLabel.indexOf('layer.2'))).toEqual(
       [
         'in Relu_3_out0 > Concat',

@@ -107,7 +107,7 @@ export interface IScene {
   readonly edgeCount: number;
   readonly edgeSource: Int32Array;
   readonly edgeTarget: Int32Array;
-  /** A tensor the edge carries (the first, where a lifted edge carries several). */
+  /** A tensor the edge carries (the first, where it carries several; of a series, the one it stands under). */
   readonly edgeTensor: Int32Array;
   /** How many tensors the edge stands for. */
   readonly edgeWeight: Int32Array;

@@ -61,8 +61,9 @@ export class DecorLayer {
         wires.push(path);
       }
     };
-    const bright = [decor.tensor, decor.hoverTensor];
-    bright.push(leadOf(this.series, decor.tensor));
+    const bright = [decor.tensor, decor.hoverTensor].flatMap(tensor =>
+      this.carried(tensor)
+    );
     for (const tensor of new Set(bright)) {
       if (tensor >= 0) {
         wire(links.carrying(tensor), 'oad-wire-bright');
@@ -95,6 +96,13 @@ export class DecorLayer {
     }
     this.wires.replaceChildren(...wires);
     this.rings.replaceChildren(...rings);
+  }
+
+  /** What the wires of a tensor bear: of a pill's those of all its members, else its own and the pill's. */
+  private carried(tensor: number): readonly number[] {
+    const series = this.series.get(tensor);
+    const lead = leadOf(this.series, tensor);
+    return series && tensor === lead ? series.members : [tensor, lead];
   }
 }
 
