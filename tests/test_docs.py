@@ -18,7 +18,7 @@ from py_autodoc.report.openapi import field_docs
 
 LAYERS = ("graph", "tags", "extract", "costs", "report", "compare", "torch", "keras", "cli")
 SOURCES = [p for layer in LAYERS for p in Path("py_autodoc", layer).rglob("*.py")] + [
-    path for folder in ("findings", "hf") for path in Path("py_autodoc", folder).glob("*.py")
+    path for folder in ("findings", "hf", "hf/serving") for path in Path("py_autodoc", folder).glob("*.py")
 ]
 CODE = re.compile(r'"([a-z][a-z0-9]*(?:-[a-z0-9]+)+)"')
 NO_CODES = {
@@ -35,6 +35,14 @@ NO_CODES = {
     *KINDS,
     *TASKS.values(),
     "text-classification",
+    "audio-classification",
+    "fill-mask",
+    "image-classification",
+    "image-feature-extraction",
+    "image-to-text",
+    "object-detection",
+    "token-classification",
+    "zero-shot-classification",
 }
 
 
