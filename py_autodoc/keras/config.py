@@ -61,9 +61,7 @@ class _Parser:
         own = str(config.get("name") or "Sequential")
         if specs[0].kind != "InputLayer":
             known = self.first_shape(specs[0]) or config.get("build_input_shape") or shape
-            kind = specs[0].config.get("dtype")
-            given = kind if isinstance(kind, str) else "float32"
-            entry = {"batch_shape": known, "dtype": given if specs[0].kind != "Embedding" else "float32"}
+            entry = {"batch_shape": known, "dtype": None}  # as it comes
             specs.insert(0, LayerSpec(f"{specs[0].name}_input", "InputLayer", entry))
         for before, spec in zip([None, *specs], specs, strict=False):
             self.add(layers, spec)
@@ -259,11 +257,11 @@ def _custom(given: dict[str, Any]) -> bool:
 
 
 def _kind(given: dict[str, Any], kind: str, config: dict[str, Any]) -> str:
-    """An operation shares its class name with a layer, but has no type of its own."""
+    """An operation shares its class name with a layer, but cannot be trained."""
     module = given.get("module")
     if isinstance(module, str):
         return f"ops.{kind}" if module.startswith("keras.src.ops") else kind
-    plain = "dtype" not in config and "trainable" not in config and "batch_input_shape" not in config
+    plain = "trainable" not in config and "batch_input_shape" not in config
     return (
         f"ops.{kind}" if plain and kind not in ("InputLayer", *MODELS) and "inbound_nodes" in given else kind
     )

@@ -195,7 +195,7 @@ class Runner:
 
     def _fitted(self, entry: LayerSpec, tensor: Tensor) -> Tensor:
         """A tensor as a model inside takes it."""
-        kind = KINDS.get(str(entry.config.get("dtype", "float32")), ir.DataType.FLOAT)
+        kind = KINDS.get(str(entry.config.get("dtype")), tensor.kind)
         shape = input_shape(entry)
         if isinstance(shape, list) and len(shape) != tensor.rank:
             raise broken(self.file, f"{entry.label} is fed {tensor.rank} axes, and takes {len(shape)}.")

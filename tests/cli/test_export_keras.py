@@ -58,7 +58,8 @@ try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
-print(sorted({{name.partition(".")[0] for name in sys.modules}} & {{"torch", "keras", "tensorflow", "transformers"}}))
+loaded = {{name.partition(".")[0] for name in sys.modules}}
+print(sorted(loaded & {{"torch", "keras", "tensorflow", "transformers"}}))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -75,8 +76,14 @@ def test_sizes_and_weights(tmp_path):
 
 @pytest.mark.parametrize(
     "option",
-    [("--dynamic", "batch"), ("--inputs", "x.npz"), ("--keep", "Dense"), ("--jit-graph", "g.txt"), ("--batch-size", "2")],
-)  # fmt: skip
+    [
+        ("--dynamic", "batch"),
+        ("--inputs", "x.npz"),
+        ("--keep", "Dense"),
+        ("--jit-graph", "g.txt"),
+        ("--batch-size", "2"),
+    ],
+)
 def test_options_of_traced_models(option, tmp_path):
     code, _, err = run(DATA / "ad01.h5", tmp_path / "m.onnx", *option)
     assert code == 1

@@ -56,7 +56,8 @@ def layer(kind, name, before, **config):
             "kwargs": {},
         }
     ]
-    return {"module": "keras.layers", "class_name": kind, "config": {"name": name, "dtype": "float32", **config},
+    return {"module": "keras.layers", "class_name": kind,
+            "config": {"name": name, "dtype": "float32", **config},
             "registered_name": None, "name": name, "inbound_nodes": calls if before else []}  # fmt: skip
 
 
@@ -141,8 +142,8 @@ def survives(path, out):
     try:
         convert(path, out)
     except AutodocError as found:
-        assert "\n" not in found.message
-        assert not out.exists()
+        lines = found.message.count("\n") + len(list(out.parent.glob("*.onnx*")))
+        assert lines == 0
     else:
         out.unlink()
         Path(f"{out}.json").unlink()
@@ -164,7 +165,8 @@ def test_cut_and_changed_bytes(data):
         survives(path, Path(folder) / "m.onnx")
 
 
-JUNK = st.sampled_from([None, True, -1, 0, 3, 10**12, 1.5, float("nan"), "", "x", "same", [], [0], [1, "a"], [[[1]]], {}, {"a": 1},
+JUNK = st.sampled_from([None, True, -1, 0, 3, 10**12, 1.5, float("nan"), "", "x", "same", [], [0],
+                        [1, "a"], [[[1]]], {}, {"a": 1},
                         {"class_name": "Dense", "config": {}}, ["in", 0, 0], [None, 4]])  # fmt: skip
 
 

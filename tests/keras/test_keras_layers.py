@@ -67,7 +67,8 @@ def windows(draw, dims):
     channels = groups * draw(st.integers(1, 2))
     shape = (None, channels, *space) if first == FORMATS[1] else (None, *space, channels)
     return {
-        "kernel_size": kernel, "strides": strides, "dilation_rate": dilation, "padding": draw(st.sampled_from(WORDS)),
+        "kernel_size": kernel, "strides": strides, "dilation_rate": dilation,
+        "padding": draw(st.sampled_from(WORDS)),
         "data_format": first, "use_bias": draw(st.booleans()),
     }, groups, shape  # fmt: skip
 
@@ -194,7 +195,7 @@ def test_rectifiers(data):
 def test_normalizations(data):
     kind = data.draw(st.sampled_from(["Batch", "Layer", "Group", "RMS", "Unit"]))
     rank = data.draw(st.integers(2, 5))
-    shape = (None, 4, 5, 3, 2)[: rank - 1] + (4,)
+    shape = (*(None, 4, 5, 3, 2)[: rank - 1], 4)
     flags = {"scale": data.draw(st.booleans()), "center": data.draw(st.booleans())}
     epsilon = data.draw(st.sampled_from([1e-3, 1e-5]))
     axis = data.draw(st.integers(1, rank - 1))
@@ -298,7 +299,8 @@ def test_dot(first, second, axes, normalize):
 
 @pytest.mark.parametrize(
     ("equation", "output", "bias", "shape"),
-    [("abc,cd->abd", (None, 6), "d", (5, 3)), ("...x,xy->...y", (4, 6), None, (4, 3)), ("abc,cde->abde", (None, 2, 3), "de", (5, 4)),
+    [("abc,cd->abd", (None, 6), "d", (5, 3)), ("...x,xy->...y", (4, 6), None, (4, 3)),
+     ("abc,cde->abde", (None, 2, 3), "de", (5, 4)),
      ("ab,bc->ac", 7, "c", (3,))],
 )  # fmt: skip
 def test_products_by_equation(equation, output, bias, shape):

@@ -207,3 +207,27 @@ def test_repeating_and_embedding(tmp_path):
         tmp_path,
         {"x": np.ones((2, 3), "f4"), "ids": np.array([[0, 4], [2, 1]], "f4")},
     )
+
+
+def test_masks_of_joined_sequences(tmp_path):
+    """Keras 3 counts a step that counts in one of them, and writes the masks down as operations."""
+    first, second = (keras.Input((6,), dtype="int32", name=name) for name in "ab")
+    x, y = (L.Embedding(4, 4, mask_zero=True)(one) for one in (first, second))
+    bare = L.Embedding(4, 4)(second)
+    joined = [
+        L.Add()([x, y]),
+        L.Concatenate()([x, y]),
+        L.Concatenate()([x, bare]),
+        L.Add()([x, bare]),
+        L.Masking()(bare),
+    ]
+    joined.append(L.Concatenate(axis=1)([x, y]))
+    outputs = [L.LSTM(2)(one) for one in joined] + [L.Attention()([one, one]) for one in joined]
+    feed = {"a": TOKENS, "b": TOKENS[::-1, ::-1].copy()}
+    made.both(keras.Model([first, second], outputs), tmp_path, feed)
+
+
+def test_a_sequential_model_inside_that_takes_whole_numbers(tmp_path):
+    entry = keras.Input((6,), dtype="int32", name="x")
+    inner = keras.Sequential([L.Embedding(4, 3, mask_zero=True), L.GRU(2)])
+    made.both(keras.Model(entry, L.Dense(2)(inner(entry))), tmp_path, {"x": TOKENS})

@@ -66,15 +66,36 @@ def _several(call: Call) -> list[Tensor]:
 
 
 def joined_mask(call: Call, tensors: list[Tensor]) -> Mask | None:
-    """What counts in all that have a mask."""
+    """Keras 3: a step counts where it does in one of them. Keras 2: in all that have a mask."""
     masks = [one.mask for one in tensors if one.mask is not None]
+    if call.major >= 3 and len(masks) < len(tensors):
+        return None
     if len(masks) < 2:
         return masks[0] if masks else None
+    operator = "Or" if call.major >= 3 else "And"
 
     def make() -> Tensor:
-        first, *others = (mask.tensor() for mask in masks)
-        value = reduce(lambda a, b: call.builder.op("And", a, b.value), others, first.value)
+        first, *others = (call.straight(mask.tensor()) for mask in masks)
+        value = reduce(lambda a, b: call.builder.op(operator, a, call.straight(b).value), others, first.value)
         return call.made(value, first.shape, kind=ir.DataType.BOOL)
+
+    return call.lazily(make)
+
+
+def _mask_of_steps(call: Call, tensors: list[Tensor], axis: int) -> Mask | None:
+    """The masks one after the other, as the steps are."""
+    masks = [one.mask for one in tensors if one.mask is not None]
+    if not masks:
+        return None
+
+    def make() -> Tensor:
+        if axis != 1 or len(masks) < len(tensors):
+            raise call.refuse("of sequences that are masked in part")
+        parts = [call.straight(mask.tensor()) for mask in masks]
+        sizes = [one.shape[1] for one in parts]
+        steps = None if None in sizes else sum(size or 0 for size in sizes)
+        value = call.builder.op("Concat", *(one.value for one in parts), axis=1)
+        return call.made(value, (parts[0].shape[0], steps), kind=ir.DataType.BOOL)
 
     return call.lazily(make)
 
@@ -115,11 +136,8 @@ def concatenate(call: Call) -> Tensor:
     values, order = aligned(call, tensors)
     value = call.builder.op("Concat", *values, axis=order.index(axis))
     found = call.made(value, tuple(shape), order, first.kind)
-    if all(one.mask is None for one in tensors):
-        return found
-    if axis != first.rank - 1:
-        raise call.refuse("along the steps of a masked sequence")
-    return found.masked(joined_mask(call, tensors))
+    last = axis == first.rank - 1
+    return found.masked(joined_mask(call, tensors) if last else _mask_of_steps(call, tensors, axis))
 
 
 @layer("Dot")

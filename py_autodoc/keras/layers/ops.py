@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from py_autodoc.keras.faults import broken
 from py_autodoc.keras.layer import CONVERTERS, Call, Given, layer
-from py_autodoc.keras.layers.merge import aligned, broadcast, lifted
+from py_autodoc.keras.layers.merge import aligned, broadcast, concatenate, lifted
 from py_autodoc.keras.layers.shape import whole
 from py_autodoc.keras.tensor import Tensor
 
@@ -116,3 +116,31 @@ def expand_dims(call: Call) -> Tensor:
     axis %= x.rank + 1
     shape = (*x.shape[:axis], 1, *x.shape[axis:])
     return call.made(call.builder.op("Unsqueeze", x.value, whole(call, [axis])), shape, kind=x.kind)
+
+
+CONVERTERS["ops.Concatenate"] = concatenate
+
+
+@layer("ops.ZerosLike", "ops.OnesLike")
+def filled(call: Call) -> Tensor:
+    """As large as another tensor, and all the same."""
+    x = call.tensor()
+    kind = {"bool": _BOOL, "float32": _FLOAT, None: x.kind}.get(call.spec.config.get("dtype"))
+    if kind is None:
+        raise call.refuse(f"of {str(call.spec.config.get('dtype'))[:20]}")
+    number = np.full(1, call.spec.kind == "ops.OnesLike", kind.numpy())
+    value = call.builder.op("ConstantOfShape", call.builder.op("Shape", x.value), value=ir.tensor(number))
+    return call.made(value, x.shape, x.order, kind)
+
+
+@layer("ops.Any", "ops.All")
+def anything(call: Call) -> Tensor:
+    """Whether anything along some axes is true, or everything."""
+    x = call.straight(call.builder.cast(call.tensor(), _BOOL))
+    axes = call.settings.axes("axis", x.rank, None)
+    keep = call.settings.flag("keepdims")
+    held = call.builder.cast(x, _FLOAT).value
+    kind = "ReduceMax" if call.spec.kind == "ops.Any" else "ReduceMin"
+    found = call.builder.op(kind, held, whole(call, axes), keepdims=int(keep))
+    shape = [1 if at in axes else size for at, size in enumerate(x.shape) if keep or at not in axes]
+    return call.builder.cast(call.made(found, tuple(shape)), _BOOL)

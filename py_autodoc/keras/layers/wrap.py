@@ -12,6 +12,8 @@ from py_autodoc.keras.slots import RECURRENT
 from py_autodoc.keras.spec import leaves
 from py_autodoc.keras.tensor import Tensor, straight
 
+_MASKED = (*RECURRENT, "RNN", "Bidirectional", "Softmax", "GlobalAveragePooling1D")
+"""Layers that would take part of a mask."""
 MODES = {"sum": "Add", "mul": "Mul", "ave": "Add"}
 
 
@@ -68,6 +70,8 @@ def time_distributed(call: Call) -> Tensor:
     x = call.tensor()
     if x.rank < 3:
         raise broken(call.file, f"{call.spec.label} is called with {x.rank} axes, and takes 3 or more.")
+    if x.mask is not None and (inner.model is not None or inner.kind in _MASKED):
+        raise call.refuse(f"around {inner.label}, over a masked sequence")
     plain = call.straight(x)
     flat = _reshape(call, plain, 2, [-1], None)
     with call.host.enter(call, inner, "layer", (flat,)) as held:
