@@ -107,7 +107,7 @@ def identifier(text: str, fallback: str = "value") -> str:
         name = f"{fallback}_{name}"
     if keyword.iskeyword(name) or keyword.issoftkeyword(name) or name in _BUILTINS or name in _FILE:
         name += "_"
-    return f"{name}_" if name.startswith(HELPER) else name
+    return f"x_{name}" if name.startswith(HELPER) else name
 
 
 def attribute(text: str, fallback: str = "layer") -> str:
