@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from py_autodoc.torch.result import ExportResult
     from py_autodoc.torch.sources import Loaded
 
-STAGES = ("load", "metadata", "export", "tag", "save", "sidecar")
+STAGES = ("load", "export", "tag", "save", "sidecar")
 KERAS = (".h5", ".hdf5", ".keras")
 
 

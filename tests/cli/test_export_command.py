@@ -60,7 +60,7 @@ def test_a_folder_with_free_axes(here):
     assert shares["unknown"] == 0
     assert sum(one["nodes"] for one in model["modules"]) == model["coverage"]["nodes"]
     assert [one["name"] for one in model["files"]] == names(here / "out") == ["bert.onnx", "bert.onnx.json"]
-    assert set(report["seconds"]) == {"load", "export", "tag", "save", "sidecar"}
+    assert set(report["seconds"]) == {"load", "metadata", "export", "tag", "save", "sidecar"}
     assert {"torch", "transformers", "python", "onnx-autodoc"} <= set(report["versions"])
     assert str(here) not in text
     assert "BertForSequenceClassification · 1.14 K parameters" in err
