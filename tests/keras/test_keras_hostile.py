@@ -183,7 +183,7 @@ def leaves_of(value):
 
 
 @pytest.mark.parametrize("name", ["tf2_nested", "tf2_recurrent", "tf2_windows"])
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_settings_that_make_no_sense(name, data):
     """Anything at any place of the description: converted, or one of our errors."""

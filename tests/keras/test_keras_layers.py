@@ -26,8 +26,8 @@ pytestmark = [
 ]
 keras = made.keras()
 L = keras.layers
-FEW = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-SOME = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+FEW = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+SOME = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 WORDS = ("valid", "same")
 FORMATS = ("channels_last", "channels_first")
 

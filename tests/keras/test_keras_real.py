@@ -62,7 +62,7 @@ def test_names_and_tags_are_those_of_the_layers(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["h5", "keras"])
-@pytest.mark.parametrize("name", ["tf2_nested", "tf2_recurrent", "tf2_windows"])
+@pytest.mark.parametrize("name", ["tf2_nested", "tf2_recurrent", "tf2_masks", "tf2_windows"])
 def test_layers_as_tensorflow_computes_them(name, form, tmp_path):
     """Padding, masks, recurrent layers, frozen and nested models: written by Keras 2."""
     result = made.checked(convert(DATA / f"{name}.{form}", tmp_path / "m.onnx"))

@@ -23,7 +23,7 @@ pytestmark = [
 ]
 keras = made.keras()
 L = keras.layers
-SOME = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+SOME = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 TOKENS = np.array([[1, 2, 0, 3, 0, 0], [0, 0, 3, 1, 2, 3]], "int32")
 
 

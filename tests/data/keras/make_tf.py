@@ -91,6 +91,16 @@ def recurrent():
     return keras.Model([tokens, series], outputs, name="recurrent"), feed
 
 
+def masks():
+    first, second = (keras.Input((6,), name=name, dtype="int32") for name in ("first", "second"))
+    x, y = (L.Embedding(4, 4, mask_zero=True)(one) for one in (first, second))
+    bare = L.Embedding(4, 4)(second)
+    joined = [L.Add()([x, y]), L.Concatenate()([x, y]), L.Multiply()([x, bare]), L.Concatenate(axis=1)([x, y])]
+    outputs = [L.LSTM(2)(one) for one in joined] + [L.Attention()([one, one]) for one in joined]
+    rows = np.array([[1, 2, 0, 3, 0, 0], [0, 0, 3, 1, 2, 3]], "i4")
+    return keras.Model([first, second], outputs, name="masks"), {"first": rows, "second": rows[::-1, ::-1].copy()}
+
+
 def windows():
     x = keras.Input((7, 10, 2), name="x")
     line = keras.Input((9, 3), name="line")
@@ -142,10 +152,10 @@ def windows():
 
 
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or ["nested", "recurrent", "windows"]
+    wanted = sys.argv[1:] or ["nested", "recurrent", "masks", "windows"]
     for each in wanted:
         save(
             f"tf2_{each}",
-            *{"nested": nested, "recurrent": recurrent, "windows": windows}[each](),
+            *{"nested": nested, "recurrent": recurrent, "masks": masks, "windows": windows}[each](),
             zipped=True,
         )
