@@ -16,7 +16,7 @@ from py_autodoc.hf.tasks import TASKS
 from py_autodoc.report import schema
 from py_autodoc.report.openapi import field_docs
 
-LAYERS = ("graph", "tags", "extract", "costs", "report", "compare", "torch", "keras", "cli")
+LAYERS = ("graph", "tags", "extract", "costs", "report", "compare", "torch", "to_torch", "keras", "cli")
 SOURCES = [p for layer in LAYERS for p in Path("py_autodoc", layer).rglob("*.py")] + [
     path for folder in ("findings", "hf", "hf/serving") for path in Path("py_autodoc", folder).glob("*.py")
 ]
