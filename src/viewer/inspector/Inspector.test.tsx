@@ -246,3 +246,32 @@ describe('hostile names stay inert', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 });
+
+test('an input that shares its pill lists the others', async () => {
+  const payload = testPayload();
+  const { tensors } = payload;
+  const first = tensors.name.length;
+  const like = tensors.inputs[0];
+  for (let i = 0; i < 3; i++) {
+    for (const column of ['kind', 'producer', 'dtype', 'shape'] as const) {
+      const values = tensors[column] as number[];
+      values.push(values[like]);
+    }
+    tensors.name.push(`past.${i}.key`);
+    tensors.inputs.push(first + i);
+  }
+  await mount(payload);
+  act(() => surface().callbacks.onSelectTensor?.(first));
+  await settle();
+  const list = within(panel()).getByText('One pill for these inputs');
+  expect(list.parentElement?.textContent).toContain('3');
+  expect(panel().textContent).toContain('past.#.key');
+  fireEvent.click(within(panel()).getByRole('button', { name: 'past.2.key' }));
+  await settle();
+  expect(
+    within(panel()).queryByRole('button', { name: 'past.2.key' })
+  ).toBeNull();
+  expect(
+    within(panel()).getByRole('button', { name: 'past.0.key' })
+  ).toBeTruthy();
+});
