@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
+from py_autodoc.cli import stderr
+from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.errors import OptionError
+from py_autodoc.render.output import Target
 from py_autodoc.render.text import printable
 
 if TYPE_CHECKING:
     from py_autodoc.compare.tags import TagChange, TagComparison
     from py_autodoc.compare.topology import Difference
+
+PARTIAL = 2
+"""Exit status when a stage of an analysis failed."""
 
 
 @click.command("compare", short_help="What differs between two models: their graph, their modules.")
@@ -21,12 +30,46 @@ if TYPE_CHECKING:
 @click.option("--topology", is_flag=True, help="Nodes, edges, attributes and weights, byte for byte.")
 @click.option("--tags", is_flag=True, help="Modules: which tags there are, and the nodes of each.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(a: str, b: str, topology: bool, tags: bool, as_json: bool) -> int:
+@click.option(
+    "--beside",
+    metavar="PATH.html",
+    help="Write a page that shows both, linked and offline. Alone it compares nothing.",
+)
+def command(a: str, b: str, topology: bool, tags: bool, as_json: bool, beside: str | None) -> int:
     """Say what differs between the models A and B. Without an option: their graphs.
 
     \b
     Exit status: 0 when they are the same, 1 otherwise.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    status = _page(a, b, beside) if beside is not None else 0
+    asked = topology or tags or as_json or beside is None
+    return max(status, _compare(a, b, topology, tags, as_json) if asked else 0)
+
+
+def _page(a: str, b: str, out: str) -> int:
+    """Write the page of both, free dimensions at usual sizes. Returns the exit status."""
+    from py_autodoc.render.html import html_page
+    from py_autodoc.report.analysis import Options, run
+
+    Target(out, "--beside", b)
+    target = Target(out, "--beside", a)
+    if target.to_stdout:
+        raise OptionError("beside-to-stdout", "--beside writes a file.", "Give a file name.")
+    analyses = []
+    for path in (a, b):
+        with ProgressLine(printable(os.path.basename(path)), None) as line:
+            analyses.append(run(path, Options(assume=True), line.update))
+    written = target.write(html_page(*analyses))
+    if sys.stderr.isatty():
+        stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+    if any(analysis.partial for analysis in analyses):
+        stderr.error("Part of the analysis failed; the page is partial.", "See its diagnostics.")
+        return PARTIAL
+    return 0
+
+
+def _compare(a: str, b: str, topology: bool, tags: bool, as_json: bool) -> int:
+    """Print what differs. Returns the exit status."""
     from py_autodoc.compare.tags import compare_tags
     from py_autodoc.compare.topology import same_topology
     from py_autodoc.tags import load_tags

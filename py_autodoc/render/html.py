@@ -15,38 +15,49 @@ from py_autodoc.report.build import brief_report
 from py_autodoc.report.bundle import build_bundle
 from py_autodoc.report.notebook import html as summary
 from py_autodoc.report.payload import build_payload
+from py_autodoc.report.schema import Report
 from py_autodoc.units import count, exact, size
 
 SUMMARY_LAYERS = 30
 """Layers in the static summary that stands in for the viewer where scripts are off."""
+_IDS = ("autodoc-model", "autodoc-other")
+"""Elements in which the page looks for its models."""
+_MODEL = Template('<script type="application/octet-stream" id="$id">$model</script>')
 
 
-def html_page(analysis: Analysis) -> str:
-    """The page of an analysed model.
+def html_page(*analyses: Analysis) -> str:
+    """The page of an analysed model, or of two beside each other, linked.
 
     The policy in its head allows the page's own script and style by hash, the layout worker, and
-    nothing else: no request to any host. Names of the model appear as text only.
+    nothing else: no request to any host. Names of the models appear as text only.
 
     Raises: RequirementError when the viewer was not built into this installation.
     """
-    payload = build_payload(analysis)
-    report = brief_report(analysis, payload, SUMMARY_LAYERS)
     script, style = _inert(static("page.js")), static("viewer.css") + static("page.css")
-    numbers = report.metrics
-    facts = (
-        f"{count(numbers.total_params)} parameters, {count(numbers.total_macs)} MACs, "
-        f"{exact(report.graph.num_nodes)} nodes, {size(numbers.weight_bytes)} of weights"
-    )
+    payloads = [build_payload(analysis) for analysis in analyses]
+    pairs = list(zip(analyses, payloads, strict=True))
+    reports = [brief_report(analysis, payload, SUMMARY_LAYERS) for analysis, payload in pairs]
+    bundles = [base64.b64encode(build_bundle(analysis, payload)).decode() for analysis, payload in pairs]
     return _template().substitute(
         policy=escape(_policy(script, style)),
-        generator=escape(f"{report.generator.name} {report.generator.version}"),
-        title=escape(report.model.name),
-        description=escape(f"{report.model.name}: {facts}."),
-        # Our own files, and a summary in which every text is escaped.
+        generator=escape(f"{reports[0].generator.name} {reports[0].generator.version}"),
+        title=escape(" | ".join(report.model.name for report in reports)),
+        description=escape(" ".join(map(_facts, reports))),
+        # Our own files, and summaries in which every text is escaped.
         style=style,
         script=script,
-        summary=summary(report),
-        model=base64.b64encode(build_bundle(analysis, payload)).decode(),
+        summary="".join(map(summary, reports)),
+        models="\n".join(
+            _MODEL.substitute(id=id, model=text) for id, text in zip(_IDS, bundles, strict=False)
+        ),
+    )
+
+
+def _facts(report: Report) -> str:
+    numbers = report.metrics
+    return (
+        f"{report.model.name}: {count(numbers.total_params)} parameters, {count(numbers.total_macs)} MACs, "
+        f"{exact(report.graph.num_nodes)} nodes, {size(numbers.weight_bytes)} of weights."
     )
 
 

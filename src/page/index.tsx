@@ -2,19 +2,23 @@
 
 import * as React from 'react';
 import { createRoot } from 'react-dom/client';
+import { bytesOfBase64 } from '../providers/base64';
 import { BundleProvider, readBundle } from '../providers/bundle';
 import { problemOf } from '../providers/provider';
-import { readView, Viewer, type IViewerHandle } from '../viewer';
+import { Beside, readView, type IShown, type IViewerHandle } from '../viewer';
 import { embeddedLayoutEngine } from '../embed/engine';
 
-/** Bytes of base64 text. */
-function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  const raw = atob(text.trim());
-  const bytes = new Uint8Array(raw.length);
-  for (let i = 0; i < raw.length; i++) {
-    bytes[i] = raw.charCodeAt(i);
-  }
-  return bytes;
+/** The model, and perhaps another one beside it. */
+const MODELS = '#autodoc-model, #autodoc-other';
+
+function providersIn(page: Document): Promise<BundleProvider[]> {
+  const packed = Array.from(page.querySelectorAll(MODELS));
+  return Promise.all(
+    packed.map(async ({ textContent }) => {
+      const bytes = bytesOfBase64(textContent ?? '');
+      return new BundleProvider(await readBundle(bytes));
+    })
+  );
 }
 
 function pageLink(view: string): string {
@@ -24,38 +28,46 @@ function pageLink(view: string): string {
 }
 
 async function start(host: HTMLElement): Promise<void> {
-  const data = document.getElementById('autodoc-model')?.textContent ?? '';
-  const bundle = await readBundle(bytesOf(data));
+  const providers = await providersIn(document);
   const dark = window.matchMedia('(prefers-color-scheme: dark)');
   const root = createRoot(host);
   const state = await readView(window.location.hash);
   let handle: IViewerHandle | null = null;
+  const first: IShown = {
+    provider: providers[0],
+    onReady: next => {
+      // The page is nothing but the viewer: its keys work from the start.
+      if (!handle && document.activeElement === document.body) {
+        host.querySelector<HTMLElement>('.oad-Viewer')?.focus();
+      }
+      handle = next;
+    }
+  };
+  const others = providers.slice(1).map(provider => ({ provider }));
+  const models =
+    others.length > 0
+      ? [first, ...others]
+      : // A link tells of one view.
+        [{ ...first, state, linkTo: pageLink }];
   const draw = (): void => {
     document.documentElement.setAttribute(
       'data-jp-theme-light',
       String(!dark.matches)
     );
     root.render(
-      <Viewer
-        provider={provider}
+      <Beside
+        models={models}
         makeLayoutEngine={embeddedLayoutEngine}
         theme={dark.matches ? 'dark' : 'light'}
-        state={state}
-        linkTo={pageLink}
-        onReady={next => {
-          // The page is nothing but the viewer: its keys work from the start.
-          if (!handle && document.activeElement === document.body) {
-            host.querySelector<HTMLElement>('.oad-Viewer')?.focus();
-          }
-          handle = next;
-        }}
       />
     );
   };
-  const provider = new BundleProvider(bundle);
   dark.addEventListener('change', draw);
   // A link pasted over the page's own address changes nothing but the fragment.
   window.addEventListener('hashchange', () => {
+    if (others.length > 0) {
+      return;
+    }
     void readView(window.location.hash).then(
       view => view && handle?.setState(view)
     );

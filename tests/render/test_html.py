@@ -112,6 +112,25 @@ def test_the_model_is_in_the_page():
 
 
 @pytest.mark.usefixtures("built")
+def test_two_models_are_in_one_page_under_the_same_policy():
+    analyses = [run(source, Options()) for source in (hostile(), DATA / "models" / "resnet_tiny.onnx")]
+    page = html.html_page(*analyses)
+    elements = parsed(page)
+    assert elements.tags.count("script") == 3
+    names = [
+        json.loads(gzip.decompress(base64.b64decode(text)))["payload"]["model"]["name"]
+        for text in elements.scripts[:2]
+    ]
+    assert names == [analysis.model.file.name for analysis in analyses]
+    assert 'id="autodoc-model"' in page
+    assert 'id="autodoc-other"' in page
+    digest = base64.b64encode(hashlib.sha256(elements.scripts[2].encode()).digest()).decode()
+    (policy,) = [value for _, value in elements.attributes if value and value.startswith("default-src")]
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert not re.search(r"unsafe|https?:|\*", policy)
+
+
+@pytest.mark.usefixtures("built")
 def test_the_same_model_gives_the_same_page():
     pages = {html.html_page(run(DATA / "models" / "resnet_tiny.onnx", Options())) for _ in range(2)}
     assert len(pages) == 1

@@ -123,7 +123,7 @@ test('a model too large to be kept leaves its picture', async ({ page }) => {
   await expect(page.locator('.jp-Notebook')).not.toContainText('not found');
 });
 
-test('a notebook that is opened again finds its living widget', async ({
+test('another view of the notebook shows the living widget too', async ({
   page
 }) => {
   await notebook(page, 'alive.ipynb', [
@@ -131,18 +131,18 @@ test('a notebook that is opened again finds its living widget', async ({
     "w.show('node_layer_norm')"
   ]);
   await page.notebook.runCell(0, true);
-  const widget = page.locator('.oad-Widget');
-  await drawn(widget);
-  await page.notebook.save();
-  await page.notebook.close(true);
-  await expect(widget).toHaveCount(0);
-  await page.notebook.open('alive.ipynb');
-  await drawn(widget);
-  await expect(widget).toHaveCount(1);
-  await expect(page.locator('.oad-Saved')).toHaveCount(0);
-  await page.notebook.activate('alive.ipynb');
-  await page.notebook.runCell(1, true);
-  await expect(widget.locator('.oad-Inspector')).toContainText(
-    'LayerNormalization'
+  const widgets = page.locator('.oad-Widget');
+  await drawn(widgets);
+  await page.evaluate(() =>
+    window.jupyterapp.commands.execute('docmanager:clone')
   );
+  await expect(widgets).toHaveCount(2);
+  await drawn(widgets.last());
+  await expect(page.locator('.oad-Saved')).toHaveCount(0);
+  await page.notebook.runCell(1, true);
+  for (const widget of [widgets.first(), widgets.last()]) {
+    await expect(widget.locator('.oad-Inspector')).toContainText(
+      'LayerNormalization'
+    );
+  }
 });
