@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from py_autodoc.costs import rules
 from py_autodoc.costs.control_flow import graph_runs
 from py_autodoc.costs.registry import BYTES_UNKNOWN, Cost, NodeView, Unknown, carries_macs, rule_for
@@ -18,8 +20,7 @@ MAX_NUMBER = (1 << 127) - 1
 """Larger numbers are no real costs; only a hostile file reaches them."""
 
 
-@dataclass(slots=True)
-class NodeCost:
+class NodeCost(msgspec.Struct):
     """Cost of one execution of a node, and how often it runs.
 
     ``cost`` is None when MACs or FLOPs are unknown; inside a cost ``None`` bytes are unknown.

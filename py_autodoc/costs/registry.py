@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.costs.symbolic import Unknown, as_int, ceil_quotient, extreme
@@ -43,8 +44,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(msgspec.Struct, frozen=True):
     """What one execution of a node costs.
 
     From a rule, ``read_bytes`` / ``write_bytes`` of ``None`` mean "all inputs once / all outputs

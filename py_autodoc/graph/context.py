@@ -9,7 +9,8 @@ there, and so is a graph of which less than a fifth has scopes: there is nothing
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from py_autodoc.graph.draft import DraftTensor
 from py_autodoc.graph.model import Node

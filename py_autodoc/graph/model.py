@@ -6,6 +6,8 @@ Names are labels for people, already decoded to ``str`` and never used as keys.
 Local functions are expanded while the model is built (each call's body appears as ordinary nodes
 whose ``scope`` carries the call), unless the expansion is over the limit; then the call stays one
 node, a diagnostic says so, and its costs are unknown.
+
+What there is thousands of is a ``msgspec.Struct``: made ten times as fast as a dataclass.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
+
+import msgspec
 
 from py_autodoc.graph.recorded import Record
 
@@ -35,8 +39,7 @@ class TensorKind(IntEnum):
     """A subgraph's own formal input (a loop-carried value, a scan slice)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
+class Storage(msgspec.Struct, frozen=True):
     """Where the bytes of a constant tensor lie. Nothing here was read from a weight.
 
     ``bytes`` is the stored size in bytes (packed for 4-bit types), ``None`` when it cannot be
@@ -52,8 +55,7 @@ class Storage:
     """Number of stored values of a sparse tensor."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(msgspec.Struct, frozen=True):
     """One value of one graph. Types found by inference live in ``TypeTable``, not here."""
 
     id: int
@@ -77,8 +79,7 @@ class Tensor:
     """True when the tensor is used as a scale or zero point only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(msgspec.Struct, frozen=True):
     """One operator call."""
 
     id: int
@@ -90,7 +91,7 @@ class Node:
     inputs: tuple[int, ...]
     """Tensor ids, -1 for an omitted optional input."""
     outputs: tuple[int, ...]
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = msgspec.field(default_factory=dict)
     """int, float, str, list of those; tensors as ``ConstTensor``; graphs as their graph id."""
     subgraphs: tuple[tuple[str, int], ...] = ()
     """(attribute name, graph id) for If, Loop, Scan and the like."""
@@ -108,8 +109,7 @@ class Node:
     """What an exporter recorded about the node's module; None when it comes from names or not at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConstTensor:
+class ConstTensor(msgspec.Struct, frozen=True):
     """A tensor attribute: its type, and its values when they are few (``None`` otherwise)."""
 
     dtype: int
@@ -119,8 +119,7 @@ class ConstTensor:
     """numpy array of at most 1,024 elements, or None."""
 
 
-@dataclass(frozen=True, slots=True)
-class SubGraph:
+class SubGraph(msgspec.Struct, frozen=True):
     """The main graph (id 0) or the body of a control-flow node."""
 
     id: int
@@ -137,8 +136,7 @@ class SubGraph:
     """Smallest id of its nodes; in file order they are numbered from there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(msgspec.Struct, frozen=True):
     """Something about the file the reader must know. Codes are those of ``docs/diagnostics.md``."""
 
     code: str
@@ -150,8 +148,7 @@ class Diagnostic:
     tensor: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class FileFacts:
+class FileFacts(msgspec.Struct, frozen=True):
     """What is known of the file itself. ``name`` is the base name, never a path."""
 
     name: str
@@ -164,8 +161,7 @@ class FileFacts:
     external_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class LocalPaths:
+class LocalPaths(msgspec.Struct, frozen=True):
     """Paths of somebody's machine in one kind of text. The user's name is not kept."""
 
     place: str
@@ -178,8 +174,7 @@ class LocalPaths:
     """False for users that name no person (``ubuntu``, ``runner``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextFacts:
+class TextFacts(msgspec.Struct, frozen=True):
     """What the free text of a model gives away. Counted while loading; the texts are not kept."""
 
     stack_traces: int = 0
@@ -191,8 +186,7 @@ class TextFacts:
 NO_TEXTS = TextFacts()
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(msgspec.Struct, frozen=True):
     """A whole model, weights left where they are."""
 
     file: FileFacts

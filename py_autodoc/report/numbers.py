@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from py_autodoc.costs.engine import NodeCost
 from py_autodoc.graph.model import Node
@@ -11,8 +11,7 @@ from py_autodoc.report.analysis import Analysis
 NOT_COUNTED = "this branch is not counted: the other one is selected or costs more"
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(msgspec.Struct, frozen=True):
     """MACs, FLOPs and traffic of a node; None where unknown, ``reason`` says why."""
 
     macs: int | None
