@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -46,9 +46,9 @@ class Builder:
                 self._taken.add(found)
                 return found
 
-    def reserve(self, name: str) -> str:
-        """A name for an input or an output of the model, or one near it."""
-        return self.name(name)
+    def reserve(self, names: Iterable[str]) -> None:
+        """Keep names for the outputs of the model."""
+        self._taken.update(names)
 
     @property
     def prefix(self) -> str:

@@ -19,7 +19,7 @@ from py_autodoc.keras.config import parse
 from py_autodoc.keras.faults import broken, unsupported
 from py_autodoc.keras.result import ConvertResult, Progress
 from py_autodoc.keras.run import Runner
-from py_autodoc.keras.spec import ModelSpec
+from py_autodoc.keras.spec import ModelSpec, refs
 from py_autodoc.keras.support import problems, rounded
 from py_autodoc.keras.weights import Weights, find
 from py_autodoc.tags import files, sidecar_path, write_sidecar, write_tags
@@ -92,6 +92,8 @@ def convert(
         clock("export", 0.3)
         builder = Builder(wanted)
         runner = Runner(builder, weights, archive.name, _major(archive), input_shapes or {})
+        names = output_names(refs(model.outputs), {ref.layer for ref in refs(model.inputs)})
+        builder.reserve(names)
         outputs = runner.top(model)
         if runner.shapes:
             raise OptionError(
@@ -101,7 +103,6 @@ def convert(
             )
         source = _source(archive, model, weights)
     clock("tag", 0.6)
-    names = output_names([ref for ref, _ in outputs], {value.name or "" for value in runner.inputs})
     made, tags = assemble(runner, outputs, names, model.name)
     write_tags(made, tags)
     made.metadata_props.update({"keras.version": source["keras"], **(metadata or {})})

@@ -25,7 +25,6 @@ class Weights:
     def __init__(self, found: Mapping[Key, Stored], file: str) -> None:
         self._found = found
         self._file = file
-        self.taken: set[Key] = set()
 
     def shape(self, path: tuple[str, ...], name: str) -> tuple[int, ...]:
         """The shape it has in the file. Raises: InputError where it is missing."""
@@ -44,7 +43,6 @@ class Weights:
                 f"{'/'.join(path)}: {name} has the shape {_sizes(stored.shape)}, "
                 f"its layer needs {_sizes(shape)}.",
             )
-        self.taken.add((path, name))
         return stored.read(self._file).astype(np.float32)
 
     def _stored(self, path: tuple[str, ...], name: str) -> Stored:

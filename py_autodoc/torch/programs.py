@@ -86,7 +86,7 @@ def from_keras(path: Path, wanted: Wanted) -> Loaded:
     no_sizes(wanted, "a model of Keras")
     if importlib.util.find_spec("keras") is None:
         raise RequirementError(
-            "keras-missing", f"{path.name}: reading it needs Keras 3.", 'pip install "onnx-autodoc[keras]"'
+            "keras-missing", f"{path.name}: running it needs Keras 3.", "pip install keras"
         )
     if "keras" not in sys.modules:
         os.environ["KERAS_BACKEND"] = "torch"

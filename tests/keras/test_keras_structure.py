@@ -7,9 +7,12 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
 
 from py_autodoc.errors import InputError, OptionError
+from py_autodoc.extract.model import extract
 from py_autodoc.keras import convert
 from py_autodoc.tags import load_tags
 
@@ -223,3 +226,36 @@ def test_metadata_and_progress(tmp_path):
     assert (tmp_path / "m.onnx.data").exists()
     with pytest.raises(OptionError, match="18 to 23"):
         convert(tmp_path / "m.keras", tmp_path / "n.onnx", opset=11)
+
+
+def test_layers_whose_names_the_graph_uses_too(tmp_path):
+    entry = keras.Input((4, 3), name="kernel")
+    x = L.Flatten(name="constant")(L.Reshape((3, 4), name="Reshape")(entry))
+    y = L.ReLU(6.0, name="constant_1")(x)
+    result, _ = made.both(keras.Model(entry, [x, y, L.Rescaling(2.0, name="scale")(y)]), tmp_path)
+    assert [one.name for one in result.model.graph.outputs] == ["constant", "constant_1", "scale"]
+
+
+def test_every_layer_runs_by_itself(tmp_path):
+    """What is cut out by tag computes what the whole model does, to the bit; loops with their bodies."""
+    tokens = keras.Input((6,), dtype="int32", name="tokens")
+    x = L.LSTM(3, return_sequences=True)(L.Embedding(5, 4, mask_zero=True)(tokens))
+    x = L.Conv1D(4, 3, padding="same")(L.Bidirectional(L.GRU(2, return_sequences=True))(x))
+    result, _ = made.both(keras.Model(tokens, L.MultiHeadAttention(2, 2)(x, x)), tmp_path)
+    proto = onnx.load(result.path)
+    known = {value.name for value in proto.graph.output}
+    inner = [name for node in proto.graph.node for name in node.output if name not in known]
+    proto.graph.output.extend(onnx.helper.make_empty_tensor_value_info(name) for name in inner)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    whole = onnxruntime.InferenceSession(proto.SerializeToString(), options)
+    feed = {"tokens": np.array([[1, 2, 0, 3, 0, 0], [0, 0, 3, 1, 2, 4]], "int32")}
+    values = feed | dict(zip([one.name for one in whole.get_outputs()], whole.run(None, feed), strict=True))
+    tags = {record.tag for record in result.tags.records.values() if not record.scope.endswith("mask")}
+    assert len(tags) >= 9
+    for tag in tags:
+        extract(result.path, tmp_path / "part.onnx", tag)
+        part = onnxruntime.InferenceSession(str(tmp_path / "part.onnx"), options)
+        got = part.run(None, {one.name: values[one.name] for one in part.get_inputs()})
+        for one, value in zip(part.get_outputs(), got, strict=True):
+            np.testing.assert_array_equal(value, values[one.name])

@@ -294,7 +294,7 @@ def test_what_is_not_installed(tmp_path, monkeypatch):
     monkeypatch.setattr(programs.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(RequirementError) as caught:
         load(path)
-    assert caught.value.hint == 'pip install "onnx-autodoc[keras]"'
+    assert caught.value.hint == "pip install keras"
 
     def missing(name):
         raise ImportError(name)
