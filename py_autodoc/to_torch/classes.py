@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from py_autodoc.to_torch.idents import attribute, class_name, unique
+from py_autodoc.to_torch.idents import Numbered, attribute, class_name, unique
 from py_autodoc.to_torch.layout import wrap
 from py_autodoc.to_torch.lists import Lists
 from py_autodoc.to_torch.module import Instance, Member
@@ -34,7 +34,8 @@ class Classes:
     def __init__(self) -> None:
         self.all: list[Class] = []
         self._by_shape: dict[tuple[object, ...], Class] = {}
-        self._names: set[str] = set()
+        self._names: set[str] = {ROOT}
+        self._numbered = Numbered()
 
     def add(self, instance: Instance, root: bool) -> None:
         """Put an instance, whose children are already there, into its class."""
@@ -52,7 +53,7 @@ class Classes:
         shape = (root, tuple(instance.arguments), tuple(instance.body), instance.returns, members)
         held = self._by_shape.get(shape)
         if held is None:
-            name = ROOT if root else unique(class_name(instance.name), self._names)
+            name = ROOT if root else self._numbered.free(class_name(instance.name), self._names)
             self._names.add(name)
             held = self._by_shape[shape] = Class(name)
             self.all.append(held)

@@ -138,6 +138,24 @@ def unique(name: str, taken: Container[str]) -> str:
     return f"{stem}{number}"
 
 
+class Numbered:
+    """Free names in constant time: the number to go on with is kept for each."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+
+    def free(self, name: str, taken: Container[str]) -> str:
+        """As ``unique``; numbers that were passed over once are not tried again."""
+        if name not in taken:
+            return name
+        stem = f"{name}_" if name[-1].isdigit() else name
+        number = self._next.get(stem, 2)
+        while f"{stem}{number}" in taken:
+            number += 1
+        self._next[stem] = number + 1
+        return f"{stem}{number}"
+
+
 def shown(text: str, most: int = 80) -> str:
     """Text of the model for a comment or docstring: printable ASCII without quotes and backslashes."""
     kept = "".join(c if " " <= c <= "~" and c not in "\"'\\`" else "?" for c in text[:most])

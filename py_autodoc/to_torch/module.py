@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from py_autodoc.to_torch.code import Stmt, Tokens, Value, token
-from py_autodoc.to_torch.idents import attribute, unique
+from py_autodoc.to_torch.idents import Numbered, attribute
 
 if TYPE_CHECKING:
     from py_autodoc.to_torch.classes import Class
@@ -76,6 +76,7 @@ class Scope:
     """Tensors that come in as arguments, in the same order (the root has its inputs)."""
     shared: dict[tuple[object, ...], str] = field(default_factory=dict)
     """Constants that are members already → their code."""
+    numbered: Numbered = field(default_factory=Numbered)
     tree: dict[str, Any] = field(default_factory=dict)
     """Attributes that are taken; a container has a dict of its own."""
 
@@ -104,7 +105,7 @@ class Scope:
             if parts[-1] not in at:
                 at[parts[-1]] = True
                 return parts
-        name = unique(attribute("_".join(parts)), self.tree)
+        name = self.numbered.free(attribute("_".join(parts)), self.tree)
         self.tree[name] = True
         return (name,)
 

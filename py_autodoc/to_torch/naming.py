@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from py_autodoc.to_torch.code import TOKEN, Stmt, Tokens, numbers, token
-from py_autodoc.to_torch.idents import identifier, unique
+from py_autodoc.to_torch.idents import Numbered, identifier
 
 
 def pruned(stmts: Sequence[Stmt], wanted: set[int]) -> list[Stmt]:
@@ -110,6 +110,24 @@ def _loop(run: list[Stmt], tokens: Tokens, sequence: Callable[[int], tuple[str, 
     return Stmt(lines, (result,), (layer,), carried=first[1][where])
 
 
+def _few(hint: str) -> Iterator[str]:
+    """The first names to try again and again, since variables die."""
+    stem = f"{hint}_" if hint[-1].isdigit() else hint
+    yield hint
+    yield from (f"{stem}{number}" for number in range(2, 20))
+
+
+@dataclass(frozen=True, slots=True)
+class _Either:
+    """Two sets as one."""
+
+    first: set[str]
+    second: set[str]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.first or name in self.second
+
+
 @dataclass(slots=True)
 class _Names:
     """Names of one function while its statements are gone through."""
@@ -118,10 +136,15 @@ class _Names:
     live: set[str]
     ever: set[str]
     blocked: set[str]
+    numbered: Numbered = field(default_factory=Numbered)
 
     def fresh(self, hint: str, once: bool) -> str:
-        taken = self.ever | self.live | self.blocked if once else self.live | self.blocked
-        name = unique(identifier(hint), taken)
+        hint = identifier(hint)
+        if once:
+            name = self.numbered.free(hint, self.ever)
+        else:
+            taken = _Either(self.live, self.blocked)
+            name = next((n for n in _few(hint) if n not in taken), "") or self.numbered.free(hint, taken)
         self.ever.add(name)
         if once:
             self.blocked.add(name)
@@ -180,17 +203,23 @@ def _define(stmt: Stmt, dying: list[int], names: _Names, tokens: Tokens) -> None
         names.of[stmt.defs[0]] = name
         names.ever.add(name)
     else:
-        kept = set(names.live)
-        names.live |= {names.of[one] for one in _order(stmt)}
-        for one in stmt.defs:
-            names.of[one] = names.fresh(tokens.hints[one], not stmt.simple)
-            names.live.add(names.of[one])
-        names.live = kept
-    inside = {names.of[one] for one in (*stmt.defs, *_order(stmt))}
-    held, names.live = names.live, names.live | inside
+        _several(stmt, names, tokens)
+
+
+def _several(stmt: Stmt, names: _Names, tokens: Tokens) -> None:
+    """Names for a block or for several results: none of those that it still reads, none twice."""
+    added = {names.of[one] for one in _order(stmt)} - names.live
+    names.live |= added
+    made = []
+    for one in stmt.defs:
+        made.append(names.fresh(tokens.hints[one], not stmt.simple))
+        names.of[one] = made[-1]
+        if made[-1] not in names.live:
+            added.add(made[-1])
+            names.live.add(made[-1])
     for one in stmt.inner:
         names.of[one] = names.fresh(tokens.hints[one], True)
-    names.live = held
+    names.live -= added
 
 
 def _resolved(text: str, names: dict[int, str]) -> str:

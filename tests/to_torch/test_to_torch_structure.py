@@ -31,7 +31,7 @@ def test_modules_of_a_transformer(tmp_path):
     assert "class BertLayer(nn.Module):" in source
     assert "self.layer = nn.ModuleList(BertLayer() for _ in range(2))" in source
     assert "for layer in self.layer:\n            x = layer(x, y)" in source
-    assert "self.query = nn.Linear(128, 128, bias=True)" in source
+    assert "self.query = nn.Linear(128, 128)" in source
     assert "self.LayerNorm = nn.LayerNorm(128, eps=1e-12)" in source
     assert "nn.Embedding(" in source
     assert done.classes[-1] == "Model"

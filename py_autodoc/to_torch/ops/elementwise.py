@@ -181,13 +181,13 @@ def extreme(op: Op) -> None:
     name = "minimum" if op.node.op_type == "Min" else "maximum"
     if op.dtype(0) in _UNSIGNED:
         raise NotCovered("unsigned integers of more than 8 bits")
-    code = op.t(0)
-    for place in range(1, op.count):
-        code = f"torch.{name}({code}, {op.t(place)})"
     if op.count == 1:
         op.same()
     elif not on_host(op):
-        op.out(code)
+        code = op.t(0)
+        for place in range(1, op.count - 1):
+            code = op.keep(f"torch.{name}({code}, {op.t(place)})")
+        op.out(f"torch.{name}({code}, {op.t(op.count - 1)})")
 
 
 @rule("Sum", "Mean")
@@ -196,7 +196,10 @@ def total(op: Op) -> None:
     if op.count == 1:
         op.same()
         return
-    code = " + ".join(op.t(place) for place in range(op.count))
+    code = op.t(0)
+    for place in range(1, op.count - 1):
+        code = op.keep(f"{code} + {op.t(place)}")
+    code += f" + {op.t(op.count - 1)}"
     op.out(code if op.node.op_type == "Sum" else f"({code}) / {op.count}")
 
 

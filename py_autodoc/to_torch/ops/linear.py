@@ -32,8 +32,10 @@ def matmul(op: Op) -> None:
             bias = next(t for t in node.inputs if t != op.node.outputs[0])
             source = op.writer.source
             weights["bias"] = type(weights["weight"])(bias, source.dtype(bias), (columns,))
-        sizes = {"_in_features": rows, "_out_features": columns}
-        layer = op.layer("Linear", {**sizes, "bias": add is not None}, weights)
+        sizes: dict[str, object] = {"_in_features": rows, "_out_features": columns}
+        if add is None:
+            sizes["bias"] = False
+        layer = op.layer("Linear", sizes, weights)
         op.out(f"{layer}({op.t(0)})")
         if add is not None:
             op.scope.values[op.writer.model.nodes[add].outputs[0]] = op.scope.values[op.node.outputs[0]]
@@ -54,7 +56,10 @@ def gemm(op: Op) -> None:
         }
         if op.has(2):
             weights["bias"] = op.weight(2, _vector, "v", (out,)) if op.dims(2) != (out,) else op.weight(2)
-        layer = op.layer("Linear", {"_in_features": into, "_out_features": out, "bias": op.has(2)}, weights)
+        sizes: dict[str, object] = {"_in_features": into, "_out_features": out}
+        if not op.has(2):
+            sizes["bias"] = False
+        layer = op.layer("Linear", sizes, weights)
         op.out(f"{layer}({op.t(0)})")
         return
     if op.opset < 7 and op.has(2) and not op.attr("broadcast", 0) and op.rank(2) != 2:
