@@ -1,6 +1,6 @@
 // What the benchmarks in a browser share: arguments, a Chromium, a JupyterLab, what a page costs.
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { chromium } from 'playwright-core';
 
@@ -111,6 +111,35 @@ export async function openInLab(page, file, selector, timeout = 120_000) {
 export async function cpuOf(session) {
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   return processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
+}
+
+/** CPU seconds that a process, those it started and those that have ended below it have used. */
+export function cpuOfTree(root) {
+  const stats = new Map();
+  for (const id of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
+    try {
+      // The name of the program, in brackets, may hold anything.
+      const text = readFileSync(`/proc/${id}/stat`, 'utf8');
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+      const ticks = fields.slice(11, 15).reduce((sum, n) => sum + Number(n), 0);
+      stats.set(Number(id), { parent: Number(fields[1]), ticks });
+    } catch {
+      // gone in the meantime
+    }
+  }
+  const below = id => {
+    for (let at = id; at > 0; at = stats.get(at)?.parent ?? 0) {
+      if (at === root) {
+        return true;
+      }
+    }
+    return false;
+  };
+  let ticks = 0;
+  for (const [id, stat] of stats) {
+    ticks += below(id) ? stat.ticks : 0;
+  }
+  return ticks / 100;
 }
 
 /** MB of all processes of the browser; pages shared by several count by parts. */
