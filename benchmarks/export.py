@@ -6,6 +6,7 @@ model and imports take. The share of tagging is CPU inside our code over the CPU
 process, since whole exports differ more from run to run than tagging takes.
 
     benchmarks/export.py [--quick] [--runs N]
+    benchmarks/export.py --large    a model beyond 2 GiB instead (benchmarks/export_large.py)
 """
 
 from __future__ import annotations
@@ -91,7 +92,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a small BERT; limits are not checked")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--large", action="store_true", help="a model beyond 2 GiB: memory and weights")
     options = parser.parse_args()
+    if options.large:
+        import export_large
+
+        return export_large.main()
     size = "quick" if options.quick else "base"
     over = []
     for exporter in ("dynamo", "torchscript"):
