@@ -197,6 +197,7 @@ def _order(stmt: Stmt) -> list[int]:
 def _define(stmt: Stmt, dying: list[int], names: _Names, tokens: Tokens) -> None:
     if stmt.carried >= 0 and stmt.carried in dying and names.of[stmt.carried] not in names.blocked:
         names.of[stmt.defs[0]] = names.of[stmt.carried]
+        _inside(stmt, names, tokens)
     elif stmt.simple and stmt.carried < 0 and len(stmt.defs) == 1:
         free = [names.of[one] for one in dying if names.of[one] not in names.blocked]
         name = "x" if "x" in free else free[0] if free else names.fresh(tokens.hints[stmt.defs[0]], False)
@@ -210,16 +211,18 @@ def _several(stmt: Stmt, names: _Names, tokens: Tokens) -> None:
     """Names for a block or for several results: none of those that it still reads, none twice."""
     added = {names.of[one] for one in _order(stmt)} - names.live
     names.live |= added
-    made = []
     for one in stmt.defs:
-        made.append(names.fresh(tokens.hints[one], not stmt.simple))
-        names.of[one] = made[-1]
-        if made[-1] not in names.live:
-            added.add(made[-1])
-            names.live.add(made[-1])
+        name = names.of[one] = names.fresh(tokens.hints[one], not stmt.simple)
+        added.add(name)
+        names.live.add(name)
+    _inside(stmt, names, tokens)
+    names.live -= added
+
+
+def _inside(stmt: Stmt, names: _Names, tokens: Tokens) -> None:
+    """Names for what only a block knows: no other variable has them."""
     for one in stmt.inner:
         names.of[one] = names.fresh(tokens.hints[one], True)
-    names.live -= added
 
 
 def _resolved(text: str, names: dict[int, str]) -> str:
