@@ -50,6 +50,17 @@ def test_a_chain_of_convolutions_is_turned_at_its_ends_only(tmp_path):
     assert operators.count("BatchNormalization") == 4
 
 
+def test_channels_that_weigh_themselves_turn_nothing(tmp_path):
+    entry = keras.Input((8, 8, 3))
+    x = L.Conv2D(4, 3)(entry)
+    y = L.Reshape((1, 1, 4))(L.GlobalAveragePooling2D()(x))
+    y = L.Conv2D(4, 1, activation="sigmoid")(L.Conv2D(2, 1, activation="swish")(y))
+    result, _ = made.both(keras.Model(entry, L.Multiply()([x, y])), tmp_path)
+    assert made.operators(result).count("Transpose") == 2
+    alone = keras.Input((4,))
+    made.both(keras.Model(alone, L.Dense(2)(L.Reshape((1, 1, 4))(alone))), tmp_path)
+
+
 def test_turning_that_cancels_is_left_out(tmp_path):
     entry = keras.Input((4, 6, 3))
     x = L.Permute((3, 1, 2))(L.Conv2D(2, 1)(entry))

@@ -11,7 +11,7 @@ import onnx_ir as ir
 
 from py_autodoc.keras.layer import Call, layer
 from py_autodoc.keras.layers.conv import lying, put_back
-from py_autodoc.keras.tensor import Order, Shape, Tensor, permuted, straight
+from py_autodoc.keras.tensor import Order, Shape, Tensor, channels_first, permuted, straight
 
 END = np.iinfo(np.int64).max
 
@@ -43,7 +43,12 @@ def reshaped(call: Call, x: Tensor, shape: Shape, order: Order) -> Tensor:
     target = [first, *(-1 if size is None else size for size in shape[1:])]
     if target.count(-1) > 1:
         raise call.refuse("with more than one free size")
-    return call.made(call.builder.op("Reshape", value, whole(call, target)), shape).masked(None)
+    lying_as = straight(len(shape))
+    if len(shape) > 3 and all(size == 1 for size in shape[1:-1]):
+        # A picture of one point, as before a convolution: its axes may lie in any order.
+        lying_as = channels_first(len(shape))
+        target = [target[axis] for axis in lying_as]
+    return call.made(call.builder.op("Reshape", value, whole(call, target)), shape, lying_as)
 
 
 @layer("Flatten")
