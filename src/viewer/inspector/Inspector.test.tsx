@@ -275,3 +275,21 @@ test('an input that shares its pill lists the others', async () => {
     within(panel()).getByRole('button', { name: 'past.0.key' })
   ).toBeTruthy();
 });
+
+test('metadata of the model: its task at the top, long values folded', async () => {
+  const config = `{"architectures":["${'X'.repeat(300)}"]}`;
+  const payload = testPayload();
+  payload.model.metadata = {
+    hf_pipeline_task: 'text-classification',
+    hf_model_config: config
+  };
+  await mount(payload);
+  expect(fact('Task')).toBe('text-classification');
+  const folded =
+    within(panel()).getByText('hf_model_config').nextElementSibling!;
+  expect(folded.querySelector('details')?.open).toBe(false);
+  expect(folded.querySelector('summary')!.textContent!.length).toBeLessThan(
+    130
+  );
+  expect(folded.querySelector('.oad-Name')?.textContent).toBe(config);
+});

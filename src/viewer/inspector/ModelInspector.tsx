@@ -5,6 +5,7 @@ import { useDocument, useTrans } from '../context';
 import { brief, visible } from '../ui/text';
 import { ArchitectureSections } from './Architecture';
 import { Histogram } from './GroupInspector';
+import { Metadata } from './Metadata';
 import { Fact, Facts, Jump, Name, Section, Some, Title } from './parts';
 
 /** Shown when nothing is selected: what the file is. */
@@ -13,7 +14,7 @@ export function ModelInspector(): JSX.Element {
   const { payload } = useDocument().model;
   const { model, graph, tensors } = payload;
   const ops = Object.entries(graph.op_counts).sort((a, b) => b[1] - a[1]);
-  const metadata = Object.entries(model.metadata);
+  const task = model.metadata.hf_pipeline_task;
   const producer = `${model.producer_name} ${model.producer_version}`.trim();
   return (
     <>
@@ -32,6 +33,11 @@ export function ModelInspector(): JSX.Element {
         {graph.num_functions > 0 && (
           <Fact label={trans.__('Functions')}>
             {formatExact(graph.num_functions)}
+          </Fact>
+        )}
+        {task && (
+          <Fact label={trans.__('Task')}>
+            <Name text={task} />
           </Fact>
         )}
         <Fact label={trans.__('Producer')}>
@@ -81,19 +87,7 @@ export function ModelInspector(): JSX.Element {
           </pre>
         </Section>
       )}
-      {metadata.length > 0 && (
-        <Section title={trans.__('Metadata')} count={metadata.length} closed>
-          <Facts>
-            <Some items={metadata} of="fact">
-              {([key, value]) => (
-                <Fact key={key} label={brief(key, 120)}>
-                  <Name text={value} />
-                </Fact>
-              )}
-            </Some>
-          </Facts>
-        </Section>
-      )}
+      <Metadata metadata={model.metadata} />
     </>
   );
 }

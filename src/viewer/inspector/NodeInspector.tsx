@@ -9,9 +9,10 @@ import { BlocksOfNode } from './BlockList';
 import { Breadcrumb } from './Breadcrumb';
 import { Constants } from './Constants';
 import { Costs } from './costs';
+import { Metadata } from './Metadata';
 import { ModuleFacts } from './ModuleFacts';
 import { OperatorDocs } from './OperatorDocs';
-import { Fact, Facts, Name, Section, Title } from './parts';
+import { Fact, Facts, Section, Title } from './parts';
 import { Tensors } from './tensors';
 import { useActivationTotal } from './totals';
 import { useDetails, type DetailsState } from './useDetails';
@@ -162,7 +163,6 @@ function Remote(props: {
 function NodeDetailSections(props: { details: NodeDetails }): JSX.Element {
   const trans = useTrans();
   const { details } = props;
-  const metadata = Object.entries(details.metadata);
   return (
     <>
       <Attributes attributes={details.attributes} />
@@ -172,17 +172,7 @@ function NodeDetailSections(props: { details: NodeDetails }): JSX.Element {
           <pre className="oad-Text">{brief(details.doc_string, 20_000)}</pre>
         </Section>
       )}
-      {metadata.length > 0 && (
-        <Section title={trans.__('Metadata')} count={metadata.length} closed>
-          <Facts>
-            {metadata.map(([key, value]) => (
-              <Fact key={key} label={brief(key, 120)}>
-                <Name text={value} />
-              </Fact>
-            ))}
-          </Facts>
-        </Section>
-      )}
+      <Metadata metadata={details.metadata} />
       {details.operator && <OperatorDocs operator={details.operator} />}
       {details.stack_trace && (
         <Section title={trans.__('Stack trace of the export')} closed>
