@@ -1,0 +1,40 @@
+// The page of two models: offline, linked.
+
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { box, expect, setOpen, test } from './pages';
+
+const models = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
+
+test('two models are in one page, and what is done in one is done in the other', async ({
+  page
+}, info) => {
+  const file = info.outputPath('both.html');
+  const paths = ['bert_base.onnx', 'bert_dyn.onnx'].map(name =>
+    join(models, name)
+  );
+  execFileSync('onnx-autodoc', ['compare', ...paths, '--beside', file]);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto(pathToFileURL(file).href);
+  const sides = page.locator('.oad-Beside-side');
+  await expect(sides.locator('.oad-GraphHost[data-drawn]')).toHaveCount(2);
+  const [left, right] = [sides.first(), sides.last()];
+  await expect(left.locator('.oad-Compare')).toContainText(
+    '371 of 371 matched'
+  );
+
+  await setOpen(left, /^BertEmbeddings/, true);
+  await expect(box(right, /^BertEmbeddings/)).toHaveAttribute(
+    'aria-expanded',
+    'true'
+  );
+
+  const [a, b] = [await left.boundingBox(), await right.boundingBox()];
+  expect(b!.x).toBeGreaterThanOrEqual(a!.x + a!.width - 1);
+  // Where there is no room beside, one stands below the other.
+  await page.setViewportSize({ width: 700, height: 900 });
+  await expect
+    .poll(async () => (await right.boundingBox())!.y)
+    .toBeGreaterThan(400);
+});
