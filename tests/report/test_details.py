@@ -87,6 +87,19 @@ def test_a_node_in_a_body_is_found():
     assert values["then_branch"] == {"graph": "/gate/If.then_branch", "nodes": 2}
 
 
+def test_nodes_out_of_order_keep_their_text():
+    nodes = [
+        helper.make_node("Neg", [f"t{i}"], [f"t{i + 1}"], name=f"n{i}", doc_string=f"the {i}th")
+        for i in range(4)
+    ]
+    found = run(model(nodes[::-1], [("t0", [2])], [("t4", [2])]).SerializeToString())
+    assert found.model.graphs[0].nodes == (3, 2, 1, 0)
+    assert found.model.graphs[0].first == 0
+    for node in found.model.nodes:
+        about = node_details(found.loaded, found.model, found.types, node.id)
+        assert about.doc_string == f"the {about.name[1:]}th"
+
+
 def test_stack_trace_and_metadata():
     source = linear()
     entries = {"pkg.torch.onnx.stack_trace": 'File "m.py", line 1', "mine": "<script>"}
