@@ -95,6 +95,11 @@ export class Drift {
     return layered ? Step.Start : Step.Rest;
   }
 
+  /** The zoom that the picture is painted for. */
+  zoomOf(camera: ICamera): number {
+    return this.painted?.k ?? camera.k;
+  }
+
   /** What is painted is no longer true. */
   spoil(): void {
     this.painted = null;

@@ -192,23 +192,22 @@ export class SvgLayer {
       }
       return false;
     }
-    const key = detailKey(camera.k);
+    // Details change where the picture is painted anew anyway.
+    const k = this.drift.zoomOf(camera);
+    const key = detailKey(k);
     const cover = tiles(camera, view);
     if (key === this.key && this.cover && sameRect(cover, this.cover)) {
       return false;
     }
     if (key !== this.key) {
       this.clearBoxes();
-      this.labels.setAttribute(
-        'display',
-        camera.k >= LABELS_FROM ? 'inline' : 'none'
-      );
+      this.labels.setAttribute('display', k >= LABELS_FROM ? 'inline' : 'none');
       // Wires stay visible while the picture shrinks.
       this.edges.setAttribute('data-detail', String(key));
       this.key = key;
     }
     this.cover = cover;
-    this.syncBoxes(cover, camera.k);
+    this.syncBoxes(cover, k);
     this.syncEdges(cover);
     return true;
   }
