@@ -261,7 +261,9 @@ def _kind(given: dict[str, Any], kind: str, config: dict[str, Any]) -> str:
     module = given.get("module")
     if isinstance(module, str):
         return f"ops.{kind}" if module.startswith("keras.src.ops") else kind
-    plain = "trainable" not in config and "batch_input_shape" not in config
+    # Some layers leave out whether they are trained, but not their type; masks are the other way round.
+    plain = "trainable" not in config and config.get("dtype") in (None, "bool")
+    plain = plain and "batch_input_shape" not in config
     return (
         f"ops.{kind}" if plain and kind not in ("InputLayer", *MODELS) and "inbound_nodes" in given else kind
     )

@@ -216,7 +216,7 @@ def test_archives_that_unpack_to_too_much(tmp_path, monkeypatch):
     assert isinstance(
         fault(packed(tmp_path / "a.keras", {**parts, "config.json": b" " * (1 << 28) + b" "})), LimitError
     )
-    huge = b"\x89HDF\r\n\x1a\n" + bytes(1 << 29)
+    huge = b"\x89HDF\r\n\x1a\n" + bytes((1 << 28) + 1)
     assert isinstance(fault(packed(tmp_path / "b.keras", {**parts, "model.weights.h5": huge})), LimitError)
     many = {**parts, **{f"x{at}": b"" for at in range(10_001)}}
     assert isinstance(fault(packed(tmp_path / "c.keras", many)), LimitError)
@@ -403,11 +403,11 @@ def test_nesting_is_bounded(tmp_path):
     assert isinstance(fault(keras_file(tmp_path / "m.keras", config)), LimitError)
 
 
-def test_many_layers_take_linear_time(tmp_path):
-    """100 times the layers, not 10,000 times the work: the description alone, without numbers."""
-    layers = [layer("ReLU", f"r{at}", f"r{at - 1}" if at else "in") for at in range(5000)]
+def test_a_long_chain_of_layers(tmp_path):
+    """A deep chain needs no deep calls, and each layer is looked at once."""
+    layers = [layer("ReLU", f"r{at}", f"r{at - 1}" if at else "in") for at in range(2000)]
     path = keras_file(tmp_path / "m.keras", functional(*layers))
-    assert convert(path, tmp_path / "m.onnx").coverage.nodes == 5000
+    assert convert(path, tmp_path / "m.onnx").coverage.nodes == 2000
 
 
 def test_names_become_parts_of_paths():
