@@ -19,7 +19,7 @@ _RULES: dict[tuple[str, str], Rule] = {}
 _FAMILIES = (
     "elementwise", "activations", "shapes", "slicing", "indexing", "reducing", "linear", "convolution",
     "pooling", "normalization", "resizing", "recurrent", "quantized", "contrib", "control", "sequences",
-    "creation",
+    "creation", "attention",
 )  # fmt: skip
 
 

@@ -17,18 +17,24 @@ from py_autodoc.to_torch import NotCoveredError, write
 
 HALF = "numpy's and torch's sums of half precision are rounded in another order"
 FAILS = {
+    "test_attention_3d_causal_bf16": HALF,
     "test_attention_3d_causal_bf16_expanded": HALF,
+    "test_attention_4d_attn_mask_causal_bf16": HALF,
     "test_attention_4d_attn_mask_causal_bf16_expanded": HALF,
+    "test_attention_4d_causal_bf16": HALF,
     "test_attention_4d_causal_bf16_expanded": HALF,
+    "test_attention_4d_causal_fp16": HALF,
     "test_attention_4d_causal_fp16_expanded": HALF,
+    "test_attention_4d_causal_padded_kv_bf16": HALF,
     "test_attention_4d_causal_padded_kv_bf16_expanded": HALF,
+    "test_attention_4d_padded_kv_bf16": HALF,
     "test_attention_4d_padded_kv_bf16_expanded": HALF,
 }
-PASSED_AT_LEAST = 1440
+PASSED_AT_LEAST = 1525
 UNKNOWN = {
-    "Adagrad", "Adam", "ArrayFeatureExtractor", "Attention", "Bernoulli", "Binarizer", "CausalConvWithState",
+    "Adagrad", "Adam", "ArrayFeatureExtractor", "Bernoulli", "Binarizer", "CausalConvWithState",
     "DFT", "FlexAttention", "ImageDecoder", "LabelEncoder", "LinearAttention", "MelWeightMatrix", "Momentum",
-    "NegativeLogLikelihoodLoss", "Optional", "RandomUniformLike", "RegexFullMatch", "RotaryEmbedding", "STFT",
+    "NegativeLogLikelihoodLoss", "Optional", "RandomUniformLike", "RegexFullMatch", "STFT",
     "SequenceMap", "SoftmaxCrossEntropyLoss", "StringConcat", "StringNormalizer", "StringSplit", "SwiGLU",
     "TfIdfVectorizer", "TreeEnsemble",
 }  # fmt: skip
@@ -36,8 +42,8 @@ UNKNOWN = {
 REASONS = {
     "a cast from or to text or numbers of 4 bits", "floats of 8 bits", "floats of 8 or 4 bits",
     "indices column by column", "not two spatial dimensions", "Scan as before opset 9",
-    "sizes that are computed", "the type that it is quantized to", "training mode", "uint64",
-    "unsigned integers of more than 8 bits",
+    "sizes that are computed", "the order of softcap and mask as before opset 24",
+    "the type that it is quantized to", "training mode", "uint64", "unsigned integers of more than 8 bits",
 }  # fmt: skip
 """Uses of other operators that are not covered, besides element types that torch has not."""
 BITS = {
@@ -116,4 +122,4 @@ def test_node_tests(tmp_path):
         counted[found if found in ("passed", "uncovered") else "failed"] += 1
     assert {name: fault for name, fault in wrong.items() if name not in FAILS} == {}
     assert FAILS.keys() <= wrong.keys() | (FAILS.keys() - {case.name for case in cases})
-    assert counted["passed"] >= PASSED_AT_LEAST
+    assert counted["passed"] >= PASSED_AT_LEAST, counted
