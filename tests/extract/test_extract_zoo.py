@@ -19,7 +19,7 @@ from py_autodoc.tags import load_tags
 
 FOLDED = {"module-folded", "module-without-nodes", "unknown-module"}
 MANY = {"mobilenet", "swin"}
-"""TorchScript makes about a thousand nodes of each, dynamo a tenth of that: the same modules in minutes less."""
+"""TorchScript makes about a thousand nodes of each, dynamo a tenth: the same modules in minutes less."""
 CASES = [("dynamo", name) for name in MODELS] + [("torchscript", n) for n in TRACED if n not in MANY]
 IN_BODIES = {"choice"}
 

@@ -95,10 +95,12 @@ def masks():
     first, second = (keras.Input((6,), name=name, dtype="int32") for name in ("first", "second"))
     x, y = (L.Embedding(4, 4, mask_zero=True)(one) for one in (first, second))
     bare = L.Embedding(4, 4)(second)
-    joined = [L.Add()([x, y]), L.Concatenate()([x, y]), L.Multiply()([x, bare]), L.Concatenate(axis=1)([x, y])]
+    joined = [L.Add()([x, y]), L.Concatenate()([x, y])]
+    joined += [L.Multiply()([x, bare]), L.Concatenate(axis=1)([x, y])]
     outputs = [L.LSTM(2)(one) for one in joined] + [L.Attention()([one, one]) for one in joined]
     rows = np.array([[1, 2, 0, 3, 0, 0], [0, 0, 3, 1, 2, 3]], "i4")
-    return keras.Model([first, second], outputs, name="masks"), {"first": rows, "second": rows[::-1, ::-1].copy()}
+    feed = {"first": rows, "second": rows[::-1, ::-1].copy()}
+    return keras.Model([first, second], outputs, name="masks"), feed
 
 
 def windows():
