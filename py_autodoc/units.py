@@ -20,6 +20,11 @@ def count(value: float | None, unit: str = "") -> str:
     return " ".join(part for part in (digits, _COUNTS[power], unit) if part)
 
 
+def plural(count: int, one: str, many: str = "") -> str:
+    """``1 layer``, ``12 layers``, with separators."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def size(value: float | None) -> str:
     """Bytes with SI prefixes, 1 kB = 1000 B: ``3.21 MB``. Unknown is ``—``."""
     if value is None:

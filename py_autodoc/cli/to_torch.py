@@ -8,6 +8,7 @@ import click
 
 from py_autodoc.cli import stderr
 from py_autodoc.render.text import printable
+from py_autodoc.units import plural
 
 
 @click.command("to-torch", short_help="Write a model as readable PyTorch source and its weights.")
@@ -52,10 +53,13 @@ def command(model: str, out: str | None, weights: str | None, listing: bool, as_
         click.echo(json.dumps(done.to_dict(), indent=2, ensure_ascii=False))
         return 0
     names = " and ".join(path.name for path in done.paths)
-    stderr.note(
-        f"{names}: {done.nodes:,} nodes as {len(done.classes):,} classes, {done.modules:,} modules,"
-        f" {done.weights:,} weights, {done.weight_bytes:,} bytes"
-    )
+    parts = [
+        plural(done.nodes, "node") + " as " + plural(len(done.classes), "class", "classes"),
+        plural(done.modules, "module"),
+        plural(done.weights, "weight"),
+        plural(done.weight_bytes, "byte"),
+    ]
+    stderr.note(f"{names}: {', '.join(parts)}")
     return 0
 
 

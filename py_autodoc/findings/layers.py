@@ -81,11 +81,6 @@ def label(ctx: Context, number: int) -> str:
     return name if len(name) <= 60 else f"{name[:28]}…{name[-28:]}"
 
 
-def plural(count: int, one: str, many: str = "") -> str:
-    """``1 layer``, ``12 layers``, with separators."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def total(numbers: Iterable[int | None]) -> int | None:
     """Sum, None when a part is unknown."""
     result = 0

@@ -28,9 +28,10 @@ from collections.abc import Iterator
 
 from py_autodoc.costs.sizes import FLOAT_TYPES
 from py_autodoc.costs.slots import LEARNED, PASSES_ON
-from py_autodoc.findings.layers import label, plural
+from py_autodoc.findings.layers import label
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.graph.weight_stats import TensorFacts
+from py_autodoc.units import plural
 
 _KERNELS = {
     "Conv": (1,), "ConvTranspose": (1,), "DeformConv": (1,), "Gemm": (0, 1), "MatMul": (0, 1),

@@ -30,8 +30,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from py_autodoc.costs.registry import rule_for
-from py_autodoc.findings.layers import plural
 from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.units import plural
 
 _STANDARD = frozenset({"ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "ai.onnx.training"})
 _RUNTIME = frozenset({"com.microsoft"})

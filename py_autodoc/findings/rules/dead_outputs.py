@@ -29,11 +29,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import label, plural, total
+from py_autodoc.findings.layers import label, total
 from py_autodoc.findings.reach import is_constant_node, needed, varying
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.graph.model import TensorKind
-from py_autodoc.units import share, size
+from py_autodoc.units import plural, share, size
 
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _SMALL = 64

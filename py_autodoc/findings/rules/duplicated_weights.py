@@ -28,10 +28,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from py_autodoc.findings.layers import plural
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.graph.model import Tensor, TensorKind
-from py_autodoc.units import share, size
+from py_autodoc.units import plural, share, size
 
 MAX_NAMES = 20
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)

@@ -35,9 +35,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import label, plural, weighted
+from py_autodoc.findings.layers import label, weighted
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.graph.model import Dim, Tensor, TensorKind
+from py_autodoc.units import plural
 
 _BY_VALUE = frozenset({"NonZero", "Unique", "Compress", "NonMaxSuppression"})
 _SPATIAL = frozenset(

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import plural
 from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.units import plural
 
 CODE = "external-outside"
 """Code of the diagnostic that loading leaves, one a file (at most 20, and one that counts the rest)."""

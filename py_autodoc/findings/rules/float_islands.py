@@ -32,11 +32,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from py_autodoc.costs.registry import carries_macs
-from py_autodoc.findings.layers import label, plural
+from py_autodoc.findings.layers import label
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.findings.work import Work
 from py_autodoc.graph.quantization import PLACES
-from py_autodoc.units import share
+from py_autodoc.units import plural, share
 
 _LOOKED_THROUGH = frozenset(
     {"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "Relu", "Clip", "MaxPool", "Pad"}

@@ -29,12 +29,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import label, plural, total
+from py_autodoc.findings.layers import label, total
 from py_autodoc.findings.reach import RANDOM, is_constant_node
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.graph.model import Node, TensorKind
 from py_autodoc.graph.values import BITS
-from py_autodoc.units import size
+from py_autodoc.units import plural, size
 
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _GROWS = RANDOM | {

@@ -28,10 +28,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import plural
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.graph.model import LocalPaths
-from py_autodoc.units import size
+from py_autodoc.units import plural, size
 
 MAX_PLACES = 20
 

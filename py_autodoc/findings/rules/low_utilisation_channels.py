@@ -28,9 +28,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from py_autodoc.findings.dense import Map, maps
-from py_autodoc.findings.layers import macs, plural
+from py_autodoc.findings.layers import macs
 from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.units import share
+from py_autodoc.units import plural, share
 
 _IMAGE = 4
 """Input channels up to which a layer is taken for one that reads an image."""

@@ -27,9 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from py_autodoc.costs.registry import carries_macs
-from py_autodoc.findings.layers import has_weight, plural, weighted
+from py_autodoc.findings.layers import has_weight, weighted
 from py_autodoc.findings.registry import Context, Finding, Number, rule
-from py_autodoc.units import share, size
+from py_autodoc.units import plural, share, size
 
 _KNOWN = 0.9
 """Share of the nodes that must be known."""

@@ -29,9 +29,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from py_autodoc.findings.dense import maps
-from py_autodoc.findings.layers import plural
 from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.units import share
+from py_autodoc.units import plural, share
 
 _TRACES = frozenset(
     {"LRN", "ReduceL2", "ReduceSumSquare", "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"}

@@ -28,11 +28,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import plural
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.findings.work import Work
 from py_autodoc.graph.quantization import PLACES
-from py_autodoc.units import share
+from py_autodoc.units import plural, share
 
 _QUANTIZABLE = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 """MAC-carrying operators that quantize_static knows (QDQ form, ONNX Runtime 1.20)."""

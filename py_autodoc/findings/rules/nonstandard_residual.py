@@ -27,8 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import plural
 from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.units import plural
 
 _ADVICE = {
     "concat": "Expect more live memory and wider layers; project and add where accuracy allows.",

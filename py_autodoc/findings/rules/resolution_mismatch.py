@@ -29,10 +29,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import label, plural
+from py_autodoc.findings.layers import label
 from py_autodoc.findings.registry import Context, Finding, Number, rule
 from py_autodoc.findings.windows import WINDOWS, Window, window
 from py_autodoc.graph.model import Shape
+from py_autodoc.units import plural
 
 _JOINS = frozenset({"Add", "Sum", "Concat", "Mul", "Sub"})
 _UP = frozenset({"Resize", "Upsample", "ConvTranspose"})

@@ -23,10 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import plural
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.graph.model import Tensor, TensorKind
-from py_autodoc.units import share, size
+from py_autodoc.units import plural, share, size
 
 MAX_NAMES = 20
 

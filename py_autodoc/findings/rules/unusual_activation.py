@@ -24,8 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import plural, weighted
+from py_autodoc.findings.layers import weighted
 from py_autodoc.findings.registry import Context, Finding, rule
+from py_autodoc.units import plural
 
 _UNUSUAL = frozenset({"Elu", "Selu", "Celu", "Mish", "Softsign", "Shrink", "ThresholdedRelu", "Hardmax"})
 _PERIODIC = frozenset({"Sin", "Cos"})

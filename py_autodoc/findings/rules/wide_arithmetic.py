@@ -28,11 +28,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from py_autodoc.costs.registry import carries_macs
-from py_autodoc.findings.layers import label, macs, plural
+from py_autodoc.findings.layers import label, macs
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.findings.work import Work
 from py_autodoc.graph.model import Node
-from py_autodoc.units import count, share
+from py_autodoc.units import count, plural, share
 
 _DOUBLE = frozenset({11, 15})
 _INT64 = frozenset({7, 13})
