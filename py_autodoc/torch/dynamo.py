@@ -13,6 +13,7 @@ from typing import Any
 import onnx_ir as ir
 import torch
 
+from py_autodoc.graph.collector import paused
 from py_autodoc.tags.assign import assign
 from py_autodoc.tags.model import Tags
 from py_autodoc.tags.naming import Namer
@@ -74,6 +75,20 @@ def tagged(
     branches: Branches | None = None,
 ) -> Exported:
     """Work out the tags of a fresh export; nothing is written into it yet."""
+    # What torch left behind makes each collection of cycles cost more than the tags.
+    with paused():
+        return _tagged(model, module, program, keep, ran, exported, branches)
+
+
+def _tagged(
+    model: ir.Model,
+    module: torch.nn.Module | None,
+    program: torch.export.ExportedProgram | None,
+    keep: tuple[str, ...],
+    ran: set[str],
+    exported: Any,
+    branches: Branches | None,
+) -> Exported:
     if module is not None:
         namer = namer_of(module, keep)
     else:
