@@ -23,7 +23,7 @@ module.exports = {
     ...base.use,
     baseURL,
     trace: 'off',
-    actionTimeout: 10000,
+    actionTimeout: 30000,
     video: 'off',
     viewport: { width: 1400, height: 900 },
     launchOptions: {
