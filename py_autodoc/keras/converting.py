@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,35 +16,18 @@ from py_autodoc.keras.assemble import EXPORTER, assemble, module_infos, output_n
 from py_autodoc.keras.builder import Builder
 from py_autodoc.keras.config import parse
 from py_autodoc.keras.faults import broken, unsupported
-from py_autodoc.keras.result import ConvertResult, Progress
+from py_autodoc.keras.result import ConvertResult
 from py_autodoc.keras.run import Runner
 from py_autodoc.keras.spec import ModelSpec, refs
 from py_autodoc.keras.support import problems, rounded
 from py_autodoc.keras.weights import Weights, find
 from py_autodoc.tags import files, sidecar_path, write_sidecar, write_tags
 from py_autodoc.tags.sidecar import sidecar as sidecar_of
+from py_autodoc.tags.stages import Clock, Progress
 
 OPSET, OLDEST, NEWEST = 20, 18, 23
 """The version of the operators by default, and those that can be asked for."""
 _ = layers  # registers the converters
-
-
-class _Clock:
-    """Seconds of each stage; hands the stages on."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self.seconds: dict[str, float] = {}
-        self._progress = progress
-        self._stage = ""
-        self._since = time.perf_counter()
-
-    def __call__(self, stage: str, share: float) -> None:
-        now = time.perf_counter()
-        if self._stage:
-            self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + now - self._since
-        self._stage, self._since = stage, now
-        if self._progress is not None:
-            self._progress(stage, share)
 
 
 def convert(
@@ -85,7 +67,7 @@ def convert(
     """
     wanted = _checked(opset, input_shapes, metadata)
     files.checked(out)
-    clock = _Clock(progress)
+    clock = Clock(progress)
     clock("load", 0.0)
     with opened(path) as archive:
         model, weights = _read(archive)

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import onnx_ir as ir
 
 from py_autodoc.tags import Coverage, Tags
-
-
-class Progress(Protocol):
-    """Told when a stage begins (load, export, tag, save, sidecar, done), with the share done before it."""
-
-    def __call__(self, stage: str, share: float, /) -> None:
-        """Take note."""
 
 
 @dataclass(slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -23,35 +22,18 @@ from py_autodoc.tags.naming import KEEP
 from py_autodoc.tags.sidecar import sidecar as sidecar_of
 from py_autodoc.tags.sidecar import sidecar_path, write_sidecar
 from py_autodoc.tags.splice import rewrite
+from py_autodoc.tags.stages import Clock, Progress
 from py_autodoc.tags.store import node_editor, table_of, write_tags
 from py_autodoc.torch.dynamo import Exported, export_dynamo
 from py_autodoc.torch.faults import translated
 from py_autodoc.torch.hf import export_hf
 from py_autodoc.torch.inputs import Dynamic, Inputs
-from py_autodoc.torch.result import ExportResult, Progress, Request
+from py_autodoc.torch.result import ExportResult, Request
 from py_autodoc.torch.scopes import describe, evaluating, executed_of
 from py_autodoc.torch.selfcontained import Carried, carried
 from py_autodoc.torch.torchscript import export_torchscript
 
 EXPORTERS = ("dynamo", "torchscript", "hf")
-
-
-class _Clock:
-    """Seconds of each stage; hands the stages on."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self.seconds: dict[str, float] = {}
-        self._progress = progress
-        self._stage = ""
-        self._since = time.perf_counter()
-
-    def __call__(self, stage: str, share: float, /) -> None:
-        now = time.perf_counter()
-        if self._stage:
-            self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + now - self._since
-        self._stage, self._since = stage, now
-        if self._progress is not None:
-            self._progress(stage, share)
 
 
 def export(
@@ -113,7 +95,7 @@ def export(
         OutputError: the result cannot be written; nothing is left behind.
         RequirementError: ``hf`` without transformers.
     """
-    clock = _Clock(progress)
+    clock = Clock(progress)
     request = Request(
         model,
         Inputs() if isinstance(model, torch.export.ExportedProgram) else Inputs.of(example_inputs),

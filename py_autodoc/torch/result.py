@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import onnx_ir as ir
 
 from py_autodoc.hf.write import Gathered
 from py_autodoc.tags.model import Coverage, Tags
+from py_autodoc.tags.stages import Progress
 from py_autodoc.torch.inputs import Dynamic, Inputs
-
-
-class Progress(Protocol):
-    """Told when a stage begins, with the share of the work before it.
-
-    The stages: metadata (models of transformers only), export, tag, save, sidecar, done.
-    """
-
-    def __call__(self, stage: str, share: float, /) -> None:
-        """Take note."""
 
 
 @dataclass(frozen=True, slots=True)
