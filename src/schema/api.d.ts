@@ -456,6 +456,44 @@ export interface components {
       };
     };
     /**
+     * DeviceColumns
+     * @description The devices that a latency can be estimated for, one entry a device: by vendor, then by name.
+     *
+     *         A device of the caller's own comes last. Null is what nobody knows, never 0.
+     */
+    DeviceColumns: {
+      /** @description As `--hardware` takes it. */
+      id: string[];
+      name: string[];
+      vendor: string[];
+      /**
+       * @description `datacenter`, `workstation`, `consumer`, `laptop`, `edge`, `apple`, `cpu`,
+       *     `cloud-asic`; `custom` for a device of the caller's own.
+       */
+      category: string[];
+      memory_bytes: (number | null)[];
+      /** @description Share of the memory that a model may use, where it is less than all of it. */
+      usable_memory_fraction: (number | null)[];
+      bandwidth_bytes_per_s: number[];
+      /**
+       * @description Precision (`fp32`, `tf32`, `fp16`, `bf16`, `fp8`, `int8`) → FLOP/s by device, dense, sums
+       *     in fp32 (`int8`: operations a second).
+       */
+      peaks: {
+        [key: string]: (number | null)[];
+      };
+      /** @description Share of the peaks that is held under load; 1 where neither measured nor limited by power. */
+      sustained: number[];
+      /** @description Multiprocessors (compute units) that tiles of a product are spread over. */
+      units: (number | null)[];
+      l2_bytes: (number | null)[];
+      clock_hz: (number | null)[];
+      /** @description Index into `LatencyModel.bands`. */
+      band: number[];
+      /** @description `high`: numbers confirmed by a source that was read; `medium`: widely published; `custom`. */
+      confidence: string[];
+    };
+    /**
      * DiagnosticInfo
      * @description Something the reader must know. `node` is a layer id or null.
      */
@@ -696,6 +734,26 @@ export interface components {
       risk_signals: components['schemas']['RiskSignal'][];
       /** @description Null when the rules ran as they come. */
       rule_settings: components['schemas']['RuleSettings'] | null;
+      /** @description What latencies are estimated from. Null when kernels could not be told. */
+      hardware: components['schemas']['HardwarePart'] | null;
+    };
+    /**
+     * HardwarePart
+     * @description All that an estimated latency is made of, for any device, precision and sizes.
+     */
+    HardwarePart: {
+      devices: components['schemas']['DeviceColumns'];
+      model: components['schemas']['LatencyModel'];
+      kernels: components['schemas']['KernelColumns'];
+      /**
+       * @description Precisions to take when none is chosen, best first: that of the weights and activations as they are
+       *     stored. The first one that the device has is taken; none: there is no estimate.
+       */
+      stored: string[];
+      /** @description Id of a device, empty: none is chosen. */
+      chosen: string;
+      /** @description Empty: as the model is stored. */
+      precision: string;
     };
     /**
      * Job
@@ -803,6 +861,44 @@ export interface components {
       positions: number | null;
     };
     /**
+     * KernelColumns
+     * @description What a fusing runtime runs as one: kernels of the main graph and of bodies, index = kernel id.
+     *
+     *         `read_offsets`/`reads` and `write_offsets`/`writes` are tensor ids in CSR form.
+     */
+    KernelColumns: {
+      /** @description By node: its kernel; -1: it runs nothing (a constant, a view, a branch that does not count). */
+      node: number[];
+      /**
+       * @description 0 moves memory, 1 product (weights, or two dimensions), 2 convolution, 3 convolution in groups,
+       *     4 convolution by channel, 5 product of batches, 6 attention core, -1 cannot be estimated.
+       */
+      kind: number[];
+      /** @description Node that carries the kernel's time; the others of the kernel run in it. */
+      anchor: number[];
+      read_offsets: number[];
+      /**
+       * @description Tensors read from memory. Where only a part of a tensor is read (Gather, Slice), the output stands
+       *     for the part.
+       */
+      reads: number[];
+      write_offsets: number[];
+      /** @description Tensors written to memory: those that others read. */
+      writes: number[];
+      /**
+       * @description Kinds 1 to 5: the tensor that the product writes, of batch × m × n elements. Kind 6: a tensor whose
+       *     last axis but one runs over queries, and those before it over batch and heads. Else -1.
+       */
+      product: number[];
+      /** @description Axis of `product` that is n, from the front; -1 without a product. */
+      n_axis: number[];
+      /**
+       * @description Groups of a convolution: n is the size of `n_axis` over the groups. Kind 6: heads that are no axis of
+       *     `product`. Else 1.
+       */
+      groups: number[];
+    };
+    /**
      * LargeTensor
      * @description One of the largest tensors.
      */
@@ -817,6 +913,65 @@ export interface components {
       bytes: number;
       /** @description Id of the layer: the first that uses a weight, the one that makes an activation; null for none. */
       node: number | null;
+    };
+    /**
+     * LatencyBand
+     * @description How far an estimate may be off.
+     */
+    LatencyBand: {
+      /** @description Factor on the estimate: most measured times are not below. */
+      low: number;
+      high: number;
+      /** @description `estimate`, `rough` or `order of magnitude`. */
+      label: string;
+    };
+    /**
+     * LatencyModel
+     * @description The constants of the estimate; `docs/hardware.md` has the formula and where they come from.
+     */
+    LatencyModel: {
+      /** @description Share of the peak that a product reaches, before `tiles`. */
+      gemm_e: number;
+      /** @description A sum over k terms reaches k / (k + gemm_k0). */
+      gemm_k0: number;
+      /** @description Rows and columns of a tile, its share of the peak. */
+      tiles: number[][];
+      utilisation_floor: number;
+      /** @description Fewest terms of a part when a sum is split because there are fewer tiles than units. */
+      split_k_min: number;
+      /** @description Most parts. */
+      split_k_max: number;
+      attention_e: number;
+      /** @description Rows of queries that one unit takes. */
+      attention_rows: number;
+      /** @description Precision → the one whose peak attention has, where that is another. */
+      attention_precision: {
+        [key: string]: string;
+      };
+      batched_e: number;
+      grouped_e: number;
+      grouped_k0: number;
+      /** @description Columns of a group are rounded up to a multiple of it. */
+      grouped_step: number;
+      /** @description Of the fp32 peak. */
+      depthwise_e: number;
+      memory_e: number;
+      /** @description Activations of a kernel of at most this share of the L2 cache move at its speed. */
+      l2_fraction: number;
+      /** @description By unit. */
+      l2_bytes_per_clock: number;
+      /** @description By kernel. */
+      overhead_s: number;
+      /** @description The next four stand in for the others on devices of category `cpu`, without tiles and cache. */
+      cpu_gemm_e: number;
+      cpu_conv_e: number;
+      cpu_memory_e: number;
+      cpu_overhead_s: number;
+      /** @description Precision → bytes of an element of a float tensor; other tensors have their own. */
+      widths: {
+        [key: string]: number;
+      };
+      bands: components['schemas']['LatencyBand'][];
     };
     /**
      * Layer

@@ -20,6 +20,13 @@ from py_autodoc.report.schema.details import (
     WeightValues,
 )
 from py_autodoc.report.schema.document import Report
+from py_autodoc.report.schema.hardware import (
+    DeviceColumns,
+    HardwarePart,
+    KernelColumns,
+    LatencyBand,
+    LatencyModel,
+)
 from py_autodoc.report.schema.memory import (
     ActivationMemory,
     ActivationOpBytes,
@@ -85,6 +92,7 @@ __all__ = [
     "BundleNode",
     "ConstantInfo",
     "Coverage",
+    "DeviceColumns",
     "DiagnosticInfo",
     "DimInfo",
     "DimValue",
@@ -97,11 +105,15 @@ __all__ = [
     "GraphColumns",
     "GraphInfo",
     "GraphPayload",
+    "HardwarePart",
     "Job",
     "JobRequest",
     "KVCacheInfo",
     "KVCacheLayer",
+    "KernelColumns",
     "LargeTensor",
+    "LatencyBand",
+    "LatencyModel",
     "Layer",
     "MemoryCurve",
     "MemoryInfo",

@@ -6,6 +6,7 @@ from typing import Any
 
 from py_autodoc.report.schema.architecture import ArchitectureInfo, RiskSignal
 from py_autodoc.report.schema.costs import Coverage, Metrics
+from py_autodoc.report.schema.hardware import HardwarePart
 from py_autodoc.report.schema.memory import MemoryInfo
 from py_autodoc.report.schema.model import DiagnosticInfo, DimInfo, GraphInfo, ModelInfo
 from py_autodoc.report.schema.wire import DimValue, Wire
@@ -278,3 +279,5 @@ class GraphPayload(Wire, frozen=True, kw_only=True):
     """Findings of the rules, worst first; ``nodes`` are node ids."""
     rule_settings: RuleSettings | None = None
     """Null when the rules ran as they come."""
+    hardware: HardwarePart | None = None
+    """What latencies are estimated from. Null when kernels could not be told."""

@@ -1,0 +1,135 @@
+"""What an estimated latency is made of: devices, constants and the kernels of a model."""
+
+from __future__ import annotations
+
+from py_autodoc.report.schema.wire import Wire
+
+
+class DeviceColumns(Wire, frozen=True, kw_only=True):
+    """The devices that a latency can be estimated for, one entry a device: by vendor, then by name.
+
+    A device of the caller's own comes last. Null is what nobody knows, never 0.
+    """
+
+    id: list[str]
+    """As ``--hardware`` takes it."""
+    name: list[str]
+    vendor: list[str]
+    category: list[str]
+    """``datacenter``, ``workstation``, ``consumer``, ``laptop``, ``edge``, ``apple``, ``cpu``,
+    ``cloud-asic``; ``custom`` for a device of the caller's own."""
+    memory_bytes: list[int | None]
+    usable_memory_fraction: list[float | None]
+    """Share of the memory that a model may use, where it is less than all of it."""
+    bandwidth_bytes_per_s: list[int]
+    peaks: dict[str, list[int | None]]
+    """Precision (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``) → FLOP/s by device, dense, sums
+    in fp32 (``int8``: operations a second)."""
+    sustained: list[float]
+    """Share of the peaks that is held under load; 1 where neither measured nor limited by power."""
+    units: list[int | None]
+    """Multiprocessors (compute units) that tiles of a product are spread over."""
+    l2_bytes: list[int | None]
+    clock_hz: list[int | None]
+    band: list[int]
+    """Index into ``LatencyModel.bands``."""
+    confidence: list[str]
+    """``high``: numbers confirmed by a source that was read; ``medium``: widely published; ``custom``."""
+
+
+class LatencyBand(Wire, frozen=True, kw_only=True):
+    """How far an estimate may be off."""
+
+    low: float
+    """Factor on the estimate: most measured times are not below."""
+    high: float
+    label: str
+    """``estimate``, ``rough`` or ``order of magnitude``."""
+
+
+class LatencyModel(Wire, frozen=True, kw_only=True):
+    """The constants of the estimate; ``docs/hardware.md`` has the formula and where they come from."""
+
+    gemm_e: float
+    """Share of the peak that a product reaches, before ``tiles``."""
+    gemm_k0: float
+    """A sum over k terms reaches k / (k + gemm_k0)."""
+    tiles: list[list[float]]
+    """Rows and columns of a tile, its share of the peak."""
+    utilisation_floor: float
+    split_k_min: int
+    """Fewest terms of a part when a sum is split because there are fewer tiles than units."""
+    split_k_max: int
+    """Most parts."""
+    attention_e: float
+    attention_rows: int
+    """Rows of queries that one unit takes."""
+    attention_precision: dict[str, str]
+    """Precision → the one whose peak attention has, where that is another."""
+    batched_e: float
+    grouped_e: float
+    grouped_k0: float
+    grouped_step: int
+    """Columns of a group are rounded up to a multiple of it."""
+    depthwise_e: float
+    """Of the fp32 peak."""
+    memory_e: float
+    l2_fraction: float
+    """Activations of a kernel of at most this share of the L2 cache move at its speed."""
+    l2_bytes_per_clock: float
+    """By unit."""
+    overhead_s: float
+    """By kernel."""
+    cpu_gemm_e: float
+    """The next four stand in for the others on devices of category ``cpu``, without tiles and cache."""
+    cpu_conv_e: float
+    cpu_memory_e: float
+    cpu_overhead_s: float
+    widths: dict[str, int]
+    """Precision → bytes of an element of a float tensor; other tensors have their own."""
+    bands: list[LatencyBand]
+
+
+class KernelColumns(Wire, frozen=True, kw_only=True):
+    """What a fusing runtime runs as one: kernels of the main graph and of bodies, index = kernel id.
+
+    ``read_offsets``/``reads`` and ``write_offsets``/``writes`` are tensor ids in CSR form.
+    """
+
+    node: list[int]
+    """By node: its kernel; -1: it runs nothing (a constant, a view, a branch that does not count)."""
+    kind: list[int]
+    """0 moves memory, 1 product (weights, or two dimensions), 2 convolution, 3 convolution in groups,
+    4 convolution by channel, 5 product of batches, 6 attention core, -1 cannot be estimated."""
+    anchor: list[int]
+    """Node that carries the kernel's time; the others of the kernel run in it."""
+    read_offsets: list[int]
+    reads: list[int]
+    """Tensors read from memory. Where only a part of a tensor is read (Gather, Slice), the output stands
+    for the part."""
+    write_offsets: list[int]
+    writes: list[int]
+    """Tensors written to memory: those that others read."""
+    product: list[int]
+    """Kinds 1 to 5: the tensor that the product writes, of batch × m × n elements. Kind 6: a tensor whose
+    last axis but one runs over queries, and those before it over batch and heads. Else -1."""
+    n_axis: list[int]
+    """Axis of ``product`` that is n, from the front; -1 without a product."""
+    groups: list[int]
+    """Groups of a convolution: n is the size of ``n_axis`` over the groups. Kind 6: heads that are no axis of
+    ``product``. Else 1."""
+
+
+class HardwarePart(Wire, frozen=True, kw_only=True):
+    """All that an estimated latency is made of, for any device, precision and sizes."""
+
+    devices: DeviceColumns
+    model: LatencyModel
+    kernels: KernelColumns
+    stored: list[str]
+    """Precisions to take when none is chosen, best first: that of the weights and activations as they are
+    stored. The first one that the device has is taken; none: there is no estimate."""
+    chosen: str
+    """Id of a device, empty: none is chosen."""
+    precision: str
+    """Empty: as the model is stored."""
