@@ -4,7 +4,8 @@
 benchmarks/models.py FOLDER NAME [NAME …]
 
 A name is ``chain-5000``, ``decoder-5000`` (mask shared by every layer; any number of nodes),
-``free-2000`` (the same decoder for any batch and number of tokens), or ``resnet50``, ``bert_dyn``,
+``encoder-5000`` (BERT-like, as TorchScript writes it, weights small; whole layers, so about as many
+nodes), ``free-2000`` (the decoder for any batch and number of tokens), or ``resnet50``, ``bert_dyn``,
 ``llama``: real graphs, their weights left out.
 """
 
@@ -16,12 +17,14 @@ import sys
 from pathlib import Path
 
 import onnx
-from synthetic import chain
+from synthetic import Encoder, chain, save_single
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "ui-tests"))
 from make_models import llama_like  # noqa: E402
 
+LAYER_NODES = 79
+"""In a layer of the encoder."""
 REAL = {"resnet50": "resnet50", "bert_dyn": "bert_base_dyn", "llama": "llama32_narrow"}
 
 
@@ -61,6 +64,9 @@ def write(folder: Path, name: str) -> int:
         onnx.save(chain(int(count)), path)
     elif kind == "decoder" and count.isdigit():
         llama_like(int(count), path)
+    elif kind == "encoder" and count.isdigit():
+        encoder = Encoder(max(1, round(int(count) / LAYER_NODES)), hidden=64, heads=4)
+        save_single(encoder.proto(), encoder.weights, path)
     elif kind == "free" and count.isdigit():
         free_decoder(int(count), path)
     else:

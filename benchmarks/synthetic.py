@@ -105,6 +105,101 @@ class Decoder:
         self.small.append(helper.make_tensor(name, F, [], [value]))
 
 
+class Encoder(Decoder):
+    """A BERT-like encoder as the TorchScript exporter writes it for free sizes.
+
+    79 nodes a layer: every reshape works out its sizes, norms and GELU are small operators, and one mask
+    goes into every layer.
+    """
+
+    def proto(self) -> onnx.ModelProto:
+        """The model without its large weights, which are in ``weights``."""
+        size = self.hidden // self.heads
+        for name, value in (("first", 0), ("second", 1), ("heads", self.heads), ("size", size)):
+            self._ints(name, [value])
+        for axis, name in enumerate(("first_axis", "second_axis")):
+            self.small.append(helper.make_tensor(name, TensorProto.INT64, [], [axis]))
+        self._ints("flat", [self.hidden])
+        for name, number in (("one", 1.0), ("two", 2.0), ("half", 0.5), ("epsilon", 1e-12)):
+            self._floats(name, number)
+        self._floats("root_two", 2.0**0.5)
+        self._floats("root_size", size**0.5)
+        self._floats("least", -3.4e38)
+        self._weight("embedding", self.vocabulary, self.hidden)
+        x = self._op("Gather", ["embedding", "tokens"], "/embeddings/Gather")
+        wide = self._op("Unsqueeze", ["mask", "second"], "/Unsqueeze")
+        wide = self._op("Unsqueeze", [wide, "second"], "/Unsqueeze_1")
+        mask = self._op("Mul", [self._op("Sub", ["one", wide], "/Sub"), "least"], "/Mul")
+        for layer in range(self.layers):
+            x = self._encode(f"/encoder/layer.{layer}", x, mask)
+        self._op("Identity", [x], "/out", "y")
+        sizes = ["batch", "tokens"]
+        graph = helper.make_graph(
+            self.nodes,
+            "encoder",
+            [
+                helper.make_tensor_value_info("tokens", TensorProto.INT64, sizes),
+                helper.make_tensor_value_info("mask", F, sizes),
+            ],
+            [helper.make_tensor_value_info("y", F, [*sizes, self.hidden])],
+            initializer=self.small,
+        )
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+    def _encode(self, at: str, x: str, mask: str) -> str:
+        inner = f"{at}/attention/self"
+        q, k, v = (self._heads(f"{inner}/{name}", x) for name in ("query", "key", "value"))
+        k = self._op("Transpose", [k], f"{inner}/Transpose_k", perm=[0, 1, 3, 2])
+        score = self._op("MatMul", [q, k], f"{inner}/MatMul")
+        score = self._op("Div", [score, "root_size"], f"{inner}/Div")
+        score = self._op("Add", [score, mask], f"{inner}/Add")
+        score = self._op("Softmax", [score], f"{inner}/Softmax", axis=-1)
+        mixed = self._op("MatMul", [score, v], f"{inner}/MatMul_1")
+        mixed = self._op("Transpose", [mixed], f"{inner}/Transpose_o", perm=[0, 2, 1, 3])
+        mixed = self._reshape(inner, mixed, mixed, "flat")
+        out = f"{at}/attention/output"
+        x = self._op("Add", [self._dense(f"{out}/dense", mixed, self.hidden), x], f"{out}/Add")
+        x = self._layer_norm(f"{out}/LayerNorm", x)
+        wide = 4 * self.hidden
+        up = self._gelu(f"{at}/intermediate", self._dense(f"{at}/intermediate/dense", x, wide))
+        down = self._dense(f"{at}/output/dense", up, self.hidden, wide)
+        return self._layer_norm(f"{at}/output/LayerNorm", self._op("Add", [down, x], f"{at}/output/Add"))
+
+    def _heads(self, at: str, x: str) -> str:
+        x = self._reshape(at, self._dense(at, x, self.hidden), x, "heads", "size")
+        return self._op("Transpose", [x], f"{at}/Transpose", perm=[0, 2, 1, 3])
+
+    def _reshape(self, at: str, x: str, like: str, *sizes: str) -> str:
+        """To (batch, tokens, *sizes), the first two as ``like`` has them."""
+        shape = [self._size_of(like, at, "", "first"), self._size_of(like, at, "_1", "second"), *sizes]
+        return self._op("Reshape", [x, self._op("Concat", shape, f"{at}/Concat", axis=0)], f"{at}/Reshape")
+
+    def _size_of(self, x: str, at: str, suffix: str, axis: str) -> str:
+        shape = self._op("Shape", [x], f"{at}/Shape{suffix}")
+        size = self._op("Gather", [shape, f"{axis}_axis"], f"{at}/Gather{suffix}")
+        return self._op("Unsqueeze", [size, "first"], f"{at}/Unsqueeze{suffix}")
+
+    def _dense(self, at: str, x: str, columns: int, rows: int = 0) -> str:
+        self._weight(f"{at}.bias", columns)
+        return self._op("Add", [f"{at}.bias", self._linear(at, x, columns, rows)], f"{at}/Add")
+
+    def _layer_norm(self, at: str, x: str) -> str:
+        mean = self._op("ReduceMean", [x], f"{at}/ReduceMean", axes=[-1])
+        off = self._op("Sub", [x, mean], f"{at}/Sub")
+        square = self._op("Pow", [off, "two"], f"{at}/Pow")
+        spread = self._op("ReduceMean", [square], f"{at}/ReduceMean_1", axes=[-1])
+        root = self._op("Sqrt", [self._op("Add", [spread, "epsilon"], f"{at}/Add")], f"{at}/Sqrt")
+        self._weight(f"{at}.weight", self.hidden)
+        self._weight(f"{at}.bias", self.hidden)
+        scaled = self._op("Mul", [self._op("Div", [off, root], f"{at}/Div"), f"{at}.weight"], f"{at}/Mul")
+        return self._op("Add", [scaled, f"{at}.bias"], f"{at}/Add_1")
+
+    def _gelu(self, at: str, x: str) -> str:
+        erf = self._op("Erf", [self._op("Div", [x, "root_two"], f"{at}/Div")], f"{at}/Erf")
+        gate = self._op("Mul", [x, self._op("Add", [erf, "one"], f"{at}/Add")], f"{at}/Mul")
+        return self._op("Mul", [gate, "half"], f"{at}/Mul_1")
+
+
 def byte_size(shape: tuple[int, ...]) -> int:
     """Bytes of a float32 tensor."""
     size = 4
