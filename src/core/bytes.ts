@@ -3,7 +3,7 @@
 import type { IGraphModel } from './types';
 
 /** Bits of an element, by type name; packed types have less than 8. */
-const BITS: ReadonlyMap<string, number> = new Map(
+export const BITS: ReadonlyMap<string, number> = new Map(
   Object.entries({
     float: 32,
     float32: 32,

@@ -2,7 +2,8 @@
 
 import type { DimValue, GraphPayload } from '../schema';
 import { groupBy } from './csr';
-import type { IGraphModel, MetricId } from './types';
+import type { ILatency } from './latency';
+import type { IGraphModel, MetricId, PayloadMetric } from './types';
 
 /** `tensors.kind` of the payload. */
 export const TENSOR_KIND = {
@@ -13,8 +14,8 @@ export const TENSOR_KIND = {
   formal: 4
 } as const;
 
-/** The numbers a node can have, in the order the interface shows them. */
-export const METRIC_IDS: readonly MetricId[] = [
+/** The numbers of a node that stand in the payload. */
+const PAYLOAD_METRICS: readonly PayloadMetric[] = [
   'params',
   'weight_bytes',
   'macs',
@@ -23,6 +24,9 @@ export const METRIC_IDS: readonly MetricId[] = [
   'write_bytes',
   'activation_bytes'
 ];
+
+/** The numbers a node can have, in the order the interface shows them. */
+export const METRIC_IDS: readonly MetricId[] = [...PAYLOAD_METRICS, 'latency'];
 
 type Column = readonly (number | null | undefined)[] | null | undefined;
 
@@ -112,9 +116,27 @@ function consumersOf(
 function metricsOf(
   nodes: GraphPayload['nodes']
 ): Record<MetricId, Float64Array> {
-  return Object.fromEntries(
-    METRIC_IDS.map(id => [id, numbers(nodes[id], nodes.op.length)])
-  ) as Record<MetricId, Float64Array>;
+  const count = nodes.op.length;
+  const columns = PAYLOAD_METRICS.map(
+    id => [id, numbers(nodes[id], count)] as const
+  );
+  return Object.fromEntries([
+    ...columns,
+    ['latency', numbers(null, count)]
+  ]) as Record<MetricId, Float64Array>;
+}
+
+/** The model with what a device takes for it; without one nothing is known of its time. */
+export function timed(
+  model: IGraphModel,
+  latency: ILatency | null
+): IGraphModel {
+  const column = latency?.nodes ?? numbers(null, model.nodeCount);
+  return {
+    ...model,
+    latency,
+    metrics: { ...model.metrics, latency: column }
+  };
 }
 
 /**
@@ -131,6 +153,7 @@ export function renumbered(
     ...model,
     payload,
     metrics: metricsOf(payload.nodes),
+    latency: null,
     shapeText: tensor => texts[shape[tensor]] ?? '?'
   };
 }
@@ -175,6 +198,7 @@ export function decode(payload: GraphPayload): IGraphModel {
     outputOffsets,
     outputs,
     metrics: metricsOf(nodes),
+    latency: null,
     tensorKind: Uint8Array.from(ids(tensors.kind, tensorCount, 0)),
     tensorProducer: within(ids(tensors.producer, tensorCount), nodeCount),
     consumerOffsets: consumers.offsets,

@@ -20,6 +20,8 @@ export interface IGraphModel {
   readonly outputOffsets: Int32Array;
   readonly outputs: Int32Array;
   readonly metrics: Readonly<Record<MetricId, Float64Array>>;
+  /** The estimate behind `metrics.latency`; null while no device is chosen. */
+  readonly latency: import('./latency').ILatency | null;
   readonly tensorKind: Uint8Array;
   readonly tensorProducer: Int32Array;
   /** CSR of consuming nodes by tensor. */
@@ -34,7 +36,10 @@ export interface IGraphModel {
   dtypeText(tensor: number): string;
 }
 
-export type MetricId =
+/** Numbers of a node: columns of the payload, and the seconds that a chosen device takes. */
+export type MetricId = PayloadMetric | 'latency';
+
+export type PayloadMetric =
   | 'params'
   | 'weight_bytes'
   | 'macs'

@@ -4,6 +4,7 @@ import {
   formatCount,
   formatExact,
   formatMetric,
+  formatSeconds,
   formatShare,
   UNKNOWN
 } from './units';
@@ -48,6 +49,24 @@ describe('formatBytes', () => {
     [7.5e9, '7.5 GB']
   ])('writes %d as %s', (value, text) => {
     expect(formatBytes(value)).toBe(text);
+  });
+});
+
+describe('formatSeconds', () => {
+  it.each([
+    [0, '0 s'],
+    [12.34, '12.3 s'],
+    [1, '1 s'],
+    [0.99949, '999 ms'],
+    [0.9996, '1.0 s'],
+    [1.284e-3, '1.28 ms'],
+    [5.28e-6, '5.28 µs'],
+    [2e-6, '2.0 µs'],
+    [3.1e-8, '31.0 ns'],
+    [NaN, UNKNOWN],
+    [null, UNKNOWN]
+  ])('writes %s as %s', (value, text) => {
+    expect(formatSeconds(value)).toBe(text);
   });
 });
 

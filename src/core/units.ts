@@ -63,6 +63,26 @@ export function formatBytes(value: MaybeNumber): string {
   return `${text}${SPACE}${BYTE_PREFIXES[power]}B`;
 }
 
+const SECONDS = ['s', 'ms', 'µs', 'ns'];
+
+/** A time in the unit that suits it: `1.28 ms`, `5.28 µs`, `12.3 s`. Unknown is `—`. */
+export function formatSeconds(value: MaybeNumber): string {
+  if (!isKnown(value)) {
+    return UNKNOWN;
+  }
+  if (value === 0) {
+    return `0${SPACE}s`;
+  }
+  let unit = 0;
+  let shown = Math.abs(value);
+  while (shown < 0.9995 && unit < SECONDS.length - 1) {
+    shown *= 1000;
+    unit++;
+  }
+  const text = (value < 0 ? '-' : '') + threeDigits(shown, unit);
+  return `${text}${SPACE}${SECONDS[unit]}`;
+}
+
 /** Making one takes a hundred times as long as using it. */
 const EXACT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
 
@@ -91,9 +111,16 @@ export function formatShare(value: MaybeNumber): string {
 }
 
 /** What each metric is called and how it is written. */
-export type Unit = 'count' | 'bytes';
+export type Unit = 'count' | 'bytes' | 'seconds';
 
 /** Short text of a metric value. */
 export function formatMetric(value: MaybeNumber, unit: Unit): string {
-  return unit === 'bytes' ? formatBytes(value) : formatCount(value);
+  switch (unit) {
+    case 'bytes':
+      return formatBytes(value);
+    case 'seconds':
+      return formatSeconds(value);
+    default:
+      return formatCount(value);
+  }
 }

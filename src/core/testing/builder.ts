@@ -274,6 +274,7 @@ export function emptyPayload(name: string): GraphPayload {
     expressions: null,
     architecture: null,
     rule_settings: null,
+    hardware: null,
     modules: null,
     risk_signals: [],
     scopes: { parent: [], label: [], type: [], origin: [] },

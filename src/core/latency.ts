@@ -1,0 +1,148 @@
+/** How long a device is estimated to take for a model: a time for every fused kernel, from shapes alone. */
+
+import type { GraphPayload, HardwarePart } from '../schema';
+import { TensorBytes } from './latencyBytes';
+import { kernelTime, ratesOf } from './latencyKernels';
+import { KernelWork } from './latencyWork';
+import type { IGraphModel } from './types';
+
+/** A device by its id, and the precision it computes in; empty: as the model is stored. */
+export interface IDeviceChoice {
+  readonly device: string;
+  readonly precision: string;
+}
+
+export interface ILatency {
+  /** Index into the payload's devices. */
+  readonly device: number;
+  readonly precision: string;
+  /** Seconds by node: a kernel's time stands at its anchor, NaN where it is unknown. */
+  readonly nodes: Float64Array;
+  /** Seconds by kernel, its launch included. */
+  readonly kernels: Float64Array;
+  /** What its arithmetic and what its bytes alone would take; the longer one bounds it. */
+  readonly compute: Float64Array;
+  readonly memory: Float64Array;
+  /** Sum of the known kernels; NaN when none is known. */
+  readonly seconds: number;
+  /** The band around it. */
+  readonly low: number;
+  readonly high: number;
+  /** At full efficiency, without launches: no run is shorter. */
+  readonly ideal: number;
+  readonly label: string;
+  /** Kernels without a time. */
+  readonly unknown: number;
+}
+
+/** Index of a device, -1 when the payload does not list it. */
+export function deviceOf(part: HardwarePart, id: string): number {
+  return id === '' ? -1 : part.devices.id.indexOf(id);
+}
+
+/** Precisions that a device has a peak for, in the payload's order. */
+export function precisionsOf(part: HardwarePart, device: number): string[] {
+  return Object.keys(part.devices.peaks).filter(
+    name => (part.devices.peaks[name][device] ?? 0) > 0
+  );
+}
+
+/** The precision to compute in: what is wished for, else the first of the model's that the device has. */
+export function precisionOf(
+  part: HardwarePart,
+  device: number,
+  wish: string
+): string | null {
+  const offered = precisionsOf(part, device);
+  return (
+    (wish !== '' ? [wish] : part.stored).find(name => offered.includes(name)) ??
+    null
+  );
+}
+
+/** Sums over the kernels, and the band that belongs to the device. */
+function totalsOf(
+  part: HardwarePart,
+  device: number,
+  kernels: Float64Array,
+  ideals: Float64Array
+): Pick<ILatency, 'seconds' | 'low' | 'high' | 'ideal' | 'label' | 'unknown'> {
+  let [seconds, ideal, unknown] = [0, 0, 0];
+  for (let kernel = 0; kernel < kernels.length; kernel++) {
+    if (Number.isNaN(kernels[kernel])) {
+      unknown++;
+    } else {
+      seconds += kernels[kernel];
+      ideal += ideals[kernel];
+    }
+  }
+  if (unknown > 0 && unknown === kernels.length) {
+    [seconds, ideal] = [Number.NaN, Number.NaN];
+  }
+  const band = part.model.bands[part.devices.band[device]];
+  return {
+    seconds,
+    low: seconds * (band?.low ?? Number.NaN),
+    high: seconds * (band?.high ?? Number.NaN),
+    ideal,
+    label: band?.label ?? '',
+    unknown
+  };
+}
+
+/** The times of the kernels at their anchors; whatever else runs takes no time of its own. */
+function byNode(
+  model: IGraphModel,
+  anchor: readonly number[],
+  kernels: Float64Array
+): Float64Array {
+  const nodes = new Float64Array(model.nodeCount);
+  kernels.forEach((seconds, kernel) => {
+    if (anchor[kernel] >= 0 && anchor[kernel] < nodes.length) {
+      nodes[anchor[kernel]] += seconds;
+    }
+  });
+  return nodes;
+}
+
+/**
+ * What a device takes for the model at its present sizes; null without a device that is listed, or where
+ * it has no peak for the precision.
+ */
+export function latencyOf(
+  model: IGraphModel,
+  choice: IDeviceChoice | null
+): ILatency | null {
+  const part = hardwareOf(model.payload);
+  const device = part && choice ? deviceOf(part, choice.device) : -1;
+  const precision =
+    part && device >= 0 ? precisionOf(part, device, choice!.precision) : null;
+  if (part === null || precision === null) {
+    return null;
+  }
+  const bytes = new TensorBytes(model, part.model.widths[precision]);
+  const rates = ratesOf(part, device, precision);
+  const count = part.kernels.kind.length;
+  const [kernels, compute, memory, ideals] = Array.from(
+    { length: 4 },
+    () => new Float64Array(count)
+  );
+  const work = new KernelWork(model, part, bytes);
+  for (let kernel = 0; kernel < count; kernel++) {
+    const time = kernelTime(work.of(kernel), rates);
+    kernels[kernel] = time.seconds;
+    compute[kernel] = time.compute;
+    memory[kernel] = time.memory;
+    ideals[kernel] = time.ideal;
+  }
+  return {
+    ...{ device, precision, kernels, compute, memory },
+    nodes: byNode(model, part.kernels.anchor, kernels),
+    ...totalsOf(part, device, kernels, ideals)
+  };
+}
+
+/** What an estimate is made of; payloads of before have none. */
+export function hardwareOf(payload: GraphPayload): HardwarePart | null {
+  return (payload.hardware as HardwarePart | null | undefined) ?? null;
+}

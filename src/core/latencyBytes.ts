@@ -1,0 +1,53 @@
+/** Bytes of tensors as a device moves them: floats at the width of its precision, others at their own. */
+
+import { BITS } from './bytes';
+import { TENSOR_KIND } from './model';
+import type { IGraphModel } from './types';
+
+const FLOAT = /^(b?float|double)/;
+
+/** Elements of every shape of the payload; NaN where a dimension is unknown. */
+export function shapeElements(model: IGraphModel): Float64Array {
+  return Float64Array.from(model.payload.shapes, shape => {
+    let elements = shape ? 1 : Number.NaN;
+    for (const dim of shape ?? []) {
+      elements *= typeof dim === 'number' ? dim : Number.NaN;
+    }
+    return elements;
+  });
+}
+
+/** Sizes of tensors, asked for by id; NaN when unknown. */
+export class TensorBytes {
+  private readonly _elements: Float64Array;
+  /** Bits of an element by type. */
+  private readonly _bits: Float64Array;
+
+  constructor(
+    private readonly _model: IGraphModel,
+    /** Bytes of an element of a float tensor. */
+    width: number
+  ) {
+    this._elements = shapeElements(_model);
+    this._bits = Float64Array.from(_model.payload.dtypes, dtype => {
+      const name = dtype.toLowerCase();
+      return FLOAT.test(name) ? 8 * width : (BITS.get(name) ?? Number.NaN);
+    });
+  }
+
+  elements(tensor: number): number {
+    const { shape } = this._model.payload.tensors;
+    return this._elements[shape[tensor] ?? -1] ?? Number.NaN;
+  }
+
+  bytes(tensor: number): number {
+    const { dtype } = this._model.payload.tensors;
+    const bits = this._bits[dtype[tensor] ?? -1] ?? Number.NaN;
+    return Math.ceil((this.elements(tensor) * bits) / 8);
+  }
+
+  isWeight(tensor: number): boolean {
+    const kind = this._model.tensorKind[tensor];
+    return kind === TENSOR_KIND.initializer || kind === TENSOR_KIND.constant;
+  }
+}
