@@ -11,6 +11,7 @@ from py_autodoc.blocks.model import Attention, Found, Repeat, Verdict
 from py_autodoc.blocks.state_space import depthwise_sequences, selective_scans
 from py_autodoc.blocks.transformer import judge as judge_transformer
 from py_autodoc.graph.model import Model, TypeTable
+from py_autodoc.units import plural
 
 _CLASSICAL = ("TreeEnsemble", "SVM", "LinearClassifier", "LinearRegressor")
 _OWN = ("", "ai.onnx.ml", "com.microsoft", "ai.onnx.preview", "ai.onnx.training", "ai.onnx.preview.training")
@@ -181,10 +182,10 @@ class _Case:
         lines = []
         experts = sum(block.kind == "moe" for block in self.found)
         if experts:
-            lines.append(f"{experts} mixtures of experts")
+            lines.append(plural(experts, "mixture of experts", "mixtures of experts"))
         joins = sum(block.kind == "residual" for block in self.found)
         if joins:
-            lines.append(f"{joins} residual connections")
+            lines.append(plural(joins, "residual connection"))
         longest = max(
             self.repeats, key=lambda run: (run.count * len(run.members[0]), run.count), default=None
         )
@@ -192,7 +193,7 @@ class _Case:
             lines.append(f"{longest.type or 'one part'} is repeated {longest.count} times")
         foreign = self._foreign()
         if foreign:
-            lines.append(f"{foreign} operators of other domains, whose work is not known")
+            lines.append(f"{plural(foreign, 'operator')} of other domains, whose work is not known")
         return lines
 
     def _foreign(self) -> int:

@@ -3,7 +3,8 @@
 Optimizers and quantizers make nodes without the exporter's metadata (a Split out of a folded
 sequence, a QuantizeLinear on a wire). Such a node belongs to the innermost scope that holds its
 neighbours: ``a/b/x → ? → a/b/y`` gives ``a/b``. Nodes that are known to be in the root are left
-there, and so is a graph of which less than a fifth has scopes: there is nothing to go by.
+there, and so is a graph of which less than a fifth has scopes: there is nothing to go by. None is put
+into the body of a function: the file says exactly which nodes are.
 """
 
 from __future__ import annotations
@@ -43,11 +44,18 @@ def fill_scopes(
     deeper = {name[: len(name) - cut]: like for name, like in known.items() for cut in range(len(name))}
     for node, names in found.items():
         like = known.get(names) or deeper.get(names)
-        if names and like is not None:
-            depth = len(names)
-            tag = like.tag if like.scope == names else ""
+        if like is None:
+            continue
+        origins = like.origins[: len(names)]
+        depth = origins.index("function") if "function" in origins else len(names)
+        if depth:
+            tag = like.tag if len(like.scope) == depth else ""
             nodes[node] = replace(
-                nodes[node], scope=names, classes=like.classes[:depth], tag=tag, origins=like.origins[:depth]
+                nodes[node],
+                scope=names[:depth],
+                classes=like.classes[:depth],
+                tag=tag,
+                origins=origins[:depth],
             )
 
 

@@ -195,7 +195,7 @@ def test_operators_of_other_domains_make_it_less_sure():
     odd = g.op("Mystery", g.dense(g.dense("x", D, D), D, D), domain="acme")
     made = made_of(g, odd)
     assert made.confidence < sure
-    assert "1 operators of other domains, whose work is not known" in made.evidence
+    assert "1 operator of other domains, whose work is not known" in made.evidence
 
 
 def test_upstream_and_towers():

@@ -80,6 +80,20 @@ def test_two_calls_have_their_own_names():
     assert built.functions == 1
 
 
+def test_a_node_beside_a_call_is_not_part_of_it():
+    built = check(
+        model(
+            [node("F", ["x"], ["h"], "f", name="first"), node("Abs", ["h"], ["y"])],
+            [function("F", ["a"], ["b"], [node("Relu", ["a"], ["t"]), node("Neg", ["t"], ["b"])])],
+        )
+    )
+    assert [(n.op_type, n.scope) for n in built.nodes] == [
+        ("Relu", ("first",)),
+        ("Neg", ("first",)),
+        ("Abs", ()),
+    ]
+
+
 def test_attribute_references_and_defaults():
     body = [node("Concat", ["a", "a"], ["t"]), node("LeakyRelu", ["t"], ["b"])]
     body[0].attribute.append(reference("axis", "where", AttributeProto.INT))

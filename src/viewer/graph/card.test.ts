@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildTree, decode } from '../../core';
-import { Cards, spoken } from './card';
+import { Cards } from './card';
+import { spoken } from './names';
 import { createSizer } from './measure';
 import { MAX_CARD } from './metrics';
 import { categoryPaint } from './paint';
@@ -86,6 +87,10 @@ describe('cards', () => {
     expect(card.title.length).toBeLessThan(200);
     expect(card.w).toBeLessThanOrEqual(MAX_CARD);
     expect(clip('n\n\u2028\u0000m')).toBe('n m');
+    // An override that would show `evil` as `live`, and letters that nobody sees.
+    expect(clip('\u202eevil\u202c a\u200bb')).toBe(
+      '\\u202eevil\\u202c a\\u200bb'
+    );
   });
 });
 

@@ -1,12 +1,11 @@
 /** The elements of the scene in view: made and dropped by tiles, redrawn when the detail changes. */
 import type { ILit } from '../../core/lit';
-import { pillText } from '../../core/series';
 import { BoxKind } from '../../core/types';
 import type { ICamera, ISurfaceStrings } from './api';
 import type { IRect, ISize } from './camera';
 import { Drift, Step } from './drift';
 import { sameRect, tiles, titleShift } from './culling';
-import { spoken } from './card';
+import { boxName } from './names';
 import { edgePath, edgeWidth, portPath } from './edges';
 import type { SceneIndex } from './grid';
 import { detailKey, FAR_UP_TO, LABELS_FROM, lodOf } from './lod';
@@ -368,36 +367,5 @@ export class SvgLayer {
     this.labels.replaceChildren();
     this.edgeElements.clear();
     this.key = 0;
-  }
-}
-
-/** What a screen reader says of a box. */
-export function boxName(
-  d: IDrawing,
-  box: number,
-  strings: ISurfaceStrings
-): string {
-  const { scene, model, tree } = d;
-  const entity = scene.boxEntity[box];
-  switch (scene.boxKind[box]) {
-    case BoxKind.Node:
-    case BoxKind.Group:
-    case BoxKind.OpenGroup:
-      return spoken(model, tree, entity, strings);
-    case BoxKind.Input:
-    case BoxKind.Output: {
-      const isInput = scene.boxKind[box] === BoxKind.Input;
-      const series = tree.series.get(entity);
-      const shape = model.shapeText(entity);
-      if (series) {
-        const many = isInput ? strings.inputs : strings.outputs;
-        const count = String(series.members.length);
-        return `${many.replace('%1', count)}: ${series.pattern}, ${shape}`;
-      }
-      const word = isInput ? strings.input : strings.output;
-      return `${word} ${model.tensorName(entity)}, ${shape}`;
-    }
-    default:
-      return `${strings.tensor} ${pillText(tree, entity)}, ${model.shapeText(entity)}`;
   }
 }

@@ -1,4 +1,5 @@
 /** Widths of text from measured advances of single characters, and shortening to a width. */
+import { visible } from '../ui/text';
 import { advanceOf } from './advances';
 import { FONT_FALLBACK } from './metrics';
 
@@ -87,11 +88,13 @@ export class TextMeasure {
   >();
 }
 
-/** Drops line breaks and the middle of very long text. */
+/** Drops line breaks and the middle of very long text; what is invisible or turns letters around is told. */
 export function clip(text: string): string {
   const line = text.length > 4 * LONGEST ? text.slice(0, 4 * LONGEST) : text;
-  // eslint-disable-next-line no-control-regex
-  const clean = line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+  const clean = visible(
+    // eslint-disable-next-line no-control-regex
+    line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
+  );
   return clean.length > LONGEST
     ? `${clean.slice(0, LONGEST / 2)}…${clean.slice(-LONGEST / 2)}`
     : clean;

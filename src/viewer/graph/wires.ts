@@ -6,6 +6,7 @@ import type { SceneIndex } from './grid';
 import { detailKey } from './lod';
 import { LABEL_SIZE } from './metrics';
 import type { IDrawing } from './primitives';
+import { clip } from './text';
 
 export interface IWireLabel {
   /** The middle. */
@@ -70,7 +71,7 @@ export function wireLabel(
   const spot = labelSpot(scene, edge);
   const weight = scene.edgeWeight[edge];
   const more = weight > 1 ? ` +${weight - 1}` : '';
-  const text = model.shapeText(tensor) + more;
+  const text = clip(model.shapeText(tensor)) + more;
   if (!spot || !text) {
     return null;
   }
