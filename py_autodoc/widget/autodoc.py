@@ -66,6 +66,7 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
     _pair = traitlets.Unicode("").tag(sync=True)
     # Any: names and tags come in, ids are kept.
     selection = traitlets.Any([]).tag(sync=True)
+    _tensors = traitlets.List(traitlets.Unicode()).tag(sync=True)
     overlay = traitlets.Any("macs", allow_none=True).tag(sync=True)
     dims = traitlets.Dict().tag(sync=True)
     view = traitlets.Dict().tag(sync=True)
@@ -127,6 +128,11 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
     def selected_names(self) -> list[str]:
         """Names of the selected nodes, in graph order."""
         return [layer.name for layer in self.selected_layers]
+
+    @property
+    def selected_tensors(self) -> list[str]:
+        """Names of the tensors the user selected: a wire, an input, an output; all that share a pill."""
+        return list(self._tensors)
 
     # ---- what Python does
 
@@ -261,6 +267,11 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
                 "not-nodes", f"{value!r:.80} is no selection.", "Give a list of ids, names or tags."
             )
         return resolve(self.report.layers, value)
+
+    @traitlets.observe("selection")
+    def _nodes_instead(self, change: Any) -> None:
+        if change["new"]:
+            self._tensors = []
 
     @traitlets.validate("overlay")
     def _valid_overlay(self, proposal: Any) -> Any:

@@ -4,7 +4,7 @@
  */
 
 import type { IRows } from './csr';
-import type { IGraphModel } from './types';
+import type { IGraphModel, IScene } from './types';
 
 /** Fewer than this are shown one by one. */
 const LEAST = 3;
@@ -128,6 +128,47 @@ export function findSeries(
 /** The tensor that stands for this one in the picture. */
 export function leadOf(series: SeriesByTensor, tensor: number): number {
   return series.get(tensor)?.members[0] ?? tensor;
+}
+
+/** What stands for tensors in the picture: one of them, or all of a series, named by its first member. */
+export interface ITensors {
+  readonly kind: 'tensor' | 'series';
+  readonly id: number;
+}
+
+/** The tensors that something stands for; none for what is no tensor. */
+export function tensorsOf(
+  series: SeriesByTensor,
+  what: { readonly kind: string; readonly id?: number } | null
+): readonly number[] {
+  const id = what?.id ?? -1;
+  switch (what?.kind) {
+    case 'tensor':
+      return [id];
+    case 'series':
+      return series.get(id)?.members ?? [id];
+    default:
+      return [];
+  }
+}
+
+/** What a pill stands for. */
+export function pillTensors(series: SeriesByTensor, tensor: number): ITensors {
+  const lead = leadOf(series, tensor);
+  return series.has(tensor)
+    ? { kind: 'series', id: lead }
+    : { kind: 'tensor', id: tensor };
+}
+
+/** What a wire stands for: all of the series when it carries several of it. */
+export function wireTensors(
+  scene: Pick<IScene, 'edgeTensor' | 'edgeWeight'>,
+  series: SeriesByTensor,
+  edge: number
+): ITensors {
+  const id = scene.edgeTensor[edge];
+  const several = scene.edgeWeight[edge] > 1 && leadOf(series, id) === id;
+  return several ? pillTensors(series, id) : { kind: 'tensor', id };
 }
 
 /** What a pill says: the tensor's name, or that of its series and how many they are. */

@@ -16,6 +16,8 @@ function stringsOf(trans: ITranslate): ISurfaceStrings {
     inputs: trans.__('%1 inputs'),
     outputs: trans.__('%1 outputs'),
     tensor: trans.__('Tensor'),
+    from: trans.__('from %1'),
+    to: trans.__('to %1'),
     expanded: trans.__('expanded'),
     collapsed: trans.__('collapsed'),
     nodes: trans.__('%1 nodes'),

@@ -278,8 +278,13 @@ describe('selection', () => {
     );
     await settle();
     expect(surface().scene?.boxCount).toBeGreaterThan(closed);
-    act(() => surface().callbacks.onSelectTensor?.(2));
-    expect(surface().tensor).toBe(2);
+    act(() =>
+      surface().callbacks.onSelectTensor?.(
+        { kind: 'tensor', id: 2 },
+        { activated: false }
+      )
+    );
+    expect(surface().tensors).toEqual([2]);
   });
 });
 

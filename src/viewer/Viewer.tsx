@@ -9,7 +9,7 @@ import { createHandle } from './handle';
 import { actionFor } from './keyboard';
 import { RootContext, WidthContext } from './root';
 import { captionOf } from './caption';
-import { nodesOf } from './session/host';
+import { nodesOf, tensorNamesOf } from './session/host';
 import { Session } from './session/session';
 import { applySettings, ownChanges } from './session/settings';
 import { readSnapshot } from './state/snapshot';
@@ -197,7 +197,7 @@ function useReports(session: Session | null, props: IViewerProps): void {
       const last = before;
       before = now;
       if (last?.selection !== now.selection || last?.also !== now.also) {
-        onSelection?.(nodesOf(now));
+        onSelection?.(nodesOf(now), tensorNamesOf(now));
       }
       if (last?.overlay !== now.overlay) {
         onOverlay?.(now.overlay);

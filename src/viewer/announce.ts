@@ -3,7 +3,7 @@
 import * as React from 'react';
 import { OVERLAYS } from './overlays';
 import { scaleName } from './overlays/names';
-import { entityName, entityOf } from './session/entities';
+import { entityOf, selectionName } from './session/entities';
 import type { Session } from './session/session';
 import type { IViewerState } from './state/types';
 import type { ITranslate } from './translate';
@@ -42,8 +42,7 @@ function selectionText(
   if (isHeard(active, entity)) {
     return null;
   }
-  const name =
-    entity === null ? model.tensorName(selection.id) : entityName(tree, entity);
+  const name = selectionName(tree, selection);
   return trans.__('Selected: %1', brief(name, LONGEST));
 }
 

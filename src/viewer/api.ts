@@ -116,8 +116,11 @@ export interface IViewerProps {
     own: object
   ) => void;
   readonly onReady?: (handle: IViewerHandle) => void;
-  /** Ids of the selected nodes after each change, see `selectedNodes`. */
-  readonly onSelection?: (nodes: number[]) => void;
+  /**
+   * After each change of the selection: ids of nodes, see `selectedNodes`, and names of tensors, of a
+   * selected pill those of all that it stands for.
+   */
+  readonly onSelection?: (nodes: number[], tensors: string[]) => void;
   /** The address that opens this model with a view; `view` is written into it as it is. */
   readonly linkTo?: (view: string) => string;
   /** Absent: files can be written, perhaps, but not opened from here. */

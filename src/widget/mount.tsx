@@ -171,7 +171,10 @@ class WidgetView implements ITenant {
           this._titled = true;
           this._settle();
         }}
-        onSelection={nodes => this._tell('selection', nodes)}
+        onSelection={(nodes, tensors) => {
+          this._tell('selection', nodes);
+          this._tell('_tensors', tensors);
+        }}
         onOverlay={overlay =>
           overlay !== 'user' && this._tell('overlay', overlay)
         }

@@ -1,3 +1,4 @@
+import { tensorsOf } from '../../core/series';
 import { entityOf } from '../session/entities';
 import { copyText } from '../ui/clipboard';
 import type { IAction } from './types';
@@ -21,9 +22,8 @@ export const copyName: IAction = {
         ? model.nodeName(entity)
         : tree.groupLabel[entity - model.nodeCount]
     );
-    if (selection.kind === 'tensor') {
-      names.unshift(model.tensorName(selection.id));
-    }
+    const tensors = tensorsOf(tree.series, selection);
+    names.unshift(...tensors.map(tensor => model.tensorName(tensor)));
     void copyText(names.join('\n'));
   }
 };

@@ -1,6 +1,7 @@
 /** Carries what is selected or pointed at in one view over to the other. */
 
 import type { IMatching, Side } from '../../core';
+import { pillTensors } from '../../core/series';
 import { boxRect, intersects, visibleRect } from '../graph/camera';
 import { exactBox } from '../graph/entities';
 import {
@@ -8,6 +9,7 @@ import {
   entityOf,
   sameList,
   sameSelection,
+  selectionName,
   selectionOf
 } from '../session/entities';
 import { pointAt } from '../session/pointing';
@@ -41,15 +43,6 @@ function isInView(session: Session, entity: number): boolean {
     camera.k > 0.2 &&
     intersects(boxRect(scene, box), visibleRect(camera, view, -24))
   );
-}
-
-function nameOf({ model, tree }: IDocument, selection: Selection): string {
-  const entity = entityOf(model, selection);
-  return selection.kind === 'tensor'
-    ? model.tensorName(selection.id)
-    : entity === null
-      ? ''
-      : entityName(tree, entity);
 }
 
 /** Selects several entities, the first foremost; none clears the selection. */
@@ -92,16 +85,22 @@ export function carrySelection(
   const missing = (count: number, of: number): Carried => ({
     kind: 'missing',
     from: side,
-    name: nameOf(document, selection),
+    name: selectionName(document.tree, selection),
     missing: count,
     of
   });
-  if (selection.kind === 'tensor') {
+  if (selection.kind === 'tensor' || selection.kind === 'series') {
     const id = matching.tensor(side, selection.id);
-    to.select(id < 0 ? NOTHING : { kind: 'tensor', id }, 'reveal');
-    return id < 0
+    const found: Selection =
+      id < 0
+        ? NOTHING
+        : selection.kind === 'series'
+          ? pillTensors(target.tree.series, id)
+          : { kind: 'tensor', id };
+    to.select(found, 'reveal');
+    return found.kind === 'none'
       ? missing(1, 1)
-      : { kind: 'found', name: target.model.tensorName(id), rule: null };
+      : { kind: 'found', name: selectionName(target.tree, found), rule: null };
   }
   const first = entityOf(document.model, selection);
   const entities = [...(first === null ? [] : [first]), ...also];

@@ -140,9 +140,14 @@ describe('selection', () => {
     act(() => left.drawn.callbacks.onHover?.(null));
     await settle();
     expect(right.drawn.hits).toEqual([]);
-    act(() => left.drawn.callbacks.onSelectTensor?.(2));
+    act(() =>
+      left.drawn.callbacks.onSelectTensor?.(
+        { kind: 'tensor', id: 2 },
+        { activated: false }
+      )
+    );
     await settle();
-    expect(right.drawn.tensor).toBe(2);
+    expect(right.drawn.tensors).toEqual([2]);
   });
 
   test('the bar selects what only one side has', async () => {

@@ -11,7 +11,7 @@ import { SceneIndex } from '../graph/grid';
 import { createSizer } from '../graph/measure';
 import { ScenePaint } from '../graph/paint';
 import type { IDrawing } from '../graph/primitives';
-import { boxName } from '../graph/svg';
+import { boxName } from '../graph/names';
 import { TextMeasure } from '../graph/text';
 import { sceneDot } from './dot';
 import { makePage } from './page';

@@ -3,7 +3,7 @@ import { BoxKind } from '../../core/types';
 import type { ISurfaceStrings } from './api';
 import { exactBox } from './entities';
 import type { IDrawing } from './primitives';
-import { boxName } from './svg';
+import { boxName } from './names';
 
 /** The block's name and state; null when there is none or it has no box of its own. */
 export function groupState(

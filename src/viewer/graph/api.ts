@@ -2,6 +2,7 @@
  * What the rest of the viewer may know about the drawing surface. Entities and tensors are the ids
  * of `core/types.ts`; the surface never fetches, never lays out and holds no application state.
  */
+import type { ITensors } from '../../core/series';
 import type { IScene } from '../../core/types';
 
 /** Centre of the view in world units and the zoom; survives a resize of the host. */
@@ -42,9 +43,7 @@ export const DEFAULT_DETAILS: ICardDetails = {
 
 /** What is under the pointer. */
 export type IHover =
-  | { readonly kind: 'entity'; readonly id: number }
-  | { readonly kind: 'tensor'; readonly id: number }
-  | null;
+  { readonly kind: 'entity'; readonly id: number } | ITensors | null;
 
 export interface ISurfaceCallbacks {
   /** A click or a keyboard step onto an entity; null = onto nothing (Esc, click on the ground). */
@@ -57,8 +56,8 @@ export interface ISurfaceCallbacks {
   onSelectArea?(entities: readonly number[], how: { additive: boolean }): void;
   /** Esc; false = the key goes on to the host. Absent: as a click on the ground. */
   onEscape?(): boolean;
-  /** A click on a wire, an input or output pill, a stub or a port. */
-  onSelectTensor(tensor: number): void;
+  /** A click on a wire, an input or output pill, a stub or a port; `activated`: by Enter. */
+  onSelectTensor(what: ITensors, how: { activated: boolean }): void;
   onHover(what: IHover): void;
   /** After every change of the camera, at most once a frame. */
   onCameraChange(camera: ICamera): void;
@@ -76,6 +75,9 @@ export interface ISurfaceStrings {
   inputs: string;
   outputs: string;
   tensor: string;
+  /** Where a tensor comes from, and where it goes: `%1` a node, a model input, so many nodes. */
+  from: string;
+  to: string;
   expanded: string;
   collapsed: string;
   /** `%1` nodes. */
@@ -95,6 +97,8 @@ export const DEFAULT_STRINGS: ISurfaceStrings = {
   inputs: '%1 inputs',
   outputs: '%1 outputs',
   tensor: 'Tensor',
+  from: 'from %1',
+  to: 'to %1',
   expanded: 'expanded',
   collapsed: 'collapsed',
   nodes: '%1 nodes',

@@ -1,6 +1,7 @@
 /** What stands on a card: the one place that decides, for sizing, drawing and reading aloud. */
 import type { IGraphModel, ITree } from '../../core/types';
-import { formatCount, formatShare } from '../../core/units';
+import { formatCount } from '../../core/units';
+import { fill, totalMacs } from './names';
 import {
   DEFAULT_DETAILS,
   DEFAULT_STRINGS,
@@ -91,7 +92,7 @@ export class Cards {
     private readonly strings: ISurfaceStrings = DEFAULT_STRINGS,
     private readonly text: TextMeasure = pageMeasure()
   ) {
-    this.totalMacs = total(model);
+    this.totalMacs = totalMacs(model);
   }
 
   /** The card of a node or a group. */
@@ -262,47 +263,4 @@ export class Cards {
 
 function body(lines: number): number {
   return lines > 0 ? lines * LINE + 2 * BODY_PAD : 0;
-}
-
-/** MACs of the main graph and its groups: the sum over the top level, unknown parts left out. */
-function total(model: IGraphModel): number {
-  const known = model.payload.metrics?.total_macs;
-  return typeof known === 'number' ? known : NaN;
-}
-
-/** Puts the value where the sentence says `%1`. */
-function fill(sentence: string, value: string): string {
-  return sentence.replace('%1', () => value);
-}
-
-/** What a screen reader says of an entity: `Conv conv1, 118 M MACs, 9.4 K params`. */
-export function spoken(
-  model: IGraphModel,
-  tree: ITree,
-  entity: number,
-  strings: ISurfaceStrings = DEFAULT_STRINGS
-): string {
-  const isNode = entity < model.nodeCount;
-  const at = isNode ? entity : entity - model.nodeCount;
-  const { macs, params } = isNode ? model.metrics : tree.groupMetrics;
-  const head = isNode
-    ? [model.opType(at), model.nodeName(at)]
-    : [tree.groupType[at], tree.groupLabel[at]];
-  const parts = [clip(head.filter(part => part).join(' '))];
-  if (!isNode) {
-    parts.push(strings.group, fill(strings.nodes, String(tree.groupSize[at])));
-    const share = macs[at] / total(model);
-    if (share > 0) {
-      parts.push(fill(strings.share, formatShare(share)));
-    }
-  }
-  if (Number.isNaN(macs[at])) {
-    parts.push(`MACs ${strings.unknown}`);
-  } else if (macs[at] > 0) {
-    parts.push(formatCount(macs[at], 'MACs'));
-  }
-  if (params[at] > 0) {
-    parts.push(formatCount(params[at], 'params'));
-  }
-  return parts.join(', ');
 }

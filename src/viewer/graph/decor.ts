@@ -1,6 +1,6 @@
 /** Marks over the picture: hovered and chosen wires, consumers, selection, search hits. */
-import { leadOf, type SeriesByTensor } from '../../core/series';
-import { BoxKind, type IScene } from '../../core/types';
+import { leadOf } from '../../core/series';
+import { BoxKind, type IScene, type ITree } from '../../core/types';
 import { edgePath, edgeWidth } from './edges';
 import type { Links } from './links';
 import { RADIUS, TITLE_BAR } from './metrics';
@@ -12,10 +12,10 @@ const MOST = 1500;
 export interface IDecor {
   /** Box under the pointer, -1 = none. */
   readonly hoverBox: number;
-  /** Tensor under the pointer, -1 = none. */
-  readonly hoverTensor: number;
-  /** Tensor chosen elsewhere, -1 = none. */
-  readonly tensor: number;
+  /** Tensors under the pointer. */
+  readonly hoverTensors: readonly number[];
+  /** Tensors that are selected. */
+  readonly tensors: readonly number[];
   readonly selection: readonly number[];
   readonly hits: ReadonlySet<number>;
   readonly currentHit: number;
@@ -25,8 +25,8 @@ export interface IDecor {
 
 export const NO_DECOR: IDecor = {
   hoverBox: -1,
-  hoverTensor: -1,
-  tensor: -1,
+  hoverTensors: [],
+  tensors: [],
   selection: [],
   hits: new Set(),
   currentHit: -1,
@@ -38,8 +38,8 @@ export class DecorLayer {
   readonly wires = svgElement('g');
   /** Marks over the boxes: rings. */
   readonly rings = svgElement('g');
-  /** Wires of a series bear its first member. */
-  series: SeriesByTensor = new Map();
+  /** Wires of a series bear its first member; null before the first scene. */
+  tree: ITree | null = null;
 
   constructor() {
     this.wires.setAttribute('class', 'oad-decor');
@@ -61,16 +61,13 @@ export class DecorLayer {
         wires.push(path);
       }
     };
-    const bright = [decor.tensor, decor.hoverTensor].flatMap(tensor =>
-      this.carried(tensor)
+    const bright = this.bright([...decor.tensors, ...decor.hoverTensors]);
+    wire(
+      bright.flatMap(tensor => links.carrying(tensor)),
+      'oad-wire-bright'
     );
-    for (const tensor of new Set(bright)) {
-      if (tensor >= 0) {
-        wire(links.carrying(tensor), 'oad-wire-bright');
-        for (const box of links.consumers(tensor).slice(0, MOST)) {
-          rings.push(ring(scene, box, 'oad-ring-consumer', 1));
-        }
-      }
+    for (const box of this.endsOf(scene, links, bright)) {
+      rings.push(ring(scene, box, 'oad-ring-consumer', 1));
     }
     if (decor.hoverBox >= 0) {
       wire(links.incoming(decor.hoverBox), 'oad-wire-in');
@@ -98,11 +95,36 @@ export class DecorLayer {
     this.rings.replaceChildren(...rings);
   }
 
-  /** What the wires of a tensor bear: of a pill's those of all its members, else its own and the pill's. */
-  private carried(tensor: number): readonly number[] {
-    const series = this.series.get(tensor);
-    const lead = leadOf(this.series, tensor);
-    return series && tensor === lead ? series.members : [tensor, lead];
+  /** What the wires of these tensors bear: they themselves or, with others, the first of their series. */
+  private bright(tensors: readonly number[]): number[] {
+    const series = this.tree?.series;
+    const leads = series ? tensors.map(tensor => leadOf(series, tensor)) : [];
+    return [...new Set([...tensors, ...leads])];
+  }
+
+  /**
+   * The boxes where wires of the tensors end. Where stubs stand for a wire, both of its ends: the other
+   * stubs and what makes the tensor.
+   */
+  private endsOf(
+    scene: IScene,
+    links: Links,
+    tensors: readonly number[]
+  ): number[] {
+    const found = new Set<number>();
+    for (const tensor of tensors) {
+      links.consumers(tensor).forEach(box => found.add(box));
+      const ends = links.ends(tensor);
+      if (ends.some(box => scene.boxKind[box] === BoxKind.Stub)) {
+        ends.forEach(box => found.add(box));
+        const producer = this.tree?.model.tensorProducer[tensor] ?? -1;
+        const maker = producer >= 0 ? scene.boxOf(producer) : -1;
+        if (maker >= 0 && scene.boxKind[maker] !== BoxKind.OpenGroup) {
+          found.add(maker);
+        }
+      }
+    }
+    return [...found].slice(0, MOST);
   }
 }
 

@@ -11,17 +11,18 @@ export class Links {
   private readonly out: IRows;
   private readonly in: IRows;
   private readonly carriers = new Map<number, number[]>();
+  private readonly marks = new Map<number, number[]>();
 
   constructor(private readonly scene: IScene) {
     this.out = indexBy(scene.boxCount, scene.edgeSource);
     this.in = indexBy(scene.boxCount, scene.edgeTarget);
     for (let e = 0; e < scene.edgeCount; e++) {
-      const tensor = scene.edgeTensor[e];
-      const list = this.carriers.get(tensor);
-      if (list) {
-        list.push(e);
-      } else {
-        this.carriers.set(tensor, [e]);
+      append(this.carriers, scene.edgeTensor[e], e);
+    }
+    for (let b = 0; b < scene.boxCount; b++) {
+      const kind = scene.boxKind[b];
+      if (kind > BoxKind.OpenGroup && kind !== BoxKind.Port) {
+        append(this.marks, scene.boxEntity[b], b);
       }
     }
   }
@@ -45,6 +46,32 @@ export class Links {
     return [...new Set(ends)].filter(
       b => this.scene.boxKind[b] !== BoxKind.Port
     );
+  }
+
+  /** Stubs and pills of the tensor; a pill bears the first of its series. */
+  ends(tensor: number): readonly number[] {
+    return this.marks.get(tensor) ?? [];
+  }
+
+  /** The leftmost or rightmost box, -1 = none; of a column the topmost. */
+  end(last: boolean): number {
+    const { scene } = this;
+    let best = -1;
+    let least = Infinity;
+    for (let b = 0; b < scene.boxCount; b++) {
+      if (walkable(scene, b) && scene.boxKind[b] !== BoxKind.OpenGroup) {
+        const middle = Math.round(scene.boxX[b] + scene.boxW[b] / 2);
+        const along = last ? -middle : middle;
+        if (
+          along < least ||
+          (along === least && scene.boxY[b] < scene.boxY[best])
+        ) {
+          least = along;
+          best = b;
+        }
+      }
+    }
+    return best;
   }
 
   /**
@@ -118,6 +145,15 @@ export class Links {
       }
     }
     return best;
+  }
+}
+
+function append(lists: Map<number, number[]>, key: number, item: number): void {
+  const list = lists.get(key);
+  if (list) {
+    list.push(item);
+  } else {
+    lists.set(key, [item]);
   }
 }
 

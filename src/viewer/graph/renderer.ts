@@ -64,7 +64,7 @@ export class Renderer {
       this.refocus = true;
     }
     this.drawing = drawing;
-    this.decor.series = drawing.tree.series;
+    this.decor.tree = drawing.tree;
     this.far.setDrawing(drawing, this.index);
     this.drift.spoil();
     this.svg.setDrawing(drawing, this.index);

@@ -69,6 +69,15 @@ export class Stage {
     }
   }
 
+  /** A few words at the pointer; null = none. */
+  setTip(text: string | null): void {
+    if (text === null) {
+      this.root.removeAttribute('title');
+    } else {
+      this.root.title = text;
+    }
+  }
+
   announce(text: string | null): void {
     if (text !== null && this.live.textContent !== text) {
       this.live.textContent = text;

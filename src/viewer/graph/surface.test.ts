@@ -205,7 +205,7 @@ describe('what is drawn', () => {
     const conv = Number(element('Conv').getAttribute('data-entity'));
     surface.setSelection([conv]);
     surface.setHighlights([conv, conv + 1], conv + 1);
-    surface.setTensor(model.outputs[model.outputOffsets[conv]]);
+    surface.setTensors([model.outputs[model.outputOffsets[conv]]]);
     await frame();
     const count = (name: string): number =>
       host.querySelectorAll(`.${name}`).length;

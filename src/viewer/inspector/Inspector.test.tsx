@@ -158,7 +158,12 @@ test('a block sums up what is below it', async () => {
 
 test('a tensor shows its size, producer and consumers', async () => {
   await mount(testPayload());
-  act(() => surface().callbacks.onSelectTensor?.(2));
+  act(() =>
+    surface().callbacks.onSelectTensor?.(
+      { kind: 'tensor', id: 2 },
+      { activated: false }
+    )
+  );
   await settle();
   expect(fact('Shape')).toBe('2×8');
   expect(fact('Size')).toContain('64');
@@ -173,7 +178,7 @@ test('with nothing selected it describes the model', async () => {
   expect(fact('Opsets')).toBe('ai.onnx 20');
   expect(fact('author')).toBe('someone');
   fireEvent.click(within(panel()).getByRole('button', { name: 'x' }));
-  expect(surface().tensor).toBe(0);
+  expect(surface().tensors).toEqual([0]);
 });
 
 describe('hostile names stay inert', () => {
@@ -261,7 +266,12 @@ test('an input that shares its pill lists the others', async () => {
     tensors.inputs.push(first + i);
   }
   await mount(payload);
-  act(() => surface().callbacks.onSelectTensor?.(first));
+  act(() =>
+    surface().callbacks.onSelectTensor?.(
+      { kind: 'tensor', id: first },
+      { activated: false }
+    )
+  );
   await settle();
   const list = within(panel()).getByText('One pill for these inputs');
   expect(list.parentElement?.textContent).toContain('3');

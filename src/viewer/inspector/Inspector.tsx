@@ -7,6 +7,7 @@ import { ModelInspector } from './ModelInspector';
 import { MultiInspector } from './MultiInspector';
 import { NodeInspector } from './NodeInspector';
 import { PartPicker } from './PartPicker';
+import { SeriesInspector } from './SeriesInspector';
 import { TensorInspector } from './TensorInspector';
 
 /** Details of what is selected; of the model when nothing is. */
@@ -51,6 +52,9 @@ export function Inspector(): JSX.Element {
         )}
         {!several && selection.kind === 'tensor' && (
           <TensorInspector tensor={selection.id} />
+        )}
+        {!several && selection.kind === 'series' && (
+          <SeriesInspector lead={selection.id} />
         )}
         {selection.kind === 'none' && <ModelInspector />}
       </div>

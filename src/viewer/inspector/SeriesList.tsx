@@ -25,6 +25,9 @@ export function SeriesList({ tensor }: { tensor: number }): JSX.Element | null {
         {trans.__('They differ in the numbers of their names only:')}{' '}
         <bdi>{brief(pattern)}</bdi>
       </p>
+      <Jump to={{ kind: 'series', id: members[0] }}>
+        {trans.__('All of them together')}
+      </Jump>
       <ul className="oad-Links">
         <Some items={members}>
           {member => (

@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { formatBytes, formatExact, TENSOR_KIND } from '../../core';
+import { formatExact, TENSOR_KIND } from '../../core';
 import { useDocument, useTrans } from '../context';
 import { brief } from '../ui/text';
 import { CopyButton } from '../ui/CopyButton';
@@ -8,6 +8,7 @@ import { tensorBytes } from '../../core/bytes';
 import { lifetimeOf } from './lifetime';
 import { Fact, Facts, Section, Some, Title } from './parts';
 import { SeriesList } from './SeriesList';
+import { Size } from './Size';
 import { consumersOf, NodeLink } from './tensors';
 
 /** Its values lie in a file. */
@@ -43,20 +44,7 @@ export function TensorInspector({ tensor }: { tensor: number }): JSX.Element {
         <Fact label={trans.__('Shape')}>
           <bdi>{brief(model.shapeText(tensor))}</bdi>
         </Fact>
-        <Fact
-          label={trans.__('Size')}
-          note={
-            bytes === null
-              ? trans.__(
-                  'the shape is not all numbers, or the type has no fixed size'
-                )
-              : undefined
-          }
-        >
-          {bytes === null || bytes < 1000
-            ? formatBytes(bytes)
-            : `${formatBytes(bytes)} (${formatExact(bytes)})`}
-        </Fact>
+        <Size label={trans.__('Size')} bytes={bytes} />
         {life && (
           <Fact label={trans.__('Lifetime')}>
             {life.first < 0

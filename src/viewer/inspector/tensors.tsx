@@ -15,6 +15,18 @@ export function consumersOf(model: IGraphModel, tensor: number): number[] {
   );
 }
 
+/** Nodes that make the tensors, and nodes that read them; each once. */
+export function nodesAround(
+  model: IGraphModel,
+  tensors: readonly number[]
+): { readonly makers: number[]; readonly readers: number[] } {
+  const makers = tensors
+    .map(tensor => model.tensorProducer[tensor])
+    .filter(node => node >= 0);
+  const readers = tensors.flatMap(tensor => consumersOf(model, tensor));
+  return { makers: [...new Set(makers)], readers: [...new Set(readers)] };
+}
+
 /** A node as a link: its operator type and name. */
 export function NodeLink(props: {
   model: IGraphModel;

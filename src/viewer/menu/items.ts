@@ -38,7 +38,7 @@ export function menuEntries(
   if (what === null) {
     return ofGround(state);
   }
-  if (what.kind === 'tensor') {
+  if (what.kind !== 'entity') {
     return ['locate', null, ...TRACES.slice(0, 2), null, 'copy-name'];
   }
   const isGroup = what.id >= (state.document?.model.nodeCount ?? Infinity);

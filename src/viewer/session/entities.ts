@@ -1,5 +1,6 @@
 /** Selections, entities and the names by which both are found again after a reload. */
 
+import { pillTensors, pillText } from '../../core/series';
 import type { IGraphModel, ITree } from '../../core/types';
 import type { IDocument, Selection } from '../state/types';
 import { NOTHING } from '../state/types';
@@ -28,6 +29,20 @@ export function entityName(tree: ITree, entity: number): string {
   return entity < model.nodeCount
     ? model.nodeName(entity) || model.opType(entity)
     : tree.groupLabel[entity - model.nodeCount];
+}
+
+/** What a selection is called: of a series what its pill says; empty for nothing. */
+export function selectionName(tree: ITree, selection: Selection): string {
+  switch (selection.kind) {
+    case 'none':
+      return '';
+    case 'tensor':
+      return tree.model.tensorName(selection.id);
+    case 'series':
+      return pillText(tree, selection.id);
+    default:
+      return entityName(tree, entityOf(tree.model, selection)!);
+  }
 }
 
 export function selectionOf(model: IGraphModel, entity: number): Selection {
@@ -80,6 +95,7 @@ export function recordOf(tree: ITree, selection: Selection): ISelectionRecord {
     case 'node':
       return { ...selection, name: model.nodeName(selection.id) };
     case 'tensor':
+    case 'series':
       return { ...selection, name: model.tensorName(selection.id) };
     case 'group':
       return { ...selection, name: groupKey(tree, selection.id) };
@@ -105,13 +121,19 @@ export function recall(tree: ITree, record: ISelectionRecord): Selection {
   const by: Record<string, () => number> = {
     node: () => find(model.nodeCount, id => model.nodeName(id)),
     tensor: () => find(model.tensorCount, id => model.tensorName(id)),
+    // Of a file that changed, perhaps no series any more.
+    series: () => find(model.tensorCount, id => model.tensorName(id)),
     group: () => find(tree.groupCount, id => groupKey(tree, id))
   };
   if (record.kind === 'none') {
     return NOTHING;
   }
   const id = by[record.kind]();
-  return id < 0 ? NOTHING : { kind: record.kind, id };
+  return id < 0
+    ? NOTHING
+    : record.kind === 'series'
+      ? pillTensors(tree.series, id)
+      : { kind: record.kind, id };
 }
 
 /** What is selected besides, remembered; undefined when there is none or too much. */

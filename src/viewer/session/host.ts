@@ -1,5 +1,6 @@
 /** What a host asks of a session in the host's own terms: node ids. */
 
+import { tensorsOf } from '../../core/series';
 import type { ITree } from '../../core/types';
 import type { IUserValues } from '../overlays';
 import { setUserValues } from '../overlays';
@@ -35,6 +36,15 @@ export function nodesOf({ document, selection, also }: IViewerState): number[] {
   const first = document ? entityOf(document.model, selection) : null;
   return document
     ? nodesBelow(document.tree, first === null ? also : [first, ...also])
+    : [];
+}
+
+/** Names of the selected tensors, all of those that share a selected pill. */
+export function tensorNamesOf({ document, selection }: IViewerState): string[] {
+  return document
+    ? tensorsOf(document.tree.series, selection).map(tensor =>
+        document.model.tensorName(tensor)
+      )
     : [];
 }
 

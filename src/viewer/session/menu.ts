@@ -15,8 +15,8 @@ export function openMenu(
   if (!state.document) {
     return;
   }
-  if (what?.kind === 'tensor') {
-    session.select({ kind: 'tensor', id: what.id });
+  if (what && what.kind !== 'entity') {
+    session.select(what);
   } else if (what && !selectedEntities(state).includes(what.id)) {
     session.select(selectionOf(state.document.model, what.id));
   }

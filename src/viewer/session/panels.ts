@@ -34,6 +34,14 @@ export function setPanels(session: Session, change: Partial<IPanels>): void {
   session.store.set({ panels: { ...panels, ...change } });
 }
 
+/** Opens the inspector for what is selected, where it would not open by itself. */
+export function showDetails(session: Session): void {
+  const { panels, companion } = session.store.get();
+  if (panels.inspector === 'closed' || companion) {
+    setPanels(session, { inspector: 'open' });
+  }
+}
+
 /** Opens what is closed and closes what is open; over the graph, only one at a time. */
 export function togglePanel(
   session: Session,

@@ -33,6 +33,7 @@ import { findAgain, setQuery } from './find';
 import { hiddenOf, hiddenRecord } from './hide';
 import { openMenu } from './menu';
 import { clickedStep } from './parts';
+import { showDetails } from './panels';
 import { goBack, remember, selecting } from './places';
 import { clicked, selectAll } from './selecting';
 import { firstOverlay } from './settings';
@@ -80,7 +81,12 @@ export class Session {
       onSelect: (entity, how) => clicked(this, entity, how.additive),
       onActivate: (entity, how) => void this.activate(entity, how.recursive),
       onStep: (entity, step) => void clickedStep(this, entity, step),
-      onSelectTensor: id => this.select({ kind: 'tensor', id }),
+      onSelectTensor: (what, { activated }) => {
+        this.select(what);
+        if (activated) {
+          showDetails(this);
+        }
+      },
       onHover: what => this.followers.forEach(f => f.onHover(what)),
       onCameraChange: () => {
         this.onCameraChange?.();
@@ -253,7 +259,7 @@ export class Session {
 
   /** Double-click or Enter: groups open or close, nodes show their details. */
   async activate(entity: number, recursive: boolean): Promise<void> {
-    const { document, panels, companion } = this.store.get();
+    const { document } = this.store.get();
     if (!document) {
       return;
     }
@@ -271,8 +277,8 @@ export class Session {
             : view.expand(group, recursive),
         entity
       );
-    } else if (panels.inspector === 'closed' || companion) {
-      this.store.set({ panels: { ...panels, inspector: 'open' } });
+    } else {
+      showDetails(this);
     }
   }
 
@@ -282,7 +288,7 @@ export class Session {
     follow: Follow
   ): void {
     let entity = entityOf(model, selection);
-    if (selection.kind === 'tensor') {
+    if (selection.kind === 'tensor' || selection.kind === 'series') {
       const producer = model.tensorProducer[selection.id];
       const consumer = model.consumers[model.consumerOffsets[selection.id]];
       entity = producer >= 0 ? producer : (consumer ?? null);

@@ -3,6 +3,7 @@
 import type { ILayoutEngine } from '../../core/layout/engine';
 import { withAncestors } from '../../core/hidden';
 import { litOf } from '../../core/lit';
+import { tensorsOf } from '../../core/series';
 import type { IGraphView, IScene } from '../../core/types';
 import type { IViewerSettings } from '../api';
 import type { ICamera, ICardDetails, ISurfaceCallbacks } from '../graph/api';
@@ -331,9 +332,8 @@ export class Stage {
         ...(entity === null ? [] : [entity]),
         ...state.also
       ]);
-      surface.setTensor(
-        state.selection.kind === 'tensor' ? state.selection.id : null
-      );
+      const { series } = this._document.tree;
+      surface.setTensors(tensorsOf(series, state.selection));
     }
     if (changed('trace')) {
       this._light(state);

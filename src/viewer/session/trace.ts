@@ -7,8 +7,9 @@ import {
   type ISeeds,
   type ITrace
 } from '../../core';
+import { tensorsOf } from '../../core/series';
 import type { IDocument, IViewerState, TraceKind } from '../state/types';
-import { entityName, entityOf } from './entities';
+import { entityName, entityOf, selectionName } from './entities';
 import { nodesBelow } from './host';
 import type { Session } from './session';
 
@@ -36,7 +37,7 @@ function follow(
   }
   const seeds = {
     ...seedsOf(document, [...start, ...also]),
-    tensors: selection.kind === 'tensor' ? [selection.id] : []
+    tensors: tensorsOf(tree.series, selection)
   };
   return (kind === 'ancestors' ? ancestors : descendants)(tree, seeds);
 }
@@ -57,12 +58,10 @@ export function startTrace(session: Session, kind: TraceKind): void {
     });
     return;
   }
-  const first = entityOf(document.model, selection);
-  const entities = [...(first === null ? [] : [first]), ...also];
-  const names =
-    selection.kind === 'tensor'
-      ? [document.model.tensorName(selection.id)]
-      : entities.map(entity => entityName(document.tree, entity));
+  const names = [
+    selectionName(document.tree, selection),
+    ...also.map(entity => entityName(document.tree, entity))
+  ];
   session.store.set({
     trace: { kind, names, trace },
     announcement: trans._n('%1 node traced', '%1 nodes traced', trace.count)

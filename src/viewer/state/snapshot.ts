@@ -121,7 +121,7 @@ export function isBinding(value: unknown): value is number {
 
 function selection(value: unknown): ISelectionRecord | undefined {
   const raw = fields(value);
-  const kind = (['node', 'group', 'tensor'] as const).find(
+  const kind = (['node', 'group', 'tensor', 'series'] as const).find(
     known => known === raw?.kind
   );
   const id = finite(raw?.id, 0, 2 ** 31);

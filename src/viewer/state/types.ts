@@ -14,6 +14,7 @@ import type { IProgress } from '../../providers/provider';
 import type { Extracted, Problem } from '../../schema';
 import type { ICompanion } from '../compare/types';
 import type { ICamera, IHover } from '../graph/api';
+import type { ITensors } from '../../core/series';
 import type { OverlayId } from '../overlays';
 import type { ITableState } from './table';
 
@@ -21,7 +22,7 @@ export type Selection =
   | { readonly kind: 'none' }
   | { readonly kind: 'node'; readonly id: number }
   | { readonly kind: 'group'; readonly id: number }
-  | { readonly kind: 'tensor'; readonly id: number };
+  | ITensors;
 
 export const NOTHING: Selection = { kind: 'none' };
 

@@ -16,7 +16,7 @@ export class FakeSurface {
   scene: IScene | null = null;
   overlay: IOverlay | null = null;
   selection: readonly number[] = [];
-  tensor: number | null = null;
+  tensors: readonly number[] = [];
   hits: readonly number[] = [];
   hit: number | null = null;
   /** Entities brought to the middle, oldest first. */
@@ -49,8 +49,8 @@ export class FakeSurface {
   setSelection(entities: readonly number[]): void {
     this.selection = entities;
   }
-  setTensor(tensor: number | null): void {
-    this.tensor = tensor;
+  setTensors(tensors: readonly number[]): void {
+    this.tensors = tensors;
   }
   setLit(lit: ILit | null): void {
     this.lit = lit;

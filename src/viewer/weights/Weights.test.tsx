@@ -32,7 +32,12 @@ async function press(name: RegExp | string): Promise<void> {
 
 /** Selects the weight of the first Conv. */
 async function selectWeight(): Promise<void> {
-  act(() => surface().callbacks.onSelectTensor?.(1));
+  act(() =>
+    surface().callbacks.onSelectTensor?.(
+      { kind: 'tensor', id: 1 },
+      { activated: false }
+    )
+  );
   await settle();
 }
 

@@ -1,0 +1,163 @@
+/** Where the camera is, how it gets elsewhere, and what it does by itself until the reader moves it. */
+import type { IScene } from '../../core/types';
+import type { ICamera } from './api';
+import {
+  boxRect,
+  clampCamera,
+  fitRect,
+  fitScene,
+  type IRect,
+  type ISize,
+  sameCamera,
+  sceneSize,
+  shiftInto,
+  zoomAt
+} from './camera';
+import { boxesRect } from './entities';
+import { type Auto, autoCamera, heldCamera } from './homing';
+import { Flight } from './motion';
+
+/** Screen pixels between a box brought into view and the edge of the view. */
+const VIEW_MARGIN = 40;
+const READING_ZOOM = 0.9;
+
+/** What the camera looks at. */
+export interface IHelmed {
+  readonly scene: IScene | null;
+  readonly view: ISize;
+}
+
+export class Helm {
+  private readonly flight: Flight;
+  private _camera: ICamera = { x: 0, y: 0, k: 1 };
+  /** What a resize does again, until the reader moves the camera. */
+  private auto: Auto | null = 'home';
+
+  constructor(
+    private readonly place: IHelmed,
+    /** Called after each change of the camera. */
+    private readonly moved: () => void,
+    reduced: () => boolean
+  ) {
+    this.flight = new Flight(camera => this.apply(camera), reduced);
+  }
+
+  get camera(): ICamera {
+    return this._camera;
+  }
+
+  /** The reader has not looked elsewhere: the camera still stands where it went by itself. */
+  get untouched(): boolean {
+    return this.auto !== null;
+  }
+
+  go(camera: ICamera, animate: boolean): void {
+    this.auto = null;
+    this.flight.go(this._camera, this.clamped(camera), animate);
+  }
+
+  /** A move by hand; true when the camera changed. */
+  move(camera: ICamera): boolean {
+    this.flight.stop();
+    const next = this.clamped(camera);
+    if (sameCamera(next, this._camera)) {
+      return false;
+    }
+    this.auto = null;
+    this.apply(next);
+    return true;
+  }
+
+  fit(animate: boolean): void {
+    const { scene, view } = this.place;
+    if (scene) {
+      const to = this.clamped(fitScene(scene, view));
+      this.flight.go(this._camera, to, animate);
+      this.auto = 'fit';
+    }
+  }
+
+  /** The beginning of the picture, and again after a resize. */
+  home(): void {
+    this.auto = 'home';
+    this.rehome();
+  }
+
+  /** Goes where it goes by itself, unless the reader has moved it. */
+  rehome(): void {
+    const { auto } = this;
+    const { scene, view } = this.place;
+    if (scene && auto && view.w > 0 && view.h > 0) {
+      this.flight.stop();
+      this.apply(this.clamped(autoCamera(scene, view, auto)));
+    }
+  }
+
+  /** Brings the entity, or its closest visible ancestor, to the middle at a zoom that can be read. */
+  zoomTo(entity: number, animate: boolean): void {
+    const { scene, view } = this.place;
+    const box = scene?.boxOf(entity) ?? -1;
+    if (box < 0 || !scene) {
+      return;
+    }
+    const whole = fitRect(boxRect(scene, box), view, 1);
+    const k = Math.min(
+      Math.max(this._camera.k, READING_ZOOM),
+      Math.max(whole.k, 0.3)
+    );
+    this.go({ x: whole.x, y: whole.y, k }, animate);
+  }
+
+  /** Brings these, or what hides them, into view as large as they fit. */
+  fitEntities(entities: readonly number[]): void {
+    const { scene, view } = this.place;
+    const area = scene && boxesRect(scene, entities);
+    if (area) {
+      this.go(fitRect(area, view, 1.5), true);
+    }
+  }
+
+  /** The camera after zooming about the middle of the view. */
+  zoomed(factor: number): ICamera {
+    const { view } = this.place;
+    const at = { x: view.w / 2, y: view.h / 2 };
+    return zoomAt(this._camera, view, at, this._camera.k * factor);
+  }
+
+  /** Keeps the anchor's top left corner where it was on the screen. */
+  hold(before: IScene, after: IScene, anchor: number | null): void {
+    this.flight.stop();
+    this.auto = null;
+    const held = heldCamera(this._camera, before, after, anchor);
+    this.apply(held?.camera ?? this.clamped(this._camera));
+    if (held) {
+      this.reveal(held.title);
+    }
+  }
+
+  /** Pans by as little as brings the rectangle's top left part into view. */
+  reveal(r: IRect): void {
+    const { _camera: c } = this;
+    const { dx, dy } = shiftInto(c, this.place.view, r, VIEW_MARGIN);
+    if (dx !== 0 || dy !== 0) {
+      this.auto = null;
+      this.apply(this.clamped({ x: c.x + dx, y: c.y + dy, k: c.k }));
+    }
+  }
+
+  clamped(camera: ICamera): ICamera {
+    const { scene, view } = this.place;
+    return scene && view.w > 0
+      ? clampCamera(camera, sceneSize(scene), view)
+      : camera;
+  }
+
+  stop(): void {
+    this.flight.stop();
+  }
+
+  private apply(camera: ICamera): void {
+    this._camera = camera;
+    this.moved();
+  }
+}

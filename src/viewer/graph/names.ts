@@ -1,0 +1,146 @@
+/** What is said of boxes and tensors: to a screen reader, and by the pointer. */
+import {
+  type ITensors,
+  pillTensors,
+  pillText,
+  tensorsOf
+} from '../../core/series';
+import { BoxKind, type IGraphModel, type ITree } from '../../core/types';
+import { formatCount, formatShare } from '../../core/units';
+import { DEFAULT_STRINGS, type ISurfaceStrings } from './api';
+import type { IDrawing } from './primitives';
+import { clip } from './text';
+
+/** Puts the value where the sentence says `%1`. */
+export function fill(sentence: string, value: string): string {
+  return sentence.replace('%1', () => value);
+}
+
+/** MACs of the main graph and its groups: the sum over the top level, unknown parts left out. */
+export function totalMacs(model: IGraphModel): number {
+  const known = model.payload.metrics?.total_macs;
+  return typeof known === 'number' ? known : NaN;
+}
+
+/** What a screen reader says of an entity: `Conv conv1, 118 M MACs, 9.4 K params`. */
+export function spoken(
+  model: IGraphModel,
+  tree: ITree,
+  entity: number,
+  strings: ISurfaceStrings = DEFAULT_STRINGS
+): string {
+  const isNode = entity < model.nodeCount;
+  const at = isNode ? entity : entity - model.nodeCount;
+  const { macs, params } = isNode ? model.metrics : tree.groupMetrics;
+  const head = isNode
+    ? [model.opType(at), model.nodeName(at)]
+    : [tree.groupType[at], tree.groupLabel[at]];
+  const parts = [clip(head.filter(part => part).join(' '))];
+  if (!isNode) {
+    parts.push(strings.group, fill(strings.nodes, String(tree.groupSize[at])));
+    const share = macs[at] / totalMacs(model);
+    if (share > 0) {
+      parts.push(fill(strings.share, formatShare(share)));
+    }
+  }
+  if (Number.isNaN(macs[at])) {
+    parts.push(`MACs ${strings.unknown}`);
+  } else if (macs[at] > 0) {
+    parts.push(formatCount(macs[at], 'MACs'));
+  }
+  if (params[at] > 0) {
+    parts.push(formatCount(params[at], 'params'));
+  }
+  return parts.join(', ');
+}
+
+/** A node as it is named in a sentence: `Conv conv1`. */
+function nodeText(model: IGraphModel, node: number): string {
+  return clip(`${model.opType(node)} ${model.nodeName(node)}`.trim());
+}
+
+/** `from Where mask`, `from 6 nodes`, `from Input ids`; empty when there is nothing to say. */
+function endText(
+  model: IGraphModel,
+  nodes: ReadonlySet<number>,
+  sentence: string,
+  strings: ISurfaceStrings,
+  otherwise: string
+): string {
+  const [first] = nodes;
+  const end =
+    nodes.size > 1
+      ? fill(strings.nodes, formatCount(nodes.size))
+      : first === undefined
+        ? otherwise
+        : nodeText(model, first);
+  return end && fill(sentence, end);
+}
+
+/**
+ * Tensors with where they come from and where they go, as a wire shows it:
+ * `Tensor mask, 1×1×16×16, from Where mask, to 12 nodes`.
+ */
+export function tensorText(
+  { model, tree }: Pick<IDrawing, 'model' | 'tree'>,
+  what: ITensors,
+  strings: ISurfaceStrings
+): string {
+  const makers = new Set<number>();
+  const readers = new Set<number>();
+  for (const tensor of tensorsOf(tree.series, what)) {
+    if (model.tensorProducer[tensor] >= 0) {
+      makers.add(model.tensorProducer[tensor]);
+    }
+    const end = model.consumerOffsets[tensor + 1];
+    for (let k = model.consumerOffsets[tensor]; k < end; k++) {
+      readers.add(model.consumers[k]);
+    }
+  }
+  const { tensors } = model.payload;
+  const isInput = tensors.inputs.includes(what.id);
+  const isOutput = tensors.outputs.includes(what.id);
+  const name =
+    what.kind === 'series'
+      ? pillText(tree, what.id)
+      : model.tensorName(what.id);
+  return [
+    `${strings.tensor} ${clip(name)}`,
+    clip(model.shapeText(what.id)),
+    endText(model, makers, strings.from, strings, isInput ? strings.input : ''),
+    endText(model, readers, strings.to, strings, isOutput ? strings.output : '')
+  ]
+    .filter(part => part)
+    .join(', ');
+}
+
+/** What a screen reader says of a box. */
+export function boxName(
+  d: IDrawing,
+  box: number,
+  strings: ISurfaceStrings
+): string {
+  const { scene, model, tree } = d;
+  const entity = scene.boxEntity[box];
+  switch (scene.boxKind[box]) {
+    case BoxKind.Node:
+    case BoxKind.Group:
+    case BoxKind.OpenGroup:
+      return spoken(model, tree, entity, strings);
+    case BoxKind.Input:
+    case BoxKind.Output: {
+      const isInput = scene.boxKind[box] === BoxKind.Input;
+      const series = tree.series.get(entity);
+      const shape = clip(model.shapeText(entity));
+      if (series) {
+        const many = isInput ? strings.inputs : strings.outputs;
+        const count = String(series.members.length);
+        return `${fill(many, count)}: ${clip(series.pattern)}, ${shape}`;
+      }
+      const word = isInput ? strings.input : strings.output;
+      return `${word} ${clip(model.tensorName(entity))}, ${shape}`;
+    }
+    default:
+      return tensorText(d, pillTensors(tree.series, entity), strings);
+  }
+}

@@ -1,0 +1,86 @@
+import * as React from 'react';
+import { formatBytes, formatExact } from '../../core';
+import { tensorBytes } from '../../core/bytes';
+import { tensorsOf } from '../../core/series';
+import { useDocument, useTrans } from '../context';
+import { CopyButton } from '../ui/CopyButton';
+import { brief } from '../ui/text';
+import { Fact, Facts, Jump, Section, Some, Title } from './parts';
+import { Size } from './Size';
+import { NodeLink, nodesAround } from './tensors';
+
+/** Bytes of all of them together; null when those of one are unknown. */
+function bytesTogether(sizes: readonly (number | null)[]): number | null {
+  return sizes.includes(null)
+    ? null
+    : sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
+}
+
+/** All inputs, or all outputs, that share a pill: together, and one by one. `lead` is the first of them. */
+export function SeriesInspector({ lead }: { lead: number }): JSX.Element {
+  const trans = useTrans();
+  const { model, tree } = useDocument();
+  const members = tensorsOf(tree.series, { kind: 'series', id: lead });
+  const series = tree.series.get(lead);
+  const sizes = members.map(tensor => tensorBytes(model, tensor));
+  const { makers, readers } = nodesAround(model, members);
+  const links = (title: string, nodes: readonly number[]): JSX.Element => (
+    <Section title={title} count={nodes.length}>
+      <ul className="oad-Links">
+        <Some items={nodes}>
+          {node => (
+            <li key={node}>
+              <NodeLink model={model} node={node} />
+            </li>
+          )}
+        </Some>
+      </ul>
+    </Section>
+  );
+  return (
+    <>
+      <Title
+        kind={
+          series?.kind === 'output'
+            ? trans.__('Model outputs')
+            : trans.__('Model inputs')
+        }
+        category="tensor"
+        name={series?.pattern ?? model.tensorName(lead)}
+      />
+      <Facts>
+        <Fact label={trans.__('Tensors')}>{formatExact(members.length)}</Fact>
+        <Fact label={trans.__('Type')}>{model.dtypeText(lead)}</Fact>
+        <Fact label={trans.__('Shape of each')}>
+          <bdi>{brief(model.shapeText(lead))}</bdi>
+        </Fact>
+        <Size label={trans.__('Size together')} bytes={bytesTogether(sizes)} />
+      </Facts>
+      <div className="oad-State-row">
+        <CopyButton
+          label={trans.__('Copy the names')}
+          caption={trans.__('Copy')}
+          text={() => members.map(t => model.tensorName(t)).join('\n')}
+        />
+      </div>
+      <Section title={trans.__('Members')} count={members.length}>
+        <ul className="oad-Links">
+          <Some items={members}>
+            {(tensor, index) => (
+              <li key={tensor}>
+                <Jump to={{ kind: 'tensor', id: tensor }}>
+                  <bdi>{brief(model.tensorName(tensor), 80)}</bdi>
+                  <span className="oad-Quiet">
+                    {formatBytes(sizes[index])}
+                  </span>
+                </Jump>
+              </li>
+            )}
+          </Some>
+        </ul>
+      </Section>
+      {makers.length > 0 && links(trans.__('Producers'), makers)}
+      {readers.length > 0 && links(trans.__('Consumers'), readers)}
+    </>
+  );
+}

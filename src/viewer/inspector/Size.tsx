@@ -1,0 +1,29 @@
+import * as React from 'react';
+import { formatBytes, formatExact } from '../../core';
+import { useTrans } from '../context';
+import { Fact } from './parts';
+
+/** Bytes as a fact; null says why they are unknown. */
+export function Size(props: {
+  label: string;
+  bytes: number | null;
+}): JSX.Element {
+  const trans = useTrans();
+  const { label, bytes } = props;
+  return (
+    <Fact
+      label={label}
+      note={
+        bytes === null
+          ? trans.__(
+              'the shape is not all numbers, or the type has no fixed size'
+            )
+          : undefined
+      }
+    >
+      {bytes === null || bytes < 1000
+        ? formatBytes(bytes)
+        : `${formatBytes(bytes)} (${formatExact(bytes)})`}
+    </Fact>
+  );
+}
