@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 NAME = "onnx-autodoc"
@@ -13,11 +14,18 @@ def version() -> str:
     try:
         from py_autodoc._version import __version__ as built  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
-        from importlib.metadata import PackageNotFoundError
-        from importlib.metadata import version as installed
-
-        try:
-            return installed(NAME)
-        except PackageNotFoundError:
-            return "0+unknown"
+        return installed([NAME]).get(NAME, "0+unknown")
     return str(built)
+
+
+def installed(packages: Iterable[str]) -> dict[str, str]:
+    """Package → version, of those that are installed; none is imported."""
+    from importlib import metadata
+
+    found = {}
+    for name in packages:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

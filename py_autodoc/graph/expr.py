@@ -1,15 +1,8 @@
 """Arithmetic on dimensions: integers, symbols and readable expressions such as ``"seq + 1"``.
 
-A dimension is an ``int``, a ``str`` in a small grammar, or ``None`` (unknown). Expressions are
-kept as polynomials with integer coefficients whose atoms are names or floor divisions, so that two
-ways of writing the same size compare equal as text::
-
-    expr  := term (("+" | "-") term)*          term := unary (("*" | "//") unary)*
-    unary := "-" unary | atom                  call := ("max" | "min") "(" expr ("," expr)+ ")"
-    atom  := integer | name | "(" expr ")" | call
-    name  := [A-Za-z_][A-Za-z0-9_.]*
-
-Text is never evaluated by Python: there is a tokenizer and a parser of bounded depth, and no power.
+A dimension is an ``int``, a ``str`` in the grammar of ``graph.grammar``, or ``None`` (unknown).
+Expressions are kept as polynomials with integer coefficients whose atoms are names or floor divisions,
+so that two ways of writing the same size compare equal as text.
 """
 
 from __future__ import annotations
@@ -20,6 +13,7 @@ from functools import lru_cache, reduce
 
 from py_autodoc.graph.bounds import absorbed
 from py_autodoc.graph.bounds import extreme as extreme_poly
+from py_autodoc.graph.grammar import Parser
 from py_autodoc.graph.model import Dim
 from py_autodoc.graph.poly import Atom, ExprError, Extreme, FloorDiv, Poly, floordiv_poly
 
@@ -50,77 +44,6 @@ MAX_DEPTH = 12
 MAX_TERMS = 24
 MAX_INT = 1 << 62
 
-_TOKEN = re.compile(r"\s*(?:(\d{1,19})|([A-Za-z_][A-Za-z0-9_.]*)|(//|[-+*(),]))")
-
-
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self.tokens: list[str] = []
-        pos = 0
-        text = text.rstrip()
-        while pos < len(text):
-            found = _TOKEN.match(text, pos)
-            if found is None:
-                raise ExprError(f"not a dimension expression: {text[:40]!r}")
-            self.tokens.append(found.group().strip())
-            pos = found.end()
-        self.at = 0
-
-    def peek(self) -> str:
-        return self.tokens[self.at] if self.at < len(self.tokens) else ""
-
-    def take(self) -> str:
-        token = self.peek()
-        self.at += 1
-        return token
-
-    def expr(self, depth: int) -> Poly:
-        value = self.term(depth)
-        while self.peek() in ("+", "-"):
-            op = self.take()
-            other = self.term(depth)
-            value = _bounded(value + other if op == "+" else value - other)
-        return value
-
-    def term(self, depth: int) -> Poly:
-        value = self.unary(depth)
-        while self.peek() in ("*", "//"):
-            op = self.take()
-            other = self.unary(depth)
-            value = _bounded(value * other if op == "*" else floordiv_poly(value, other))
-        return value
-
-    def unary(self, depth: int) -> Poly:
-        if depth > MAX_DEPTH:
-            raise ExprError("nested too deeply")
-        found = self.take()
-        if found == "-":
-            return -self.unary(depth + 1)
-        if found == "(":
-            value = self.expr(depth + 1)
-            if self.take() != ")":
-                raise ExprError("a parenthesis is not closed")
-            return value
-        if found.isdigit():
-            return Poly.const(int(found))
-        if found in ("max", "min") and self.peek() == "(":
-            return self.call(found == "max", depth + 1)
-        if found and (found[0].isalpha() or found[0] == "_"):
-            return Poly.atom(found)
-        raise ExprError("an operand is missing")
-
-    def call(self, largest: bool, depth: int) -> Poly:
-        self.take()
-        value = self.expr(depth)
-        if self.peek() != ",":
-            raise ExprError("a maximum or minimum needs two parts")
-        while self.peek() == ",":
-            self.take()
-            value = extreme_poly(largest, value, self.expr(depth))
-        if self.take() != ")":
-            raise ExprError("a parenthesis is not closed")
-        return value
-
 
 def _bounded(p: Poly) -> Poly:
     if len(p.terms) > MAX_TERMS or any(len(m) > 8 or abs(c) > MAX_INT for m, c in p.terms.items()):
@@ -128,16 +51,20 @@ def _bounded(p: Poly) -> Poly:
     return p
 
 
+class _Parser(Parser):
+    token = re.compile(r"\s*(?:(\d{1,19})|([A-Za-z_][A-Za-z0-9_.]*)|(//|[-+*(),]))")
+    depth = MAX_DEPTH
+
+    def bounded(self, p: Poly) -> Poly:
+        return _bounded(p)
+
+
 @lru_cache(maxsize=8192)
 def parse(text: str) -> Poly:
     """Parse an expression. Raises: ExprError when it is not in the grammar."""
     if len(text) > 4 * MAX_DERIVED:
         raise ExprError("too long")
-    parser = _Parser(text)
-    value = parser.expr(0)
-    if parser.at != len(parser.tokens):
-        raise ExprError("something follows the expression")
-    return value
+    return _Parser(text).whole()
 
 
 def to_dim(p: Poly) -> Dim:

@@ -7,7 +7,7 @@ division go, so that equal sizes compare equal. ``graph.expr`` puts the grammar 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 MAX_STEPS = 24
 """Most steps of a polynomial division."""
@@ -21,7 +21,7 @@ class FloorDiv:
     def __init__(self, num: Poly, den: Poly) -> None:
         self.num = num
         self.den = den
-        self.text = f"{_wrap(num)}//{_wrap(den)}"
+        self.text = f"{operand(num, num.text)}//{operand(den, den.text)}"
         self._hash = hash(self.text)
 
     @property
@@ -135,7 +135,7 @@ class Poly:
     def text(self) -> str:
         """Readable and parseable form, highest degree first."""
         if self._text is None:
-            self._text = _format(self)
+            self._text = sum_text(self, atom_text, _is_quotient)
         return self._text
 
 
@@ -161,11 +161,10 @@ def ordered(p: Poly) -> list[tuple[Monomial, int]]:
     return items
 
 
-def _wrap(p: Poly) -> str:
-    """Text that can stand as an operand of ``//``."""
-    if p.as_int() is not None or (len(p.terms) == 1 and _is_name(p)):
-        return p.text
-    return f"({p.text})"
+def operand(p: Poly, written: str) -> str:
+    """What ``p`` is written as where it stands beside ``//`` or ``/``."""
+    name = len(p.terms) == 1 and _is_name(p)
+    return written if name or p.as_int() is not None else f"({written})"
 
 
 def _is_name(p: Poly) -> bool:
@@ -173,26 +172,28 @@ def _is_name(p: Poly) -> bool:
     return coef == 1 and len(mono) == 1 and isinstance(mono[0], str)
 
 
-def _term(mono: Monomial, coef: int, negated: bool) -> str:
-    if not mono:
-        return str(coef)
-    single = coef == 1 and len(mono) == 1 and not negated  # -a//b would be (-a)//b
-    parts = [f"({a.text})" if isinstance(a, FloorDiv) and not single else atom_text(a) for a in mono]
-    return "*".join(parts if coef == 1 else [str(coef), *parts])
+def sum_text(p: Poly, atom: Callable[[Atom], str], quotient: Callable[[Atom], bool]) -> str:
+    """The terms in their order, one space around ``+`` and ``-``.
+
+    Args:
+        p: what to write.
+        atom: an atom as text.
+        quotient: true for what is written with ``//``, which binds like a product: it needs brackets in
+            one, and behind a sign that leads the text, for ``-a//b`` is ``(-a)//b``.
+    """
+    out: list[str] = []
+    for mono, coef in ordered(p):
+        alone = len(mono) == 1 and (coef == 1 or (coef == -1 and bool(out)))
+        parts = [f"({atom(a)})" if not alone and quotient(a) else atom(a) for a in mono]
+        if abs(coef) != 1 or not parts:
+            parts.insert(0, str(abs(coef)))
+        sign = "-" if coef < 0 else "+"
+        out.append((f" {sign} " if out else "-" if coef < 0 else "") + "*".join(parts))
+    return "".join(out) or "0"
 
 
-def _format(p: Poly) -> str:
-    items = ordered(p)
-    if not items:
-        return "0"
-    out = []
-    for i, (mono, coef) in enumerate(items):
-        body = _term(mono, abs(coef), coef < 0 and i == 0)
-        if i == 0:
-            out.append(f"-{body}" if coef < 0 else body)
-        else:
-            out.append(f" - {body}" if coef < 0 else f" + {body}")
-    return "".join(out)
+def _is_quotient(a: Atom) -> bool:
+    return isinstance(a, FloorDiv)
 
 
 def floordiv_poly(num: Poly, den: Poly) -> Poly:

@@ -7,8 +7,6 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ from py_autodoc.hf import keys
 from py_autodoc.hf.codec import checksum, pack_file, pack_json
 from py_autodoc.hf.processor import ProcessorFiles, files_in, files_of, json_object, without_paths
 from py_autodoc.hf.tasks import checked_task, detect_task
-from py_autodoc.version import NAME, version
+from py_autodoc.version import NAME, installed, version
 
 _PACKAGES = ("transformers", "tokenizers", "torch", "onnx", "onnx-ir", "onnxscript")
 
@@ -91,7 +89,7 @@ def gather(
         keys.CONFIG: config,
         keys.PROCESSOR_CONFIG: held.settings() or None,
         keys.GENERATION_CONFIG: _generation_config(model_or_config, folder),
-        keys.EXPORTER: _versions(),
+        keys.EXPORTER: {NAME: version(), **installed(_PACKAGES)},
     }
     entries = {keys.VERSION: keys.SCHEMA, keys.TIMESTAMP: timestamp()}
     entries.update({key: pack_json(value) for key, value in values.items() if value is not None})
@@ -158,13 +156,3 @@ def timestamp() -> str:
             f"SOURCE_DATE_EPOCH is {given[:40]!r}, which is no time.",
             "Give seconds since 1970.",
         ) from None
-
-
-def _versions() -> dict[str, str]:
-    found = {NAME: version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = installed(name)
-        except PackageNotFoundError:
-            continue
-    return found

@@ -98,7 +98,7 @@ def convert(
         write_sidecar(beside, content)
     clock("done", 1.0)
     return ConvertResult(
-        target, EXPORTER, tags, content, beside, made, source, clock.seconds, _warnings(model)
+        target, EXPORTER, tags, content, beside, made, clock.seconds, _warnings(model), source=source
     )
 
 

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from py_autodoc.tags.sidecar import coverage
-from py_autodoc.version import NAME, version
+from py_autodoc.version import NAME, installed, version
 
 if TYPE_CHECKING:  # a report of a Keras file needs no torch
     from py_autodoc.hf.write import Gathered
@@ -51,18 +49,8 @@ def report_of(
         "models": [_model(name, part, result.carried) for name, part in parts.items()],
         "warnings": [*warnings, *result.warnings],
         "seconds": {name: round(one, 3) for name, one in {**seconds, **result.timings}.items()},
-        "versions": _versions(),
+        "versions": {NAME: version(), "python": platform.python_version(), **installed(_PACKAGES)},
     }
-
-
-def _versions() -> dict[str, str]:
-    found = {NAME: version(), "python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = installed(name)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _input(name: str, value: Any, axes: Mapping[int, str]) -> dict[str, Any]:

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import onnx_ir as ir
-
 from py_autodoc.hf.write import Gathered
-from py_autodoc.tags.model import Coverage, Tags
+from py_autodoc.tags.result import Written
 from py_autodoc.tags.stages import Progress
 from py_autodoc.torch.inputs import Dynamic, Inputs
 
@@ -35,21 +33,12 @@ class Request:
 
 
 @dataclass(slots=True)
-class ExportResult:
-    """An exported model."""
+class ExportResult(Written):
+    """An exported model; several share the folder that is their path.
 
-    path: Path
-    """The model's file, or the folder of several."""
-    exporter: str
-    tags: Tags
-    sidecar: dict[str, Any]
-    sidecar_path: Path | None
-    model: ir.Model
-    """The tagged model. After the TorchScript exporter its weights are references to the file."""
-    timings: dict[str, float] = field(default_factory=dict)
-    """Stage → seconds."""
-    warnings: list[str] = field(default_factory=list)
-    """What the reader must know about the tags, one line each."""
+    After the TorchScript exporter the weights of ``model`` are references to the file.
+    """
+
     components: dict[str, ExportResult] = field(default_factory=dict)
     """For an export of several models (prefill, decode …): name → its result."""
     exported: Any = None
@@ -57,8 +46,3 @@ class ExportResult:
 
     carried: Gathered | None = None
     """What a model of transformers took along; None for any other."""
-
-    @property
-    def coverage(self) -> Coverage:
-        """Nodes by how their module is known."""
-        return self.tags.coverage

@@ -54,7 +54,7 @@ def onnx_recurrent(
         x = x.transpose(0, 1)
         hidden = None if hidden is None else hidden.transpose(0, 1)
         cell = None if cell is None else cell.transpose(0, 1)
-    ways, size, (steps, batch) = weight.shape[0], recurrence.shape[-1], x.shape[:2]
+    ways, size, batch = weight.shape[0], recurrence.shape[-1], x.shape[1]
     usual = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}[kind]
     names = list(activations or usual * ways)
     alphas = list(activation_alpha) + [None] * len(names)
@@ -67,25 +67,42 @@ def onnx_recurrent(
         b = None if bias is None else bias[way]
         p = None if peephole is None else peephole[way]
         used = functions[way * len(usual) : (way + 1) * len(usual)]
-        order = range(steps - 1, -1, -1) if direction == "reverse" or way else range(steps)
-        results = [x.new_zeros(batch, size)] * steps
-        for step in order:
-            settings = (used, clip, coupled, linear_before_reset, p)
-            new_h, new_c = onnx_recurrent_step(kind, x[step], h, c, weight[way], recurrence[way], b, settings)
-            if lengths is not None:
-                inside = (step < lengths)[:, None]
-                h, c = torch.where(inside, new_h, h), torch.where(inside, new_c, c)
-                results[step] = torch.where(inside, new_h, torch.zeros_like(new_h))
-            else:
-                h, c = new_h, new_c
-                results[step] = h
-        outputs.append(torch.stack(results))
+        settings = (used, clip, coupled, linear_before_reset, p)
+        backwards = direction == "reverse" or way == 1
+        matrices = (weight[way], recurrence[way], b)
+        y, h, c = onnx_recurrent_way(kind, x, h, c, matrices, settings, lengths, backwards)
+        outputs.append(y)
         lasts.append(h)
         cells.append(c)
     y, last, last_cell = torch.stack(outputs, 1), torch.stack(lasts), torch.stack(cells)
     if batch_first:
         return y.permute(2, 0, 1, 3), last.transpose(0, 1), last_cell.transpose(0, 1)
     return y, last, last_cell
+
+
+def onnx_recurrent_way(
+    kind: str,
+    x: torch.Tensor,
+    h: torch.Tensor,
+    c: torch.Tensor,
+    matrices: tuple[torch.Tensor, torch.Tensor, torch.Tensor | None],
+    settings: tuple[Any, ...],
+    lengths: torch.Tensor | None,
+    backwards: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """All steps in one direction: every hidden state, the last one and the last cell state."""
+    steps = range(x.shape[0])
+    results = [torch.zeros_like(h)] * len(steps)
+    for step in reversed(steps) if backwards else steps:
+        new_h, new_c = onnx_recurrent_step(kind, x[step], h, c, *matrices, settings)
+        if lengths is not None:
+            inside = (step < lengths)[:, None]
+            h, c = torch.where(inside, new_h, h), torch.where(inside, new_c, c)
+            results[step] = torch.where(inside, new_h, torch.zeros_like(new_h))
+        else:
+            h, c = new_h, new_c
+            results[step] = h
+    return torch.stack(results), h, c
 
 
 def onnx_recurrent_step(
