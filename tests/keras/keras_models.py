@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime
+import pytest
 
 from py_autodoc.keras import convert
 from py_autodoc.tags import load_tags
+
+QUIET = [pytest.mark.filterwarnings(f"ignore::{kind}") for kind in ("UserWarning", "DeprecationWarning")]
+"""Marks of a module: Keras has much to say about how it is called and how it saves."""
 
 
 def keras():
@@ -123,6 +129,12 @@ def both(model, folder, feed=None, tolerance=1e-5, vary=True, forms=("keras", "h
         close(run(result.path, feed), want, tolerance)
         found.append(result)
     return found
+
+
+def saved(model, *settings, **options):
+    """``both`` in a folder of its own: of what Hypothesis makes there are many in one test."""
+    with tempfile.TemporaryDirectory() as folder:
+        return both(model, Path(folder), *settings, **options)
 
 
 def operators(result):

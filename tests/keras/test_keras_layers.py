@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from pathlib import Path
-
+import keras_models as made
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -13,17 +10,7 @@ from hypothesis import strategies as st
 
 from py_autodoc.keras.layers.activation import FORMULAS
 
-sys.path.insert(0, str(Path(__file__).parent))
-try:
-    import keras_models as made
-finally:
-    del sys.path[0]
-
-# Keras has much to say about how it is called and how it saves.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::UserWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-]
+pytestmark = made.QUIET
 keras = made.keras()
 L = keras.layers
 FEW = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
@@ -46,9 +33,7 @@ def one(
         for at, shape in enumerate(shapes)
     ]
     out = layer(inputs if len(inputs) > 1 else inputs[0], **call)
-    model = keras.Model(inputs, out)
-    with tempfile.TemporaryDirectory() as folder:
-        return made.both(model, Path(folder), feed, tolerance, forms=forms)
+    return made.saved(keras.Model(inputs, out), feed, tolerance, forms=forms)
 
 
 sizes = st.integers(1, 4)
@@ -186,8 +171,7 @@ def test_rectifiers(data):
     entry = keras.Input((4, 5, 3))
     turned = data.draw(st.booleans())
     out = layer(L.Conv2D(3, 1)(entry) if turned else entry)
-    with tempfile.TemporaryDirectory() as folder:
-        made.both(keras.Model(entry, out), Path(folder), forms=("keras",))
+    made.saved(keras.Model(entry, out), forms=("keras",))
 
 
 @SOME

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 
+import keras_models as made
 import numpy as np
 import pytest
 
 from py_autodoc.keras import convert
-
-sys.path.insert(0, str(Path(__file__).parent))
-try:
-    import keras_models as made
-finally:
-    del sys.path[0]
 
 DATA = Path("tests/data/keras")
 TINY = {

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from pathlib import Path
-
+import keras_models as made
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parent))
-try:
-    import keras_models as made
-finally:
-    del sys.path[0]
-
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::UserWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-]
+pytestmark = made.QUIET
 keras = made.keras()
 L = keras.layers
 SOME = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 TOKENS = np.array([[1, 2, 0, 3, 0, 0], [0, 0, 3, 1, 2, 3]], "int32")
-
-
-def saved(model, *forms, feed=None, **options):
-    with tempfile.TemporaryDirectory() as folder:
-        return made.both(model, Path(folder), feed, forms=forms or ("keras", "h5"), **options)
 
 
 @st.composite
@@ -65,7 +48,7 @@ def test_recurrent_layers(kind, data):
     out = getattr(L, kind)(2, return_state=data.draw(st.booleans()), **options)(
         entry, **({"initial_state": states} if states else {})
     )
-    saved(keras.Model(inputs, out), "keras")
+    made.saved(keras.Model(inputs, out), forms=("keras",))
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "SimpleRNN"])
@@ -76,7 +59,7 @@ def test_gaps_in_a_sequence(kind, backwards, sequences):
     entry = keras.Input((6,), dtype="int32", name="x")
     x = L.Embedding(4, 3, mask_zero=True)(entry)
     layer = getattr(L, kind)(2, go_backwards=backwards, return_sequences=sequences, return_state=True)
-    results = saved(keras.Model(entry, layer(x)), feed={"x": TOKENS})
+    results = made.saved(keras.Model(entry, layer(x)), feed={"x": TOKENS})
     assert "Scan" in made.operators(results[0])
 
 
@@ -87,7 +70,7 @@ def test_both_ways(mode, sequences, masked):
     entry = keras.Input((6,), dtype="int32", name="x")
     x = L.Embedding(4, 3, mask_zero=masked)(entry)
     layer = L.Bidirectional(L.LSTM(2, return_sequences=sequences, return_state=True), merge_mode=mode)
-    saved(keras.Model(entry, list(layer(x))), feed={"x": TOKENS})
+    made.saved(keras.Model(entry, list(layer(x))), feed={"x": TOKENS})
 
 
 def test_both_ways_by_two_layers(tmp_path):
@@ -148,7 +131,7 @@ def test_attention_with_heads(data):
     if "m" in feed:
         feed["m"] = (feed["m"] > 1).astype("int32")
         feed["m"][..., 0] = 1  # a query that may see nothing is not defined
-    saved(model, "keras", feed=feed)
+    made.saved(model, feed, forms=("keras",))
 
 
 @pytest.mark.parametrize("additive", [False, True])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from pathlib import Path
 
+import keras_models as made
 import numpy as np
 import onnx
 import onnxruntime
@@ -16,16 +15,7 @@ from py_autodoc.extract.model import extract
 from py_autodoc.keras import convert
 from py_autodoc.tags import load_tags
 
-sys.path.insert(0, str(Path(__file__).parent))
-try:
-    import keras_models as made
-finally:
-    del sys.path[0]
-
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::UserWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-]
+pytestmark = made.QUIET
 keras = made.keras()
 L = keras.layers
 
