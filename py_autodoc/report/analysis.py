@@ -32,8 +32,10 @@ from py_autodoc.graph.load import Loaded
 from py_autodoc.graph.mask_tables import mask_tables
 from py_autodoc.graph.model import Diagnostic, Model, TypeTable
 from py_autodoc.graph.weight_stats import TensorFacts
+from py_autodoc.hardware.kernels import Kernels
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.dims import Dims, resolve
+from py_autodoc.report.hardware import Chosen, choose, kernels_of
 from py_autodoc.report.rule_settings import rule_settings
 from py_autodoc.report.schema import RuleSettings
 from py_autodoc.report.source import open_model, plain_source
@@ -69,6 +71,10 @@ class Options:
     """Which rules run, at which thresholds and severities; None: as they come."""
     read_weights: bool = False
     """Read every weight, for the rules about their values."""
+    hardware: str = ""
+    """Device to estimate the latency for: the id of a profile, or a profile's file."""
+    precision: str = ""
+    """Precision to estimate it in; empty: as the model is stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,10 @@ class Analysis:
     diagnostics: tuple[Diagnostic, ...]
     rules: RuleSettings | None = None
     """How the findings were made, where that is not as the rules come."""
+    kernels: Kernels | None = None
+    """What a fusing runtime runs as one; None when the stage failed."""
+    hardware: Chosen | None = None
+    """The device that a latency is estimated for."""
 
     @property
     def peak(self) -> PeakMemory | None:
@@ -132,6 +142,7 @@ class _Run:
 
     def run(self, source: Any) -> Analysis:
         self._enter("load")
+        hardware = choose(self.options.hardware, self.options.precision)
         given, name = plain_source(source)
         loaded = open_model(given, name, self.options.limits)
         self._enter("build")
@@ -155,6 +166,9 @@ class _Run:
         flows = self._guard("masks", lambda: _flows(loaded, model, types, given), lambda: Flows(model, types))
         found = self._guard("structure", lambda: structure(model, flows.types, flows), Structure)
         cache = self._guard("KV cache", lambda: _kv_cache(flows, types, found), lambda: None)
+        kernels = self._guard(
+            "kernels", lambda: kernels_of(model, types, sizes, table.nodes, found), lambda: None
+        )
         self._enter("findings")
         weights, unread = self._weights(loaded, model, given)
         chosen = settings() if self.options.thresholds is None else self.options.thresholds
@@ -190,6 +204,8 @@ class _Run:
                 *self.failures,
             ),
             rules=rule_settings(chosen, self.options.read_weights),
+            kernels=kernels,
+            hardware=hardware,
         )
 
     def _weights(

@@ -12,6 +12,7 @@ from py_autodoc.report.categories import category_of
 from py_autodoc.report.details import MAX_ORIGINS
 from py_autodoc.report.expressions import expression_pool
 from py_autodoc.report.grouping import grouped_tree
+from py_autodoc.report.hardware import hardware_part, stored_precisions
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
 from py_autodoc.report.memory import memory_info, timeline_columns
 from py_autodoc.report.numbers import activation_bytes, of_inference
@@ -20,6 +21,7 @@ from py_autodoc.report.schema import (
     SCHEMA_VERSION,
     GraphColumns,
     GraphPayload,
+    HardwarePart,
     ModuleColumns,
     NodeColumns,
     OpEntry,
@@ -83,7 +85,15 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         risk_signals=sections.risk_signals(analysis),
         rule_settings=analysis.rules,
         modules=_modules(model),
+        hardware=_hardware(analysis),
     )
+
+
+def _hardware(analysis: Analysis) -> HardwarePart | None:
+    if analysis.kernels is None:
+        return None
+    stored = stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs)
+    return hardware_part(analysis.kernels, stored, analysis.hardware)
 
 
 def _modules(model: Model) -> ModuleColumns | None:

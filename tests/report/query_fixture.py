@@ -116,7 +116,7 @@ def payloads() -> dict[str, GraphPayload]:
     for name, source in sources.items():
         payload = build_payload(run(source, Options(assume=name != "odd")))
         found[name] = msgspec.structs.replace(
-            payload, expressions=None, timeline=None, risk_signals=[], diagnostics=[]
+            payload, expressions=None, timeline=None, hardware=None, risk_signals=[], diagnostics=[]
         )
     return found
 

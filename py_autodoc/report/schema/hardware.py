@@ -86,7 +86,8 @@ class LatencyModel(Wire, frozen=True, kw_only=True):
     cpu_memory_e: float
     cpu_overhead_s: float
     widths: dict[str, int]
-    """Precision → bytes of an element of a float tensor; other tensors have their own."""
+    """Precision → bytes of an element of a float tensor (16, 32 or 64 bits wide as stored); others keep
+    their own."""
     bands: list[LatencyBand]
 
 
@@ -94,6 +95,14 @@ class KernelColumns(Wire, frozen=True, kw_only=True):
     """What a fusing runtime runs as one: kernels of the main graph and of bodies, index = kernel id.
 
     ``read_offsets``/``reads`` and ``write_offsets``/``writes`` are tensor ids in CSR form.
+
+    FLOPs of a kernel (kinds 1 to 6) are twice the MACs of all its nodes: an attention core has two products,
+    and products of one tensor with several weights (queries, keys, values) run side by side in one kernel. Of
+    these, ``product`` is the first; with ``macs`` those of the node that makes it:
+    k = macs / elements of product, n = size of n_axis / groups · MACs of the kernel / macs,
+    m = elements of product / size of n_axis (kinds 1 and 2).
+
+    A kernel runs as often as its anchor (``nodes.repeat``); where that is unknown, so is its time.
     """
 
     node: list[int]

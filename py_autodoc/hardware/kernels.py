@@ -1,0 +1,355 @@
+"""What a fusing runtime runs as one: the nodes of a graph → kernels.
+
+As TensorRT and compilers of its class do: a product takes along the normalization by channel, bias,
+activation (written out or not) and the sum with a residual of the same size that follow it; other element
+by element work, copies and normalizations become one kernel, split before a third sum (a LayerNorm or a
+Softmax written out has two); attention is one kernel where it was recognised. Reshapes run nothing, and
+neither does what depends on sizes and weights alone.
+
+Nodes are visited once, in execution order. A node joins the youngest kernel among those that its operands
+come from, so that kernels only ever wait for older ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from py_autodoc.costs.engine import NodeCost
+from py_autodoc.costs.sizes import Sizes
+from py_autodoc.graph.model import Model, Node, SubGraph, TensorKind, TypeTable
+from py_autodoc.hardware.operators import COMPUTED, ROLES, Role
+from py_autodoc.hardware.products import GEMM, Product, attention, convolution, product
+
+MEMORY, CORE, NO_MODEL = 0, 6, -1
+"""Kinds of kernels beside those of ``products``."""
+_MOST_SUMS = 2
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+_INT64 = 7
+_JOINING = frozenset({Role.POINTWISE, Role.REDUCE, Role.NORM, Role.MOVE, Role.TAKE})
+_READ_IN_PLACE = frozenset({Role.PRODUCT, Role.ATTENTION})
+_PARTS_READ_IN_PLACE = _JOINING | _READ_IN_PLACE
+
+Key = int | tuple[object, ...] | None
+"""Elements of a tensor; its shape where they are not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A recognised attention: nodes from the scores to the context, and its Softmax."""
+
+    nodes: tuple[int, ...]
+    anchor: int
+
+
+@dataclass(slots=True)
+class Kernels:
+    """Kernels of all graphs, index = kernel. The fields are those of the payload's ``KernelColumns``."""
+
+    node: list[int]
+    """By node: its kernel, -1 when it runs nothing."""
+    kind: list[int] = field(default_factory=list)
+    anchor: list[int] = field(default_factory=list)
+    product: list[int] = field(default_factory=list)
+    n_axis: list[int] = field(default_factory=list)
+    groups: list[int] = field(default_factory=list)
+    members: list[list[int]] = field(default_factory=list)
+    reads: list[list[int]] = field(default_factory=list)
+    writes: list[list[int]] = field(default_factory=list)
+
+
+def find_kernels(
+    model: Model, types: TypeTable, sizes: Sizes, costs: Sequence[NodeCost], cores: Iterable[Core] = ()
+) -> Kernels:
+    """The kernels of a model; ``cores`` are what was recognised as attention.
+
+    Sizes decide what fits together, not what a kernel costs: kernels found at one size serve others.
+    """
+    return _Fusion(model, types, sizes, costs, cores).run()
+
+
+class _Fusion:
+    def __init__(
+        self,
+        model: Model,
+        types: TypeTable,
+        sizes: Sizes,
+        costs: Sequence[NodeCost],
+        cores: Iterable[Core],
+    ) -> None:
+        self.model, self.types, self.sizes, self.costs = model, types, sizes, costs
+        count = len(model.tensors)
+        self.found = Kernels(node=[-1] * len(model.nodes))
+        self.roles = [ROLES.get(_name(node), Role.UNKNOWN) for node in model.nodes]
+        self.fixed = [tensor.kind in _CONSTANT for tensor in model.tensors]
+        self.alias = list(range(count))
+        """Tensor whose memory a view reads."""
+        self.source = list(range(count))
+        """Tensor that a part lies in."""
+        self.maker = [-1] * count
+        """Kernel that a tensor comes from."""
+        self.beside: dict[tuple[int, int], int] = {}
+        """(graph, tensor) → the kernel that multiplies it with weights."""
+        self.graph: list[int] = []
+        self.sums: list[int] = []
+        self.domain: list[Key] = []
+        self.cores = list(cores)
+        self.core = {node: i for i, core in reversed(list(enumerate(self.cores))) for node in core.nodes}
+
+    def run(self) -> Kernels:
+        for graph in self.model.graphs:
+            self._graph(graph)
+        _Traffic(self).run()
+        return self.found
+
+    def _graph(self, graph: SubGraph) -> None:
+        nodes, costs, core = self.model.nodes, self.costs, self.core
+        last = {core[number]: number for number in graph.nodes if number in core} if core else {}
+        for number in graph.nodes:
+            if not costs[number].counted:
+                continue
+            node = nodes[number]
+            role = self.roles[number]
+            if role is Role.SHAPE or (not self._live(node) and self._known(node, role)):
+                self._settle(node)
+            elif number in core:
+                self._in_core(node, last[core[number]])
+            else:
+                self._place(node, role)
+
+    def _live(self, node: Node) -> bool:
+        """True when an operand is not known before the run."""
+        fixed = self.fixed
+        return any(tensor >= 0 and not fixed[tensor] for tensor in node.inputs)
+
+    def _known(self, node: Node, role: Role) -> bool:
+        """With operands known beforehand: True when the results are as well."""
+        return role is not Role.CONTROL and node.op_type not in COMPUTED and not node.subgraphs
+
+    def _settle(self, node: Node) -> None:
+        """Marks what is computed before the run; weights behind views and Transposes stay those weights."""
+        for tensor in node.outputs:
+            if tensor >= 0:
+                self.fixed[tensor] = True
+        passes = node.op_type in ("Transpose", "Cast") or ROLES.get(_name(node)) is Role.VIEW
+        if passes and node.inputs and node.inputs[0] >= 0 and node.outputs and node.outputs[0] >= 0:
+            self.alias[node.outputs[0]] = self.alias[node.inputs[0]]
+
+    def _in_core(self, node: Node, last: int) -> None:
+        """Nodes of an attention wait for the last of them, so that all operands are there."""
+        if node.id != last:
+            return
+        core = self.cores[self.core[node.id]]
+        members = [n for n in core.nodes if self.core.get(n) == self.core[node.id] and self.costs[n].counted]
+        members = [n for n in members if self.model.nodes[n].graph == node.graph]
+        found = next((p for p in map(self._core_product, members) if p), None)
+        if found is None:
+            for number in members:
+                self._place(self.model.nodes[number], self.roles[number])
+            return
+        kernel = self._new(node, CORE, found)
+        self.found.anchor[kernel] = core.anchor
+        for number in members:
+            if number != node.id:
+                self._join(self.model.nodes[number], kernel)
+
+    def _core_product(self, number: int) -> Product | None:
+        """What tells the queries of an attention: its fused operator, or the product that makes scores."""
+        node = self.model.nodes[number]
+        if self.roles[number] is Role.ATTENTION:
+            return attention(node, self.types.shapes)
+        if self.roles[number] is Role.PRODUCT and node.outputs and node.outputs[0] >= 0:
+            return Product(CORE, node.outputs[0], -1, 1)
+        return None
+
+    def _place(self, node: Node, role: Role) -> None:
+        out = node.outputs[0] if node.outputs else -1
+        if role is Role.CONTROL or out < 0:
+            return
+        if role is Role.VIEW or (node.op_type == "Transpose" and self._read_in_place(node, _READ_IN_PLACE)):
+            self._view(node)
+        elif role is Role.PART and self._read_in_place(node, _PARTS_READ_IN_PLACE):
+            self._part(node)
+        elif role is Role.PRODUCT:
+            self._product(node)
+        elif role is Role.CONV:
+            self._new(node, 0, convolution(node, self.types.shapes))
+        elif role is Role.ATTENTION:
+            self._new(node, CORE, attention(node, self.types.shapes))
+        elif role is Role.UNKNOWN:
+            self._new(node, NO_MODEL)
+        else:
+            self._memory(node, role)
+
+    def _product(self, node: Node) -> None:
+        """Products of one tensor with several weights run side by side: queries, keys and values."""
+        made = product(node, self.types.shapes, self.fixed)
+        live = [self.alias[t] for t in node.inputs if t >= 0 and not self.fixed[t]]
+        if made.kind != GEMM or len(live) != 1:
+            self._new(node, 0, made)
+            return
+        beside = self.beside.get((node.graph, live[0]))
+        if beside is None:
+            self.beside[node.graph, live[0]] = self._new(node, 0, made)
+        else:
+            self._join(node, beside)
+
+    def _view(self, node: Node) -> None:
+        source = node.inputs[0]
+        for out in node.outputs[:1]:
+            self.alias[out] = self.alias[source] if source >= 0 else out
+            self.maker[out] = self.maker[source] if source >= 0 else -1
+            self.fixed[out] = source >= 0 and self.fixed[source]
+
+    def _part(self, node: Node) -> None:
+        source = self.alias[node.inputs[0]] if node.inputs[0] >= 0 else -1
+        for out in node.outputs:
+            if out >= 0 and source >= 0:
+                self.source[out] = self.source[source]
+                self.maker[out] = self.maker[source]
+
+    def _read_in_place(self, node: Node, readers: frozenset[Role]) -> bool:
+        """True when everybody who reads the result (behind views) can read it where and as it lies."""
+        todo, steps = [t for t in node.outputs if t >= 0], 0
+        tensors, nodes = self.model.tensors, self.model.nodes
+        while todo:
+            tensor = tensors[todo.pop()]
+            steps += len(tensor.consumers) + 1
+            if tensor.is_output or steps > 64:
+                return False
+            for number in tensor.consumers:
+                role = self.roles[number]
+                if role in readers or role is Role.SHAPE or number in self.core:
+                    continue
+                if role is not Role.VIEW and not (role is Role.PART and Role.MOVE in readers):
+                    return False
+                todo += [t for t in nodes[number].outputs if t >= 0]
+        return True
+
+    # ------------------------------------------------------------------ kernels that move memory
+
+    def _memory(self, node: Node, role: Role) -> None:
+        """Joins the youngest kernel of the operands, or begins one."""
+        kernel, operand = -1, -1
+        for tensor in node.inputs:
+            if tensor >= 0 and not self.fixed[tensor]:
+                made = self.maker[tensor]
+                if made > kernel:
+                    kernel, operand = made, tensor
+        if kernel >= 0 and self.graph[kernel] == node.graph and self._fits(node, role, kernel, operand):
+            self._join(node, kernel)
+            if role is Role.NORM or role is Role.REDUCE:
+                if not self.sums[kernel]:
+                    self.found.anchor[kernel] = node.id
+                self.sums[kernel] += _sums(role)
+            elif role is Role.MOVE or role is Role.TAKE:
+                self.domain[kernel] = self._key(node.outputs[0])
+            return
+        self._new(node, MEMORY)
+        self.sums[-1] = _sums(role)
+        if role is Role.NORM or role is Role.REDUCE:
+            self.domain[-1] = self._key(node.inputs[0])
+
+    def _fits(self, node: Node, role: Role, kernel: int, operand: int) -> bool:
+        kind = self.found.kind[kernel]
+        if kind == NO_MODEL or role is Role.OWN:
+            return False
+        if role is Role.POINTWISE:
+            out = self._key(node.outputs[0])
+            if kind != MEMORY:
+                return out is not None and out == self._key(operand)
+            return out is None or out in (self.domain[kernel], self._key(operand))
+        if kind != MEMORY:
+            return False
+        if role is Role.MOVE or role is Role.TAKE:
+            return True
+        return self.sums[kernel] + _sums(role) <= _MOST_SUMS and self._key(operand) == self.domain[kernel]
+
+    def _key(self, tensor: int) -> Key:
+        if tensor < 0:
+            return None
+        known = self.sizes.numel[tensor]
+        return self.types.shapes[tensor] if known is None else known
+
+    def _new(self, node: Node, kind: int, made: Product | None = None) -> int:
+        found = self.found
+        kernel = len(found.kind)
+        found.kind.append(kind if made is None else made.kind)
+        found.anchor.append(node.id)
+        found.product.append(-1 if made is None else made.tensor)
+        found.n_axis.append(-1 if made is None else made.n_axis)
+        found.groups.append(1 if made is None else made.groups)
+        found.members.append([])
+        self.graph.append(node.graph)
+        self.sums.append(0)
+        self.domain.append(self._key(node.outputs[0]))
+        self._join(node, kernel)
+        return kernel
+
+    def _join(self, node: Node, kernel: int) -> None:
+        self.found.node[node.id] = kernel
+        self.found.members[kernel].append(node.id)
+        for tensor in node.outputs:
+            if tensor >= 0:
+                self.maker[tensor] = kernel
+
+
+def _name(node: Node) -> str:
+    return f"{node.domain}::{node.op_type}" if node.domain else node.op_type
+
+
+def _sums(role: Role) -> int:
+    return {Role.REDUCE: 1, Role.NORM: 2, Role.OWN: 2}.get(role, 0)
+
+
+class _Traffic:
+    """Which tensors cross the border of each kernel."""
+
+    def __init__(self, fusion: _Fusion) -> None:
+        self.fusion = fusion
+        self.needed: set[int] = set()
+        """Tensors that somebody outside their kernel reads."""
+
+    def run(self) -> None:
+        fusion, found = self.fusion, self.fusion.found
+        for kernel, members in enumerate(found.members):
+            reads: dict[int, None] = {}
+            for number in members:
+                self._reads(fusion.model.nodes[number], kernel, reads)
+            found.reads.append(list(reads))
+        for graph in fusion.model.graphs:
+            self._need(graph.outputs)
+            if graph.parent_node >= 0:
+                self._need(fusion.model.nodes[graph.parent_node].inputs)
+        for members in found.members:
+            made = [t for number in members for t in fusion.model.nodes[number].outputs]
+            found.writes.append([t for t in made if t in self.needed])
+
+    def _need(self, tensors: Iterable[int]) -> None:
+        for tensor in tensors:
+            if tensor >= 0:
+                self.needed.add(self.fusion.source[self.fusion.alias[tensor]])
+
+    def _reads(self, node: Node, kernel: int, reads: dict[int, None]) -> None:
+        fusion = self.fusion
+        take = fusion.roles[node.id] in (Role.TAKE, Role.PART)
+        for place, given in enumerate(node.inputs):
+            if given < 0:
+                continue
+            tensor = fusion.alias[given]
+            if fusion.fixed[given]:
+                if place and not take and self._setting(tensor):
+                    continue
+            elif fusion.maker[tensor] == kernel:
+                continue
+            else:
+                self.needed.add(fusion.source[tensor])
+            if place == 0 and take:
+                reads.update(dict.fromkeys(t for t in node.outputs if t >= 0))
+            else:
+                reads[tensor] = None
+
+    def _setting(self, tensor: int) -> bool:
+        """True for sizes, axes and the like, which are no data."""
+        shape = self.fusion.types.shapes[tensor]
+        return self.fusion.types.dtypes[tensor] == _INT64 and (shape is None or len(shape) < 2)

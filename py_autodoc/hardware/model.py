@@ -1,0 +1,130 @@
+"""The constants of the estimate and what of a device it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from py_autodoc.hardware.profile import PRECISIONS, Profile, estimable
+
+ESTIMATE, ROUGH, MAGNITUDE = 0, 1, 2
+"""Index into ``LatencyModel.bands``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Measured times lie between ``low`` and ``high`` times the estimate, mostly."""
+
+    low: float
+    high: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyModel:
+    """Constants; the payload's ``LatencyModel`` has the same fields and says what each is.
+
+    Fitted on TensorRT's published BERT times on one A100 (80 rows); by group, channel and batch from a
+    published sweep of compiled image models on an RTX 4090; of CPUs from two such sweeps.
+    """
+
+    gemm_e: float = 1.044
+    gemm_k0: float = 265.0
+    tiles: tuple[tuple[int, int, float], ...] = (
+        (256, 128, 1.0), (128, 128, 0.95), (128, 64, 0.85), (64, 64, 0.7), (64, 32, 0.5), (32, 32, 0.35),
+    )  # fmt: skip
+    utilisation_floor: float = 0.01
+    split_k_min: int = 256
+    split_k_max: int = 8
+    attention_e: float = 0.213
+    attention_rows: int = 64
+    attention_precision: tuple[tuple[str, str], ...] = (("int8", "fp16"), ("fp8", "fp16"))
+    batched_e: float = 0.5
+    grouped_e: float = 0.4
+    grouped_k0: float = 64.0
+    grouped_step: int = 32
+    depthwise_e: float = 0.05
+    memory_e: float = 0.773
+    l2_fraction: float = 0.5
+    l2_bytes_per_clock: float = 32.0
+    overhead_s: float = 5.28e-6
+    cpu_gemm_e: float = 0.40
+    cpu_conv_e: float = 0.40
+    cpu_memory_e: float = 0.28
+    cpu_overhead_s: float = 3.0e-5
+    widths: tuple[tuple[str, int], ...] = (
+        ("fp32", 4), ("tf32", 4), ("fp16", 2), ("bf16", 2), ("fp8", 1), ("int8", 1),
+    )  # fmt: skip
+    bands: tuple[Band, ...] = (
+        Band(0.65, 1.5, "estimate"),
+        Band(0.5, 2.0, "rough"),
+        Band(0.4, 2.5, "order of magnitude"),
+    )
+
+
+MODEL = LatencyModel()
+POWER_LIMITED = 0.7
+"""Share of the peak that boards hold which cannot hold it all, where nobody measured them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What the estimate takes of a device; units as in the payload's ``DeviceColumns``."""
+
+    id: str
+    name: str
+    vendor: str
+    category: str
+    memory_bytes: int | None
+    usable_memory_fraction: float | None
+    bandwidth_bytes_per_s: int
+    peaks: tuple[int | None, ...]
+    """By ``PRECISIONS``."""
+    sustained: float
+    units: int | None
+    l2_bytes: int | None
+    clock_hz: int | None
+    band: int
+    confidence: str
+
+    def peak(self, precision: str) -> int | None:
+        """FLOP/s, None where unknown."""
+        return self.peaks[PRECISIONS.index(precision)]
+
+
+def device(profile: Profile) -> Device | None:
+    """The device of a profile; None when it tells too little (no bandwidth, no peak)."""
+    if not estimable(profile) or profile.memory_bandwidth_bytes_per_s is None:
+        return None
+    clock = profile.boost_clock_hz
+    return Device(
+        id=profile.id,
+        name=profile.name,
+        vendor=profile.vendor,
+        category=profile.category,
+        memory_bytes=profile.vram_bytes,
+        usable_memory_fraction=profile.usable_memory_fraction,
+        bandwidth_bytes_per_s=int(profile.memory_bandwidth_bytes_per_s),
+        peaks=tuple(map(profile.peak, PRECISIONS)),
+        sustained=_sustained(profile),
+        units=profile.sm_count,
+        l2_bytes=profile.l2_cache_bytes,
+        clock_hz=None if clock is None else int(clock),
+        band=_band(profile),
+        confidence=profile.confidence,
+    )
+
+
+def _sustained(profile: Profile) -> float:
+    # What was measured of a CPU is its efficiency, which the constants of CPUs stand for already.
+    if profile.category == "cpu":
+        return 1.0
+    if profile.sustained_compute_fraction is not None:
+        return profile.sustained_compute_fraction
+    return POWER_LIMITED if profile.power_limited else 1.0
+
+
+def _band(profile: Profile) -> int:
+    """Measured NVIDIA devices are the best known, other makers' were never compared with anything."""
+    if profile.vendor == "nvidia" and profile.type == "gpu" and profile.sm_count and profile.boost_clock_hz:
+        return ESTIMATE if profile.sustained_compute_fraction is not None else ROUGH
+    return MAGNITUDE

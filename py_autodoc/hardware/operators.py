@@ -1,0 +1,128 @@
+"""What an operator is to a runtime that fuses: one code an operator, looked up once a node."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Role(IntEnum):
+    """How an operator takes part in kernels."""
+
+    UNKNOWN = 0
+    """No model of its time: recurrent layers, mixtures of experts, trees, operators nobody knows."""
+    VIEW = 1
+    """Other sizes or types for the same memory: runs nothing."""
+    SHAPE = 2
+    """Depends on sizes alone: computed before the run."""
+    PART = 3
+    """A part of a tensor, read in place by most consumers (Slice, Split)."""
+    POINTWISE = 4
+    """Element by element: joins the kernel of its operand."""
+    REDUCE = 5
+    """A sum or the like over some axes."""
+    NORM = 6
+    """A normalization or Softmax: two sums over the same axes."""
+    MOVE = 7
+    """Copies: joins kernels that move memory, not products."""
+    TAKE = 8
+    """Reads only as much of its first input as it writes (Gather)."""
+    OWN = 9
+    """A kernel of its own that pointwise operators may follow (pools, Resize)."""
+    CONTROL = 10
+    """Runs nothing itself; its bodies do."""
+    PRODUCT = 11
+    CONV = 12
+    ATTENTION = 13
+
+
+_ONNX: dict[Role, str] = {
+    Role.VIEW: (
+        "Reshape Squeeze Unsqueeze Flatten Identity Dropout Expand ExpandDims DequantizeLinear "
+        "OptionalGetElement BitCast"
+    ),
+    Role.SHAPE: "Shape Size Constant ConstantOfShape ConstantFill EyeLike OptionalHasElement",
+    Role.PART: "Slice Split DynamicSlice Crop",
+    Role.POINTWISE: (
+        "Abs Acos Acosh Add Affine And Asin Asinh Atan Atanh BatchNormalization BitShift BitwiseAnd "
+        "BitwiseNot BitwiseOr BitwiseXor Cast CastLike Ceil Celu Clip Cos Cosh Div Elu Equal Erf Exp Floor "
+        "Gelu Greater GreaterOrEqual HardSigmoid HardSwish ImageScaler IsInf IsNaN LeakyRelu Less "
+        "LessOrEqual Log Max Mean Min Mish Mod Mul Neg Not Or PRelu ParametricSoftplus Pow QuantizeLinear "
+        "Reciprocal Relu RotaryEmbedding Round Scale ScaledTanh Selu Shrink Sigmoid Sign Sin Sinh Softplus "
+        "Softsign Sqrt Sub Sum SwiGLU Swish Tan Tanh ThresholdedRelu Trilu Where Xor"
+    ),
+    Role.REDUCE: (
+        "ArgMax ArgMin DynamicQuantizeLinear GlobalAveragePool GlobalLpPool GlobalMaxPool ReduceL1 ReduceL2 "
+        "ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare"
+    ),
+    Role.NORM: (
+        "GroupNormalization Hardmax InstanceNormalization LayerNormalization LogSoftmax LpNormalization "
+        "MeanVarianceNormalization RMSNormalization SimplifiedLayerNormalization Softmax"
+    ),
+    Role.MOVE: (
+        "CenterCropPad Concat DepthToSpace OneHot Pad ReverseSequence SpaceToDepth Tile Transpose Upsample"
+    ),
+    Role.TAKE: "Gather GatherElements GatherND",
+    Role.OWN: (
+        "AffineGrid AveragePool Bernoulli BlackmanWindow Col2Im Compress CumProd CumSum DFT "
+        "GridSample HammingWindow HannWindow LRN LpPool MaxPool MaxRoiPool MaxUnpool MelWeightMatrix "
+        "Multinomial NegativeLogLikelihoodLoss NonZero RandomNormal RandomNormalLike RandomUniform "
+        "RandomUniformLike Range Resize RoiAlign STFT Scatter ScatterElements ScatterND "
+        "SoftmaxCrossEntropyLoss TensorScatter TopK Unique"
+    ),
+    Role.CONTROL: "If Loop Scan",
+    Role.PRODUCT: "MatMul Gemm Einsum MatMulInteger QLinearMatMul",
+    Role.CONV: "Conv ConvInteger ConvTranspose QLinearConv",
+    Role.ATTENTION: "Attention",
+}
+_MICROSOFT: dict[Role, str] = {
+    Role.VIEW: "DequantizeLinear ExpandDims BitmaskDropout",
+    Role.POINTWISE: (
+        "BiasAdd BiasDropout BiasGelu BiasSplitGelu ComplexMul ComplexMulConj FastGelu Gelu "
+        "GemmaRotaryEmbedding QLinearAdd QLinearLeakyRelu QLinearMul QLinearSigmoid QLinearWhere "
+        "QuantizeLinear QuickGelu RotaryEmbedding Trilu"
+    ),
+    Role.REDUCE: "QLinearGlobalAveragePool QLinearReduceMean ReduceSumInteger",
+    Role.NORM: (
+        "BiasSoftmax EmbedLayerNormalization GroupNorm LayerNormalization QEmbedLayerNormalization "
+        "QLinearSoftmax SimplifiedLayerNormalization SkipGroupNorm SkipLayerNormalization "
+        "SkipSimplifiedLayerNormalization"
+    ),
+    Role.MOVE: "Pad QLinearConcat RemovePadding RestorePadding",
+    Role.TAKE: "GatherBlockQuantized GatherND TorchEmbedding",
+    Role.OWN: "CropAndResize Irfft QLinearAveragePool Range RelativePositionBias Rfft Unique NhwcMaxPool",
+    Role.PRODUCT: (
+        # Attention with its projections: most of it is one product with the weights.
+        "Attention QAttention PackedAttention DecoderMaskedSelfAttention DynamicQuantizeMatMul FusedGemm "
+        "FusedMatMul FusedMatMulActivation GemmFastGelu MatMul MatMulBnb4 MatMulFpQ4 MatMulInteger16 "
+        "MatMulIntegerToFloat MatMulNBits QGemm TransposeMatMul"
+    ),
+    Role.CONV: "ConvTransposeWithDynamicPads FusedConv NhwcConv NhwcFusedConv QLinearConv",
+    Role.ATTENTION: (
+        "MultiHeadAttention GroupQueryAttention DecoderMaskedMultiHeadAttention PackedMultiHeadAttention"
+    ),
+}
+PACKED = frozenset(
+    [
+        "Attention",
+        "QAttention",
+        "PackedAttention",
+        "DecoderMaskedSelfAttention",
+        "MatMulNBits",
+        "MatMulBnb4",
+        "MatMulFpQ4",
+    ]
+)
+"""Products of com.microsoft with weights whatever the rank of these."""
+COMPUTED = frozenset({"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
+                      "RandomUniformLike"})  # fmt: skip
+"""Never known beforehand, whatever their inputs."""
+
+
+def _table() -> dict[str, Role]:
+    table = {op: role for role, ops in _ONNX.items() for op in ops.split()}
+    table |= {f"com.microsoft::{op}": role for role, ops in _MICROSOFT.items() for op in ops.split()}
+    return table
+
+
+ROLES = _table()
+"""Operator (``com.microsoft::Name`` outside ai.onnx) → its role; missing: ``UNKNOWN``."""

@@ -1,0 +1,67 @@
+"""Kernels that multiply: of what kind, and where their rows and columns are to be read off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from py_autodoc.graph.model import Node, Shape
+from py_autodoc.hardware.operators import PACKED
+
+GEMM, CONV, GROUPED, DEPTHWISE, BATCHED, CORE = 1, 2, 3, 4, 5, 6
+
+
+class Product(NamedTuple):
+    """``tensor`` has batch × m × n elements, n along ``n_axis`` over ``groups``."""
+
+    kind: int
+    tensor: int
+    n_axis: int
+    groups: int
+
+
+def product(node: Node, shapes: Sequence[Shape | None], fixed: Sequence[bool]) -> Product:
+    """A matrix product: one with a matrix of weights, one of two matrices, or of many."""
+    out = node.outputs[0]
+    shape = shapes[out]
+    axis = len(shape) - 1 if shape else -1
+    if axis < 0 or node.op_type == "Einsum":
+        return Product(BATCHED, out, max(axis, 0), 1)
+    plain = axis < 2 or (node.domain == "com.microsoft" and node.op_type in PACKED)
+    if not plain:
+        plain = any(t >= 0 and fixed[t] and len(shapes[t] or (0, 0, 0)) == 2 for t in _operands(node))
+    return Product(GEMM if plain else BATCHED, out, axis, 1)
+
+
+def _operands(node: Node) -> tuple[int, ...]:
+    if node.op_type == "QLinearMatMul":
+        return (node.inputs[0], *node.inputs[3:4])
+    return node.inputs[:2]
+
+
+def convolution(node: Node, shapes: Sequence[Shape | None]) -> Product:
+    """A convolution as a product of columns (im2col): n runs over the channels of the output."""
+    out = node.outputs[0]
+    shape = shapes[out]
+    last = node.op_type.startswith("Nhwc") or bool(node.attributes.get("channels_last"))
+    axis = len(shape) - 1 if last and shape else 1
+    groups = node.attributes.get("group", 1)
+    if not isinstance(groups, int) or groups < 1:
+        groups = 1
+    if groups == 1:
+        return Product(CONV, out, axis, 1)
+    place = 3 if node.op_type == "QLinearConv" else 1
+    weight = shapes[node.inputs[place]] if len(node.inputs) > place and node.inputs[place] >= 0 else None
+    single = weight is not None and len(weight) > 1 and weight[1] == 1
+    if "Transpose" in node.op_type and weight:
+        single = single and weight[0] == groups
+    return Product(DEPTHWISE if single else GROUPED, out, axis, groups)
+
+
+def attention(node: Node, shapes: Sequence[Shape | None]) -> Product:
+    """A fused attention: its output has queries on the last axis but one; heads may be no axis of it."""
+    out = node.outputs[0]
+    shape = shapes[out]
+    heads = node.attributes.get("q_num_heads", node.attributes.get("num_heads", 1))
+    inside = shape is not None and len(shape) < 4 and isinstance(heads, int) and heads > 0
+    return Product(CORE, out, -1, heads if inside else 1)

@@ -1,0 +1,172 @@
+"""Hardware profiles: what is known of a device, one JSON file each.
+
+The packaged ones are in ``profiles/<vendor>/<id>.json``. A file of the caller's own needs only a name and
+the memory bandwidth and peaks that it wants estimates for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from py_autodoc.errors import OptionError
+
+PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "fp8", "int8")
+"""Precisions that a latency can be estimated for."""
+CUSTOM = "custom"
+"""Category and confidence of a profile of the caller's own."""
+MAX_FILE = 1 << 20
+_MAX_NUMBER = 10**21
+_NEAREST = 5
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """One device. Peaks are dense, sums in fp32; what is not known is None. Units are in the names."""
+
+    name: str
+    id: str = ""
+    vendor: str = ""
+    type: str = ""
+    category: str = CUSTOM
+    vram_bytes: int | None = None
+    usable_memory_fraction: float | None = None
+    memory_bandwidth_bytes_per_s: float | None = None
+    peak_fp32_flops: float | None = None
+    peak_tf32_flops: float | None = None
+    peak_fp16_flops: float | None = None
+    peak_bf16_flops: float | None = None
+    peak_fp8_flops: float | None = None
+    peak_int8_ops: float | None = None
+    sm_count: int | None = None
+    l2_cache_bytes: int | None = None
+    boost_clock_hz: float | None = None
+    sustained_compute_fraction: float | None = None
+    """Measured; None where nobody published it."""
+    power_limited: bool = False
+    """The board cannot hold its peak within its power."""
+    aliases: tuple[str, ...] = ()
+    confidence: str = CUSTOM
+
+    def peak(self, precision: str) -> int | None:
+        """FLOP/s (OP/s for ``int8``), None where unknown."""
+        field = "peak_int8_ops" if precision == "int8" else f"peak_{precision}_flops"
+        value: float | None = getattr(self, field)
+        return None if value is None else int(value)
+
+
+def folder() -> Path:
+    """Where the packaged profiles are: in the wheel beside the code, in a checkout beside the package."""
+    package = Path(__file__).resolve().parent.parent
+    inside = package / "profiles"
+    return inside if inside.is_dir() else package.parent / "profiles"
+
+
+@lru_cache(maxsize=1)
+def profiles() -> tuple[Profile, ...]:
+    """The packaged profiles by vendor and name, read once."""
+    found = []
+    decoder = msgspec.json.Decoder(Profile)
+    for vendor in sorted(os.scandir(folder()), key=lambda entry: entry.name):
+        if vendor.is_dir():
+            for file in os.scandir(vendor.path):
+                if file.name.endswith(".json"):
+                    with open(file.path, "rb") as stream:
+                        found.append(decoder.decode(stream.read()))
+    return tuple(sorted(found, key=lambda one: (one.vendor, one.name)))
+
+
+def estimable(profile: Profile) -> bool:
+    """True when the memory bandwidth and at least one peak are known."""
+    return profile.memory_bandwidth_bytes_per_s is not None and any(map(profile.peak, PRECISIONS))
+
+
+def find(wanted: str) -> Profile:
+    """The packaged profile of an id or alias, or the profile in a file.
+
+    What ends in ``.json`` or has a separator is a file. Raises: OptionError, which names the nearest ids or
+    what is wrong with the file.
+    """
+    if wanted.endswith(".json") or os.sep in wanted or "/" in wanted:
+        return load(wanted)
+    key = wanted.strip().lower()
+    known = profiles()
+    exact = [one for one in known if one.id == key]
+    named = exact or [one for one in known if key in (one.name.lower(), *one.aliases)]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        raise OptionError(
+            "ambiguous-device",
+            f"{wanted!r} is the name of several devices.",
+            f"Give one of {', '.join(one.id for one in named[:8])}.",
+        )
+    raise OptionError("unknown-device", f"There is no hardware profile {wanted!r}.", _nearest(key, known))
+
+
+def _nearest(key: str, known: Sequence[Profile]) -> str:
+    names = {name: one.id for one in known for name in (one.id, one.name.lower(), *one.aliases)}
+    close = [names[name] for name in difflib.get_close_matches(key, names, _NEAREST * 2, 0.5)]
+    inside = [one.id for one in known if key and key in one.id]
+    ids = list(dict.fromkeys([*close, *inside]))[:_NEAREST]
+    nearest = f"Nearest: {', '.join(ids)}. " if ids else ""
+    return f"{nearest}All ids: onnx-autodoc analyze --list-hardware; or give a profile's JSON file."
+
+
+def load(path: str) -> Profile:
+    """A profile of the caller's own. Raises: OptionError for what is no profile."""
+    name = os.path.basename(path)
+    try:
+        if not os.path.isfile(path):
+            raise _fault(name, "there is no such file")
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_FILE + 1)
+    except OSError as fault:
+        raise _fault(name, fault.strerror or "it cannot be read") from None
+    if len(data) > MAX_FILE:
+        raise _fault(name, f"it is larger than {MAX_FILE:,} bytes")
+    try:
+        profile = msgspec.json.decode(data, type=Profile)
+    except (msgspec.DecodeError, RecursionError, ValueError) as fault:
+        raise _fault(name, str(fault)[:200] or "it is no JSON") from None
+    stem = "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.splitext(name)[0])[:80]
+    given = msgspec.structs.replace(
+        profile, id=f"{CUSTOM}:{stem}", category=_category(profile), confidence=CUSTOM, aliases=()
+    )
+    _check(given, name)
+    return given
+
+
+def _category(profile: Profile) -> str:
+    return "cpu" if "cpu" in (profile.type, profile.category) else CUSTOM
+
+
+def _check(profile: Profile, name: str) -> None:
+    for field in profile.__struct_fields__:
+        value = getattr(profile, field)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            continue
+        if not math.isfinite(value) or not 0 < value <= _MAX_NUMBER:
+            raise _fault(name, f"{field} is {value}; it must be positive and at most 1e21")
+        if "fraction" in field and value > 1:
+            raise _fault(name, f"{field} is {value}; it is a share, at most 1")
+    if not profile.name.strip() or len(profile.name) > 200:
+        raise _fault(name, "name must have 1 to 200 characters")
+    if profile.memory_bandwidth_bytes_per_s is None:
+        raise _fault(name, "memory_bandwidth_bytes_per_s is missing")
+    if not estimable(profile):
+        raise _fault(name, "it has none of peak_fp32_flops, peak_fp16_flops … peak_int8_ops")
+
+
+def _fault(name: str, what: str) -> OptionError:
+    return OptionError(
+        "bad-profile",
+        f"{name} is not a hardware profile: {what}.",
+        "It takes name, vram_bytes, memory_bandwidth_bytes_per_s, peak_fp32_flops, peak_fp16_flops "
+        "and other peaks, as JSON.",
+    )

@@ -1,0 +1,184 @@
+"""The hardware part of the payload: devices, constants, and the kernels of the analysed model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from py_autodoc.blocks.model import Structure
+from py_autodoc.costs.engine import NodeCost
+from py_autodoc.costs.sizes import Sizes
+from py_autodoc.errors import OptionError
+from py_autodoc.graph.model import Model, TensorKind, TypeTable
+from py_autodoc.hardware.kernels import Core, Kernels, find_kernels
+from py_autodoc.hardware.model import MODEL, Device, device
+from py_autodoc.hardware.profile import PRECISIONS, find, profiles
+from py_autodoc.report.schema import DeviceColumns, HardwarePart, KernelColumns, LatencyBand, LatencyModel
+
+_FLOAT, _FLOAT16, _DOUBLE, _BFLOAT16 = 1, 10, 11, 16
+_STORED = {_FLOAT: "fp32", _DOUBLE: "fp32", _FLOAT16: "fp16", _BFLOAT16: "bf16"}
+_INTEGER_OPS = frozenset({"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "QGemm",
+                          "QAttention", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"})  # fmt: skip
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+_ALMOST_ALL = 0.9
+"""Share of the MACs on integers from which a model counts as one of int8."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A device, and a precision; empty: as the model is stored."""
+
+    device: Device
+    precision: str = ""
+
+
+def choose(hardware: str, precision: str = "") -> Chosen | None:
+    """The device of an id or a profile's file; None for an empty one.
+
+    Raises: OptionError for what is unknown, a bad file, or a device of which too little is known.
+    """
+    wish = precision.strip().lower()
+    if wish and wish not in PRECISIONS:
+        raise OptionError(
+            "unknown-precision", f"There is no precision {precision!r}.", f"One of {', '.join(PRECISIONS)}."
+        )
+    if not hardware:
+        if wish:
+            raise OptionError("hardware-missing", "A precision needs a device.", "Give one: --hardware ID.")
+        return None
+    profile = find(hardware)
+    found = device(profile)
+    if found is None:
+        lacking = "memory bandwidth" if profile.memory_bandwidth_bytes_per_s is None else "peaks"
+        raise OptionError(
+            "device-not-estimable", f"No latency can be estimated for {profile.name}: its {lacking} "
+            f"{'is' if lacking == 'memory bandwidth' else 'are'} not published.", "Choose another device.",
+        )  # fmt: skip
+    return Chosen(found, wish)
+
+
+def kernels_of(
+    model: Model, types: TypeTable, sizes: Sizes, costs: list[NodeCost], found: Structure
+) -> Kernels:
+    """The kernels of a model, attention as its recogniser found it."""
+    cores = [Core(one.nodes, one.anchor) for one in found.attention]
+    return find_kernels(model, types, sizes, costs, cores)
+
+
+def hardware_part(kernels: Kernels, stored: list[str], chosen: Chosen | None) -> HardwarePart:
+    """What a viewer estimates latencies from; a device of the caller's own is listed last."""
+    devices = _packaged()
+    if chosen is not None and chosen.device.id not in devices.id:
+        devices = _columns((*_devices(), chosen.device))
+    return HardwarePart(
+        devices=devices,
+        model=_model(),
+        kernels=_kernels(kernels),
+        stored=stored,
+        chosen="" if chosen is None else chosen.device.id,
+        precision="" if chosen is None else chosen.precision,
+    )
+
+
+@lru_cache(maxsize=1)
+def _devices() -> tuple[Device, ...]:
+    return tuple(found for found in map(device, profiles()) if found is not None)
+
+
+@lru_cache(maxsize=1)
+def _packaged() -> DeviceColumns:
+    return _columns(_devices())
+
+
+def _columns(devices: tuple[Device, ...]) -> DeviceColumns:
+    return DeviceColumns(
+        id=[one.id for one in devices],
+        name=[one.name for one in devices],
+        vendor=[one.vendor for one in devices],
+        category=[one.category for one in devices],
+        memory_bytes=[one.memory_bytes for one in devices],
+        usable_memory_fraction=[one.usable_memory_fraction for one in devices],
+        bandwidth_bytes_per_s=[one.bandwidth_bytes_per_s for one in devices],
+        peaks={name: [one.peak(name) for one in devices] for name in PRECISIONS},
+        sustained=[one.sustained for one in devices],
+        units=[one.units for one in devices],
+        l2_bytes=[one.l2_bytes for one in devices],
+        clock_hz=[one.clock_hz for one in devices],
+        band=[one.band for one in devices],
+        confidence=[one.confidence for one in devices],
+    )
+
+
+@lru_cache(maxsize=1)
+def _model() -> LatencyModel:
+    """The constants as the wire has them: pairs become objects, tuples lists."""
+    values = {name: getattr(MODEL, name) for name in LatencyModel.__struct_fields__}
+    return LatencyModel(
+        **{
+            **values,
+            "tiles": [[float(number) for number in tile] for tile in MODEL.tiles],
+            "attention_precision": dict(MODEL.attention_precision),
+            "widths": dict(MODEL.widths),
+            "bands": [LatencyBand(low=b.low, high=b.high, label=b.label) for b in MODEL.bands],
+        }
+    )
+
+
+def _kernels(found: Kernels) -> KernelColumns:
+    read_offsets, reads = _csr(found.reads)
+    write_offsets, writes = _csr(found.writes)
+    return KernelColumns(
+        node=found.node,
+        kind=found.kind,
+        anchor=found.anchor,
+        read_offsets=read_offsets,
+        reads=reads,
+        write_offsets=write_offsets,
+        writes=writes,
+        product=found.product,
+        n_axis=found.n_axis,
+        groups=found.groups,
+    )
+
+
+def _csr(rows: list[list[int]]) -> tuple[list[int], list[int]]:
+    offsets, flat = [0], list[int]()
+    for row in rows:
+        flat.extend(row)
+        offsets.append(len(flat))
+    return offsets, flat
+
+
+def stored_precisions(model: Model, types: TypeTable, sizes: Sizes, costs: list[NodeCost]) -> list[str]:
+    """What the model is stored in: ``int8`` where nearly all products are of integers, then its float type.
+
+    The float type is that of most weights (by elements), else of most other tensors; fp32 where there is
+    none.
+    """
+    weights: dict[str, int] = {}
+    others: dict[str, int] = {}
+    for tensor, dtype, count in zip(model.tensors, types.dtypes, sizes.numel, strict=True):
+        name = _STORED.get(dtype)
+        if name is not None:
+            kinds = weights if tensor.kind in _CONSTANT else others
+            kinds[name] = kinds.get(name, 0) + (count or 1)
+    table = weights or others
+    floats = max(table, key=lambda name: table[name]) if table else "fp32"
+    return ["int8", floats] if _integers(model, costs) else [floats]
+
+
+def _integers(model: Model, costs: list[NodeCost]) -> bool:
+    """True when nearly all MACs multiply integers, or floats that come from a DequantizeLinear each."""
+    total = quantized = 0
+    for node, entry in zip(model.nodes, costs, strict=True):
+        macs = entry.cost.macs if entry.cost is not None and entry.counted else 0
+        if macs:
+            total += macs
+            if node.op_type in _INTEGER_OPS or all(_dequantized(model, tensor) for tensor in node.inputs[:2]):
+                quantized += macs
+    return total > 0 and quantized >= _ALMOST_ALL * total
+
+
+def _dequantized(model: Model, tensor: int) -> bool:
+    producer = model.tensors[tensor].producer if tensor >= 0 else -1
+    return producer >= 0 and model.nodes[producer].op_type == "DequantizeLinear"
