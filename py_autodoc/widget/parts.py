@@ -40,6 +40,7 @@ def shared_code() -> Code:
 
 
 def _own_theme(style: str) -> str:
-    """For a widget whose theme is not that of the page: the page's colours count for nothing in it."""
-    names = sorted(set(_THEMED.findall(style)))
+    """For a widget in a page of another theme, or not of Jupyter: the page's colours do not count."""
+    # Not the fonts: boxes are as wide as their text is in the page's.
+    names = sorted(name for name in set(_THEMED.findall(style)) if "color" in name or "background" in name)
     return f".oad-Widget[data-oad-own] {{ {' '.join(f'{name}: initial;' for name in names)} }}\n"

@@ -11,6 +11,7 @@ export type {
   IViewerSettings
 } from './api';
 export { readView } from './state/link';
+export { pageFont } from './graph/text';
 export { Resident } from './residence/resident';
 export type { ITenant } from './residence/resident';
 export { chooseNodes, paintNodes } from './wishes';

@@ -5,6 +5,7 @@ import { createRoot, type Root } from 'react-dom/client';
 import { embeddedLayoutEngine } from '../embed/engine';
 import {
   chooseNodes,
+  pageFont,
   paintNodes,
   Resident,
   Viewer,
@@ -15,7 +16,7 @@ import { messageOf, tell, type IWidgetModel } from './model';
 import { Pairs } from './pairs';
 import { WidgetProvider } from './provider';
 import { SizeLink } from './sizes';
-import { isDark, onThemeChange } from './theme';
+import { hasThemeColors, isDark, onThemeChange } from './theme';
 
 const pairs = new Pairs();
 const HELLO = 'autodoc:hello';
@@ -145,8 +146,10 @@ class WidgetView implements ITenant {
 
   private _frame(): boolean {
     const dark = isDark(String(this._model.get('theme')), this._el);
-    const own = dark !== isDark('auto', this._el);
+    const own = !hasThemeColors(this._el) || dark !== isDark('auto', this._el);
     this._host.toggleAttribute('data-oad-own', own);
+    // Boxes are as wide as their text is in the page's font; what lies between the page and here may have another.
+    this._host.style.setProperty('--jp-ui-font-family', pageFont());
     this._host.style.height = `${Number(this._model.get('height')) || 600}px`;
     this._host.setAttribute('data-jp-theme-light', String(!dark));
     return dark;

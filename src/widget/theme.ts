@@ -2,17 +2,30 @@
 
 const WISH = '(prefers-color-scheme: dark)';
 
+/** What a page of Jupyter says of its theme, nearest first. */
+function jupyterTheme(el: Element): string | null {
+  const mark = '[data-jp-theme-light]';
+  const found = el.closest(mark) ?? el.ownerDocument.body.closest(mark);
+  return found?.getAttribute('data-jp-theme-light') ?? null;
+}
+
+/**
+ * Whether the page's `--jp-…` colours are those of its theme. VS Code and Colab have them, too: light ones from a style
+ * sheet of ipywidgets, whatever the theme, and a few of their own.
+ */
+export function hasThemeColors(el: Element): boolean {
+  return jupyterTheme(el) !== null;
+}
+
 /** `theme` is `auto`, `light` or `dark`. Hosts: Jupyter, VS Code, Colab, marimo, else the system's wish. */
 export function isDark(theme: string, el: Element): boolean {
   if (theme === 'light' || theme === 'dark') {
     return theme === 'dark';
   }
   const { body, documentElement } = el.ownerDocument;
-  const jupyter =
-    el.closest('[data-jp-theme-light]') ??
-    body.closest('[data-jp-theme-light]');
-  if (jupyter) {
-    return jupyter.getAttribute('data-jp-theme-light') === 'false';
+  const jupyter = jupyterTheme(el);
+  if (jupyter !== null) {
+    return jupyter === 'false';
   }
   if (body.dataset.vscodeThemeKind) {
     return /dark|high-contrast$/.test(body.dataset.vscodeThemeKind);

@@ -1,0 +1,168 @@
+// A frame as that of one output in Colab: a manager of its own, models and messages by the page.
+
+import * as base from '@jupyter-widgets/base';
+import { ManagerBase } from '@jupyter-widgets/base-manager';
+import * as controls from '@jupyter-widgets/controls';
+import { Widget } from '@lumino/widgets';
+import { Modules } from './amd';
+import type { IModelState } from './wire';
+import { hear, place, tellHeight, toPage } from './wire';
+
+type Heard = (message: unknown) => void;
+type Callbacks = { iopub?: { status?: (message: unknown) => void } };
+
+const modules = new Modules();
+modules.define('@jupyter-widgets/base', [], () => base);
+modules.define('@jupyter-widgets/controls', [], () => controls);
+
+/** Calls that the kernel has not finished. */
+const calls = new Map<number, () => void>();
+let called = 0;
+
+/** Messages of one model. */
+class Comm {
+  static readonly all = new Map<string, Comm>();
+  readonly target_name = 'jupyter.widget';
+  private readonly _heard: Heard[] = [];
+
+  constructor(readonly comm_id: string) {
+    Comm.all.set(comm_id, this);
+  }
+
+  open(): string {
+    throw new Error('The page opens it.');
+  }
+
+  send(
+    data: unknown,
+    callbacks?: Callbacks,
+    _metadata?: unknown,
+    buffers: (ArrayBuffer | ArrayBufferView)[] = []
+  ): string {
+    const call = ++called;
+    calls.set(call, () =>
+      callbacks?.iopub?.status?.({ content: { execution_state: 'idle' } })
+    );
+    const sent = buffers.map(one =>
+      ArrayBuffer.isView(one)
+        ? (one.buffer.slice(
+            one.byteOffset,
+            one.byteOffset + one.byteLength
+          ) as ArrayBuffer)
+        : one
+    );
+    toPage({ kind: 'tell', id: this.comm_id, call, data, buffers: sent });
+    return String(call);
+  }
+
+  close(): string {
+    return '';
+  }
+
+  on_msg(listener: Heard): void {
+    this._heard.push(listener);
+  }
+
+  on_close(): void {
+    // Nothing closes here.
+  }
+
+  receive(data: unknown, buffers: ArrayBuffer[]): void {
+    const message = {
+      content: { comm_id: this.comm_id, data },
+      buffers: buffers.map(one => new Uint8Array(one))
+    };
+    for (const listener of this._heard) {
+      listener(message);
+    }
+  }
+}
+
+class Manager extends ManagerBase {
+  readonly waiting = new Map<string, (found: IModelState | null) => void>();
+  private readonly _found = new Map<string, Promise<base.WidgetModel>>();
+
+  override get_model(id: string): Promise<base.WidgetModel> {
+    let found = this._found.get(id);
+    if (!found) {
+      found = this._fetch(id);
+      this._found.set(id, found);
+    }
+    return found;
+  }
+
+  private async _fetch(id: string): Promise<base.WidgetModel> {
+    const found = await new Promise<IModelState | null>(resolve => {
+      this.waiting.set(id, resolve);
+      toPage({ kind: 'want', id });
+    });
+    if (!found) {
+      throw new Error(`No model ${id}`);
+    }
+    return this.new_model(
+      {
+        model_name: found.name,
+        model_module: found.module,
+        model_module_version: found.version,
+        model_id: id,
+        comm: new Comm(id) as unknown as base.IClassicComm
+      },
+      found.state as never
+    );
+  }
+
+  protected override async loadClass(
+    className: string,
+    name: string
+  ): Promise<never> {
+    if (!modules.has(name)) {
+      // Not by a script element, and not into the page: as Colab does.
+      const text = await (await fetch(`cdn/${name}.js`)).text();
+      await modules.load(name, async () => {
+        new Function('define', text)(modules.define);
+      });
+    }
+    const found = (await modules.require(name)) as Record<string, never>;
+    return found[className];
+  }
+
+  protected override async _create_comm(): Promise<never> {
+    throw new Error('Frames make no models.');
+  }
+
+  protected override async _get_comm_info(): Promise<never> {
+    throw new Error('Colab does not tell.');
+  }
+}
+
+/** The same binary values as Colab hands over: views. */
+function viewed(found: IModelState | null): IModelState | null {
+  for (const [key, value] of Object.entries(found?.state ?? {})) {
+    if (value instanceof ArrayBuffer && found) {
+      found.state[key] = new DataView(value);
+    }
+  }
+  return found;
+}
+
+const manager = new Manager();
+hear(message => {
+  if (message.kind === 'model') {
+    manager.waiting.get(message.id)?.(viewed(message.found));
+  } else if (message.kind === 'comm') {
+    Comm.all.get(message.id)?.receive(message.data, message.buffers);
+  } else if (message.kind === 'idle') {
+    calls.get(message.call)?.();
+    calls.delete(message.call);
+  } else if (message.kind === 'theme') {
+    document.documentElement.setAttribute('theme', message.theme);
+  } else if (message.kind === 'show') {
+    const node = place();
+    void manager
+      .get_model(message.model)
+      .then(model => manager.create_view(model))
+      .then(view => Widget.attach(view.luminoWidget, node));
+  }
+});
+tellHeight();
+toPage({ kind: 'ready' });

@@ -1,0 +1,153 @@
+// The page of a host: cells, a kernel, and frames for what they show.
+
+import type { IOPubMessage } from './kernel';
+import { Kernel } from './kernel';
+import type { Host, ToFrame, ToPage } from './wire';
+
+const VIEW = 'application/vnd.jupyter.widget-view+json';
+
+export interface IRan {
+  /** What the cell printed and its value as text. */
+  text: string;
+  /** `Name: message` of an exception. */
+  error: string;
+  /** Kinds of the value, in the kernel's order. */
+  mimes: string[];
+}
+
+export interface IHostPage {
+  start(host: Host, flags: string): Promise<void>;
+  run(code: string): Promise<IRan>;
+  theme(theme: 'light' | 'dark'): void;
+}
+
+class Page implements IHostPage {
+  private _host: Host = 'vscode';
+  private _flags = '';
+  private _theme: 'light' | 'dark' = 'light';
+  private _kernel: Kernel | null = null;
+  private readonly _frames = new Map<MessageEventSource, HTMLIFrameElement>();
+  /** Of VS Code: one for all outputs. */
+  private _only: Promise<HTMLIFrameElement> | null = null;
+  private readonly _ready = new Map<HTMLIFrameElement, () => void>();
+
+  constructor() {
+    window.addEventListener('message', event => {
+      const frame = event.source && this._frames.get(event.source);
+      if (frame) {
+        this._hear(frame, event.data as ToPage);
+      }
+    });
+  }
+
+  async start(host: Host, flags: string): Promise<void> {
+    this._host = host;
+    this._flags = flags;
+    this._kernel = await Kernel.start(host === 'colab');
+    this._kernel.onComm = (id, data, buffers) =>
+      this._tellAll({ kind: 'comm', id, data, buffers });
+    if (host === 'vscode') {
+      // Before the first cell: messages about models are not sent again.
+      this._only = this._open();
+      await this._only;
+    }
+  }
+
+  async run(code: string): Promise<IRan> {
+    const ran: IRan = { text: '', error: '', mimes: [] };
+    const shown: string[] = [];
+    await this._kernel!.execute(code, message => note(message, ran, shown));
+    for (const model of shown) {
+      const frame = await (this._only ?? this._open());
+      this._tell(frame, { kind: 'show', model });
+    }
+    return ran;
+  }
+
+  theme(theme: 'light' | 'dark'): void {
+    this._theme = theme;
+    document.body.style.background = theme === 'dark' ? '#1f1f1f' : '#fff';
+    this._tellAll({ kind: 'theme', theme });
+  }
+
+  private async _open(): Promise<HTMLIFrameElement> {
+    const frame = document.createElement('iframe');
+    frame.setAttribute('sandbox', this._flags);
+    frame.src = `https://${this._host}.test/frame.html`;
+    frame.style.cssText = 'width: 100%; height: 40px; border: 0';
+    document.body.append(frame);
+    this._frames.set(frame.contentWindow!, frame);
+    await new Promise<void>(resolve => this._ready.set(frame, resolve));
+    this._tell(frame, { kind: 'theme', theme: this._theme });
+    return frame;
+  }
+
+  private _tell(frame: HTMLIFrameElement, message: ToFrame): void {
+    // The frame has no origin that could be named.
+    frame.contentWindow!.postMessage(message, '*');
+  }
+
+  private _tellAll(message: ToFrame): void {
+    for (const frame of this._frames.values()) {
+      this._tell(frame, message);
+    }
+  }
+
+  private _hear(frame: HTMLIFrameElement, message: ToPage): void {
+    const kernel = this._kernel!;
+    switch (message.kind) {
+      case 'ready':
+        this._ready.get(frame)?.();
+        break;
+      case 'height':
+        frame.style.height = `${message.height}px`;
+        break;
+      case 'connect':
+        kernel.relay(
+          message.protocols,
+          protocol => this._tell(frame, { kind: 'open', protocol }),
+          data => this._tell(frame, { kind: 'receive', data })
+        );
+        break;
+      case 'send':
+        kernel.forward(message.data);
+        break;
+      case 'want':
+        this._tell(frame, {
+          kind: 'model',
+          id: message.id,
+          found: kernel.models.get(message.id) ?? null
+        });
+        break;
+      case 'tell':
+        void kernel.tell(message.id, message.data, message.buffers).then(() =>
+          this._tell(frame, {
+            kind: 'idle',
+            id: message.id,
+            call: message.call
+          })
+        );
+    }
+  }
+}
+
+/** Takes what matters of one message about a running cell. */
+function note(message: IOPubMessage, ran: IRan, shown: string[]): void {
+  const { content } = message as { content: Record<string, unknown> };
+  const type = message.header.msg_type;
+  if (type === 'stream') {
+    ran.text += String(content.text);
+  } else if (type === 'error') {
+    ran.error = `${String(content.ename)}: ${String(content.evalue)}`;
+  } else if (type === 'execute_result' || type === 'display_data') {
+    const data = content.data as Record<string, unknown>;
+    ran.text += String(data['text/plain'] ?? '');
+    ran.mimes = Object.keys(data);
+    const view = data[VIEW] as { model_id: string } | undefined;
+    if (view) {
+      shown.push(view.model_id);
+    }
+  }
+}
+
+(window as unknown as { host: IHostPage }).host = new Page();
