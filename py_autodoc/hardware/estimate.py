@@ -79,7 +79,7 @@ def estimate(kernels: Kernels, sized: Sized, device: Device, precision: str, mod
     times = tuple(map(clock.kernel, range(len(kernels.kind))))
     known = [time for time in times if time is not None]
     band = model.bands[device.band]
-    seconds = math.fsum(time.seconds for time in known) if known or not times else None
+    seconds = math.fsum(time.seconds for time in known) if known else None
     return Estimate(
         seconds=seconds,
         low=None if seconds is None else seconds * band.low,

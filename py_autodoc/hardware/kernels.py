@@ -257,13 +257,18 @@ class _Fusion:
         if role is Role.POINTWISE:
             out = self._key(node.outputs[0])
             if kind != MEMORY:
-                return out is not None and out == self._key(operand)
+                return out is not None and out == self._key(operand) and not self._summed(node)
             return out is None or out in (self.domain[kernel], self._key(operand))
         if kind != MEMORY:
             return False
         if role is Role.MOVE or role is Role.TAKE:
             return True
         return self.sums[kernel] + _sums(role) <= _MOST_SUMS and self._key(operand) == self.domain[kernel]
+
+    def _summed(self, node: Node) -> bool:
+        """True for a square that is only there to be summed: it belongs to the norm, not to the product."""
+        readers = self.model.tensors[node.outputs[0]].consumers
+        return len(readers) == 1 and self.roles[readers[0]] is Role.REDUCE
 
     def _key(self, tensor: int) -> Key:
         if tensor < 0:

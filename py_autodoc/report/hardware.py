@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from py_autodoc.blocks.model import Structure
 from py_autodoc.costs.engine import NodeCost
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.errors import OptionError
 from py_autodoc.graph.model import Model, TensorKind, TypeTable
+from py_autodoc.hardware.estimate import Sized
 from py_autodoc.hardware.kernels import Core, Kernels, find_kernels
 from py_autodoc.hardware.model import MODEL, Device, device
 from py_autodoc.hardware.profile import PRECISIONS, find, profiles
 from py_autodoc.report.schema import DeviceColumns, HardwarePart, KernelColumns, LatencyBand, LatencyModel
+
+if TYPE_CHECKING:
+    from py_autodoc.report.analysis import Analysis
 
 _FLOAT, _FLOAT16, _DOUBLE, _BFLOAT16 = 1, 10, 11, 16
 _STORED = {_FLOAT: "fp32", _DOUBLE: "fp32", _FLOAT16: "fp16", _BFLOAT16: "bf16"}
@@ -65,6 +70,18 @@ def kernels_of(
     return find_kernels(model, types, sizes, costs, cores)
 
 
+def sized(analysis: Analysis) -> Sized:
+    """What the estimate reads of an analysed model."""
+    return Sized(
+        shapes=analysis.types.shapes,
+        dtypes=analysis.types.dtypes,
+        weight=[tensor.kind in _CONSTANT for tensor in analysis.model.tensors],
+        producer=[tensor.producer for tensor in analysis.model.tensors],
+        macs=[None if entry.cost is None else entry.cost.macs for entry in analysis.costs],
+        repeat={i: entry.repeat for i, entry in enumerate(analysis.costs) if entry.repeat != 1},
+    )
+
+
 def hardware_part(kernels: Kernels, stored: list[str], chosen: Chosen | None) -> HardwarePart:
     """What a viewer estimates latencies from; a device of the caller's own is listed last."""
     devices = _packaged()
@@ -72,7 +89,7 @@ def hardware_part(kernels: Kernels, stored: list[str], chosen: Chosen | None) ->
         devices = _columns((*_devices(), chosen.device))
     return HardwarePart(
         devices=devices,
-        model=_model(),
+        model=latency_model(),
         kernels=_kernels(kernels),
         stored=stored,
         chosen="" if chosen is None else chosen.device.id,
@@ -110,7 +127,7 @@ def _columns(devices: tuple[Device, ...]) -> DeviceColumns:
 
 
 @lru_cache(maxsize=1)
-def _model() -> LatencyModel:
+def latency_model() -> LatencyModel:
     """The constants as the wire has them: pairs become objects, tuples lists."""
     values = {name: getattr(MODEL, name) for name in LatencyModel.__struct_fields__}
     return LatencyModel(

@@ -1,0 +1,171 @@
+"""Payloads × devices × precisions → seconds: what both estimators are tested against.
+
+``python tests/hardware/latency_fixture.py`` writes ``tests/data/latency_cases.json``, which the viewer's own
+test reads as well. Its format is in ``tests/data/README.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from onnx import TensorProto, helper
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
+
+from graphs import Graph, convnet, transformer
+
+from py_autodoc.hardware.estimate import estimate
+from py_autodoc.hardware.model import MODEL, device
+from py_autodoc.hardware.profile import PRECISIONS, Profile, find
+from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.report.hardware import Chosen, hardware_part, latency_model, sized
+from py_autodoc.report.payload import build_payload
+
+DATA = Path(__file__).parents[1] / "data"
+FIXTURE = DATA / "latency_cases.json"
+DEVICES = (
+    "a100-sxm4-40gb", "t4", "l40s", "rtx-4090", "rtx-4060-laptop", "jetson-orin-nx-16gb", "mi300x", "apple-m2",
+    "tpu-v5e", "xeon-8480-plus", "core-i7-12700h", "hailo-8",
+)  # fmt: skip
+"""One of each band, without units, without fp32, two CPUs; of the last one no bandwidth is known."""
+CUSTOM = Profile(
+    name="own", id="custom:own", vram_bytes=1 << 34, memory_bandwidth_bytes_per_s=1e12,
+    peak_fp16_flops=1e14, peak_fp32_flops=5e13,
+)  # fmt: skip
+
+
+def rest() -> Any:
+    """Batched products, attention in one operator, an LSTM, QDQ, packed weights, text-free odds and ends."""
+    g = Graph(a=[3, 40, 32], b=[3, 32, 50], q=[2, 70, 64], s=[5, 1, 16])
+    product = g.op("Softmax", g.op("MatMul", "a", "b"))
+    pair = g.op("Concat", product, g.op("Slice", product, g.ints(0), g.ints(20), g.ints(1)), axis=1)
+    whole = g.op("MultiHeadAttention", "q", "q", "q", domain="com.microsoft", num_heads=8)
+    wide, narrow = g.linear(whole, 64, 256), g.linear(whole, 64, 32)
+    lstm = g.op("LSTM", "s", g.weight(1, 64, 16), g.weight(1, 64, 16), hidden_size=16, outputs=3)
+    scale, zero = g.scalar(0.1), g.scalar(0, np.int8)
+    kernel = g.op("DequantizeLinear", g.weight(64, 64, dtype=np.int8), scale, zero)
+    folded = g.quantized(g.op("MatMul", g.quantized(whole), kernel))
+    table = g.op("Gather", g.weight(500, 64), g.op("ArgMax", folded, axis=-1, keepdims=0))
+    return g.model(pair, wide, narrow, lstm[0], folded, table)
+
+
+def mystery() -> Any:
+    """An operator that nobody knows between two that are known."""
+    g = Graph(x=[2, 64])
+    g.op("Relu", g.op("Mystery", g.linear("x", 64, 64), domain="com.example"))
+    return g.model()
+
+
+def looped(trips: int | None) -> Any:
+    """A Loop around x · w; ``trips`` None: the count is an input."""
+    g = Graph(x=[16, 64])
+    body = helper.make_graph(
+        [
+            helper.make_node("Identity", ["cond"], ["cond_out"]),
+            helper.make_node("MatMul", ["state", "w"], ["next"], name="step"),
+        ],
+        "body",
+        [
+            helper.make_tensor_value_info("i", TensorProto.INT64, []),
+            helper.make_tensor_value_info("cond", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("state", TensorProto.FLOAT, [16, 64]),
+        ],
+        [
+            helper.make_tensor_value_info("cond_out", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("next", TensorProto.FLOAT, [16, 64]),
+        ],
+        initializer=[helper.make_tensor("w", TensorProto.FLOAT, [64, 64], [0.0] * 4096)],
+    )
+    count = g.ints(7) if trips else "n"
+    if not trips:
+        g.inputs.append(helper.make_tensor_value_info("n", TensorProto.INT64, [1]))
+    state = g.op("Loop", g.op("Squeeze", count), "", g.op("Relu", "x"), body=body)
+    g.op("Add", state, state)
+    return g.model()
+
+
+def analyses() -> dict[str, Analysis]:
+    """The models of the cases."""
+    return {
+        "transformer": run(transformer()),
+        "transformer-large": run(transformer(16, 384)),
+        "transformer-free": run(transformer("batch", "seq")),
+        "convnet": run(convnet()),
+        "convnet-large": run(convnet(128)),
+        "rest": run(rest()),
+        "mystery": run(mystery()),
+        "loop": run(looped(7)),
+        "loop-unknown": run(looped(None)),
+        "qdq": run(str(DATA / "models/resnet_tiny_qdq_int8.onnx"), Options(assume=True)),
+    }
+
+
+def _profile(name: str) -> Profile:
+    return CUSTOM if name == "custom:own" else find(name)
+
+
+def cases(name: str, analysis: Analysis) -> list[dict[str, Any]]:
+    """What is expected of a model on every device and in every precision."""
+    assert analysis.kernels is not None
+    found = []
+    for wanted in (*DEVICES, "custom:own"):
+        one = device(_profile(wanted))
+        for precision in PRECISIONS:
+            case: dict[str, Any] = {"payload": name, "device": wanted, "precision": precision}
+            if one is None or one.peak(precision) is None:
+                found.append({**case, "seconds": None})
+                continue
+            result = estimate(analysis.kernels, sized(analysis), one, precision, MODEL)
+            times = [None if time is None else time.seconds for time in result.kernels]
+            case |= {
+                key: getattr(result, key) for key in ("seconds", "low", "high", "ideal", "label", "unknown")
+            }
+            found.append({**case, "kernels": times})
+    return found
+
+
+def payload(analysis: Analysis) -> dict[str, Any]:
+    """The payload, less what the estimate does not read; devices and constants stand once for all."""
+    whole = msgspec.structs.replace(
+        build_payload(analysis), expressions=None, timeline=None, risk_signals=[], diagnostics=[], blocks=None
+    )
+    found: dict[str, Any] = msgspec.to_builtins(whole)
+    found["hardware"] = {**found["hardware"], "devices": None, "model": None}
+    return found
+
+
+def fixture() -> bytes:
+    """The JSON text of the fixture: a payload and a case a line."""
+    own = device(CUSTOM)
+    assert own is not None
+    every = msgspec.to_builtins(
+        hardware_part(next(iter(analyses().values())).kernels, [], Chosen(own)).devices
+    )
+    kept = [i for i, name in enumerate(every["id"]) if name in (*DEVICES, own.id)]
+    peaks = {name: [column[i] for i in kept] for name, column in every.pop("peaks").items()}
+    devices = {key: [column[i] for i in kept] for key, column in every.items()} | {"peaks": peaks}
+    models = analyses()
+    parts = [
+        f'"devices": {json.dumps(devices)}',
+        f'"model": {json.dumps(msgspec.to_builtins(latency_model()))}',
+        _lines("payloads", {name: payload(one) for name, one in models.items()}),
+        _lines("cases", [case for name, one in models.items() for case in cases(name, one)]),
+    ]
+    return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
+
+
+def _lines(key: str, value: dict[str, Any] | list[Any]) -> str:
+    if isinstance(value, dict):
+        rows = [f"{json.dumps(name)}: {json.dumps(one, ensure_ascii=False)}" for name, one in value.items()]
+        return f'"{key}": {{\n' + ",\n".join(rows) + "\n}"
+    return f'"{key}": [\n' + ",\n".join(json.dumps(one) for one in value) + "\n]"
+
+
+if __name__ == "__main__":
+    FIXTURE.write_bytes(fixture())
