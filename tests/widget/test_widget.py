@@ -83,6 +83,15 @@ def test_selection_by_id_name_and_tag():
     assert len(under) > 1
 
 
+def test_tensors_that_the_page_selected(resnet):
+    assert resnet.selected_tensors == []
+    names = ["past.0.key", "past.1.key", "past.2.key"]
+    resnet.set_state({"selection": [], "_tensors": names})
+    assert resnet.selected_tensors == names
+    resnet.selection = [resnet.report.layers[0].id]
+    assert resnet.selected_tensors == []
+
+
 def test_an_unknown_name_is_told_with_its_neighbours(resnet):
     with pytest.raises(OptionError) as caught:
         resnet.show("node_relux")

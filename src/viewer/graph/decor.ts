@@ -69,6 +69,10 @@ export class DecorLayer {
     for (const box of this.endsOf(scene, links, bright)) {
       rings.push(ring(scene, box, 'oad-ring-consumer', 1));
     }
+    const chosen = this.bright(decor.tensors).flatMap(t => links.ends(t));
+    for (const box of chosen.slice(0, MOST)) {
+      rings.push(ring(scene, box, 'oad-ring-selected', 2));
+    }
     if (decor.hoverBox >= 0) {
       wire(links.incoming(decor.hoverBox), 'oad-wire-in');
       wire(links.outgoing(decor.hoverBox), 'oad-wire-bright');

@@ -1,123 +1,27 @@
 // @vitest-environment jsdom
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildTree, createGraphView, decode } from '../../core';
-import type { IGraphModel, IGraphView, ITree } from '../../core/types';
-import type { GraphPayload } from '../../schema';
-import { createSizer } from './measure';
-import { GraphSurface, type IOverlay, type ISurfaceOptions } from './surface';
+import { describe, expect, it, vi } from 'vitest';
+import type { IOverlay } from './surface';
+import {
+  calls,
+  click,
+  element,
+  FakePointerEvent,
+  frame,
+  host,
+  model,
+  onSurface,
+  pointOf,
+  press,
+  root,
+  show,
+  SIZE,
+  surface,
+  tree,
+  view
+} from './testing/drawn';
 import { encoderPayload, PayloadMaker } from './testing/payload';
 
-/** jsdom has no pointer events. */
-class FakePointerEvent extends MouseEvent {
-  readonly pointerId: number;
-  readonly pointerType = 'mouse';
-
-  constructor(type: string, init: PointerEventInit = {}) {
-    super(type, init);
-    this.pointerId = init.pointerId ?? 1;
-  }
-}
-vi.stubGlobal('PointerEvent', FakePointerEvent);
-
-const SIZE = { w: 1000, h: 600 };
-let surface: GraphSurface;
-let host: HTMLElement;
-let model: IGraphModel;
-let tree: ITree;
-let view: IGraphView;
-const calls = {
-  onSelect: vi.fn(),
-  onActivate: vi.fn(),
-  onSelectTensor: vi.fn(),
-  onHover: vi.fn(),
-  onContextMenu: vi.fn()
-};
-
-async function show(
-  payload: GraphPayload,
-  options: ISurfaceOptions = {}
-): Promise<void> {
-  model = decode(payload);
-  const groups = buildTree(model);
-  tree = groups;
-  view = createGraphView(groups, createSizer(model, groups));
-  await view.initial(40);
-  surface = new GraphSurface(host, {
-    callbacks: calls,
-    reducedMotion: true,
-    ...options
-  });
-  surface.setScene(view.scene, model, tree);
-}
-
-function root(): HTMLElement {
-  return host.querySelector<HTMLElement>('.oad-graph')!;
-}
-
-function element(op: string): SVGGElement {
-  return host.querySelector<SVGGElement>(`[role=button][aria-label^="${op}"]`)!;
-}
-
-/** Client coordinates of a world point of the element's box. */
-function pointOf(
-  el: Element,
-  dx = 30,
-  dy = 10
-): { clientX: number; clientY: number } {
-  const box = Number(el.getAttribute('data-box'));
-  const { x, y, k } = surface.camera;
-  return {
-    clientX: (view.scene.boxX[box] + dx - x) * k + SIZE.w / 2,
-    clientY: (view.scene.boxY[box] + dy - y) * k + SIZE.h / 2
-  };
-}
-
-function click(el: Element, more: MouseEventInit = {}, dx = 30): void {
-  const at = {
-    ...pointOf(el, dx),
-    bubbles: true,
-    button: 0,
-    pointerId: 1,
-    ...more
-  };
-  el.dispatchEvent(new PointerEvent('pointerdown', { buttons: 1, ...at }));
-  el.dispatchEvent(new PointerEvent('pointerup', at));
-}
-
-function press(key: string, more: KeyboardEventInit = {}): KeyboardEvent {
-  const target = root().contains(document.activeElement)
-    ? document.activeElement!
-    : root();
-  const event = new KeyboardEvent('keydown', {
-    key,
-    bubbles: true,
-    cancelable: true,
-    ...more
-  });
-  target.dispatchEvent(event);
-  return event;
-}
-
-const frame = (): Promise<number> =>
-  new Promise(done => requestAnimationFrame(done));
-
-beforeEach(() => {
-  vi.spyOn(HTMLElement.prototype, 'clientWidth', 'get').mockReturnValue(SIZE.w);
-  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(
-    SIZE.h
-  );
-  vi.spyOn(HTMLCanvasElement.prototype, 'getContext').mockReturnValue(null);
-  host = document.createElement('div');
-  document.body.append(host);
-});
-
-afterEach(() => {
-  surface.dispose();
-  expect(host.childElementCount).toBe(0);
-  host.remove();
-  vi.restoreAllMocks();
-  Object.values(calls).forEach(f => f.mockReset());
-});
+onSurface();
 
 describe('what is drawn', () => {
   it('names every box for a screen reader', async () => {
@@ -198,22 +102,6 @@ describe('what is drawn', () => {
     );
     expect(fill('Relu')).toBe('var(--oad-card-zero)');
     expect(fill('MaxPool')).toBe('var(--oad-card-unknown)');
-  });
-
-  it('marks selection, hits and the wires of a tensor', async () => {
-    await show(encoderPayload(2));
-    const conv = Number(element('Conv').getAttribute('data-entity'));
-    surface.setSelection([conv]);
-    surface.setHighlights([conv, conv + 1], conv + 1);
-    surface.setTensors([model.outputs[model.outputOffsets[conv]]]);
-    await frame();
-    const count = (name: string): number =>
-      host.querySelectorAll(`.${name}`).length;
-    expect(count('oad-ring-selected')).toBe(1);
-    expect(count('oad-ring-hit')).toBe(2);
-    expect(count('oad-ring-current')).toBe(1);
-    expect(count('oad-wire-bright')).toBe(1);
-    expect(count('oad-ring-consumer')).toBe(1);
   });
 });
 
@@ -329,25 +217,6 @@ describe('pointer', () => {
     expect(wheel({ deltaY: 50 }).defaultPrevented).toBe(true);
     wheel({ deltaY: 1e7 });
     expect(wheel({ deltaY: 1e7 }).defaultPrevented).toBe(false);
-  });
-
-  it('brightens what is under the pointer', async () => {
-    await show(encoderPayload(2));
-    const conv = element('Conv');
-    const entity = Number(conv.getAttribute('data-entity'));
-    conv.dispatchEvent(
-      new PointerEvent('pointermove', { bubbles: true, ...pointOf(conv) })
-    );
-    expect(calls.onHover).toHaveBeenLastCalledWith({
-      kind: 'entity',
-      id: entity
-    });
-    await frame();
-    expect(
-      host.querySelectorAll('.oad-wire-in, .oad-wire-bright')
-    ).toHaveLength(2);
-    root().dispatchEvent(new PointerEvent('pointerleave'));
-    expect(calls.onHover).toHaveBeenLastCalledWith(null);
   });
 });
 

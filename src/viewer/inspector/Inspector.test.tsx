@@ -5,6 +5,7 @@ import { formatExact, formatShare } from '../../core';
 import { MockProvider } from '../../providers/mock';
 import type { NodeDetails } from '../../schema';
 import { convDetails } from '../testing/details';
+import { fact, panel } from '../testing/inspector';
 import { guardConsole, mount, mountProvider, settle } from '../testing/render';
 import { surface } from '../testing/surface';
 import { testPayload } from '../testing/payload';
@@ -15,18 +16,6 @@ vi.mock('../graph/surface', async () => ({
 vi.mock('../graph/measure', async () => await import('../testing/sizer'));
 
 guardConsole();
-
-function panel(): HTMLElement {
-  return screen.getByRole('complementary', { name: 'Inspector' });
-}
-
-/** The value beside a label. */
-function fact(label: string): string {
-  const term = within(panel())
-    .getAllByText(label)
-    .find(element => element.tagName === 'DT');
-  return term?.nextElementSibling?.textContent ?? '';
-}
 
 async function select(entity: number): Promise<void> {
   act(() => surface().callbacks.onSelect?.(entity, { additive: false }));
@@ -250,40 +239,6 @@ describe('hostile names stay inert', () => {
     expect(Object.entries(bindings)).toEqual([['__proto__', 3]]);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
-});
-
-test('an input that shares its pill lists the others', async () => {
-  const payload = testPayload();
-  const { tensors } = payload;
-  const first = tensors.name.length;
-  const like = tensors.inputs[0];
-  for (let i = 0; i < 3; i++) {
-    for (const column of ['kind', 'producer', 'dtype', 'shape'] as const) {
-      const values = tensors[column] as number[];
-      values.push(values[like]);
-    }
-    tensors.name.push(`past.${i}.key`);
-    tensors.inputs.push(first + i);
-  }
-  await mount(payload);
-  act(() =>
-    surface().callbacks.onSelectTensor?.(
-      { kind: 'tensor', id: first },
-      { activated: false }
-    )
-  );
-  await settle();
-  const list = within(panel()).getByText('One pill for these inputs');
-  expect(list.parentElement?.textContent).toContain('3');
-  expect(panel().textContent).toContain('past.#.key');
-  fireEvent.click(within(panel()).getByRole('button', { name: 'past.2.key' }));
-  await settle();
-  expect(
-    within(panel()).queryByRole('button', { name: 'past.2.key' })
-  ).toBeNull();
-  expect(
-    within(panel()).getByRole('button', { name: 'past.0.key' })
-  ).toBeTruthy();
 });
 
 test('metadata of the model: its task at the top, long values folded', async () => {

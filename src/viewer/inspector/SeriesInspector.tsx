@@ -69,10 +69,8 @@ export function SeriesInspector({ lead }: { lead: number }): JSX.Element {
             {(tensor, index) => (
               <li key={tensor}>
                 <Jump to={{ kind: 'tensor', id: tensor }}>
-                  <bdi>{brief(model.tensorName(tensor), 80)}</bdi>
-                  <span className="oad-Quiet">
-                    {formatBytes(sizes[index])}
-                  </span>
+                  <bdi>{brief(model.tensorName(tensor), 80)}</bdi>{' '}
+                  <span className="oad-Quiet">{formatBytes(sizes[index])}</span>
                 </Jump>
               </li>
             )}
