@@ -30,10 +30,11 @@ from py_autodoc.report.payload import build_payload
 DATA = Path(__file__).parents[1] / "data"
 FIXTURE = DATA / "latency_cases.json"
 DEVICES = (
-    "a100-sxm4-40gb", "t4", "l40s", "rtx-4090", "rtx-4060-laptop", "jetson-orin-nx-16gb", "mi300x", "apple-m2",
-    "tpu-v5e", "xeon-8480-plus", "core-i7-12700h", "hailo-8",
+    "a100-sxm4-40gb", "t4", "l40s", "rtx-4090", "rtx-4060-laptop", "jetson-orin-nx-16gb", "mi300x",
+    "apple-m2", "tpu-v5e", "xeon-8480-plus", "core-i7-12700h", "hailo-8",
 )  # fmt: skip
 """One of each band, without units, without fp32, two CPUs; of the last one no bandwidth is known."""
+EXPECTED = ("seconds", "low", "high", "ideal", "label", "unknown")
 CUSTOM = Profile(
     name="own", id="custom:own", vram_bytes=1 << 34, memory_bandwidth_bytes_per_s=1e12,
     peak_fp16_flops=1e14, peak_fp32_flops=5e13,
@@ -150,7 +151,6 @@ def fixture() -> bytes:
     kept = [i for i, name in enumerate(every["id"]) if name in (*DEVICES, own.id)]
     peaks = {name: [column[i] for i in kept] for name, column in every.pop("peaks").items()}
     devices = {key: [column[i] for i in kept] for key, column in every.items()} | {"peaks": peaks}
-    models = analyses()
     parts = [
         f'"devices": {json.dumps(devices)}',
         f'"model": {json.dumps(msgspec.to_builtins(latency_model()))}',
