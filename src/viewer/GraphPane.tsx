@@ -3,8 +3,8 @@ import { useDocument, useSession, useTrans, useView } from './context';
 import type { ISurfaceStrings } from './graph/api';
 import { Legend } from './legend/Legend';
 import { Notes } from './notes/Notes';
-import { RootContext } from './root';
 import { EmptyGraph } from './states/Failure';
+import { useStill } from './still';
 import type { ITranslate } from './translate';
 
 function stringsOf(trans: ITranslate): ISurfaceStrings {
@@ -26,32 +26,6 @@ function stringsOf(trans: ITranslate): ISurfaceStrings {
     overview: trans.__('Overview'),
     zoom: trans.__('Zoom')
   };
-}
-
-/** Keeps the picture where it is on the screen when a panel beside it opens, closes or is resized. */
-function useStill(host: React.RefObject<HTMLElement>): void {
-  const session = useSession();
-  const root = React.useContext(RootContext);
-  React.useLayoutEffect(() => {
-    const element = host.current;
-    if (!element || typeof ResizeObserver === 'undefined') {
-      return undefined;
-    }
-    let before: { width: number; middle: number } | null = null;
-    // The surface was attached before, so it has measured its new size when this is called.
-    const observer = new ResizeObserver(() => {
-      const box = element.getBoundingClientRect();
-      const width = root.current?.clientWidth ?? 0;
-      const middle = box.left + box.width / 2;
-      // A viewer of another width is the surface's own affair: it fits anew if it had fitted before.
-      if (before && before.width === width && before.middle !== middle) {
-        session.stage.shift(middle - before.middle);
-      }
-      before = box.width > 0 ? { width, middle } : null;
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [host, root, session]);
 }
 
 /** The place of the picture. React owns the frame, the surface all that is inside. */

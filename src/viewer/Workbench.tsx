@@ -13,6 +13,7 @@ import { WidthContext } from './root';
 import { isShown, NARROW, setPanels } from './session/panels';
 import { ChangedBanner, FailureBanner, NoticeBanner } from './states/Failure';
 import { Working } from './states/Loading';
+import { usePinned, useUnhurried } from './still';
 import { TopBar } from './topbar/TopBar';
 import { Splitter } from './ui/Splitter';
 
@@ -53,7 +54,9 @@ function Middle(props: { theme: string }): JSX.Element {
   const isOpen = (panel: 'outline' | 'inspector'): boolean =>
     isShown(panel, panels[panel], width, selection, linked);
   const outline = isOpen('outline');
-  const inspector = isOpen('inspector');
+  const patient = selection.kind === 'group' && panels.inspector === 'auto';
+  const inspector = useUnhurried(isOpen('inspector'), patient);
+  usePinned(`${outline} ${inspector}`);
   // Panels never take more than their share, whatever was remembered from a wider screen.
   const most = Math.max(MIN_PANEL, Math.min(MAX_PANEL, width * 0.45));
   const outlineWidth = Math.min(panels.outlineWidth, most);

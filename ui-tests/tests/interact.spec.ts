@@ -502,3 +502,39 @@ test.describe('by touch', () => {
     await expect(page.getByRole('menu')).toBeVisible();
   });
 });
+
+test('a first double click opens a block where the inspector is to open, and it stays in view', async ({
+  page
+}) => {
+  await open(page, 'resnet50.onnx', { width: 1000 });
+  const block = box(page, /^ResNetStage stages\.1/);
+  const from = (await block.boundingBox())!;
+  // In the part of the view that the inspector will take.
+  expect(from.x + from.width).toBeGreaterThan(670);
+  const at: [number, number] = [from.x + from.width - 20, from.y + 8];
+  await page.mouse.click(...at);
+  await page.waitForTimeout(120);
+  await page.mouse.click(...at, { clickCount: 2 });
+  await expect(block).toHaveAttribute('aria-expanded', 'true');
+  await expect(inspector(page)).toContainText('stages.1');
+  const graphEnd = (await graph(page).boundingBox())!;
+  await expect
+    .poll(async () => {
+      const now = (await block.boundingBox())!;
+      return now.x > graphEnd.x && now.x + 100 < graphEnd.x + graphEnd.width;
+    })
+    .toBe(true);
+});
+
+test('the picture stays where it is when the inspector is opened beside it', async ({
+  page
+}) => {
+  await open(page, 'resnet50.onnx', { width: 1000 });
+  const block = box(page, /^ResNetStage stages\.0/);
+  const from = (await block.boundingBox())!;
+  await page.getByRole('button', { name: /^Inspector/ }).click();
+  await expect(inspector(page)).toBeVisible();
+  const now = (await block.boundingBox())!;
+  expect(Math.abs(now.x - from.x)).toBeLessThan(2);
+  expect(Math.abs(now.width - from.width)).toBeLessThan(2);
+});
