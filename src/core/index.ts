@@ -16,7 +16,15 @@ export type { IPart } from './parts';
 export { Blocks, blocksOf } from './blocks';
 export { ancestors, descendants, paths } from './trace';
 export type { ISeeds, ITrace } from './trace';
-export { decode, formatShape, METRIC_IDS, TENSOR_KIND } from './model';
+export {
+  deviceOf,
+  hardwareOf,
+  latencyOf,
+  precisionOf,
+  precisionsOf
+} from './latency';
+export type { IDeviceChoice, ILatency } from './latency';
+export { decode, formatShape, METRIC_IDS, TENSOR_KIND, timed } from './model';
 export { buildTree } from './tree';
 export type { IGroupTree } from './tree';
 export {
@@ -24,6 +32,7 @@ export {
   formatCount,
   formatExact,
   formatMetric,
+  formatSeconds,
   formatShare,
   UNKNOWN
 } from './units';

@@ -4,6 +4,7 @@ import type { GraphPayload, HardwarePart } from '../schema';
 import { TensorBytes } from './latencyBytes';
 import { kernelTime, ratesOf } from './latencyKernels';
 import { KernelWork } from './latencyWork';
+import { timed } from './model';
 import type { IGraphModel } from './types';
 
 /** A device by its id, and the precision it computes in; empty: as the model is stored. */
@@ -140,6 +141,22 @@ export function latencyOf(
     nodes: byNode(model, part.kernels.anchor, kernels),
     ...totalsOf(part, device, kernels, ideals)
   };
+}
+
+/** The model with what the device takes for it, or without times. */
+export function withTimes(
+  model: IGraphModel,
+  choice: IDeviceChoice | null
+): IGraphModel {
+  return timed(model, latencyOf(model, choice));
+}
+
+/** The device that the analysis was asked about; null where it was asked about none. */
+export function chosenDevice(payload: GraphPayload): IDeviceChoice | null {
+  const part = hardwareOf(payload);
+  return part && deviceOf(part, part.chosen) >= 0
+    ? { device: part.chosen, precision: part.precision }
+    : null;
 }
 
 /** What an estimate is made of; payloads of before have none. */

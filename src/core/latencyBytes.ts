@@ -4,7 +4,8 @@ import { BITS } from './bytes';
 import { TENSOR_KIND } from './model';
 import type { IGraphModel } from './types';
 
-const FLOAT = /^(b?float|double)/;
+/** What a runtime converts to its precision; smaller floats stay what they are. */
+const FLOAT = /^(float(16|32|64)?|bfloat16|double)$/;
 
 /** Elements of every shape of the payload; NaN where a dimension is unknown. */
 export function shapeElements(model: IGraphModel): Float64Array {

@@ -1,10 +1,9 @@
-/** One fused kernel on one device: its arithmetic, its bytes, and the seconds they take. */
+/** One fused kernel on one device: the seconds of its arithmetic and of its bytes, and its start. */
 
 import type { HardwarePart, LatencyModel } from '../schema';
 
-/** `KernelColumns.kind`. */
+/** `KernelColumns.kind`; what is below 0 cannot be estimated. */
 export const KERNEL = {
-  unknown: -1,
   memory: 0,
   product: 1,
   convolution: 2,
@@ -14,34 +13,44 @@ export const KERNEL = {
   attention: 6
 } as const;
 
-/** What a kernel has to do. */
+/** What a kernel has to do in one execution; NaN where it is unknown. */
 export interface IWork {
   readonly kind: number;
-  /** How often it runs; its numbers are those of one run. */
+  /** Executions in one inference. */
   readonly runs: number;
   readonly flops: number;
   readonly weights: number;
   readonly activations: number;
-  /** batch × m × n sums of k terms. */
-  readonly batch: number;
+  /** m × n sums of k terms; of attention m is the number of blocks of queries. */
   readonly m: number;
   readonly n: number;
   readonly k: number;
 }
 
-/** What a device can do, in one precision. */
+/** What a device can do in one precision. */
 export interface IRates {
   readonly model: LatencyModel;
   readonly cpu: boolean;
-  /** Operations a second that are held under load. */
+  /** FLOP/s; of products, of arithmetic element by element, of attention. */
   readonly peak: number;
   readonly vector: number;
   readonly attention: number;
+  /** Share of them that is held under load. */
+  readonly held: number;
   readonly bandwidth: number;
-  readonly units: number | null;
+  /** 0 when unknown. */
+  readonly units: number;
   /** Bytes a second of the cache, and how many bytes move at its speed. */
   readonly cacheRate: number;
   readonly cacheBytes: number;
+}
+
+export interface IKernelTime {
+  readonly seconds: number;
+  readonly compute: number;
+  readonly memory: number;
+  /** At full efficiency, without the start. */
+  readonly ideal: number;
 }
 
 export function ratesOf(
@@ -50,127 +59,128 @@ export function ratesOf(
   precision: string
 ): IRates {
   const { devices, model } = part;
-  const sustained = devices.sustained[device] ?? 1;
-  const peak = (name: string): number =>
-    (devices.peaks[name]?.[device] ?? Number.NaN) * sustained;
-  const units = devices.units[device] ?? null;
-  const clock = devices.clock_hz[device] ?? null;
-  const cache = devices.l2_bytes[device] ?? null;
-  const cached = units !== null && clock !== null && cache !== null;
+  const peakOf = (name: string): number => devices.peaks[name]?.[device] ?? 0;
+  const peak = peakOf(precision);
+  const bandwidth = devices.bandwidth_bytes_per_s[device];
+  const units = devices.units[device] ?? 0;
+  const clock = devices.clock_hz[device] ?? 0;
+  const cached = units > 0 && clock > 0;
+  const own = model.attention_precision[precision] ?? precision;
   return {
     model,
     cpu: devices.category[device] === 'cpu',
-    peak: peak(precision),
-    vector: peak('fp32'),
-    attention: peak(model.attention_precision[precision] ?? precision),
-    bandwidth: devices.bandwidth_bytes_per_s[device],
+    peak,
+    vector: peakOf('fp32') || peak,
+    attention: peakOf(own) || peak,
+    held: devices.sustained[device],
+    bandwidth,
     units,
-    cacheRate: cached ? model.l2_bytes_per_clock * units * clock : 0,
-    cacheBytes: cached ? model.l2_fraction * cache : 0
+    cacheRate: cached
+      ? Math.max(bandwidth, model.l2_bytes_per_clock * units * clock)
+      : bandwidth,
+    cacheBytes: cached ? model.l2_fraction * (devices.l2_bytes[device] ?? 0) : 0
   };
 }
 
-/** Share of the peak that the best tiling of a product reaches. */
-export function utilisation(
-  { batch, m, n, k }: Pick<IWork, 'batch' | 'm' | 'n' | 'k'>,
-  units: number | null,
-  model: LatencyModel
-): number {
+/** Share of the tiles' time that is work: the best tile. */
+function utilisation({ m, n, k }: IWork, { model, units }: IRates): number {
   let best = model.utilisation_floor;
-  for (const [rows, columns, share] of model.tiles) {
+  for (const [rows, columns, own] of model.tiles) {
     const [down, across] = [Math.ceil(m / rows), Math.ceil(n / columns)];
-    const padding = (m * n) / (down * rows * across * columns);
-    let tiles = down * across * batch;
-    let terms = k;
-    let wave = 1;
-    if (units !== null) {
-      if (tiles < units) {
-        const parts = Math.max(
-          1,
-          Math.min(
-            Math.floor(units / tiles),
-            Math.floor(k / model.split_k_min),
-            model.split_k_max
-          )
-        );
-        tiles *= parts;
-        terms = k / parts;
+    let tiles = down * across;
+    let depth = k;
+    let share = (own * (m * n)) / (down * rows * across * columns);
+    if (units > 0) {
+      const split =
+        tiles < units
+          ? Math.min(
+              Math.floor(units / tiles),
+              Math.floor(k / model.split_k_min),
+              model.split_k_max
+            )
+          : 1;
+      if (split > 1) {
+        tiles *= split;
+        depth /= split;
       }
-      wave = tiles / (Math.ceil(tiles / units) * units);
+      share *= tiles / (Math.ceil(tiles / units) * units);
     }
-    const depth = terms / (terms + model.gemm_k0);
-    best = Math.max(best, share * padding * wave * depth);
+    best = Math.max(best, (share * depth) / (depth + model.gemm_k0));
   }
   return best;
 }
 
-/** Operations a second that the kernel's arithmetic reaches; without efficiencies the peak itself. */
-function rateOf(
-  work: IWork,
-  rates: IRates
-): { readonly real: number; readonly ideal: number } {
-  const { model, cpu, peak, vector, units } = rates;
-  const { n, k } = work;
-  const at = (ideal: number, share: number) => ({ real: ideal * share, ideal });
-  switch (work.kind) {
-    case KERNEL.product:
-    case KERNEL.convolution:
-      return cpu
-        ? at(
-            peak,
-            work.kind === KERNEL.product ? model.cpu_gemm_e : model.cpu_conv_e
-          )
-        : at(peak, model.gemm_e * utilisation(work, units, model));
-    case KERNEL.grouped: {
-      const step = model.grouped_step;
-      const columns = n / (Math.ceil(n / step) * step);
-      const depth = k / (k + model.grouped_k0);
-      return at(peak, model.grouped_e * columns * depth);
-    }
+/** Share of the peak that a kernel reaches. */
+function shareOf(work: IWork, rates: IRates): number {
+  const { model, units } = rates;
+  const { kind, m, n, k, flops } = work;
+  if (rates.cpu) {
+    const isConvolution =
+      kind >= KERNEL.convolution && kind <= KERNEL.depthwise;
+    return isConvolution ? model.cpu_conv_e : model.cpu_gemm_e;
+  }
+  switch (kind) {
     case KERNEL.depthwise:
-      return at(vector, model.depthwise_e);
+      return model.depthwise_e;
     case KERNEL.batched:
-      return at(peak, model.batched_e);
+      return model.batched_e;
     case KERNEL.attention: {
-      const tiles = work.batch * Math.ceil(work.m / model.attention_rows);
-      const busy = units === null ? 1 : Math.min(1, tiles / units);
-      return at(rates.attention, model.attention_e * busy);
+      const busy = units > 0 ? Math.min(1, m / units) : 1;
+      return model.attention_e * Math.max(busy, model.utilisation_floor);
     }
+  }
+  if (flops === 0 || k === 0) {
+    return model.gemm_e;
+  }
+  if (kind === KERNEL.grouped) {
+    const padded = Math.ceil(n / model.grouped_step) * model.grouped_step;
+    const share = model.grouped_e * (n / padded) * (k / (k + model.grouped_k0));
+    return Math.max(share, model.utilisation_floor);
+  }
+  const share = model.gemm_e * utilisation(work, rates);
+  return Math.max(share, model.utilisation_floor);
+}
+
+function peakOf({ kind }: IWork, rates: IRates): number {
+  if (rates.cpu) {
+    return rates.peak;
+  }
+  switch (kind) {
+    case KERNEL.depthwise:
+      return rates.vector;
+    case KERNEL.attention:
+      return rates.attention;
     default:
-      return at(Number.POSITIVE_INFINITY, 1);
+      return rates.peak;
   }
 }
 
 /** Seconds to move the bytes: the activations of a small kernel stay in the cache. */
 function movedIn({ weights, activations }: IWork, rates: IRates): number {
   const { model, bandwidth, cacheBytes, cacheRate, cpu } = rates;
-  const share = cpu ? model.cpu_memory_e : model.memory_e;
-  const near = activations <= cacheBytes && !cpu;
-  const rate = near ? Math.max(bandwidth, cacheRate) : bandwidth;
-  return (weights / bandwidth + activations / rate) / share;
+  if (cpu) {
+    return (weights + activations) / (bandwidth * model.cpu_memory_e);
+  }
+  const rate = activations <= cacheBytes ? cacheRate : bandwidth;
+  return (weights / bandwidth + activations / rate) / model.memory_e;
 }
 
-/** Seconds of a kernel; NaN where a number that they need is unknown. */
-export function kernelTime(
-  work: IWork,
-  rates: IRates
-): {
-  readonly seconds: number;
-  readonly compute: number;
-  readonly memory: number;
-  readonly ideal: number;
-} {
-  const { model, cpu, bandwidth } = rates;
-  const rate = rateOf(work, rates);
-  const { runs, flops } = work;
-  const compute = runs * (flops / rate.real);
-  const memory = runs * movedIn(work, rates);
-  const launch = runs * (cpu ? model.cpu_overhead_s : model.overhead_s);
-  const bytes = (work.weights + work.activations) / bandwidth;
+/** Seconds of a kernel over all its executions; NaN where a number that they need is unknown. */
+export function kernelTime(work: IWork, rates: IRates): IKernelTime {
+  const { model, cpu, held } = rates;
+  const { kind, runs, flops, m, n, k } = work;
+  const top = peakOf(work, rates);
+  // An unknown size makes the share unknown, whatever would be the floor of it.
+  const known = kind === KERNEL.memory || !Number.isNaN(flops + m + n + k);
+  const reached = known ? top * held * shareOf(work, rates) : Number.NaN;
+  const compute = kind === KERNEL.memory ? 0 : flops / reached;
+  const memory = movedIn(work, rates);
+  const start = cpu ? model.cpu_overhead_s : model.overhead_s;
+  const bytes = (work.weights + work.activations) / rates.bandwidth;
   return {
-    seconds: Math.max(compute, memory) + launch,
-    compute,
-    memory,
-    ideal: runs * Math.max(flops / rate.ideal, bytes)
+    seconds: runs * (Math.max(compute, memory) + start),
+    compute: runs * compute,
+    memory: runs * memory,
+    ideal: runs * Math.max(kind === KERNEL.memory ? 0 : flops / top, bytes)
   };
 }

@@ -1,80 +1,120 @@
-/** What the kernels of a payload have to do at its present sizes. */
+/** What the kernels of a payload have to do at its present sizes. The rule is that of the library. */
 
 import type { HardwarePart } from '../schema';
 import type { TensorBytes } from './latencyBytes';
 import { KERNEL, type IWork } from './latencyKernels';
 import type { IGraphModel } from './types';
 
+/** How often a node runs in one inference; NaN when nobody knows. */
+function runsOf({ payload }: IGraphModel, node: number): number {
+  const { repeat } = payload.nodes;
+  return Object.hasOwn(repeat, String(node))
+    ? (repeat[String(node)] ?? Number.NaN)
+    : 1;
+}
+
+/** MACs of one execution of each kernel, NaN where those of a node are unknown. */
+function kernelMacs(model: IGraphModel, part: HardwarePart): Float64Array {
+  const { kind, node } = part.kernels;
+  const macs = new Float64Array(kind.length);
+  const count = Math.min(model.nodeCount, node.length);
+  for (let at = 0; at < count; at++) {
+    if (node[at] >= 0) {
+      macs[node[at]] += model.metrics.macs[at] / runsOf(model, at);
+    }
+  }
+  return macs;
+}
+
 export class KernelWork {
+  private readonly _macs: Float64Array;
+
   constructor(
     private readonly _model: IGraphModel,
     private readonly _part: HardwarePart,
     private readonly _bytes: TensorBytes
-  ) {}
+  ) {
+    this._macs = kernelMacs(_model, _part);
+  }
 
   of(kernel: number): IWork {
-    const { kind, anchor, product } = this._part.kernels;
-    const times = this._model.payload.nodes.repeat[String(anchor[kernel])];
-    const runs = times === undefined ? 1 : (times ?? Number.NaN);
-    const moved = this._moved(kernel);
-    const made = kind[kernel] > KERNEL.memory ? product[kernel] : -1;
-    const macs = made < 0 ? 0 : this._macs(made) / runs;
+    const { kind, anchor, product, groups } = this._part.kernels;
+    const what = kind[kernel];
+    const made = product[kernel] ?? -1;
+    const macs = what > KERNEL.memory ? this._macs[kernel] : 0;
     return {
-      ...{ kind: kind[kernel], runs, flops: 2 * macs },
-      ...moved,
-      ...this._sizes(kernel, macs)
+      kind: what,
+      runs: what < 0 ? Number.NaN : runsOf(this._model, anchor[kernel]),
+      flops: 2 * macs,
+      ...this._moved(kernel),
+      ...(what === KERNEL.attention
+        ? this._queries(made, groups[kernel])
+        : what > KERNEL.memory
+          ? this._product(kernel, made, macs)
+          : { m: 0, n: 0, k: 0 })
     };
   }
 
-  private _macs(tensor: number): number {
-    const node = this._model.tensorProducer[tensor];
-    return node < 0 ? Number.NaN : this._model.metrics.macs[node];
-  }
-
-  private _sizes(
+  /** m × n sums of k terms; products side by side differ in n alone. */
+  private _product(
     kernel: number,
+    tensor: number,
     macs: number
-  ): Pick<IWork, 'batch' | 'm' | 'n' | 'k'> {
-    const { kind, product, n_axis: axis, groups } = this._part.kernels;
-    const { shapes, tensors } = this._model.payload;
-    const shape = shapes[tensors.shape[product[kernel]]] ?? [];
-    const size = (at: number): number => {
-      const dim = shape[at];
-      return typeof dim === 'number' ? dim : Number.NaN;
+  ): Pick<IWork, 'm' | 'n' | 'k'> {
+    const { n_axis: axis, groups } = this._part.kernels;
+    const elements = this._bytes.elements(tensor);
+    const producer = this._model.tensorProducer[tensor];
+    const one =
+      this._model.metrics.macs[producer] / runsOf(this._model, producer);
+    if (elements === 0 || macs === 0 || one === 0) {
+      // Nothing to multiply: no tiles either.
+      return { m: 0, n: 0, k: 0 };
+    }
+    const size = this._size(tensor, axis[kernel]);
+    return {
+      m: elements / size,
+      n: ((size / groups[kernel]) * macs) / one,
+      k: one / elements
     };
-    const elements = this._bytes.elements(product[kernel]);
-    let batch = 1;
-    if (kind[kernel] >= KERNEL.batched) {
-      for (let at = 0; at < shape.length - 2; at++) {
-        batch *= size(at);
-      }
-    }
-    if (kind[kernel] === KERNEL.attention) {
-      const m = size(shape.length - 2);
-      return { batch: batch * groups[kernel], m, n: 1, k: 1 };
-    }
-    const n = size(axis[kernel]) / groups[kernel];
-    const m = elements / (n * groups[kernel] * batch);
-    return { batch, m, n, k: macs / elements };
   }
 
+  /** m blocks of queries are asked, each beside each. */
+  private _queries(
+    tensor: number,
+    heads: number
+  ): Pick<IWork, 'm' | 'n' | 'k'> {
+    const { shapes, tensors } = this._model.payload;
+    const rank = shapes[tensors.shape[tensor]]?.length ?? 0;
+    const rows = this._size(tensor, rank - 2);
+    // An unknown width of the rows leaves all of it unknown.
+    let batch = Number.isNaN(this._bytes.elements(tensor)) ? Number.NaN : heads;
+    for (let axis = 0; axis < rank - 2; axis++) {
+      batch *= this._size(tensor, axis);
+    }
+    const blocks = Math.ceil(rows / this._part.model.attention_rows);
+    return { m: batch * blocks, n: 1, k: 1 };
+  }
+
+  private _size(tensor: number, axis: number): number {
+    const { shapes, tensors } = this._model.payload;
+    const dim = shapes[tensors.shape[tensor]]?.[axis];
+    return typeof dim === 'number' ? dim : Number.NaN;
+  }
+
+  /** Bytes of one execution that cross the kernel's border. */
   private _moved(kernel: number): Pick<IWork, 'weights' | 'activations'> {
-    const { kernels } = this._part;
-    let [weights, activations] = [0, 0];
-    const end = kernels.read_offsets[kernel + 1];
-    for (let at = kernels.read_offsets[kernel]; at < end; at++) {
-      const tensor = kernels.reads[at];
-      const bytes = this._bytes.bytes(tensor);
-      if (this._bytes.isWeight(tensor)) {
-        weights += bytes;
-      } else {
-        activations += bytes;
-      }
+    const { read_offsets, reads, write_offsets, writes } = this._part.kernels;
+    const sums = { weights: 0, activations: 0 };
+    const add = (tensor: number): void => {
+      const side = this._bytes.isWeight(tensor) ? 'weights' : 'activations';
+      sums[side] += this._bytes.bytes(tensor);
+    };
+    for (let at = read_offsets[kernel]; at < read_offsets[kernel + 1]; at++) {
+      add(reads[at]);
     }
-    const last = kernels.write_offsets[kernel + 1];
-    for (let at = kernels.write_offsets[kernel]; at < last; at++) {
-      activations += this._bytes.bytes(kernels.writes[at]);
+    for (let at = write_offsets[kernel]; at < write_offsets[kernel + 1]; at++) {
+      add(writes[at]);
     }
-    return { weights, activations };
+    return sums;
   }
 }

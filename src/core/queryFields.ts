@@ -141,7 +141,8 @@ const FIELDS: ReadonlyMap<string, IField> = new Map<string, IField>([
   ['weight_bytes', byMetric('weight_bytes')],
   ['activation', byMetric('activation_bytes')],
   ['activation_bytes', byMetric('activation_bytes')],
-  ['intensity', numeric(intensity)]
+  ['intensity', numeric(intensity)],
+  ['latency', byMetric('latency')]
 ]);
 
 /** For messages: what one can ask for. */

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import { CompareBar } from './compare/CompareBar';
 import { useSession, useTrans, useView } from './context';
+import { DeviceChooser } from './device/DeviceChooser';
 import { ExtractionBanner } from './extract/ExtractionBanner';
 import { Drawer } from './drawer/Drawer';
 import { GraphPane } from './GraphPane';
@@ -37,6 +38,7 @@ export function Workbench(props: { theme: string }): JSX.Element {
       {changed && load.status === 'ready' && <ChangedBanner />}
       <Middle theme={props.theme} />
       <Drawer />
+      <DeviceChooser />
       <Help />
       <Menu />
     </div>

@@ -13,6 +13,10 @@ export interface IViewerSettings {
   /** Overlay of a new view; `auto`: MACs where they are known, else parameters. */
   readonly overlay: OverlayId | 'auto' | 'none';
   readonly logScale: boolean;
+  /** What times are estimated for in a new view; empty or unknown: no device. */
+  readonly device: string;
+  /** Empty: as the model is stored. */
+  readonly precision: string;
   /** How many boxes the first picture may have. */
   readonly boxBudget: number;
   /** Give unbound symbols their suggested values, so that costs are numbers from the start. */
@@ -28,6 +32,8 @@ export interface IViewerSettings {
 export const DEFAULT_SETTINGS: IViewerSettings = {
   overlay: 'auto',
   logScale: false,
+  device: '',
+  precision: '',
   boxBudget: 40,
   assumeDims: true,
   wheel: 'pan',

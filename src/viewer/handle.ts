@@ -3,6 +3,7 @@
 import { ACTIONS, actionById, isEnabled, runAction } from './actions';
 import type { IViewerHandle } from './api';
 import { CompareLink } from './compare/link';
+import { paintBy } from './session/device';
 import { nodesOf, selectNodes, showUserValues } from './session/host';
 import type { Session } from './session/session';
 import { readSnapshot } from './state/snapshot';
@@ -38,7 +39,7 @@ export function createHandle(
     setState: state => void session.restore(readSnapshot(state)),
     selectedNodes: () => nodesOf(session.store.get()),
     selectNodes: nodes => selectNodes(session, nodes),
-    setOverlay: overlay => session.store.set({ overlay }),
+    setOverlay: overlay => paintBy(session, overlay),
     setUserValues: values => showUserValues(session, values),
     bind: bindings => void session.bind(bindings, true),
     preview: sizes => session.preview(sizes),

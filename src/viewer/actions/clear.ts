@@ -9,9 +9,9 @@ export const clear: IAction = {
   keys: ['Escape'],
   global: true,
   run: ({ session, root }) => {
-    const { help, menu, trace, brush, search } = session.store.get();
-    if (help || menu) {
-      session.store.set({ help: false, menu: null });
+    const { help, menu, choosing, trace, brush, search } = session.store.get();
+    if (help || menu || choosing) {
+      session.store.set({ help: false, menu: null, choosing: false });
     } else if (trace) {
       endTrace(session);
     } else if (brush) {

@@ -1,7 +1,8 @@
 import * as React from 'react';
-import { formatBytes, formatCount, formatExact, formatShare } from '../../core';
+import { formatCount, formatExact, formatShare } from '../../core';
 import type { IGraphModel, MetricId } from '../../core/types';
 import { useDocument, useTrans } from '../context';
+import { formatAmount } from '../table/columns';
 import { mainOutput } from '../table/texts';
 import type { ITranslate } from '../translate';
 import { brief } from '../ui/text';
@@ -82,6 +83,10 @@ function Depth({ model, order }: IChartProps): JSX.Element {
     () => cumulative(model, order, 'params'),
     [model, order]
   );
+  const latency = React.useMemo(
+    () => cumulative(model, order, 'latency'),
+    [model, order]
+  );
   const series = React.useMemo(
     () =>
       [
@@ -91,9 +96,10 @@ function Depth({ model, order }: IChartProps): JSX.Element {
           color: 1,
           filled: true
         },
-        { label: trans.__('Parameters'), values: params.shares, color: 2 }
+        { label: trans.__('Parameters'), values: params.shares, color: 2 },
+        { label: trans.__('Latency'), values: latency.shares, color: 3 }
       ].filter(line => line.values.length > 0),
-    [trans, macs, params]
+    [trans, macs, params, latency]
   );
   const describe = (point: number): string =>
     [
@@ -115,7 +121,9 @@ function Depth({ model, order }: IChartProps): JSX.Element {
     >
       {series.length > 0 ? (
         <Plot
-          label={trans.__('Cumulative MACs and parameters over the execution')}
+          label={trans.__(
+            'Cumulative MACs, parameters and latency over the execution'
+          )}
           series={series}
           nodes={order}
           max={1}
@@ -195,6 +203,7 @@ function Shapes({ model, order }: IChartProps): JSX.Element {
 type OperatorMeasure = MetricId | 'count';
 
 function measures(
+  timed: boolean,
   trans: ITranslate
 ): readonly (readonly [OperatorMeasure, string])[] {
   return [
@@ -203,13 +212,16 @@ function measures(
     ['flops', trans.__('FLOPs')],
     ['params', trans.__('Parameters')],
     ['weight_bytes', trans.__('Weight bytes')],
-    ['activation_bytes', trans.__('Activation bytes')]
+    ['activation_bytes', trans.__('Activation bytes')],
+    ...(timed ? [['latency', trans.__('Latency')] as const] : [])
   ];
 }
 
 function Operators({ model, order }: IChartProps): JSX.Element {
   const trans = useTrans();
-  const [measure, setMeasure] = React.useState<OperatorMeasure>('count');
+  const labels = measures(model.latency !== null, trans);
+  const [wanted, setMeasure] = React.useState<OperatorMeasure>('count');
+  const measure = labels.some(([id]) => id === wanted) ? wanted : 'count';
   const parts = React.useMemo(
     () => byOperator(model, order, measure),
     [model, order, measure]
@@ -225,9 +237,9 @@ function Operators({ model, order }: IChartProps): JSX.Element {
         unknown >= nodes.length
           ? '—'
           : (unknown > 0 ? '≥ ' : '') +
-            (measure.endsWith('_bytes')
-              ? formatBytes(value)
-              : formatCount(value)),
+            (measure === 'count'
+              ? formatCount(value)
+              : formatAmount(measure, value)),
       title:
         unknown > 0
           ? trans.__(
@@ -238,7 +250,6 @@ function Operators({ model, order }: IChartProps): JSX.Element {
           : trans.__('%1 nodes', formatExact(nodes.length)),
       nodes
     }));
-  const labels = measures(trans);
   return (
     <Chart
       title={trans.__('Operators')}

@@ -15,6 +15,7 @@ import { selectAll } from '../session/selecting';
 import type { Session } from '../session/session';
 import type { IViewerState } from '../state/types';
 import { sameList } from '../session/entities';
+import { sameDevice, setDevice } from '../session/device';
 import { pointAt } from '../session/pointing';
 import { CameraFollower } from './cameras';
 import { carryHover, carrySelection, sameSelected, selectedIn } from './carry';
@@ -24,7 +25,7 @@ import { conflictsOf, SizeFollower } from './sizes';
 import { DEFAULT_LINK } from './types';
 import type { Carried, ICompanion, ILinkOptions } from './types';
 
-type Paint = Pick<IViewerState, 'overlay' | 'scale' | 'brush'>;
+type Paint = Pick<IViewerState, 'overlay' | 'scale' | 'brush' | 'device'>;
 
 const NOTHING_CARRIED: Carried = { kind: 'nothing' };
 const NO_VALUES: readonly number[] = [];
@@ -191,10 +192,13 @@ export class CompareLink {
 
   /** The heatmap, its scale and its brush; numbers that only one side has stay there. */
   private _sharePaint(side: Side): void {
-    const { overlay, scale, brush } = paintOf(this.sessions[side]);
-    this.sessions[otherSide(side)].store.set(
-      overlay === 'user' ? { scale } : { overlay, scale, brush }
-    );
+    const { overlay, scale, brush, device } = paintOf(this.sessions[side]);
+    const other = this.sessions[otherSide(side)];
+    // Times of two devices would not compare the models.
+    if (!sameDevice(device, paintOf(other).device)) {
+      setDevice(other, device);
+    }
+    other.store.set(overlay === 'user' ? { scale } : { overlay, scale, brush });
     this._paint = [paintOf(this.sessions[0]), paintOf(this.sessions[1])];
   }
 
@@ -279,12 +283,17 @@ export class CompareLink {
 }
 
 function paintOf({ store }: Session): Paint {
-  const { overlay, scale, brush } = store.get();
-  return { overlay, scale, brush };
+  const { overlay, scale, brush, device } = store.get();
+  return { overlay, scale, brush, device };
 }
 
 function samePaint(a: Paint, b: Paint): boolean {
-  return a.overlay === b.overlay && a.scale === b.scale && a.brush === b.brush;
+  return (
+    a.overlay === b.overlay &&
+    a.scale === b.scale &&
+    a.brush === b.brush &&
+    sameDevice(a.device, b.device)
+  );
 }
 
 function bindingsOf({ store }: Session): object {

@@ -1,14 +1,15 @@
 /** What stands under an exported picture. */
 import type { ScaleMode } from '../../core/scale';
-import { formatExact } from '../../core/units';
-import type { GraphPayload } from '../../schema';
+import { formatExact, formatSeconds } from '../../core/units';
+import { labelText, rangeText } from '../device/devices';
 import { tilesOf } from '../kpi/tiles';
 import { OVERLAYS, type IOverlayDefinition, type OverlayId } from '../overlays';
+import { deviceLabel } from '../overlays/latency';
 import { type ILook, overlayText } from '../overlays/painted';
 import { rampOf } from '../overlays/ramp';
 import type { IRange } from '../state/types';
 import type { ITranslate } from '../translate';
-import type { ITree } from '../../core/types';
+import type { IGraphModel, ITree } from '../../core/types';
 import { BETWEEN, type ICaption, type ILegend } from './page';
 
 /** Tiles that every reader of a picture wants. */
@@ -16,9 +17,10 @@ const TOTALS = ['params', 'macs', 'flops', 'weight_bytes'];
 
 /** The model, its totals, the sizes they hold for, and what they leave out. */
 export function pictureCaption(
-  payload: GraphPayload,
+  model: IGraphModel,
   trans: ITranslate
 ): ICaption {
+  const { payload } = model;
   const totals = tilesOf(payload, trans)
     .filter(tile => TOTALS.includes(tile.id))
     .map(tile => `${tile.label} ${tile.value}`);
@@ -44,9 +46,29 @@ export function pictureCaption(
     lines: [
       [nodes, ...totals].join(BETWEEN),
       dims.join(BETWEEN),
+      timeLine(model, trans),
       partial
     ].filter(line => line)
   };
+}
+
+/** The estimated latency: on what, how sure, and that it is a lower bound where kernels are left out. */
+function timeLine(model: IGraphModel, trans: ITranslate): string {
+  const { latency } = model;
+  if (!latency) {
+    return '';
+  }
+  const { seconds, low, high, unknown } = latency;
+  return [
+    trans.__(
+      'Latency on %1: %2 (%3, %4)',
+      deviceLabel(model),
+      (unknown > 0 ? '≥ ' : '') + formatSeconds(seconds),
+      rangeText(low, high),
+      labelText(latency, trans)
+    ),
+    trans.__('fused runtime assumed')
+  ].join(BETWEEN);
 }
 
 function scaleName(scale: ScaleMode, trans: ITranslate): string {
@@ -72,6 +94,7 @@ export function pictureLegend(
   const known = Number.isFinite(range.max);
   return {
     label: definition.label(trans, tree),
+    about: definition.about?.(tree) ?? '',
     scale: scaleName(look.scale, trans),
     low: known ? overlayText(definition, range.low) : '',
     high: known

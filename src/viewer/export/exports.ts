@@ -9,9 +9,10 @@ import type { ITranslate } from '../translate';
 import { MOST_PIXELS, pixelsOf, pngOf } from './canvas';
 import { pictureCaption, pictureLegend } from './caption';
 import { sceneDot } from './dot';
+import { handOver } from './handover';
 import { type IPage, makePage } from './page';
 import { type IPicture, selectionOf, wholeOf } from './picture';
-import { fileName, saveFile } from './save';
+import { fileName } from './save';
 import { SvgFile } from './svgfile';
 
 export type Part = 'graph' | 'view' | 'selection';
@@ -64,7 +65,7 @@ export function pageOf(session: Session, part: Part): IPage | null {
     overlay && range
       ? pictureLegend(overlay, range, document.tree, { scale, dark }, trans)
       : null;
-  const caption = pictureCaption(model.payload, trans);
+  const caption = pictureCaption(model, trans);
   return makePage(picture, caption, legend, measure);
 }
 
@@ -81,7 +82,7 @@ export function svgOf(session: Session, part: Part): string | null {
 }
 
 function save(session: Session, suffix: string, data: Blob): void {
-  saveFile(fileName(session.provider.exportName, suffix), data);
+  handOver(session, fileName(session.provider.exportName, suffix), data);
 }
 
 export function exportSvg(session: Session, part: Part): void {

@@ -1,4 +1,5 @@
 /** Pictures without a page: the same layout and drawing where there is no browser. */
+import { chosenDevice, withTimes } from '../../core/latency';
 import { decode } from '../../core/model';
 import { buildTree } from '../../core/tree';
 import type { FlowDirection, IGraphView } from '../../core/types';
@@ -78,7 +79,8 @@ export async function headlessSvg(
   options: IHeadlessOptions
 ): Promise<string> {
   const { dark } = options;
-  const model = decode(payload);
+  // The device that the analysis was asked to estimate for.
+  const model = withTimes(decode(payload), chosenDevice(payload));
   const tree = buildTree(model);
   const view = createGraphView(
     tree,
@@ -106,7 +108,7 @@ export async function headlessSvg(
       k: 1,
       only: null
     },
-    pictureCaption(payload, IDENTITY),
+    pictureCaption(model, IDENTITY),
     painted && id !== null && id !== 'none'
       ? pictureLegend(id, painted.range, tree, look, IDENTITY)
       : null,

@@ -15,6 +15,8 @@ export interface ILegend {
   readonly scale: string;
   /** `3 boxes unknown`, or empty. */
   readonly unknown: string;
+  /** What the numbers hold for, or empty. */
+  readonly about: string;
   color(position: number): string;
 }
 
@@ -65,7 +67,10 @@ export function makePage(
   const lines = caption.lines.flatMap(line => wrapped(line, room, measure));
   const textHeight = TITLE + 6 + lines.length * LINE_HEIGHT;
   const legendHeight =
-    legend === null ? 0 : LEGEND_HEIGHT + (legend.unknown ? LINE_HEIGHT : 0);
+    legend === null
+      ? 0
+      : LEGEND_HEIGHT +
+        [legend.unknown, legend.about].filter(Boolean).length * LINE_HEIGHT;
   const footer = beside
     ? Math.max(textHeight, legendHeight)
     : textHeight + (legend ? GAP + legendHeight : 0);
@@ -156,8 +161,11 @@ function drawLegend(
   const ends = top + RAMP_HEIGHT + LINE + 3;
   sink.text(x, ends, legend.low, quiet);
   sink.text(right, ends, legend.high, { ...quiet, anchor: 'end' });
+  if (legend.about) {
+    sink.text(x, ends + LINE_HEIGHT, legend.about, quiet);
+  }
   if (legend.unknown) {
-    const line = ends + LINE_HEIGHT;
+    const line = ends + (legend.about ? 2 : 1) * LINE_HEIGHT;
     sink.rect(x, line - 9, 10, 10, 2, { fill: '--oad-card-unknown' });
     sink.text(x + 16, line, legend.unknown, quiet);
   }

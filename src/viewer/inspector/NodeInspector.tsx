@@ -2,6 +2,7 @@ import * as React from 'react';
 import type { IGraphModel } from '../../core/types';
 import type { NodeDetails } from '../../schema';
 import { useDocument, useTrans } from '../context';
+import { KernelFact } from '../device/Latency';
 import { Icon } from '../ui/Icon';
 import { brief, visible } from '../ui/text';
 import { Attributes } from './Attributes';
@@ -50,7 +51,9 @@ export function NodeInspector({ node }: { node: number }): JSX.Element {
           valueOf={id => model.metrics[id][node]}
           activationTotal={activationTotal}
           reason={reason}
-        />
+        >
+          <KernelFact node={node} />
+        </Costs>
       </Section>
       <BlocksOfNode node={node} />
       <NodeTensors model={model} node={node} state={state} />

@@ -1,13 +1,14 @@
 import * as React from 'react';
 import { formatBytes, formatCount, formatExact, UNKNOWN } from '../../core';
-import type { MetricId } from '../../core/types';
+import type { MetricId, PayloadMetric } from '../../core/types';
 import type { Metrics } from '../../schema';
 import { useTrans } from '../context';
+import { LatencyFact } from '../device/Latency';
 import type { ITranslate } from '../translate';
 import { Amount, Fact, Facts } from './parts';
 
 interface ICostRow {
-  readonly id: MetricId;
+  readonly id: PayloadMetric;
   readonly label: string;
   readonly unit: string;
   readonly total: number | null;
@@ -16,7 +17,7 @@ interface ICostRow {
 /** What is counted, in the order of the inspector; `total` is that of the model. */
 function costRows(metrics: Metrics, trans: ITranslate): ICostRow[] {
   const row = (
-    id: MetricId,
+    id: PayloadMetric,
     label: string,
     unit: string,
     total: number | null = null
@@ -42,6 +43,8 @@ export function Costs(props: {
   reason?: string;
   /** How many parts of a number are unknown. */
   unknownOf?: (id: MetricId) => number;
+  /** More about them. */
+  children?: React.ReactNode;
 }): JSX.Element {
   const trans = useTrans();
   return (
@@ -82,6 +85,11 @@ export function Costs(props: {
           </Fact>
         );
       })}
+      <LatencyFact
+        seconds={props.valueOf('latency')}
+        unknown={props.unknownOf?.('latency') ?? 0}
+      />
+      {props.children}
     </Facts>
   );
 }

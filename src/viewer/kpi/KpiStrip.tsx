@@ -1,6 +1,8 @@
 import * as React from 'react';
 import { Difference } from '../compare/Difference';
 import { useDocument, useSession, useTrans, useView } from '../context';
+import { DeviceChip } from '../device/DeviceChip';
+import { latencyTile } from '../device/tile';
 import { showTab } from '../session/panels';
 import { Icon } from '../ui/Icon';
 import { visible } from '../ui/text';
@@ -10,15 +12,18 @@ import { tilesOf, type ITile } from './tiles';
 export function KpiStrip(): JSX.Element {
   const trans = useTrans();
   const { model } = useDocument();
-  const tiles = React.useMemo(
-    () => tilesOf(model.payload, trans),
-    [model, trans]
-  );
+  const device = useView(state => state.device);
+  const tiles = React.useMemo(() => {
+    const [coverage, ...totals] = tilesOf(model.payload, trans).reverse();
+    const latency = latencyTile(model, device, trans);
+    return [...totals.reverse(), ...(latency ? [latency] : []), coverage];
+  }, [model, device, trans]);
   return (
     <div className="oad-Kpis" role="group" aria-label={trans.__('Totals')}>
       {tiles.map(tile => (
         <Tile key={tile.id} tile={tile} />
       ))}
+      <DeviceChip />
       <DimChip />
     </div>
   );
@@ -34,7 +39,10 @@ function Tile({ tile }: { tile: ITile }): JSX.Element {
   const body = (
     <>
       <span className="oad-Kpi-label">{tile.label}</span>
-      <span className="oad-Kpi-value">{tile.value}</span>
+      <span className="oad-Kpi-value">
+        {tile.value}
+        {tile.note && <small className="oad-Kpi-note">{tile.note}</small>}
+      </span>
       <Difference id={tile.id} />
     </>
   );

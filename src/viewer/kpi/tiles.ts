@@ -16,6 +16,8 @@ export interface ITile {
   readonly label: string;
   /** Short, with unit. */
   readonly value: string;
+  /** More about it, smaller. */
+  readonly note?: string;
   /** Exact value and what it means. */
   readonly detail: string;
   readonly known: boolean;

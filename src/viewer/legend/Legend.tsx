@@ -55,6 +55,11 @@ export function Legend(): JSX.Element | null {
           {scaleName(scale, trans)}
         </button>
       </div>
+      {definition.about && (
+        <div className="oad-Quiet oad-Legend-about">
+          <bdi>{brief(definition.about(tree), 120)}</bdi>
+        </div>
+      )}
       {Number.isFinite(range.whole.max) ? (
         <>
           <Brush

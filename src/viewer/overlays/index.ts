@@ -2,6 +2,7 @@ import type { ITree } from '../../core/types';
 import { activationBytes } from './activation_bytes';
 import { flops } from './flops';
 import { intensity } from './intensity';
+import { latency } from './latency';
 import { macs } from './macs';
 import { params } from './params';
 import type { IOverlayDefinition } from './types';
@@ -19,6 +20,7 @@ export type OverlayId =
   | 'activation_bytes'
   | 'weight_bytes'
   | 'intensity'
+  | 'latency'
   | 'user';
 
 /** To add one: a file beside these, an id above, a line here. */
@@ -29,6 +31,7 @@ export const OVERLAYS = {
   activation_bytes: activationBytes,
   weight_bytes: weightBytes,
   intensity,
+  latency,
   user
 } satisfies { [Id in OverlayId]: IOverlayDefinition<Id> };
 

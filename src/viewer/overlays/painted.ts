@@ -2,7 +2,7 @@
 import { createScale, histogram } from '../../core/scale';
 import type { ISpan, ScaleMode } from '../../core/scale';
 import { BoxKind, type IScene, type ITree } from '../../core/types';
-import { formatBytes, formatCount } from '../../core/units';
+import { formatBytes, formatCount, formatSeconds } from '../../core/units';
 import type { IOverlay } from '../graph/api';
 import type { IRange } from '../state/types';
 import { rampOf } from './ramp';
@@ -85,12 +85,17 @@ function visibleEntities(scene: IScene): number[] {
   return entities;
 }
 
-/** `118 M MACs`, `3.21 MB`, `—`. */
+/** `118 M MACs`, `3.21 MB`, `1.28 ms`, `—`. */
 export function overlayText(
   definition: IOverlayDefinition,
   value: number
 ): string {
-  return definition.unit === 'bytes'
-    ? formatBytes(value)
-    : formatCount(value, definition.unit);
+  switch (definition.unit) {
+    case 'bytes':
+      return formatBytes(value);
+    case 's':
+      return formatSeconds(value);
+    default:
+      return formatCount(value, definition.unit);
+  }
 }

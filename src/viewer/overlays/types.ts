@@ -6,8 +6,10 @@ export interface IOverlayDefinition<Id extends string = string> {
   readonly id: Id;
   /** `tree` where the label depends on what the host gave for it. */
   label(trans: ITranslate, tree?: ITree): string;
-  /** How the number is written: a count with this unit, or bytes. */
-  readonly unit: 'params' | 'MACs' | 'FLOPs' | 'bytes' | 'FLOP/B' | '';
+  /** What the numbers hold for, where that was chosen. */
+  about?(tree: ITree): string;
+  /** How the number is written: a count with this unit, bytes, or a time. */
+  readonly unit: 'params' | 'MACs' | 'FLOPs' | 'bytes' | 'FLOP/B' | 's' | '';
   /** False when parts do not add up to a whole; shares are then meaningless. Default true. */
   readonly additive?: boolean;
   /** Whether there is something to show; default always. */

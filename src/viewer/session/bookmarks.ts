@@ -1,11 +1,13 @@
-/** Stored views: camera, open blocks, heatmap. */
+/** Stored views: camera, open blocks, heatmap and the device of its times. */
 
+import { sameDevice, setDevice } from './device';
 import { groupKeys, groupsOf, sameList } from './entities';
 import { remember } from './places';
 import type { Session } from './session';
 
 export function storeView(session: Session, slot: string): void {
-  const { bookmarks, overlay, document, direction } = session.store.get();
+  const { bookmarks, overlay, device, document, direction } =
+    session.store.get();
   const { camera } = session.stage;
   if (!camera || !document) {
     return;
@@ -14,7 +16,7 @@ export function storeView(session: Session, slot: string): void {
   session.store.set({
     bookmarks: {
       ...bookmarks,
-      [slot]: { ...camera, open, overlay, direction }
+      [slot]: { ...camera, open, overlay, device, direction }
     },
     announcement: session.trans.__('View %1 is stored.', slot)
   });
@@ -28,8 +30,11 @@ export async function recallView(
   if (!document || !Object.hasOwn(bookmarks, slot)) {
     return;
   }
-  const { open, overlay, direction, x, y, k } = bookmarks[slot];
+  const { open, overlay, device, direction, x, y, k } = bookmarks[slot];
   remember(session);
+  if (device !== undefined && !sameDevice(device, session.store.get().device)) {
+    setDevice(session, device);
+  }
   if (overlay !== undefined) {
     session.store.set({ overlay });
   }

@@ -1,6 +1,7 @@
 /** One open view of one model: loads it, keeps its state, answers the user. */
 
 import type { ILayoutEngine } from '../../core/layout/engine';
+import { withTimes } from '../../core/latency';
 import { decode, renumbered } from '../../core/model';
 import { Rebinder } from '../../core/rebind';
 import { buildTree, renumberedTree } from '../../core/tree';
@@ -29,11 +30,12 @@ import {
   sameSelection,
   selectionOf
 } from './entities';
+import { firstDevice, sameDevice, setDevice } from './device';
 import { findAgain, setQuery } from './find';
 import { hiddenOf, hiddenRecord } from './hide';
 import { openMenu } from './menu';
-import { clickedStep } from './parts';
 import { showDetails } from './panels';
+import { clickedStep } from './parts';
 import { goBack, remember, selecting } from './places';
 import { clicked, selectAll } from './selecting';
 import { firstOverlay } from './settings';
@@ -180,14 +182,14 @@ export class Session {
    * follows when the sizes rest. False where only an analysis can tell.
    */
   async preview(bindings: Readonly<Record<string, number>>): Promise<boolean> {
-    const { document } = this.store.get();
+    const { document, device } = this.store.get();
     const payload = document && this._rebinder?.rebind(bindings);
     if (!payload) {
       return false;
     }
     this._loading?.abort();
     this._loading = null;
-    const model = renumbered(document.model, payload);
+    const model = withTimes(renumbered(document.model, payload), device);
     const tree = renumberedTree(document.tree, model);
     setUserValues(tree, this.userValues);
     const next: IDocument = { model, tree };
@@ -308,8 +310,16 @@ export class Session {
   snapshot(): ISnapshot {
     const state = this.store.get();
     const { overlay, scale, showNames, showWeights, direction, panels } = state;
-    const { table, bindings, assume, bookmarks, document, selection, also } =
-      state;
+    const {
+      device,
+      table,
+      bindings,
+      assume,
+      bookmarks,
+      document,
+      selection,
+      also
+    } = state;
     const view = document
       ? {
           selection: recordOf(document.tree, selection),
@@ -322,7 +332,7 @@ export class Session {
     return {
       version: SNAPSHOT_VERSION,
       ...{ overlay, scale, showNames, showWeights, direction, panels },
-      ...{ table, bindings, assume, bookmarks },
+      ...{ device, table, bindings, assume, bookmarks },
       ...view
     };
   }
@@ -331,9 +341,13 @@ export class Session {
   async restore(snapshot: ISnapshot): Promise<void> {
     const { selection, also, open, camera, hidden } = snapshot;
     const fields = storedFields(snapshot);
-    const before = this.store.get();
+    const { device } = this.store.get();
     this._restore = snapshot;
     this.store.set(fields);
+    if (fields.device !== undefined && !sameDevice(fields.device, device)) {
+      setDevice(this, fields.device);
+    }
+    const before = this.store.get();
     const bindings = fields.bindings ?? before.bindings;
     const rebound =
       JSON.stringify(bindings) !== JSON.stringify(before.bindings) ||
@@ -357,7 +371,11 @@ export class Session {
   }
 
   private async _take(payload: GraphPayload, kept: ISnapshot): Promise<void> {
-    const model = decode(payload);
+    const device =
+      kept.device === undefined
+        ? firstDevice(this.settings, payload)
+        : this.store.get().device;
+    const model = withTimes(decode(payload), device);
     this._rebinder = Rebinder.of(payload, model);
     const document: IDocument = { model, tree: buildTree(model) };
     const { tree } = document;
@@ -365,7 +383,7 @@ export class Session {
     setUserValues(tree, this.userValues);
     const { overlay, search } = this.store.get();
     this.store.set({
-      document,
+      ...{ document, device },
       load: { status: 'ready' },
       selection: kept.selection ? recall(tree, kept.selection) : NOTHING,
       also: recallAlso(document, kept.also),

@@ -4,6 +4,7 @@ import type { IViewerSettings } from '../api';
 import { defaultOverlay } from '../overlays';
 import type { ISnapshot } from '../state/snapshot';
 import type { IDocument, IViewerState } from '../state/types';
+import { firstDevice, sameDevice, setDevice } from './device';
 import { remember } from './places';
 import type { Session } from './session';
 
@@ -43,6 +44,9 @@ export function applySettings(session: Session, next: IViewerSettings): void {
     )
   );
   const { document, bindings } = session.store.get();
+  if (document && (changed('device') || changed('precision'))) {
+    setDevice(session, firstDevice(next, document.model.payload));
+  }
   if (document && changed('overlay')) {
     session.store.set({ overlay: firstOverlay(next, document.tree) });
   }
@@ -57,12 +61,17 @@ export function applySettings(session: Session, next: IViewerSettings): void {
 
 /** A snapshot without what the settings give anyway: later settings then hold for this view too. */
 export function ownChanges(session: Session, snapshot: ISnapshot): ISnapshot {
-  const { document } = session.store.get();
+  const { document, device } = session.store.get();
   const { settings } = session;
+  const first = document && firstDevice(settings, document.model.payload);
   const given: Record<string, unknown> = {
     ...startOf(settings),
     assume: settings.assumeDims,
-    ...(document && { overlay: firstOverlay(settings, document.tree) })
+    ...(document && {
+      overlay: firstOverlay(settings, document.tree),
+      // Equal choices are one, whichever object they are.
+      device: sameDevice(first, device) ? device : first
+    })
   };
   return Object.fromEntries(
     Object.entries(snapshot).filter(

@@ -16,6 +16,8 @@ export function initialState(settings: IViewerSettings): IViewerState {
     trace: null,
     menu: null,
     overlay: null,
+    device: null,
+    choosing: false,
     userValues: 0,
     scale: settings.logScale ? 'log' : 'linear',
     brush: null,

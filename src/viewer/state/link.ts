@@ -17,11 +17,11 @@ const PREFIX = 'view=';
 /** What a link says of a view. Panels, tables and stored views are the reader's own. */
 function shared(snapshot: ISnapshot): ISnapshot {
   const { overlay, scale, selection, also, open, camera } = snapshot;
-  const { hidden, bindings, assume, direction } = snapshot;
+  const { hidden, bindings, assume, direction, device } = snapshot;
   return {
     version: SNAPSHOT_VERSION,
     ...{ overlay, scale, selection, also, open, camera },
-    ...{ hidden, bindings, assume, direction }
+    ...{ hidden, bindings, assume, direction, device }
   };
 }
 
@@ -84,7 +84,7 @@ export async function writeView(
     return { text, whole: true };
   }
   const { overlay, scale, selection, bindings, assume, version } = view;
-  const { direction } = view;
+  const { direction, device } = view;
   const brief = {
     version,
     overlay,
@@ -92,12 +92,13 @@ export async function writeView(
     selection,
     bindings,
     assume,
-    direction
+    direction,
+    device
   };
   const less = await packed(brief);
   return less.length <= MOST_CHARACTERS
     ? { text: less, whole: false }
-    : { text: await packed({ version, overlay, scale }), whole: false };
+    : { text: await packed({ version, overlay, scale, device }), whole: false };
 }
 
 /** The view in an address's fragment (`#view=…`); null when there is none that can be read. */

@@ -1,5 +1,6 @@
 /** What is remembered of a view between sessions, and reading it back without trust. */
 
+import type { IDeviceChoice } from '../../core/latency';
 import { SCALE_MODES, type ScaleMode } from '../../core/scale';
 import type { FlowDirection } from '../../core/types';
 import { isOverlayId, type OverlayId } from '../overlays';
@@ -25,6 +26,7 @@ export interface IHiddenRecord {
 export interface ISnapshot {
   readonly version: number;
   readonly overlay?: OverlayId | null;
+  readonly device?: IDeviceChoice | null;
   readonly scale?: ScaleMode;
   readonly showNames?: boolean;
   readonly showWeights?: boolean;
@@ -148,6 +150,16 @@ function overlay(value: unknown): OverlayId | null | undefined {
   return value === null || isOverlayId(value) ? value : undefined;
 }
 
+/** Longer texts are no device's id. */
+const LONGEST_ID = 200;
+
+function device(value: unknown): IDeviceChoice | null | undefined {
+  const raw = fields(value);
+  const [id, precision] = [text(raw?.device), text(raw?.precision) ?? ''];
+  const sound = id && id.length + precision.length <= LONGEST_ID;
+  return value === null ? null : sound ? { device: id, precision } : undefined;
+}
+
 function direction(value: unknown): FlowDirection | undefined {
   return value === 'right' || value === 'down' ? value : undefined;
 }
@@ -169,12 +181,14 @@ function bookmark(value: unknown): IBookmark | undefined {
   }
   const open = strings(raw.open);
   const painted = overlay(raw.overlay);
+  const timed = device(raw.device);
   const flow = direction(raw.direction);
   return {
     ...at,
     ...(flow && { direction: flow }),
     ...(open && { open }),
-    ...(painted !== undefined && { overlay: painted })
+    ...(painted !== undefined && { overlay: painted }),
+    ...(timed !== undefined && { device: timed })
   };
 }
 
@@ -207,6 +221,7 @@ export function readSnapshot(value: unknown): ISnapshot {
   const whole: ISnapshot = {
     version: SNAPSHOT_VERSION,
     overlay: overlay(raw.overlay),
+    device: device(raw.device),
     scale: scale(raw),
     showNames: flag(raw.showNames),
     showWeights: flag(raw.showWeights),

@@ -10,11 +10,12 @@ import type {
   ITrace,
   ScaleMode
 } from '../../core';
+import type { IDeviceChoice } from '../../core/latency';
 import type { IProgress } from '../../providers/provider';
 import type { Extracted, Problem } from '../../schema';
 import type { ICompanion } from '../compare/types';
-import type { ICamera, IHover } from '../graph/api';
 import type { ITensors } from '../../core/series';
+import type { ICamera, IHover } from '../graph/api';
 import type { OverlayId } from '../overlays';
 import type { ITableState } from './table';
 
@@ -118,6 +119,7 @@ export interface IBookmark extends ICamera {
   /** Paths of the open groups; absent: as they are. */
   readonly open?: readonly string[];
   readonly overlay?: OverlayId | null;
+  readonly device?: IDeviceChoice | null;
   /** The way the picture flowed that the camera is for. */
   readonly direction?: FlowDirection;
 }
@@ -163,6 +165,10 @@ export interface IViewerState {
   readonly trace: ITraceState | null;
   readonly menu: IMenuState | null;
   readonly overlay: OverlayId | null;
+  /** What estimated times are for. */
+  readonly device: IDeviceChoice | null;
+  /** The list of devices is open. */
+  readonly choosing: boolean;
   /** Counts up when the host gives other numbers for the overlay `user`. */
   readonly userValues: number;
   readonly scale: ScaleMode;

@@ -4,7 +4,7 @@ import { entityOf, selectionOf } from '../session/entities';
 import type { Session } from '../session/session';
 import type { ITableState } from '../state/table';
 import { moveOf, useWindow } from '../ui/virtual';
-import { gridOf, shownColumns } from './columns';
+import { gridOf, offeredColumns, shownColumns } from './columns';
 import { Header } from './Header';
 import { TableRow, TotalsRow } from './Row';
 import { LayerTable } from './rows';
@@ -95,8 +95,8 @@ export function LayersTable(): JSX.Element {
     [table, deferred, shownOpen]
   );
   const columns = React.useMemo(
-    () => shownColumns(state.columns),
-    [state.columns]
+    () => shownColumns(offeredColumns(tree), state.columns),
+    [tree, state.columns]
   );
   const rows = view.entities;
   // Where the keyboard is: what is selected, unless Ctrl moved on from it.

@@ -1,15 +1,18 @@
 import * as React from 'react';
 import { formatExact } from '../../core';
 import { useTrans } from '../context';
+import { kernelText } from '../device/kernel';
 import type { ITranslate } from '../translate';
 import { Icon } from '../ui/Icon';
 import { brief } from '../ui/text';
 import {
+  formatAmount,
   formatCell,
   isNumeric,
   isShare,
   measureOf,
   type ColumnId,
+  type Measure,
   type NumericColumn
 } from './columns';
 import type { IRowsView, LayerTable } from './rows';
@@ -147,7 +150,9 @@ function NumberCell(props: IRowProps & { column: NumericColumn }): JSX.Element {
       title={
         group < 0 && Number.isNaN(value)
           ? brief(reason)
-          : exactText(sum, view.sums.count[group] ?? 1, trans)
+          : group < 0 && measure === 'latency'
+            ? brief(kernelText(table.tree.model, entity, trans))
+            : exactText(measure, sum, view.sums.count[group] ?? 1, trans)
       }
     >
       {isShare(column) && value > 0 && most > 0 && (
@@ -168,8 +173,17 @@ function shortText(column: NumericColumn, sum: ISum, whole: number): string {
   return sum.unknown > 0 && !Number.isNaN(sum.value) ? `≥ ${text}` : text;
 }
 
-function exactText(sum: ISum, count: number, trans: ITranslate): string {
-  const exact = formatExact(sum.value);
+function exactText(
+  measure: Measure,
+  sum: ISum,
+  count: number,
+  trans: ITranslate
+): string {
+  // No digit of an estimate is exact.
+  const exact =
+    measure === 'latency'
+      ? formatAmount(measure, sum.value)
+      : formatExact(sum.value);
   return sum.unknown > 0
     ? `${exact}\n${trans.__('Unknown for %1 of %2 layers.', sum.unknown, count)}`
     : exact;
@@ -204,7 +218,7 @@ export function TotalsRow(props: {
             key={id}
             role="gridcell"
             className="oad-mod-number"
-            title={exactText(sum, layers, trans)}
+            title={exactText(measure, sum, layers, trans)}
           >
             <span>{shortText(id, sum, whole)}</span>
           </div>

@@ -1,11 +1,18 @@
 import * as React from 'react';
 import { formatExact } from '../../core';
-import { useDocument, useTrans } from '../context';
-import { fileName, saveFile } from '../export/save';
+import { useDocument, useSession, useTrans } from '../context';
+import { handOver } from '../export/handover';
+import { fileName } from '../export/save';
 import { queryHelp, queryMessage } from '../session/queryMessage';
 import type { ITableState } from '../state/table';
 import { CopyButton } from '../ui/CopyButton';
-import { COLUMN_IDS, COLUMNS, shownColumns, type ColumnId } from './columns';
+import {
+  COLUMN_IDS,
+  COLUMNS,
+  offeredColumns,
+  shownColumns,
+  type ColumnId
+} from './columns';
 import { rowsCsv, rowsJson, rowsTsv, type IExport } from './exportRows';
 import { opTypes, type LayerTable } from './rows';
 
@@ -17,6 +24,7 @@ export function Tools(props: {
   onChange(change: Partial<ITableState>): void;
 }): JSX.Element {
   const trans = useTrans();
+  const session = useSession();
   const { table, state, shown } = props;
   const { model } = useDocument();
   const types = React.useMemo(() => opTypes(table), [table]);
@@ -24,7 +32,8 @@ export function Tools(props: {
   const { fault, layers } = shown.view;
   const total = table.nodes.length;
   const save = (extension: string, type: string, text: string): void =>
-    saveFile(
+    handOver(
+      session,
       fileName(model.payload.model.name, `.layers.${extension}`),
       new Blob([text], { type })
     );
@@ -78,7 +87,11 @@ export function Tools(props: {
               )}
         </span>
         <div className="oad-Tools-end">
-          <ColumnMenu state={state} onChange={props.onChange} />
+          <ColumnMenu
+            offered={offeredColumns(table.tree)}
+            state={state}
+            onChange={props.onChange}
+          />
           <CopyButton
             caption={trans.__('Copy')}
             label={trans.__('Copy the rows shown, for a spreadsheet')}
@@ -113,12 +126,15 @@ export function Tools(props: {
 
 /** Which columns to show. */
 function ColumnMenu(props: {
+  offered: readonly ColumnId[];
   state: ITableState;
   onChange(change: Partial<ITableState>): void;
 }): JSX.Element {
   const trans = useTrans();
   const menu = React.useRef<HTMLDetailsElement>(null);
-  const shown = shownColumns(props.state.columns);
+  const { offered } = props;
+  // Columns that are not offered now keep what they are.
+  const wanted = shownColumns(COLUMN_IDS, props.state.columns);
   React.useEffect(() => {
     const outside = (event: PointerEvent): void => {
       const { current } = menu;
@@ -132,7 +148,7 @@ function ColumnMenu(props: {
   }, []);
   const toggle = (id: ColumnId): void => {
     const next = COLUMN_IDS.filter(
-      other => shown.includes(other) !== (other === id)
+      other => wanted.includes(other) !== (other === id)
     );
     props.onChange({ columns: next });
   };
@@ -154,16 +170,18 @@ function ColumnMenu(props: {
         role="group"
         aria-label={trans.__('Columns')}
       >
-        {COLUMN_IDS.filter(id => id !== 'name').map(id => (
-          <label key={id}>
-            <input
-              type="checkbox"
-              checked={shown.includes(id)}
-              onChange={() => toggle(id)}
-            />
-            {COLUMNS[id].label(trans)}
-          </label>
-        ))}
+        {offered
+          .filter(id => id !== 'name')
+          .map(id => (
+            <label key={id}>
+              <input
+                type="checkbox"
+                checked={wanted.includes(id)}
+                onChange={() => toggle(id)}
+              />
+              {COLUMNS[id].label(trans)}
+            </label>
+          ))}
         <button
           type="button"
           className="oad-More"

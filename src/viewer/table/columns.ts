@@ -1,7 +1,12 @@
 /** The columns of the table: what they hold and how they look. */
 
-import type { MetricId } from '../../core/types';
-import { formatBytes, formatCount, formatShare } from '../../core';
+import type { ITree, MetricId } from '../../core/types';
+import {
+  formatBytes,
+  formatCount,
+  formatSeconds,
+  formatShare
+} from '../../core';
 import type { ITranslate } from '../translate';
 
 /** All columns, in order. */
@@ -19,6 +24,8 @@ export const COLUMN_IDS = [
   'macs',
   'macs_share',
   'flops',
+  'latency_s',
+  'latency_share',
   'read_bytes',
   'write_bytes',
   'activation_bytes',
@@ -37,6 +44,8 @@ const METRIC_OF = {
   read_bytes: 'read_bytes',
   write_bytes: 'write_bytes',
   activation_bytes: 'activation_bytes',
+  latency_s: 'latency',
+  latency_share: 'latency',
   intensity: 'intensity'
 } as const satisfies Partial<Record<ColumnId, MetricId | 'intensity'>>;
 
@@ -89,15 +98,28 @@ export const COLUMNS: Readonly<Record<ColumnId, IColumn>> = {
   macs: { label: t => t.__('MACs'), width: 84 },
   macs_share: { label: t => t.__('% MACs'), width: 84 },
   flops: { label: t => t.__('FLOPs'), width: 84 },
+  latency_s: { label: t => t.__('Latency'), width: 84 },
+  latency_share: { label: t => t.__('% latency'), width: 88 },
   read_bytes: { label: t => t.__('Read'), width: 92 },
   write_bytes: { label: t => t.__('Written'), width: 92 },
   activation_bytes: { label: t => t.__('Activation'), width: 92 },
   intensity: { label: t => t.__('FLOP/B'), width: 80 }
 };
 
-/** The columns to show; names of columns that are no more are left out. */
-export function shownColumns(chosen: readonly string[] | null): ColumnId[] {
+/** The columns that there is something in: times are of a device. */
+export function offeredColumns({ model }: ITree): ColumnId[] {
   return COLUMN_IDS.filter(
+    id =>
+      !isNumeric(id) || measureOf(id) !== 'latency' || model.latency !== null
+  );
+}
+
+/** Of these the columns to show; names of columns that are no more are left out. */
+export function shownColumns(
+  offered: readonly ColumnId[],
+  chosen: readonly string[] | null
+): ColumnId[] {
+  return offered.filter(
     id =>
       // A row without a name would be no row.
       id === 'name' || (chosen ? chosen.includes(id) : !COLUMNS[id].extra)
@@ -110,10 +132,24 @@ export function formatCell(
   value: number,
   total: number
 ): string {
-  if (isShare(column)) {
-    return formatShare(total > 0 ? value / total : Number.NaN);
+  return isShare(column)
+    ? formatShare(total > 0 ? value / total : Number.NaN)
+    : formatAmount(measureOf(column), value);
+}
+
+/** Short text of a number with its unit, where the head of the column does not say it. */
+export function formatAmount(measure: Measure, value: number): string {
+  switch (measure) {
+    case 'latency':
+      return formatSeconds(value);
+    case 'weight_bytes':
+    case 'read_bytes':
+    case 'write_bytes':
+    case 'activation_bytes':
+      return formatBytes(value);
+    default:
+      return formatCount(value);
   }
-  return column.endsWith('_bytes') ? formatBytes(value) : formatCount(value);
 }
 
 /** CSS grid tracks and the least width of all together, in pixels. */

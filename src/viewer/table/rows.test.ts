@@ -2,17 +2,23 @@ import { describe, expect, test } from 'vitest';
 import { buildTree, decode } from '../../core';
 import { DEFAULT_TABLE, type ISortKey, type ITableState } from '../state/table';
 import { testPayload } from '../testing/payload';
-import { COLUMN_IDS, shownColumns, type ColumnId } from './columns';
+import {
+  COLUMN_IDS,
+  offeredColumns,
+  shownColumns,
+  type ColumnId
+} from './columns';
 import { rowsCsv, rowsJson, rowsTsv } from './exportRows';
 import { nextSort } from './Header';
 import { LayerTable, opTypes } from './rows';
 
 const NONE: ReadonlySet<number> = new Set();
-const USUAL = shownColumns(null);
 
 function table(change: Parameters<typeof testPayload>[0] = {}): LayerTable {
   return new LayerTable(buildTree(decode(testPayload(change))));
 }
+
+const USUAL = shownColumns(offeredColumns(table().tree), null);
 
 function rows(
   layers: LayerTable,
@@ -237,10 +243,12 @@ test('fifty thousand rows are sorted by text and number', () => {
 }, 60_000);
 
 test('the columns that were chosen and still exist', () => {
-  expect(shownColumns(['flops', 'gone', 'op'])).toEqual([
+  expect(shownColumns(COLUMN_IDS, ['flops', 'gone', 'op'])).toEqual([
     'name',
     'op',
     'flops'
   ]);
-  expect(shownColumns(COLUMN_IDS)).toEqual(COLUMN_IDS);
+  expect(shownColumns(COLUMN_IDS, COLUMN_IDS)).toEqual(COLUMN_IDS);
+  // No device is chosen: there are no times.
+  expect(USUAL.some(id => id.startsWith('latency'))).toBe(false);
 });

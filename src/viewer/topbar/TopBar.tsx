@@ -1,7 +1,9 @@
 import * as React from 'react';
 import { useTrans, useView, useSession } from '../context';
+import { hardwareOf } from '../../core';
 import { OVERLAYS, availableOverlays, isOverlayId } from '../overlays';
 import { WidthContext } from '../root';
+import { paintBy } from '../session/device';
 import { isShown } from '../session/panels';
 import { ExportMenu } from './ExportMenu';
 import { SearchBox } from './SearchBox';
@@ -51,7 +53,7 @@ export function TopBar(): JSX.Element {
 
 function OverlayPicker(): JSX.Element {
   const trans = useTrans();
-  const { store } = useSession();
+  const session = useSession();
   const overlay = useView(state => state.overlay);
   const tree = useView(state => state.document?.tree ?? null);
   // What the host gives may come and go.
@@ -65,7 +67,7 @@ function OverlayPicker(): JSX.Element {
         value={overlay ?? ''}
         onChange={event => {
           const id = event.currentTarget.value;
-          store.set({ overlay: isOverlayId(id) ? id : null });
+          paintBy(session, isOverlayId(id) ? id : null);
         }}
       >
         <option value="">{trans.__('None')}</option>
@@ -74,6 +76,11 @@ function OverlayPicker(): JSX.Element {
             {OVERLAYS[id].label(trans, tree ?? undefined)}
           </option>
         ))}
+        {tree && !tree.model.latency && hardwareOf(tree.model.payload) && (
+          <option value="latency">
+            {trans.__('Latency: choose a device…')}
+          </option>
+        )}
       </select>
     </label>
   );

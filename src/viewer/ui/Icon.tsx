@@ -29,6 +29,8 @@ const PATHS = {
   back: 'M13 8H4M7.5 4.5 4 8l3.5 3.5',
   save: 'M8 2v8M4.8 7 8 10.2 11.2 7M2.5 11v2.5h11V11',
   together: 'M2.5 3h4v10h-4zM9.5 3h4v10h-4zM6.5 8h3',
+  device:
+    'M4.5 4.5h7v7h-7zM6 4.5V2M10 4.5V2M6 14v-2.5M10 14v-2.5M4.5 6H2M4.5 10H2M14 6h-2.5M14 10h-2.5',
   dims: 'M2 4.5h12M2 11.5h12M5 2v5M11 9v5'
 } as const;
 

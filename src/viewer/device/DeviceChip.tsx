@@ -1,0 +1,36 @@
+import * as React from 'react';
+import { hardwareOf } from '../../core';
+import { useDocument, useSession, useTrans, useView } from '../context';
+import { deviceLabel } from '../overlays/latency';
+import { Icon } from '../ui/Icon';
+import { visible } from '../ui/text';
+import { noTimeReason } from './devices';
+
+/** Says which device times are estimated for; opens the list of devices. */
+export function DeviceChip(): JSX.Element | null {
+  const trans = useTrans();
+  const { store } = useSession();
+  const { model } = useDocument();
+  const choice = useView(state => state.device);
+  const open = useView(state => state.choosing);
+  if (!hardwareOf(model.payload)) {
+    return null;
+  }
+  const label = deviceLabel(model) || choice?.device;
+  const reason = noTimeReason(model, choice, trans);
+  return (
+    <button
+      type="button"
+      className={`oad-Chip oad-mod-device${reason ? ' oad-mod-assumed' : ''}`}
+      aria-haspopup="dialog"
+      aria-expanded={open}
+      title={reason || trans.__('Device that latencies are estimated for')}
+      onClick={() => store.set({ choosing: !open })}
+    >
+      <Icon name="device" size={14} />
+      <span>
+        {label ? visible(label) : trans.__('Latency: choose a device…')}
+      </span>
+    </button>
+  );
+}

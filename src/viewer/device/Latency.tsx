@@ -1,0 +1,98 @@
+import * as React from 'react';
+import { formatSeconds, UNKNOWN } from '../../core';
+import { useDocument, useTrans } from '../context';
+import { Amount, Fact, Jump, Some } from '../inspector/parts';
+import { deviceLabel } from '../overlays/latency';
+import { brief } from '../ui/text';
+import { assumption } from './tile';
+import { boundText, kernelOf, nodeText } from './kernel';
+
+/** The estimated time of one thing among its costs; nothing while no device is chosen. */
+export function LatencyFact(props: {
+  seconds: number;
+  /** How many parts of it are unknown. */
+  unknown: number;
+}): JSX.Element | null {
+  const trans = useTrans();
+  const { model } = useDocument();
+  if (!model.latency) {
+    return null;
+  }
+  const { seconds, unknown } = props;
+  const text = formatSeconds(seconds);
+  const note =
+    unknown > 0
+      ? trans._n(
+          '%1 kernel without a number is left out',
+          '%1 kernels without a number are left out',
+          unknown
+        )
+      : Number.isNaN(seconds)
+        ? trans.__('unknown: a size or an operator is')
+        : undefined;
+  return (
+    <Fact label={trans.__('Latency')} note={note}>
+      {Number.isNaN(seconds) ? (
+        UNKNOWN
+      ) : (
+        <Amount
+          text={(unknown > 0 ? '≥ ' : '') + text}
+          short={`${deviceLabel(model)}. ${assumption(trans)}`}
+          value={seconds}
+          total={model.latency.seconds}
+        />
+      )}
+    </Fact>
+  );
+}
+
+/** What bounds the kernel of a node, and which nodes it runs with. */
+export function KernelFact({ node }: { node: number }): JSX.Element | null {
+  const trans = useTrans();
+  const { model } = useDocument();
+  const kernel = React.useMemo(() => kernelOf(model, node), [model, node]);
+  if (!model.latency) {
+    return null;
+  }
+  if (!kernel) {
+    return (
+      <Fact label={trans.__('Kernel')}>
+        {trans.__('runs nothing of its own')}
+      </Fact>
+    );
+  }
+  const { anchor, id } = kernel;
+  const partners = kernel.nodes.filter(
+    other => other !== node && other !== anchor
+  );
+  return (
+    <Fact
+      label={trans.__('Kernel')}
+      note={brief(boundText(model, id, trans)) || undefined}
+    >
+      <span className="oad-Kernel">
+        {anchor === node
+          ? partners.length === 0 && trans.__('runs alone')
+          : trans.__('runs in')}{' '}
+        {anchor !== node && anchor >= 0 && (
+          <Jump to={{ kind: 'node', id: anchor }}>
+            <bdi>{brief(nodeText(model, anchor), 80)}</bdi>
+          </Jump>
+        )}
+        {partners.length > 0 && (
+          <>
+            {' '}
+            {anchor === node ? trans.__('runs with') : trans.__('with')}{' '}
+            <Some items={partners} limit={6} of="inline">
+              {other => (
+                <Jump key={other} to={{ kind: 'node', id: other }}>
+                  <bdi>{brief(nodeText(model, other), 80)}</bdi>
+                </Jump>
+              )}
+            </Some>
+          </>
+        )}
+      </span>
+    </Fact>
+  );
+}

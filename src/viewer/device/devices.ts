@@ -1,0 +1,115 @@
+/** The list of devices: what is found in it, how it is grouped, what it says. */
+
+import type { IDeviceChoice, ILatency } from '../../core/latency';
+import {
+  deviceOf,
+  hardwareOf,
+  precisionOf,
+  precisionsOf
+} from '../../core/latency';
+import type { IGraphModel } from '../../core/types';
+import { formatSeconds } from '../../core/units';
+import type { DeviceColumns, HardwarePart } from '../../schema';
+import type { ITranslate } from '../translate';
+
+/** Devices of one vendor, by index. */
+export interface IVendor {
+  readonly vendor: string;
+  readonly devices: readonly number[];
+}
+
+/** Devices in whose name, vendor, kind or id all words stand, in the order they have, by vendor. */
+export function foundDevices(columns: DeviceColumns, query: string): IVendor[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const vendors: { vendor: string; devices: number[] }[] = [];
+  columns.id.forEach((id, device) => {
+    const { name, vendor, category } = columns;
+    const text = [vendor[device], name[device], category[device], id]
+      .join(' ')
+      .toLowerCase();
+    if (!words.every(word => text.includes(word))) {
+      return;
+    }
+    const last = vendors[vendors.length - 1];
+    if (last?.vendor === vendor[device]) {
+      last.devices.push(device);
+    } else {
+      vendors.push({ vendor: vendor[device], devices: [device] });
+    }
+  });
+  return vendors;
+}
+
+/** How a precision is written: `FP16`. */
+export const precisionText = (precision: string): string =>
+  precision.toUpperCase();
+
+/** The device with the precision that was wished for, where it has that, else as the model is stored. */
+export function choiceOf(
+  part: HardwarePart,
+  device: number,
+  precision: string
+): IDeviceChoice {
+  const kept = precisionsOf(part, device).includes(precision);
+  return {
+    device: part.devices.id[device],
+    precision: kept ? precision : ''
+  };
+}
+
+/** Why there is no time although a device is chosen; empty where there is one, or none is chosen. */
+export function noTimeReason(
+  { payload, latency }: IGraphModel,
+  choice: IDeviceChoice | null,
+  trans: ITranslate
+): string {
+  const part = hardwareOf(payload);
+  if (!choice || latency || !part) {
+    return '';
+  }
+  const device = deviceOf(part, choice.device);
+  if (device < 0) {
+    return trans.__('The device “%1” is not known here.', choice.device);
+  }
+  const name = part.devices.name[device];
+  return choice.precision
+    ? trans.__('%1 has no %2.', name, precisionText(choice.precision))
+    : trans.__('%1 computes in no precision of the model.', name);
+}
+
+/** What the device computes in when nothing is wished for. */
+export function storedPrecision(part: HardwarePart, device: number): string {
+  return precisionOf(part, device, '') ?? '';
+}
+
+/** `0.34–0.78 ms`; both units where they differ. */
+export function rangeText(low: number, high: number): string {
+  const [from, to] = [formatSeconds(low), formatSeconds(high)];
+  const unit = to.slice(to.search(/[^\d.]/));
+  return `${from.endsWith(unit) ? from.slice(0, -unit.length) : from}–${to}`;
+}
+
+/** `−35 % … +50 %`. */
+export function bandText(part: HardwarePart, device: number): string {
+  const band = part.model.bands[part.devices.band[device]];
+  const signed = (factor: number): string => {
+    const percent = Math.round((factor - 1) * 100);
+    return `${percent < 0 ? '−' : '+'}${Math.abs(percent)} %`;
+  };
+  // Large factors are read as factors.
+  return !band
+    ? ''
+    : band.high >= 2
+      ? `×${band.low} … ×${band.high}`
+      : `${signed(band.low)} … ${signed(band.high)}`;
+}
+
+/** `estimate`, `rough` or `order of magnitude`. */
+export function labelText({ label }: ILatency, trans: ITranslate): string {
+  const known: Record<string, string> = {
+    estimate: trans.__('estimate'),
+    rough: trans.__('rough'),
+    'order of magnitude': trans.__('order of magnitude')
+  };
+  return known[label] ?? label;
+}

@@ -1,0 +1,86 @@
+/** What a reader is told of the kernel that a node runs in. */
+
+import { formatSeconds } from '../../core/units';
+import { hardwareOf } from '../../core/latency';
+import type { IGraphModel } from '../../core/types';
+import type { ITranslate } from '../translate';
+
+export interface IKernel {
+  readonly id: number;
+  /** Carries the time. */
+  readonly anchor: number;
+  /** All of it, in graph order. */
+  readonly nodes: readonly number[];
+}
+
+/** The kernel of a node; null where it runs none. */
+export function kernelOf(model: IGraphModel, node: number): IKernel | null {
+  const columns = hardwareOf(model.payload)?.kernels;
+  const id = columns?.node[node] ?? -1;
+  if (!columns || id < 0) {
+    return null;
+  }
+  const nodes: number[] = [];
+  columns.node.forEach((kernel, other) => {
+    if (kernel === id) {
+      nodes.push(other);
+    }
+  });
+  return { id, anchor: columns.anchor[id] ?? -1, nodes };
+}
+
+/** What bounds a kernel: the longer of its two sides, or its start where both are short. */
+export function boundText(
+  { latency }: IGraphModel,
+  kernel: number,
+  trans: ITranslate
+): string {
+  const [compute, memory] = [
+    latency?.compute[kernel] ?? Number.NaN,
+    latency?.memory[kernel] ?? Number.NaN
+  ];
+  if (!(compute >= 0 && memory >= 0)) {
+    return '';
+  }
+  const start = latency!.kernels[kernel] - Math.max(compute, memory);
+  if (start > Math.max(compute, memory)) {
+    return trans.__(
+      'bound by its start: %1, moving data %2, arithmetic %3',
+      formatSeconds(start),
+      formatSeconds(memory),
+      formatSeconds(compute)
+    );
+  }
+  return compute >= memory
+    ? trans.__(
+        'bound by arithmetic: %1, moving data %2',
+        formatSeconds(compute),
+        formatSeconds(memory)
+      )
+    : trans.__(
+        'bound by memory: %1, arithmetic %2',
+        formatSeconds(memory),
+        formatSeconds(compute)
+      );
+}
+
+export function nodeText(model: IGraphModel, node: number): string {
+  return model.nodeName(node) || `${model.opType(node)} #${node}`;
+}
+
+/** One line about the time of a node: what bounds it, or where it runs. */
+export function kernelText(
+  model: IGraphModel,
+  node: number,
+  trans: ITranslate
+): string {
+  const columns = hardwareOf(model.payload)?.kernels;
+  const id = columns?.node[node] ?? -1;
+  const anchor = columns?.anchor[id] ?? -1;
+  if (id < 0 || anchor < 0) {
+    return trans.__('runs nothing of its own');
+  }
+  return anchor === node
+    ? `${formatSeconds(model.metrics.latency[node])}\n${boundText(model, id, trans)}`
+    : trans.__('runs in %1', nodeText(model, anchor));
+}

@@ -1,0 +1,66 @@
+/** The total of the strip that is a time. */
+
+import type { IDeviceChoice } from '../../core/latency';
+import { hardwareOf } from '../../core/latency';
+import type { IGraphModel } from '../../core/types';
+import { formatSeconds, UNKNOWN } from '../../core/units';
+import type { ITile } from '../kpi/tiles';
+import { deviceLabel } from '../overlays/latency';
+import type { ITranslate } from '../translate';
+import { labelText, noTimeReason, rangeText } from './devices';
+
+/** What an estimate takes for granted, in one sentence. */
+export function assumption(trans: ITranslate): string {
+  return trans.__('Fused runtime assumed (TensorRT class).');
+}
+
+/** The estimate with its band, its bound and how good it is; null while no device is chosen. */
+export function latencyTile(
+  model: IGraphModel,
+  choice: IDeviceChoice | null,
+  trans: ITranslate
+): ITile | null {
+  const { latency } = model;
+  if (!hardwareOf(model.payload) || (!latency && !choice)) {
+    return null;
+  }
+  const tile = {
+    id: 'latency',
+    label: trans.__('Latency'),
+    overlay: latency ? ('latency' as const) : null
+  };
+  if (!latency || Number.isNaN(latency.seconds)) {
+    const detail = latency
+      ? trans.__('Unknown: no kernel has a number.')
+      : noTimeReason(model, choice, trans);
+    return { ...tile, value: UNKNOWN, detail, known: false };
+  }
+  const { seconds, low, high, ideal, unknown } = latency;
+  const range = rangeText(low, high);
+  const best = formatSeconds(ideal);
+  const lines = [
+    trans.__(
+      '%1 on %2; most likely %3.',
+      formatSeconds(seconds),
+      deviceLabel(model),
+      range
+    ),
+    trans.__('No run is shorter than %1.', best),
+    assumption(trans),
+    unknown > 0
+      ? trans._n(
+          'At least: %1 kernel without a number is left out.',
+          'At least: %1 kernels without a number are left out.',
+          unknown
+        )
+      : ''
+  ];
+  return {
+    ...tile,
+    label: trans.__('Latency, %1', labelText(latency, trans)),
+    value: (unknown > 0 ? '≥ ' : '') + formatSeconds(seconds),
+    note: trans.__('%1 · at best %2', range, best),
+    detail: lines.filter(line => line).join('\n'),
+    known: true
+  };
+}

@@ -1,0 +1,81 @@
+/** Which device the estimated times are for: chosen in the view, by its link, by the host or by the file. */
+
+import {
+  chosenDevice,
+  deviceOf,
+  hardwareOf,
+  withTimes
+} from '../../core/latency';
+import type { IDeviceChoice } from '../../core/latency';
+import { renumberedTree } from '../../core/tree';
+import type { GraphPayload } from '../../schema';
+import type { IViewerSettings } from '../api';
+import { setUserValues, type OverlayId } from '../overlays';
+import type { IDocument } from '../state/types';
+import { findAgain } from './find';
+import type { Session } from './session';
+
+/** The device that a new view of the model starts with: the analysis's own, else that of the settings. */
+export function firstDevice(
+  { device, precision }: Pick<IViewerSettings, 'device' | 'precision'>,
+  payload: GraphPayload
+): IDeviceChoice | null {
+  const part = hardwareOf(payload);
+  const known = part !== null && deviceOf(part, device) >= 0;
+  return chosenDevice(payload) ?? (known ? { device, precision } : null);
+}
+
+export function sameDevice(
+  a: IDeviceChoice | null,
+  b: IDeviceChoice | null
+): boolean {
+  return a?.device === b?.device && a?.precision === b?.precision;
+}
+
+/** Takes another device, or none: every number that is a time follows, the picture stays as it is. */
+export function setDevice(
+  session: Session,
+  device: IDeviceChoice | null
+): void {
+  const { document, overlay, brush } = session.store.get();
+  const painted = overlay === 'latency';
+  const change = {
+    device,
+    overlay: painted && device === null ? null : overlay,
+    // Its ends were times of the other device.
+    brush: painted ? null : brush
+  };
+  if (!document) {
+    session.store.set(change);
+    return;
+  }
+  const model = withTimes(document.model, device);
+  const tree = renumberedTree(document.tree, model);
+  setUserValues(tree, session.userValues);
+  const next: IDocument = { model, tree };
+  void session.stage.renumber(next);
+  session.store.set({ ...change, document: next });
+  findAgain(session);
+}
+
+/** Colours the graph by a number, or by none. Times ask for a device first. */
+export function paintBy(session: Session, overlay: OverlayId | null): void {
+  const { document } = session.store.get();
+  if (overlay !== 'latency' || document?.model.latency) {
+    session.store.set({ overlay });
+  } else if (document && hardwareOf(document.model.payload)) {
+    session.store.set({ choosing: true });
+  }
+}
+
+/** By a reader's hand: the first device that is chosen also colours the graph. */
+export function chooseDevice(
+  session: Session,
+  device: IDeviceChoice | null
+): void {
+  const first = session.store.get().device === null && device !== null;
+  setDevice(session, device);
+  if (first && session.store.get().document?.model.latency) {
+    session.store.set({ overlay: 'latency' });
+  }
+}
