@@ -1,5 +1,5 @@
 import { writeView } from '../state/link';
-import { copyText } from '../ui/clipboard';
+import { copyAndTell } from '../session/copying';
 import type { IAction } from './types';
 
 export const copyLink: IAction = {
@@ -13,23 +13,21 @@ export const copyLink: IAction = {
     if (!linkTo) {
       return;
     }
-    const say = (announcement: string): void => store.set({ announcement });
     writeView(session.snapshot())
-      .then(async ({ text, whole }) => {
-        const done = await copyText(linkTo(text));
-        say(
-          !done
-            ? trans.__('The browser did not allow copying.')
-            : whole
-              ? trans.__('Copied.')
-              : trans.__(
-                  'Copied without the open blocks: they do not fit into a link.'
-                )
-        );
-      })
+      .then(({ text, whole }) =>
+        copyAndTell(
+          session,
+          linkTo(text),
+          whole
+            ? trans.__('Copied.')
+            : trans.__(
+                'Copied without the open blocks: they do not fit into a link.'
+              )
+        )
+      )
       .catch((error: unknown) => {
         console.warn('ONNX Autodoc: no link could be made', error);
-        say(trans.__('No link could be made.'));
+        store.set({ notice: trans.__('No link could be made.') });
       });
   }
 };

@@ -1,6 +1,6 @@
 import { tensorsOf } from '../../core/series';
 import { entityOf } from '../session/entities';
-import { copyText } from '../ui/clipboard';
+import { copyAndTell } from '../session/copying';
 import type { IAction } from './types';
 
 export const copyName: IAction = {
@@ -10,8 +10,8 @@ export const copyName: IAction = {
   // A text the user marked goes first: the browser copies that.
   enabled: ({ selection }) =>
     selection.kind !== 'none' && !window.getSelection()?.toString(),
-  run: ({ session: { store } }) => {
-    const { document, selection, also } = store.get();
+  run: ({ session }) => {
+    const { document, selection, also } = session.store.get();
     if (!document) {
       return;
     }
@@ -24,6 +24,6 @@ export const copyName: IAction = {
     );
     const tensors = tensorsOf(tree.series, selection);
     names.unshift(...tensors.map(tensor => model.tensorName(tensor)));
-    void copyText(names.join('\n'));
+    void copyAndTell(session, names.join('\n'));
   }
 };

@@ -1,5 +1,5 @@
-import { isAbort } from '../../providers/provider';
-import { copyText } from '../ui/clipboard';
+import { isAbort, problemOf } from '../../providers/provider';
+import { copyAndTell } from '../session/copying';
 import type { IAction } from './types';
 
 export const copyTag: IAction = {
@@ -14,22 +14,22 @@ export const copyTag: IAction = {
       return;
     }
     const { tree, model } = document;
-    const say = (done: boolean): void =>
-      session.store.set({
-        announcement: done
-          ? session.trans.__('Copied.')
-          : session.trans.__('The browser did not allow copying.')
-      });
     if (selection.kind === 'group') {
       const path = tree.path(model.nodeCount + selection.id);
       const tag = [...path, tree.groupLabel[selection.id]].join('/');
-      void copyText(tag).then(say);
+      void copyAndTell(session, tag);
     } else if (selection.kind === 'node') {
       // The tag comes with the details, which may be at the server.
-      session.details
-        .read(selection.id, new AbortController().signal)
-        .then(({ tag, name }) => copyText(tag || name))
-        .then(say, (error: unknown) => isAbort(error) || say(false));
+      session.details.read(selection.id, new AbortController().signal).then(
+        ({ tag, name }) => copyAndTell(session, tag || name),
+        (error: unknown) => {
+          if (!isAbort(error)) {
+            const why = problemOf(error).detail;
+            const notice = session.trans.__('No tag to copy: %1', why);
+            session.store.set({ notice });
+          }
+        }
+      );
     }
   }
 };

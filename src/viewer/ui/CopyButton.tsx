@@ -1,6 +1,6 @@
 import * as React from 'react';
-import { useSession, useTrans } from '../context';
-import { copyText } from './clipboard';
+import { useSession } from '../context';
+import { copyAndTell } from '../session/copying';
 import { Icon } from './Icon';
 
 /** Copies a text; says whether it worked, to eyes and ears. */
@@ -9,8 +9,7 @@ export function CopyButton(props: {
   label: string;
   caption?: string;
 }): JSX.Element {
-  const trans = useTrans();
-  const { store } = useSession();
+  const session = useSession();
   const [copied, setCopied] = React.useState(false);
   React.useEffect(() => {
     if (copied) {
@@ -19,15 +18,8 @@ export function CopyButton(props: {
     }
     return undefined;
   }, [copied]);
-  const copy = async (): Promise<void> => {
-    const done = await copyText(props.text());
-    setCopied(done);
-    store.set({
-      announcement: done
-        ? trans.__('Copied.')
-        : trans.__('The browser did not allow copying.')
-    });
-  };
+  const copy = async (): Promise<void> =>
+    setCopied(await copyAndTell(session, props.text()));
   return (
     <button
       type="button"

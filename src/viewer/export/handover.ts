@@ -1,0 +1,24 @@
+import type { Session } from '../session/session';
+import { saveFile } from './save';
+
+/** A frame's page may forbid downloads, and the frame never hears of it: notebooks in VS Code, Colab, portals. */
+function isFramed(): boolean {
+  return window.top !== window.self;
+}
+
+/** Gives the user a file; says what else there is where it may not arrive. */
+export function handOver(
+  { store, trans }: Pick<Session, 'store' | 'trans'>,
+  name: string,
+  data: Blob
+): void {
+  saveFile(name, data);
+  if (isFramed()) {
+    store.set({
+      notice: trans.__(
+        '%1 was handed to the browser. If no file arrives, the page around this view forbids downloads: the same file can be written from Python or the command line.',
+        name
+      )
+    });
+  }
+}

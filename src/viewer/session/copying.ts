@@ -1,0 +1,21 @@
+import { copyText } from '../ui/clipboard';
+import type { Session } from './session';
+
+/** Copies a text and says whether it worked: to ears, and to eyes where the page refused. */
+export async function copyAndTell(
+  { store, trans }: Pick<Session, 'store' | 'trans'>,
+  text: string,
+  copied = trans.__('Copied.')
+): Promise<boolean> {
+  const done = await copyText(text);
+  store.set(
+    done
+      ? { announcement: copied }
+      : {
+          notice: trans.__(
+            'The browser does not allow this page to copy. Mark the text and copy it by hand.'
+          )
+        }
+  );
+  return done;
+}
