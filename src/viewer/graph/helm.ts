@@ -1,6 +1,6 @@
 /** Where the camera is, how it gets elsewhere, and what it does by itself until the reader moves it. */
 import type { IScene } from '../../core/types';
-import type { ICamera } from './api';
+import type { ICamera, ISetSceneOptions } from './api';
 import {
   boxRect,
   clampCamera,
@@ -14,7 +14,7 @@ import {
   zoomAt
 } from './camera';
 import { boxesRect } from './entities';
-import { type Auto, autoCamera, heldCamera } from './homing';
+import { anchorOf, type Auto, autoCamera, heldCamera } from './homing';
 import { Flight } from './motion';
 
 /** Screen pixels between a box brought into view and the edge of the view. */
@@ -46,11 +46,6 @@ export class Helm {
     return this._camera;
   }
 
-  /** The reader has not looked elsewhere: the camera still stands where it went by itself. */
-  get untouched(): boolean {
-    return this.auto !== null;
-  }
-
   go(camera: ICamera, animate: boolean): void {
     this.auto = null;
     this.flight.go(this._camera, this.clamped(camera), animate);
@@ -77,10 +72,23 @@ export class Helm {
     }
   }
 
-  /** The beginning of the picture, and again after a resize. */
-  home(): void {
-    this.auto = 'home';
-    this.rehome();
+  /** Another scene is there: its beginning, or where what the reader looks at stays where it was. */
+  follow(
+    before: { readonly scene: IScene; readonly camera: ICamera } | null,
+    scene: IScene,
+    how: ISetSceneOptions,
+    looked: number | null
+  ): void {
+    if (!before || how.keepCamera === false) {
+      this.auto = 'home';
+      this.rehome();
+    } else if (this.auto && how.anchorEntity === undefined) {
+      // The reader has not looked elsewhere: all of it, or its beginning, as before.
+      this.rehome();
+    } else {
+      const anchor = anchorOf(before, scene, how.anchorEntity ?? looked);
+      this.hold(before.scene, scene, anchor);
+    }
   }
 
   /** Goes where it goes by itself, unless the reader has moved it. */
@@ -125,7 +133,7 @@ export class Helm {
   }
 
   /** Keeps the anchor's top left corner where it was on the screen. */
-  hold(before: IScene, after: IScene, anchor: number | null): void {
+  private hold(before: IScene, after: IScene, anchor: number | null): void {
     this.flight.stop();
     this.auto = null;
     const held = heldCamera(this._camera, before, after, anchor);

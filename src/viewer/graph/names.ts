@@ -114,6 +114,19 @@ export function tensorText(
     .join(', ');
 }
 
+/** What the pointer tells of tensors: of a pill its name, of a wire or a stub both of its ends too. */
+export function pointerText(
+  d: IDrawing,
+  box: number,
+  what: ITensors,
+  strings: ISurfaceStrings
+): string {
+  const kind = box < 0 ? BoxKind.Port : d.scene.boxKind[box];
+  return kind === BoxKind.Input || kind === BoxKind.Output
+    ? boxName(d, box, strings)
+    : tensorText(d, what, strings);
+}
+
 /** What a screen reader says of a box. */
 export function boxName(
   d: IDrawing,

@@ -1,12 +1,6 @@
 /** The drawing surface: one imperative scene inside one host element. */
 import type { ILit } from '../../core/lit';
-import type { ITensors } from '../../core/series';
-import {
-  BoxKind,
-  type IGraphModel,
-  type IScene,
-  type ITree
-} from '../../core/types';
+import type { IGraphModel, IScene, ITree } from '../../core/types';
 import { groupState } from './announce';
 import {
   DEFAULT_DETAILS,
@@ -21,22 +15,20 @@ import {
   type ISurfaceStrings
 } from './api';
 import { boxRect, type IPoint, type ISize, sameCamera } from './camera';
-import { Cards } from './card';
+import { Drawings } from './drawings';
 import { entityAt, exactBox } from './entities';
 import type { SceneIndex } from './grid';
 import { Helm } from './helm';
-import { anchorOf } from './homing';
 import { type IActor, Interaction } from './interaction';
 import type { Links } from './links';
 import { Marks } from './marks';
 import { Minimap } from './minimap';
 import { Rest } from './motion';
-import { boxName, tensorText } from './names';
-import { ScenePaint } from './paint';
+import { boxName, pointerText } from './names';
 import type { IDrawing } from './primitives';
 import { Renderer } from './renderer';
 import { Stage } from './stage';
-import { pageMeasure, rereadFont } from './text';
+import { rereadFont } from './text';
 import { prefersReducedMotion } from './theme';
 
 export * from './api';
@@ -52,10 +44,7 @@ export class GraphSurface implements IActor {
   private readonly helm: Helm;
   private readonly marks = new Marks(() => this.schedule());
   private readonly reduced: () => boolean;
-  private details: ICardDetails;
-  private cards: { model: IGraphModel; tree: ITree; cards: Cards } | null =
-    null;
-  private overlay: IOverlay | null = null;
+  private readonly drawings: Drawings;
   private _cursor = -1;
   private request = 0;
   private readonly rest = new Rest(moving => {
@@ -68,7 +57,8 @@ export class GraphSurface implements IActor {
     rereadFont();
     this.callbacks = options.callbacks ?? {};
     this.strings = { ...DEFAULT_STRINGS, ...options.strings };
-    this.details = options.details ?? DEFAULT_DETAILS;
+    const details = options.details ?? DEFAULT_DETAILS;
+    this.drawings = new Drawings(details, this.strings);
     this.reduced = () => options.reducedMotion ?? prefersReducedMotion();
     this.stage = new Stage(host, this.strings, () => this.resized());
     this.minimap =
@@ -98,23 +88,12 @@ export class GraphSurface implements IActor {
       ? { scene: this.scene, camera: this.camera }
       : null;
     const held = this.scene && entityAt(this.scene, this._cursor);
-    if (!this.cards || this.cards.model !== model || this.cards.tree !== tree) {
-      this.makeCards(model, tree);
-    }
-    this.draw(scene, model, tree);
+    this.renderer.setDrawing(this.drawings.of(scene, model, tree));
     this._cursor = held === null ? -1 : exactBox(scene, held);
     this.renderer.svg.setCursor(this._cursor);
     const ringed = this.marks.decor.cursor >= 0 ? this._cursor : -1;
     this.marks.renew(scene, ringed);
-    if (!before || how.keepCamera === false) {
-      this.helm.home();
-    } else if (this.helm.untouched && how.anchorEntity === undefined) {
-      // The reader has not looked elsewhere: all of it, or its beginning, as before.
-      this.helm.rehome();
-    } else {
-      const anchor = anchorOf(before, scene, how.anchorEntity ?? held);
-      this.helm.hold(before.scene, scene, anchor);
-    }
+    this.helm.follow(before, scene, how, held);
     this.frame();
     if (before && how.animateFrom && !this.reduced()) {
       this.renderer.glide(
@@ -127,17 +106,14 @@ export class GraphSurface implements IActor {
   }
 
   setOverlay(overlay: IOverlay | null): void {
-    this.overlay = overlay;
+    this.drawings.overlay = overlay;
     this.redraw();
   }
 
   /** Changes what cards show; the scene should be laid out again with a sizer of the same details. */
   setDetails(details: ICardDetails): void {
-    this.details = details;
-    if (this.cards) {
-      this.makeCards(this.cards.model, this.cards.tree);
-      this.redraw();
-    }
+    this.drawings.setDetails(details);
+    this.redraw();
   }
 
   /** Reads the theme's colours again. */
@@ -252,10 +228,12 @@ export class GraphSurface implements IActor {
   }
 
   setHover(box: number, what: IHover): void {
-    const { drawing } = this.renderer;
+    const { drawing } = this;
     if (this.marks.point(box, what, drawing?.tree.series ?? null)) {
-      const told = what?.kind === 'entity' ? null : what;
-      this.stage.setTip(drawing && told ? this.tip(drawing, box, told) : null);
+      const told = drawing && what && what.kind !== 'entity';
+      this.stage.setTip(
+        told ? pointerText(drawing, box, what, this.strings) : null
+      );
     }
   }
 
@@ -281,42 +259,13 @@ export class GraphSurface implements IActor {
     return this.renderer.svg.titleShift(box);
   }
 
-  private makeCards(model: IGraphModel, tree: ITree): void {
-    const cards = new Cards(model, tree, this.details, this.strings);
-    this.cards = { model, tree, cards };
-  }
-
-  private draw(scene: IScene, model: IGraphModel, tree: ITree): void {
-    const paint = new ScenePaint(scene, model, this.overlay);
-    const { cards } = this.cards!;
-    this.renderer.setDrawing({
-      scene,
-      model,
-      tree,
-      paint,
-      cards,
-      measure: pageMeasure(),
-      controls: true
-    });
-  }
-
   private redraw(): void {
-    if (this.scene && this.cards) {
-      this.draw(this.scene, this.cards.model, this.cards.tree);
+    const { drawing } = this;
+    if (drawing) {
+      const { scene, model, tree } = drawing;
+      this.renderer.setDrawing(this.drawings.of(scene, model, tree));
       this.schedule();
     }
-  }
-
-  /** What the pointer tells of tensors: of a pill its name, of a wire or a stub both of its ends too. */
-  private tip(d: IDrawing, box: number, what: ITensors): string {
-    const { scene } = d;
-    const pill =
-      box >= 0 &&
-      (scene.boxKind[box] === BoxKind.Input ||
-        scene.boxKind[box] === BoxKind.Output);
-    return pill
-      ? boxName(d, box, this.strings)
-      : tensorText(d, what, this.strings);
   }
 
   private resized(): void {
