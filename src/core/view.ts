@@ -1,20 +1,17 @@
 /** Opens and closes groups and keeps the scene up to date. */
 
-import { normalHidden, withAncestors } from './hidden';
+import { normalHidden } from './hidden';
 import { InlineEngine } from './layout/engine';
 import type { ILayoutEngine } from './layout/engine';
 import { Hierarchy } from './layout/hierarchy';
 import { openingSteps, type IOpenings } from './openings';
-import { chosenPart, partOf, partsOf, withPart } from './parts';
 import { buildScene } from './scene';
+import { Shown } from './shown';
 import type { IGroupTree } from './tree';
 import type { FlowDirection, IGraphView, IScene, ISizer } from './types';
 
 /** A picture of so many boxes says something, however long it is. */
 const ENOUGH = 6;
-
-/** Parts of a repeat that a picture has room for. */
-const MANY_PARTS = 40;
 
 /** The view, with what tests and benchmarks look at. */
 export interface IMeasuredView extends IGraphView {
@@ -35,8 +32,7 @@ class GraphView implements IMeasuredView {
     this._engine = engine;
     this._hierarchy = new Hierarchy(tree, sizer, engine);
     this._hierarchy.direction = direction;
-    this._open = new Uint8Array(tree.groupCount);
-    this._dirty = new Uint8Array(tree.groupCount + 1).fill(1);
+    this._shown = new Shown(tree);
     this._scene = buildScene(
       tree,
       () => undefined,
@@ -60,36 +56,28 @@ class GraphView implements IMeasuredView {
   }
 
   isOpen(group: number): boolean {
-    return this._open[group] === 1;
+    return this._shown.isOpen(group);
   }
 
   setDirection(direction: FlowDirection): Promise<IScene> {
     if (direction !== this.direction) {
       this._hierarchy.direction = direction;
-      this._dirty.fill(1);
+      this._shown.spoil();
     }
     return this._refresh();
   }
 
   renumber(tree: IGroupTree, sizer: ISizer): Promise<IScene> {
     this._tree = tree;
-    const { model, nodeParent, groupParent } = tree;
     const changed = this._hierarchy.resize(sizer);
-    for (const entity of changed) {
-      const group = entity - model.nodeCount;
-      this._mark(group < 0 ? nodeParent[entity] : groupParent[group]);
-      if (group >= 0 && this._open[group]) {
-        // Its panel is as wide as its card.
-        this._mark(group);
-      }
-    }
+    this._shown.resized(changed);
     return changed.length > 0 ? this._refresh() : this._latest;
   }
 
   async initial(budget: number, length = Infinity): Promise<IScene> {
     const steps = openingSteps(this.tree, budget);
     const show = ({ open, hidden }: IOpenings) => {
-      this._hide(hidden);
+      this._shown.hide(hidden);
       return this._openExactly(open);
     };
     if (length === Infinity) {
@@ -119,21 +107,12 @@ class GraphView implements IMeasuredView {
   }
 
   expand(group: number, recursive = false): Promise<IScene> {
-    if (!recursive) {
-      this._lookInto(group, 0);
-    }
-    this._set(group, 1);
-    if (recursive) {
-      this._below(group).forEach(inner => this._set(inner, 1));
-    }
+    this._shown.set(group, true, recursive);
     return this._refresh();
   }
 
   collapse(group: number, recursive = false): Promise<IScene> {
-    this._set(group, 0);
-    if (recursive) {
-      this._below(group).forEach(inner => this._set(inner, 0));
-    }
+    this._shown.set(group, false, recursive);
     return this._refresh();
   }
 
@@ -150,11 +129,7 @@ class GraphView implements IMeasuredView {
     while (depths < growth.length && visible + growth[depths] <= maxBoxes) {
       visible += growth[depths++];
     }
-    for (let group = 0; group < groupCount; group++) {
-      if (groupDepth[group] < depths) {
-        this._set(group, 1);
-      }
-    }
+    this._shown.openDepths(depths);
     return this._refresh();
   }
 
@@ -163,38 +138,21 @@ class GraphView implements IMeasuredView {
   }
 
   reveal(entity: number): Promise<IScene> {
-    const { model, nodeParent, groupParent } = this.tree;
-    let group =
-      entity < model.nodeCount
-        ? nodeParent[entity]
-        : groupParent[entity - model.nodeCount];
-    let below = entity;
-    for (; group >= 0; group = groupParent[group]) {
-      this._lookInto(group, this.tree.children[group + 1].indexOf(below));
-      this._set(group, 1);
-      below = model.nodeCount + group;
-    }
-    this._unhide(entity);
+    this._shown.reveal(entity);
     return this._refresh();
   }
 
   setHidden(entities: Iterable<number>): Promise<IScene> {
-    this._hide(normalHidden(this.tree, entities));
+    this._shown.hide(normalHidden(this.tree, entities));
     return this._refresh();
   }
 
   hidden(): number[] {
-    return [...this._hierarchy.hidden];
+    return [...this._shown.hidden];
   }
 
   openGroups(): number[] {
-    const groups: number[] = [];
-    this._open.forEach((open, group) => {
-      if (open) {
-        groups.push(group);
-      }
-    });
-    return groups;
+    return this._shown.openGroups();
   }
 
   restore(
@@ -202,7 +160,7 @@ class GraphView implements IMeasuredView {
     hidden?: readonly number[]
   ): Promise<IScene> {
     if (hidden) {
-      this._hide(normalHidden(this.tree, hidden));
+      this._shown.hide(normalHidden(this.tree, hidden));
     }
     const wanted = new Uint8Array(this.tree.groupCount);
     for (const group of open) {
@@ -222,107 +180,9 @@ class GraphView implements IMeasuredView {
     return this._hierarchy.counts();
   }
 
-  /** Groups below a group: pre-order makes them the ids after it. */
-  private _below(group: number): number[] {
-    const { groupDepth, groupCount } = this.tree;
-    const groups: number[] = [];
-    for (
-      let inner = group + 1;
-      inner < groupCount && groupDepth[inner] > groupDepth[group];
-      inner++
-    ) {
-      groups.push(inner);
-    }
-    return groups;
-  }
-
   private _openExactly(wanted: Uint8Array): Promise<IScene> {
-    wanted.forEach((open, group) => this._set(group, open));
+    this._shown.setExactly(wanted);
     return this._refresh();
-  }
-
-  /** Opens or closes a group and marks what must be laid out again. */
-  private _set(group: number, open: number): void {
-    if (group < 0 || group >= this._open.length || this._open[group] === open) {
-      return;
-    }
-    this._open[group] = open;
-    this._mark(this.tree.groupParent[group]);
-  }
-
-  /** A level must be laid out again, and with it all around it; -1 = root. */
-  private _mark(group: number): void {
-    const { groupParent } = this.tree;
-    let above = group;
-    while (above >= 0 && !this._dirty[above + 1]) {
-      this._dirty[above + 1] = 1;
-      above = groupParent[above];
-    }
-    if (above < 0) {
-      this._dirty[0] = 1;
-    }
-  }
-
-  /** Hides these entities and no others. */
-  private _hide(entities: readonly number[]): void {
-    const before = this._hierarchy.hidden;
-    const after = new Set(entities);
-    const { model, nodeParent, groupParent } = this.tree;
-    for (const entity of new Set([...before, ...after])) {
-      if (before.has(entity) !== after.has(entity)) {
-        const group = entity - model.nodeCount;
-        this._mark(group < 0 ? nodeParent[entity] : groupParent[group]);
-      }
-    }
-    this._hierarchy.hidden = after;
-  }
-
-  /** A closed repeat of very many parts opens with one of them: all would be no picture. */
-  private _lookInto(group: number, index: number): void {
-    const { groupFold, groupCount } = this.tree;
-    if (group < 0 || group >= groupCount || !groupFold[group]) {
-      return;
-    }
-    const { hidden } = this._hierarchy;
-    const parts = partsOf(this.tree, group);
-    const untouched = !parts.some(part => hidden.has(part));
-    if (!this._open[group] && parts.length > MANY_PARTS && untouched) {
-      this._hide(withPart(this.tree, hidden, { fold: group, index }));
-    }
-  }
-
-  /**
-   * Shows the entity with the groups around it; what else is hidden there stays so. A repeat that
-   * showed one part alone shows the one that holds the entity instead.
-   */
-  private _unhide(entity: number): void {
-    const { hidden } = this._hierarchy;
-    const around = hidden.size > 0 ? withAncestors(this.tree, entity) : [];
-    if (!around.some(one => hidden.has(one))) {
-      return;
-    }
-    const gone = new Set(around);
-    let next = [...hidden].filter(one => !gone.has(one));
-    for (const one of around) {
-      const part = hidden.has(one) ? partOf(this.tree, one) : null;
-      if (part) {
-        const chosen = chosenPart(this.tree, part.fold, e => hidden.has(e));
-        next = chosen >= 0 ? withPart(this.tree, next, part) : next;
-      }
-    }
-    this._hide(next);
-  }
-
-  /** Whether every ancestor is open, by group; parents come first. */
-  private _reached(): Uint8Array {
-    const { groupParent, groupCount } = this.tree;
-    const reached = new Uint8Array(groupCount);
-    for (let group = 0; group < groupCount; group++) {
-      const parent = groupParent[group];
-      reached[group] =
-        parent < 0 || (reached[parent] && this._open[parent]) ? 1 : 0;
-    }
-    return reached;
   }
 
   /**
@@ -335,12 +195,14 @@ class GraphView implements IMeasuredView {
   }
 
   private async _run(version: number): Promise<IScene> {
-    const open = this._open.slice();
+    const shown = this._shown;
+    this._hierarchy.hidden = shown.hidden;
+    const open = shown.copy();
     const isOpen = (group: number) => open[group] === 1;
-    const reached = this._reached();
+    const reached = shown.reached();
     for (let group = this.tree.groupCount - 1; group >= -1; group--) {
-      const shown = group < 0 || (isOpen(group) && reached[group] === 1);
-      if (!shown || !this._dirty[group + 1]) {
+      const drawn = group < 0 || (isOpen(group) && reached[group] === 1);
+      if (!drawn || !shown.isStale(group)) {
         continue;
       }
       let placed = this._hierarchy.place(group, isOpen);
@@ -351,7 +213,7 @@ class GraphView implements IMeasuredView {
         }
       }
       this._hierarchy.keep(group, placed);
-      this._dirty[group + 1] = 0;
+      shown.settle(group);
     }
     const placedOf = (group: number) => this._hierarchy.placed(group);
     this._scene = buildScene(
@@ -367,9 +229,7 @@ class GraphView implements IMeasuredView {
   private _tree: IGroupTree;
   private readonly _engine: ILayoutEngine;
   private readonly _hierarchy: Hierarchy;
-  private readonly _open: Uint8Array;
-  /** By group + 1: the layout is missing or out of date. */
-  private readonly _dirty: Uint8Array;
+  private readonly _shown: Shown;
   private _scene: IScene;
   private _version = 0;
   private _latest: Promise<IScene>;
