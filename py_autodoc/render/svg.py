@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Mapping
 from importlib import resources
+from typing import Any
 
 import msgspec
 
@@ -34,19 +36,21 @@ def svg_picture(
     depth: int | None = None,
     budget: int = BUDGET,
     direction: str = "right",
+    numbers: Mapping[str, Any] | None = None,
 ) -> str:
     """The graph of a payload as the text of an SVG file.
 
     ``depth`` is how many levels of modules are open; None opens what a new view opens, about ``budget``
-    boxes. ``direction`` is ``right`` or ``down``.
+    boxes. ``direction`` is ``right`` or ``down``. ``numbers`` belong to the overlay ``user``: a label, a unit
+    and the values by node id.
 
     Raises:
         RequirementError: Node is missing or too old, or the viewer was not built.
         LimitError: ``depth`` opens more than ``MAX_BOXES`` boxes.
         AnalysisError: the picture could not be drawn.
     """
-    options = {"dark": theme == "dark", "overlay": overlay, "depth": depth}
-    options |= {"budget": budget, "most": MAX_BOXES, "direction": direction}
+    options: dict[str, Any] = {"dark": theme == "dark", "overlay": overlay, "depth": depth}
+    options |= {"budget": budget, "most": MAX_BOXES, "direction": direction, "user": numbers}
     program = node()
     drawn = msgspec.structs.replace(payload, expressions=None, timeline=None)
     request = msgspec.json.encode({"payload": drawn, "options": options})

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -17,8 +15,10 @@ from py_autodoc.render.html import static
 from py_autodoc.report.schema import Layer, Report
 from py_autodoc.units import count
 from py_autodoc.widget.dim import Dim
+from py_autodoc.widget.exports import Exports
 from py_autodoc.widget.extracting import answer_extract, extract_nodes
 from py_autodoc.widget.find import TraitFault, resolve
+from py_autodoc.widget.numbers import own_numbers
 from py_autodoc.widget.parts import Code, shared_code
 from py_autodoc.widget.picture import picture
 from py_autodoc.widget.saved import MIME, saved_output
@@ -34,7 +34,7 @@ OVERLAYS = ("macs", "flops", "params", "activation_bytes", "weight_bytes", "inte
 """Names that ``overlay`` takes."""
 
 
-class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no types
+class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no types
     """A model in a notebook: the graph, its costs, and what is selected in it.
 
     ``model`` is a path, serialized bytes, an ``onnx.ModelProto``, an ``onnx_ir.Model``, a ``Report``, or an
@@ -174,55 +174,6 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
         chosen = resolve(self.report.layers, list(nodes)) if nodes else list(self.selection)
         return extract_nodes(self._source.model, self._now.analysis, chosen, path)
 
-    def to_html(self, path: str | os.PathLike[str]) -> Path:
-        """Write one HTML file that shows the model offline. Raises: OutputError, InputError."""
-        from py_autodoc.render.html import html_page
-
-        return self._write(path, "to_html", html_page(self._now.need("an HTML file")))
-
-    def to_svg(
-        self, path: str | os.PathLike[str], *, depth: int | None = None, direction: str = "right"
-    ) -> Path:
-        """Write the graph as an SVG picture, under the overlay that is shown.
-
-        ``depth`` is how many levels of modules are open; None opens what a new view opens. ``direction`` is
-        ``right`` or ``down``. Raises: RequirementError without Node, LimitError, OutputError.
-        """
-        return self._write(path, "to_svg", self._svg(depth, direction))
-
-    def to_png(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        scale: float = 1.0,
-        depth: int | None = None,
-        direction: str = "right",
-    ) -> Path:
-        """The same as PNG, ``scale`` pixels for one of the SVG. Raises: as ``to_svg``, and without resvg."""
-        from py_autodoc.render.png import png_picture
-
-        return self._write(path, "to_png", png_picture(self._svg(depth, direction), scale))
-
-    def _svg(self, depth: int | None, direction: str) -> str:
-        from py_autodoc.render.svg import svg_picture
-
-        theme, overlay = self._look()
-        return svg_picture(self._now.payload, theme=theme, overlay=overlay, depth=depth, direction=direction)
-
-    def _look(self) -> tuple[str, str]:
-        """Theme and overlay of a picture."""
-        return ("dark" if self.theme == "dark" else "light"), (
-            self.overlay if isinstance(self.overlay, str) else "none"
-        )
-
-    def _write(self, path: str | os.PathLike[str], what: str, result: str | bytes) -> Path:
-        """Write a result in one step, never over the model itself. Raises: OutputError."""
-        from py_autodoc.render.output import Target
-
-        target = Target(os.fspath(path), what, self._source.path)
-        target.write(result)
-        return target.path
-
     # ---- what readers without widgets see
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -252,7 +203,7 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
         look = self._look()
         key = (self._now, look)
         if self._picture is None or self._picture[0] != key:
-            self._picture = (key, picture(self._now, *look))
+            self._picture = (key, picture(self._now, look))
         return self._picture[1]
 
     # ---- traits
@@ -278,33 +229,14 @@ class Autodoc(anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no typ
         value = proposal["value"]
         if value is None or (isinstance(value, str) and value in OVERLAYS):
             return value
-        if isinstance(value, Mapping):
-            return self._numbers(value)
+        numbers = own_numbers(value, self.report.layers, self._label)
+        if numbers is not None:
+            return numbers
         raise TraitFault(
             "unknown-overlay",
             f"There is no overlay {value!r:.80}.",
-            f"One of {', '.join(OVERLAYS)}, None, or a mapping of node to number.",
+            f"One of {', '.join(OVERLAYS)}, None, a mapping of node to number, an array of one a layer.",
         )
-
-    def _numbers(self, given: Mapping[Any, Any]) -> dict[str, Any]:
-        """A mapping as the viewer reads it: numbers by node id, each tag's number at its first node."""
-        if set(given) == {"label", "unit", "values"}:
-            return dict(given)
-        layers = self.report.layers
-        values: dict[str, float] = {}
-        for node, number in given.items():
-            try:
-                value = float(number)
-            except (TypeError, ValueError):
-                value = math.nan
-            if not math.isfinite(value):
-                raise TraitFault(
-                    "not-a-number",
-                    f"The overlay's value of {node!r:.80} is {number!r:.80}.",
-                    "Give finite numbers.",
-                )
-            values[str(resolve(layers, [node])[0])] = value
-        return {"label": self._label or "values", "unit": "", "values": values}
 
     @traitlets.validate("dims")
     def _valid_dims(self, proposal: Any) -> dict[str, int]:

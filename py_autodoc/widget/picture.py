@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from py_autodoc.errors import AutodocError, RequirementError
 from py_autodoc.render.svg import BUDGET, svg_picture
+from py_autodoc.report.schema import GraphPayload
 from py_autodoc.widget.subject import Subject
 
 MAX_BYTES = 200_000
@@ -14,7 +18,28 @@ _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 log = logging.getLogger(__name__)
 
 
-def picture(subject: Subject, theme: str, overlay: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Theme and heatmap of a picture; ``numbers`` are those of a heatmap of the user's own."""
+
+    theme: str
+    overlay: str
+    numbers: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, theme: str, overlay: str | Mapping[str, Any] | None) -> Look:
+        """From the traits of a widget; ``auto`` is light where no page says otherwise."""
+        shade = "dark" if theme == "dark" else "light"
+        if overlay is None or isinstance(overlay, str):
+            return cls(shade, overlay or "none")
+        return cls(shade, "user", overlay)
+
+    def drawn(self, payload: GraphPayload, **how: Any) -> str:
+        """The picture as SVG; ``how`` and what is raised: as ``svg_picture``."""
+        return svg_picture(payload, theme=self.theme, overlay=self.overlay, numbers=self.numbers, **how)
+
+
+def picture(subject: Subject, look: Look) -> str | None:
     """The opening view as SVG that fits the width of a page, with fewer boxes where it would be too large.
 
     None where it cannot be drawn: without Node, or when even a few boxes take more than ``MAX_BYTES``.
@@ -22,7 +47,7 @@ def picture(subject: Subject, theme: str, overlay: str) -> str | None:
     budget = BUDGET
     while budget >= 5:
         try:
-            svg = svg_picture(subject.payload, theme=theme, overlay=overlay, budget=budget)
+            svg = look.drawn(subject.payload, budget=budget)
         except RequirementError:
             return None
         except AutodocError:

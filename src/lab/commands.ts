@@ -37,7 +37,13 @@ const PALETTE_ACTIONS: readonly { id: string; label: string }[] = [
   { id: 'export-png-1', label: 'Save the graph as PNG' },
   { id: 'export-png-2', label: 'Save the graph as PNG at scale 2' },
   { id: 'export-png-4', label: 'Save the graph as PNG at scale 4' },
+  { id: 'export-html', label: 'Save the model as one HTML file' },
   { id: 'export-dot', label: 'Save the graph as DOT' },
+  { id: 'export-netron', label: 'Save the numbers for Netron' },
+  {
+    id: 'export-model-explorer',
+    label: 'Save the heatmap for Model Explorer'
+  },
   { id: 'reload', label: 'Analyse the file again' }
 ];
 

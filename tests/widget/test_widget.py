@@ -402,14 +402,15 @@ def test_to_svg_draws_what_is_shown(resnet, tmp_path, monkeypatch):
         asked.update(options, name=payload.model.name)
         return "<svg/>"
 
-    monkeypatch.setattr("py_autodoc.render.svg.svg_picture", drawn)
+    monkeypatch.setattr(picture, "svg_picture", drawn)
     resnet.overlay, resnet.theme = "params", "dark"
     assert resnet.to_svg(tmp_path / "m.svg", depth=2).read_text() == "<svg/>"
     wanted = {"name": "resnet_tiny.onnx", "theme": "dark", "overlay": "params", "depth": 2}
-    assert asked == wanted | {"direction": "right"}
+    assert asked == wanted | {"direction": "right", "numbers": None}
     resnet.overlay = {"node_relu": 1.0}
     resnet.to_svg(tmp_path / "m.svg")
-    assert asked["overlay"] == "none"
+    assert asked["overlay"] == "user"
+    assert list(asked["numbers"]["values"].values()) == [1.0]
 
 
 def test_the_model_itself_is_never_overwritten(tmp_path):

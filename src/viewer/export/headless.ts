@@ -13,6 +13,7 @@ import { ScenePaint } from '../graph/paint';
 import { TextMeasure } from '../graph/text';
 import { defaultOverlay, OVERLAYS, type OverlayId } from '../overlays';
 import { paintedOverlay } from '../overlays/painted';
+import { setUserValues } from '../overlays/user';
 import { IDENTITY } from '../translate';
 import { pictureCaption, pictureLegend } from './caption';
 import { sheetPalette } from './colors';
@@ -35,6 +36,12 @@ export interface IHeadlessOptions {
   readonly budget: number;
   /** Cards of the widest picture that is drawn. */
   readonly most: number;
+  /** Numbers of the overlay `user`, by node id. */
+  readonly user?: {
+    readonly label: string;
+    readonly unit: string;
+    readonly values: Readonly<Record<string, number>>;
+  } | null;
 }
 
 /** A picture would have more cards than allowed. */
@@ -82,6 +89,14 @@ export async function headlessSvg(
   // The device that the analysis was asked to estimate for.
   const model = withTimes(decode(payload), chosenDevice(payload));
   const tree = buildTree(model);
+  const { user } = options;
+  if (user) {
+    const values = Object.entries(user.values);
+    setUserValues(tree, {
+      ...user,
+      values: new Map(values.map(([node, value]) => [Number(node), value]))
+    });
+  }
   const view = createGraphView(
     tree,
     createSizer(model, tree),

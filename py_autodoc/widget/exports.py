@@ -1,0 +1,115 @@
+"""Files of what a widget shows: pictures, the page, and the numbers for other programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from py_autodoc.widget.picture import Look
+from py_autodoc.widget.subject import Subject
+
+
+class Exports:
+    """The ``to_…`` of a widget. Nothing is written over the model itself."""
+
+    theme: str
+    overlay: str | Mapping[str, Any] | None
+    _source: Any
+
+    @property
+    def _now(self) -> Subject:
+        raise NotImplementedError
+
+    def to_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write one HTML file with the viewer and the model's structure. Raises: OutputError."""
+        from py_autodoc.render.html import html_page
+
+        return self._write(path, "to_html", html_page(self._now.need("an HTML file")))
+
+    def to_svg(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        depth: int | None = None,
+        direction: str = "right",
+        theme: str | None = None,
+    ) -> Path:
+        """Write the graph as an SVG picture, under the overlay that is shown.
+
+        ``depth`` is how many levels of modules are open; None opens what a new view opens. ``direction`` is
+        ``right`` or ``down``; ``theme`` is ``light`` or ``dark``, None as the widget's (light for ``auto``).
+
+        Raises: OptionError, RequirementError without Node, LimitError, OutputError.
+        """
+        return self._write(path, "to_svg", self._svg(depth, direction, theme))
+
+    def to_png(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        scale: float = 1.0,
+        depth: int | None = None,
+        direction: str = "right",
+        theme: str | None = None,
+    ) -> Path:
+        """The same as PNG, ``scale`` pixels for one of the SVG. Raises: as ``to_svg``, and without resvg."""
+        from py_autodoc.render.png import png_picture
+
+        return self._write(path, "to_png", png_picture(self._svg(depth, direction, theme), scale))
+
+    def to_dot(
+        self, path: str | os.PathLike[str], *, depth: int | None = None, direction: str = "right"
+    ) -> Path:
+        """Write the graph for Graphviz; ``depth`` levels of modules open, None: all. Raises: OutputError."""
+        from py_autodoc.render.dot import dot
+
+        return self._write(path, "to_dot", dot(self._now.payload, depth, direction=direction))
+
+    def to_netron(self, path: str | os.PathLike[str]) -> Path:
+        """Write the numbers as an attachment for Netron. Raises: InputError without a model, OutputError."""
+        from py_autodoc.render.attachments import netron_attachment
+
+        return self._write(path, "to_netron", netron_attachment(self._now.need("the attachment")).text)
+
+    def to_model_explorer(self, path: str | os.PathLike[str], *, metric: str = "macs") -> Path:
+        """Write one number of every node for Model Explorer.
+
+        ``metric`` is ``macs``, ``flops``, ``params``, ``weight_bytes``, ``activation_bytes``,
+        ``read_bytes`` or ``write_bytes``.
+        Raises: OptionError for another one, InputError without a model, OutputError.
+        """
+        from py_autodoc.render.attachments import METRICS, model_explorer_data
+
+        choice("metric", metric, METRICS)
+        data = model_explorer_data(self._now.need("the node data"), metric)
+        return self._write(path, "to_model_explorer", data.text)
+
+    def _svg(self, depth: int | None, direction: str, theme: str | None) -> str:
+        from py_autodoc.render.svg import DIRECTIONS, THEMES
+
+        choice("direction", direction, DIRECTIONS)
+        if theme is not None:
+            choice("theme", theme, THEMES)
+        return self._look(theme).drawn(self._now.payload, depth=depth, direction=direction)
+
+    def _look(self, theme: str | None = None) -> Look:
+        """How a picture looks now."""
+        return Look.of(theme or self.theme, self.overlay)
+
+    def _write(self, path: str | os.PathLike[str], what: str, result: str | bytes) -> Path:
+        """Write a result in one step, never over the model itself. Raises: OutputError."""
+        from py_autodoc.render.output import Target
+
+        target = Target(os.fspath(path), what, self._source.path)
+        target.write(result)
+        return target.path
+
+
+def choice(what: str, given: object, known: tuple[str, ...]) -> None:
+    """Raises: OptionError where ``given`` is none of ``known``."""
+    if given not in known:
+        from py_autodoc.errors import OptionError
+
+        raise OptionError(f"bad-{what}", f"{given!r:.80} is no {what}.", f"One of {', '.join(known)}.")

@@ -1,0 +1,70 @@
+"""Files of what a widget shows, and heatmaps of the user's own."""
+
+import json
+
+import numpy as np
+import pytest
+
+from py_autodoc import Autodoc
+from py_autodoc.errors import OptionError, RequirementError
+from py_autodoc.render.node import node
+from py_autodoc.widget.find import TraitFault
+from tests.widget.test_widget import RESNET
+
+
+def has_node():
+    try:
+        node()
+    except RequirementError:
+        return False
+    return True
+
+
+needs_node = pytest.mark.skipif(not has_node(), reason="needs Node")
+
+
+@pytest.fixture
+def widget():
+    made = Autodoc(RESNET)
+    yield made
+    made.close()
+
+
+def test_dot_netron_and_model_explorer(widget, tmp_path):
+    assert widget.to_dot(tmp_path / "a.dot").read_text().startswith("digraph")
+    attachment = json.loads(widget.to_netron(tmp_path / "a.json").read_text())
+    assert attachment["signature"] == "netron:attachment"
+    written = widget.to_model_explorer(tmp_path / "b.json", metric="params")
+    values = [entry["value"] for entry in json.loads(written.read_text())["results"].values()]
+    assert sum(values) > 0
+    with pytest.raises(OptionError, match="One of macs, flops"):
+        widget.to_model_explorer(tmp_path / "c.json", metric="speed")
+
+
+@needs_node
+def test_a_picture_in_dark_and_under_own_numbers(widget, tmp_path):
+    light = widget.to_svg(tmp_path / "light.svg").read_text()
+    dark = widget.to_svg(tmp_path / "dark.svg", theme="dark").read_text()
+    assert light != dark
+    widget.overlay = np.arange(float(len(widget.report.layers)))
+    own = widget.to_svg(tmp_path / "own.svg").read_text()
+    assert ">values</text>" in own
+    assert ">values</text>" not in light
+    with pytest.raises(OptionError, match="One of light, dark"):
+        widget.to_svg(tmp_path / "x.svg", theme="purple")
+
+
+def test_an_array_is_a_number_a_layer(widget):
+    count = len(widget.report.layers)
+    numbers = [None, float("nan"), *range(2, count)]
+    widget.overlay = numbers
+    values = widget.overlay["values"]
+    first, last = widget.report.layers[2].id, widget.report.layers[-1].id
+    assert len(values) == count - 2
+    assert (values[str(first)], values[str(last)]) == (2.0, count - 1.0)
+    with pytest.raises(TraitFault, match="3 numbers"):
+        widget.overlay = np.zeros(3)
+    with pytest.raises(TraitFault, match="no overlay"):
+        widget.overlay = np.zeros((count, 2))
+    with pytest.raises(TraitFault, match="'x'"):
+        widget.overlay = ["x"] * count
