@@ -18,6 +18,8 @@ const root = join(here, '..');
 const MODELS = (argument('models') ?? 'bert_dyn,free-2000').split(',');
 const MOVES = Number(argument('moves') ?? 15);
 const WANTED = 50;
+/** Rows without one have no device. */
+const DEVICE = { device: 'a100-sxm4-40gb', precision: 'fp16' };
 const CLOSED = { outline: 'closed', inspector: 'closed', drawer: false };
 /** What is on the screen, by the name of the row. */
 const SCREENS = {
@@ -49,6 +51,12 @@ const SCREENS = {
   'all with memory': {
     panels: { outline: 'open', inspector: 'open', drawer: true, tab: 'memory' },
     overlay: 'macs'
+  },
+  'with latency': { panels: CLOSED, overlay: 'latency', device: DEVICE },
+  'latency, table': {
+    panels: { outline: 'open', inspector: 'open', drawer: true, tab: 'layers' },
+    overlay: 'latency',
+    device: DEVICE
   },
   'every block open': { panels: CLOSED, overlay: 'macs', run: 'expand-all' }
 };
@@ -162,7 +170,12 @@ const MOVE = `sizes => new Promise((done, fail) => {
 
 async function measure(tab, processes, screen, dims) {
   await tab.evaluate(
-    state => window.handle.setState({ ...window.handle.getState(), ...state }),
+    state =>
+      window.handle.setState({
+        ...window.handle.getState(),
+        device: null,
+        ...state
+      }),
     screen
   );
   if (screen.run) {

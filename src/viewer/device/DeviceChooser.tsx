@@ -2,11 +2,9 @@ import * as React from 'react';
 import {
   deviceOf,
   formatBytes,
-  formatCount,
   formatSeconds,
   hardwareOf,
-  precisionsOf,
-  UNKNOWN
+  precisionsOf
 } from '../../core';
 import type { HardwarePart } from '../../schema';
 import { useDocument, useSession, useTrans, useView } from '../context';
@@ -18,10 +16,13 @@ import {
   choiceOf,
   foundDevices,
   labelText,
+  memoryText,
   noTimeReason,
+  peakText,
   precisionText,
   rangeText,
-  storedPrecision
+  storedPrecision,
+  vendorText
 } from './devices';
 import { assumption } from './tile';
 
@@ -217,38 +218,54 @@ interface IListProps {
 
 function List(props: IListProps): JSX.Element {
   const trans = useTrans();
-  const { vendors, id, active } = props;
+  const { vendors, id, active, precision } = props;
   const list = React.useRef<HTMLDivElement>(null);
   React.useEffect(() => {
     const option = list.current?.querySelector('[data-active]');
     option?.scrollIntoView?.({ block: 'nearest' });
   }, [active]);
   return (
-    <div
-      ref={list}
-      id={`${id}list`}
-      className="oad-Devices-list"
-      role="listbox"
-      tabIndex={0}
-      aria-label={trans.__('Devices')}
-      aria-activedescendant={active >= 0 ? `${id}${active}` : undefined}
-    >
-      {vendors.map(({ vendor, devices }) => (
-        <div key={vendor} role="group" aria-label={visible(vendor)}>
-          <div className="oad-Devices-vendor" aria-hidden="true">
-            {visible(vendor)}
+    <>
+      <div className="oad-Devices-head" aria-hidden="true">
+        <span />
+        <span>{trans.__('Memory')}</span>
+        <span>
+          {precision
+            ? trans.__('Peak %1', precisionText(precision))
+            : trans.__('Peak')}
+        </span>
+        <span>{trans.__('Bandwidth')}</span>
+      </div>
+      <div
+        ref={list}
+        id={`${id}list`}
+        className="oad-Devices-list"
+        role="listbox"
+        tabIndex={0}
+        aria-label={trans.__('Devices')}
+        aria-activedescendant={active >= 0 ? `${id}${active}` : undefined}
+      >
+        {vendors.map(({ vendor, devices }) => (
+          <div
+            key={vendor}
+            role="group"
+            aria-label={visible(vendorText(vendor, trans))}
+          >
+            <div className="oad-Devices-vendor" aria-hidden="true">
+              {visible(vendorText(vendor, trans))}
+            </div>
+            {devices.map(device => (
+              <Option key={device} device={device} {...props} />
+            ))}
           </div>
-          {devices.map(device => (
-            <Option key={device} device={device} {...props} />
-          ))}
-        </div>
-      ))}
-      {vendors.length === 0 && (
-        <p className="oad-Quiet">
-          {trans.__('No device has all these words.')}
-        </p>
-      )}
-    </div>
+        ))}
+        {vendors.length === 0 && (
+          <p className="oad-Quiet">
+            {trans.__('No device has all these words.')}
+          </p>
+        )}
+      </div>
+    </>
   );
 }
 
@@ -267,12 +284,8 @@ function Option(props: IListProps & { device: number }): JSX.Element {
       onClick={() => props.pick(device)}
     >
       <bdi>{visible(name[device])}</bdi>
-      <span className="oad-Number">{formatBytes(memory_bytes[device])}</span>
-      <span className="oad-Number">
-        {peak === null
-          ? UNKNOWN
-          : formatCount(peak, precision === 'int8' ? 'OP/s' : 'FLOP/s')}
-      </span>
+      <span className="oad-Number">{memoryText(memory_bytes[device])}</span>
+      <span className="oad-Number">{peakText(peak, precision)}</span>
       <span className="oad-Number">
         {formatBytes(bandwidth_bytes_per_s[device])}/s
       </span>

@@ -8,7 +8,12 @@ import {
   precisionsOf
 } from '../../core/latency';
 import type { IGraphModel } from '../../core/types';
-import { formatSeconds } from '../../core/units';
+import {
+  formatCount,
+  formatExact,
+  formatSeconds,
+  UNKNOWN
+} from '../../core/units';
 import type { DeviceColumns, HardwarePart } from '../../schema';
 import type { ITranslate } from '../translate';
 
@@ -38,6 +43,37 @@ export function foundDevices(columns: DeviceColumns, query: string): IVendor[] {
     }
   });
   return vendors;
+}
+
+const SPELLED: Readonly<Record<string, string>> = {
+  amd: 'AMD',
+  aws: 'AWS',
+  nvidia: 'NVIDIA'
+};
+
+/** A vendor as a heading. */
+export function vendorText(vendor: string, trans: ITranslate): string {
+  return vendor === ''
+    ? trans.__('Your own')
+    : (SPELLED[vendor] ?? vendor[0].toUpperCase() + vendor.slice(1));
+}
+
+/** Memory as it is sold, in powers of two: `24 GiB`. */
+export function memoryText(bytes: number | null): string {
+  return bytes === null
+    ? UNKNOWN
+    : `${formatExact(round(bytes / 2 ** 30))} GiB`;
+}
+
+function round(value: number): number {
+  return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
+}
+
+/** `165 TFLOP/s`. */
+export function peakText(peak: number | null, precision: string): string {
+  return peak === null
+    ? UNKNOWN
+    : formatCount(peak) + (precision === 'int8' ? 'OP/s' : 'FLOP/s');
 }
 
 /** How a precision is written: `FP16`. */
