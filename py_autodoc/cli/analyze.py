@@ -12,7 +12,7 @@ import click
 
 from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import sizes, talk
+from py_autodoc.cli.options import hardware, sizes, talk
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.errors import OptionError
 from py_autodoc.render.output import STDOUT, Target
@@ -41,6 +41,8 @@ class _Request:
     max_layers: int | None
     thresholds: str | None
     read_weights: bool
+    hardware: str
+    precision: str
     progress: bool | None
 
 
@@ -83,6 +85,7 @@ class _Result:
     is_flag=True,
     help="Read every weight, for the rules about their values (NaN, all zero, duplicates).",
 )
+@hardware
 @talk
 def command(log_level: str, **options: object) -> int:
     """Read the structure of MODEL (never its weights, unless asked to) and say what it is and what it costs.
@@ -135,6 +138,8 @@ def _analyze(request: _Request) -> Analysis:
         assume=request.assume,
         thresholds=settings(request.thresholds),
         read_weights=request.read_weights,
+        hardware=request.hardware,
+        precision=request.precision,
     )
     with ProgressLine(printable(os.path.basename(request.model)), request.progress) as progress:
         return run(request.model, options, progress.update)

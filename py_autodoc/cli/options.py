@@ -50,6 +50,43 @@ def sizes(says: str) -> Callable[[F], F]:
     )
 
 
+def _list_devices(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from py_autodoc.hardware.profile import estimable, profiles
+
+        for one in profiles():
+            if estimable(one):
+                click.echo(f"{one.id}\t{one.name}")
+        context.exit()
+
+
+def hardware(command: F) -> F:
+    """The device to estimate a latency for: ``--hardware``, ``--precision``, ``--list-hardware``."""
+    several: Callable[[F], F] = _all(
+        click.option(
+            "--hardware",
+            metavar="ID|FILE",
+            default="",
+            help="Estimate latency and memory on a device: an id such as l4, or a profile's JSON file.",
+        ),
+        click.option(
+            "--precision",
+            metavar="P",
+            default="",
+            help="fp32, tf32, fp16, bf16, fp8 or int8 (default: as the model is stored).",
+        ),
+        click.option(
+            "--list-hardware",
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_list_devices,
+            help="List the ids of the devices that are known, and exit.",
+        ),
+    )
+    return several(command)
+
+
 def talk(command: F) -> F:
     """What is said on stderr: ``--progress``, ``--log-level``."""
     both: Callable[[F], F] = _all(

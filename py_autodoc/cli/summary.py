@@ -14,6 +14,7 @@ from rich.text import Text
 from py_autodoc.cli.architecture import architecture_line
 from py_autodoc.cli.blocks_line import block_counts
 from py_autodoc.cli.expression_lines import expression_lines
+from py_autodoc.cli.hardware_lines import hardware_lines
 from py_autodoc.cli.memory_lines import memory_lines
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
@@ -77,6 +78,9 @@ def _parts(report: Report, width: int) -> Iterable[RenderableType]:
     memory = memory_lines(report)
     if memory:
         yield _section("Memory", _lines(memory, width))
+    device = hardware_lines(report)
+    if device:
+        yield _section("Estimated latency", _lines(device, width))
     layers = _heaviest(report)
     if layers:
         yield _section(_layers_title(report), _layers(report, layers, width))

@@ -158,21 +158,11 @@ class _Clock:
         """(bytes of weights, bytes of activations) of one execution."""
         sums = [0, 0]
         for tensor in (*self.kernels.reads[kernel], *self.kernels.writes[kernel]):
-            size = self._bytes(tensor)
+            size = tensor_bytes(self.sized, tensor, self.width)
             if size is None:
                 return None
             sums[0 if self.sized.weight[tensor] else 1] += size
         return sums[0], sums[1]
-
-    def _bytes(self, tensor: int) -> int | None:
-        count = elements(self.sized.shapes[tensor])
-        dtype = self.sized.dtypes[tensor]
-        if count is None:
-            return None
-        if dtype in FLOATS:
-            return count * self.width
-        bits = BITS.get(dtype)
-        return None if bits is None else (count * bits + 7) // 8
 
     def _memory(self, weights: int, activations: int) -> float:
         """Seconds to move so many bytes: what fits into half of the L2 cache moves at its speed."""
@@ -252,6 +242,18 @@ class _Clock:
         blocks *= math.prod(known[:-2])
         share = min(1.0, blocks / units) if units else 1.0
         return max(share, self.model.utilisation_floor)
+
+
+def tensor_bytes(sized: Sized, tensor: int, width: int) -> int | None:
+    """Bytes of a tensor, ``width`` an element of a float one; None when its size or type is unknown."""
+    count = elements(sized.shapes[tensor])
+    dtype = sized.dtypes[tensor]
+    if count is None:
+        return None
+    if dtype in FLOATS:
+        return count * width
+    bits = BITS.get(dtype)
+    return None if bits is None else (count * bits + 7) // 8
 
 
 def elements(shape: Shape | None) -> int | None:

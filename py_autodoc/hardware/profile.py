@@ -98,6 +98,7 @@ def find(wanted: str) -> Profile:
     known = profiles()
     exact = [one for one in known if one.id == key]
     named = exact or [one for one in known if key in (one.name.lower(), *one.aliases)]
+    named = named or [one for one in known if one.id.startswith(f"{key}-")]
     if len(named) == 1:
         return named[0]
     if named:
@@ -113,7 +114,7 @@ def _nearest(key: str, known: Sequence[Profile]) -> str:
     names = {name: one.id for one in known for name in (one.id, one.name.lower(), *one.aliases)}
     close = [names[name] for name in difflib.get_close_matches(key, names, _NEAREST * 2, 0.5)]
     inside = [one.id for one in known if key and key in one.id]
-    ids = list(dict.fromkeys([*close, *inside]))[:_NEAREST]
+    ids = list(dict.fromkeys([*inside[:2], *close, *inside]))[:_NEAREST]
     nearest = f"Nearest: {', '.join(ids)}. " if ids else ""
     return f"{nearest}All ids: onnx-autodoc analyze --list-hardware; or give a profile's JSON file."
 

@@ -25,6 +25,8 @@ def analyze(
     max_layers: int | None = None,
     thresholds: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     read_weights: bool = False,
+    hardware: str | os.PathLike[str] | None = None,
+    precision: str | None = None,
 ) -> Report:
     """What a model is and what it costs.
 
@@ -34,7 +36,9 @@ def analyze(
     to inputs, ``batch_size`` a size to the batch dimension; ``assume`` gives what is still free its
     suggested size. ``max_layers`` keeps only the heaviest layers in the list; totals stay complete.
     ``thresholds`` is a threshold file or what one holds:
-    ``{"deep-chain": {"min_layers": 40}, "large-embedding": {"enabled": False}}``.
+    ``{"deep-chain": {"min_layers": 40}, "large-embedding": {"enabled": False}}``. ``hardware`` is the id of a
+    profile (``"l4"``) or a profile's file, to estimate latency and memory for, in ``precision`` (``fp32``,
+    ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: as the model is stored).
 
     Raises:
         InputError: the model cannot be read, is over a limit, or an option does not fit it.
@@ -52,6 +56,8 @@ def analyze(
         limits=limits,
         thresholds=None if thresholds is None else settings(thresholds),
         read_weights=read_weights,
+        hardware="" if hardware is None else os.fspath(hardware),
+        precision=precision or "",
     )
     analysis = run(model, options)
     report = build_report(analysis, max_layers)

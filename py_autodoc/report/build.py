@@ -10,6 +10,7 @@ from py_autodoc.report import sections, structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.blocks import blocks
 from py_autodoc.report.expressions import Texts
+from py_autodoc.report.hardware_estimate import hardware_estimates
 from py_autodoc.report.labels import (
     cut,
     domain_name,
@@ -60,6 +61,7 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
             repeats=[],
             risk_signals=payload.risk_signals,
             rule_settings=payload.rule_settings,
+            hardware_estimates=hardware_estimates(analysis),
         )
 
 
@@ -92,6 +94,7 @@ def _report(analysis: Analysis, max_layers: int | None) -> Report:
         repeats=repeats(analysis),
         risk_signals=sections.risk_signals(analysis),
         rule_settings=analysis.rules,
+        hardware_estimates=hardware_estimates(analysis),
     )
 
 

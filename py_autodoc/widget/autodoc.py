@@ -12,6 +12,7 @@ from ipywidgets import widget_serialization
 
 from py_autodoc.errors import AutodocError, InputError
 from py_autodoc.render.html import static
+from py_autodoc.report.hardware import choose
 from py_autodoc.report.schema import Layer, Report
 from py_autodoc.units import count
 from py_autodoc.widget.dim import Dim
@@ -44,6 +45,9 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
 
     A report of ``analyze`` remembers its model and is shown with it; one that was read from JSON shows the
     graph and the numbers it holds and says what is missing.
+
+    ``hardware`` is the id of a device (``"l4"``) or a profile's file that latencies are estimated for, in
+    ``precision`` (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; empty: as the model is stored).
 
     Attributes:
         selection: Ids of the selected nodes. May be set to ids, node names or hierarchy tags; a tag selects
@@ -81,11 +85,14 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         dims: Mapping[str, int] | None = None,
         input_shapes: Mapping[str, Sequence[int]] | None = None,
         dynamic_shapes: Any = None,
+        hardware: str | os.PathLike[str] = "",
+        precision: str = "",
         label: str = "",
         **traits: Any,
     ) -> None:
+        self._chosen = choose(os.fspath(hardware), precision)
         self._source = source_of(model, inputs, dynamic_shapes, input_shapes)
-        self._subject: Subject | None = self._source.subject(dict(dims or {}))
+        self._subject: Subject | None = self._source.subject(dict(dims or {})).on(self._chosen)
         self._sent = self._subject
         self._label = label
         self._dim_widgets: dict[str, Dim] = {}
@@ -264,7 +271,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
     def _now(self) -> Subject:
         """The model under the present sizes, analysed when somebody asks."""
         if self._subject is None:
-            self._subject = self._source.subject(self.dims)
+            self._subject = self._source.subject(self.dims).on(self._chosen)
         return self._subject
 
     def _sizes(self) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from functools import cached_property
 
 import msgspec
@@ -13,6 +14,7 @@ from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.build import build_report
 from py_autodoc.report.bundle import MAX_DETAILS, build_bundle
 from py_autodoc.report.details import operator_info
+from py_autodoc.report.hardware import Chosen
 from py_autodoc.report.matcher import Matcher
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.revive import opset_of, payload_of
@@ -34,6 +36,12 @@ class Subject:
         self.analysis = analysis
         self._given = report
         self._why = why
+
+    def on(self, chosen: Chosen | None) -> Subject:
+        """The same model on a device. Raises: InputError when there is only a report."""
+        if chosen is None:
+            return self
+        return Subject(replace(self.need("an estimated latency"), hardware=chosen))
 
     @cached_property
     def report(self) -> Report:

@@ -143,11 +143,10 @@ def payload(analysis: Analysis) -> dict[str, Any]:
 
 def fixture() -> bytes:
     """The JSON text of the fixture: a payload and a case a line."""
-    own = device(CUSTOM)
+    models, own = analyses(), device(CUSTOM)
     assert own is not None
-    every = msgspec.to_builtins(
-        hardware_part(next(iter(analyses().values())).kernels, [], Chosen(own)).devices
-    )
+    part = hardware_part(models["mystery"].kernels, [], Chosen(own))
+    every = msgspec.to_builtins(part.devices)
     kept = [i for i, name in enumerate(every["id"]) if name in (*DEVICES, own.id)]
     peaks = {name: [column[i] for i in kept] for name, column in every.pop("peaks").items()}
     devices = {key: [column[i] for i in kept] for key, column in every.items()} | {"peaks": peaks}

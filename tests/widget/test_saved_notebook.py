@@ -88,7 +88,7 @@ def test_each_output_carries_its_model(without_state):
         # Readers that take the first one they know go on taking the widget.
         types = list(data)
         assert types.index(VIEW) < types.index(SAVED)
-        assert len(json.dumps(data[SAVED])) < 80_000
+        assert len(json.dumps(data[SAVED])) < 90_000
 
 
 def test_pictures_hold_no_script_and_nothing_from_elsewhere(saved):

@@ -20,6 +20,7 @@ from py_autodoc.report.schema.details import (
     WeightValues,
 )
 from py_autodoc.report.schema.document import Report
+from py_autodoc.report.schema.estimates import HardwareEstimates, LayerLatency
 from py_autodoc.report.schema.hardware import (
     DeviceColumns,
     HardwarePart,
@@ -105,6 +106,7 @@ __all__ = [
     "GraphColumns",
     "GraphInfo",
     "GraphPayload",
+    "HardwareEstimates",
     "HardwarePart",
     "Job",
     "JobRequest",
@@ -115,6 +117,7 @@ __all__ = [
     "LatencyBand",
     "LatencyModel",
     "Layer",
+    "LayerLatency",
     "MemoryCurve",
     "MemoryInfo",
     "MemoryPeak",

@@ -9,6 +9,7 @@ import msgspec
 from py_autodoc.report.schema.architecture import ArchitectureInfo, RiskSignal
 from py_autodoc.report.schema.costs import Block, Coverage, Layer, Metrics, RepeatInfo
 from py_autodoc.report.schema.details import WeightValues
+from py_autodoc.report.schema.estimates import HardwareEstimates
 from py_autodoc.report.schema.memory import MemoryInfo
 from py_autodoc.report.schema.model import DiagnosticInfo, DimInfo, Generator, GraphInfo, ModelInfo
 from py_autodoc.report.schema.payload import RuleSettings
@@ -55,6 +56,8 @@ class Report(Wire, frozen=True, kw_only=True, dict=True):
     """Findings of the rules, worst first; at most 20 of one rule."""
     rule_settings: RuleSettings | None = None
     """How they were made; null: as the rules come."""
+    hardware_estimates: HardwareEstimates | None = None
+    """Latency and memory on the device that was chosen; null without one."""
 
     def to_json(self, indent: int = 0) -> str:
         """The report as JSON text, ``indent`` spaces a level (0: one line)."""

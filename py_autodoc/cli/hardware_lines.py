@@ -1,0 +1,83 @@
+"""The lines of the terminal summary about the chosen device."""
+
+from __future__ import annotations
+
+from py_autodoc.render import units
+from py_autodoc.render.text import printable, shorten
+from py_autodoc.report.schema import HardwareEstimates, Report
+
+NAME = 40
+SLOWEST = 3
+_BOUNDS = {
+    "compute": "mostly compute",
+    "memory_bandwidth": "mostly memory bandwidth",
+    "kernel_overhead": "mostly time between kernels",
+}
+
+
+def hardware_lines(report: Report) -> list[tuple[str, str]]:
+    """(label, text) of each line: latency, bound, slowest layers, memory; none without a device."""
+    found = report.hardware_estimates
+    if found is None:
+        return []
+    lines = [("Device", _device(found)), ("Latency", _latency(found))]
+    if found.theoretical_latency_ms is not None:
+        lines.append(("Bound", f"{duration(found.theoretical_latency_ms)} at full peak and bandwidth"))
+    slowest = _slowest(report, found)
+    if slowest:
+        lines.append(("Slowest", slowest))
+    if found.vram_required_bytes is not None:
+        lines.append(("Memory", _memory(found)))
+    return lines
+
+
+def duration(milliseconds: float) -> str:
+    """A time with three significant digits: ``1.30 ms``, ``870 µs``, ``2.41 s``."""
+    for factor, unit in ((1e-3, "s"), (1.0, "ms")):
+        if milliseconds * factor >= 1:
+            return f"{_three(milliseconds * factor)} {unit}"
+    return f"{_three(milliseconds * 1e3)} µs"
+
+
+def _three(number: float) -> str:
+    digits = 2 if number < 9.995 else 1 if number < 99.95 else 0
+    return f"{number:,.{digits}f}"
+
+
+def _device(found: HardwareEstimates) -> str:
+    parts = [shorten(printable(found.device_name), NAME), found.precision]
+    if found.batch_size is not None:
+        parts.append(f"batch {found.batch_size:,}")
+    return " · ".join(part for part in parts if part)
+
+
+def _latency(found: HardwareEstimates) -> str:
+    low, high = found.latency_low_ms, found.latency_high_ms
+    if found.estimated_latency_ms is None or low is None or high is None:
+        return f"{units.UNKNOWN}  ({printable(found.reason)})"
+    least = "≥ " if found.unknown_kernels else ""
+    band = f"({duration(low)} to {duration(high)}, {found.label})"
+    parts = [
+        f"{least}{duration(found.estimated_latency_ms)}  {band}",
+        _BOUNDS.get(found.bottleneck, ""),
+        f"{found.kernels:,} kernels of a fusing runtime",
+    ]
+    if found.unknown_kernels:
+        parts.append(f"{found.unknown_kernels:,} of them unknown and left out")
+    return " · ".join(part for part in parts if part)
+
+
+def _slowest(report: Report, found: HardwareEstimates) -> str:
+    known = [one for one in found.layers if one.latency_ms]
+    known.sort(key=lambda one: -(one.latency_ms or 0))
+    names = {layer.id: layer.name for layer in report.layers}
+    shown = [(names.get(one.layer, f"layer {one.layer}"), one.latency_ms or 0) for one in known[:SLOWEST]]
+    return " · ".join(f"{shorten(printable(name), NAME)} {duration(time)}" for name, time in shown)
+
+
+def _memory(found: HardwareEstimates) -> str:
+    need = f"about {units.size(found.vram_required_bytes)}"
+    if found.vram_bytes is None:
+        return need
+    fits = "fits into" if found.fits_in_vram else "does not fit into"
+    return f"{need}, {fits} {units.size(found.vram_bytes)}"

@@ -1,0 +1,131 @@
+"""The report's ``hardware_estimates``: what the chosen device takes for the analysed model."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.model import TensorKind
+from py_autodoc.hardware.estimate import FLOATS, Estimate, KernelTime, Sized, estimate, tensor_bytes
+from py_autodoc.hardware.kernels import Kernels
+from py_autodoc.hardware.model import MODEL, Device
+from py_autodoc.hardware.profile import PRECISIONS
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.hardware import Chosen, sized, stored_precisions
+from py_autodoc.report.schema import HardwareEstimates, LayerLatency
+
+WORKSPACE = 0.1
+"""Share on top of weights and activations; runtimes differ, and so do the algorithms that they pick."""
+_BOUNDS = {"compute": "compute", "memory": "memory_bandwidth", "overhead": "kernel_overhead"}
+
+
+def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
+    """Latency and memory on the chosen device; None when none was chosen."""
+    chosen = analysis.hardware
+    if chosen is None:
+        return None
+    model = sized(analysis)
+    precision = precision_of(chosen, analysis)
+    wished = precision or chosen.precision or _stored(analysis)[0]
+    found, reason = _estimate(analysis.kernels, model, chosen.device, precision, wished)
+    required = _required(analysis, model, precision)
+    available = _available(chosen.device)
+    return HardwareEstimates(
+        device=chosen.device.id,
+        device_name=chosen.device.name,
+        precision=precision,
+        batch_size=_batch(analysis),
+        estimated_latency_ms=_ms(found.seconds if found else None),
+        latency_low_ms=_ms(found.low if found else None),
+        latency_high_ms=_ms(found.high if found else None),
+        label=found.label if found else "",
+        theoretical_latency_ms=_ms(found.ideal if found else None),
+        compute_utilization_estimate=found.utilization if found else None,
+        bottleneck=found.bottleneck if found else "",
+        kernels=len(analysis.kernels.kind) if analysis.kernels else 0,
+        unknown_kernels=found.unknown if found else 0,
+        vram_required_bytes=required,
+        vram_bytes=available,
+        fits_in_vram=None if required is None or available is None else required <= available,
+        layers=_layers(analysis.kernels, found) if analysis.kernels and found else [],
+        reason=reason,
+    )
+
+
+def precision_of(chosen: Chosen, analysis: Analysis) -> str:
+    """The precision asked for, else the first of the model's that the device has; empty: there is none."""
+    wishes = [chosen.precision] if chosen.precision else _stored(analysis)
+    return next((name for name in wishes if chosen.device.peak(name)), "")
+
+
+def _stored(analysis: Analysis) -> list[str]:
+    return stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs)
+
+
+def _estimate(
+    kernels: Kernels | None, model: Sized, device: Device, precision: str, wished: str
+) -> tuple[Estimate | None, str]:
+    if kernels is None:
+        return None, "the kernels of the model could not be told"
+    if not precision:
+        known = ", ".join(name for name in PRECISIONS if device.peak(name))
+        return None, f"{device.name} has no published {wished} rate; it has {known}"
+    found = estimate(kernels, model, device, precision, MODEL)
+    if found.seconds is not None:
+        return found, ""
+    if not kernels.kind:
+        return found, "nothing of this model runs: all of it is constant"
+    return found, "no layer's time is known: sizes are free (bind them) or operators unknown"
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e3
+
+
+def _layers(kernels: Kernels, found: Estimate) -> list[LayerLatency]:
+    def one(kernel: int, time: KernelTime | None) -> LayerLatency:
+        return LayerLatency(
+            layer=kernels.anchor[kernel],
+            layers=sorted(kernels.members[kernel]),
+            latency_ms=_ms(time.seconds if time else None),
+            bottleneck=_BOUNDS[time.bound] if time else "",
+        )
+
+    return [one(kernel, time) for kernel, time in enumerate(found.kernels)]
+
+
+def _batch(analysis: Analysis) -> int | None:
+    """First size of the first input that is no weight."""
+    for tensor in analysis.model.graphs[0].inputs:
+        if analysis.model.tensors[tensor].kind is TensorKind.INPUT:
+            shape = analysis.types.shapes[tensor]
+            first = shape[0] if shape else None
+            return first if isinstance(first, int) else None
+    return None
+
+
+# ------------------------------------------------------------------ memory
+
+
+def _available(device: Device) -> int | None:
+    if device.memory_bytes is None:
+        return None
+    return int(device.memory_bytes * (device.usable_memory_fraction or 1.0))
+
+
+def _required(analysis: Analysis, model: Sized, precision: str) -> int | None:
+    """Bytes of weights and of the activations at their peak, floats at the width of the precision."""
+    peak = analysis.peak
+    if not precision or peak is None or peak.inplace is None:
+        return None
+    width = dict(MODEL.widths)[precision]
+    weights = stored = converted = 0
+    for number, (dtype, own) in enumerate(zip(model.dtypes, analysis.sizes.bytes, strict=True)):
+        size = tensor_bytes(model, number, width)
+        if model.weight[number]:
+            if size is None and dtype in FLOATS:
+                return None
+            weights += size or 0
+        elif own is not None and size is not None:
+            stored += own
+            converted += size
+    # Which tensors make the peak depends on their order, not on their width: it shrinks as all of them do.
+    activations = peak.inplace * converted // stored if stored else peak.inplace
+    return int((weights + activations) * (1 + WORKSPACE))

@@ -1,0 +1,60 @@
+"""What a chosen device is estimated to take for a model."""
+
+from __future__ import annotations
+
+from py_autodoc.report.schema.wire import Wire
+
+
+class LayerLatency(Wire, frozen=True, kw_only=True):
+    """One kernel of a fusing runtime: layers that run as one."""
+
+    layer: int
+    """Id of the layer that stands for it."""
+    layers: list[int]
+    """Ids of all its layers."""
+    latency_ms: float | None
+    """Over all its runs in one inference; null when a size or the number of runs is unknown."""
+    bottleneck: str
+    """``compute``, ``memory_bandwidth`` or ``kernel_overhead``; empty without a latency."""
+
+
+class HardwareEstimates(Wire, frozen=True, kw_only=True):
+    """Latency and memory of one inference on a device, from public numbers and a model of the runtime.
+
+    Nothing was run. The runtime is one that fuses as TensorRT does; ``docs/hardware.md`` says what was
+    compared with measurements, and what was not.
+    """
+
+    device: str
+    """Id of the profile."""
+    device_name: str
+    precision: str
+    """``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8`` or ``int8``; empty without an
+    estimate."""
+    batch_size: int | None
+    """First size of the first input."""
+    estimated_latency_ms: float | None
+    """Null with a ``reason``. Kernels without a time are left out: see ``unknown_kernels``."""
+    latency_low_ms: float | None
+    latency_high_ms: float | None
+    """Most measured times are between the two."""
+    label: str
+    """``estimate``, ``rough`` or ``order of magnitude``."""
+    theoretical_latency_ms: float | None
+    """The bound: full peak and bandwidth, no time between kernels. No run is shorter."""
+    compute_utilization_estimate: float | None
+    """Share of the device's peak that the products reach."""
+    bottleneck: str
+    """What most of the time goes to: ``compute``, ``memory_bandwidth`` or ``kernel_overhead``."""
+    kernels: int
+    unknown_kernels: int
+    """Kernels without a time: no size, no known number of runs, or an operator without a model."""
+    vram_required_bytes: int | None
+    """Weights and peak activations in this precision, and a tenth for workspace."""
+    vram_bytes: int | None
+    """What of the device's memory a model can use; null when not published."""
+    fits_in_vram: bool | None
+    layers: list[LayerLatency]
+    """The kernels in execution order."""
+    reason: str = ""
+    """Why there is no estimate."""

@@ -1,0 +1,97 @@
+"""Published latencies beside our estimates, for models that are in the repository."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from py_autodoc.hardware.estimate import Estimate, estimate
+from py_autodoc.hardware.model import MODEL, device
+from py_autodoc.hardware.profile import find
+from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.report.hardware import sized
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One published latency and ours."""
+
+    model: str
+    device: str
+    precision: str
+    batch: int
+    seq: int | None
+    runtime: str
+    split: str
+    measured: float
+    """Seconds."""
+    estimate: Estimate
+
+    @property
+    def ratio(self) -> float:
+        """Ours over theirs."""
+        assert self.estimate.seconds is not None
+        return self.estimate.seconds / self.measured
+
+    @property
+    def inside(self) -> bool:
+        """True when the published latency lies in the band that we show."""
+        assert self.estimate.low is not None
+        assert self.estimate.high is not None
+        return self.estimate.low <= self.measured <= self.estimate.high
+
+
+@dataclass(frozen=True)
+class Score:
+    """How far a set of estimates is off."""
+
+    count: int
+    median: float
+    """Of |ratio - 1|."""
+    ninth: float
+    """Nine of ten are at most this far off."""
+    bias: float
+    """Median ratio."""
+    inside: float
+    """Share of the published latencies that lie in the band."""
+
+
+def rows() -> list[Row]:
+    """Every row of ``tests/data/latency_measured.json``."""
+    analyses: dict[tuple[str, int, int | None], Analysis] = {}
+    found = []
+    for row in json.loads((DATA / "latency_measured.json").read_text("utf-8")):
+        key = (row["model"], row["batch"], row["seq"])
+        if key not in analyses:
+            sizes = {"batch": row["batch"]} | ({"seq": row["seq"]} if row["seq"] else {})
+            path = DATA / "stripped" / f"{row['model']}.stripped.onnx"
+            analyses[key] = run(str(path), Options(bindings=sizes))
+        analysis, one = analyses[key], device(find(row["device"]))
+        assert analysis.kernels is not None
+        assert one is not None
+        ours = estimate(analysis.kernels, sized(analysis), one, row["precision"], MODEL)
+        found.append(
+            Row(
+                *(row[name] for name in ("model", "device", "precision", "batch", "seq", "runtime", "split")),
+                measured=row["latency_ms"] / 1e3,
+                estimate=ours,
+            )
+        )
+    return found
+
+
+def score(several: Sequence[Row]) -> Score:
+    """How far the rows are off."""
+    errors = sorted(abs(row.ratio - 1) for row in several)
+    return Score(
+        len(errors),
+        statistics.median(errors),
+        errors[min(len(errors) - 1, int(0.9 * len(errors)))],
+        statistics.median(row.ratio for row in several),
+        sum(row.inside for row in several) / len(several),
+    )
