@@ -94,6 +94,22 @@ export function hiddenNodes(
   );
 }
 
+/** Whether the entity has a box of its own: nothing around it is closed, and nothing hidden. */
+export function hasBox(
+  tree: IGroupTree,
+  entity: number,
+  hidden: Iterable<number>,
+  isOpen: (group: number) => boolean
+): boolean {
+  const { nodeCount } = tree.model;
+  const [own, ...around] = withAncestors(tree, entity);
+  const gone = new Set(hidden);
+  return (
+    !gone.has(own) &&
+    around.every(one => !gone.has(one) && isOpen(one - nodeCount))
+  );
+}
+
 /** The entity and the groups around it, innermost first. */
 export function withAncestors(tree: ITree, entity: number): number[] {
   const { nodeCount } = tree.model;

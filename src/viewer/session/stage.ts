@@ -1,51 +1,36 @@
 /** Between the state and the picture: owns the graph view and drives the drawing surface. */
 
 import type { ILayoutEngine } from '../../core/layout/engine';
-import { withAncestors } from '../../core/hidden';
-import { litOf } from '../../core/lit';
-import { tensorsOf } from '../../core/series';
+import { hasBox } from '../../core/hidden';
 import type { IGraphView, IScene } from '../../core/types';
 import type { IViewerSettings } from '../api';
-import type { ICamera, ICardDetails, ISurfaceCallbacks } from '../graph/api';
-import type { ISurfaceStrings } from '../graph/api';
-import { HOME_ZOOM } from '../graph/camera';
+import type {
+  ICamera,
+  ICardDetails,
+  ISurfaceCallbacks,
+  ISurfaceStrings
+} from '../graph/api';
 import { createSizer } from '../graph/measure';
-import { GraphSurface } from '../graph/surface';
-import { OVERLAYS } from '../overlays';
-import { paintedOverlay } from '../overlays/painted';
+import type { GraphSurface } from '../graph/surface';
 import type { IStore } from '../state/store';
 import type { IDocument, IViewerState } from '../state/types';
+import { Easel } from './easel';
 import { entityOf, sameList } from './entities';
-import { makeView } from './view';
-
-/** Pixels of a pane that is not on the screen yet. */
-const USUAL_PANE = 900;
-
-/** How a document is first shown. */
-export interface IShowOptions {
-  /** Groups to open; the view's own choice when absent. */
-  readonly open?: readonly number[];
-  readonly camera?: ICamera;
-  /** Entities to leave out. */
-  readonly hidden?: readonly number[];
-}
+import { Gaze } from './gaze';
+import { type Changed, pushColours, pushMarks } from './push';
+import { type IShowOptions, makeView } from './view';
 
 export class Stage {
-  private _surface: GraphSurface | null = null;
-  private _host: HTMLElement | null = null;
-  private _strings: Partial<ISurfaceStrings> = {};
+  private readonly _easel: Easel;
   private _view: IGraphView | null = null;
   private _document: IDocument | null = null;
   private _drawn: IViewerState | null = null;
-  private _camera: ICamera | null = null;
   private _open: { scene: IScene | null; groups: readonly number[] } = {
     scene: null,
     groups: []
   };
   private _turned: Promise<void> = Promise.resolve();
-  private _covered = 0;
-  /** The entity that the view was moved to last. */
-  private _followed: number | null = null;
+  private readonly _gaze = new Gaze(this);
   private readonly _unsubscribe: () => void;
 
   /** Set by the owner; called after other boxes have been drawn. */
@@ -53,19 +38,20 @@ export class Stage {
 
   constructor(
     private readonly _store: IStore<IViewerState>,
-    private _settings: IViewerSettings,
-    private readonly _callbacks: ISurfaceCallbacks,
+    settings: IViewerSettings,
+    callbacks: ISurfaceCallbacks,
     private readonly _makeEngine?: () => ILayoutEngine
   ) {
+    this._easel = new Easel(settings, callbacks);
     this._unsubscribe = _store.subscribe(() => this._sync());
   }
 
   get surface(): GraphSurface | null {
-    return this._surface;
+    return this._easel.surface;
   }
 
   get camera(): ICamera | null {
-    return this._surface?.camera ?? this._camera;
+    return this._easel.camera;
   }
 
   /** Groups that are open now; the same list while the picture is the same. */
@@ -83,37 +69,24 @@ export class Stage {
 
   /** Takes other settings; the surface is made anew where it is another one with them. */
   setSettings(settings: IViewerSettings): void {
-    const { minimap, wheel } = this._settings;
-    this._settings = settings;
-    const other = minimap !== settings.minimap || wheel !== settings.wheel;
-    if (other && this._host && this._surface) {
-      this.attach(this._host, this._strings);
+    if (this._easel.setSettings(settings)) {
+      this.attach();
     }
   }
 
-  /** Starts drawing into `host`. */
-  attach(host: HTMLElement, strings: Partial<ISurfaceStrings>): void {
+  /** Starts drawing into `host`, or goes on where it was. */
+  attach(host?: HTMLElement, strings?: Partial<ISurfaceStrings>): void {
     this.detach();
-    this._host = host;
-    this._strings = strings;
-    this._surface = new GraphSurface(host, {
-      callbacks: this._callbacks,
-      strings,
-      details: this._details(),
-      minimap: this._settings.minimap,
-      wheel: this._settings.wheel
-    });
-    const camera = this._camera;
+    const { camera } = this;
+    this._easel.attach(this._details(), host, strings);
     this._draw({ keepCamera: false });
     if (camera && this._view) {
-      this._surface.setCamera(camera, false);
+      this.surface?.setCamera(camera, false);
     }
   }
 
   detach(): void {
-    this._camera = this.camera;
-    this._surface?.dispose();
-    this._surface = null;
+    this._easel.detach();
     this._drawn = null;
   }
 
@@ -126,10 +99,8 @@ export class Stage {
 
   /** Opens what a reader sees first: as much as has room in the pane at a zoom that can be read. */
   home(view: IGraphView): Promise<IScene> {
-    const { clientWidth, clientHeight } = this._host ?? {};
-    const pane = view.direction === 'down' ? clientHeight : clientWidth;
-    const length = (pane || USUAL_PANE) / HOME_ZOOM;
-    return view.initial(this._settings.boxBudget, length);
+    const room = this._easel.room(view.direction === 'down');
+    return view.initial(this._easel.settings.boxBudget, room);
   }
 
   /** Lays out and draws a document. */
@@ -158,7 +129,7 @@ export class Stage {
     }
     this._draw({ keepCamera: false });
     if (how.camera) {
-      this._surface?.setCamera(how.camera, false);
+      this.surface?.setCamera(how.camera, false);
     }
   }
 
@@ -206,7 +177,7 @@ export class Stage {
 
   /** Opens what hides the entity and brings it to the middle. */
   async reveal(entity: number): Promise<void> {
-    this._followed = entity;
+    this._gaze.expect(entity);
     if (this._isHidden(entity)) {
       await this.change(view => view.reveal(entity));
     }
@@ -215,74 +186,37 @@ export class Stage {
 
   /** Brings the entity, or the closed group that holds it, to the middle. */
   focusOn(entity: number): void {
-    this._followed = entity;
-    const surface = this._surface;
-    if (!surface) {
-      return;
-    }
-    if (this._covered === 0) {
-      surface.zoomTo(entity, true);
-      return;
-    }
-    // The middle of the part that no panel lies over.
-    const from = surface.camera;
-    surface.zoomTo(entity, false);
-    const to = surface.camera;
-    surface.setCamera(from, false);
-    const x = to.x + this._covered / 2 / to.k;
-    surface.setCamera({ ...to, x }, true);
+    this._gaze.on(entity);
   }
 
   /** How many pixels panels cover: positive on the right, negative on the left. */
   setCovered(pixels: number): void {
-    const changed = pixels !== this._covered;
-    this._covered = pixels;
-    const entity = this._selected();
-    if (changed && pixels !== 0 && entity !== null) {
-      this.focusOn(entity);
-    }
+    this._gaze.setCovered(pixels);
   }
 
-  /**
-   * The middle of the view moved by so many pixels because a panel opened or closed: the picture
-   * stays where it is on the screen, so that the second click of a double click meets its box. What
-   * was just brought to the middle stays there.
-   */
+  /** The middle of the view moved by so many pixels because a panel opened or closed. */
   shift(pixels: number): void {
-    const surface = this._surface;
-    const entity = this._selected();
-    if (entity !== null && entity === this._followed) {
-      this.focusOn(entity);
-    } else if (surface) {
-      const { x, y, k } = surface.camera;
-      surface.setCamera({ x: x + pixels / k, y, k }, false);
-    }
+    this._gaze.shift(pixels);
   }
 
   /** Colours of the theme have changed. */
   setTheme(dark: boolean): void {
-    this._surface?.setTheme();
+    this.surface?.setTheme();
     this._store.set({ dark });
   }
 
-  private _selected(): number | null {
+  /** The selected node or group. */
+  selected(): number | null {
     return this._document
       ? entityOf(this._document.model, this._store.get().selection)
       : null;
   }
 
   private _isHidden(entity: number): boolean {
+    const { hidden } = this._store.get();
+    const isOpen = (group: number): boolean => this.isOpen(group);
     const tree = this._document?.tree;
-    if (!tree) {
-      return false;
-    }
-    const { nodeCount } = tree.model;
-    const [own, ...around] = withAncestors(tree, entity);
-    const gone = new Set(this._store.get().hidden);
-    return (
-      gone.has(own) ||
-      around.some(one => gone.has(one) || !this.isOpen(one - nodeCount))
-    );
+    return tree !== undefined && !hasBox(tree, entity, hidden, isOpen);
   }
 
   private _details(): ICardDetails {
@@ -295,7 +229,7 @@ export class Stage {
     anchorEntity?: number;
     keepCamera?: boolean;
   }): void {
-    if (!this._surface || !this._view || !this._document) {
+    if (!this.surface || !this._view || !this._document) {
       return;
     }
     const { model, tree } = this._document;
@@ -305,11 +239,8 @@ export class Stage {
     }
     // Colours first: the new boxes are then drawn once, in their final colours.
     this._paint();
-    this._surface.setScene(this._view.scene, model, tree, how);
-    if (this._host) {
-      // For tests and benchmarks: which picture is there.
-      this._host.dataset.drawn = String(this._view.scene.version);
-    }
+    this.surface.setScene(this._view.scene, model, tree, how);
+    this._easel.label(this._view.scene.version);
     this._drawn = null;
     this._sync();
     this.onPicture?.();
@@ -317,36 +248,17 @@ export class Stage {
 
   /** Pushes what changed in the state to the surface. */
   private _sync(): void {
-    const surface = this._surface;
+    const surface = this.surface;
     const state = this._store.get();
     const before = this._drawn;
     if (!surface || !this._document || state.document !== this._document) {
       return;
     }
     this._drawn = state;
-    const changed = (...keys: (keyof IViewerState)[]): boolean =>
+    const changed: Changed = (...keys) =>
       before === null || keys.some(key => before[key] !== state[key]);
-    if (changed('selection', 'also')) {
-      const entity = entityOf(this._document.model, state.selection);
-      surface.setSelection([
-        ...(entity === null ? [] : [entity]),
-        ...state.also
-      ]);
-      const { series } = this._document.tree;
-      surface.setTensors(tensorsOf(series, state.selection));
-    }
-    if (changed('trace')) {
-      this._light(state);
-    }
-    if (changed('search', 'pointed')) {
-      const { pointed } = state;
-      const { hits, at } = state.search;
-      if (pointed.length > 0) {
-        surface.setHighlights(pointed, pointed.length > 1 ? null : pointed[0]);
-      } else {
-        surface.setHighlights(hits, hits[at] ?? null);
-      }
-    }
+    const scene = this._view?.scene ?? null;
+    pushMarks(surface, this._document, scene, state, changed);
     if (
       before !== null &&
       changed('overlay', 'userValues', 'scale', 'scaleWith', 'brush', 'dark')
@@ -357,22 +269,12 @@ export class Stage {
       this._resize();
     }
     if (this._view && this._view.direction !== state.direction) {
-      const anchor = this._selected() ?? undefined;
+      const anchor = this.selected() ?? undefined;
       this._turned = this.change(
         view => view.setDirection(state.direction),
         anchor
       );
     }
-  }
-
-  /** Dims what does not belong to the trace. */
-  private _light({ trace }: IViewerState): void {
-    const scene = this._view?.scene;
-    const lit =
-      trace && scene && this._document
-        ? litOf(this._document.tree, scene, trace.trace)
-        : null;
-    this._surface?.setLit(lit);
   }
 
   /** Cards changed their contents: lay the same groups out again. */
@@ -381,25 +283,20 @@ export class Stage {
     const open = this.openGroups();
     const { hidden } = this._store.get();
     const camera = this.camera ?? undefined;
-    this._surface?.setDetails(this._details());
+    this.surface?.setDetails(this._details());
     if (document) {
       void this.show(document, { open, camera, hidden });
     }
   }
 
-  /** Values of the visible cards decide the range, so that contrasts show at every level. */
   private _paint(): void {
-    const { overlay, scale, brush, dark, scaleWith } = this._store.get();
-    const scene = this._view?.scene;
-    if (!overlay || !scene || !this._document) {
-      this._surface?.setOverlay(null);
-      this._store.set({ range: null });
-      return;
-    }
-    const { tree } = this._document;
-    const look = { scale, dark, brush, with: scaleWith };
-    const painted = paintedOverlay(OVERLAYS[overlay], scene, tree, look);
-    this._surface?.setOverlay(painted.overlay);
-    this._store.set({ range: painted.range });
+    const scene = this._view?.scene ?? null;
+    const range = pushColours(
+      this.surface,
+      this._document,
+      scene,
+      this._store.get()
+    );
+    this._store.set({ range });
   }
 }

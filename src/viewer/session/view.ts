@@ -3,9 +3,18 @@
 import type { ILayoutEngine } from '../../core/layout/engine';
 import { createGraphView } from '../../core/view';
 import type { FlowDirection, IGraphView, ISizer } from '../../core/types';
-import type { ICardDetails } from '../graph/api';
+import type { ICamera, ICardDetails } from '../graph/api';
 import type { createSizer } from '../graph/measure';
 import type { IDocument } from '../state/types';
+
+/** How a document is first shown. */
+export interface IShowOptions {
+  /** Groups to open; the view's own choice when absent. */
+  readonly open?: readonly number[];
+  readonly camera?: ICamera;
+  /** Entities to leave out. */
+  readonly hidden?: readonly number[];
+}
 
 export function makeView(
   { model, tree }: IDocument,

@@ -1,0 +1,83 @@
+/** The drawing surface's coming and going: where it stands, what it is made with, the camera it leaves. */
+
+import type { IViewerSettings } from '../api';
+import type {
+  ICamera,
+  ICardDetails,
+  ISurfaceCallbacks,
+  ISurfaceStrings
+} from '../graph/api';
+import { HOME_ZOOM } from '../graph/camera';
+import { GraphSurface } from '../graph/surface';
+
+/** Pixels of a pane that is not on the screen yet. */
+const USUAL_PANE = 900;
+
+export class Easel {
+  private _surface: GraphSurface | null = null;
+  private _host: HTMLElement | null = null;
+  private _strings: Partial<ISurfaceStrings> = {};
+  private _camera: ICamera | null = null;
+
+  constructor(
+    private _settings: IViewerSettings,
+    private readonly _callbacks: ISurfaceCallbacks
+  ) {}
+
+  get surface(): GraphSurface | null {
+    return this._surface;
+  }
+
+  get settings(): IViewerSettings {
+    return this._settings;
+  }
+
+  /** That of the surface, or what the last one left. */
+  get camera(): ICamera | null {
+    return this._surface?.camera ?? this._camera;
+  }
+
+  /** Makes a surface in `host`, or where the last one was. */
+  attach(
+    details: ICardDetails,
+    host = this._host,
+    strings = this._strings
+  ): void {
+    this.detach();
+    this._host = host;
+    this._strings = strings;
+    if (host) {
+      const { minimap, wheel } = this._settings;
+      const callbacks = this._callbacks;
+      const options = { callbacks, strings, details, minimap, wheel };
+      this._surface = new GraphSurface(host, options);
+    }
+  }
+
+  detach(): void {
+    this._camera = this.camera;
+    this._surface?.dispose();
+    this._surface = null;
+  }
+
+  /** Takes other settings; true when another surface must be made for them. */
+  setSettings(settings: IViewerSettings): boolean {
+    const { minimap, wheel } = this._settings;
+    this._settings = settings;
+    const other = minimap !== settings.minimap || wheel !== settings.wheel;
+    return other && this._surface !== null;
+  }
+
+  /** How long a first picture may be, in world units, to be read in the pane. */
+  room(down: boolean): number {
+    const { clientWidth, clientHeight } = this._host ?? {};
+    return ((down ? clientHeight : clientWidth) || USUAL_PANE) / HOME_ZOOM;
+  }
+
+  /** Says which picture is there, for tests and benchmarks. */
+  label(version: number): void {
+    if (this._host) {
+      this._host.dataset.drawn = String(version);
+    }
+  }
+}
