@@ -81,6 +81,7 @@ class Matcher:
                     name = nodes.payload.tensors.name[tensor]
                     fields += [name.lower(), nodes.shape_text(tensor).lower(), nodes.dtype(tensor).lower()]
             fields += [nodes.shape_text(tensor).lower() for tensor in nodes.inputs(node) if tensor >= 0]
+            fields += [text.lower() for text in nodes.attribute_texts.get(node, ())]
             path = self._path(nodes.payload.nodes.scope[node])
             text = f"{path}{_parts(full, '/')}" + "\n".join(fields) + "\n"
             found = self._texts[node] = (full.rpartition("/")[2], kind, text)

@@ -7,6 +7,7 @@ from typing import TypeVar
 from py_autodoc.graph.model import Model, Shape
 from py_autodoc.report import sections, structure_section
 from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.attribute_columns import attribute_columns
 from py_autodoc.report.block_columns import block_columns
 from py_autodoc.report.categories import category_of
 from py_autodoc.report.details import MAX_ORIGINS
@@ -29,6 +30,7 @@ from py_autodoc.report.schema import (
     TensorColumns,
 )
 from py_autodoc.report.scopes import ScopeTree
+from py_autodoc.report.values import node_attributes
 
 K = TypeVar("K")
 
@@ -42,7 +44,7 @@ class _Pool(dict[K, int]):
 
 
 def build_payload(analysis: Analysis) -> GraphPayload:
-    """What the viewer draws: everything but attributes and documentation, which come node by node."""
+    """What the viewer draws and finds: all but documentation and constants, which come node by node."""
     model = analysis.model
     tree = grouped_tree(analysis)
     ops: _Pool[tuple[str, str, int]] = _Pool()
@@ -85,6 +87,11 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         risk_signals=sections.risk_signals(analysis),
         rule_settings=analysis.rules,
         modules=_modules(model),
+        attributes=attribute_columns(
+            (node.id, node_attributes(model, node))
+            for node in model.nodes
+            if node.attributes and not is_constant(node)
+        ),
         hardware=_hardware(analysis),
     )
 

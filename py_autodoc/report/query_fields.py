@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from py_autodoc.report.schema import DimValue, GraphPayload
+from py_autodoc.report.schema import AttributeItem, DimValue, GraphPayload
 
 Value = float | list[str] | None
 """A number, texts of which any may match, or None when unknown."""
@@ -19,6 +19,7 @@ class Nodes:
     def __init__(self, payload: GraphPayload) -> None:
         self.payload = payload
         self._scopes: dict[int, list[str]] = {}
+        self._attributes: dict[str, dict[int, AttributeItem | list[AttributeItem]]] | None = None
 
     @cached_property
     def shape_texts(self) -> list[str]:
@@ -54,6 +55,31 @@ class Nodes:
     def shape_text(self, tensor: int) -> str:
         """The shape as text."""
         return self.shape_texts[self.payload.tensors.shape[tensor]]
+
+    def attribute(self, name: str) -> dict[int, AttributeItem | list[AttributeItem]]:
+        """Values of the attribute of this name (lower case) by node."""
+        if self._attributes is None:
+            self._attributes = {}
+            for node, held, item in self._held():
+                self._attributes.setdefault(held.lower(), {}).setdefault(node, item)
+        return self._attributes.get(name, {})
+
+    @cached_property
+    def attribute_texts(self) -> dict[int, list[str]]:
+        """What words find of the attributes of a node: names, and values that are text."""
+        found: dict[int, list[str]] = {}
+        for node, name, value in self._held():
+            items = value if isinstance(value, list) else [value]
+            texts = [item for item in items if isinstance(item, str) and item]
+            found.setdefault(node, []).extend([name, *texts])
+        return found
+
+    def _held(self) -> Iterator[tuple[int, str, AttributeItem | list[AttributeItem]]]:
+        """Node, name and value of every attribute."""
+        columns = self.payload.attributes
+        if columns is not None:
+            for node, entry in zip(columns.node, columns.entry, strict=True):
+                yield node, columns.name[entry], columns.value[entry]
 
     def scope_labels(self, scope: int) -> list[str]:
         """Labels of the modules around, the outermost first."""
@@ -157,16 +183,47 @@ FIELD_NAMES = (
     *(name for name in _FIELDS if not name.endswith("_bytes")),
     "in[i].shape[j]",
     "out[i].shape[j]",
+    "attr.name",
 )
 """For messages: what one can ask for."""
 _PART = re.compile(r"(in|out)\[([0-9]{1,4})\]\.(?:(shape)(?:\[(-?[0-9]{1,3})\])?|(dtype|name|rank))")
+
+_ATTRIBUTE = re.compile(r"attr\.([^\[\]]+)(?:\[(-?[0-9]{1,4})\])?")
 
 
 def field_of(text: str) -> Field | None:
     """The field of this name; ``in[0].shape[1]``, ``out[0].dtype`` count from 0, axes also from the end."""
     lower = text.lower()
     match = _PART.fullmatch(lower)
-    return _FIELDS.get(lower) or (_tensor_field(match) if match else None)
+    if match:
+        return _tensor_field(match)
+    attribute = _ATTRIBUTE.fullmatch(lower)
+    return _attribute_field(attribute) if attribute else _FIELDS.get(lower)
+
+
+def _attribute_field(match: re.Match[str]) -> Field:
+    """``attr.axis``, ``attr.pads[0]``: a number or texts.
+
+    A list of whole numbers or texts is ``3,3``, ``[3,3]`` or ``3x3``; of one with fractions only items
+    are compared.
+    """
+    name, index = match.groups()
+
+    def value(nodes: Nodes, node: int) -> Value:
+        found = nodes.attribute(name).get(node)
+        if isinstance(found, list) and index is not None:
+            place = int(index)
+            found = found[place] if -len(found) <= place < len(found) else None
+        elif index is not None:
+            return None
+        if isinstance(found, list):
+            if any(isinstance(item, float) for item in found):
+                return None
+            items = [str(item) for item in found]
+            return [mark.join(items) for mark in (",", "x", "×")] + [f"[{','.join(items)}]"]
+        return None if found is None else [found] if isinstance(found, str) else float(found)
+
+    return Field("size", value)
 
 
 def _tensor_field(match: re.Match[str]) -> Field:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from py_autodoc.errors import InputError
+from py_autodoc.report.attribute_columns import attribute_columns
 from py_autodoc.report.categories import category_of
 from py_autodoc.report.numbers import NOT_COUNTED
 from py_autodoc.report.schema import (
@@ -114,6 +115,9 @@ class _Reviver:
                 count=[item.count for item in report.repeats],
                 size=[item.size for item in report.repeats],
                 name=[item.name for item in report.repeats],
+            ),
+            attributes=attribute_columns(
+                (layer.id, layer.attributes) for layer in report.layers if layer.attributes
             ),
             risk_signals=report.risk_signals,
             rule_settings=report.rule_settings,

@@ -1,6 +1,7 @@
 /** The fields a query can compare, and their values for nodes and groups. */
 
 import type { DimValue } from '../schema';
+import { attributeValue } from './attributes';
 import { intensityOf } from './intensity';
 import type { IGraphModel, ITree, MetricId } from './types';
 
@@ -149,7 +150,8 @@ const FIELDS: ReadonlyMap<string, IField> = new Map<string, IField>([
 export const FIELD_NAMES: readonly string[] = [
   ...[...FIELDS.keys()].filter(id => !id.endsWith('_bytes')),
   'in[i].shape[j]',
-  'out[i].shape[j]'
+  'out[i].shape[j]',
+  'attr.name'
 ];
 
 const PART =
@@ -220,9 +222,27 @@ function tensorField(match: RegExpExecArray): IField {
   }
 }
 
+/** `attr.axis`, `attr.pads[0]`. */
+const ATTRIBUTE = /^attr\.([^[\]]+)(?:\[(-?\d{1,4})\])?$/;
+
+function attributeField([, name, item]: RegExpExecArray): IField {
+  const at = item === undefined ? undefined : Number(item);
+  return {
+    type: 'size',
+    value: ({ model }, entity) =>
+      entity < model.nodeCount
+        ? attributeValue(model.payload, entity, name, at)
+        : null
+  };
+}
+
 /** The field of this name, null when there is none. */
 export function fieldOf(text: string): IField | null {
   const lower = text.toLowerCase();
   const match = PART.exec(lower);
-  return FIELDS.get(lower) ?? (match ? tensorField(match) : null);
+  if (match) {
+    return tensorField(match);
+  }
+  const attribute = ATTRIBUTE.exec(lower);
+  return attribute ? attributeField(attribute) : (FIELDS.get(lower) ?? null);
 }

@@ -1,5 +1,6 @@
-/** Finds nodes and groups by words: names, types, domain, shapes, element type, scope path. */
+/** Finds nodes and groups by words: names, types, domain, shapes, element type, attributes, scope path. */
 
+import { attributeTexts } from './attributes';
 import type { ITree } from './types';
 
 /** What is looked for, lower case. */
@@ -146,6 +147,7 @@ export class SearchIndex {
         fields.push(model.shapeText(tensor).toLowerCase());
       }
     }
+    fields.push(...attributeTexts(model.payload, node));
     const path = scopes[model.nodeScope[node]] ?? '\n';
     return {
       name: full.slice(full.lastIndexOf('/') + 1),

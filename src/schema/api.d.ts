@@ -299,6 +299,19 @@ export interface components {
       groups: components['schemas']['AttentionGroup'][];
     };
     /**
+     * AttributeColumns
+     * @description Attributes as the file has them: what search finds by name and value. Constant nodes have none here.
+     */
+    AttributeColumns: {
+      name: string[];
+      /** @description By entry, each pair of name and value once. Empty text for tensors and bodies. */
+      value: (number | string | (number | string)[])[];
+      /** @description A node for each of its attributes, ascending. */
+      node: number[];
+      /** @description Index into the columns above, one for each of `node`. */
+      entry: number[];
+    };
+    /**
      * AttributeInfo
      * @description An attribute as text plus its kind; `default` when the file leaves it out.
      */
@@ -727,6 +740,8 @@ export interface components {
       expressions: components['schemas']['ExpressionPool'] | null;
       /** @description Null when no node's module is recorded. */
       modules: components['schemas']['ModuleColumns'] | null;
+      /** @description Null when no node has any. */
+      attributes: components['schemas']['AttributeColumns'] | null;
       repeats: components['schemas']['RepeatColumns'];
       /** @description Null when there are too many to list. */
       blocks: components['schemas']['BlockColumns'] | null;

@@ -50,6 +50,12 @@ WRITTEN = [
     "scope=*.attention.self*", "scope~layer.0", "scope=?", "scope!=encoder*", "scope>3", "scope=m.*",
     "tag~bertlayer.0 & op=MatMul", "tag=*/BertModel/*BertLayer.1*", "conv!", "co!nv", "co!=nv", "params<10.",
     "params<10.5", "params<-1", "params<1_000", "params<0x10",
+    "attr.pads=1,1,1,1", "attr.pads=1x1x1x1", "attr.pads=[1,1,1,1]", "attr.pads[0]=1", "attr.pads[-1]>0",
+    "attr.pads[9]=1", "attr.pads~1", "attr.keepdims=0", "attr.KeepDims<1", "attr.axis=-1", "attr.axis[0]=1",
+    "attr.epsilon<1e-3", "attr.epsilon=?", "attr.then_branch=?", "attr.=1", "attr.[0]=1",
+    "attr.transB=1 | gelu", "attr.__proto__=1", "attr.group=1", "!(attr.group=1)", "epsilon", "keepdims",
+    "kernel_shape & relu",
+    "tanh", "attr.approximate=tanh", "attr.approximate!=tanh", "attr.approximate=none", "attr.strides!=1,1",
     "params<1e+3", "macs > 1e3 op = Conv", "\u2167", "ﬁ", "ſ", "Σ ΟΔΟΣ", "𝒜", "op=Conv op=Relu",
 ]  # fmt: skip
 _WORDS = [
@@ -71,7 +77,16 @@ _TEXTS = [
 _NUMBERS = [
     "params", "macs", "flops", "bytes", "read", "write", "weights", "activation", "intensity", "in[0].rank",
 ]  # fmt: skip
-_SIZES = ["in[0].shape[0]", "in[0].shape[1]", "out[0].shape[-1]", "in[1].shape[0]", "out[0].shape[2]"]
+_SIZES = [
+    "attr.axis",
+    "attr.strides[0]",
+    "attr.pads",
+    "in[0].shape[0]",
+    "in[0].shape[1]",
+    "out[0].shape[-1]",
+    "in[1].shape[0]",
+    "out[0].shape[2]",
+]
 
 
 def odd() -> onnx.ModelProto:

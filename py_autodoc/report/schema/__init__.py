@@ -52,6 +52,8 @@ from py_autodoc.report.schema.model import (
     ValueInfo,
 )
 from py_autodoc.report.schema.payload import (
+    AttributeColumns,
+    AttributeItem,
     BlockColumns,
     BlockKind,
     ExpressionCondition,
@@ -85,7 +87,9 @@ __all__ = [
     "ArchitectureInfo",
     "AttentionGroup",
     "AttentionInfo",
+    "AttributeColumns",
     "AttributeInfo",
+    "AttributeItem",
     "Block",
     "BlockColumns",
     "BlockKind",

@@ -103,6 +103,21 @@ class ModuleColumns(Wire, frozen=True, kw_only=True):
     """By node: index into the columns above, -1 where nothing is recorded."""
 
 
+AttributeItem = int | float | str
+
+
+class AttributeColumns(Wire, frozen=True, kw_only=True):
+    """Attributes as the file has them: what search finds by name and value. Constant nodes have none here."""
+
+    name: list[str]
+    value: list[AttributeItem | list[AttributeItem]]
+    """By entry, each pair of name and value once. Empty text for tensors and bodies."""
+    node: list[int]
+    """A node for each of its attributes, ascending."""
+    entry: list[int]
+    """Index into the columns above, one for each of ``node``."""
+
+
 class GraphColumns(Wire, frozen=True, kw_only=True):
     """Main graph (0) and subgraphs."""
 
@@ -272,6 +287,8 @@ class GraphPayload(Wire, frozen=True, kw_only=True):
     """Null when no input size is free."""
     modules: ModuleColumns | None = None
     """Null when no node's module is recorded."""
+    attributes: AttributeColumns | None = None
+    """Null when no node has any."""
     repeats: RepeatColumns
     blocks: BlockColumns | None = None
     """Null when there are too many to list."""

@@ -276,6 +276,7 @@ export function emptyPayload(name: string): GraphPayload {
     rule_settings: null,
     hardware: null,
     modules: null,
+    attributes: null,
     risk_signals: [],
     scopes: { parent: [], label: [], type: [], origin: [] },
     nodes: {
