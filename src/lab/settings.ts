@@ -47,6 +47,8 @@ export class LabSettings {
       this._watchFile = values.watchFile !== false;
       this._viewer = {
         overlay: values.overlay as IViewerSettings['overlay'],
+        device: textOf(values.device),
+        precision: textOf(values.precision),
         logScale: values.logScale === true,
         boxBudget: values.firstBoxes as number,
         assumeDims: values.assumeDims !== false,
@@ -72,12 +74,17 @@ export class LabSettings {
   private _rules: IRuleOptions = {};
 }
 
+/** A text without the blanks around it; empty for what is none. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : '';
+}
+
 /** A threshold file wins over thresholds in the settings; neither: the rules as they come. */
 function rulesOf(
   values: ISettingRegistry.ISettings['composite']
 ): IRuleOptions {
   const { thresholdsFile, thresholds, readWeights } = values;
-  const file = typeof thresholdsFile === 'string' ? thresholdsFile.trim() : '';
+  const file = textOf(thresholdsFile);
   const own = thresholds as Record<string, unknown> | undefined;
   return {
     ...(file

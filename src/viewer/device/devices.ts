@@ -110,7 +110,10 @@ export function noTimeReason(
   const name = part.devices.name[device];
   return choice.precision
     ? trans.__('%1 has no %2.', name, precisionText(choice.precision))
-    : trans.__('%1 computes in no precision of the model.', name);
+    : trans.__(
+        '%1 does not compute in the precision of the model: choose one of its own.',
+        name
+      );
 }
 
 /** What the device computes in when nothing is wished for. */

@@ -6,7 +6,7 @@ import {
   tensorsOf
 } from '../../core/series';
 import { BoxKind, type IGraphModel, type ITree } from '../../core/types';
-import { formatCount, formatShare } from '../../core/units';
+import { formatCount, formatShare, UNKNOWN } from '../../core/units';
 import { DEFAULT_STRINGS, type ISurfaceStrings } from './api';
 import type { IDrawing } from './primitives';
 import { clip } from './text';
@@ -52,6 +52,14 @@ export function spoken(
     parts.push(formatCount(params[at], 'params'));
   }
   return parts.join(', ');
+}
+
+/** The number that colours the box belongs to what is said of it, once. */
+function withPainted(d: IDrawing, entity: number, text: string): string {
+  const painted = d.paint.overlay?.text?.(entity) ?? '';
+  return painted === '' || painted === UNKNOWN || text.includes(painted)
+    ? text
+    : `${text}, ${painted}`;
 }
 
 /** A node as it is named in a sentence: `Conv conv1`. */
@@ -139,7 +147,7 @@ export function boxName(
     case BoxKind.Node:
     case BoxKind.Group:
     case BoxKind.OpenGroup:
-      return spoken(model, tree, entity, strings);
+      return withPainted(d, entity, spoken(model, tree, entity, strings));
     case BoxKind.Input:
     case BoxKind.Output: {
       const isInput = scene.boxKind[box] === BoxKind.Input;

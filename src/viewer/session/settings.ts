@@ -1,7 +1,7 @@
 /** The host's settings: what a new view starts with, what follows at once when one of them changes. */
 
 import type { IViewerSettings } from '../api';
-import { defaultOverlay } from '../overlays';
+import { availableOverlays, defaultOverlay } from '../overlays';
 import type { ISnapshot } from '../state/snapshot';
 import type { IDocument, IViewerState } from '../state/types';
 import { firstDevice, sameDevice, setDevice } from './device';
@@ -16,7 +16,9 @@ export function firstOverlay(
   if (overlay === 'none') {
     return null;
   }
-  return overlay === 'auto' ? defaultOverlay(tree) : overlay;
+  return overlay !== 'auto' && availableOverlays(tree).includes(overlay)
+    ? overlay
+    : defaultOverlay(tree);
 }
 
 /** The parts of the state that settings give a new view. */
