@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { chromium } from 'playwright-core';
+import options from '../ui-tests/chromium.js';
 
 /** The value after `--name`, undefined without. */
 export function argument(name) {
@@ -17,19 +18,7 @@ export const median = values =>
 
 /** A headless Chromium of its own, without a GPU and without errands in the background. */
 export function launch(args = []) {
-  return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-dev-shm-usage',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      ...args
-    ]
-  });
+  return chromium.launch({ ...options, args: [...options.args, ...args] });
 }
 
 export const freePort = () =>

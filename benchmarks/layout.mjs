@@ -35,9 +35,10 @@ async function loadCore() {
     stdin: {
       contents: `
         export * from './src/core/index';
-        export { layered, simpleInput } from './src/core/layout/layered';
+        export { layered } from './src/core/layout/layered';
         export { LevelBuilder } from './src/core/levels';
         export * from './src/core/testing/payloads';
+        export * from './src/core/testing/rivals';
         export { plainSizer } from './src/core/testing/sizer';
       `,
       resolveDir: root,
@@ -218,10 +219,7 @@ async function measure(core, nodes) {
     }
   );
   const graph = flatGraph(core, payload);
-  const input = {
-    ...core.simpleInput(graph.width, graph.height, graph.source, graph.target),
-    trunk: Int32Array.from(graph.trunk)
-  };
+  const input = core.inputOf(graph);
   const flat = await best(9, () => input, core.layered);
   const { memory } = await inProcess('ours', graph, coreFile);
   const values = [first, expand, all, flat, memory];
@@ -312,7 +310,7 @@ async function main() {
   const comparisons = {};
   if (!process.argv.includes('--no-rivals')) {
     const netron = netronEngine();
-    const modules = { ours: coreFile, dagre: null, elk: null };
+    const modules = { ours: coreFile, dagre: coreFile, elk: coreFile };
     for (const name of GRAPHS) {
       const wanted = netron ? { ...modules, netron } : modules;
       comparisons[name] = await compare(core, name, wanted);

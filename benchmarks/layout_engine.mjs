@@ -3,7 +3,8 @@
  *
  * Usage: node benchmarks/layout_engine.mjs ENGINE GRAPH.json MODULE
  *
- * ENGINE is ours, dagre, elk or netron; MODULE is where ours or Netron's engine lies. Prints one line of
+ * ENGINE is ours, dagre, elk or netron; MODULE is where Netron's engine lies, for the others the bundle of
+ * the core with `testing/rivals.ts`. Prints one line of
  * JSON: CPU milliseconds (user + system) of the layout, peak memory over what the process had before.
  */
 import { readFileSync } from 'node:fs';
@@ -11,7 +12,6 @@ import { pathToFileURL } from 'node:url';
 
 const [engine, file, module] = process.argv.slice(2);
 const graph = JSON.parse(readFileSync(file, 'utf8'));
-const GAPS = { item: 20, rank: 44, wire: 12 };
 
 const cpu = () => {
   const { user, system } = process.cpuUsage();
@@ -21,55 +21,20 @@ const cpu = () => {
 /** Each gives a function that does nothing but the layout. */
 const ENGINES = {
   async ours() {
-    const { layered, simpleInput } = await import(pathToFileURL(module).href);
-    const input = {
-      ...simpleInput(graph.width, graph.height, graph.source, graph.target),
-      trunk: Int32Array.from(graph.trunk)
-    };
+    const { layered, inputOf } = await import(pathToFileURL(module).href);
+    const input = inputOf(graph);
     return () => layered(input);
   },
   async dagre() {
-    const { default: dagre } = await import('@dagrejs/dagre');
-    const g = new dagre.graphlib.Graph();
-    g.setGraph({
-      rankdir: 'LR',
-      nodesep: GAPS.item,
-      ranksep: GAPS.rank,
-      edgesep: GAPS.wire
-    });
-    g.setDefaultEdgeLabel(() => ({}));
-    graph.width.forEach((width, v) =>
-      g.setNode(String(v), { width, height: graph.height[v] })
-    );
-    graph.source.forEach((s, e) =>
-      g.setEdge(String(s), String(graph.target[e]))
-    );
-    return () => dagre.layout(g);
+    const { dagreGraph, runDagre } = await import(pathToFileURL(module).href);
+    const g = dagreGraph(graph);
+    return () => runDagre(g);
   },
   async elk() {
+    const { elkGraph } = await import(pathToFileURL(module).href);
     const { default: ELK } = await import('elkjs/lib/elk.bundled.js');
     const elk = new ELK();
-    const input = {
-      id: 'root',
-      layoutOptions: {
-        'elk.algorithm': 'layered',
-        'elk.direction': 'RIGHT',
-        'elk.edgeRouting': 'POLYLINE',
-        'elk.spacing.nodeNode': String(GAPS.item),
-        'elk.spacing.edgeEdge': String(GAPS.wire),
-        'elk.layered.spacing.nodeNodeBetweenLayers': String(GAPS.rank)
-      },
-      children: graph.width.map((width, v) => ({
-        id: String(v),
-        width,
-        height: graph.height[v]
-      })),
-      edges: graph.source.map((s, e) => ({
-        id: `e${e}`,
-        sources: [String(s)],
-        targets: [String(graph.target[e])]
-      }))
-    };
+    const input = elkGraph(graph);
     return () => elk.layout(input);
   },
   /** As Netron calls it: its gaps, its quicker columns above 3,000 nodes. */

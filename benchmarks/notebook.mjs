@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { launch } from './browser.mjs';
 
 const COUNT = Number(process.argv[2] ?? 20);
 const PORT = 18940;
@@ -66,10 +66,7 @@ const lab = spawn(
   ],
   { stdio: 'ignore' }
 );
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
-});
+const browser = await launch();
 try {
   await measure();
 } finally {

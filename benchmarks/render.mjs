@@ -14,7 +14,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
+import { launch } from './browser.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const argument = (name, otherwise) => {
@@ -37,18 +37,6 @@ const PATHS = [
   'zoom',
   'jump'
 ];
-const ARGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-dev-shm-usage',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--disable-frame-rate-limit',
-  '--disable-gpu-vsync'
-];
-
 async function page(browser, folder) {
   await build({
     entryPoints: [join(root, 'src/viewer/graph/testing/page.ts')],
@@ -197,10 +185,10 @@ function print({ boxes, edges, ours, all, floors, load }) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'render-'));
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ARGS
-});
+const browser = await launch([
+  '--disable-frame-rate-limit',
+  '--disable-gpu-vsync'
+]);
 try {
   const tab = await page(browser, folder);
   const session = await browser.newBrowserCDPSession();

@@ -1,4 +1,5 @@
 const base = require('@jupyterlab/galata/lib/playwright-config');
+const chromium = require('./chromium');
 
 const port = process.env.AUTODOC_UI_PORT ?? '18888';
 const baseURL = `http://localhost:${port}`;
@@ -26,19 +27,7 @@ module.exports = {
     actionTimeout: 30000,
     video: 'off',
     viewport: { width: 1400, height: 900 },
-    launchOptions: {
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      // The last four keep the browser from looking for its maker's hosts.
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-dev-shm-usage',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync'
-      ]
-    }
+    launchOptions: chromium
   },
   webServer: lab && {
     command: 'jlpm start',

@@ -28,8 +28,10 @@ export function drawOurs(graph: IPlainGraph): IDrawn {
   return { x, y, routes };
 }
 
-/** dagre's; it throws where the graph is deeper than the stack. */
-export function drawDagre(graph: IPlainGraph): IDrawn {
+type DagreGraph = InstanceType<typeof dagre.graphlib.Graph>;
+
+/** What dagre calls a graph. */
+export function dagreGraph(graph: IPlainGraph): DagreGraph {
   const g = new dagre.graphlib.Graph();
   g.setGraph({
     rankdir: 'LR',
@@ -42,7 +44,18 @@ export function drawDagre(graph: IPlainGraph): IDrawn {
     g.setNode(String(v), { width, height: graph.height[v] })
   );
   graph.source.forEach((s, e) => g.setEdge(String(s), String(graph.target[e])));
+  return g;
+}
+
+/** Lays a graph of dagre's out, and does nothing else. */
+export function runDagre(g: DagreGraph): void {
   dagre.layout(g);
+}
+
+/** dagre's; it throws where the graph is deeper than the stack. */
+export function drawDagre(graph: IPlainGraph): IDrawn {
+  const g = dagreGraph(graph);
+  runDagre(g);
   const items = graph.width.map((_, v) => g.node(String(v)));
   return {
     x: items.map(({ x }) => x),

@@ -3,7 +3,7 @@ import type { IGraphModel } from '../../core/types';
 import type { NodeDetails } from '../../schema';
 import { useDocument, useTrans } from '../context';
 import { KernelFact } from '../device/Latency';
-import { Icon } from '../ui/Icon';
+import { InlineProblem } from '../ui/InlineProblem';
 import { brief, visible } from '../ui/text';
 import { Attributes } from './Attributes';
 import { BlocksOfNode } from './BlockList';
@@ -148,19 +148,7 @@ function Remote(props: {
       </p>
     );
   }
-  const { problem } = state;
-  return (
-    <div className="oad-Inline-problem" role="alert">
-      <Icon name="error" />
-      <div>
-        <p>{visible(problem.detail || problem.title)}</p>
-        {problem.hint && <p className="oad-Quiet">{visible(problem.hint)}</p>}
-        <button type="button" className="oad-Button" onClick={props.retry}>
-          {trans.__('Retry')}
-        </button>
-      </div>
-    </div>
-  );
+  return <InlineProblem problem={state.problem} retry={props.retry} />;
 }
 
 function NodeDetailSections(props: { details: NodeDetails }): JSX.Element {

@@ -1,9 +1,8 @@
 import * as React from 'react';
 import { formatBytes } from '../../core';
 import { tensorBytes } from '../../core/bytes';
-import type { Problem } from '../../schema';
 import { useDocument, useTrans } from '../context';
-import { Icon } from '../ui/Icon';
+import { InlineProblem } from '../ui/InlineProblem';
 import { visible } from '../ui/text';
 import { Statistics } from './Statistics';
 import { useWeights } from './useWeights';
@@ -37,7 +36,7 @@ export function Weights(props: {
         <Reading bytes={tensorBytes(model, props.tensor)} onCancel={hide} />
       );
     case 'failed':
-      return <Failed problem={state.problem} retry={show} />;
+      return <InlineProblem problem={state.problem} retry={show} />;
     default:
       return (
         <div
@@ -86,23 +85,6 @@ function Reading(props: {
       <button type="button" className="oad-Button" onClick={props.onCancel}>
         {trans.__('Cancel')}
       </button>
-    </div>
-  );
-}
-
-function Failed(props: { problem: Problem; retry: () => void }): JSX.Element {
-  const trans = useTrans();
-  const { problem } = props;
-  return (
-    <div className="oad-Inline-problem" role="alert">
-      <Icon name="error" />
-      <div>
-        <p>{visible(problem.detail || problem.title)}</p>
-        {problem.hint && <p className="oad-Quiet">{visible(problem.hint)}</p>}
-        <button type="button" className="oad-Button" onClick={props.retry}>
-          {trans.__('Retry')}
-        </button>
-      </div>
     </div>
   );
 }

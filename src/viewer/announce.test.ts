@@ -1,0 +1,98 @@
+// @vitest-environment jsdom
+import { afterEach, describe, expect, test } from 'vitest';
+import { buildTree, decode } from '../core';
+import { changeText } from './announce';
+import { DEFAULT_SETTINGS } from './api';
+import { initialState } from './state/initial';
+import type { IViewerState } from './state/types';
+import { testPayload } from './testing/payload';
+import { IDENTITY } from './translate';
+
+const model = decode(testPayload());
+const document_ = { model, tree: buildTree(model) };
+const START: IViewerState = {
+  ...initialState(DEFAULT_SETTINGS),
+  overlay: 'macs',
+  document: document_
+};
+
+/** What is said when the state becomes another, with the focus on an element. */
+function said(
+  change: Partial<IViewerState>,
+  focused: Element | null = null,
+  before: Partial<IViewerState> = {}
+): string | null {
+  const first = { ...START, ...before };
+  return changeText(first, { ...first, ...change }, focused, IDENTITY);
+}
+
+function focused(markup: string, at: string): Element {
+  document.body.innerHTML = markup;
+  return document.querySelector(at)!;
+}
+
+afterEach(() => document.body.replaceChildren());
+
+describe('what is announced', () => {
+  test('the heatmap, its end and its scale', () => {
+    expect(said({ overlay: 'params' })).toBe('Heatmap: Parameters');
+    expect(said({ overlay: null })).toBe('Heatmap off');
+    expect(said({ scale: 'log' })).toBe('Colours: log');
+    expect(said({ scale: 'log', overlay: null }, null, { overlay: null })).toBe(
+      null
+    );
+  });
+
+  test('the selection: a node, a block, a tensor, several', () => {
+    expect(said({ selection: { kind: 'node', id: 0 } })).toBe(
+      'Selected: conv_0'
+    );
+    expect(said({ selection: { kind: 'group', id: 0 } })).toBe(
+      `Selected: ${document_.tree.groupLabel[0]}`
+    );
+    const tensor = model.outputs[0];
+    expect(said({ selection: { kind: 'tensor', id: tensor } })).toBe(
+      `Selected: ${model.tensorName(tensor)}`
+    );
+    expect(said({ selection: { kind: 'node', id: 0 }, also: [1, 2] })).toBe(
+      '3 selected'
+    );
+  });
+
+  test('nothing for what is gone, of another model, or did not change', () => {
+    const selection = { kind: 'node', id: 0 } as const;
+    expect(said({})).toBe(null);
+    expect(said({ selection: { kind: 'none' } }, null, { selection })).toBe(
+      null
+    );
+    expect(said({ selection, document: { ...document_ } })).toBe(null);
+    expect(said({ help: true })).toBe(null);
+  });
+
+  test('nothing that the focus tells anyway', () => {
+    const selection = { kind: 'node', id: 0 } as const;
+    const box = focused('<i data-entity="0" tabindex="0"></i>', 'i');
+    expect(said({ selection }, box)).toBe(null);
+    expect(said({ selection: { kind: 'node', id: 1 } }, box)).toBe(
+      `Selected: ${model.nodeName(1)}`
+    );
+    const row = focused('<div role="grid"><b tabindex="0"></b></div>', 'b');
+    expect(said({ selection }, row)).toBe(null);
+    // That several are selected, no row tells.
+    expect(said({ selection, also: [1] }, row)).toBe('2 selected');
+  });
+
+  test('a long name is cut', () => {
+    const payload = testPayload();
+    payload.nodes.name[0] = 'x'.repeat(500);
+    const long = decode(payload);
+    const state = {
+      ...START,
+      document: { model: long, tree: buildTree(long) }
+    };
+    const now = { ...state, selection: { kind: 'node', id: 0 } as const };
+    const text = changeText(state, now, null, IDENTITY)!;
+    expect(text.length).toBeLessThan(100);
+    expect(text).toContain('…');
+  });
+});

@@ -1,0 +1,26 @@
+import * as React from 'react';
+import type { Problem } from '../../schema';
+import { useTrans } from '../context';
+import { Icon } from './Icon';
+import { visible } from './text';
+
+/** What could not be fetched, said in its place, with a way to try again. */
+export function InlineProblem(props: {
+  problem: Problem;
+  retry: () => void;
+}): JSX.Element {
+  const trans = useTrans();
+  const { problem } = props;
+  return (
+    <div className="oad-Inline-problem" role="alert">
+      <Icon name="error" />
+      <div>
+        <p>{visible(problem.detail || problem.title)}</p>
+        {problem.hint && <p className="oad-Quiet">{visible(problem.hint)}</p>}
+        <button type="button" className="oad-Button" onClick={props.retry}>
+          {trans.__('Retry')}
+        </button>
+      </div>
+    </div>
+  );
+}
