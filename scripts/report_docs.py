@@ -38,6 +38,8 @@ ORDER = [
     "Block",
     "RepeatInfo",
     "RiskSignal",
+    "HardwareEstimates",
+    "LayerLatency",
 ]
 HEAD = """# The report
 

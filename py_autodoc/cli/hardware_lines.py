@@ -34,7 +34,7 @@ def hardware_lines(report: Report) -> list[tuple[str, str]]:
 def duration(milliseconds: float) -> str:
     """A time with three significant digits: ``1.30 ms``, ``870 µs``, ``2.41 s``."""
     for factor, unit in ((1e-3, "s"), (1.0, "ms")):
-        if milliseconds * factor >= 1:
+        if milliseconds * factor >= 0.9995:
             return f"{_three(milliseconds * factor)} {unit}"
     return f"{_three(milliseconds * 1e3)} µs"
 

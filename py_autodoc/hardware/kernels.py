@@ -80,7 +80,11 @@ class _Fusion:
         self.model, self.types, self.sizes, self.costs = model, types, sizes, costs
         count = len(model.tensors)
         self.found = Kernels(node=[-1] * len(model.nodes))
-        self.roles = [ROLES.get(_name(node), Role.UNKNOWN) for node in model.nodes]
+        role = ROLES.get
+        self.roles = [
+            role(f"{node.domain}::{node.op_type}" if node.domain else node.op_type, Role.UNKNOWN)
+            for node in model.nodes
+        ]
         self.fixed = [tensor.kind in _CONSTANT for tensor in model.tensors]
         self.alias = list(range(count))
         """Tensor whose memory a view reads."""
@@ -105,40 +109,40 @@ class _Fusion:
     def _graph(self, graph: SubGraph) -> None:
         nodes, costs, core = self.model.nodes, self.costs, self.core
         last = {core[number]: number for number in graph.nodes if number in core} if core else {}
+        roles, fixed = self.roles, self.fixed
         for number in graph.nodes:
             if not costs[number].counted:
                 continue
             node = nodes[number]
-            role = self.roles[number]
-            if role is Role.SHAPE or (not self._live(node) and self._known(node, role)):
+            role = roles[number]
+            live = False
+            for tensor in node.inputs:
+                if tensor >= 0 and not fixed[tensor]:
+                    live = True
+                    break
+            if role == Role.SHAPE or (not live and self._known(node, role)):
                 self._settle(node)
             elif number in core:
-                self._in_core(node, last[core[number]])
+                if number == last[core[number]]:
+                    self._in_core(node)
             else:
                 self._place(node, role)
 
-    def _live(self, node: Node) -> bool:
-        """True when an operand is not known before the run."""
-        fixed = self.fixed
-        return any(tensor >= 0 and not fixed[tensor] for tensor in node.inputs)
-
-    def _known(self, node: Node, role: Role) -> bool:
+    def _known(self, node: Node, role: int) -> bool:
         """With operands known beforehand: True when the results are as well."""
-        return role is not Role.CONTROL and node.op_type not in COMPUTED and not node.subgraphs
+        return role != Role.CONTROL and node.op_type not in COMPUTED and not node.subgraphs
 
     def _settle(self, node: Node) -> None:
         """Marks what is computed before the run; weights behind views and Transposes stay those weights."""
         for tensor in node.outputs:
             if tensor >= 0:
                 self.fixed[tensor] = True
-        passes = node.op_type in ("Transpose", "Cast") or ROLES.get(_name(node)) is Role.VIEW
+        passes = node.op_type in ("Transpose", "Cast") or self.roles[node.id] == Role.VIEW
         if passes and node.inputs and node.inputs[0] >= 0 and node.outputs and node.outputs[0] >= 0:
             self.alias[node.outputs[0]] = self.alias[node.inputs[0]]
 
-    def _in_core(self, node: Node, last: int) -> None:
-        """Nodes of an attention wait for the last of them, so that all operands are there."""
-        if node.id != last:
-            return
+    def _in_core(self, node: Node) -> None:
+        """The last node of an attention: the others waited for it, so that all operands are there."""
         core = self.cores[self.core[node.id]]
         members = [n for n in core.nodes if self.core.get(n) == self.core[node.id] and self.costs[n].counted]
         members = [n for n in members if self.model.nodes[n].graph == node.graph]
@@ -156,27 +160,27 @@ class _Fusion:
     def _core_product(self, number: int) -> Product | None:
         """What tells the queries of an attention: its fused operator, or the product that makes scores."""
         node = self.model.nodes[number]
-        if self.roles[number] is Role.ATTENTION:
+        if self.roles[number] == Role.ATTENTION:
             return attention(node, self.types.shapes)
-        if self.roles[number] is Role.PRODUCT and node.outputs and node.outputs[0] >= 0:
+        if self.roles[number] == Role.PRODUCT and node.outputs and node.outputs[0] >= 0:
             return Product(CORE, node.outputs[0], -1, 1)
         return None
 
-    def _place(self, node: Node, role: Role) -> None:
+    def _place(self, node: Node, role: int) -> None:
         out = node.outputs[0] if node.outputs else -1
-        if role is Role.CONTROL or out < 0:
+        if role == Role.CONTROL or out < 0:
             return
-        if role is Role.VIEW or (node.op_type == "Transpose" and self._read_in_place(node, _READ_IN_PLACE)):
+        if role == Role.VIEW or (node.op_type == "Transpose" and self._read_in_place(node, _READ_IN_PLACE)):
             self._view(node)
-        elif role is Role.PART and self._read_in_place(node, _PARTS_READ_IN_PLACE):
+        elif role == Role.PART and self._read_in_place(node, _PARTS_READ_IN_PLACE):
             self._part(node)
-        elif role is Role.PRODUCT:
+        elif role == Role.PRODUCT:
             self._product(node)
-        elif role is Role.CONV:
+        elif role == Role.CONV:
             self._new(node, 0, convolution(node, self.types.shapes))
-        elif role is Role.ATTENTION:
+        elif role == Role.ATTENTION:
             self._new(node, CORE, attention(node, self.types.shapes))
-        elif role is Role.UNKNOWN:
+        elif role == Role.UNKNOWN:
             self._new(node, NO_MODEL)
         else:
             self._memory(node, role)
@@ -208,7 +212,7 @@ class _Fusion:
                 self.source[out] = self.source[source]
                 self.maker[out] = self.maker[source]
 
-    def _read_in_place(self, node: Node, readers: frozenset[Role]) -> bool:
+    def _read_in_place(self, node: Node, readers: frozenset[int]) -> bool:
         """True when everybody who reads the result (behind views) can read it where and as it lies."""
         todo, steps = [t for t in node.outputs if t >= 0], 0
         tensors, nodes = self.model.tensors, self.model.nodes
@@ -219,16 +223,16 @@ class _Fusion:
                 return False
             for number in tensor.consumers:
                 role = self.roles[number]
-                if role in readers or role is Role.SHAPE or number in self.core:
+                if role in readers or role == Role.SHAPE or number in self.core:
                     continue
-                if role is not Role.VIEW and not (role is Role.PART and Role.MOVE in readers):
+                if role != Role.VIEW and not (role == Role.PART and Role.MOVE in readers):
                     return False
                 todo += [t for t in nodes[number].outputs if t >= 0]
         return True
 
     # ------------------------------------------------------------------ kernels that move memory
 
-    def _memory(self, node: Node, role: Role) -> None:
+    def _memory(self, node: Node, role: int) -> None:
         """Joins the youngest kernel of the operands, or begins one."""
         kernel, operand = -1, -1
         for tensor in node.inputs:
@@ -238,37 +242,37 @@ class _Fusion:
                     kernel, operand = made, tensor
         if kernel >= 0 and self.graph[kernel] == node.graph and self._fits(node, role, kernel, operand):
             self._join(node, kernel)
-            if role is Role.NORM or role is Role.REDUCE:
+            if role == Role.NORM or role == Role.REDUCE:
                 if not self.sums[kernel]:
                     self.found.anchor[kernel] = node.id
                 self.sums[kernel] += _sums(role)
-            elif role is Role.MOVE or role is Role.TAKE:
+            elif role == Role.MOVE or role == Role.TAKE:
                 self.domain[kernel] = self._key(node.outputs[0])
             return
         self._new(node, MEMORY)
         self.sums[-1] = _sums(role)
-        if role is Role.NORM or role is Role.REDUCE:
+        if role == Role.NORM or role == Role.REDUCE:
             self.domain[-1] = self._key(node.inputs[0])
 
-    def _fits(self, node: Node, role: Role, kernel: int, operand: int) -> bool:
+    def _fits(self, node: Node, role: int, kernel: int, operand: int) -> bool:
         kind = self.found.kind[kernel]
-        if kind == NO_MODEL or role is Role.OWN:
+        if kind == NO_MODEL or role == Role.OWN:
             return False
-        if role is Role.POINTWISE:
+        if role == Role.POINTWISE:
             out = self._key(node.outputs[0])
             if kind != MEMORY:
                 return out is not None and out == self._key(operand) and not self._summed(node)
             return out is None or out in (self.domain[kernel], self._key(operand))
         if kind != MEMORY:
             return False
-        if role is Role.MOVE or role is Role.TAKE:
+        if role == Role.MOVE or role == Role.TAKE:
             return True
         return self.sums[kernel] + _sums(role) <= _MOST_SUMS and self._key(operand) == self.domain[kernel]
 
     def _summed(self, node: Node) -> bool:
         """True for a square that is only there to be summed: it belongs to the norm, not to the product."""
         readers = self.model.tensors[node.outputs[0]].consumers
-        return len(readers) == 1 and self.roles[readers[0]] is Role.REDUCE
+        return len(readers) == 1 and self.roles[readers[0]] == Role.REDUCE
 
     def _key(self, tensor: int) -> Key:
         if tensor < 0:
@@ -299,12 +303,12 @@ class _Fusion:
                 self.maker[tensor] = kernel
 
 
-def _name(node: Node) -> str:
-    return f"{node.domain}::{node.op_type}" if node.domain else node.op_type
+_SUMS = {Role.REDUCE: 1, Role.NORM: _MOST_SUMS, Role.OWN: _MOST_SUMS}
 
 
-def _sums(role: Role) -> int:
-    return {Role.REDUCE: 1, Role.NORM: 2, Role.OWN: 2}.get(role, 0)
+def _sums(role: int) -> int:
+    """Sums over the same axes that an operator is made of."""
+    return _SUMS.get(role, 0)
 
 
 class _Traffic:
@@ -317,44 +321,52 @@ class _Traffic:
 
     def run(self) -> None:
         fusion, found = self.fusion, self.fusion.found
+        nodes = fusion.model.nodes
         for kernel, members in enumerate(found.members):
-            reads: dict[int, None] = {}
-            for number in members:
-                self._reads(fusion.model.nodes[number], kernel, reads)
-            found.reads.append(list(reads))
+            found.reads.append(self._reads([nodes[number] for number in members], kernel))
         for graph in fusion.model.graphs:
             self._need(graph.outputs)
             if graph.parent_node >= 0:
-                self._need(fusion.model.nodes[graph.parent_node].inputs)
+                self._need(nodes[graph.parent_node].inputs)
+        needed = self.needed
         for members in found.members:
-            made = [t for number in members for t in fusion.model.nodes[number].outputs]
-            found.writes.append([t for t in made if t in self.needed])
+            made = [t for number in members for t in nodes[number].outputs if t in needed]
+            found.writes.append(made)
 
     def _need(self, tensors: Iterable[int]) -> None:
         for tensor in tensors:
             if tensor >= 0:
                 self.needed.add(self.fusion.source[self.fusion.alias[tensor]])
 
-    def _reads(self, node: Node, kernel: int, reads: dict[int, None]) -> None:
-        fusion = self.fusion
-        take = fusion.roles[node.id] in (Role.TAKE, Role.PART)
-        for place, given in enumerate(node.inputs):
-            if given < 0:
-                continue
-            tensor = fusion.alias[given]
-            if fusion.fixed[given]:
-                if place and not take and self._setting(tensor):
+    def _reads(self, members: Iterable[Node], kernel: int) -> list[int]:
+        fusion, needed = self.fusion, self.needed
+        fixed, alias, maker, source, roles = (
+            fusion.fixed, fusion.alias, fusion.maker, fusion.source, fusion.roles,
+        )  # fmt: skip
+        reads: dict[int, None] = {}
+        for node in members:
+            role = roles[node.id]
+            take = role == Role.TAKE or role == Role.PART
+            for place, given in enumerate(node.inputs):
+                if given < 0:
                     continue
-            elif fusion.maker[tensor] == kernel:
-                continue
-            else:
-                self.needed.add(fusion.source[tensor])
-            if place == 0 and take:
-                reads.update(dict.fromkeys(t for t in node.outputs if t >= 0))
-            else:
-                reads[tensor] = None
+                tensor = alias[given]
+                if fixed[given]:
+                    if place and not take and self._setting(tensor):
+                        continue
+                elif maker[tensor] == kernel:
+                    continue
+                else:
+                    needed.add(source[tensor])
+                if take and not place:
+                    reads.update(dict.fromkeys(t for t in node.outputs if t >= 0))
+                else:
+                    reads[tensor] = None
+        return list(reads)
 
     def _setting(self, tensor: int) -> bool:
         """True for sizes, axes and the like, which are no data."""
+        if self.fusion.types.dtypes[tensor] != _INT64:
+            return False
         shape = self.fusion.types.shapes[tensor]
-        return self.fusion.types.dtypes[tensor] == _INT64 and (shape is None or len(shape) < 2)
+        return shape is None or len(shape) < 2

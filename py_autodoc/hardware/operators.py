@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 
-
-class Role(IntEnum):
-    """How an operator takes part in kernels."""
+class Role:
+    """How an operator takes part in kernels. Plain integers: they are compared several times a node."""
 
     UNKNOWN = 0
     """No model of its time: recurrent layers, mixtures of experts, trees, operators nobody knows."""
@@ -35,7 +33,7 @@ class Role(IntEnum):
     ATTENTION = 13
 
 
-_ONNX: dict[Role, str] = {
+_ONNX: dict[int, str] = {
     Role.VIEW: (
         "Reshape Squeeze Unsqueeze Flatten Identity Dropout Expand ExpandDims DequantizeLinear "
         "OptionalGetElement BitCast"
@@ -74,7 +72,7 @@ _ONNX: dict[Role, str] = {
     Role.CONV: "Conv ConvInteger ConvTranspose QLinearConv",
     Role.ATTENTION: "Attention",
 }
-_MICROSOFT: dict[Role, str] = {
+_MICROSOFT: dict[int, str] = {
     Role.VIEW: "DequantizeLinear ExpandDims BitmaskDropout",
     Role.POINTWISE: (
         "BiasAdd BiasDropout BiasGelu BiasSplitGelu ComplexMul ComplexMulConj FastGelu Gelu "
@@ -118,7 +116,7 @@ COMPUTED = frozenset({"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalL
 """Never known beforehand, whatever their inputs."""
 
 
-def _table() -> dict[str, Role]:
+def _table() -> dict[str, int]:
     table = {op: role for role, ops in _ONNX.items() for op in ops.split()}
     table |= {f"com.microsoft::{op}": role for role, ops in _MICROSOFT.items() for op in ops.split()}
     return table

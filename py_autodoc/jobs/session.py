@@ -19,6 +19,7 @@ from py_autodoc.report.analysis import Analysis, Options, run
 from py_autodoc.report.build import build_report
 from py_autodoc.report.details import node_details
 from py_autodoc.report.extracted import extracted
+from py_autodoc.report.hardware import device_columns
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.weights import named, weight_values
 
@@ -103,11 +104,12 @@ class ModelSession:
 
 
 def prepare() -> None:
-    """Does once, before the first fork, what every job would do again: late imports, operator schemas."""
+    """Does once, before the first fork, what every job would do again: imports, schemas, profiles."""
     for name in _IMPORTED_LATE:
         import_module(name)
     rules()
     op_doc("", "Add", 1)
+    device_columns()
 
 
 def open_session(spec: Spec, progress: ProgressCall) -> ModelSession:

@@ -45,7 +45,7 @@ def choose(hardware: str, precision: str = "") -> Chosen | None:
     wish = precision.strip().lower()
     if wish and wish not in PRECISIONS:
         raise OptionError(
-            "unknown-precision", f"There is no precision {precision!r}.", f"One of {', '.join(PRECISIONS)}."
+            "unknown-precision", f"There is no precision {precision[:40]!r}.", f"One of {', '.join(PRECISIONS)}."
         )
     if not hardware:
         if wish:
@@ -84,7 +84,7 @@ def sized(analysis: Analysis) -> Sized:
 
 def hardware_part(kernels: Kernels, stored: list[str], chosen: Chosen | None) -> HardwarePart:
     """What a viewer estimates latencies from; a device of the caller's own is listed last."""
-    devices = _packaged()
+    devices = device_columns()
     if chosen is not None and chosen.device.id not in devices.id:
         devices = _columns((*_devices(), chosen.device))
     return HardwarePart(
@@ -103,7 +103,8 @@ def _devices() -> tuple[Device, ...]:
 
 
 @lru_cache(maxsize=1)
-def _packaged() -> DeviceColumns:
+def device_columns() -> DeviceColumns:
+    """The packaged devices, read once a process."""
     return _columns(_devices())
 
 
@@ -172,15 +173,14 @@ def stored_precisions(model: Model, types: TypeTable, sizes: Sizes, costs: list[
     The float type is that of most weights (by elements), else of most other tensors; fp32 where there is
     none.
     """
-    weights: dict[str, int] = {}
-    others: dict[str, int] = {}
+    weights: dict[int, int] = {}
+    others: dict[int, int] = {}
     for tensor, dtype, count in zip(model.tensors, types.dtypes, sizes.numel, strict=True):
-        name = _STORED.get(dtype)
-        if name is not None:
-            kinds = weights if tensor.kind in _CONSTANT else others
-            kinds[name] = kinds.get(name, 0) + (count or 1)
-    table = weights or others
-    floats = max(table, key=lambda name: table[name]) if table else "fp32"
+        kinds = weights if tensor.kind in _CONSTANT else others
+        kinds[dtype] = kinds.get(dtype, 0) + (count or 1)
+    table = {dtype: n for dtype, n in weights.items() if dtype in _STORED}
+    table = table or {dtype: n for dtype, n in others.items() if dtype in _STORED}
+    floats = _STORED[max(table, key=lambda dtype: table[dtype])] if table else "fp32"
     return ["int8", floats] if _integers(model, costs) else [floats]
 
 

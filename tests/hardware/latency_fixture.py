@@ -137,6 +137,8 @@ def payload(analysis: Analysis) -> dict[str, Any]:
         build_payload(analysis), expressions=None, timeline=None, risk_signals=[], diagnostics=[], blocks=None
     )
     found: dict[str, Any] = msgspec.to_builtins(whole)
+    if "attributes" in found:
+        found["attributes"] = None
     found["hardware"] = {**found["hardware"], "devices": None, "model": None}
     return found
 

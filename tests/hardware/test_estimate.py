@@ -1,0 +1,323 @@
+"""The estimate against numbers computed by hand, and what it does not know."""
+
+import json
+import math
+
+import msgspec
+import numpy as np
+import pytest
+from graphs import Graph, transformer
+from latency_fixture import FIXTURE, fixture, looped
+from onnx import TensorProto
+
+from py_autodoc import analyze
+from py_autodoc.hardware.estimate import estimate
+from py_autodoc.hardware.model import MODEL, Device, device
+from py_autodoc.hardware.profile import PRECISIONS, find
+from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.hardware import sized, stored_precisions
+from py_autodoc.report.payload import build_payload
+
+PEAK, BANDWIDTH, START = 100e12, 1e12, 5.28e-6
+
+
+def board(**other) -> Device:
+    """100 TFLOP/s at fp16, 1 TB/s, 100 units."""
+    known = {
+        "id": "board", "name": "Board", "vendor": "", "category": "datacenter", "memory_bytes": 1 << 30,
+        "usable_memory_fraction": None, "bandwidth_bytes_per_s": int(BANDWIDTH), "sustained": 1.0,
+        "units": 100, "peaks": (int(20e12), None, int(PEAK), None, None, int(2 * PEAK)),
+        "l2_bytes": None, "clock_hz": None, "band": 0, "confidence": "high",
+    }  # fmt: skip
+    return Device(**{**known, **other})
+
+
+def estimated(model, one=None, precision="fp16", options=None):
+    analysis = run(model, options)
+    return estimate(analysis.kernels, sized(analysis), one or board(), precision, MODEL)
+
+
+def test_what_moves_memory():
+    g = Graph(x=[1000, 1000])
+    g.op("Relu", "x")
+    result = estimated(g.model())
+    assert result.seconds == pytest.approx(2 * 2e6 / (BANDWIDTH * 0.773) + START)
+    assert result.ideal == pytest.approx(2 * 2e6 / BANDWIDTH)
+    assert (result.low, result.high) == (result.seconds * 0.65, result.seconds * 1.5)
+    assert (result.label, result.bottleneck, result.unknown) == ("estimate", "kernel_overhead", 0)
+
+
+def test_integers_keep_their_width():
+    g = Graph(x=[1000, 1000])
+    g.op("ArgMax", "x", axis=1)
+    result = estimated(g.model())
+    assert result.seconds == pytest.approx((2e6 + 8e3) / (BANDWIDTH * 0.773) + START)
+
+
+def test_a_product_by_hand():
+    """2048 × 4096 over 1024: tiles of 256 × 128 are 8 · 32 = 256, in three waves of 100."""
+    g = Graph(x=[2048, 1024])
+    g.op("MatMul", "x", g.weight(1024, 4096))
+    result = estimated(g.model())
+    flops = 2 * 2048 * 4096 * 1024
+    share = 1.0 * (256 / 300) * 1024 / (1024 + 265)
+    # Smaller tiles fill the last wave better, but do less: 128 × 128 are 512 in six waves.
+    share = max(share, 0.95 * (512 / 600) * 1024 / (1024 + 265))
+    share = max(share, 0.85 * (1024 / 1100) * 1024 / (1024 + 265))
+    assert result.seconds == pytest.approx(flops / (PEAK * 1.044 * share) + START)
+    assert result.ideal == pytest.approx(flops / PEAK)
+    assert result.utilization == pytest.approx(flops / (PEAK * result.seconds))
+    assert result.bottleneck == "compute"
+
+
+def test_a_sum_is_split_where_tiles_are_few():
+    """One tile of 32 × 32, k = 8192: eight parts of 1024 on eight units of 100."""
+    g = Graph(x=[32, 8192])
+    g.op("MatMul", "x", g.weight(8192, 32))
+    compute = estimated(g.model()).kernels[0].compute
+    share = 0.35 * (8 / 100) * 1024 / (1024 + 265)
+    assert compute == pytest.approx(2 * 32 * 32 * 8192 / (PEAK * 1.044 * share))
+
+
+def test_products_side_by_side_are_one_wider_product():
+    def time(*widths):
+        g = Graph(x=[512, 256])
+        result = estimated(g.model(*[g.op("MatMul", "x", g.weight(256, width)) for width in widths]))
+        return result.kernels[0].compute
+
+    assert time(256, 256, 256) == pytest.approx(time(768))
+    assert time(128, 512, 128) == pytest.approx(time(768))
+
+
+def test_a_convolution_is_a_product_of_columns():
+    g = Graph(x=[8, 64, 32, 32])
+    g.conv("x", 128, 64)
+    convolution = estimated(g.model()).kernels[0].compute
+    g = Graph(x=[8 * 32 * 32, 64 * 9])
+    g.op("MatMul", "x", g.weight(64 * 9, 128))
+    assert convolution == pytest.approx(estimated(g.model()).kernels[0].compute)
+
+
+def test_groups_and_channels():
+    g = Graph(x=[8, 64, 32, 32])
+    g.conv(g.conv("x", 96, 64, group=4), 96, 96, group=96)
+    grouped, depthwise = estimated(g.model()).kernels
+    macs = 8 * 96 * 32 * 32 * 16 * 9
+    share = 0.4 * (24 / 32) * 144 / (144 + 64)
+    assert grouped.compute == pytest.approx(2 * macs / (PEAK * share))
+    assert depthwise.compute == pytest.approx(2 * 8 * 96 * 32 * 32 * 9 / (20e12 * 0.05))
+
+
+def test_attention_by_hand():
+    """Two sentences, four heads, 128 queries: 16 blocks on 100 units; both products count."""
+    g = Graph(x=[2, 128, 64])
+    g.attention("x", 64, 4)
+    core = estimated(g.model(), precision="int8").kernels[1]
+    flops = 2 * 2 * (2 * 4 * 128 * 128 * 16)
+    assert core.flops == flops
+    # In int8, attention runs in fp16.
+    assert core.compute == pytest.approx(flops / (PEAK * 0.213 * 16 / 100))
+
+
+def test_the_cache():
+    g = Graph(x=[1000, 1000])
+    g.op("Relu", "x")
+    fast = estimated(g.model(), board(l2_bytes=8_000_000, clock_hz=10**9))
+    assert fast.seconds == pytest.approx(4e6 / (32 * 100 * 1e9 * 0.773) + START)
+    assert fast.ideal == pytest.approx(4e6 / BANDWIDTH)
+    slow = estimated(g.model(), board(l2_bytes=7_999_999, clock_hz=10**9))
+    assert slow.seconds == pytest.approx(4e6 / (BANDWIDTH * 0.773) + START)
+
+
+def test_a_cpu_has_no_tiles_and_no_cache():
+    g = Graph(x=[512, 4096])
+    g.op("MatMul", "x", g.weight(4096, 512))
+    result = estimated(g.model(), board(category="cpu", l2_bytes=1 << 40, clock_hz=10**9), "fp32")
+    assert result.seconds == pytest.approx(2 * 512 * 512 * 4096 / (20e12 * 0.4) + 3e-5)
+
+
+def test_what_is_sustained_divides_compute_alone():
+    g = Graph(x=[2048, 1024])
+    g.op("MatMul", "x", g.weight(1024, 4096))
+    full, half = (estimated(g.model(), board(sustained=share)).kernels[0] for share in (1.0, 0.5))
+    assert half.compute == pytest.approx(2 * full.compute)
+    assert (half.memory, half.ideal) == (full.memory, full.ideal)
+
+
+def matmul():
+    g = Graph(x=[16, 64])
+    g.op("MatMul", "x", g.weight(64, 64))
+    return g.model()
+
+
+def test_loops_count_as_often_as_they_run():
+    analysis = run(looped(7))
+    times = estimate(analysis.kernels, sized(analysis), board(), "fp16", MODEL).kernels
+    once = estimated(matmul()).kernels[0]
+    assert times[-1].seconds == pytest.approx(7 * once.seconds)
+
+
+def test_an_unknown_number_of_runs_is_unknown():
+    result = estimated(looped(None))
+    assert result.unknown == 1
+    assert [time is None for time in result.kernels] == [False, False, True]
+    assert result.seconds > 0
+
+
+def test_free_sizes_give_no_number():
+    result = estimated(transformer("batch", "seq"))
+    assert result.seconds is result.low is result.high is result.ideal is result.utilization is None
+    assert result.unknown == len(result.kernels) == 7
+    bound = estimated(transformer("batch", "seq"), options=Options(bindings={"batch": 2, "seq": 48}))
+    assert bound.seconds == pytest.approx(estimated(transformer(2, 48)).seconds)
+
+
+def test_operators_without_a_rule_are_counted():
+    g = Graph(x=[4, 1, 16])
+    g.op("LSTM", g.op("Relu", "x"), g.weight(1, 64, 16), g.weight(1, 64, 16), hidden_size=16, outputs=3)
+    result = estimated(g.model("LSTM_2"))
+    assert (result.unknown, len(result.kernels)) == (1, 2)
+
+
+def test_nothing_to_run_is_no_time():
+    g = Graph(x=[4])
+    g.op("Identity", "x")
+    assert estimated(g.model()).seconds is None
+
+
+def test_empty_tensors():
+    g = Graph(x=[0, 16])
+    g.op("MatMul", "x", g.weight(16, 16))
+    assert estimated(g.model()).seconds == pytest.approx(16 * 16 * 2 / (BANDWIDTH * 0.773) + START)
+
+
+def test_a_precision_that_the_device_does_not_have():
+    with pytest.raises(ValueError, match="Board has no fp8 rate"):
+        estimated(transformer(), precision="fp8")
+
+
+def test_half_the_width_is_not_slower():
+    big = transformer(16, 384)
+    for name in ("a100-sxm4-40gb", "l4", "mi300x", "jetson-orin-nx-16gb"):
+        one = device(find(name))
+        assert estimated(big, one, "fp16").seconds < estimated(big, one, "fp32").seconds
+
+
+@pytest.mark.parametrize("name", ["a100-sxm4-40gb", "t4", "mi300x", "xeon-8480-plus", "apple-m2"])
+def test_no_estimate_is_below_its_bound(name):
+    one = device(find(name))
+    for precision in PRECISIONS:
+        if one.peak(precision):
+            result = estimated(transformer(16, 384), one, precision)
+            assert 0 < result.ideal < result.seconds
+            assert math.isfinite(result.seconds)
+
+
+# ------------------------------------------------------------------ the report
+
+
+def test_without_a_device_there_is_none():
+    assert analyze(transformer()).hardware_estimates is None
+
+
+def test_the_report():
+    found = analyze(transformer(), hardware="l4", precision="fp16").hardware_estimates
+    assert (found.device, found.device_name, found.precision, found.batch_size) == (
+        "l4",
+        "NVIDIA L4",
+        "fp16",
+        2,
+    )
+    assert found.latency_low_ms < found.estimated_latency_ms < found.latency_high_ms
+    assert found.theoretical_latency_ms < found.estimated_latency_ms
+    assert (found.kernels, found.unknown_kernels, found.reason) == (7, 0, "")
+    assert math.fsum(one.latency_ms for one in found.layers) == pytest.approx(found.estimated_latency_ms)
+    assert len({number for one in found.layers for number in one.layers}) == sum(
+        len(one.layers) for one in found.layers
+    )
+    assert all(one.layer in one.layers for one in found.layers)
+    assert found.fits_in_vram is True
+    assert 0 < found.compute_utilization_estimate < 1
+
+
+def test_memory_in_the_precision():
+    g = Graph(x=[1, 1000])
+    g.op("Add", g.op("MatMul", "x", g.weight(1000, 1000)), g.op("Relu", "x"))
+    half, full = (analyze(g.model(), hardware="l4", precision=p).hardware_estimates for p in ("fp16", "fp32"))
+    assert full.vram_required_bytes == pytest.approx(1.1 * (4e6 + 3 * 4e3), rel=1e-3)
+    assert half.vram_required_bytes == pytest.approx(full.vram_required_bytes / 2, abs=2)
+
+
+def test_a_model_that_does_not_fit(tmp_path):
+    small = {"name": "s", "vram_bytes": 1000, "memory_bandwidth_bytes_per_s": 1e9, "peak_fp32_flops": 1e9}
+    path = tmp_path / "small.json"
+    path.write_text(json.dumps(small))
+    found = analyze(transformer(), hardware=path).hardware_estimates
+    assert (found.device, found.precision, found.fits_in_vram) == ("custom:small", "fp32", False)
+    assert found.label == "order of magnitude"
+
+
+def test_a_device_without_the_rate_says_which_it_has():
+    found = analyze(transformer(), hardware="tpu-v5e").hardware_estimates
+    assert found.estimated_latency_ms is found.vram_required_bytes is found.fits_in_vram is None
+    assert found.reason == "Google TPU v5e has no published fp32 rate; it has bf16, int8"
+    assert found.layers == []
+
+
+def test_free_sizes_in_the_report():
+    found = analyze(transformer("batch", "seq"), hardware="l4").hardware_estimates
+    assert found.estimated_latency_ms is found.batch_size is None
+    assert found.unknown_kernels == 7
+    assert "bind them" in found.reason
+    assert [one.latency_ms for one in found.layers] == [None] * 7
+
+
+# ------------------------------------------------------------------ the payload
+
+
+def test_the_payload():
+    part = build_payload(run(transformer(), Options(hardware="l4", precision="fp16"))).hardware
+    assert (part.chosen, part.precision, part.stored) == ("l4", "fp16", ["fp32"])
+    columns = [getattr(part.devices, name) for name in part.devices.__struct_fields__ if name != "peaks"]
+    columns += part.devices.peaks.values()
+    assert {len(column) for column in columns} == {len(part.devices.id)} == {227}
+    order = list(zip(part.devices.vendor, part.devices.name, strict=True))
+    assert order == sorted(order)
+    assert build_payload(run(transformer())).hardware.chosen == ""
+
+
+def test_a_device_of_the_callers_own_is_listed_last(tmp_path):
+    path = tmp_path / "own.json"
+    path.write_text('{"name": "own", "memory_bandwidth_bytes_per_s": 1e12, "peak_fp16_flops": 1e14}')
+    part = build_payload(run(transformer(), Options(hardware=str(path)))).hardware
+    assert part.devices.id[-1] == part.chosen == "custom:own"
+    assert len(build_payload(run(transformer())).hardware.devices.id) == len(part.devices.id) - 1
+
+
+def stored(model):
+    analysis = run(model)
+    return stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs)
+
+
+def test_what_a_model_is_stored_in():
+    assert stored(transformer()) == ["fp32"]
+    half = Graph(x=[4, 32])
+    half.op("MatMul", half.op("Cast", "x", to=TensorProto.FLOAT16), half.weight(32, 32, dtype=np.float16))
+    assert stored(half.model()) == ["fp16"]
+    assert stored("tests/data/models/resnet_tiny_qdq_int8.onnx") == ["int8", "fp32"]
+    g = Graph(x=[4, 32])
+    g.op("MatMul", "x", g.op("DequantizeLinear", g.weight(32, 8, dtype=np.int8), g.scalar(0.1)))
+    assert stored(g.model()) == ["fp32"], "weights alone are not int8 arithmetic"
+
+
+def test_the_fixture_is_up_to_date():
+    assert FIXTURE.read_bytes() == fixture(), "run python tests/hardware/latency_fixture.py"
+
+
+def test_the_fixture_has_every_kind_of_kernel_and_of_answer():
+    data = msgspec.json.decode(FIXTURE.read_bytes())
+    kinds = {kind for one in data["payloads"].values() for kind in one["hardware"]["kernels"]["kind"]}
+    assert kinds == {-1, 0, 1, 2, 3, 4, 5, 6}
+    known = [case["seconds"] for case in data["cases"]]
+    assert known.count(None) > 50
+    assert sum(seconds is not None for seconds in known) > 300

@@ -1,0 +1,125 @@
+"""``onnx-autodoc analyze --hardware``."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from graphs import transformer
+
+from py_autodoc.cli.analyze import command
+from py_autodoc.cli.hardware_lines import duration, hardware_lines
+from py_autodoc.errors import OptionError
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    found = tmp_path_factory.mktemp("hardware") / "m.onnx"
+    found.write_bytes(transformer("batch", 48).SerializeToString())
+    return str(found)
+
+
+def invoke(*args):
+    return CliRunner().invoke(command, list(args), standalone_mode=False)
+
+
+def report(*args):
+    result = invoke(*args, "--no-progress")
+    assert result.exception is None, result.exception
+    return json.loads(result.stdout)
+
+
+def test_json(path):
+    found = report(path, "--batch-size", "4", "--hardware", "a100-sxm4-40gb", "--precision", "FP16")
+    found = found["hardware_estimates"]
+    assert (found["device"], found["precision"], found["batch_size"]) == ("a100-sxm4-40gb", "fp16", 4)
+    assert found["latency_low_ms"] < found["estimated_latency_ms"] < found["latency_high_ms"]
+    assert {"theoretical_latency_ms", "compute_utilization_estimate", "bottleneck", "vram_required_bytes",
+            "fits_in_vram"} <= set(found)  # fmt: skip
+
+
+def test_html_takes_the_choice_along(path, tmp_path):
+    import base64
+    import gzip
+    import re
+
+    page = tmp_path / "m.html"
+    invoke(path, "--assume", "--hardware", "l4", "--precision", "int8", "--out-html", str(page))
+    texts = re.findall(r"[A-Za-z0-9+/=]{2000,}", page.read_text("utf-8"))
+    bundles = [gzip.decompress(base64.b64decode(text)) for text in texts if text.startswith("H4sI")]
+    payload = next(found for found in map(json.loads, bundles) if "payload" in found)["payload"]
+    assert (payload["hardware"]["chosen"], payload["hardware"]["precision"]) == ("l4", "int8")
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["--hardware", "rtx4090"], "unknown-device"),
+        (["--hardware", "missing.json"], "bad-profile"),
+        (["--hardware", "hailo-8"], "device-not-estimable"),
+        (["--hardware", "l4", "--precision", "fp12"], "unknown-precision"),
+        (["--precision", "fp16"], "hardware-missing"),
+    ],
+)
+def test_what_is_wrong(path, args, code):
+    result = invoke(path, *args)
+    assert isinstance(result.exception, OptionError)
+    assert result.exception.code == code
+    assert result.exception.exit_status == 1
+    assert result.stdout == ""
+
+
+def test_a_wrong_id_is_told_before_the_model_is_read(tmp_path):
+    assert invoke(str(tmp_path / "none.onnx"), "--hardware", "rtx4090").exception.code == "unknown-device"
+
+
+def test_the_list():
+    result = invoke("--list-hardware")
+    lines = result.stdout.splitlines()
+    assert len(lines) == 227
+    assert "l4\tNVIDIA L4" in lines
+
+
+def lines(*args, model=None):
+    from py_autodoc import analyze
+
+    return dict(hardware_lines(analyze(model or transformer(2, 48), hardware=args[0], precision=args[1])))
+
+
+def test_the_summary():
+    found = lines("l4", "fp16")
+    assert list(found) == ["Device", "Latency", "Bound", "Slowest", "Memory"]
+    assert found["Device"] == "NVIDIA L4 · fp16 · batch 2"
+    assert "µs to" in found["Latency"]
+    assert "estimate)" in found["Latency"]
+    assert "7 kernels of a fusing runtime" in found["Latency"]
+    assert "fits into" in found["Memory"]
+
+
+def test_the_summary_without_a_number():
+    assert lines("tpu-v5e", "fp32")["Latency"].startswith("—  (Google TPU v5e has no published fp32 rate")
+    assert "bind them" in lines("l4", "fp16", model=transformer("batch", "seq"))["Latency"]
+
+
+def test_what_is_unknown_makes_it_a_lower_bound():
+    from graphs import Graph
+
+    g = Graph(x=[4, 1, 16])
+    g.op("LSTM", g.op("Relu", "x"), g.weight(1, 64, 16), g.weight(1, 64, 16), hidden_size=16, outputs=3)
+    text = lines("l4", "fp16", model=g.model("LSTM_2"))["Latency"]
+    assert text.startswith("≥ ")
+    assert "1 of them unknown and left out" in text
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [
+        (1.2967, "1.30 ms"),
+        (0.87, "870 µs"),
+        (2410, "2.41 s"),
+        (0.00528, "5.28 µs"),
+        (45.67, "45.7 ms"),
+        (9.996, "10.0 ms"),
+    ],
+)
+def test_durations(milliseconds, text):
+    assert duration(milliseconds) == text

@@ -1,0 +1,74 @@
+"""Our estimates against published latencies. What is asserted stands in docs/hardware.md."""
+
+from functools import cache
+
+import pytest
+from measured import Row, rows, score
+
+
+@cache
+def found() -> tuple[Row, ...]:
+    return tuple(rows())
+
+
+def bert(**wanted):
+    chosen = [row for row in found() if row.model == "bert_base_dyn"]
+    return [row for row in chosen if all(getattr(row, key) == value for key, value in wanted.items())]
+
+
+def test_every_row_has_a_source_and_a_known_kernel_each():
+    assert len(found()) == 104
+    assert all(row.estimate.unknown == 0 for row in found())
+    assert {row.split for row in found()} == {"calibration", "held-out", "device-scalar"}
+
+
+def test_bert_as_a_runtime_runs_it():
+    """Per layer: four products, attention, two norms; and the embedding, the masks, the pooler."""
+    assert {len(row.estimate.kernels) for row in bert()} == {87}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "median", "inside"),
+    [
+        ({"device": "a100-sxm4-40gb", "precision": "fp16"}, 0.07, 1.0),
+        ({"device": "a100-sxm4-40gb", "precision": "int8"}, 0.04, 1.0),
+        ({"device": "a30"}, 0.06, 1.0),
+        ({"device": "t4"}, 0.15, 1.0),
+        ({"device": "l40s", "precision": "fp16"}, 0.16, 0.9),
+        ({"device": "l40s", "precision": "int8"}, 0.26, 0.8),
+    ],
+)
+def test_bert_by_device(chosen, median, inside):
+    it = score(bert(**chosen))
+    assert it.median <= median
+    assert it.inside >= inside
+
+
+def test_bert_by_batch():
+    small = score([row for row in bert() if row.batch <= 4])
+    large = score([row for row in bert() if row.batch >= 8])
+    assert (small.count, large.count) == (40, 60)
+    assert small.median <= 0.12
+    assert large.median <= 0.06
+    assert small.inside >= 0.9
+    assert large.inside == 1.0
+
+
+def test_others_than_the_calibration():
+    it = score([row for row in bert() if row.split != "calibration"])
+    assert it.count == 80
+    assert it.median <= 0.09
+    assert 0.95 <= it.bias <= 1.1
+    assert it.inside >= 0.95
+
+
+def test_no_run_was_faster_than_its_bound():
+    assert all(row.estimate.ideal < row.measured for row in found())
+
+
+def test_resnet():
+    ratios = {row.device: row.ratio for row in found() if row.model == "resnet50_dyn"}
+    assert ratios["rtx-4090"] == pytest.approx(0.88, abs=0.03)
+    # What does not fit is not hidden: this card is slower than its band says.
+    assert ratios["rtx-pro-6000-blackwell-max-q"] == pytest.approx(0.63, abs=0.03)
+    assert 0.6 < ratios["core-i7-12700h"] < 1 > ratios["core-i9-10940x"] > 0.6
