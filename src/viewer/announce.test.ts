@@ -26,9 +26,17 @@ function said(
   return changeText(first, { ...first, ...change }, focused, IDENTITY);
 }
 
-function focused(markup: string, at: string): Element {
-  document.body.innerHTML = markup;
-  return document.querySelector(at)!;
+/** An element with these attributes, in one with a role. */
+function element(role: string, attributes: Record<string, string>): Element {
+  const parent = document.createElement('div');
+  parent.setAttribute('role', role);
+  const child = document.createElement('b');
+  for (const [name, value] of Object.entries(attributes)) {
+    child.setAttribute(name, value);
+  }
+  parent.append(child);
+  document.body.append(parent);
+  return child;
 }
 
 afterEach(() => document.body.replaceChildren());
@@ -71,12 +79,12 @@ describe('what is announced', () => {
 
   test('nothing that the focus tells anyway', () => {
     const selection = { kind: 'node', id: 0 } as const;
-    const box = focused('<i data-entity="0" tabindex="0"></i>', 'i');
+    const box = element('group', { 'data-entity': '0' });
     expect(said({ selection }, box)).toBe(null);
     expect(said({ selection: { kind: 'node', id: 1 } }, box)).toBe(
       `Selected: ${model.nodeName(1)}`
     );
-    const row = focused('<div role="grid"><b tabindex="0"></b></div>', 'b');
+    const row = element('grid', {});
     expect(said({ selection }, row)).toBe(null);
     // That several are selected, no row tells.
     expect(said({ selection, also: [1] }, row)).toBe('2 selected');

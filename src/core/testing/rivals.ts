@@ -28,6 +28,11 @@ export function drawOurs(graph: IPlainGraph): IDrawn {
   return { x, y, routes };
 }
 
+interface IPoint {
+  readonly x: number;
+  readonly y: number;
+}
+
 type DagreGraph = InstanceType<typeof dagre.graphlib.Graph>;
 
 /** What dagre calls a graph. */
@@ -56,14 +61,14 @@ export function runDagre(g: DagreGraph): void {
 export function drawDagre(graph: IPlainGraph): IDrawn {
   const g = dagreGraph(graph);
   runDagre(g);
-  const items = graph.width.map((_, v) => g.node(String(v)));
+  const items: IPoint[] = graph.width.map((_, v) => g.node(String(v)));
   return {
     x: items.map(({ x }) => x),
     y: items.map(({ y }) => y),
     routes: graph.source.map((s, e) =>
       g
         .edge(String(s), String(graph.target[e]))
-        .points.flatMap(({ x, y }: { x: number; y: number }) => [x, y])
+        .points.flatMap(({ x, y }: IPoint) => [x, y])
     )
   };
 }
