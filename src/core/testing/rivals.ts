@@ -33,10 +33,8 @@ interface IPoint {
   readonly y: number;
 }
 
-type DagreGraph = InstanceType<typeof dagre.graphlib.Graph>;
-
 /** What dagre calls a graph. */
-export function dagreGraph(graph: IPlainGraph): DagreGraph {
+export function dagreGraph(graph: IPlainGraph) {
   const g = new dagre.graphlib.Graph();
   g.setGraph({
     rankdir: 'LR',
@@ -53,7 +51,7 @@ export function dagreGraph(graph: IPlainGraph): DagreGraph {
 }
 
 /** Lays a graph of dagre's out, and does nothing else. */
-export function runDagre(g: DagreGraph): void {
+export function runDagre(g: ReturnType<typeof dagreGraph>): void {
   dagre.layout(g);
 }
 
