@@ -15,10 +15,17 @@ _DTYPES = {
     26: "int2", 27: "float6e2m3", 28: "float6e3m2",
 }  # fmt: skip
 
+_NUMBERS = {name: number for number, name in _DTYPES.items()}
+
 
 def dtype_name(dtype: int) -> str:
     """``float32`` … as numpy calls it; ``type 99`` for a number the standard does not define."""
     return _DTYPES.get(dtype) or f"type {dtype}"
+
+
+def dtype_number(name: str) -> int:
+    """The number that ``dtype_name`` writes as ``name``; 0, unknown, for what it does not write so."""
+    return _NUMBERS.get(name, 0)
 
 
 def cut(text: str, limit: int = MAX_NAME) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from py_autodoc.report.latency_column import node_seconds
 from py_autodoc.report.schema import AttributeItem, DimValue, GraphPayload
 
 Value = float | list[str] | None
@@ -25,6 +26,11 @@ class Nodes:
     def shape_texts(self) -> list[str]:
         """``1×64×56×56``; ``scalar``; ``?`` for an unknown rank or dimension."""
         return [shape_text(shape) for shape in self.payload.shapes]
+
+    @cached_property
+    def seconds(self) -> list[float | None]:
+        """Estimated latency by node, on the device that the analysis was asked about."""
+        return node_seconds(self.payload)
 
     def op(self, node: int) -> str:
         """Operator type."""
@@ -178,6 +184,7 @@ _FIELDS = {
     "activation": _column("activation_bytes"),
     "activation_bytes": _column("activation_bytes"),
     "intensity": Field("number", _intensity),
+    "latency": Field("number", lambda nodes, node: nodes.seconds[node]),
 }
 FIELD_NAMES = (
     *(name for name in _FIELDS if not name.endswith("_bytes")),

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { GraphPayload } from '../schema';
+import { chosenDevice, withTimes } from './latency';
 import { findAll } from './matcher';
 import { decode } from './model';
 import { parseQuery } from './query';
@@ -18,7 +19,10 @@ interface ICase {
 
 const trees = new Map<string, ITree>(
   Object.entries(fixture.models as unknown as Record<string, GraphPayload>).map(
-    ([name, payload]) => [name, buildTree(decode(payload))]
+    ([name, payload]) => [
+      name,
+      buildTree(withTimes(decode(payload), chosenDevice(payload)))
+    ]
   )
 );
 

@@ -1,0 +1,83 @@
+"""Estimated seconds by node, from a payload alone: what a query compares as ``latency``."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from py_autodoc.graph.model import TensorKind
+from py_autodoc.hardware.estimate import Sized, estimate
+from py_autodoc.hardware.kernels import Kernels
+from py_autodoc.hardware.model import MODEL, Device
+from py_autodoc.hardware.profile import PRECISIONS
+from py_autodoc.report.labels import dtype_number
+from py_autodoc.report.schema import DeviceColumns, GraphPayload, KernelColumns
+
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+
+
+def node_seconds(payload: GraphPayload) -> list[float | None]:
+    """Seconds by node on the device that the analysis was asked about: a kernel's stand at its anchor.
+
+    None where they are unknown, and everywhere when no device was chosen or it has no such precision.
+    """
+    part, count = payload.hardware, len(payload.nodes.op)
+    if part is None or part.chosen not in part.devices.id:
+        return [None] * count
+    device = _device(part.devices, part.devices.id.index(part.chosen))
+    wishes = [part.precision] if part.precision else part.stored
+    precision = next((name for name in wishes if device.peak(name)), None)
+    if precision is None:
+        return [None] * count
+    kernels = _kernels(part.kernels)
+    seconds: list[float | None] = [0.0] * count
+    for kernel, time in enumerate(estimate(kernels, _sized(payload), device, precision, MODEL).kernels):
+        seconds[kernels.anchor[kernel]] = None if time is None else time.seconds
+    return seconds
+
+
+def _device(columns: DeviceColumns, at: int) -> Device:
+    plain = {name: getattr(columns, name)[at] for name in DeviceColumns.__struct_fields__ if name != "peaks"}
+    return Device(**plain, peaks=tuple(columns.peaks[name][at] for name in PRECISIONS))
+
+
+def _kernels(columns: KernelColumns) -> Kernels:
+    members: list[list[int]] = [[] for _ in columns.kind]
+    for node, kernel in enumerate(columns.node):
+        if kernel >= 0:
+            members[kernel].append(node)
+    return Kernels(
+        node=columns.node,
+        kind=columns.kind,
+        anchor=columns.anchor,
+        product=columns.product,
+        n_axis=columns.n_axis,
+        groups=columns.groups,
+        members=members,
+        reads=_rows(columns.read_offsets, columns.reads),
+        writes=_rows(columns.write_offsets, columns.writes),
+    )
+
+
+def _rows(offsets: list[int], flat: list[int]) -> list[list[int]]:
+    return [flat[start:end] for start, end in pairwise(offsets)]
+
+
+def _sized(payload: GraphPayload) -> Sized:
+    """Sizes of the payload's tensors and nodes; its MACs are those of all executions together."""
+    nodes, tensors = payload.nodes, payload.tensors
+    repeat = {int(node): times for node, times in nodes.repeat.items()}
+    dtypes = [dtype_number(name) for name in payload.dtypes]
+    return Sized(
+        shapes=[
+            None if shape is None else tuple(shape)
+            for shape in map(payload.shapes.__getitem__, tensors.shape)
+        ],
+        dtypes=[dtypes[number] for number in tensors.dtype],
+        weight=[kind in _CONSTANT for kind in tensors.kind],
+        producer=tensors.producer,
+        macs=[
+            macs if macs is None else macs // (repeat.get(node, 1) or 1)
+            for node, macs in enumerate(nodes.macs)
+        ],
+        repeat=repeat,
+    )
