@@ -28,10 +28,7 @@ def main() -> None:
             batch = f"batch {row.batch}" + (f", {row.seq} tokens" if row.seq else "")
             print(f"{row.device:28} {row.model:14} {row.precision:5} {batch:24} {row.measured * 1e3:9.3f} ms "
                   f"ours / theirs {row.ratio:.2f}")  # fmt: skip
-    print(
-        "| device | model, runtime | n | median error | 9 of 10 within | median ratio | in the band | bound / theirs |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    print(f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}")
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in found:
         groups.setdefault((row.device, f"{row.model} {row.precision}, {row.runtime}"), []).append(row)

@@ -753,6 +753,54 @@ export interface components {
       hardware: components['schemas']['HardwarePart'] | null;
     };
     /**
+     * HardwareEstimates
+     * @description Latency and memory of one inference on a device, from public numbers and a model of the runtime.
+     *
+     *         Nothing was run. The runtime is one that fuses as TensorRT does; `docs/hardware.md` says what was
+     *         compared with measurements, and what was not.
+     */
+    HardwareEstimates: {
+      /** @description Id of the profile. */
+      device: string;
+      /** @description As its profile has it. */
+      device_name: string;
+      /**
+       * @description `fp32`, `tf32`, `fp16`, `bf16`, `fp8` or `int8`; empty without an
+       *     estimate.
+       */
+      precision: string;
+      /** @description First size of the first input. */
+      batch_size: number | null;
+      /** @description Null with a `reason`. Kernels without a time are left out: see `unknown_kernels`. */
+      estimated_latency_ms: number | null;
+      /** @description The band around it. */
+      latency_low_ms: number | null;
+      /** @description Most measured times are between the two, as far as there were any: see `label`. */
+      latency_high_ms: number | null;
+      /** @description `estimate`, `rough` or `order of magnitude`. */
+      label: string;
+      /** @description The bound: full peak and bandwidth, no time between kernels. No run is shorter. */
+      theoretical_latency_ms: number | null;
+      /** @description Share of the device's peak that the products reach. */
+      compute_utilization_estimate: number | null;
+      /** @description What most of the time goes to: `compute`, `memory_bandwidth` or `kernel_overhead`. */
+      bottleneck: string;
+      /** @description What a fusing runtime runs as one counts once. */
+      kernels: number;
+      /** @description Kernels without a time: no size, no known number of runs, or an operator without a model. */
+      unknown_kernels: number;
+      /** @description Weights and peak activations in this precision, and a tenth for workspace. */
+      vram_required_bytes: number | null;
+      /** @description What of the device's memory a model can use; null when not published. */
+      vram_bytes: number | null;
+      /** @description Null when one of the two is not known. */
+      fits_in_vram: boolean | null;
+      /** @description The kernels in execution order. */
+      layers: components['schemas']['LayerLatency'][];
+      /** @description Why there is no estimate. */
+      reason: string;
+    };
+    /**
      * HardwarePart
      * @description All that an estimated latency is made of, for any device, precision and sizes.
      */
@@ -1071,6 +1119,20 @@ export interface components {
       activation_bytes_expr: string | null;
       /** @description Why there is an expression missing although an input size is free. */
       expr_reason: string;
+    };
+    /**
+     * LayerLatency
+     * @description One kernel of a fusing runtime: layers that run as one.
+     */
+    LayerLatency: {
+      /** @description Id of the layer that stands for it. */
+      layer: number;
+      /** @description Ids of all its layers. */
+      layers: number[];
+      /** @description Over all its runs in one inference; null when a size or the number of runs is unknown. */
+      latency_ms: number | null;
+      /** @description `compute`, `memory_bandwidth` or `kernel_overhead`; empty without a latency. */
+      bottleneck: string;
     };
     /**
      * MemoryCurve
@@ -1501,6 +1563,8 @@ export interface components {
       risk_signals: components['schemas']['RiskSignal'][];
       /** @description How they were made; null: as the rules come. */
       rule_settings: components['schemas']['RuleSettings'] | null;
+      /** @description Latency and memory on the device that was chosen; null without one. */
+      hardware_estimates: components['schemas']['HardwareEstimates'] | null;
     };
     /**
      * RiskSignal

@@ -28,6 +28,7 @@ class HardwareEstimates(Wire, frozen=True, kw_only=True):
     device: str
     """Id of the profile."""
     device_name: str
+    """As its profile has it."""
     precision: str
     """``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8`` or ``int8``; empty without an
     estimate."""
@@ -36,8 +37,9 @@ class HardwareEstimates(Wire, frozen=True, kw_only=True):
     estimated_latency_ms: float | None
     """Null with a ``reason``. Kernels without a time are left out: see ``unknown_kernels``."""
     latency_low_ms: float | None
+    """The band around it."""
     latency_high_ms: float | None
-    """Most measured times are between the two."""
+    """Most measured times are between the two, as far as there were any: see ``label``."""
     label: str
     """``estimate``, ``rough`` or ``order of magnitude``."""
     theoretical_latency_ms: float | None
@@ -47,6 +49,7 @@ class HardwareEstimates(Wire, frozen=True, kw_only=True):
     bottleneck: str
     """What most of the time goes to: ``compute``, ``memory_bandwidth`` or ``kernel_overhead``."""
     kernels: int
+    """What a fusing runtime runs as one counts once."""
     unknown_kernels: int
     """Kernels without a time: no size, no known number of runs, or an operator without a model."""
     vram_required_bytes: int | None
@@ -54,6 +57,7 @@ class HardwareEstimates(Wire, frozen=True, kw_only=True):
     vram_bytes: int | None
     """What of the device's memory a model can use; null when not published."""
     fits_in_vram: bool | None
+    """Null when one of the two is not known."""
     layers: list[LayerLatency]
     """The kernels in execution order."""
     reason: str = ""
