@@ -20,7 +20,8 @@ import sys
 
 import py_autodoc
 
-report = py_autodoc.analyze(sys.argv[1])
+report = py_autodoc.analyze(sys.argv[1], hardware="l4")
 assert report.metrics.total_macs == 3729664, report.metrics
+assert report.hardware_estimates.estimated_latency_ms > 0, report.hardware_estimates
 print("analysed with the wheel in", py_autodoc.__file__.split("site-packages")[-1])
 PY

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from py_autodoc.costs.engine import MAX_NUMBER
 from py_autodoc.graph.model import Shape
 from py_autodoc.graph.values import BITS
 from py_autodoc.hardware.kernels import Kernels
@@ -121,7 +122,7 @@ class _Clock:
         kind = self.kernels.kind[kernel]
         traffic = self._traffic(kernel)
         times = self.sized.repeat.get(self.kernels.anchor[kernel], 1)
-        if kind < 0 or traffic is None or times is None:
+        if kind < 0 or traffic is None or times is None or times > MAX_NUMBER:
             return None
         flops, rate, top = 0, 1.0, 1.0
         if kind:
@@ -181,7 +182,7 @@ class _Clock:
         kind, model = self.kernels.kind[kernel], self.model
         shape = self.sized.shapes[self.kernels.product[kernel]]
         count = elements(shape)
-        if shape is None or count is None:
+        if shape is None or count is None or self.kernels.n_axis[kernel] >= len(shape):
             return None
         held = self.device.sustained
         if kind == CORE:
@@ -257,7 +258,7 @@ def tensor_bytes(sized: Sized, tensor: int, width: int) -> int | None:
 
 
 def elements(shape: Shape | None) -> int | None:
-    """Number of elements; None when a size is no number."""
+    """Number of elements; None when a size is no number, or the product beyond all models."""
     if shape is None:
         return None
     count = 1
@@ -265,4 +266,4 @@ def elements(shape: Shape | None) -> int | None:
         if not isinstance(size, int) or size < 0:
             return None
         count *= size
-    return count
+    return count if count <= MAX_NUMBER else None

@@ -115,7 +115,7 @@ def device(profile: Profile) -> Device | None:
 
 
 def _peak(profile: Profile, precision: str) -> int | None:
-    """FLOP/s. Where fp16 is slower than fp32 (1/64 on some cards), runtimes store fp16 and compute in fp32."""
+    """FLOP/s. Where fp16 is slower than fp32 (1/64 on some cards), runtimes compute what is fp16 in fp32."""
     own, single = profile.peak(precision), profile.peak("fp32")
     if precision == "fp16" and own is not None and single is not None:
         return max(own, single)

@@ -107,7 +107,9 @@ def find(wanted: str) -> Profile:
             f"{wanted[:80]!r} is the name of several devices.",
             f"Give one of {', '.join(one.id for one in named[:8])}.",
         )
-    raise OptionError("unknown-device", f"There is no hardware profile {wanted[:80]!r}.", _nearest(key, known))
+    raise OptionError(
+        "unknown-device", f"There is no hardware profile {wanted[:80]!r}.", _nearest(key, known)
+    )
 
 
 def _nearest(key: str, known: Sequence[Profile]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from graphs import Graph, transformer
 from latency_fixture import FIXTURE, fixture, looped
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 from py_autodoc import analyze
 from py_autodoc.hardware.estimate import estimate
@@ -189,6 +189,18 @@ def test_empty_tensors():
     g = Graph(x=[0, 16])
     g.op("MatMul", "x", g.weight(16, 16))
     assert estimated(g.model()).seconds == pytest.approx(16 * 16 * 2 / (BANDWIDTH * 0.773) + START)
+
+
+def test_sizes_beyond_all_models_are_unknown():
+    """Products of sizes that no float can hold; a convolution of one axis."""
+    huge = 2**62
+    g = Graph(x=[huge] * 20, y=[huge, huge])
+    wide = g.op("Relu", "x")
+    product = g.op("MatMul", "y", g.op("Transpose", "y"))
+    g.inputs.append(helper.make_tensor_value_info("z", TensorProto.FLOAT, [4]))
+    result = estimated(g.model(wide, product, g.op("Conv", "z", g.weight(4, 4, 1))))
+    assert result.unknown == len(result.kernels) == 3
+    assert analyze(g.model(wide), hardware="l4").hardware_estimates.vram_required_bytes is None
 
 
 def test_a_precision_that_the_device_does_not_have():

@@ -1,0 +1,47 @@
+"""``Autodoc(model, hardware=…)``: the device goes to the viewer and into the report."""
+
+import gzip
+import json
+
+import pytest
+
+from py_autodoc import Autodoc, analyze
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.report.schema import Report
+
+MODEL = "tests/data/stripped/bert_base_dyn.stripped.onnx"
+
+
+def part(widget):
+    return json.loads(gzip.decompress(widget._bundle))["payload"]["hardware"]
+
+
+def test_the_choice_is_in_the_payload_and_in_the_report():
+    widget = Autodoc(MODEL, hardware="l4", precision="fp16")
+    assert (part(widget)["chosen"], part(widget)["precision"]) == ("l4", "fp16")
+    assert widget.report.hardware_estimates.device == "l4"
+    before = widget.report.hardware_estimates.estimated_latency_ms
+    widget.dims = {"batch": 16}
+    assert widget.report.hardware_estimates.estimated_latency_ms > 2 * before
+
+
+def test_a_report_takes_a_device():
+    report = analyze(MODEL, assume=True)
+    assert report.hardware_estimates is None
+    widget = Autodoc(report, hardware="t4")
+    assert part(widget)["chosen"] == widget.report.hardware_estimates.device == "t4"
+
+
+def test_a_report_without_its_model_does_not():
+    report = Report.from_json(analyze(MODEL, assume=True).to_json())
+    with pytest.raises(InputError, match="the model itself is needed"):
+        Autodoc(report, hardware="t4")
+
+
+def test_a_mistyped_device():
+    with pytest.raises(OptionError, match="rtx-4090"):
+        Autodoc(MODEL, hardware="rtx4090")
+
+
+def test_none_is_chosen():
+    assert part(Autodoc(MODEL))["chosen"] == ""
