@@ -160,4 +160,30 @@ describe('turning', () => {
     at(down).forEach((place, i) => expect(place).toBeCloseTo(before[i], 3));
     surface.dispose();
   });
+
+  it('brings what is acted on into the middle, or the beginning of what is larger', async () => {
+    const across = await view.setDirection('right');
+    const surface = surfaceOf(across);
+    const entity = scene.boxEntity[boxes(BoxKind.Node).at(-1)!];
+    const around = scene.boxEntity[boxes(BoxKind.OpenGroup)[0]];
+    // At the right edge, half hidden by a panel there.
+    surface.zoomTo(entity, false);
+    const { x, y, k } = surface.camera;
+    surface.setCamera({ x: x - (0.45 * VIEW.w) / k, y, k });
+    const down = await view.setDirection('down');
+    surface.setScene(down, model, tree, { anchorEntity: entity });
+    const box = down.boxOf(entity);
+    expect(surface.camera).toEqual({
+      x: down.boxX[box] + down.boxW[box] / 2,
+      y: down.boxY[box] + down.boxH[box] / 2,
+      k
+    });
+    const back = await view.setDirection('right');
+    surface.setScene(back, model, tree, { anchorEntity: around });
+    const panel = back.boxOf(around);
+    expect(back.boxW[panel] * k).toBeGreaterThan(VIEW.w);
+    const left = (back.boxX[panel] - surface.camera.x) * k + VIEW.w / 2;
+    expect(left).toBeCloseTo(0.1 * VIEW.w, 3);
+    surface.dispose();
+  });
 });

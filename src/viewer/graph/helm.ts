@@ -14,7 +14,13 @@ import {
   zoomAt
 } from './camera';
 import { boxesRect } from './entities';
-import { anchorOf, type Auto, autoCamera, heldCamera } from './homing';
+import {
+  anchorOf,
+  type Auto,
+  autoCamera,
+  heldCamera,
+  turnedCamera
+} from './homing';
 import { Flight } from './motion';
 
 /** Screen pixels between a box brought into view and the edge of the view. */
@@ -87,7 +93,15 @@ export class Helm {
       this.rehome();
     } else {
       const anchor = anchorOf(before, scene, how.anchorEntity ?? looked);
-      this.hold(before.scene, scene, anchor);
+      const turned =
+        before.scene.direction === scene.direction
+          ? null
+          : turnedCamera(this._camera, this.place.view, scene, anchor);
+      if (turned) {
+        this.go(turned, false);
+      } else {
+        this.hold(before.scene, scene, anchor);
+      }
     }
   }
 

@@ -37,6 +37,34 @@ export function anchorOf(
     : (looked ?? middleEntity(before.scene, before.camera));
 }
 
+/** What is larger than the view begins at this share of it. */
+const LEAD = 0.1;
+
+/**
+ * The camera for a picture that flows the other way: the entity in the middle, or what does not fit there
+ * with its beginning in view; null when it has no box.
+ */
+export function turnedCamera(
+  camera: ICamera,
+  view: ISize,
+  after: IScene,
+  entity: number | null
+): ICamera | null {
+  const box = entity === null ? -1 : exactBox(after, entity);
+  if (box < 0) {
+    return null;
+  }
+  const { k } = camera;
+  const middle = (from: number, length: number, extent: number): number => {
+    const room = extent / k;
+    return length <= room * (1 - 2 * LEAD)
+      ? from + length / 2
+      : from + room * (0.5 - LEAD);
+  };
+  const { x, y, w, h } = boxRect(after, box);
+  return { x: middle(x, w, view.w), y: middle(y, h, view.h), k };
+}
+
 /** Of what opened only its title must be seen: it stays where it was clicked. */
 const TITLE_WIDTH = 120;
 
