@@ -574,3 +574,23 @@ test('the picture stays where it is when the inspector is opened beside it', asy
   expect(Math.abs(now.x - from.x)).toBeLessThan(2);
   expect(Math.abs(now.width - from.width)).toBeLessThan(2);
 });
+
+test('the table by blocks begins inside the one that holds all; tags are a column', async ({
+  page
+}) => {
+  await open(page, 'bert_base.onnx');
+  await tab(page, 'Layers');
+  await page.getByRole('button', { name: 'By block' }).click();
+  const grid = page.getByRole('treegrid', { name: 'Layers' });
+  await expect(grid).toContainText('embeddings');
+  await expect(grid).toContainText('encoder');
+  await page.locator('summary', { hasText: 'Columns' }).click();
+  await page.getByRole('checkbox', { name: 'Tag' }).check();
+  await page.getByRole('button', { name: 'By block' }).click();
+  await page
+    .getByRole('textbox', { name: 'Filter layers' })
+    .fill('attr.epsilon<1e-6 & op=LayerNormalization');
+  const layers = page.getByRole('grid', { name: 'Layers' });
+  await expect(layers).toContainText('Total of 25 layers');
+  await expect(layers).toContainText('/BertLayer.0/');
+});

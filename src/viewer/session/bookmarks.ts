@@ -1,23 +1,26 @@
-/** Stored views: camera, open blocks, heatmap and the device of its times. */
+/** Stored views: camera, open blocks, what is left out, heatmap and the device of its times. */
 
 import { sameDevice, setDevice } from './device';
 import { groupKeys, groupsOf, sameList } from './entities';
+import { hiddenOf, hiddenRecord } from './hide';
 import { remember } from './places';
 import type { Session } from './session';
 
 export function storeView(session: Session, slot: string): void {
-  const { bookmarks, overlay, device, document, direction } =
-    session.store.get();
+  const state = session.store.get();
+  const { bookmarks, overlay, scale, device, document, direction } = state;
   const { camera } = session.stage;
   if (!camera || !document) {
     return;
   }
   const open = groupKeys(document.tree, session.stage.openGroups());
+  const hidden =
+    state.hidden.length > 0
+      ? hiddenRecord(document, state.hidden)
+      : { of: document.model.payload.model.identity, ranges: [] };
+  const look = { overlay, scale, device, direction };
   session.store.set({
-    bookmarks: {
-      ...bookmarks,
-      [slot]: { ...camera, open, overlay, device, direction }
-    },
+    bookmarks: { ...bookmarks, [slot]: { ...camera, open, hidden, ...look } },
     announcement: session.trans.__('View %1 is stored.', slot)
   });
 }
@@ -30,7 +33,7 @@ export async function recallView(
   if (!document || !Object.hasOwn(bookmarks, slot)) {
     return;
   }
-  const { open, overlay, device, direction, x, y, k } = bookmarks[slot];
+  const { open, overlay, scale, device, direction, x, y, k } = bookmarks[slot];
   remember(session);
   if (device !== undefined && !sameDevice(device, session.store.get().device)) {
     setDevice(session, device);
@@ -38,13 +41,24 @@ export async function recallView(
   if (overlay !== undefined) {
     session.store.set({ overlay });
   }
+  if (scale !== undefined) {
+    session.store.set({ scale });
+  }
   const groups = open && groupsOf(document.tree, open);
   if (direction && direction !== session.store.get().direction) {
     session.store.set({ direction });
     await session.stage.settled();
   }
-  if (groups && !sameList(groups, session.stage.openGroups())) {
-    await session.stage.change(view => view.restore(groups));
+  const record = bookmarks[slot].hidden;
+  const own = record?.of === document.model.payload.model.identity;
+  const hidden = own ? hiddenOf(document, record) : session.store.get().hidden;
+  const here = session.stage.openGroups();
+  if (
+    !sameList(groups ?? here, here) ||
+    !sameList(hidden, session.store.get().hidden)
+  ) {
+    await session.stage.change(view => view.restore(groups ?? here, hidden));
   }
   session.stage.surface?.setCamera({ x, y, k }, true);
+  session.store.set({ announcement: session.trans.__('View %1', slot) });
 }

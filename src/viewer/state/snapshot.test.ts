@@ -61,6 +61,20 @@ describe('reading a snapshot back', () => {
       version: 1,
       bookmarks: { 1: { x: 1, y: 2, k: 3, open: ['a'], overlay: 'macs' } }
     });
+    const whole = {
+      ...{ x: 1, y: 2, k: 3, scale: 'log' },
+      hidden: { of: 'sha', ranges: [4, 6] }
+    };
+    const odd = {
+      ...whole,
+      scale: 'cubic',
+      hidden: { of: 'sha', ranges: [6] }
+    };
+    const bookmarks = { 1: whole, 2: odd };
+    expect(readSnapshot({ version: 1, bookmarks }).bookmarks).toEqual({
+      1: whole,
+      2: { x: 1, y: 2, k: 3 }
+    });
   });
 
   test.each([

@@ -183,8 +183,12 @@ function bookmark(value: unknown): IBookmark | undefined {
   const painted = overlay(raw.overlay);
   const timed = device(raw.device);
   const flow = direction(raw.direction);
+  const left = hidden(raw.hidden);
+  const colours = scale(raw);
   return {
     ...at,
+    ...(left && { hidden: left }),
+    ...(colours && { scale: colours }),
     ...(flow && { direction: flow }),
     ...(open && { open }),
     ...(painted !== undefined && { overlay: painted }),

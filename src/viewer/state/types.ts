@@ -18,6 +18,7 @@ import type { ITensors } from '../../core/series';
 import type { ICamera, IHover } from '../graph/api';
 import type { OverlayId } from '../overlays';
 import type { ITableState } from './table';
+import type { IHiddenRecord } from './snapshot';
 
 export type Selection =
   | { readonly kind: 'none' }
@@ -118,7 +119,10 @@ export type ExtractionState =
 export interface IBookmark extends ICamera {
   /** Paths of the open groups; absent: as they are. */
   readonly open?: readonly string[];
+  /** What was left out, and which parts of repeats; absent: as it is. */
+  readonly hidden?: IHiddenRecord;
   readonly overlay?: OverlayId | null;
+  readonly scale?: ScaleMode;
   readonly device?: IDeviceChoice | null;
   /** The way the picture flowed that the camera is for. */
   readonly direction?: FlowDirection;

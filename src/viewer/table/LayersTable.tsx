@@ -3,6 +3,7 @@ import { useDocument, useSession, useTrans, useView } from '../context';
 import { entityOf, selectionOf } from '../session/entities';
 import type { Session } from '../session/session';
 import type { ITableState } from '../state/table';
+import type { ITree } from '../../core/types';
 import { moveOf, useWindow } from '../ui/virtual';
 import { gridOf, offeredColumns, shownColumns } from './columns';
 import { Header } from './Header';
@@ -34,16 +35,30 @@ function toggleEntity(session: Session, entity: number): void {
   }
 }
 
+/** The blocks that hold all there is: a table that begins with them closed says nothing. */
+function outermost({ children, model }: ITree): ReadonlySet<number> {
+  const open = new Set<number>();
+  let inside = children[0];
+  while (inside.length === 1 && inside[0] >= model.nodeCount) {
+    const group = inside[0] - model.nodeCount;
+    open.add(group);
+    inside = children[group + 1];
+  }
+  return open;
+}
+
 /** Groups whose rows show what is in them; those around what gets selected open. */
 function useOpenBlocks(current: number | null): {
   open: ReadonlySet<number>;
   toggle(group: number): void;
 } {
   const { tree } = useDocument();
-  const [open, setOpen] = React.useState<ReadonlySet<number>>(new Set());
+  const [open, setOpen] = React.useState(() => outermost(tree));
   // The same file under other sizes has the same blocks.
   const file = `${tree.model.payload.model.identity} ${tree.groupCount}`;
-  React.useEffect(() => setOpen(new Set()), [file]);
+  const present = React.useRef(tree);
+  present.current = tree;
+  React.useEffect(() => setOpen(outermost(present.current)), [file]);
   React.useEffect(() => {
     if (current === null) {
       return;

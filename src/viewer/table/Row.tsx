@@ -206,7 +206,12 @@ export function TotalsRow(props: {
           return (
             <div key={id} role="gridcell">
               {id === 'name' &&
-                trans._n('Total of %1 layer', 'Total of %1 layers', layers)}
+                trans._n(
+                  'Total of %2 layer',
+                  'Total of %2 layers',
+                  layers,
+                  formatExact(layers)
+                )}
             </div>
           );
         }

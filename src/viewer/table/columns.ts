@@ -15,6 +15,7 @@ export const COLUMN_IDS = [
   'op',
   'module',
   'classes',
+  'tag',
   'input_shape',
   'output_shape',
   'dtype',
@@ -89,6 +90,7 @@ export const COLUMNS: Readonly<Record<ColumnId, IColumn>> = {
     grows: true,
     extra: true
   },
+  tag: { label: t => t.__('Tag'), width: 190, grows: true, extra: true },
   input_shape: { label: t => t.__('Input shape'), width: 120 },
   output_shape: { label: t => t.__('Output shape'), width: 120 },
   dtype: { label: t => t.__('Type'), width: 76 },
@@ -106,11 +108,12 @@ export const COLUMNS: Readonly<Record<ColumnId, IColumn>> = {
   intensity: { label: t => t.__('FLOP/B'), width: 80 }
 };
 
-/** The columns that there is something in: times are of a device. */
+/** The columns that there is something in: times are of a device, tags what an exporter recorded. */
 export function offeredColumns({ model }: ITree): ColumnId[] {
-  return COLUMN_IDS.filter(
-    id =>
-      !isNumeric(id) || measureOf(id) !== 'latency' || model.latency !== null
+  return COLUMN_IDS.filter(id =>
+    isNumeric(id)
+      ? measureOf(id) !== 'latency' || model.latency !== null
+      : id !== 'tag' || Boolean(model.payload.modules)
   );
 }
 

@@ -100,6 +100,10 @@ export class CellTexts {
         return path('label');
       case 'classes':
         return path('type');
+      case 'tag': {
+        const { modules } = model.payload;
+        return node => modules?.tag[modules.node[node]] ?? '';
+      }
       case 'input_shape':
         return node => shape(mainInput(model, node));
       case 'output_shape':
