@@ -12,7 +12,7 @@ import click
 
 from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import sizes, talk
+from py_autodoc.cli.options import hardware, sizes, talk
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.errors import OptionError
 from py_autodoc.render.output import STDOUT, Target
@@ -35,7 +35,9 @@ ENDINGS = {
     ".model-explorer.json": "model-explorer",
 }
 FORMATS = tuple(dict.fromkeys(ENDINGS.values()))
-OVERLAYS = ("auto", "none", "macs", "flops", "params", "weight_bytes", "activation_bytes", "intensity")
+OVERLAYS = (
+    "auto", "none", "macs", "flops", "params", "weight_bytes", "activation_bytes", "intensity", "latency",
+)  # fmt: skip
 """As in ``render.svg``, which is imported when it is needed."""
 
 
@@ -55,6 +57,8 @@ class _Request:
     input_shape: tuple[str, ...]
     batch_size: int | None
     assume: bool
+    hardware: str
+    precision: str
     progress: bool | None
 
 
@@ -102,6 +106,7 @@ class _Request:
     help="Pixels of the PNG for one of the SVG.",
 )
 @sizes("picture")
+@hardware
 @talk
 def command(log_level: str, **options: object) -> int:
     """Write the graph of MODEL for other programs; the format follows the ending of --out.
@@ -124,6 +129,8 @@ def command(log_level: str, **options: object) -> int:
 
 def _run(request: _Request) -> int:
     chosen = _format(request)
+    if request.overlay == "latency" and not request.hardware:
+        raise OptionError("hardware-missing", "A latency is that of a device.", "Give one: --hardware ID.")
     target = Target(request.out, "--out", request.model)
     _need(chosen)
     analysis = _analyze(request)
@@ -163,6 +170,8 @@ def _analyze(request: _Request) -> Analysis:
         input_shapes=parse_input_shapes(request.input_shape),
         batch_size=request.batch_size,
         assume=request.assume,
+        hardware=request.hardware,
+        precision=request.precision,
     )
     with ProgressLine(printable(os.path.basename(request.model)), request.progress) as progress:
         return run(request.model, options, progress.update)

@@ -17,8 +17,10 @@ from py_autodoc.errors import AnalysisError, LimitError, RequirementError
 from py_autodoc.render.node import node
 from py_autodoc.report.schema import GraphPayload
 
-OVERLAYS = ("auto", "none", "macs", "flops", "params", "weight_bytes", "activation_bytes", "intensity")
-"""Heatmaps of a picture; ``auto`` is MACs where they are known, else parameters."""
+OVERLAYS = (
+    "auto", "none", "macs", "flops", "params", "weight_bytes", "activation_bytes", "intensity", "latency",
+)  # fmt: skip
+"""Heatmaps of a picture; ``auto`` is MACs where they are known, else parameters; ``latency`` needs a device."""
 THEMES = ("light", "dark")
 DIRECTIONS = ("right", "down")
 BUDGET = 40
