@@ -84,6 +84,9 @@ describe('the hub', () => {
     expect(await Promise.all(results)).toEqual(['laid out', 'laid out']);
     expect(made[0].ended).toBe(true);
     expect(warn).toHaveBeenCalledTimes(2);
+    // It never answered: this page allows none, and no other engine asks again.
+    expect(() => hub.connect()).toThrow('allows no workers');
+    expect(made).toHaveLength(1);
     warn.mockRestore();
   });
 });

@@ -32,11 +32,16 @@ export class WorkerHub {
   private readonly _waiting = new Map<number, IWaiting>();
   private _worker: ILayoutWorker | null = null;
   private _last = 0;
+  private _answered = false;
+  private _refused = false;
 
   constructor(private readonly _make: () => ILayoutWorker) {}
 
   /** A worker for one more engine. Throws when none can be made. */
   connect(): ILayoutWorker {
+    if (this._refused) {
+      throw new Error('This page allows no workers.');
+    }
     this._worker ??= this._start();
     const client = new Client(this);
     this._clients.add(client);
@@ -67,6 +72,8 @@ export class WorkerHub {
     const worker = this._make();
     worker.onmessage = event => this._answer(event);
     worker.onerror = event => {
+      // The rules of a page that forbid workers are told like this; they stay as they are.
+      this._refused = !this._answered;
       // Each engine lays out by itself from now on and leaves.
       for (const client of [...this._clients]) {
         client.onerror?.(event);
@@ -76,6 +83,7 @@ export class WorkerHub {
   }
 
   private _answer(event: MessageEvent<ILayoutAnswer>): void {
+    this._answered = true;
     const waiting = this._waiting.get(event.data.id);
     this._waiting.delete(event.data.id);
     const data = { ...event.data, id: waiting?.id ?? 0 };

@@ -42,6 +42,7 @@ class WidgetView implements ITenant {
   private _live = false;
   private _gone = false;
   private _own = false;
+  private _toldView = '';
   private readonly _sizes: SizeLink;
   private readonly _resident: Resident;
   private _unpair: (() => void) | null = null;
@@ -181,7 +182,10 @@ class WidgetView implements ITenant {
         onOverlay={overlay =>
           overlay !== 'user' && this._tell('overlay', overlay)
         }
-        onStateChange={view => this._tell('view', view)}
+        onStateChange={view => {
+          this._toldView = JSON.stringify(view);
+          this._tell('view', view);
+        }}
         onDims={sizes => this._settled && this._sizes.shown(sizes)}
       />
     );
@@ -229,7 +233,13 @@ class WidgetView implements ITenant {
     const listeners: Record<string, (...args: never[]) => void> = {
       'change:selection': follow(() => this._choose()),
       'change:overlay': follow(() => this._paint()),
-      'change:view': follow(() => this._handle?.setState(model.get('view'))),
+      // Kernels send back what they are told, perhaps after the view has moved on.
+      'change:view': follow(() => {
+        const view = model.get('view');
+        if (JSON.stringify(view) !== this._toldView) {
+          this._handle?.setState(view);
+        }
+      }),
       'change:dims': follow(() => void this._sizes.follow(() => this._handle)),
       'change:_bundle': () => {
         if (this._root && !this._provider?.asking) {

@@ -76,3 +76,151 @@ for (const host of HOSTS) {
     expect(await opened.cell("len(w.find('op=Softmax'))")).toBe('12');
   });
 }
+
+for (const host of HOSTS) {
+  test(`${host}: a slider linked in the page moves the numbers`, async ({
+    open
+  }) => {
+    const opened = await open(host);
+    await opened.cell(
+      'import ipywidgets as W',
+      'from py_autodoc import Autodoc',
+      "w = Autodoc('bert_dyn.onnx', height=420)",
+      "s = W.IntSlider(1, 1, 64, description='slide')",
+      "link = W.jslink((s, 'value'), (w.dim('batch'), 'value'))",
+      'W.VBox([s, w])'
+    );
+    const frame = opened.frame();
+    const widget = frame.locator('.oad-Widget');
+    await drawn(widget);
+    await expect(totals(widget)).toContainText('11.2 G');
+    const slider = frame.getByRole('slider').first();
+    await slider.focus();
+    for (let i = 0; i < 7; i++) {
+      await slider.press('ArrowRight');
+    }
+    await expect(totals(widget)).toContainText('89.4 G');
+    // ipywidgets holds the last values back while the kernel is at work.
+    await expect
+      .poll(() => opened.cell("w.dims['batch'], s.value"))
+      .toBe('(8, 8)');
+  });
+
+  test(`${host}: twenty small ones stay usable`, async ({ open }) => {
+    test.setTimeout(300_000);
+    const opened = await open(host);
+    await opened.cell(
+      'from IPython.display import display',
+      'from py_autodoc import Autodoc',
+      "all = [Autodoc('resnet_tiny.onnx', height=300) for _ in range(20)]",
+      'for w in all: display(w)'
+    );
+    const widget = (at: number): Locator =>
+      host === 'vscode'
+        ? opened.frame().locator('.oad-Widget').nth(at)
+        : opened.frame(at).locator('.oad-Widget');
+    for (const at of [0, 19, 7, 0]) {
+      // A frame out of sight is not drawn: its own elements cannot be scrolled to.
+      await (
+        host === 'vscode' ? widget(at) : opened.page.locator('iframe').nth(at)
+      ).scrollIntoViewIfNeeded();
+      await drawn(widget(at));
+      await widget(at)
+        .locator('.oad-GraphHost [role=button]', { hasText: /^ResNetEmb/ })
+        .click();
+      await expect(widget(at).locator('.oad-Inspector')).toContainText(
+        'ResNetEmbeddings'
+      );
+      expect(
+        await opened.cell(
+          `sorted({l.type for l in all[${at}].selected_layers})`
+        )
+      ).toBe("['Conv', 'MaxPool', 'Relu']");
+    }
+  });
+
+  test(`${host}: its own colours follow the theme of the host`, async ({
+    open
+  }) => {
+    const opened = await open(host);
+    await opened.cell(
+      'from py_autodoc import Autodoc',
+      "Autodoc('resnet_tiny.onnx', height=300)"
+    );
+    const widget = opened.frame().locator('.oad-Widget');
+    await drawn(widget);
+    const ground = widget.locator('.oad-Viewer');
+    const total = totals(widget).getByRole('button').first();
+    await expect(ground).toHaveCSS('background-color', 'rgb(255, 255, 255)');
+    await opened.theme('dark');
+    await expect(ground).toHaveCSS('background-color', 'rgb(21, 26, 33)');
+    await expect(total).toHaveCSS('color', 'rgb(240, 243, 246)');
+    await opened.theme('light');
+    await expect(ground).toHaveCSS('background-color', 'rgb(255, 255, 255)');
+    await expect(total).toHaveCSS('color', 'rgb(31, 35, 40)');
+  });
+}
+
+test('a worker that is refused: a large model is laid out on the page', async ({
+  page
+}) => {
+  const opened = await Opened.at(page, 'vscode');
+  await opened.cell(
+    'import random',
+    'from onnx import TensorProto as T, helper as h',
+    'from py_autodoc import Autodoc',
+    "ops = ['Relu', 'Sigmoid', 'Tanh', 'Abs', 'Neg', 'Exp', 'Floor', 'Ceil', 'Sin']",
+    'pick = random.Random(1).choice',
+    'nodes = [h.make_node(pick(ops), ["x"], [f"t{i}"], name=f"/a/op_{i}") for i in range(3500)]',
+    'nodes.append(h.make_node("Sum", [f"t{i}" for i in range(3500)], ["y"], name="end"))',
+    'x, y = (h.make_tensor_value_info(n, T.FLOAT, [1, 8]) for n in "xy")',
+    'Autodoc(h.make_model(h.make_graph(nodes, "flat", [x], [y])), height=520)'
+  );
+  const widget = opened.frame().locator('.oad-Widget');
+  await drawn(widget);
+  await widget.getByRole('button', { name: /^Expand all/ }).click();
+  await expect(
+    widget.locator('.oad-GraphHost [role=button]', { hasText: /^Tanh/ }).first()
+  ).toBeVisible();
+  // The browser's own complaint about the rules of the page, and nothing else.
+  expect(opened.log.errors).toHaveLength(1);
+  expect(opened.log.errors[0]).toMatch(/^Creating a worker .* violates/);
+  expect(opened.log.foreign).toEqual([]);
+});
+
+test('copying and saving that are refused end in a clear line', async ({
+  page
+}) => {
+  const opened = await Opened.at(page, 'colab');
+  await opened.cell(
+    'from py_autodoc import Autodoc',
+    "w = Autodoc('resnet_tiny.onnx', height=520)",
+    'w'
+  );
+  const widget = opened.frame().locator('.oad-Widget');
+  await drawn(widget);
+  // The clipboard is closed to such frames; take away the old way, too.
+  await widget.evaluate(() => {
+    document.execCommand = () => false;
+  });
+  await widget
+    .locator('.oad-GraphHost [role=button]', { hasText: /^ResNetEmb/ })
+    .click();
+  await page.keyboard.press('Control+c');
+  const notice = widget.locator('.oad-Banner');
+  await expect(notice).toContainText('does not allow this page to copy');
+  await notice.getByRole('button', { name: 'Close' }).click();
+  await expect(notice).toHaveCount(0);
+
+  await widget.getByRole('button', { name: 'Export' }).click();
+  await widget.getByRole('menuitem', { name: 'Save the graph as SVG' }).click();
+  await expect(notice).toContainText('resnet_tiny.svg was handed');
+  await expect(notice).toContainText('Python');
+  expect(opened.log.foreign).toEqual([]);
+  // The browser's own words; there is no exception.
+  for (const text of opened.log.errors) {
+    expect(text).toMatch(
+      /Clipboard API has been blocked|Download is disallowed/
+    );
+  }
+});

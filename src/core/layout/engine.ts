@@ -124,7 +124,9 @@ export class WorkerEngine implements ILayoutEngine {
       return null;
     }
     this._worker.onmessage = event => this._receive(event.data);
-    this._worker.onerror = event => this._giveUp(event.message);
+    // Without a message when the page's rules forbid the worker.
+    this._worker.onerror = event =>
+      this._giveUp(event.message ?? 'the page allows none');
     return this._worker;
   }
 

@@ -162,6 +162,9 @@ hear(message => {
       .get_model(message.model)
       .then(model => manager.create_view(model))
       .then(view => Widget.attach(view.luminoWidget, node));
+    for (const id of message.viewless) {
+      void manager.get_model(id);
+    }
   }
 });
 tellHeight();

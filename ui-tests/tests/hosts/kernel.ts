@@ -39,6 +39,8 @@ function whole(update: IUpdate, buffers: ArrayBuffer[]) {
 
 export class Kernel {
   readonly models = new Map<string, IModelState>();
+  /** Ids of models that no view will ask for: what links two sliders. */
+  readonly viewless: string[] = [];
   onComm: (id: string, data: unknown, buffers: ArrayBuffer[]) => void = () =>
     undefined;
   private readonly _comms = new Map<string, Services.IComm>();
@@ -123,6 +125,9 @@ export class Kernel {
       state
     });
     this._comms.set(comm.commId, comm);
+    if (state._view_name === null) {
+      this.viewless.push(comm.commId);
+    }
     comm.onMsg = ({ content, buffers }) => {
       const update = content.data as IUpdate;
       const bytes = copied(buffers);

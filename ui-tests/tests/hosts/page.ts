@@ -28,8 +28,9 @@ class Page implements IHostPage {
   private _kernel: Kernel | null = null;
   private readonly _frames = new Map<MessageEventSource, HTMLIFrameElement>();
   /** Of VS Code: one for all outputs. */
-  private _only: Promise<HTMLIFrameElement> | null = null;
-  private readonly _ready = new Map<HTMLIFrameElement, () => void>();
+  private _only: HTMLIFrameElement | null = null;
+  /** What frames that are still to be loaded are told then. */
+  private readonly _waiting = new Map<HTMLIFrameElement, ToFrame[]>();
 
   constructor() {
     window.addEventListener('message', event => {
@@ -44,22 +45,30 @@ class Page implements IHostPage {
     this._host = host;
     this._flags = flags;
     this._kernel = await Kernel.start(host === 'colab');
-    this._kernel.onComm = (id, data, buffers) =>
-      this._tellAll({ kind: 'comm', id, data, buffers });
+    this._kernel.onComm = (id, data, buffers) => {
+      // Colab's kernel sends no echoes, and its frames could not tell them from news.
+      if ((data as { method?: string }).method !== 'echo_update') {
+        this._tellAll({ kind: 'comm', id, data, buffers });
+      }
+    };
     if (host === 'vscode') {
       // Before the first cell: messages about models are not sent again.
       this._only = this._open();
-      await this._only;
+      while (this._waiting.has(this._only)) {
+        await new Promise(resolve => setTimeout(resolve, 20));
+      }
     }
   }
 
   async run(code: string): Promise<IRan> {
     const ran: IRan = { text: '', error: '', mimes: [] };
     const shown: string[] = [];
+    const { viewless } = this._kernel!;
+    viewless.length = 0;
     await this._kernel!.execute(code, message => note(message, ran, shown));
     for (const model of shown) {
-      const frame = await (this._only ?? this._open());
-      this._tell(frame, { kind: 'show', model });
+      const frame = this._only ?? this._open();
+      this._tell(frame, { kind: 'show', model, viewless });
     }
     return ran;
   }
@@ -70,19 +79,25 @@ class Page implements IHostPage {
     this._tellAll({ kind: 'theme', theme });
   }
 
-  private async _open(): Promise<HTMLIFrameElement> {
+  private _open(): HTMLIFrameElement {
     const frame = document.createElement('iframe');
     frame.setAttribute('sandbox', this._flags);
+    // Colab loads an output when it comes near.
+    frame.loading = 'lazy';
     frame.src = `https://${this._host}.test/frame.html`;
     frame.style.cssText = 'width: 100%; height: 40px; border: 0';
     document.body.append(frame);
     this._frames.set(frame.contentWindow!, frame);
-    await new Promise<void>(resolve => this._ready.set(frame, resolve));
-    this._tell(frame, { kind: 'theme', theme: this._theme });
+    this._waiting.set(frame, [{ kind: 'theme', theme: this._theme }]);
     return frame;
   }
 
   private _tell(frame: HTMLIFrameElement, message: ToFrame): void {
+    const waiting = this._waiting.get(frame);
+    if (waiting) {
+      waiting.push(message);
+      return;
+    }
     // The frame has no origin that could be named.
     frame.contentWindow!.postMessage(message, '*');
   }
@@ -96,9 +111,12 @@ class Page implements IHostPage {
   private _hear(frame: HTMLIFrameElement, message: ToPage): void {
     const kernel = this._kernel!;
     switch (message.kind) {
-      case 'ready':
-        this._ready.get(frame)?.();
+      case 'ready': {
+        const waiting = this._waiting.get(frame) ?? [];
+        this._waiting.delete(frame);
+        waiting.forEach(message => this._tell(frame, message));
         break;
+      }
       case 'height':
         frame.style.height = `${message.height}px`;
         break;

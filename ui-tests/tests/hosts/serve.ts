@@ -79,6 +79,7 @@ function bundle(name: string): Promise<string> {
       entryPoints: [join(here, `${name}.ts`)],
       bundle: true,
       write: false,
+      minify: true,
       format: name === 'page' ? 'iife' : 'esm',
       target: 'es2022',
       define: { global: 'globalThis', 'process.env.NODE_ENV': '"production"' },

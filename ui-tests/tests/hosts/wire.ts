@@ -11,7 +11,7 @@ export interface IModelState {
 }
 
 export type ToFrame =
-  | { kind: 'show'; model: string }
+  | { kind: 'show'; model: string; viewless: string[] }
   | { kind: 'theme'; theme: 'light' | 'dark' }
   | { kind: 'open'; protocol: string }
   | { kind: 'receive'; data: string | ArrayBuffer }
