@@ -20,7 +20,7 @@ from py_autodoc.report.schema import GraphPayload
 OVERLAYS = (
     "auto", "none", "macs", "flops", "params", "weight_bytes", "activation_bytes", "intensity", "latency",
 )  # fmt: skip
-"""Heatmaps of a picture; ``auto`` is MACs where they are known, else parameters; ``latency`` needs a device."""
+"""Heatmaps of a picture; ``auto`` is MACs where known, else parameters; ``latency`` needs a device."""
 THEMES = ("light", "dark")
 DIRECTIONS = ("right", "down")
 BUDGET = 40
@@ -39,12 +39,14 @@ def svg_picture(
     budget: int = BUDGET,
     direction: str = "right",
     numbers: Mapping[str, Any] | None = None,
+    device: Mapping[str, Any] | None = None,
 ) -> str:
     """The graph of a payload as the text of an SVG file.
 
     ``depth`` is how many levels of modules are open; None opens what a new view opens, about ``budget``
     boxes. ``direction`` is ``right`` or ``down``. ``numbers`` belong to the overlay ``user``: a label, a unit
-    and the values by node id.
+    and the values by node id. ``device`` (its id as ``device``, ``precision``) is what latencies are of; None
+    is what the analysis was asked about.
 
     Raises:
         RequirementError: Node is missing or too old, or the viewer was not built.
@@ -52,7 +54,13 @@ def svg_picture(
         AnalysisError: the picture could not be drawn.
     """
     options: dict[str, Any] = {"dark": theme == "dark", "overlay": overlay, "depth": depth}
-    options |= {"budget": budget, "most": MAX_BOXES, "direction": direction, "user": numbers}
+    options |= {
+        "budget": budget,
+        "most": MAX_BOXES,
+        "direction": direction,
+        "user": numbers,
+        "device": device,
+    }
     program = node()
     drawn = msgspec.structs.replace(payload, expressions=None, timeline=None)
     request = msgspec.json.encode({"payload": drawn, "options": options})

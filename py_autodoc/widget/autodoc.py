@@ -31,7 +31,7 @@ from py_autodoc.widget.weights import answer_weights
 if TYPE_CHECKING:
     from py_autodoc.extract import Extraction
 
-OVERLAYS = ("macs", "flops", "params", "activation_bytes", "weight_bytes", "intensity")
+OVERLAYS = ("macs", "flops", "params", "activation_bytes", "weight_bytes", "intensity", "latency")
 """Names that ``overlay`` takes."""
 
 

@@ -16,6 +16,7 @@ class Exports:
 
     theme: str
     overlay: str | Mapping[str, Any] | None
+    view: Mapping[str, Any]
     _source: Any
 
     @property
@@ -96,7 +97,7 @@ class Exports:
 
     def _look(self, theme: str | None = None) -> Look:
         """How a picture looks now."""
-        return Look.of(theme or self.theme, self.overlay)
+        return Look.of(theme or self.theme, self.overlay, self.view.get("device"))
 
     def _write(self, path: str | os.PathLike[str], what: str, result: str | bytes) -> Path:
         """Write a result in one step, never over the model itself. Raises: OutputError."""

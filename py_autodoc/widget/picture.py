@@ -25,18 +25,23 @@ class Look:
     theme: str
     overlay: str
     numbers: Mapping[str, Any] | None = None
+    device: Mapping[str, Any] | None = None
+    """What was chosen in the viewer; None: what the analysis was asked about."""
 
     @classmethod
-    def of(cls, theme: str, overlay: str | Mapping[str, Any] | None) -> Look:
+    def of(cls, theme: str, overlay: str | Mapping[str, Any] | None, device: object = None) -> Look:
         """From the traits of a widget; ``auto`` is light where no page says otherwise."""
         shade = "dark" if theme == "dark" else "light"
+        chosen = device if isinstance(device, Mapping) else None
         if overlay is None or isinstance(overlay, str):
-            return cls(shade, overlay or "none")
-        return cls(shade, "user", overlay)
+            return cls(shade, overlay or "none", None, chosen)
+        return cls(shade, "user", overlay, chosen)
 
     def drawn(self, payload: GraphPayload, **how: Any) -> str:
         """The picture as SVG; ``how`` and what is raised: as ``svg_picture``."""
-        return svg_picture(payload, theme=self.theme, overlay=self.overlay, numbers=self.numbers, **how)
+        return svg_picture(
+            payload, theme=self.theme, overlay=self.overlay, numbers=self.numbers, device=self.device, **how
+        )
 
 
 def picture(subject: Subject, look: Look) -> str | None:

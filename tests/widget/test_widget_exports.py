@@ -54,6 +54,17 @@ def test_a_picture_in_dark_and_under_own_numbers(widget, tmp_path):
         widget.to_svg(tmp_path / "x.svg", theme="purple")
 
 
+@needs_node
+def test_a_picture_of_latencies_names_the_device_of_the_view(widget, tmp_path):
+    widget.overlay = "latency"
+    without = widget.to_svg(tmp_path / "none.svg").read_text()
+    assert "NVIDIA" not in without
+    widget.view = {"version": 1, "device": {"device": "t4", "precision": "fp16"}}
+    timed = widget.to_svg(tmp_path / "t4.svg").read_text()
+    assert ">NVIDIA T4, FP16</text>" in timed  # the legend
+    assert "Latency on NVIDIA T4, FP16:" in timed  # the caption
+
+
 def test_an_array_is_a_number_a_layer(widget):
     count = len(widget.report.layers)
     numbers = [None, float("nan"), *range(2, count)]

@@ -1,5 +1,9 @@
 /** Pictures without a page: the same layout and drawing where there is no browser. */
-import { chosenDevice, withTimes } from '../../core/latency';
+import {
+  chosenDevice,
+  withTimes,
+  type IDeviceChoice
+} from '../../core/latency';
 import { decode } from '../../core/model';
 import { buildTree } from '../../core/tree';
 import type { FlowDirection, IGraphView } from '../../core/types';
@@ -36,6 +40,8 @@ export interface IHeadlessOptions {
   readonly budget: number;
   /** Cards of the widest picture that is drawn. */
   readonly most: number;
+  /** What latencies are of; null: what the analysis was asked about. */
+  readonly device?: IDeviceChoice | null;
   /** Numbers of the overlay `user`, by node id. */
   readonly user?: {
     readonly label: string;
@@ -86,8 +92,8 @@ export async function headlessSvg(
   options: IHeadlessOptions
 ): Promise<string> {
   const { dark } = options;
-  // The device that the analysis was asked to estimate for.
-  const model = withTimes(decode(payload), chosenDevice(payload));
+  const device = options.device ?? chosenDevice(payload);
+  const model = withTimes(decode(payload), device);
   const tree = buildTree(model);
   const { user } = options;
   if (user) {
@@ -107,8 +113,12 @@ export async function headlessSvg(
   const { scene } = view;
   const measure = new TextMeasure(FONT);
   const cards = new Cards(model, tree, DEFAULT_DETAILS, undefined, measure);
+  // Without a device there are no times to show.
+  const untimed = options.overlay === 'latency' && !model.latency;
   const id =
-    options.overlay === 'auto' ? defaultOverlay(tree) : options.overlay;
+    options.overlay === 'auto' || untimed
+      ? defaultOverlay(tree)
+      : options.overlay;
   const look = { scale: 'linear', dark } as const;
   const painted =
     id === null || id === 'none'
