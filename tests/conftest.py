@@ -10,7 +10,10 @@ process is left alone with it at the end. Without pytest-xdist nothing of this m
 
 from __future__ import annotations
 
+import functools
 import os
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,22 +25,35 @@ ZOO = (
     "tests/torch/test_export_models.py",
     "tests/extract/test_extract_zoo.py",
     "tests/torch/test_restore_tools.py",
+    "tests/torch/test_export_api.py",
+    "tests/torch/test_export_branches.py",
 )
 """They share what ``export_zoo.exported`` keeps in memory."""
 LONG = (
     *ZOO,
     "tests/truth/test_node_reports.py",
-    "tests/torch/test_export_api.py",
     "tests/torch/test_export_hf_plain.py",
     "tests/to_torch/test_to_torch_models.py",
     "tests/to_torch/test_to_torch_nodes.py",
-    "tests/torch/test_export_branches.py",
     "tests/bad/test_bad_report.py",
     "tests/hf/test_hf_export.py",
     "tests/hf/test_pipeline_minilm.py",
     "tests/server/test_server_jobs.py",
 )
 """The longest first."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def operators_read_once() -> Iterator[None]:
+    """PyTorch parses the source of its ONNX operators for each export: of a small one that is most."""
+    if "torch" not in sys.modules:
+        yield
+        return
+    from torch.onnx._internal._lazy_import import onnxscript_apis
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(onnxscript_apis, "get_torchlib_ops", functools.cache(onnxscript_apis.get_torchlib_ops))
+        yield
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
