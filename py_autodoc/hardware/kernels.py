@@ -352,7 +352,7 @@ class _Traffic:
                     continue
                 tensor = alias[given]
                 if fixed[given]:
-                    if place and not take and self._setting(tensor):
+                    if place and role != Role.TAKE and self._setting(tensor):
                         continue
                 elif maker[tensor] == kernel:
                     continue

@@ -205,6 +205,13 @@ def test_parts_are_read_in_place_but_by_convolutions():
     assert [names for _, names in ops(g.model())] == [["Split"], ["Conv", "Add"]]
 
 
+def test_sizes_and_axes_are_not_read():
+    g = Graph(x=[8, 32])
+    g.op("Relu", g.op("Slice", "x", g.ints(0), g.ints(4), g.ints(0)))
+    ((_, _, reads, _),) = kernels(g.model())
+    assert reads == {"Slice_1"}
+
+
 def test_what_nobody_knows_has_no_model():
     g = Graph(x=[4, 1, 16])
     g.op("Relu", g.op("Mystery", "x", domain="com.example"))
