@@ -45,7 +45,9 @@ def choose(hardware: str, precision: str = "") -> Chosen | None:
     wish = precision.strip().lower()
     if wish and wish not in PRECISIONS:
         raise OptionError(
-            "unknown-precision", f"There is no precision {precision[:40]!r}.", f"One of {', '.join(PRECISIONS)}."
+            "unknown-precision",
+            f"There is no precision {precision[:40]!r}.",
+            f"One of {', '.join(PRECISIONS)}.",
         )
     if not hardware:
         if wish:
