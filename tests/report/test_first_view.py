@@ -49,7 +49,7 @@ CARDS = {
     "stripped-convnext_tiny.stripped": (23, 8),
     "stripped-detr_r50.stripped": (40, 16),
     "stripped-distilbert.stripped": (9, 9),
-    "stripped-gpt2.stripped": (12, 11),
+    "stripped-gpt2.stripped": (12, 12),
     "stripped-llama32_narrow.stripped": (10, 10),
     "stripped-llama_gqa_small.stripped": (13, 7),
     "stripped-mamba_tiny.stripped": (32, 6),
@@ -60,7 +60,7 @@ CARDS = {
     "stripped-segformer_b0.stripped": (36, 24),
     "stripped-swin_t.stripped": (28, 7),
     "stripped-t5_small_encoder.stripped": (33, 9),
-    "stripped-vit_b16.stripped": (10, 6),
+    "stripped-vit_b16.stripped": (10, 8),
     "stripped-whisper_tiny_encoder.stripped": (9, 9),
 }
 """Boxes of the first picture, at most and in the pane. Change them when the picture has become better."""

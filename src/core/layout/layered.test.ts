@@ -95,6 +95,8 @@ describe('layered layout of random graphs', () => {
     const options = {
       itemGap: 20,
       rankGap: 40,
+      portGap: 40,
+      portWidth: 0,
       wireGap: 10,
       maxSpan: 3,
       sweeps: 8

@@ -40,6 +40,8 @@ function hash(input: ILayoutInput, { rankGap }: ILayoutOptions): number {
 function sameOptions(a: ILayoutOptions, b: ILayoutOptions): boolean {
   return (
     a.rankGap === b.rankGap &&
+    a.portGap === b.portGap &&
+    a.portWidth === b.portWidth &&
     a.itemGap === b.itemGap &&
     a.wireGap === b.wireGap &&
     a.maxSpan === b.maxSpan &&

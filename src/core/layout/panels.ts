@@ -19,12 +19,16 @@ const OPTIONS: Readonly<Record<FlowDirection, ILayoutOptions>> = {
     ...LAYOUT_OPTIONS,
     // Wide enough for a shape such as `1×512×28×28` on the wire.
     rankGap: 76,
+    // The wire has its shape outside the panel.
+    portGap: 40,
+    portWidth: PANEL.port,
     maxSpan: Infinity
   },
   down: {
     ...LAYOUT_OPTIONS,
     // High enough for a panel's title between its ports and its first row.
     rankGap: 52,
+    portGap: 52,
     // Shapes stand beside the wires, between the cards of a row.
     itemGap: 28,
     wireGap: 16,
@@ -73,9 +77,12 @@ export function roomForTitle(
   const missing = title - (before + geometry.width + after);
   const gaps = geometry.rank.reduce((most, r) => Math.max(most, r), 0);
   const options = optionsOf(direction);
-  return missing > 0 && gaps > 0
-    ? { ...options, rankGap: Math.ceil(options.rankGap + missing / gaps) }
-    : null;
+  if (missing <= 0 || gaps <= 0) {
+    return null;
+  }
+  const more = Math.ceil(missing / gaps);
+  const { rankGap, portGap } = options;
+  return { ...options, rankGap: rankGap + more, portGap: portGap + more };
 }
 
 /** The widths that a title asks for. */

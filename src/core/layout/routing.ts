@@ -19,19 +19,23 @@ interface IColumns {
 function placeColumns(
   input: ILayoutInput,
   graph: IProperGraph,
-  rankGap: number
+  { rankGap, portGap, portWidth }: ILayoutOptions
 ): IColumns {
   const width = new Float64Array(graph.rankCount);
   for (let v = 0; v < input.itemCount; v++) {
     width[graph.rank[v]] = Math.max(width[graph.rank[v]], input.width[v]);
   }
   const left = new Float64Array(graph.rankCount);
+  const slim = (r: number): boolean => width[r] <= portWidth;
   let x = 0;
   for (let r = 0; r < graph.rankCount; r++) {
+    if (r > 0) {
+      x += slim(r - 1) || slim(r) ? portGap : rankGap;
+    }
     left[r] = x;
-    x += width[r] + rankGap;
+    x += width[r];
   }
-  return { left, width, total: Math.max(0, x - rankGap) };
+  return { left, width, total: x };
 }
 
 /** Points that grow; a point on the line between its neighbours is dropped. */
@@ -242,7 +246,7 @@ export function route(
   heights: Float64Array,
   options: ILayoutOptions
 ): Omit<ILayoutResult, 'rank' | 'crossings'> {
-  const columns = placeColumns(input, graph, options.rankGap);
+  const columns = placeColumns(input, graph, options);
   const router = new Router(input, graph, heights, columns, options.rankGap);
   const points = new PointList();
   const pointOffsets = new Int32Array(edgeClass.length + 1);

@@ -31,6 +31,9 @@ export interface ILayoutOptions {
   readonly itemGap: number;
   /** Gap between columns. */
   readonly rankGap: number;
+  /** Gap beside a column of nothing wider than `portWidth`: what stands on a panel's border. */
+  readonly portGap: number;
+  readonly portWidth: number;
   /** Gap between wires. */
   readonly wireGap: number;
   /** Longer edges, in columns, run in a lane below the picture. */
@@ -42,6 +45,8 @@ export interface ILayoutOptions {
 export const LAYOUT_OPTIONS: ILayoutOptions = {
   itemGap: 20,
   rankGap: 44,
+  portGap: 44,
+  portWidth: 0,
   wireGap: 12,
   maxSpan: 48,
   sweeps: 8
