@@ -18,7 +18,7 @@ from py_autodoc.units import count
 from py_autodoc.widget.dim import Dim
 from py_autodoc.widget.exports import Exports
 from py_autodoc.widget.extracting import answer_extract, extract_nodes
-from py_autodoc.widget.find import TraitFault, resolve
+from py_autodoc.widget.find import TraitFault, expect_names, resolve
 from py_autodoc.widget.numbers import own_numbers
 from py_autodoc.widget.parts import Code, shared_code
 from py_autodoc.widget.picture import picture
@@ -90,6 +90,8 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         label: str = "",
         **traits: Any,
     ) -> None:
+        options = Autodoc.__init__.__kwdefaults__ or {}
+        expect_names("Autodoc", (*options, *self.class_trait_names()), traits)
         self._chosen = choose(os.fspath(hardware), precision)
         self._source = source_of(model, inputs, dynamic_shapes, input_shapes)
         self._subject: Subject | None = self._source.subject(dict(dims or {})).on(self._chosen)
@@ -112,6 +114,9 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         answer_extract(self, lambda: (self._source.model, self._now.analysis))
         answer_files(self, lambda: (self._source.model, self._now.analysis))
         self.on_msg(self._hear)
+
+    def __repr__(self) -> str:
+        return f"Autodoc({self._sent.name})"
 
     @property
     def _esm(self) -> str:

@@ -19,6 +19,16 @@ class TraitFault(OptionError, TraitError):
     """A trait was given a value that it does not take."""
 
 
+def expect_names(what: str, known: Iterable[str], given: Iterable[str]) -> None:
+    """Raises: TraitFault for an option that is none of the known: traitlets would pass it over."""
+    names = [name for name in known if not name.startswith("_")]
+    for name in given:
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            hint = f"Did you mean {near[0]}?" if near else f"It has {', '.join(sorted(names))}."
+            raise TraitFault("unknown-option", f"{what} has no option {name!r:.80}.", hint)
+
+
 def resolve(layers: Sequence[Layer], wanted: Iterable[Any]) -> list[int]:
     """Ids, in the order asked for, each once; a tag or module stands for every node under it.
 

@@ -70,6 +70,11 @@ class Subject:
         return Matcher(self.payload)
 
     @property
+    def name(self) -> str:
+        """Of the model's file."""
+        return self.report.model.name if self.analysis is None else self.analysis.model.file.name
+
+    @property
     def sizes(self) -> dict[str, int]:
         """Size of each free dimension that has one."""
         dims = self.report.dims if self.analysis is None else self.analysis.dims.symbols

@@ -80,6 +80,19 @@ def test_each_output_has_a_picture_of_bounded_size(saved):
     assert alt == "bert.onnx: 109 M parameters, 11.2 G MACs"
 
 
+VSCODE = ("text/html", "application/javascript", "image/gif", "text/latex", "text/markdown", "image/png")
+"""What VS Code takes before a picture in SVG when it cannot show the widget."""
+
+
+def test_readers_that_cannot_show_the_widget_come_to_the_picture(without_state):
+    for data in outputs(without_state):
+        assert not set(VSCODE) & set(data)
+        # It tries these first, in the order of the file: the widget, then one that it does not know.
+        own = [kind for kind in sorted(data) if kind.startswith("application/vnd.")]
+        assert own == [VIEW, SAVED]
+        assert sorted(set(data) - set(own)) == ["image/svg+xml", "text/plain"]
+
+
 def test_each_output_carries_its_model(without_state):
     for data, name in zip(outputs(without_state), ("bert.onnx", "hostile.onnx", "resnet.onnx"), strict=True):
         (model,) = data[SAVED]["models"]

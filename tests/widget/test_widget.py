@@ -7,6 +7,7 @@ import gzip
 import json
 from pathlib import Path
 
+import ipywidgets
 import onnx
 import onnx_ir
 import pytest
@@ -418,3 +419,16 @@ def test_the_model_itself_is_never_overwritten(tmp_path):
     copy.write_bytes(RESNET.read_bytes())
     with pytest.raises(OutputError):
         Autodoc(copy).to_html(copy)
+
+
+def test_a_mistyped_option_is_told_with_the_right_one():
+    for given, meant in (("heigth", "height"), ("input_shape", "input_shapes"), ("overlays", "overlay")):
+        with pytest.raises(TraitError, match=f"no option '{given}'. Did you mean {meant}"):
+            Autodoc(RESNET, **{given: None})
+    with pytest.raises(TraitError, match="no option '_bundle'"):
+        Autodoc(RESNET, _bundle=b"")
+
+
+def test_in_a_box_it_is_told_by_the_name_of_its_model():
+    box = ipywidgets.VBox([Autodoc(RESNET), ipywidgets.IntSlider()])
+    assert repr(box).startswith(f"VBox(children=(Autodoc({RESNET.name}), IntSlider(")
