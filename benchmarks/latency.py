@@ -34,7 +34,7 @@ def main() -> None:
         groups.setdefault((row.device, f"{row.model} {row.precision}, {row.runtime}"), []).append(row)
     for (device, what), several in sorted(groups.items()):
         line(device, what, several)
-    gpus = [row for row in found if row.model == "bert_base_dyn"]
+    gpus = [row for row in found if row.model.startswith("bert")]
     sets: list[tuple[str, Callable[[Row], bool]]] = [
         ("all", lambda row: True),
         ("batch ≤ 4", lambda row: row.batch <= 4),
@@ -42,7 +42,7 @@ def main() -> None:
         ("not the calibration device", lambda row: row.split != "calibration"),
     ]
     for name, chosen in sets:
-        line("BERT-base", name, [row for row in gpus if chosen(row)])
+        line("BERT", name, [row for row in gpus if chosen(row)])
 
 
 def line(device: str, what: str, several: list[Row]) -> None:
