@@ -2,6 +2,7 @@
 import type { Paint } from '../graph/paint';
 import type { IShape, ITextStyle } from '../graph/primitives';
 import type { TextMeasure } from '../graph/text';
+import { visible } from '../ui/text';
 import type { IPalette } from '../graph/theme';
 import { type IPlainColor, plainColor } from './colors';
 import type { IPageSink } from './sink';
@@ -81,7 +82,7 @@ export class SvgFile implements IPageSink {
     const scale = k === 1 ? '' : ` scale(${Math.round(k * 1e6) / 1e6})`;
     this.parts.push(`<g transform="translate(${num(x)},${num(y)})${scale}">`);
     if (title) {
-      this.parts.push(`<title>${xml(title)}</title>`);
+      this.parts.push(`<title>${xml(visible(title))}</title>`);
     }
   }
 
@@ -107,7 +108,7 @@ export class SvgFile implements IPageSink {
       ` viewBox="0 0 ${num(width)} ${num(height)}" role="img" xml:space="preserve"` +
       ` font-family="${xml(this.palette.font)}"` +
       ' stroke-linecap="round" stroke-linejoin="round">' +
-      `<title>${xml(title)}</title>`;
+      `<title>${xml(visible(title))}</title>`;
     return [
       '<?xml version="1.0" encoding="UTF-8"?>',
       head,

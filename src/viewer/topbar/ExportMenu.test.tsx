@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, fireEvent, screen } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
-import { exportSvg } from '../export/exports';
+import { exportPng, exportSvg } from '../export/exports';
 import { guardConsole, mount, settle } from '../testing/render';
 import { testPayload } from '../testing/payload';
 
@@ -67,4 +67,17 @@ test('says why a picture is not made', async () => {
   expect(screen.getByRole('alert').textContent).toContain('Too large.');
   fireEvent.click(screen.getByRole('button', { name: 'Close' }));
   expect(screen.queryByRole('alert')).toBeNull();
+});
+
+test('a PNG at any scale; what is no scale is not taken', async () => {
+  await mount(testPayload());
+  fireEvent.click(button());
+  const box = screen.getByRole('spinbutton', { name: 'PNG at scale' });
+  const save = screen.getByRole<HTMLButtonElement>('button', { name: 'Save' });
+  fireEvent.change(box, { target: { value: '99' } });
+  expect(save.disabled).toBe(true);
+  fireEvent.change(box, { target: { value: '2.5' } });
+  fireEvent.click(save);
+  expect(vi.mocked(exportPng).mock.lastCall?.[1]).toBe(2.5);
+  expect(screen.queryByRole('menu')).toBeNull();
 });

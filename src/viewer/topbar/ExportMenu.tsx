@@ -4,6 +4,7 @@ import { exportActions } from '../actions/exports';
 import { useSession, useTrans, useView } from '../context';
 import { RootContext } from '../root';
 import { Icon } from '../ui/Icon';
+import { PngScale } from './PngScale';
 
 /** Next item in a ring, by key; null when the key is none of a menu's. */
 function moved(key: string, at: number, count: number): number | null {
@@ -55,7 +56,12 @@ export function ExportMenu(): JSX.Element {
       >
         <Icon name="save" />
       </button>
-      {open && <Items close={close} />}
+      {open && (
+        <div className="oad-Export-list">
+          <Items close={close} />
+          <PngScale close={close} />
+        </div>
+      )}
     </div>
   );
 }
@@ -91,7 +97,7 @@ function Items({ close }: { close: () => void }): JSX.Element {
   return (
     <div
       ref={list}
-      className="oad-Export-list"
+      className="oad-Export-items"
       role="menu"
       aria-label={trans.__('Export')}
       onKeyDown={onKeyDown}
