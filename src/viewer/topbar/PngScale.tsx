@@ -1,0 +1,51 @@
+import * as React from 'react';
+import { useSession, useTrans } from '../context';
+import { exportPng } from '../export/exports';
+
+/** As on the command line. */
+const LEAST = 0.1;
+const MOST = 16;
+
+/** A PNG at any scale. */
+export function PngScale({ close }: { close: () => void }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const [text, setText] = React.useState('3');
+  const scale = Number(text);
+  const sound = text.trim() !== '' && scale >= LEAST && scale <= MOST;
+  return (
+    <form
+      className="oad-Export-scale"
+      onKeyDown={event => {
+        // Digits are no stored views here, and Escape closes the menu.
+        event.stopPropagation();
+        if (event.key === 'Escape') {
+          close();
+        }
+      }}
+      onSubmit={event => {
+        event.preventDefault();
+        if (sound) {
+          void exportPng(session, scale);
+          close();
+        }
+      }}
+    >
+      <label>
+        {trans.__('PNG at scale')}
+        <input
+          className="oad-Input"
+          type="number"
+          min={LEAST}
+          max={MOST}
+          step="any"
+          value={text}
+          onChange={event => setText(event.target.value)}
+        />
+      </label>
+      <button type="submit" className="oad-Button" disabled={!sound}>
+        {trans.__('Save')}
+      </button>
+    </form>
+  );
+}
