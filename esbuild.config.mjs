@@ -1,6 +1,7 @@
 // Bundles for places without JupyterLab's own bundler: the notebook widget and the one-file page.
 //   node esbuild.config.mjs [--analyze]
-import { build } from 'esbuild';
+// The viewer must stay small: the build fails when its code, React left out, outgrows BUDGET.
+import { analyzeMetafile, build } from 'esbuild';
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,10 +20,51 @@ const common = {
   logLevel: 'warning'
 };
 
-/** `inline-worker:path` gives the bundled worker's code as text. */
+/** Code of an entry as text. */
+async function textOf(entry, options) {
+  const done = await build({
+    ...common,
+    entryPoints: [entry],
+    format: 'iife',
+    write: false,
+    ...options
+  });
+  return done.outputFiles[0].text;
+}
+
+const LAYERED = join(root, 'src/core/layout/layered.ts');
+
+/** Where the layout is asked for by a name that is not its own file's. */
+function layeredFrom(path) {
+  return builder => {
+    builder.onResolve({ filter: /\/layered$/ }, args =>
+      resolve(args.resolveDir, args.path) + '.ts' === LAYERED
+        ? { path, namespace: path }
+        : undefined
+    );
+  };
+}
+
+/**
+ * `inline-worker:path` gives the worker's code as text. The layout runs on the page as well, and is there
+ * once: a function that closes over nothing, called here and written into the worker's code.
+ */
 const inlineWorker = {
   name: 'inline-worker',
   setup(builder) {
+    const once = 'layout-once';
+    layeredFrom(once)(builder);
+    builder.onResolve({ filter: new RegExp(`^${once}$`) }, () => ({
+      path: once,
+      namespace: once
+    }));
+    builder.onLoad({ filter: /.*/, namespace: once }, async () => {
+      const text = await textOf(LAYERED, { globalName: 'layout' });
+      return {
+        contents: `export function make() { ${text}; return layout.layered; }
+          export const layered = make();`
+      };
+    });
     builder.onResolve({ filter: /^inline-worker:/ }, args => ({
       path: resolve(
         args.resolveDir,
@@ -31,14 +73,39 @@ const inlineWorker = {
       namespace: 'inline-worker'
     }));
     builder.onLoad({ filter: /.*/, namespace: 'inline-worker' }, async args => {
-      const done = await build({
-        ...common,
-        entryPoints: [args.path],
-        format: 'iife',
-        write: false
-      });
-      return { contents: done.outputFiles[0].text, loader: 'text' };
+      const given = {
+        name: 'given',
+        setup(inner) {
+          layeredFrom('given')(inner);
+          inner.onLoad({ filter: /.*/, namespace: 'given' }, () => ({
+            contents: 'export const layered = self.layered;'
+          }));
+        }
+      };
+      const text = await textOf(args.path, { plugins: [given] });
+      return {
+        contents: `import { make } from '${once}';
+          export default 'self.layered = (' + make + ')();' + ${JSON.stringify(text)};`
+      };
     });
+  }
+};
+
+/** Bytes of the one-file page's code, gzipped, without React. */
+const BUDGET = 150_000;
+
+/** Leaves React out. */
+const withoutReact = {
+  name: 'without-react',
+  setup(builder) {
+    const namespace = 'nothing';
+    builder.onResolve({ filter: /^(react|react-dom|scheduler)(\/|$)/ }, () => ({
+      path: 'react',
+      namespace
+    }));
+    builder.onLoad({ filter: /.*/, namespace }, () => ({
+      contents: 'module.exports = {}'
+    }));
   }
 };
 
@@ -80,10 +147,33 @@ for (const options of builds) {
     ...common,
     ...options,
     absWorkingDir: root,
-    plugins: [inlineWorker]
+    // No workers in Node, so nothing to share with one.
+    plugins: options.platform === 'node' ? [] : [inlineWorker]
   });
   const packed = gzipSync(readFileSync(options.outfile)).length;
   console.log(
     `${options.outfile.slice(root.length + 1)}  ${(packed / 1000).toFixed(1)} kB gzipped`
   );
+}
+
+const { outputFiles, metafile } = await build({
+  ...common,
+  entryPoints: ['src/page/index.tsx'],
+  outfile: join(out, 'page.js'),
+  format: 'iife',
+  absWorkingDir: root,
+  plugins: [inlineWorker, withoutReact],
+  metafile: true,
+  write: false
+});
+const own = gzipSync(outputFiles[0].contents).length;
+console.log(`page.js without React  ${(own / 1000).toFixed(1)} kB gzipped`);
+if (process.argv.includes('--analyze')) {
+  console.log(await analyzeMetafile(metafile));
+}
+if (own > BUDGET) {
+  console.error(
+    `The viewer's code must not take more than ${BUDGET / 1000} kB; see what does with --analyze.`
+  );
+  process.exitCode = 1;
 }
