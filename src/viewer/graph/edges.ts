@@ -14,12 +14,65 @@ export function edgePath(scene: IScene, edge: number): string {
   if (to - from < 2) {
     return '';
   }
-  const draw = scene.direction === 'down' ? pieceDown : piece;
+  const down = scene.direction === 'down';
+  if (isLane(p, from, to, down)) {
+    return lanePath(p, from, to);
+  }
+  const draw = down ? pieceDown : piece;
   let d = `M${round(p[2 * from])},${round(p[2 * from + 1])}`;
   for (let i = from; i + 1 < to; i++) {
     d += draw(p[2 * i], p[2 * i + 1], p[2 * i + 2], p[2 * i + 3]);
   }
   return d;
+}
+
+/** Radius of the corners of a wire in a lane. */
+const CORNER = 10;
+
+/** Whether the wire runs in a lane beside its level: some of it goes straight across the flow. */
+function isLane(
+  p: Float64Array,
+  from: number,
+  to: number,
+  down: boolean
+): boolean {
+  for (let i = from + 1; i + 1 < to; i++) {
+    const dx = Math.abs(p[2 * i + 2] - p[2 * i]);
+    const dy = Math.abs(p[2 * i + 3] - p[2 * i + 1]);
+    const [along, across] = down ? [dy, dx] : [dx, dy];
+    if (along < 0.05 && across > 0.05) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Straight pieces, each along or across the flow, with rounded corners between. */
+function lanePath(p: Float64Array, from: number, to: number): string {
+  let d = `M${round(p[2 * from])},${round(p[2 * from + 1])}`;
+  for (let i = from + 1; i < to; i++) {
+    const [x, y] = [p[2 * i], p[2 * i + 1]];
+    const before = cornerCut(p, i, i - 1);
+    const after = i + 1 < to ? cornerCut(p, i, i + 1) : null;
+    if (!before || !after) {
+      d += `L${round(x)},${round(y)}`;
+    } else {
+      d += `L${before}Q${round(x)},${round(y)} ${after}`;
+    }
+  }
+  return d;
+}
+
+/** Where the corner at a point begins on the way to its neighbour; null = no way between them. */
+function cornerCut(p: Float64Array, at: number, next: number): string | null {
+  const [x, y] = [p[2 * at], p[2 * at + 1]];
+  const [dx, dy] = [p[2 * next] - x, p[2 * next + 1] - y];
+  const length = Math.hypot(dx, dy);
+  if (length < 0.05) {
+    return null;
+  }
+  const t = Math.min(CORNER, length / 2) / length;
+  return `${round(x + dx * t)},${round(y + dy * t)}`;
 }
 
 function piece(x0: number, y0: number, x1: number, y1: number): string {

@@ -31,6 +31,33 @@ describe('edge paths', () => {
     expect(edgePath(pair(200, 60), 0)).toBe('M100,20C150,20 150,80 200,80');
   });
 
+  it.each(['right', 'down'] as const)(
+    'turns round corners in a lane beside its level, flowing %s',
+    direction => {
+      // Out of a box, up, back over two boxes, down and into the first.
+      const lane = [200, 50, 210, 50, 210, 0, 90, 0, 90, 50, 100, 50];
+      const points =
+        direction === 'right'
+          ? lane
+          : lane.map((_, i) => lane[i % 2 === 0 ? i + 1 : i - 1]);
+      const scene = {
+        ...pair(200, 0),
+        direction,
+        edgePoints: Float64Array.from(points),
+        edgeOffsets: Int32Array.of(0, points.length / 2)
+      };
+      const path = edgePath(scene, 0);
+      expect(path.match(/Q/g)).toHaveLength(4);
+      expect(path).not.toContain('C');
+      // Nothing swings out of the rectangle of the points.
+      const numbers = path.match(/-?[\d.]+/g)!.map(Number);
+      const of = (k: number): number[] => numbers.filter((_, i) => i % 2 === k);
+      const [x, y] = direction === 'right' ? [of(0), of(1)] : [of(1), of(0)];
+      expect([Math.min(...x), Math.max(...x)]).toEqual([90, 210]);
+      expect([Math.min(...y), Math.max(...y)]).toEqual([0, 50]);
+    }
+  );
+
   it('swings out to both sides when it goes back', () => {
     const d = edgePath(pair(-300, 0), 0);
     const [, c1, c2] = /C([\d.-]+),\S+ ([\d.-]+),/.exec(d)!.map(Number);
