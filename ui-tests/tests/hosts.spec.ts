@@ -161,6 +161,43 @@ for (const host of HOSTS) {
   });
 }
 
+test('vscode: widget state that the notebook saved is explored, no kernel knows of it', async ({
+  open,
+  page
+}) => {
+  const before = await open('vscode');
+  const [model, state] = JSON.parse(
+    await before.cell(
+      'import json, ipywidgets as W',
+      'from py_autodoc import Autodoc',
+      "w = Autodoc('bert_dyn.onnx', height=520)",
+      's = W.IntSlider(1, 1, 64)',
+      "link = W.jslink((s, 'value'), (w.dim('batch'), 'value'))",
+      'box = W.VBox([s, w])',
+      'print(json.dumps([box.model_id, W.Widget.get_manager_state()]))'
+    )
+  ) as [string, unknown];
+  const after = await Opened.at(await page.context().newPage(), 'vscode');
+  await after.restore(
+    { 'application/vnd.jupyter.widget-state+json': state },
+    model
+  );
+  const frame = after.frame();
+  const widget = frame.locator('.oad-Widget');
+  await drawn(widget);
+  await expect(totals(widget)).toContainText('11.2 G');
+  const slider = frame.getByRole('slider').first();
+  await slider.focus();
+  await slider.press('ArrowRight');
+  await expect(totals(widget)).toContainText('22.3 G');
+  await widget
+    .locator('.oad-GraphHost [role=button]', { hasText: /^Cast$/ })
+    .first()
+    .click();
+  await expect(widget.locator('.oad-Inspector')).toContainText('saturate');
+  expect(after.log).toEqual({ foreign: [], errors: [] });
+});
+
 test('a worker that is refused: a large model is laid out on the page', async ({
   page
 }) => {

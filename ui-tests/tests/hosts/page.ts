@@ -19,6 +19,8 @@ export interface IHostPage {
   start(host: Host, flags: string): Promise<void>;
   run(code: string): Promise<IRan>;
   theme(theme: 'light' | 'dark'): void;
+  /** Shows a model of the state that a notebook saved. */
+  restore(metadata: unknown, model: string): void;
 }
 
 class Page implements IHostPage {
@@ -77,6 +79,10 @@ class Page implements IHostPage {
     this._theme = theme;
     document.body.style.background = theme === 'dark' ? '#1f1f1f' : '#fff';
     this._tellAll({ kind: 'theme', theme });
+  }
+
+  restore(metadata: unknown, model: string): void {
+    this._tell(this._only!, { kind: 'restore', metadata, model });
   }
 
   private _open(): HTMLIFrameElement {

@@ -218,6 +218,18 @@ export class Opened {
     return text.trim();
   }
 
+  /** Shows a model of what a notebook saved of its widgets; the kernel knows nothing of it. */
+  restore(metadata: unknown, model: string): Promise<void> {
+    return this.page.evaluate(
+      ([metadata, model]) =>
+        (window as unknown as { host: IHostPage }).host.restore(
+          metadata,
+          model
+        ),
+      [metadata, model] as const
+    );
+  }
+
   theme(theme: 'light' | 'dark'): Promise<void> {
     return this.page.evaluate(
       theme => (window as unknown as { host: IHostPage }).host.theme(theme),

@@ -9,6 +9,10 @@ import { hear, place, tellHeight, toPage } from './wire';
 
 /** VS Code's widget manager as far as it is used here. */
 interface IManager {
+  restoreWidgets(
+    notebook: { getMetadata(key: string): unknown },
+    from: { loadKernel: boolean; loadNotebook: boolean }
+  ): Promise<void>;
   has_model(id: string): boolean;
   get_model(id: string): Promise<unknown>;
   create_view(model: unknown, options: object): Promise<unknown>;
@@ -93,13 +97,15 @@ function script(name: string): Promise<void> {
 
 function scripts(): IScripts {
   const registered = new Set<string>();
+  const loading = new Map<string, Promise<void>>();
   return {
     widgetsRegisteredInRequireJs: registered,
     loadWidgetScript: async name => {
-      if (!registered.has(name)) {
-        registered.add(name);
-        await modules.load(name, () => script(name));
-      }
+      const loaded =
+        loading.get(name) ?? modules.load(name, () => script(name));
+      loading.set(name, loaded);
+      await loaded;
+      registered.add(name);
     },
     errorHandler: (...what) => console.error('No widget class', ...what),
     successHandler: () => undefined
@@ -138,6 +144,13 @@ async function known(manager: IManager, id: string): Promise<unknown> {
   return manager.get_model(id);
 }
 
+async function show(manager: IManager, id: string): Promise<void> {
+  const node = place();
+  const model = await known(manager, id);
+  const view = await manager.create_view(model, { el: node });
+  await manager.display_view(null, view, { node });
+}
+
 function themed(theme: 'light' | 'dark'): void {
   document.body.classList.remove('vscode-light', 'vscode-dark');
   document.body.classList.add(`vscode-${theme}`);
@@ -153,11 +166,15 @@ hear(message => {
   } else if (message.kind === 'theme') {
     themed(message.theme);
   } else if (message.kind === 'show') {
-    const node = place();
+    void manager.then(made => show(made, message.model));
+  } else if (message.kind === 'restore') {
+    const notebook = { getMetadata: () => message.metadata };
     void manager.then(async made => {
-      const model = await known(made, message.model);
-      const view = await made.create_view(model, { el: node });
-      await made.display_view(null, view, { node });
+      await made.restoreWidgets(notebook, {
+        loadKernel: false,
+        loadNotebook: true
+      });
+      await show(made, message.model);
     });
   }
 });

@@ -12,6 +12,7 @@ export interface IModelState {
 
 export type ToFrame =
   | { kind: 'show'; model: string; viewless: string[] }
+  | { kind: 'restore'; metadata: unknown; model: string }
   | { kind: 'theme'; theme: 'light' | 'dark' }
   | { kind: 'open'; protocol: string }
   | { kind: 'receive'; data: string | ArrayBuffer }
