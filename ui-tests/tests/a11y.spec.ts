@@ -1,7 +1,5 @@
 // Accessibility of the viewer, on the one-file page: scans, keyboard, screen reader, settings of the reader.
 
-import { writeFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import type { Page } from '@playwright/test';
 import { clean } from './axe';
 import {
@@ -13,6 +11,7 @@ import {
   pick,
   reveal,
   said,
+  save,
   setOpen,
   tab,
   test
@@ -78,13 +77,11 @@ test.describe('axe finds nothing', () => {
   }
 
   test('on a page whose model cannot be read', async ({ page, seen }, info) => {
-    const file = info.outputPath('broken.html');
     await open(page, 'resnet_tiny.onnx');
     await page.evaluate(() => {
       document.getElementById('autodoc-model')!.textContent = 'AAAA';
     });
-    writeFileSync(file, await page.content());
-    await page.goto(pathToFileURL(file).href);
+    await page.goto(await save(page, info.outputPath('broken.html')));
     await expect(page.getByRole('alert')).toContainText(/\w+ \w+/);
     await clean(page);
     seen.complaints.length = 0;

@@ -1,7 +1,6 @@
 // What a reader does with the picture, the tables and the files, on the one-file page.
 
-import { readFileSync, writeFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import { readFileSync } from 'node:fs';
 import type { Download, Locator, Page } from '@playwright/test';
 import {
   box,
@@ -13,6 +12,7 @@ import {
   pick,
   reveal,
   said,
+  save,
   setOpen,
   tab,
   test
@@ -471,11 +471,10 @@ test('saves SVG, PNG and DOT of what is shown', async ({ page }) => {
 
 test('a saved page opens again from disk', async ({ page, context }, info) => {
   await open(page, 'resnet_tiny.onnx');
-  const file = info.outputPath('again.html');
-  // As a browser saves it: what the viewer has drawn by now is in the file.
-  writeFileSync(file, await page.content());
+  // What the viewer has drawn by now is in the file.
+  const file = await save(page, info.outputPath('again.html'));
   const other = await context.newPage();
-  await other.goto(pathToFileURL(file).href);
+  await other.goto(file);
   await drawn(other);
   await expect(totals(other)).toContainText('3.73 M');
 });

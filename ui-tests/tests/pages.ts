@@ -1,7 +1,7 @@
 // The one-file page of a model, opened from disk in a browser that asks nobody and complains of nothing.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -150,6 +150,12 @@ export const inspector = (page: Page): Locator =>
 /** What has been told to those who do not see. */
 export const said = (page: Page): Locator =>
   page.locator('.oad-Viewer > [role=status]');
+
+/** Saves the page as it is now, as a browser does; returns the address of the file. */
+export async function save(page: Page, file: string): Promise<string> {
+  writeFileSync(file, await page.content());
+  return pathToFileURL(file).href;
+}
 
 /** Opens a table below the graph. */
 export const tab = async (page: Page, name: string): Promise<void> => {

@@ -1,0 +1,84 @@
+// What stands in the picture for something else: stubs for wires, one pill for several inputs.
+
+import type { Page } from '@playwright/test';
+import {
+  box,
+  expect,
+  graph,
+  inspector,
+  open,
+  reveal,
+  said,
+  setOpen,
+  test
+} from './pages';
+
+const selected = (page: Page) => graph(page).locator('.oad-ring-selected');
+
+test('a stub tells both of its ends and leads to them', async ({ page }) => {
+  await open(page, 'bert_base.onnx');
+  await setOpen(page, /BertLayer ×12/, true);
+  const name = 'Tensor where, 1×1×128×128, from Where node_where, to 12 nodes';
+  const stub = box(page, name);
+  await stub.hover();
+  await expect(graph(page)).toHaveAttribute('title', name);
+  // The maker, and of the layers and stubs those in the picture.
+  await expect(
+    graph(page).locator('.oad-ring-consumer').nth(24)
+  ).toBeAttached();
+  await stub.click();
+  await expect(inspector(page)).toContainText('1×1×128×128');
+  await expect(inspector(page)).toContainText('Consumers12');
+  await expect(selected(page)).not.toHaveCount(0);
+  await inspector(page)
+    .getByRole('button', { name: /node_where/ })
+    .click();
+  await expect(said(page)).toHaveText('Selected: node_where');
+});
+
+test('Enter on a stub opens its details where they were closed', async ({
+  page
+}) => {
+  await open(page, 'bert_base.onnx');
+  await setOpen(page, /BertLayer ×12/, true);
+  const stub = box(page, /^Tensor where/);
+  await stub.click();
+  await page.keyboard.press('d');
+  await expect(inspector(page)).toHaveCount(0);
+  await graph(page).focus();
+  await stub.focus();
+  await page.keyboard.press('Enter');
+  await expect(inspector(page)).toContainText('where');
+});
+
+test('a pill of several selects them all and lets one be picked', async ({
+  page
+}) => {
+  await open(page, 'llama_cache.onnx');
+  const pill = box(page, /^6 inputs: .*keys/);
+  await pill.click();
+  await expect(inspector(page)).toContainText('Tensors6');
+  await expect(inspector(page)).toContainText('Size together768 B');
+  await expect(selected(page)).toHaveCount(1);
+  await inspector(page)
+    .getByRole('button', { name: /layers\.3\.keys/ })
+    .click();
+  await expect(inspector(page)).toContainText('One pill for these inputs');
+  await expect(inspector(page)).toContainText('128 B');
+  await page.getByRole('button', { name: 'All of them together' }).click();
+  await expect(inspector(page)).toContainText('Size together768 B');
+});
+
+test('in a narrow tab the bar keeps all its tools and room for the query', async ({
+  page
+}) => {
+  await open(page, 'ten_thousand.onnx', { width: 700 });
+  await reveal(page, 'op=Softmax');
+  const search = page.getByRole('textbox', { name: 'Find in the model' });
+  await search.fill('op=Softmax');
+  await expect(page.locator('.oad-Search-count')).toHaveText(/218$/);
+  expect((await search.boundingBox())!.width).toBeGreaterThan(60);
+  const bar = page.getByRole('toolbar', { name: 'Viewer' });
+  const overflow = await bar.evaluate(e => e.scrollWidth - e.clientWidth);
+  expect(overflow).toBe(0);
+});
