@@ -49,6 +49,18 @@ describe('createScale', () => {
     expect(scale.position(5000)).toBe(1);
   });
 
+  it.each(['linear', 'log', 'rank'] as const)(
+    'gives the only value the end of the ramp in %s mode',
+    mode => {
+      const scale = createScale([0, 0, 11e9], mode);
+      expect(scale.position(11e9)).toBe(1);
+      expect(scale.position(0)).toBe(0);
+      for (const at of [0.3, 0.7, 1]) {
+        expect(scale.value(at)).toBeLessThanOrEqual(11e9 * (1 + 1e-9));
+      }
+    }
+  );
+
   it('maps powers to equal distances in log mode, zero first', () => {
     const scale = createScale(values, 'log');
     const at = [1, 10, 100, 1000].map(scale.position);

@@ -139,8 +139,10 @@ function linear(low: number, max: number): IMapping {
 
 /** Zero is the ramp's start; the smallest positive value lies a little above it. */
 function logarithmic(least: number, max: number): IMapping {
-  const low = Math.log(least);
-  const span = Math.log(max) - low || 1;
+  const high = Math.log(max);
+  // A single value is the largest there is: it has the ramp's end, as on the other scales.
+  const span = high - Math.log(least) || 1;
+  const low = high - span;
   const floor = 0.04;
   return {
     position: value =>

@@ -1,5 +1,6 @@
 import * as React from 'react';
 import type { DimInfo } from '../../schema';
+import { formatExact } from '../../core';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import { isBinding } from '../state/snapshot';
 import { brief, visible } from '../ui/text';
@@ -239,7 +240,7 @@ function DimField(props: {
       <span id={`${id}-note`} className="oad-Dim-note">
         {bad ? (
           <span className="oad-mod-error">
-            {trans.__('a whole number, 1 or more')}
+            {trans.__('a whole number, 1 to %1', formatExact(2 ** 31))}
           </span>
         ) : assumed ? (
           <span className="oad-Chip-tag">
