@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { DimValue } from '../schema';
 import { decode } from './model';
-import { leadOf, pillText } from './series';
+import {
+  leadOf,
+  pillTensors,
+  pillText,
+  tensorsOf,
+  wireTensors
+} from './series';
 import { PayloadBuilder } from './testing/builder';
 import { buildTree } from './tree';
 import { createGraphView } from './view';
@@ -147,5 +153,35 @@ describe('outputs that differ in their numbers', () => {
       (t, b) => t === made[0] && open.boxKind[b] === BoxKind.Output
     );
     expect(lit.boxes[pill]).toBe(1);
+  });
+});
+
+describe('what stands for tensors', () => {
+  it('is a series or one tensor', () => {
+    const { series } = named('past.0.key', 'past.1.key', 'past.2.key', 'mask');
+    expect(pillTensors(series, 2)).toEqual({ kind: 'series', id: 0 });
+    expect(pillTensors(series, 3)).toEqual({ kind: 'tensor', id: 3 });
+    expect(tensorsOf(series, { kind: 'series', id: 0 })).toEqual([0, 1, 2]);
+    expect(tensorsOf(series, { kind: 'tensor', id: 0 })).toEqual([0]);
+    expect(tensorsOf(series, { kind: 'node', id: 0 })).toEqual([]);
+    expect(tensorsOf(series, { kind: 'none' })).toEqual([]);
+    expect(tensorsOf(series, null)).toEqual([]);
+    // A series of another model: what is left of it is its first member.
+    expect(tensorsOf(new Map(), { kind: 'series', id: 7 })).toEqual([7]);
+  });
+
+  it('a wire stands for all of a series when it carries several', () => {
+    const { series } = named('past.0.key', 'past.1.key', 'past.2.key', 'mask');
+    const scene = {
+      edgeTensor: Int32Array.of(0, 0, 1, 3),
+      edgeWeight: Int32Array.of(3, 1, 1, 2)
+    };
+    const found = [0, 1, 2, 3].map(e => wireTensors(scene, series, e));
+    expect(found).toEqual([
+      { kind: 'series', id: 0 },
+      { kind: 'tensor', id: 0 },
+      { kind: 'tensor', id: 1 },
+      { kind: 'tensor', id: 3 }
+    ]);
   });
 });
