@@ -212,6 +212,9 @@ test('copies names and a link that opens the same view', async ({ page }) => {
   const name = await copied(page);
   await page.getByLabel('Heatmap').first().selectOption('params');
   await setOpen(page, /^BertEmbeddings/, !asFirst);
+  await expect(graph(page)).not.toHaveClass(/oad-moving/);
+  const world = graph(page).locator('svg > g').first();
+  const at = await world.getAttribute('transform');
   await page.keyboard.press('Shift+L');
   await expect(said(page)).toHaveText('Copied.');
   const link = await copied(page);
@@ -224,6 +227,7 @@ test('copies names and a link that opens the same view', async ({ page }) => {
   await expect(page.getByLabel('Heatmap').first()).toHaveValue('params');
   await expect(block).toHaveAttribute('aria-expanded', String(!asFirst));
   await expect(inspector(page)).toContainText('BertEmbeddings');
+  await expect(world).toHaveAttribute('transform', at!);
 });
 
 test('the context menu does what its entries say', async ({ page }) => {

@@ -60,6 +60,15 @@ export class Easel {
     this._surface = null;
   }
 
+  /** Looks there, or will when there is a surface: a picture may be laid out before there is one. */
+  look(camera: ICamera | null): void {
+    if (!this._surface) {
+      this._camera = camera;
+    } else if (camera) {
+      this._surface.setCamera(camera, false);
+    }
+  }
+
   /** Takes other settings; true when another surface must be made for them. */
   setSettings(settings: IViewerSettings): boolean {
     const { minimap, wheel } = this._settings;

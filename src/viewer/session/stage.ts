@@ -128,9 +128,7 @@ export class Stage {
       this._store.set({ outlineOpen: new Set(view.openGroups()) });
     }
     this._draw({ keepCamera: false });
-    if (how.camera) {
-      this.surface?.setCamera(how.camera, false);
-    }
+    this._easel.look(how.camera ?? null);
   }
 
   /**
