@@ -154,15 +154,23 @@ export class Interaction implements IPointerSink {
     this.actor.callbacks.onSelectArea?.(entities, { additive: true });
   }
 
-  /** Tab came back to a box: its ring shows again, and what was panned away comes into view. */
+  /**
+   * Tab came back to a box: its ring shows again, and what was panned away comes into view. A box that
+   * something else gave the focus, a screen reader for one, is where the keys go on from.
+   */
   private focusIn({ target, relatedTarget }: FocusEvent): void {
-    if (
-      target instanceof SVGElement &&
-      !this.holds(relatedTarget) &&
-      target.getAttribute('data-box') === String(this.actor.cursor) &&
-      target.matches(':focus-visible')
-    ) {
-      this.actor.setCursor(this.actor.cursor, true);
+    const named =
+      target instanceof SVGElement ? target.getAttribute('data-box') : null;
+    if (named === null) {
+      return;
+    }
+    const box = Number(named);
+    const other = box !== this.actor.cursor;
+    if (other || !this.holds(relatedTarget)) {
+      const ringed = (target as SVGElement).matches(':focus-visible');
+      if (other || ringed) {
+        this.actor.setCursor(box, ringed);
+      }
     }
   }
 

@@ -105,12 +105,14 @@ export class Renderer {
     if (!drawing || view.w < 1 || view.h < 1) {
       return;
     }
-    const held = this.refocus || this.heldFocus();
+    // On the way to a box that is not drawn yet, the surface has the focus.
+    const waiting = this.refocus && document.activeElement === this.stage.root;
+    const held = this.heldFocus();
     const changed = this.svg.update(camera, view, this.stage.dpr, moving);
-    if (changed && held) {
+    this.refocus = false;
+    if (waiting || (held && changed)) {
       this.keepFocus();
     }
-    this.refocus = false;
     this.drawFar(camera, view, decor.hits, moving);
     if (decorDirty || (changed && decor.hits.size > 0)) {
       this.drawDecor(camera, view, decor);
@@ -129,10 +131,11 @@ export class Renderer {
     }
   }
 
-  /** Puts the focus on the element of a box, or on the whole surface where there is none. */
+  /** Puts the focus on the element of a box, or on the whole surface until there is one. */
   focusBox(box: number): boolean {
     this.svg.setCursor(box);
     const element = this.svg.element(box);
+    this.refocus = element === null;
     (element ?? this.stage.root).focus({ preventScroll: true });
     return element !== null;
   }
@@ -153,9 +156,7 @@ export class Renderer {
       !this.heldFocus() &&
       (active === document.body || this.stage.root.contains(active))
     ) {
-      (this.svg.cursorElement() ?? this.stage.root).focus({
-        preventScroll: true
-      });
+      this.focusBox(this.svg.cursorBox);
     }
   }
 

@@ -245,6 +245,14 @@ describe('keyboard', () => {
     expect(calls.onSelect).toHaveBeenLastCalledWith(null, { additive: false });
   });
 
+  it('goes on from the box that something else gave the focus', async () => {
+    await show(encoderPayload(2));
+    click(element('Conv'));
+    element('MaxPool').focus();
+    press('ArrowRight');
+    expect(document.activeElement).toBe(element('Reshape'));
+  });
+
   it('takes only its own keys', async () => {
     await show(encoderPayload(2));
     expect(press('f', { ctrlKey: true }).defaultPrevented).toBe(false);
@@ -253,14 +261,19 @@ describe('keyboard', () => {
     expect(press(' ').defaultPrevented).toBe(true);
   });
 
-  it('keeps the focus inside when the focused box is culled', async () => {
+  it('keeps the focus inside while the focused box is culled', async () => {
     await show(encoderPayload(60));
     root().focus();
     press('Home');
+    const { camera } = surface;
+    const name = document.activeElement!.getAttribute('aria-label');
     expect(document.activeElement!.getAttribute('role')).toBe('button');
-    surface.setCamera({ ...surface.camera, x: view.scene.width });
+    surface.setCamera({ ...camera, x: view.scene.width });
     await frame();
     expect(document.activeElement).toBe(root());
+    surface.setCamera(camera);
+    await frame();
+    expect(document.activeElement!.getAttribute('aria-label')).toBe(name);
   });
 
   it('says where it is when there is no element to focus', async () => {
@@ -270,6 +283,24 @@ describe('keyboard', () => {
     root().focus();
     press('Home');
     expect(host.querySelector('[aria-live]')!.textContent).toMatch(/^Input/);
+    expect(document.activeElement).toBe(root());
+    surface.setCamera({ x: 0, y: view.scene.height / 2, k: 1 });
+    await frame();
+    expect(document.activeElement!.getAttribute('role')).toBe('button');
+  });
+
+  it('takes no focus back that went elsewhere', async () => {
+    await show(encoderPayload(60));
+    surface.setCamera({ ...surface.camera, k: 0.2 });
+    await frame();
+    root().focus();
+    press('Home');
+    const other = document.body.appendChild(document.createElement('input'));
+    other.focus();
+    surface.setCamera({ ...surface.camera, k: 1 });
+    await frame();
+    expect(document.activeElement).toBe(other);
+    other.remove();
   });
 });
 

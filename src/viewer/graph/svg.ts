@@ -114,8 +114,8 @@ export class SvgLayer {
   }
 
   /** The element that Tab reaches, when it is drawn. */
-  cursorElement(): SVGGElement | null {
-    return this.element(this.cursor);
+  get cursorBox(): number {
+    return this.cursor;
   }
 
   drawnBoxes(): ReadonlyMap<number, SVGGElement> {
