@@ -4,7 +4,7 @@
 benchmarks/models.py FOLDER NAME [NAME …]
 
 A name is ``chain-5000``, ``decoder-5000`` (mask shared by every layer; any number of nodes),
-``encoder-5000`` (BERT-like, as TorchScript writes it, weights small; whole layers, so about as many
+``encoder-5000`` (BERT-like, as TorchScript writes it, weights small; whole layers, so a few more
 nodes), ``free-2000`` (the decoder for any batch and number of tokens), or ``resnet50``, ``bert_dyn``,
 ``llama``: real graphs, their weights left out.
 """
@@ -65,7 +65,7 @@ def write(folder: Path, name: str) -> int:
     elif kind == "decoder" and count.isdigit():
         llama_like(int(count), path)
     elif kind == "encoder" and count.isdigit():
-        encoder = Encoder(max(1, round(int(count) / LAYER_NODES)), hidden=64, heads=4)
+        encoder = Encoder(-(-int(count) // LAYER_NODES), hidden=64, heads=4)
         save_single(encoder.proto(), encoder.weights, path)
     elif kind == "free" and count.isdigit():
         free_decoder(int(count), path)
