@@ -1,25 +1,6 @@
-/** What of the scene has elements, and where titles stay in view. */
-import type { IScene } from '../../core/types';
+/** What of the scene has elements. */
 import type { ICamera } from './api';
-import { PAD_X } from './metrics';
-import { titleRoom } from './room';
 import { type IRect, type ISize, visibleRect } from './camera';
-
-/**
- * How far the title of an open group has moved right to stay in view, in world units; `extent` is
- * where the title ends inside its panel.
- */
-export function titleShift(
-  scene: IScene,
-  box: number,
-  camera: ICamera,
-  view: ISize,
-  extent: number
-): number {
-  const left = camera.x - view.w / 2 / camera.k;
-  const most = Math.max(0, titleRoom(scene, box) - extent - PAD_X);
-  return Math.min(most, Math.max(0, left - scene.boxX[box]));
-}
 
 /** Largest tile as a share of the view: smaller ones come more often and cost less each. */
 const TILE = 0.25;

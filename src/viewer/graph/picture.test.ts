@@ -4,7 +4,7 @@ import { edgePath, edgeWidth, labelSpot, portPath } from './edges';
 import { blockTitleSize, detailKey, Lod, lodOf } from './lod';
 import { mergeBoxes, mergeEdges } from './merge';
 import { ScenePaint } from './paint';
-import { tiles, titleShift } from './culling';
+import { tiles } from './culling';
 import { fromBoxes } from './testing/scene';
 import { freeSpot } from './titles';
 
@@ -120,19 +120,6 @@ describe('culling', () => {
     expect(a.x + a.w).toBeGreaterThanOrEqual(5500);
     expect(a.w).toBeLessThan(1600);
     expect(tiles({ ...camera, x: 5003 }, view)).toEqual(a);
-  });
-
-  it('moves the title of an open group into view and no further than its end', () => {
-    const scene = fromBoxes(
-      [{ ...node(0, 0, BoxKind.OpenGroup), w: 4000 }],
-      [],
-      () => -1
-    );
-    expect(titleShift(scene, 0, { x: 300, y: 0, k: 1 }, view, 220)).toBe(0);
-    expect(titleShift(scene, 0, { x: 2500, y: 0, k: 1 }, view, 220)).toBe(2000);
-    expect(titleShift(scene, 0, { x: 9000, y: 0, k: 1 }, view, 220)).toBe(
-      4000 - 220 - 9
-    );
   });
 });
 

@@ -4,12 +4,13 @@ import { BoxKind } from '../../core/types';
 import type { ICamera, ISurfaceStrings } from './api';
 import type { IRect, ISize } from './camera';
 import { Drift, Step } from './drift';
-import { sameRect, tiles, titleShift } from './culling';
+import { sameRect, tiles } from './culling';
 import { boxName } from './names';
 import { edgePath, edgeWidth, portPath } from './edges';
 import type { SceneIndex } from './grid';
 import { detailKey, FAR_UP_TO, LABELS_FROM, lodOf } from './lod';
 import { drawBox, drawPanel, type IDrawing } from './primitives';
+import { StickyTitles } from './stickies';
 import { svgElement, SvgSink } from './svgsink';
 import { labelledEdges, wireLabel } from './wires';
 
@@ -26,13 +27,6 @@ const KIND_CLASS = [
 /** Screen pixels around the view that a moving layer has room for before it is painted anew. */
 const MARGIN = 2000;
 
-/** The title of an open group, which stays in view while its panel is. */
-interface ITitle {
-  readonly element: SVGGElement;
-  readonly extent: number;
-  shift: number;
-}
-
 interface IDrawnEdge {
   readonly line: SVGGElement;
   readonly label: SVGTextElement | null;
@@ -45,7 +39,7 @@ export class SvgLayer {
   private readonly labels = svgElement('g');
   private readonly boxes = svgElement('g');
   private readonly boxElements = new Map<number, SVGGElement>();
-  private readonly titles = new Map<number, ITitle>();
+  private readonly titles = new StickyTitles();
   private readonly edgeElements = new Map<number, IDrawnEdge>();
   private drawing: IDrawing | null = null;
   private index: SceneIndex | null = null;
@@ -98,7 +92,7 @@ export class SvgLayer {
 
   /** How far the title of a drawn open group stands from its panel's left side. */
   titleShift(box: number): number {
-    return this.titles.get(box)?.shift ?? 0;
+    return this.titles.shiftOf(box);
   }
 
   /** Marks what belongs to a trace; the style sheet dims the rest. */
@@ -144,13 +138,9 @@ export class SvgLayer {
   update(camera: ICamera, view: ISize, dpr: number, moving: boolean): boolean {
     this.place(camera, view, dpr, moving);
     const changed = this.sync(camera, view);
-    for (const [box, title] of this.titles) {
-      const { scene } = this.drawing!;
-      const shift = titleShift(scene, box, camera, view, title.extent);
-      if (shift !== title.shift) {
-        title.shift = shift;
-        title.element.setAttribute('transform', `translate(${shift},0)`);
-      }
+    if (this.drawing) {
+      const { scene } = this.drawing;
+      this.titles.place(scene, camera, view, moving, changed);
     }
     return changed;
   }
@@ -217,7 +207,7 @@ export class SvgLayer {
       if (!wanted.has(box)) {
         element.remove();
         this.boxElements.delete(box);
-        this.titles.delete(box);
+        this.titles.drop(box);
       }
     }
     const scene = this.drawing!.scene;
@@ -281,7 +271,7 @@ export class SvgLayer {
       const title = svgElement('g');
       title.append(...[...g.children].slice(1));
       g.append(title);
-      this.titles.set(box, { element: title, extent, shift: 0 });
+      this.titles.add(box, title, extent);
     } else {
       drawBox(d, box, k, lodOf(k), new SvgSink(g));
     }
