@@ -25,7 +25,7 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
     precision = precision_of(chosen, analysis)
     wished = precision or chosen.precision or _stored(analysis)[0]
     found, reason = _estimate(analysis.kernels, model, chosen.device, precision, wished)
-    required = _required(analysis, model, precision)
+    required = required_bytes(analysis, model, precision)
     available = _available(chosen.device)
     return HardwareEstimates(
         device=chosen.device.id,
@@ -110,8 +110,11 @@ def _available(device: Device) -> int | None:
     return int(device.memory_bytes * (device.usable_memory_fraction or 1.0))
 
 
-def _required(analysis: Analysis, model: Sized, precision: str) -> int | None:
-    """Bytes of weights and of the activations at their peak, floats at the width of the precision."""
+def required_bytes(analysis: Analysis, model: Sized, precision: str) -> int | None:
+    """Bytes of weights and of the activations at their peak, floats at the width of the precision.
+
+    None when a size that they need is unknown. The viewer's ``requiredBytes`` is the same rule.
+    """
     peak = analysis.peak
     if not precision or peak is None or peak.inplace is None:
         return None

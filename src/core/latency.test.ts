@@ -10,6 +10,7 @@ import {
   latencyOf,
   precisionOf,
   precisionsOf,
+  usableBytes,
   withTimes
 } from './latency';
 import { decode } from './model';
@@ -26,6 +27,7 @@ interface ICase {
   readonly ideal?: number | null;
   readonly label?: string;
   readonly unknown?: number;
+  readonly required?: number | null;
   readonly kernels?: readonly (number | null)[];
 }
 
@@ -91,6 +93,7 @@ describe('the shared fixture', () => {
       same(found!.low, one.low);
       same(found!.high, one.high);
       same(found!.ideal, one.ideal);
+      same(found!.required, one.required);
       expect(found!.label).toBe(one.label);
       expect(found!.unknown).toBe(one.unknown);
     }
@@ -153,6 +156,19 @@ describe('the choice', () => {
     const choice = { device: 'a100-sxm4-40gb', precision: '' };
     expect(latencyOf(before, choice)).toBeNull();
     expect(chosenDevice(before.payload)).toBeNull();
+  });
+
+  it('memory is what may be used of it, unknown where nobody published it', () => {
+    const devices = {
+      ...part.devices,
+      memory_bytes: [100, 100, null],
+      usable_memory_fraction: [0.5, null, 0.5]
+    };
+    const [half, whole, unknown] = [0, 1, 2].map(device =>
+      usableBytes({ ...part, devices }, device)
+    );
+    expect([half, whole]).toEqual([50, 100]);
+    expect(unknown).toBeNaN();
   });
 
   it('precisions are those with a peak; the stored one is taken first', () => {

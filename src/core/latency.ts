@@ -1,7 +1,7 @@
 /** How long a device is estimated to take for a model: a time for every fused kernel, from shapes alone. */
 
 import type { GraphPayload, HardwarePart } from '../schema';
-import { TensorBytes } from './latencyBytes';
+import { requiredBytes, TensorBytes } from './latencyBytes';
 import { kernelTime, ratesOf } from './latencyKernels';
 import { KernelWork } from './latencyWork';
 import { timed } from './model';
@@ -34,6 +34,8 @@ export interface ILatency {
   readonly label: string;
   /** Kernels without a time. */
   readonly unknown: number;
+  /** What the model needs of the device's memory, in bytes; NaN where that is unknown. */
+  readonly required: number;
 }
 
 /** Index of a device, -1 when the payload does not list it. */
@@ -77,7 +79,8 @@ function totalsOf(
       ideal += ideals[kernel];
     }
   }
-  if (unknown > 0 && unknown === kernels.length) {
+  // Where nothing runs nothing is known either.
+  if (unknown === kernels.length) {
     [seconds, ideal] = [Number.NaN, Number.NaN];
   }
   const band = part.model.bands[part.devices.band[device]];
@@ -139,8 +142,15 @@ export function latencyOf(
   return {
     ...{ device, precision, kernels, compute, memory },
     nodes: byNode(model, part.kernels.anchor, kernels),
+    required: requiredBytes(model, bytes),
     ...totalsOf(part, device, kernels, ideals)
   };
+}
+
+/** Bytes of a device that a model may use; NaN when nobody published them. */
+export function usableBytes({ devices }: HardwarePart, device: number): number {
+  const share = devices.usable_memory_fraction[device] ?? 1;
+  return Math.floor((devices.memory_bytes[device] ?? Number.NaN) * share);
 }
 
 /** The model with what the device takes for it, or without times. */

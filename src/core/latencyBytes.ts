@@ -1,6 +1,6 @@
 /** Bytes of tensors as a device moves them: floats at the width of its precision, others at their own. */
 
-import { BITS } from './bytes';
+import { BITS, tensorBytes } from './bytes';
 import { TENSOR_KIND } from './model';
 import type { IGraphModel } from './types';
 
@@ -47,8 +47,39 @@ export class TensorBytes {
     return Math.ceil((this.elements(tensor) * bits) / 8);
   }
 
+  /** True for what is converted to the precision. */
+  isFloat(tensor: number): boolean {
+    return FLOAT.test(this._model.dtypeText(tensor).toLowerCase());
+  }
+
   isWeight(tensor: number): boolean {
     const kind = this._model.tensorKind[tensor];
     return kind === TENSOR_KIND.initializer || kind === TENSOR_KIND.constant;
   }
+}
+
+/** On top of weights and activations; runtimes differ, and so do the algorithms that they pick. */
+const WORKSPACE = 1.1;
+
+/**
+ * What a model needs of a device's memory: weights and the peak of live activations at the width of the
+ * precision, and a tenth; NaN where it is unknown.
+ */
+export function requiredBytes(model: IGraphModel, bytes: TensorBytes): number {
+  const peak = model.payload.metrics.peak_activation_bytes ?? Number.NaN;
+  let [weights, stored, converted] = [0, 0, 0];
+  for (let tensor = 0; tensor < model.tensorCount; tensor++) {
+    const size = bytes.bytes(tensor);
+    const own = tensorBytes(model, tensor) ?? Number.NaN;
+    if (bytes.isWeight(tensor)) {
+      weights += bytes.isFloat(tensor) ? size : size || 0;
+    } else if (!Number.isNaN(own + size)) {
+      stored += own;
+      converted += size;
+    }
+  }
+  // Which tensors make the peak depends on their order, not on their width: it shrinks as all of them do.
+  const activations =
+    stored > 0 ? Math.floor((peak * converted) / stored) : peak;
+  return Math.floor((weights + activations) * WORKSPACE);
 }

@@ -13,6 +13,12 @@ function runsOf({ payload }: IGraphModel, node: number): number {
     : 1;
 }
 
+/** MACs of one execution of a node; what never runs has none. */
+function macsOf(model: IGraphModel, node: number): number {
+  const runs = runsOf(model, node);
+  return runs === 0 ? 0 : model.metrics.macs[node] / runs;
+}
+
 /** MACs of one execution of each kernel, NaN where those of a node are unknown. */
 function kernelMacs(model: IGraphModel, part: HardwarePart): Float64Array {
   const { kind, node } = part.kernels;
@@ -20,7 +26,7 @@ function kernelMacs(model: IGraphModel, part: HardwarePart): Float64Array {
   const count = Math.min(model.nodeCount, node.length);
   for (let at = 0; at < count; at++) {
     if (node[at] >= 0) {
-      macs[node[at]] += model.metrics.macs[at] / runsOf(model, at);
+      macs[node[at]] += macsOf(model, at);
     }
   }
   return macs;
@@ -64,8 +70,7 @@ export class KernelWork {
     const { n_axis: axis, groups } = this._part.kernels;
     const elements = this._bytes.elements(tensor);
     const producer = this._model.tensorProducer[tensor];
-    const one =
-      this._model.metrics.macs[producer] / runsOf(this._model, producer);
+    const one = macsOf(this._model, producer);
     if (elements === 0 || macs === 0 || one === 0) {
       // Nothing to multiply: no tiles either.
       return { m: 0, n: 0, k: 0 };

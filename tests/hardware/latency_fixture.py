@@ -25,6 +25,7 @@ from py_autodoc.hardware.model import MODEL, device
 from py_autodoc.hardware.profile import PRECISIONS, Profile, find
 from py_autodoc.report.analysis import Analysis, Options, run
 from py_autodoc.report.hardware import Chosen, hardware_part, latency_model, sized
+from py_autodoc.report.hardware_estimate import required_bytes
 from py_autodoc.report.payload import build_payload
 
 DATA = Path(__file__).parents[1] / "data"
@@ -83,11 +84,18 @@ def looped(trips: int | None) -> Any:
         ],
         initializer=[helper.make_tensor("w", TensorProto.FLOAT, [64, 64], [0.0] * 4096)],
     )
-    count = g.ints(7) if trips else "n"
-    if not trips:
+    count = "n" if trips is None else g.ints(trips)
+    if trips is None:
         g.inputs.append(helper.make_tensor_value_info("n", TensorProto.INT64, [1]))
     state = g.op("Loop", g.op("Squeeze", count), "", g.op("Relu", "x"), body=body)
     g.op("Add", state, state)
+    return g.model()
+
+
+def idle() -> Any:
+    """Nothing of it runs: a view of the input."""
+    g = Graph(x=[16, 64])
+    g.op("Reshape", "x", g.ints(64, 16))
     return g.model()
 
 
@@ -102,7 +110,9 @@ def analyses() -> dict[str, Analysis]:
         "rest": run(rest()),
         "mystery": run(mystery()),
         "loop": run(looped(7)),
+        "loop-never": run(looped(0)),
         "loop-unknown": run(looped(None)),
+        "nothing": run(idle()),
         "qdq": run(str(DATA / "models/resnet_tiny_qdq_int8.onnx"), Options(assume=True)),
     }
 
@@ -122,12 +132,14 @@ def cases(name: str, analysis: Analysis) -> list[dict[str, Any]]:
             if one is None or one.peak(precision) is None:
                 found.append({**case, "seconds": None})
                 continue
-            result = estimate(analysis.kernels, sized(analysis), one, precision, MODEL)
+            model = sized(analysis)
+            result = estimate(analysis.kernels, model, one, precision, MODEL)
             times = [None if time is None else time.seconds for time in result.kernels]
             case |= {
                 key: getattr(result, key) for key in ("seconds", "low", "high", "ideal", "label", "unknown")
             }
-            found.append({**case, "kernels": times})
+            required = required_bytes(analysis, model, precision)
+            found.append({**case, "required": required, "kernels": times})
     return found
 
 
