@@ -107,11 +107,11 @@ export function CompareBar(): JSX.Element | null {
 
 function Counts({ companion }: { companion: ICompanion }): JSX.Element {
   const trans = useTrans();
-  const { counts, side, payload } = companion;
+  const { counts, side, model } = companion;
   if (counts === null) {
     return (
       <span className="oad-Quiet">
-        {payload === null
+        {model === null
           ? trans.__('Waiting for the other model…')
           : trans.__('Matching…')}
       </span>

@@ -9,11 +9,15 @@ export function Difference({ id }: { id: string }): JSX.Element | null {
   const trans = useTrans();
   const companion = useView(state => state.companion);
   const { model } = useDocument();
-  if (!companion?.payload || !isTotal(id)) {
+  if (!companion?.model || !isTotal(id)) {
     return null;
   }
-  const there = companion.payload;
-  const { text, detail, known } = differenceOf(model.payload, there, id, trans);
+  const { text, detail, known } = differenceOf(
+    model,
+    companion.model,
+    id,
+    trans
+  );
   const other = LETTERS[otherSide(companion.side)];
   return (
     <span

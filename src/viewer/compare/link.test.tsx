@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, fireEvent, within } from '@testing-library/react';
 import { describe, expect, test, vi } from 'vitest';
-import { BoxKind } from '../../core';
+import { BoxKind, decode } from '../../core';
 import type { MockProvider } from '../../providers/mock';
 import type { GraphPayload } from '../../schema';
 import type { IViewerLink } from '../api';
@@ -285,7 +285,12 @@ describe('numbers', () => {
     ).toContain('vs A −100 (−33.3 %)');
     expect(totals.textContent).toContain('vs B equal');
     // FLOPs lack the custom operator on both sides.
-    const difference = differenceOf(LEFT(), RIGHT(), 'flops', IDENTITY);
+    const difference = differenceOf(
+      decode(LEFT()),
+      decode(RIGHT()),
+      'flops',
+      IDENTITY
+    );
     expect(difference.text).toBe('—');
     expect(difference.detail).toContain('lacks parts');
   });
@@ -294,8 +299,8 @@ describe('numbers', () => {
     const unknown = RIGHT();
     unknown.metrics.total_macs = null;
     const { text, detail, known } = differenceOf(
-      LEFT(),
-      unknown,
+      decode(LEFT()),
+      decode(unknown),
       'macs',
       IDENTITY
     );

@@ -252,11 +252,12 @@ export class CompareLink {
   private _companion(side: Side): ICompanion {
     const other = this.sessions[otherSide(side)];
     const here = this.sessions[side].store.get().document?.model.payload;
-    const there = other.store.get().document?.model.payload;
+    const model = other.store.get().document?.model ?? null;
+    const there = model?.payload;
     return {
       side,
       name: there?.model.name ?? other.provider.exportName,
-      payload: there ?? null,
+      model,
       counts: this._matching?.counts ?? null,
       carried: this._carried,
       conflicts: here && there ? conflictsOf(here, there) : [],

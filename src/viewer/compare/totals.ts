@@ -4,12 +4,22 @@ import {
   formatBytes,
   formatCount,
   formatExact,
+  formatSeconds,
   UNKNOWN
 } from '../../core/units';
-import type { GraphPayload } from '../../schema';
+import type { IGraphModel } from '../../core/types';
+import { deviceLabel } from '../overlays/latency';
 import type { ITranslate } from '../translate';
 
-export type TotalId = 'params' | 'macs' | 'flops' | 'weight_bytes' | 'peak';
+const TOTALS = [
+  'params',
+  'macs',
+  'flops',
+  'weight_bytes',
+  'peak',
+  'latency'
+] as const;
+export type TotalId = (typeof TOTALS)[number];
 
 interface ITotal {
   readonly value: number | null;
@@ -30,10 +40,11 @@ const MINUS = '−';
 
 /** By the ids of the tiles; a tile of another id has no difference. */
 export function isTotal(id: string): id is TotalId {
-  return ['params', 'macs', 'flops', 'weight_bytes', 'peak'].includes(id);
+  return TOTALS.some(total => total === id);
 }
 
-function totalOf({ metrics, coverage }: GraphPayload, id: TotalId): ITotal {
+function totalOf({ payload, latency }: IGraphModel, id: TotalId): ITotal {
+  const { metrics, coverage } = payload;
   const all = coverage.nodes >= 1;
   switch (id) {
     case 'params':
@@ -47,6 +58,10 @@ function totalOf({ metrics, coverage }: GraphPayload, id: TotalId): ITotal {
       return { value: metrics.total_flops, partial: !all };
     case 'weight_bytes':
       return { value: metrics.weight_bytes, partial: false };
+    case 'latency': {
+      const { seconds = Number.NaN, unknown = 0 } = latency ?? {};
+      return { value: seconds >= 0 ? seconds : null, partial: unknown > 0 };
+    }
     default:
       return { value: metrics.peak_activation_bytes, partial: false };
   }
@@ -76,25 +91,31 @@ export function changeText(from: number, to: number): string {
  * sums that lack parts would be a wrong number, so there is none.
  */
 export function differenceOf(
-  here: GraphPayload,
-  there: GraphPayload,
+  here: IGraphModel,
+  there: IGraphModel,
   id: TotalId,
   trans: ITranslate
 ): IDifference {
   const [a, b] = [totalOf(here, id), totalOf(there, id)];
+  const timed = id === 'latency';
   const bytes = id === 'weight_bytes' || id === 'peak';
-  const units = {
-    params: trans.__('parameters'),
-    macs: 'MACs',
-    flops: 'FLOPs',
-    weight_bytes: trans.__('bytes'),
-    peak: trans.__('bytes')
-  };
-  const exact = (value: number | null): string =>
-    value === null ? trans.__('unknown') : formatExact(value, units[id]);
+  const unit = bytes
+    ? trans.__('bytes')
+    : {
+        params: trans.__('parameters'),
+        macs: 'MACs',
+        flops: 'FLOPs',
+        latency: ''
+      }[id];
+  // No digit of an estimate is exact.
+  const exact = (value: number): string =>
+    timed ? formatSeconds(value) : formatExact(value, unit);
+  const line = ({ value }: ITotal, model: IGraphModel): string =>
+    (value === null ? trans.__('unknown') : exact(value)) +
+    (timed ? ` (${deviceLabel(model) || UNKNOWN})` : '');
   const lines = [
-    trans.__('Here: %1', exact(a.value)),
-    trans.__('There: %1', exact(b.value))
+    trans.__('Here: %1', line(a, here)),
+    trans.__('There: %1', line(b, there))
   ];
   const reason =
     a.value === null || b.value === null
@@ -110,10 +131,13 @@ export function differenceOf(
     };
   }
   const delta = a.value - b.value;
-  const full = signed(delta, value => formatExact(value, units[id]));
+  const full = signed(delta, exact);
   const change =
     delta !== 0 && b.value > 0 ? ` (${changeText(b.value, a.value)})` : '';
-  const short = signed(delta, bytes ? formatBytes : formatCount);
+  const short = signed(
+    delta,
+    timed ? exact : bytes ? formatBytes : formatCount
+  );
   return {
     text: delta === 0 ? trans.__('equal') : short + change,
     detail: [...lines, trans.__('Difference: %1', full + change)].join('\n'),

@@ -1,7 +1,12 @@
 /** What a linked view knows of the other one. */
 
-import type { IMatchCounts, MatchMode, MatchRule, Side } from '../../core';
-import type { GraphPayload } from '../../schema';
+import type {
+  IGraphModel,
+  IMatchCounts,
+  MatchMode,
+  MatchRule,
+  Side
+} from '../../core';
 
 /** How two views are linked; remembered by the host. */
 export interface ILinkOptions {
@@ -45,8 +50,8 @@ export interface ICompanion {
   readonly side: Side;
   /** File name of the other model. */
   readonly name: string;
-  /** Null until the other model is analysed. */
-  readonly payload: GraphPayload | null;
+  /** The other model; null until it is analysed. */
+  readonly model: IGraphModel | null;
   readonly counts: IMatchCounts | null;
   readonly carried: Carried;
   readonly conflicts: readonly ISizeConflict[];

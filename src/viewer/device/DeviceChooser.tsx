@@ -10,9 +10,11 @@ import {
   choiceOf,
   foundDevices,
   labelText,
+  leastText,
+  memoryNeed,
   noTimeReason,
   precisionText,
-  rangeText,
+  spanText,
   storedPrecision
 } from './devices';
 import { assumption } from './tile';
@@ -204,21 +206,23 @@ function Outcome(props: { part: HardwarePart; device: number }): JSX.Element {
   const choice = useView(state => state.device);
   const { latency } = model;
   const reason = noTimeReason(model, choice, trans);
+  const need = memoryNeed(model, trans);
   return (
     <div className="oad-Devices-outcome" role="status">
-      {latency && (
+      {latency && latency.seconds >= 0 && (
         <p>
-          <strong className="oad-Number">
-            {formatSeconds(latency.seconds)}
-          </strong>{' '}
+          <strong className="oad-Number">{leastText(latency)}</strong>{' '}
           {trans.__(
             '(%1), at best %2',
-            rangeText(latency.low, latency.high),
+            spanText(latency, trans),
             formatSeconds(latency.ideal)
           )}
         </p>
       )}
       {reason && <p className="oad-mod-error">{reason}</p>}
+      {need.text && (
+        <p className={need.fits ? 'oad-Quiet' : 'oad-mod-error'}>{need.text}</p>
+      )}
       <p className="oad-Quiet">
         {assumption(trans)}{' '}
         {latency &&

@@ -63,7 +63,9 @@ test('a device is found by words, chosen by keyboard, and colours the graph', as
   expect(times.map(plain)).toEqual(['100 µs', '100 µs']);
   expect(surface().overlay!.value(1)).toBe(0);
   expect(surface().overlay!.value(4)).toBeNaN();
-  expect(tile()).toMatch(/^Latency, rough≥ 200 µs100–400 µs · at best 0.78 ns/);
+  expect(tile()).toMatch(
+    /^Latency, rough≥ 200 µsknown part 100–400 µs · at best 0.78 ns/
+  );
   // What stands behind it, for those who ask.
   expect(tile()).toContain('At least: 1 kernel without a number is left out.');
   expect(plain(screen.getByRole('dialog').textContent)).toContain(
@@ -232,6 +234,18 @@ test('linked views are timed on one device', async () => {
   await settle();
   expect(right.handle.getState()).toMatchObject({ device: choice });
   expect(within(right.root).getByText('Acme Two, FP16')).toBeTruthy();
+  // Both leave a kernel out: what they differ by is not known.
+  const here = within(left.root).getByText(/^Latency, /).parentElement!;
+  expect(plain(here.textContent)).toContain('vs B —');
+  expect(here.innerHTML).toContain('No difference: one of the two sums lacks');
+});
+
+test('the choice says what a sum leaves out, and what memory it takes', async () => {
+  await mount(withHardware(testPayload(), 'acme-two'));
+  await act(async () => fireEvent.click(within(totals()).getByText(/^Acme/)));
+  const { textContent } = screen.getByRole('dialog', { name: 'Device' });
+  expect(plain(textContent)).toContain('≥ 200 µs (known part 100–400 µs)');
+  expect(plain(textContent)).toContain('of 8.59 GB of memory.');
 });
 
 test('how things are written', () => {

@@ -5,16 +5,19 @@ import {
   deviceOf,
   hardwareOf,
   precisionOf,
-  precisionsOf
+  precisionsOf,
+  usableBytes
 } from '../../core/latency';
 import type { IGraphModel } from '../../core/types';
 import {
+  formatBytes,
   formatCount,
   formatExact,
   formatSeconds,
   UNKNOWN
 } from '../../core/units';
 import type { DeviceColumns, HardwarePart } from '../../schema';
+import { missingReason } from '../kpi/tiles';
 import type { ITranslate } from '../translate';
 
 /** Devices of one vendor, by index. */
@@ -100,8 +103,11 @@ export function noTimeReason(
   trans: ITranslate
 ): string {
   const part = hardwareOf(payload);
-  if (!choice || latency || !part) {
+  if (!choice || !part || (latency && latency.seconds >= 0)) {
     return '';
+  }
+  if (latency) {
+    return missingReason(payload, trans);
   }
   const device = deviceOf(part, choice.device);
   if (device < 0) {
@@ -126,6 +132,44 @@ export function rangeText(low: number, high: number): string {
   const [from, to] = [formatSeconds(low), formatSeconds(high)];
   const unit = to.slice(to.search(/[^\d.]/));
   return `${from.endsWith(unit) ? from.slice(0, -unit.length) : from}–${to}`;
+}
+
+/** `≥ 1.28 ms` where kernels without a time are left out. */
+export function leastText({ seconds, unknown }: ILatency): string {
+  return (unknown > 0 && seconds >= 0 ? '≥ ' : '') + formatSeconds(seconds);
+}
+
+/** Where most runs lie; of a sum that lacks parts only what is known. */
+export function spanText(
+  { low, high, unknown }: ILatency,
+  trans: ITranslate
+): string {
+  const range = rangeText(low, high);
+  return unknown > 0 ? trans.__('known part %1', range) : range;
+}
+
+/** What is needed of the device's memory, and whether it is there; empty where nobody can tell. */
+export function memoryNeed(
+  { payload, latency }: IGraphModel,
+  trans: ITranslate
+): { readonly text: string; readonly fits: boolean } {
+  const part = hardwareOf(payload);
+  if (!part || !latency || Number.isNaN(latency.required)) {
+    return { text: '', fits: true };
+  }
+  const usable = usableBytes(part, latency.device);
+  const fits = !(latency.required > usable);
+  const need = formatBytes(latency.required);
+  const text = Number.isNaN(usable)
+    ? trans.__('Needs about %1 of memory.', need)
+    : fits
+      ? trans.__('Needs about %1 of %2 of memory.', need, formatBytes(usable))
+      : trans.__(
+          'Does not fit: needs about %1, has %2.',
+          need,
+          formatBytes(usable)
+        );
+  return { text, fits };
 }
 
 /** `−35 % … +50 %`. */

@@ -7,7 +7,13 @@ import { formatSeconds, UNKNOWN } from '../../core/units';
 import type { ITile } from '../kpi/tiles';
 import { deviceLabel } from '../overlays/latency';
 import type { ITranslate } from '../translate';
-import { labelText, noTimeReason, rangeText } from './devices';
+import {
+  labelText,
+  leastText,
+  memoryNeed,
+  noTimeReason,
+  spanText
+} from './devices';
 
 /** What an estimate takes for granted, in one sentence. */
 export function assumption(trans: ITranslate): string {
@@ -30,21 +36,16 @@ export function latencyTile(
     overlay: latency ? ('latency' as const) : null
   };
   if (!latency || Number.isNaN(latency.seconds)) {
-    const detail = latency
-      ? trans.__('Unknown: no kernel has a number.')
-      : noTimeReason(model, choice, trans);
+    const detail = noTimeReason(model, choice, trans);
     return { ...tile, value: UNKNOWN, detail, known: false };
   }
-  const { seconds, low, high, ideal, unknown } = latency;
-  const range = rangeText(low, high);
+  const { ideal, unknown } = latency;
+  const value = leastText(latency);
+  const span = spanText(latency, trans);
+  const need = memoryNeed(model, trans);
   const best = formatSeconds(ideal);
   const lines = [
-    trans.__(
-      '%1 on %2; most likely %3.',
-      formatSeconds(seconds),
-      deviceLabel(model),
-      range
-    ),
+    trans.__('%1 on %2; most likely %3.', value, deviceLabel(model), span),
     trans.__('No run is shorter than %1.', best),
     assumption(trans),
     unknown > 0
@@ -53,13 +54,14 @@ export function latencyTile(
           'At least: %1 kernels without a number are left out.',
           unknown
         )
-      : ''
+      : '',
+    need.text
   ];
   return {
     ...tile,
     label: trans.__('Latency, %1', labelText(latency, trans)),
-    value: (unknown > 0 ? '≥ ' : '') + formatSeconds(seconds),
-    note: trans.__('%1 · at best %2', range, best),
+    value,
+    note: need.fits ? trans.__('%1 · at best %2', span, best) : need.text,
     detail: lines.filter(line => line).join('\n'),
     known: true
   };

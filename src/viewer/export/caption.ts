@@ -1,7 +1,7 @@
 /** What stands under an exported picture. */
 import type { ScaleMode } from '../../core/scale';
-import { formatExact, formatSeconds } from '../../core/units';
-import { labelText, rangeText } from '../device/devices';
+import { formatExact } from '../../core/units';
+import { labelText, leastText, memoryNeed, spanText } from '../device/devices';
 import { tilesOf } from '../kpi/tiles';
 import { OVERLAYS, type IOverlayDefinition, type OverlayId } from '../overlays';
 import { deviceLabel } from '../overlays/latency';
@@ -58,16 +58,20 @@ function timeLine(model: IGraphModel, trans: ITranslate): string {
   if (!latency) {
     return '';
   }
-  const { seconds, low, high, unknown } = latency;
+  const device = deviceLabel(model);
+  const need = memoryNeed(model, trans);
   return [
-    trans.__(
-      'Latency on %1: %2 (%3, %4)',
-      deviceLabel(model),
-      (unknown > 0 ? '≥ ' : '') + formatSeconds(seconds),
-      rangeText(low, high),
-      labelText(latency, trans)
-    ),
-    trans.__('fused runtime assumed')
+    Number.isNaN(latency.seconds)
+      ? trans.__('Latency on %1 unknown', device)
+      : trans.__(
+          'Latency on %1: %2 (%3, %4)',
+          device,
+          leastText(latency),
+          spanText(latency, trans),
+          labelText(latency, trans)
+        ),
+    trans.__('fused runtime assumed'),
+    ...(need.fits ? [] : [need.text])
   ].join(BETWEEN);
 }
 

@@ -1,0 +1,84 @@
+/** A sum of times that lacks parts, does not fit or is not known says so wherever it is written. */
+import { expect, test } from 'vitest';
+import { decode } from '../../core';
+import { withTimes } from '../../core/latency';
+import type { IGraphModel } from '../../core/types';
+import type { GraphPayload } from '../../schema';
+import { differenceOf } from '../compare/totals';
+import { pictureCaption } from '../export/caption';
+import { withHardware } from '../testing/hardware';
+import { testPayload } from '../testing/payload';
+import { IDENTITY } from '../translate';
+import { latencyTile } from './tile';
+
+const CHOICE = { device: 'acme-two', precision: '' };
+
+const timed = (payload: GraphPayload): IGraphModel =>
+  withTimes(decode(payload), CHOICE);
+const plain = (text = ''): string => text.replace(/\u00a0/g, ' ');
+const caption = (model: IGraphModel): string =>
+  plain(pictureCaption(model, IDENTITY).lines.join('\n'));
+const tileOf = (model: IGraphModel) => latencyTile(model, CHOICE, IDENTITY)!;
+
+/** Without the kernel that has no time. */
+function whole(payload: GraphPayload): GraphPayload {
+  const { kernels } = payload.hardware!;
+  const count = kernels.kind.length - 1;
+  const node = kernels.node.map(kernel => (kernel < count ? kernel : -1));
+  const hardware = {
+    ...payload.hardware!,
+    kernels: { ...kernels, node, kind: kernels.kind.slice(0, count) }
+  };
+  return { ...payload, hardware };
+}
+
+test('a sum that lacks kernels is a lower bound, its band one of the known part', () => {
+  const model = timed(withHardware(testPayload()));
+  expect(caption(model)).toContain(
+    'Latency on Acme Two, FP32: ≥ 200 µs (known part 100–400 µs, rough) · fused runtime assumed'
+  );
+  const all = timed(whole(withHardware(testPayload())));
+  expect(caption(all)).toContain(': 200 µs (100–400 µs, rough)');
+  expect(plain(tileOf(all).note)).toBe('100–400 µs · at best 0.78 ns');
+});
+
+test('what does not fit into the memory is told instead of the band', () => {
+  const payload = withHardware(testPayload());
+  payload.metrics.peak_activation_bytes = 2 ** 33;
+  const model = timed(payload);
+  const told = 'Does not fit: needs about 9.45 GB, has 8.59 GB.';
+  expect(plain(tileOf(model).note)).toBe(told);
+  expect(plain(tileOf(model).detail)).toContain(told);
+  expect(caption(model)).toContain(told);
+  payload.metrics.peak_activation_bytes = null;
+  expect(tileOf(timed(payload)).detail).not.toContain('memory');
+});
+
+test('without a single time there is none, and the reason', () => {
+  const payload = withHardware(testPayload());
+  const { kernels } = payload.hardware!;
+  kernels.kind = kernels.kind.map(() => -1);
+  const model = timed(payload);
+  expect(tileOf(model)).toMatchObject({ value: '—', known: false });
+  expect(tileOf(model).detail).toMatch(/^Unknown: /);
+  expect(caption(model)).toContain('Latency on Acme Two, FP32 unknown ·');
+});
+
+test('times are compared with device and precision of each', () => {
+  const [here, there] = [3, 2].map(blocks => {
+    const payload = whole(withHardware(testPayload({ blocks })));
+    payload.hardware!.stored = [blocks === 3 ? 'fp16' : 'fp32'];
+    return timed(payload);
+  });
+  const difference = (a: IGraphModel, b: IGraphModel) =>
+    differenceOf(a, b, 'latency', IDENTITY);
+  const { text, detail, known } = difference(here, there);
+  expect([plain(text), known]).toEqual(['+100 µs (+50.0 %)', true]);
+  expect(plain(detail)).toBe(
+    'Here: 300 µs (Acme Two, FP16)\nThere: 200 µs (Acme Two, FP32)\nDifference: +100 µs (+50.0 %)'
+  );
+  const unknown = { text: '—', known: false };
+  expect(difference(here, withTimes(there, null))).toMatchObject(unknown);
+  const partial = timed(withHardware(testPayload()));
+  expect(difference(here, partial)).toMatchObject(unknown);
+});
