@@ -90,14 +90,9 @@ function Depth({ model, order }: IChartProps): JSX.Element {
   const series = React.useMemo(
     () =>
       [
-        {
-          label: trans.__('MACs'),
-          values: macs.shares,
-          color: 1,
-          filled: true
-        },
-        { label: trans.__('Parameters'), values: params.shares, color: 2 },
-        { label: trans.__('Latency'), values: latency.shares, color: 3 }
+        { label: trans.__('MACs'), color: 1, filled: true, ...macs },
+        { label: trans.__('Parameters'), color: 2, ...params },
+        { label: trans.__('Latency'), color: 3, ...latency }
       ].filter(line => line.values.length > 0),
     [trans, macs, params, latency]
   );
@@ -106,12 +101,14 @@ function Depth({ model, order }: IChartProps): JSX.Element {
       nodeLabel(model, order[point]),
       ...series.map(line => `${line.label} ${formatShare(line.values[point])}`)
     ].join(' · ');
-  const unknown = macs.unknown + params.unknown;
+  const lacking = series.filter(({ unknown }) => unknown > 0);
   const about =
-    unknown > 0
+    lacking.length > 0
       ? trans.__(
-          'Share of what is known; unknown MACs of %1 nodes count as 0.',
-          unknown
+          'Share of what is known; unknown nodes count as 0: %1.',
+          lacking
+            .map(({ label, unknown }) => `${label} ${formatExact(unknown)}`)
+            .join(', ')
         )
       : trans.__('Share of the total that is done after each node.');
   return (

@@ -14,12 +14,12 @@ const model = decode(testPayload());
 const order = executionOrder(model);
 
 test('the profile rises to the whole and counts what is unknown', () => {
-  const { shares, total, unknown } = cumulative(model, order, 'macs');
-  expect([...shares]).toEqual([1 / 3, 1 / 3, 1, 1, 1]);
+  const { values, total, unknown } = cumulative(model, order, 'macs');
+  expect([...values]).toEqual([1 / 3, 1 / 3, 1, 1, 1]);
   expect([total, unknown]).toEqual([3000, 1]);
   const nothing = decode(testPayload({ blocks: 1 }));
   nothing.metrics.macs.fill(NaN);
-  expect(cumulative(nothing, order.slice(0, 3), 'macs').shares).toHaveLength(0);
+  expect(cumulative(nothing, order.slice(0, 3), 'macs').values).toHaveLength(0);
 });
 
 test('operators by number and by weight', () => {

@@ -12,7 +12,7 @@ export function executionOrder(model: IGraphModel): Int32Array {
 
 export interface ICumulative {
   /** Share of the known total that is done after each node; empty when nothing is known. */
-  readonly shares: Float64Array;
+  readonly values: Float64Array;
   readonly total: number;
   /** Nodes whose number is unknown: they count as 0. */
   readonly unknown: number;
@@ -35,7 +35,7 @@ export function cumulative(
     shares[at] = total;
   });
   return {
-    shares: total > 0 ? shares.map(sum => sum / total) : new Float64Array(0),
+    values: total > 0 ? shares.map(sum => sum / total) : new Float64Array(0),
     total,
     unknown
   };

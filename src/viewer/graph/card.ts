@@ -155,7 +155,7 @@ export class Cards {
         text: fill(this.strings.nodes, formatCount(size))
       }
     ];
-    const cost = this.cost(macs, params);
+    const cost = this.cost(macs, params, tree.groupUnknown.macs[group] > 0);
     if (details.costs && cost) {
       lines.push({ kind: 'cost', text: cost });
     }
@@ -183,11 +183,11 @@ export class Cards {
     };
   }
 
-  /** `118 M MACs · 9.4 K params`; what is zero is left out, what is unknown says so. */
-  private cost(macs: number, params: number): string {
+  /** `118 M MACs · 9.4 K params`; what is zero is left out, a sum that lacks parts is a lower bound. */
+  private cost(macs: number, params: number, partial = false): string {
     const parts: string[] = [];
     if (macs > 0) {
-      parts.push(formatCount(macs, 'MACs'));
+      parts.push((partial ? '≥ ' : '') + formatCount(macs, 'MACs'));
     }
     if (params > 0) {
       parts.push(formatCount(params, 'params'));

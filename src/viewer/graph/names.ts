@@ -46,7 +46,8 @@ export function spoken(
   if (Number.isNaN(macs[at])) {
     parts.push(`MACs ${strings.unknown}`);
   } else if (macs[at] > 0) {
-    parts.push(formatCount(macs[at], 'MACs'));
+    const least = !isNode && tree.groupUnknown.macs[at] > 0 ? '≥ ' : '';
+    parts.push(least + formatCount(macs[at], 'MACs'));
   }
   if (params[at] > 0) {
     parts.push(formatCount(params[at], 'params'));

@@ -3,7 +3,7 @@ import { useSession, useTrans, useView } from '../context';
 import { runAction, actionById } from '../actions';
 import { OVERLAYS, type IOverlayDefinition } from '../overlays';
 import { scaleName } from '../overlays/names';
-import { overlayText } from '../overlays/painted';
+import { entityText, overlayText } from '../overlays/painted';
 import { rampOf } from '../overlays/ramp';
 import { entityName, selectionOf } from '../session/entities';
 import { brief } from '../ui/text';
@@ -101,7 +101,7 @@ export function Legend(): JSX.Element | null {
           </button>
           {open && (
             <ol className="oad-Legend-top">
-              {range.top.map(({ entity, value }) => (
+              {range.top.map(({ entity }) => (
                 <li key={entity}>
                   <button
                     type="button"
@@ -112,7 +112,9 @@ export function Legend(): JSX.Element | null {
                   >
                     <bdi>{brief(entityName(tree, entity), 60)}</bdi>
                   </button>
-                  <span className="oad-Number">{text(value)}</span>
+                  <span className="oad-Number">
+                    {entityText(definition, tree, entity)}
+                  </span>
                 </li>
               ))}
             </ol>

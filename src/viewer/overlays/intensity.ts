@@ -1,6 +1,8 @@
 import { intensityOf } from '../../core/intensity';
-import { metricOf } from './metric';
+import { lacksParts, metricOf } from './metric';
 import type { IOverlayDefinition } from './types';
+
+const PARTS = ['flops', 'read_bytes', 'write_bytes'] as const;
 
 /**
  * Arithmetic intensity: FLOPs per byte of tensor traffic, unfused. Low values wait for memory. Of a
@@ -12,10 +14,10 @@ export const intensity: IOverlayDefinition<'intensity'> = {
   unit: 'FLOP/B',
   additive: false,
   value: (tree, entity) => {
-    const flops = metricOf(tree, 'flops', entity);
-    const moved =
-      metricOf(tree, 'read_bytes', entity) +
-      metricOf(tree, 'write_bytes', entity);
-    return intensityOf(flops, moved);
+    // A quotient of sums that lack parts is no bound on anything.
+    const [flops, read, written] = PARTS.map(part =>
+      lacksParts(tree, part, entity) ? Number.NaN : metricOf(tree, part, entity)
+    );
+    return intensityOf(flops, read + written);
   }
 };

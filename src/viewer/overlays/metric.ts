@@ -18,3 +18,15 @@ export function metricOf(
     ? Number.NaN
     : tree.groupMetrics[metric][group];
 }
+
+/** True for the sum of a group that lacks the number of a node below: a lower bound. */
+export function lacksParts(
+  tree: ITree,
+  metric: string,
+  entity: number
+): boolean {
+  const group = entity - tree.model.nodeCount;
+  const unknown = tree.groupUnknown[metric as MetricId] as
+    Int32Array | undefined;
+  return group >= 0 && unknown !== undefined && unknown[group] > 0;
+}

@@ -9,6 +9,7 @@ import {
   OVERLAYS,
   setUserValues
 } from '.';
+import { entityText } from './painted';
 import { rampOf } from './ramp';
 
 const tree = buildTree(decode(testPayload()));
@@ -68,6 +69,22 @@ test('intensity is FLOPs over traffic, of a group the quotient of its sums', () 
       );
     }
   }
+});
+
+test('the sum of a group that lacks parts is a lower bound, its quotient unknown', () => {
+  const payload = testPayload();
+  payload.nodes.macs[1] = null;
+  payload.nodes.flops[1] = null;
+  const lacking = buildTree(decode(payload));
+  const block = lacking.model.nodeCount + lacking.nodeParent[1];
+  const text = (id: 'macs' | 'params', entity: number): string =>
+    entityText(OVERLAYS[id], lacking, entity).replace(/\u00a0/g, ' ');
+  expect(text('macs', block)).toBe('≥ 1.0 K MACs');
+  expect(text('macs', 0)).toBe('1.0 K MACs');
+  expect(text('macs', 1)).toBe('—');
+  expect(text('params', block)).toBe('100 params');
+  expect(OVERLAYS.intensity.value(lacking, block)).toBeNaN();
+  expect(OVERLAYS.intensity.value(lacking, 0)).toBeGreaterThan(0);
 });
 
 test('numbers of the host: groups add up what is known below them', () => {

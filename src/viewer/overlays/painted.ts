@@ -5,6 +5,7 @@ import { BoxKind, type IScene, type ITree } from '../../core/types';
 import { formatBytes, formatCount, formatSeconds } from '../../core/units';
 import type { IOverlay } from '../graph/api';
 import type { IRange } from '../state/types';
+import { lacksParts } from './metric';
 import { rampOf } from './ramp';
 import type { IOverlayDefinition } from './types';
 
@@ -58,7 +59,7 @@ export function paintedOverlay(
     overlay: {
       value: entity => position(definition.value(tree, entity)),
       ...rampOf(look.dark),
-      text: entity => overlayText(definition, definition.value(tree, entity))
+      text: entity => entityText(definition, tree, entity)
     },
     range: {
       min: scale.min,
@@ -83,6 +84,17 @@ function visibleEntities(scene: IScene): number[] {
     }
   }
   return entities;
+}
+
+/** The number of a node or group; `≥` before a sum that lacks parts. */
+export function entityText(
+  definition: IOverlayDefinition,
+  tree: ITree,
+  entity: number
+): string {
+  const value = definition.value(tree, entity);
+  const least = value >= 0 && lacksParts(tree, definition.id, entity);
+  return (least ? '≥ ' : '') + overlayText(definition, value);
 }
 
 /** `118 M MACs`, `3.21 MB`, `1.28 ms`, `—`. */
