@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from py_autodoc.hardware.profile import PRECISIONS, Profile, estimable
+from py_autodoc.hardware.profile import CUSTOM, PRECISIONS, Profile, estimable
 
 ESTIMATE, ROUGH, MAGNITUDE = 0, 1, 2
 """Index into ``LatencyModel.bands``."""
@@ -132,7 +132,12 @@ def _sustained(profile: Profile) -> float:
 
 
 def _band(profile: Profile) -> int:
-    """Measured NVIDIA devices are the best known, other makers' were never compared with anything."""
+    """Measured NVIDIA devices are the best known, other makers' were never compared with anything.
+
+    Neither was a profile of the caller's own, whatever it says of itself.
+    """
+    if profile.confidence == CUSTOM:
+        return MAGNITUDE
     if profile.vendor == "nvidia" and profile.type == "gpu" and profile.sm_count and profile.boost_clock_hz:
         return ESTIMATE if profile.sustained_compute_fraction is not None else ROUGH
     return MAGNITUDE

@@ -7,9 +7,9 @@ the memory bandwidth and peaks that it wants estimates for.
 from __future__ import annotations
 
 import difflib
-import math
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,8 +22,22 @@ PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "fp8", "int8")
 CUSTOM = "custom"
 """Category and confidence of a profile of the caller's own."""
 MAX_FILE = 1 << 20
-_MAX_NUMBER = 10**21
 _NEAREST = 5
+_TYPO = 0.8
+"""How like a field of ours another name must be to count as that field mistyped."""
+_OTHER_FIELDS = re.compile(r"peak_[a-z0-9_]+_(fl)?ops|tdp_watts(_min)?|memory_is_unified")
+"""Fields of packaged files that are near those we read, and are others."""
+_RANGES = (
+    ("bytes_per_s", 1e8, 1e16),
+    ("flops", 1e8, 1e21),
+    ("int8_ops", 1e8, 1e21),
+    ("clock_hz", 1e6, 1e11),
+    ("l2_cache_bytes", 1 << 16, 1e15),
+    ("bytes", 1 << 20, 1e18),
+    ("fraction", 1e-3, 1),
+    ("count", 1, 1e6),
+)
+"""End of a field's name, and what a device can have of it: GB/s, TFLOPS or GHz fall below."""
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,8 +149,10 @@ def load(path: str) -> Profile:
         raise _fault(name, f"it is larger than {MAX_FILE:,} bytes")
     try:
         profile = msgspec.json.decode(data, type=Profile)
+        fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, RecursionError, ValueError) as fault:
         raise _fault(name, str(fault)[:200] or "it is no JSON") from None
+    _check_names(fields, name)
     stem = "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.splitext(name)[0])[:80]
     given = msgspec.structs.replace(
         profile, id=f"{CUSTOM}:{stem}", category=_category(profile), confidence=CUSTOM, aliases=()
@@ -149,15 +165,24 @@ def _category(profile: Profile) -> str:
     return "cpu" if "cpu" in (profile.type, profile.category) else CUSTOM
 
 
+def _check_names(fields: Iterable[str], name: str) -> None:
+    """A mistyped field would be passed over, and its number with it."""
+    known = Profile.__struct_fields__
+    for field in fields:
+        if field not in known and not _OTHER_FIELDS.fullmatch(field):
+            near = difflib.get_close_matches(field[:80].lower(), known, 1, _TYPO)
+            if near:
+                raise _fault(name, f"it has no field {field[:80]!r}, but there is {near[0]}")
+
+
 def _check(profile: Profile, name: str) -> None:
     for field in profile.__struct_fields__:
         value = getattr(profile, field)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             continue
-        if not math.isfinite(value) or not 0 < value <= _MAX_NUMBER:
-            raise _fault(name, f"{field} is {value}; it must be positive and at most 1e21")
-        if "fraction" in field and value > 1:
-            raise _fault(name, f"{field} is {value}; it is a share, at most 1")
+        low, high = next((low, high) for end, low, high in _RANGES if field.endswith(end))
+        if not low <= value <= high:  # NaN as well
+            raise _fault(name, f"{field} is {str(value)[:24]}; between {low:g} and {high:g} was expected")
     if not profile.name.strip() or len(profile.name) > 200:
         raise _fault(name, "name must have 1 to 200 characters")
     if profile.memory_bandwidth_bytes_per_s is None:

@@ -261,10 +261,10 @@ def test_memory_in_the_precision():
 
 
 def test_a_model_that_does_not_fit(tmp_path):
-    small = {"name": "s", "vram_bytes": 1000, "memory_bandwidth_bytes_per_s": 1e9, "peak_fp32_flops": 1e9}
+    small = {"name": "s", "vram_bytes": 1 << 20, "memory_bandwidth_bytes_per_s": 1e9, "peak_fp32_flops": 1e9}
     path = tmp_path / "small.json"
     path.write_text(json.dumps(small))
-    found = analyze(transformer(), hardware=path).hardware_estimates
+    found = analyze(transformer(16, 384), hardware=path).hardware_estimates
     assert (found.device, found.precision, found.fits_in_vram) == ("custom:small", "fp32", False)
     assert found.label == "order of magnitude"
 

@@ -131,7 +131,10 @@ def test_a_file_with_the_six_fields(tmp_path):
 
 def test_a_packaged_file_may_be_given_as_a_file():
     path = next(path for path in FILES if path.stem == "a100-sxm4-40gb")
-    assert load(str(path)).id == "custom:a100-sxm4-40gb"
+    given = load(str(path))
+    assert given.id == "custom:a100-sxm4-40gb"
+    # Nobody knows what was changed in it.
+    assert (device(find(path.stem)).band, device(given).band) == (ESTIMATE, MAGNITUDE)
 
 
 def test_a_cpu_of_the_callers_own(tmp_path):
@@ -159,6 +162,21 @@ BAD = {
     "huge-integer": b'{"name": "x", "vram_bytes": 1' + b"0" * 5000 + b"}",
     "no-cores": {**SIX, "sm_count": 0},
     "more-than-all": {**SIX, "usable_memory_fraction": 1.5},
+    "gigabytes-a-second": {**SIX, "memory_bandwidth_bytes_per_s": 1008},
+    "fraction-of-a-byte": {**SIX, "memory_bandwidth_bytes_per_s": 0.5},
+    "teraflops": {**SIX, "peak_fp16_flops": 330},
+    "gigaflops": {**SIX, "peak_fp32_flops": 82500},
+    "tera-operations": {**SIX, "peak_int8_ops": 660},
+    "gigabytes": {**SIX, "vram_bytes": 24},
+    "mebibytes": {**SIX, "vram_bytes": 24576},
+    "gigahertz": {**SIX, "boost_clock_hz": 2.52},
+    "megahertz": {**SIX, "boost_clock_hz": 2520},
+    "megabytes-of-cache": {**SIX, "l2_cache_bytes": 72},
+    "percent": {**SIX, "sustained_compute_fraction": 70},
+    "wide-integer": b'{"name": "x", "memory_bandwidth_bytes_per_s": 1e12, "peak_fp16_flops": 1e14, '
+    b'"vram_bytes": 1' + b"0" * 400 + b"}",
+    "typo": {**SIX, "peak_fp16_flop": 1e14},
+    "capitals": {**SIX, "SM_count": 128},
     "too-large": b" " * (MAX_FILE + 1),
 }
 
@@ -171,6 +189,30 @@ def test_what_is_no_profile(tmp_path, data):
     assert fault.value.message.startswith("board.json is not a hardware profile: ")
     assert str(tmp_path) not in str(fault.value)
     assert len(str(fault.value)) < 700
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({"memory_bandwidth_bytes_per_s": 1008}, "memory_bandwidth_bytes_per_s is 1008.0; between 1e+08"),
+        ({"peak_fp16_flop": 1e14}, "it has no field 'peak_fp16_flop', but there is peak_fp16_flops"),
+    ],
+)
+def test_a_wrong_unit_or_name_is_told(tmp_path, data, says):
+    with pytest.raises(OptionError) as fault:
+        load(written(tmp_path, {**SIX, **data}))
+    assert says in fault.value.message
+
+
+def test_fields_of_others_are_passed_over(tmp_path):
+    others = {"tdp_watts": 450, "peak_fp64_flops": 1e12, "notes": "x", "my_own": {"a": [1]}}
+    assert load(written(tmp_path, {**SIX, **others})) == load(written(tmp_path, SIX))
+
+
+def test_the_packaged_ones_keep_what_is_asked_of_a_file():
+    for path in FILES:
+        if estimable(find(path.stem)):
+            assert load(str(path)).name == find(path.stem).name
 
 
 @pytest.mark.parametrize("name", ["missing.json", "."])
