@@ -14,7 +14,9 @@ import {
   press,
   root,
   show,
-  surface
+  surface,
+  tree,
+  view
 } from './testing/drawn';
 import { encoderPayload } from './testing/payload';
 
@@ -96,6 +98,10 @@ describe('a stub', () => {
       expect(stub.getAttribute('aria-label')).toBe(SAID);
     }
     point(stubs[3]);
+    expect(root().title).toBe(SAID);
+    surface.setScene(view.scene, model, tree);
+    expect(root().hasAttribute('title')).toBe(false);
+    point(host.querySelectorAll('.oad-stub')[3]);
     expect(root().title).toBe(SAID);
     root().dispatchEvent(new PointerEvent('pointerleave'));
     expect(root().hasAttribute('title')).toBe(false);

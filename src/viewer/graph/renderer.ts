@@ -1,6 +1,7 @@
 /** Draws one frame: elements or canvas by zoom, marks, overview. Holds no state of the reader's. */
 import type { ILit } from '../../core/lit';
 import type { IScene } from '../../core/types';
+import { activeIn } from '../ui/focus';
 import type { ICamera, ISurfaceStrings } from './api';
 import { boxRect, intersects, type ISize, visibleRect } from './camera';
 import { DecorLayer, type IDecor } from './decor';
@@ -40,7 +41,11 @@ export class Renderer {
     strings: ISurfaceStrings
   ) {
     this.drift = new Drift(stage.sheet.element.style, FAR_MARGIN, 0);
-    this.svg = new SvgLayer(stage.svg, strings);
+    this.svg = new SvgLayer(stage.svg, strings, () => {
+      // A frame gives it to the element that takes the place of the one that goes away.
+      stage.root.focus({ preventScroll: true });
+      this.refocus = true;
+    });
     this.svg.mountDecor(this.decor.wires, this.decor.rings);
     if (minimap) {
       stage.root.append(minimap.element);
@@ -57,11 +62,6 @@ export class Renderer {
       this.links = new Links(drawing.scene);
       // Boxes have other numbers in another scene.
       this.setLit(null);
-    }
-    if (this.heldFocus()) {
-      // The element goes away now; the frame gives the focus to the one that takes its place.
-      this.stage.root.focus({ preventScroll: true });
-      this.refocus = true;
     }
     this.drawing = drawing;
     this.decor.tree = drawing.tree;
@@ -105,13 +105,13 @@ export class Renderer {
     if (!drawing || view.w < 1 || view.h < 1) {
       return;
     }
-    // On the way to a box that is not drawn yet, the surface has the focus.
-    const waiting = this.refocus && document.activeElement === this.stage.root;
-    const held = this.heldFocus();
     const changed = this.svg.update(camera, view, this.stage.dpr, moving);
-    this.refocus = false;
-    if (waiting || (held && changed)) {
-      this.keepFocus();
+    const { root } = this.stage;
+    // Until the box is drawn, the surface has the focus, unless the reader took it elsewhere.
+    if (this.refocus && activeIn(root) === root) {
+      this.focusBox(this.svg.cursorBox);
+    } else {
+      this.refocus = false;
     }
     this.drawFar(camera, view, decor.hits, moving);
     if (decorDirty || (changed && decor.hits.size > 0)) {
@@ -138,26 +138,6 @@ export class Renderer {
     this.refocus = element === null;
     (element ?? this.stage.root).focus({ preventScroll: true });
     return element !== null;
-  }
-
-  private heldFocus(): boolean {
-    const active = document.activeElement;
-    return (
-      active !== null &&
-      active !== this.stage.root &&
-      this.stage.svg.contains(active)
-    );
-  }
-
-  /** An element that had the focus may have been dropped with its tile. */
-  private keepFocus(): void {
-    const active = document.activeElement;
-    if (
-      !this.heldFocus() &&
-      (active === document.body || this.stage.root.contains(active))
-    ) {
-      this.focusBox(this.svg.cursorBox);
-    }
   }
 
   private drawFar(

@@ -276,6 +276,35 @@ describe('keyboard', () => {
     expect(document.activeElement!.getAttribute('aria-label')).toBe(name);
   });
 
+  it('stays with a box that is drawn anew or not at all, and moves no picture', async () => {
+    await show(encoderPayload(2));
+    root().focus();
+    press('Home');
+    const away = vi.fn();
+    for (const name of ['focusin', 'focusout'] as const) {
+      root().addEventListener(name, ({ relatedTarget }) => {
+        if (!root().contains(relatedTarget as Node | null)) {
+          away();
+        }
+      });
+    }
+    const box = Number(document.activeElement!.getAttribute('data-box'));
+    // Half of the box is out of view.
+    const x = view.scene.boxX[box] + view.scene.boxW[box] / 2;
+    for (const k of [1, 0.7, 0.2]) {
+      const camera = { ...surface.camera, x: x + SIZE.w / 2 / k, k };
+      surface.setCamera(camera);
+      await frame();
+      await frame();
+      expect(surface.camera.x).toBeCloseTo(camera.x);
+      expect(host.querySelectorAll('.oad-ring-cursor')).toHaveLength(1);
+      const at = document.activeElement!.getAttribute('data-box');
+      expect(at).toBe(k > 0.3 ? String(box) : null);
+    }
+    expect(document.activeElement).toBe(root());
+    expect(away).not.toHaveBeenCalled();
+  });
+
   it('says where it is when there is no element to focus', async () => {
     await show(encoderPayload(60));
     surface.setCamera({ ...surface.camera, k: 0.2 });

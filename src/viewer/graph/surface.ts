@@ -93,6 +93,8 @@ export class GraphSurface implements IActor {
     this.renderer.svg.setCursor(this._cursor);
     const ringed = this.marks.decor.cursor >= 0 ? this._cursor : -1;
     this.marks.renew(scene, ringed);
+    // What it told may be gone; the next move of the pointer tells what is there now.
+    this.stage.setTip(null);
     this.helm.follow(before, scene, how, held);
     this.frame();
     if (before && how.animateFrom && !this.reduced()) {
@@ -239,6 +241,7 @@ export class GraphSurface implements IActor {
 
   setCursor(box: number, byKey: boolean): void {
     this._cursor = box;
+    this.renderer.svg.setCursor(box);
     this.marks.update({ cursor: byKey ? box : -1 });
     if (byKey && box >= 0) {
       this.helm.reveal(boxRect(this.scene!, box));
@@ -246,8 +249,6 @@ export class GraphSurface implements IActor {
       if (!this.renderer.focusBox(box) && this.renderer.drawing) {
         this.stage.announce(boxName(this.renderer.drawing, box, this.strings));
       }
-    } else {
-      this.renderer.svg.setCursor(box);
     }
   }
 

@@ -2,6 +2,7 @@
 import type { ILit } from '../../core/lit';
 import { BoxKind } from '../../core/types';
 import type { ICamera, ISurfaceStrings } from './api';
+import { activeIn } from '../ui/focus';
 import type { IRect, ISize } from './camera';
 import { Drift, Step } from './drift';
 import { sameRect, tiles } from './culling';
@@ -53,7 +54,9 @@ export class SvgLayer {
 
   constructor(
     private readonly parent: SVGSVGElement,
-    private readonly strings: ISurfaceStrings
+    private readonly strings: ISurfaceStrings,
+    /** Called before the element that has the focus goes away. */
+    private readonly release: () => void
   ) {
     this.drift = new Drift(parent.style, MARGIN);
     this.edges.setAttribute('class', 'oad-edges');
@@ -203,8 +206,12 @@ export class SvgLayer {
 
   private syncBoxes(cover: IRect, k: number): void {
     const wanted = new Set(this.index!.boxesIn(cover));
+    const active = activeIn(this.parent);
     for (const [box, element] of this.boxElements) {
       if (!wanted.has(box)) {
+        if (element === active) {
+          this.release();
+        }
         element.remove();
         this.boxElements.delete(box);
         this.titles.drop(box);
@@ -344,6 +351,9 @@ export class SvgLayer {
   }
 
   private clearBoxes(): void {
+    if (this.parent.contains(activeIn(this.parent))) {
+      this.release();
+    }
     this.panels.replaceChildren();
     this.boxes.replaceChildren();
     this.boxElements.clear();
