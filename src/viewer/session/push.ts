@@ -12,6 +12,16 @@ import { selectedEntities } from './hide';
 /** Tells whether one of these parts of the state is another than the surface has. */
 export type Changed = (...keys: (keyof IViewerState)[]) => boolean;
 
+/** What the colours depend on beside the picture. */
+export const COLOURS = [
+  'overlay',
+  'userValues',
+  'scale',
+  'scaleWith',
+  'brush',
+  'dark'
+] as const;
+
 /** Marks what is selected, found and pointed at; dims what does not belong to the trace. */
 export function pushMarks(
   surface: GraphSurface,

@@ -17,7 +17,7 @@ import type { IDocument, IViewerState } from '../state/types';
 import { Easel } from './easel';
 import { entityOf, sameList } from './entities';
 import { Gaze } from './gaze';
-import { type Changed, pushColours, pushMarks } from './push';
+import { type Changed, COLOURS, pushColours, pushMarks } from './push';
 import { type IShowOptions, makeView } from './view';
 
 export class Stage {
@@ -25,6 +25,8 @@ export class Stage {
   private _view: IGraphView | null = null;
   private _document: IDocument | null = null;
   private _drawn: IViewerState | null = null;
+  /** The state that the colours are of. */
+  private _painted: IViewerState | null = null;
   private _open: { scene: IScene | null; groups: readonly number[] } = {
     scene: null,
     groups: []
@@ -257,10 +259,8 @@ export class Stage {
       before === null || keys.some(key => before[key] !== state[key]);
     const scene = this._view?.scene ?? null;
     pushMarks(surface, this._document, scene, state, changed);
-    if (
-      before !== null &&
-      changed('overlay', 'userValues', 'scale', 'scaleWith', 'brush', 'dark')
-    ) {
+    // Not by what is drawn: other numbers are painted before the state tells of them.
+    if (COLOURS.some(key => this._painted?.[key] !== state[key])) {
       this._paint();
     }
     if (before !== null && changed('showNames', 'showWeights')) {
@@ -289,12 +289,9 @@ export class Stage {
 
   private _paint(): void {
     const scene = this._view?.scene ?? null;
-    const range = pushColours(
-      this.surface,
-      this._document,
-      scene,
-      this._store.get()
-    );
+    const state = this._store.get();
+    this._painted = state;
+    const range = pushColours(this.surface, this._document, scene, state);
     this._store.set({ range });
   }
 }
