@@ -120,7 +120,8 @@ function useSessionOf(props: IViewerProps): Session | null {
       made.dispose();
     };
   }, [provider]);
-  return session;
+  // Until the new one is made, the old one's model would be told as that of the new provider.
+  return session?.provider === provider ? session : null;
 }
 
 function settingsOf(settings: IViewerProps['settings']): IViewerSettings {

@@ -42,6 +42,9 @@ class WidgetView implements ITenant {
   private _live = false;
   private _gone = false;
   private _own = false;
+  /** Goes up with each model shown or put away: what was on its way is too late then. */
+  private _turn = 0;
+  private _making = false;
   private _toldView = '';
   private readonly _sizes: SizeLink;
   private readonly _resident: Resident;
@@ -71,7 +74,7 @@ class WidgetView implements ITenant {
   // ---- coming and going
 
   wake(): void {
-    if (!this._root && !this._gone) {
+    if (!this._root && !this._making && !this._gone) {
       void this._show();
     }
   }
@@ -99,6 +102,8 @@ class WidgetView implements ITenant {
   }
 
   private _clear(): void {
+    this._turn++;
+    this._making = false;
     this._unpair?.();
     this._unpair = null;
     this._root?.unmount();
@@ -110,12 +115,15 @@ class WidgetView implements ITenant {
   /** Draws the model that the widget carries now. */
   private async _show(): Promise<void> {
     const host = this._host;
+    const turn = ++this._turn;
+    this._making = true;
     this._addStyle();
     try {
       const provider = await WidgetProvider.of(this._model, () => this._live);
-      if (this._gone) {
+      if (turn !== this._turn) {
         return;
       }
+      this._making = false;
       this._handle = null;
       this._settled = this._titled = false;
       this._provider = provider;
@@ -126,6 +134,9 @@ class WidgetView implements ITenant {
       }
       this._draw();
     } catch (error) {
+      if (turn !== this._turn) {
+        return;
+      }
       this._clear();
       host.setAttribute('role', 'alert');
       host.textContent = error instanceof Error ? error.message : String(error);
@@ -158,22 +169,27 @@ class WidgetView implements ITenant {
 
   private _draw(): void {
     const dark = this._frame();
-    if (!this._provider || !this._root) {
+    const provider = this._provider;
+    if (!provider || !this._root) {
       return;
     }
     this._root.render(
       <Viewer
-        provider={this._provider}
+        provider={provider}
         makeLayoutEngine={embeddedLayoutEngine}
         theme={dark ? 'dark' : 'light'}
         state={this._model.get('view')}
         onReady={handle => {
-          this._handle = handle;
-          this._settle();
+          if (provider === this._provider) {
+            this._handle = handle;
+            this._settle();
+          }
         }}
         onTitle={() => {
-          this._titled = true;
-          this._settle();
+          if (provider === this._provider) {
+            this._titled = true;
+            this._settle();
+          }
         }}
         onSelection={(nodes, tensors) => {
           this._tell('selection', nodes);
@@ -212,8 +228,12 @@ class WidgetView implements ITenant {
       return;
     }
     this._own = true;
-    this._model.set(trait, value);
-    this._own = false;
+    try {
+      this._model.set(trait, value);
+    } finally {
+      // Others listen, too, and may fail.
+      this._own = false;
+    }
     this._model.save_changes();
   }
 
@@ -242,7 +262,7 @@ class WidgetView implements ITenant {
       }),
       'change:dims': follow(() => void this._sizes.follow(() => this._handle)),
       'change:_bundle': () => {
-        if (this._root && !this._provider?.asking) {
+        if ((this._root || this._making) && !this._provider?.asking) {
           void this._show();
         }
       },
@@ -263,7 +283,11 @@ class WidgetView implements ITenant {
 
   private _choose(): void {
     if (this._handle) {
+      // The view takes them one after the other: what Python said is not told back in pieces.
+      const settled = this._settled;
+      this._settled = false;
       chooseNodes(this._handle, this._model.get('selection'));
+      this._settled = settled;
     }
   }
 

@@ -1,0 +1,175 @@
+// @vitest-environment jsdom
+import { act } from '@testing-library/react';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Bundle } from '../schema';
+import { guardConsole } from '../viewer/testing/render';
+import { FakeSurface } from '../viewer/testing/surface';
+import { testPayload } from '../viewer/testing/payload';
+import { FakeModel } from './fakeModel';
+import { mount } from './mount';
+
+vi.mock('../viewer/graph/surface', async () => ({
+  GraphSurface: (await import('../viewer/testing/surface')).FakeSurface
+}));
+vi.mock(
+  '../viewer/graph/measure',
+  async () => await import('../viewer/testing/sizer')
+);
+// The engine of this thread.
+vi.mock('../embed/engine', () => ({ embeddedLayoutEngine: () => undefined }));
+
+guardConsole();
+
+/** Bundles that are being read, by the name of their model; each is read when the test says so. */
+const reading = new Map<number, () => void>();
+
+vi.mock('../providers/bundle', async original => ({
+  ...(await original<object>()),
+  readBundle: async (bytes: Uint8Array): Promise<Bundle> => {
+    const [blocks] = bytes;
+    await new Promise<void>(resolve => reading.set(blocks, resolve));
+    const payload = testPayload({ blocks });
+    payload.model.name = `m${blocks}.onnx`;
+    const none = { operators: [], descriptions: [], nodes: {} };
+    return { version: 1, payload, ...none } as unknown as Bundle;
+  }
+}));
+
+/** What the page says of what is in view. */
+let look: (visible: boolean) => void;
+
+beforeEach(() => {
+  reading.clear();
+  vi.stubGlobal('matchMedia', () => ({
+    matches: false,
+    addEventListener: () => undefined,
+    removeEventListener: () => undefined
+  }));
+  vi.stubGlobal(
+    'IntersectionObserver',
+    class {
+      constructor(heard: (entries: { isIntersecting: boolean }[]) => void) {
+        look = isIntersecting => heard([{ isIntersecting }]);
+      }
+      observe(): void {
+        // The test says what is seen.
+      }
+      disconnect(): void {
+        // Nothing is watched.
+      }
+    }
+  );
+});
+
+const undo: (() => void)[] = [];
+afterEach(() => {
+  act(() => undo.splice(0).forEach(end => end()));
+  document.body.replaceChildren();
+});
+
+function shown(traits: Record<string, unknown> = {}): FakeModel {
+  const model = new FakeModel({
+    _bundle: new Uint8Array([2]),
+    ...{ overlay: 'macs', selection: [], dims: {}, view: {}, theme: 'auto' },
+    ...{ height: 400, _pair: '', _tensors: [], ...traits }
+  });
+  undo.push(mount(model, document.body, ''));
+  return model;
+}
+
+/** Promises and what React makes of them. */
+async function rest(): Promise<void> {
+  await act(async () => {
+    await new Promise(resolve => setTimeout(resolve, 20));
+  });
+}
+
+async function read(blocks: number): Promise<void> {
+  await act(async () => reading.get(blocks)!());
+  await rest();
+}
+
+const NUMBERS = { label: 'ms', unit: '', values: { '1': 3.5 } };
+const legend = (): string =>
+  document.querySelector('.oad-Legend')?.textContent ?? '';
+
+test('numbers of Python are shown whenever they come', async () => {
+  const model = shown();
+  await act(async () => look(true));
+  // While the model is read, as soon as it is, and when it is drawn.
+  act(() => model.set('overlay', NUMBERS));
+  await act(async () => reading.get(2)!());
+  await rest();
+  expect(legend()).toContain('3.5');
+  act(() => model.set('overlay', { ...NUMBERS, values: { '1': 4.5 } }));
+  expect(legend()).toContain('4.5');
+  expect(model.get('overlay')).toEqual({ ...NUMBERS, values: { '1': 4.5 } });
+});
+
+test('a model that is looked at twice while it is read is drawn once', async () => {
+  shown();
+  await act(async () => look(true));
+  const first = reading.get(2)!;
+  await act(async () => {
+    look(false);
+    look(true);
+  });
+  await act(async () => first());
+  await rest();
+  const { last } = FakeSurface;
+  await read(2);
+  expect(FakeSurface.last).toBe(last);
+  expect(last!.disposed).toBe(false);
+});
+
+test('of two models the later one stays, whichever is read first', async () => {
+  const model = shown();
+  await act(async () => look(true));
+  await read(2);
+  // The last block is the heaviest: so many thousand MACs.
+  expect(legend()).toContain('2.0');
+  act(() => model.set('_bundle', new Uint8Array([3])));
+  act(() => model.set('_bundle', new Uint8Array([1])));
+  await read(1);
+  await read(3);
+  expect(legend()).toContain('1.0');
+});
+
+test('numbers that come with another model belong to that one', async () => {
+  const model = shown();
+  await act(async () => look(true));
+  await read(2);
+  act(() => model.set('_bundle', new Uint8Array([3])));
+  act(() => model.set('overlay', NUMBERS));
+  await read(3);
+  expect(legend()).toContain('3.5');
+  expect(model.get('overlay')).toEqual(NUMBERS);
+});
+
+test('a fault of another listener does not make it deaf', async () => {
+  const model = shown();
+  await act(async () => look(true));
+  await read(2);
+  const fail = (): void => {
+    throw new Error('not ours');
+  };
+  model.on('change:selection', fail);
+  expect(() =>
+    act(() => FakeSurface.last!.callbacks.onSelect!(0, { additive: false }))
+  ).toThrow('not ours');
+  model.off('change:selection', fail);
+  act(() => model.set('overlay', NUMBERS));
+  expect(legend()).toContain('3.5');
+});
+
+test('what Python selects is not told back piece by piece', async () => {
+  const model = shown();
+  await act(async () => look(true));
+  await read(2);
+  const told: unknown[] = [];
+  model.on('change:selection', () => told.push(model.get('selection')));
+  act(() => model.set('selection', [3, 1]));
+  await rest();
+  expect(told).toEqual([[3, 1]]);
+  expect(model.saved).toBe(0);
+});
