@@ -5,7 +5,7 @@ import { Amount, Fact, Jump, Some } from '../inspector/parts';
 import { deviceLabel } from '../overlays/latency';
 import { brief } from '../ui/text';
 import { assumption } from './tile';
-import { boundText, kernelOf, nodeText } from './kernel';
+import { boundText, kernelOf, nodeText, unknownText } from './kernel';
 
 /** The estimated time of one thing among its costs; nothing while no device is chosen. */
 export function LatencyFact(props: {
@@ -28,7 +28,7 @@ export function LatencyFact(props: {
           unknown
         )
       : Number.isNaN(seconds)
-        ? trans.__('unknown: a size or an operator is')
+        ? unknownText(trans)
         : undefined;
   return (
     <Fact label={trans.__('Latency')} note={note}>

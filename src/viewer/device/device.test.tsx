@@ -194,8 +194,10 @@ test('the table adds the times up; a fused layer says where it runs', async () =
   expect(plain(cells(rows[1])[time].textContent)).toBe('0');
   expect(cells(rows[1])[time].title).toBe('runs in conv_0');
   expect(plain(cells(rows[4])[time].textContent)).toBe('—');
+  expect(cells(rows[4])[time].title).toContain('unknown: ');
   const foot = rows[rows.length - 1];
   expect(plain(cells(foot)[time].textContent)).toBe('≥ 200 µs');
+  expect(plain(cells(foot)[share].textContent)).toBe('≈ 100 %');
 });
 
 test('the inspector says what bounds a kernel and what runs in it', async () => {

@@ -68,6 +68,11 @@ export function nodeText(model: IGraphModel, node: number): string {
   return model.nodeName(node) || `${model.opType(node)} #${node}`;
 }
 
+/** Why a kernel has no time. */
+export function unknownText(trans: ITranslate): string {
+  return trans.__('unknown: a size or an operator is');
+}
+
 /** One line about the time of a node: what bounds it, or where it runs. */
 export function kernelText(
   model: IGraphModel,
@@ -80,7 +85,10 @@ export function kernelText(
   if (id < 0 || anchor < 0) {
     return trans.__('runs nothing of its own');
   }
+  const seconds = model.metrics.latency[node];
   return anchor === node
-    ? `${formatSeconds(model.metrics.latency[node])}\n${boundText(model, id, trans)}`
+    ? Number.isNaN(seconds)
+      ? unknownText(trans)
+      : `${formatSeconds(seconds)}\n${boundText(model, id, trans)}`
     : trans.__('runs in %1', nodeText(model, anchor));
 }

@@ -148,10 +148,10 @@ function NumberCell(props: IRowProps & { column: NumericColumn }): JSX.Element {
       role="gridcell"
       className={`oad-mod-number${value > 0 ? '' : ' oad-mod-zero'}`}
       title={
-        group < 0 && Number.isNaN(value)
-          ? brief(reason)
-          : group < 0 && measure === 'latency'
-            ? brief(kernelText(table.tree.model, entity, trans))
+        group < 0 && measure === 'latency'
+          ? brief(kernelText(table.tree.model, entity, trans))
+          : group < 0 && Number.isNaN(value)
+            ? brief(reason)
             : exactText(measure, sum, view.sums.count[group] ?? 1, trans)
       }
     >
@@ -167,10 +167,12 @@ function NumberCell(props: IRowProps & { column: NumericColumn }): JSX.Element {
   );
 }
 
-/** A sum that lacks parts is a lower bound and looks like one. */
+/** A sum that lacks parts is a lower bound and looks like one; its share of another such sum is none. */
 function shortText(column: NumericColumn, sum: ISum, whole: number): string {
   const text = sum.value === 0 ? '0' : formatCell(column, sum.value, whole);
-  return sum.unknown > 0 && !Number.isNaN(sum.value) ? `≥ ${text}` : text;
+  return sum.unknown === 0 || Number.isNaN(sum.value)
+    ? text
+    : `${isShare(column) ? '≈' : '≥'} ${text}`;
 }
 
 function exactText(

@@ -1,5 +1,6 @@
 /** The rows shown as CSV, tab-separated text and JSON: exact numbers, unknown ones empty or null. */
 
+import { deviceLabel } from '../overlays/latency';
 import {
   isNumeric,
   isShare,
@@ -17,15 +18,30 @@ export interface IExport {
 
 type Cell = string | number | null;
 
-/** Names of the fields. By blocks there are three more: depth, layers, and layers with an unknown number. */
-function fieldsOf({ columns, view }: IExport): string[] {
+/**
+ * Names of the fields. By blocks there are three more: depth, layers, and layers with an unknown number;
+ * with times one, the device and precision that they are of.
+ */
+function fieldsOf(what: IExport): string[] {
+  const { columns, view } = what;
   const blocks = view.depths.length > 0;
-  return [...(blocks ? ['level', 'layers', 'layers_unknown'] : []), ...columns];
+  return [
+    ...(blocks ? ['level', 'layers', 'layers_unknown'] : []),
+    ...columns,
+    ...(isTimed(what) ? ['latency_device'] : [])
+  ];
+}
+
+function isTimed({ columns }: IExport): boolean {
+  return columns.some(id => isNumeric(id) && measureOf(id) === 'latency');
 }
 
 /** The cells of every row, in the order of the fields. */
-function* cellsOf({ table, view, columns }: IExport): Generator<Cell[]> {
-  const { nodeCount } = table.tree.model;
+function* cellsOf(what: IExport): Generator<Cell[]> {
+  const { table, view, columns } = what;
+  const { model } = table.tree;
+  const { nodeCount } = model;
+  const device = isTimed(what) ? deviceLabel(model) : null;
   const { sums, depths, entities } = view;
   const totals = new Map<Measure, number>();
   const measures = columns.filter(isNumeric).map(measureOf);
@@ -59,6 +75,9 @@ function* cellsOf({ table, view, columns }: IExport): Generator<Cell[]> {
           : Number.NaN
         : value;
       cells.push(Number.isFinite(shown) ? shown : null);
+    }
+    if (device !== null) {
+      cells.push(device);
     }
     yield cells;
   }

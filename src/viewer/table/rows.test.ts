@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { buildTree, decode } from '../../core';
+import { withTimes } from '../../core/latency';
 import { DEFAULT_TABLE, type ISortKey, type ITableState } from '../state/table';
+import { withHardware } from '../testing/hardware';
 import { testPayload } from '../testing/payload';
 import {
   COLUMN_IDS,
@@ -218,6 +220,23 @@ describe('export', () => {
       { level: 0, layers: 4, layers_unknown: 0, name: 'net', macs: 3000 },
       { level: 0, layers: 1, layers_unknown: 1, name: 'odd', macs: null }
     ]);
+  });
+
+  test('times say of which device they are', () => {
+    const model = withTimes(decode(withHardware(testPayload())), {
+      device: 'acme-two',
+      precision: 'fp16'
+    });
+    const layers = new LayerTable(buildTree(model));
+    const columns: ColumnId[] = ['name', 'latency_s'];
+    const found = rowsCsv(shown(layers, {}, columns)).split('\r\n');
+    expect(found[0]).toBe('name,latency_s,latency_device');
+    expect(found[1]).toMatch(/^conv_0,0\.0001\d*,"Acme Two, FP16"$/);
+    expect(found[5]).toBe('odd,,"Acme Two, FP16"');
+    const [first] = JSON.parse(
+      rowsJson(shown(layers, { grouped: true }, columns))
+    );
+    expect(first).toMatchObject({ latency_device: 'Acme Two, FP16' });
   });
 
   test.each(['=1+2', '+x', '-x', '@SUM(A1)', '\tx', '\r=1'])(
