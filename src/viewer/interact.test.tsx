@@ -247,6 +247,13 @@ describe('legend', () => {
     expect(surface().overlay?.value(2)).toBeGreaterThan(0);
     key(root, 'Escape');
     expect(surface().overlay?.value(0)).toBeCloseTo(0.5, 6);
+    // Its ends are MACs: they are none of another number's.
+    const brush = (): Element | null => root.querySelector('.oad-Brush-span');
+    fireEvent.keyDown(low, { key: 'ArrowRight' });
+    expect(brush()).not.toBeNull();
+    const picker = screen.getByRole('combobox', { name: 'Heatmap' });
+    fireEvent.change(picker, { target: { value: 'params' } });
+    expect(brush()).toBeNull();
   });
 
   test('names the heaviest boxes and leads to them', async () => {

@@ -11,7 +11,7 @@ import type { GraphPayload } from '../../schema';
 import type { IFileHost, IViewerSettings } from '../api';
 import type { IHover, ISurfaceCallbacks } from '../graph/api';
 import { setUserValues, type IUserValues } from '../overlays';
-import { initialState } from '../state/initial';
+import { initialState, withoutForeignBrush } from '../state/initial';
 import type { ISnapshot } from '../state/snapshot';
 import { SNAPSHOT_VERSION } from '../state/snapshot';
 import { createStore, type IStore } from '../state/store';
@@ -74,10 +74,10 @@ export class Session {
     makeEngine?: () => ILayoutEngine
   ) {
     this._restore = snapshot;
-    this.store = createStore<IViewerState>({
-      ...initialState(settings),
-      ...storedFields(snapshot)
-    });
+    this.store = createStore<IViewerState>(
+      { ...initialState(settings), ...storedFields(snapshot) },
+      withoutForeignBrush
+    );
     this.details = new DetailsCache(provider);
     const callbacks: ISurfaceCallbacks = {
       onSelect: (entity, how) => clicked(this, entity, how.additive),
@@ -341,18 +341,20 @@ export class Session {
   async restore(snapshot: ISnapshot): Promise<void> {
     const { selection, also, open, camera, hidden } = snapshot;
     const fields = storedFields(snapshot);
-    const { device } = this.store.get();
+    const before = this.store.get();
     this._restore = snapshot;
     this.store.set(fields);
-    if (fields.device !== undefined && !sameDevice(fields.device, device)) {
+    if (
+      fields.device !== undefined &&
+      !sameDevice(fields.device, before.device)
+    ) {
       setDevice(this, fields.device);
     }
-    const before = this.store.get();
     const bindings = fields.bindings ?? before.bindings;
     const rebound =
       JSON.stringify(bindings) !== JSON.stringify(before.bindings) ||
       (fields.assume ?? before.assume) !== before.assume;
-    const { document } = before;
+    const { document } = this.store.get();
     if (document) {
       this.store.set({
         selection: selection ? recall(document.tree, selection) : NOTHING,

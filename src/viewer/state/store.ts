@@ -10,7 +10,11 @@ export interface IStore<T extends object> {
   subscribe(listener: () => void): () => void;
 }
 
-export function createStore<T extends object>(initial: T): IStore<T> {
+/** `settled` makes a new state hold together, whoever changed it. */
+export function createStore<T extends object>(
+  initial: T,
+  settled: (before: T, next: T) => T = (_, next) => next
+): IStore<T> {
   let state = initial;
   const listeners = new Set<() => void>();
   return {
@@ -20,7 +24,7 @@ export function createStore<T extends object>(initial: T): IStore<T> {
       if (keys.every(key => Object.is(state[key], change[key]))) {
         return;
       }
-      state = { ...state, ...change };
+      state = settled(state, { ...state, ...change });
       // A listener may unsubscribe others while it runs.
       for (const listener of [...listeners]) {
         listener();

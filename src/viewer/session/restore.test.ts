@@ -1,0 +1,24 @@
+import { expect, test, vi } from 'vitest';
+import { MockProvider } from '../../providers/mock';
+import { DEFAULT_SETTINGS } from '../api';
+import { readSnapshot } from '../state/snapshot';
+import { testPayload } from '../testing/payload';
+import { Session } from './session';
+
+vi.mock('../graph/measure', async () => await import('../testing/sizer'));
+
+test('a view with other sizes analyses the model under them, one with the same does not', async () => {
+  const provider = new MockProvider(testPayload());
+  const session = new Session(provider, DEFAULT_SETTINGS, { version: 1 });
+  await session.load();
+  expect(provider.loads).toHaveLength(1);
+  const other = readSnapshot({ version: 1, bindings: { batch: 8 } });
+  await session.restore(other);
+  expect(provider.loads).toHaveLength(2);
+  expect(provider.loads[1].bindings).toEqual({ batch: 8 });
+  await session.restore(other);
+  expect(provider.loads).toHaveLength(2);
+  await session.restore(readSnapshot({ version: 1, assume: false }));
+  expect(provider.loads[2]).toEqual({ bindings: { batch: 8 }, assume: false });
+  session.dispose();
+});
