@@ -56,9 +56,10 @@ class Estimate:
 
     seconds: float | None
     low: float | None
+    """The band around it, of the known kernels as well; never below ``ideal``."""
     high: float | None
     ideal: float | None
-    """At full efficiency, without starts."""
+    """At full efficiency, without starts: no run of these kernels is shorter."""
     label: str
     bottleneck: str
     """What takes most of the time: compute, memory_bandwidth or kernel_overhead."""
@@ -81,11 +82,12 @@ def estimate(kernels: Kernels, sized: Sized, device: Device, precision: str, mod
     known = [time for time in times if time is not None]
     band = model.bands[device.band]
     seconds = math.fsum(time.seconds for time in known) if known else None
+    ideal = math.fsum(time.ideal for time in known)
     return Estimate(
         seconds=seconds,
-        low=None if seconds is None else seconds * band.low,
+        low=None if seconds is None else max(seconds * band.low, ideal),
         high=None if seconds is None else seconds * band.high,
-        ideal=None if seconds is None else math.fsum(time.ideal for time in known),
+        ideal=None if seconds is None else ideal,
         label=band.label,
         bottleneck=_bottleneck(known),
         utilization=_utilization(known, seconds, clock.peak),
@@ -131,9 +133,10 @@ class _Clock:
             if macs is None or numbers is None:
                 return None
             flops, (rate, top) = 2 * macs, numbers
-        compute, memory = flops / rate, self._memory(*traffic)
+        compute, moved = flops / rate, self._moved(*traffic)
+        memory = moved / (self.model.cpu_memory_e if self.cpu else self.model.memory_e)
         overhead = self.model.cpu_overhead_s if self.cpu else self.model.overhead_s
-        ideal = max(flops / top, sum(traffic) / self.device.bandwidth_bytes_per_s)
+        ideal = max(flops / top, moved)
         bound = max(("compute", compute), ("memory", memory), ("overhead", overhead), key=lambda x: x[1])[0]
         return KernelTime(
             times * (max(compute, memory) + overhead), times * compute, times * memory,
@@ -165,15 +168,14 @@ class _Clock:
             sums[0 if self.sized.weight[tensor] else 1] += size
         return sums[0], sums[1]
 
-    def _memory(self, weights: int, activations: int) -> float:
-        """Seconds to move so many bytes: what fits into half of the L2 cache moves at its speed."""
+    def _moved(self, weights: int, activations: int) -> float:
+        """Seconds to move so many bytes at full speed: what fits into half of the L2 cache moves at its."""
         device, model = self.device, self.model
         speed = cached = float(device.bandwidth_bytes_per_s)
-        if self.cpu:
-            return (weights + activations) / (speed * model.cpu_memory_e)
-        if device.units and device.clock_hz and activations <= model.l2_fraction * (device.l2_bytes or 0):
-            cached = max(speed, model.l2_bytes_per_clock * device.units * device.clock_hz)
-        return (weights / speed + activations / cached) / model.memory_e
+        rate = 0 if self.cpu else (device.units or 0) * (device.clock_hz or 0)
+        if rate and activations <= model.l2_fraction * (device.l2_bytes or 0):
+            cached = max(speed, model.l2_bytes_per_clock * rate)
+        return weights / speed + activations / cached
 
     # ------------------------------------------------------------------ products
 
@@ -197,7 +199,8 @@ class _Clock:
         if self.cpu:
             share = model.cpu_conv_e if kind in (CONV, GROUPED, DEPTHWISE) else model.cpu_gemm_e
             top = self.peak
-        return top * held * share, top
+        # Efficiencies were fitted on sustained rates; where none was measured they may exceed the peak.
+        return top * min(1.0, held * share), top
 
     def _share(self, kind: int, kernel: int, shape: Shape, count: int, macs: int) -> float:
         """Share of the peak that a product of m × n over k reaches."""

@@ -29,7 +29,7 @@ export interface ILatency {
   /** The band around it. */
   readonly low: number;
   readonly high: number;
-  /** At full efficiency, without launches: no run is shorter. */
+  /** At full efficiency, without launches: no run of these kernels is shorter. */
   readonly ideal: number;
   readonly label: string;
   /** Kernels without a time. */
@@ -86,7 +86,7 @@ function totalsOf(
   const band = part.model.bands[part.devices.band[device]];
   return {
     seconds,
-    low: seconds * (band?.low ?? Number.NaN),
+    low: Math.max(seconds * (band?.low ?? Number.NaN), ideal),
     high: seconds * (band?.high ?? Number.NaN),
     ideal,
     label: band?.label ?? '',

@@ -155,14 +155,11 @@ function peakOf({ kind }: IWork, rates: IRates): number {
   }
 }
 
-/** Seconds to move the bytes: the activations of a small kernel stay in the cache. */
+/** Seconds to move the bytes at full speed: the activations of a small kernel stay in the cache. */
 function movedIn({ weights, activations }: IWork, rates: IRates): number {
-  const { model, bandwidth, cacheBytes, cacheRate, cpu } = rates;
-  if (cpu) {
-    return (weights + activations) / (bandwidth * model.cpu_memory_e);
-  }
-  const rate = activations <= cacheBytes ? cacheRate : bandwidth;
-  return (weights / bandwidth + activations / rate) / model.memory_e;
+  const { bandwidth, cacheBytes, cacheRate, cpu } = rates;
+  const rate = !cpu && activations <= cacheBytes ? cacheRate : bandwidth;
+  return weights / bandwidth + activations / rate;
 }
 
 /** Seconds of a kernel over all its executions; NaN where a number that they need is unknown. */
@@ -172,11 +169,13 @@ export function kernelTime(work: IWork, rates: IRates): IKernelTime {
   const top = peakOf(work, rates);
   // An unknown size makes the share unknown, whatever would be the floor of it.
   const known = kind === KERNEL.memory || !Number.isNaN(flops + m + n + k);
-  const reached = known ? top * held * shareOf(work, rates) : Number.NaN;
+  const reached = known
+    ? top * Math.min(1, held * shareOf(work, rates))
+    : Number.NaN;
   const compute = kind === KERNEL.memory ? 0 : flops / reached;
-  const memory = movedIn(work, rates);
+  const bytes = movedIn(work, rates);
+  const memory = bytes / (cpu ? model.cpu_memory_e : model.memory_e);
   const start = cpu ? model.cpu_overhead_s : model.overhead_s;
-  const bytes = (work.weights + work.activations) / rates.bandwidth;
   return {
     seconds: runs * (Math.max(compute, memory) + start),
     compute: runs * compute,

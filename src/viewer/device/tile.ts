@@ -46,7 +46,7 @@ export function latencyTile(
   const best = formatSeconds(ideal);
   const lines = [
     trans.__('%1 on %2; most likely %3.', value, deviceLabel(model), span),
-    trans.__('No run is shorter than %1.', best),
+    trans.__('At full peak and bandwidth: %1.', best),
     assumption(trans),
     unknown > 0
       ? trans._n(
