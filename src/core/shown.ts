@@ -36,9 +36,17 @@ export class Shown {
     return groups;
   }
 
-  /** Whether a level must be laid out again; -1 = root. */
-  isStale(group: number): boolean {
-    return this._dirty[group + 1] === 1;
+  /** Levels in the picture that must be laid out again, innermost first; -1 = root. */
+  stale(): number[] {
+    const reached = this._reached();
+    const groups: number[] = [];
+    for (let group = this._tree.groupCount - 1; group >= -1; group--) {
+      const drawn = group < 0 || (this._open[group] && reached[group]);
+      if (drawn && this._dirty[group + 1]) {
+        groups.push(group);
+      }
+    }
+    return groups;
   }
 
   settle(group: number): void {
@@ -115,7 +123,7 @@ export class Shown {
   }
 
   /** Whether every ancestor is open, by group; parents come first. */
-  reached(): Uint8Array {
+  private _reached(): Uint8Array {
     const { groupParent, groupCount } = this._tree;
     const reached = new Uint8Array(groupCount);
     for (let group = 0; group < groupCount; group++) {

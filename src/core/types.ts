@@ -140,6 +140,8 @@ export interface IGraphView {
   readonly tree: ITree;
   readonly scene: IScene;
   readonly direction: FlowDirection;
+  /** Called while a long layout goes on, with the share that is done; the page breathes in between. */
+  onProgress: ((share: number) => void) | null;
   isOpen(group: number): boolean;
   /** Lays what is open out the other way. */
   setDirection(direction: FlowDirection): Promise<IScene>;

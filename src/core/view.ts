@@ -13,6 +13,11 @@ import type { FlowDirection, IGraphView, IScene, ISizer } from './types';
 /** A picture of so many boxes says something, however long it is. */
 const ENOUGH = 6;
 
+/** So long a layout may keep the page from answering, in milliseconds. */
+const BREATH = 40;
+
+const turn = () => new Promise<void>(resolve => setTimeout(resolve));
+
 /** The view, with what tests and benchmarks look at. */
 export interface IMeasuredView extends IGraphView {
   readonly tree: IGroupTree;
@@ -46,6 +51,8 @@ class GraphView implements IMeasuredView {
   get tree(): IGroupTree {
     return this._tree;
   }
+
+  onProgress: ((share: number) => void) | null = null;
 
   get scene(): IScene {
     return this._scene;
@@ -173,6 +180,8 @@ class GraphView implements IMeasuredView {
 
   dispose(): void {
     this._version++;
+    // A layout under way answers with this: with itself it would wait forever.
+    this._latest = Promise.resolve(this._scene);
     this._engine.dispose();
   }
 
@@ -199,11 +208,16 @@ class GraphView implements IMeasuredView {
     this._hierarchy.hidden = shown.hidden;
     const open = shown.copy();
     const isOpen = (group: number) => open[group] === 1;
-    const reached = shown.reached();
-    for (let group = this.tree.groupCount - 1; group >= -1; group--) {
-      const drawn = group < 0 || (isOpen(group) && reached[group] === 1);
-      if (!drawn || !shown.isStale(group)) {
-        continue;
+    const stale = shown.stale();
+    let breath = performance.now();
+    for (const [at, group] of stale.entries()) {
+      if (performance.now() - breath > BREATH) {
+        this.onProgress?.(at / stale.length);
+        await turn();
+        if (version !== this._version) {
+          return this._latest;
+        }
+        breath = performance.now();
       }
       let placed = this._hierarchy.place(group, isOpen);
       if (placed instanceof Promise) {

@@ -12,6 +12,8 @@ export const clear: IAction = {
     const { help, menu, choosing, trace, brush, search } = session.store.get();
     if (help || menu || choosing) {
       session.store.set({ help: false, menu: null, choosing: false });
+    } else if (session.stage.patience.cancel()) {
+      // What was on screen stays.
     } else if (trace) {
       endTrace(session);
     } else if (brush) {

@@ -3,6 +3,7 @@ import { formatExact, hiddenByHand, hiddenNodes } from '../../core';
 import { CounterpartNote } from '../compare/CompareBar';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import { showAll } from '../session/hide';
+import { Bar } from '../ui/Bar';
 import { endTrace } from '../session/trace';
 import type { ITraceState } from '../state/types';
 import type { ITranslate } from '../translate';
@@ -31,6 +32,27 @@ function traceText(
   }
 }
 
+/** A layout takes long: how far it is, and the way out. */
+function Laying({ share }: { share: number }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const percent = Math.floor(share * 100);
+  return (
+    <div className="oad-Note">
+      <span role="status">{trans.__('Laying out the picture')}</span>
+      <Bar label={trans.__('Layout')} done={percent} total={100} />
+      <button
+        type="button"
+        className="oad-Jump"
+        title={`${trans.__('Cancel')} (Esc)`}
+        onClick={() => session.stage.patience.cancel()}
+      >
+        {trans.__('Cancel')}
+      </button>
+    </div>
+  );
+}
+
 /** Over the picture: that it does not show everything, and the way back. */
 export function Notes(): JSX.Element | null {
   const trans = useTrans();
@@ -45,11 +67,13 @@ export function Notes(): JSX.Element | null {
   );
   const count = React.useMemo(() => hiddenNodes(tree, byHand), [tree, byHand]);
   const linked = useView(state => state.companion !== null);
-  if (byHand.length === 0 && trace === null && !linked) {
+  const laying = useView(state => state.laying);
+  if (byHand.length === 0 && trace === null && !linked && laying === null) {
     return null;
   }
   return (
     <div className="oad-Notes" role={linked ? 'status' : undefined}>
+      {laying !== null && <Laying share={laying} />}
       <CounterpartNote />
       {trace && (
         <div className="oad-Note">

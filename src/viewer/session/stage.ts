@@ -17,6 +17,7 @@ import type { IDocument, IViewerState } from '../state/types';
 import { Easel } from './easel';
 import { entityOf, sameList } from './entities';
 import { Gaze } from './gaze';
+import { Patience } from './patience';
 import { type Changed, COLOURS, pushColours, pushMarks } from './push';
 import { type IShowOptions, makeView } from './view';
 
@@ -33,6 +34,8 @@ export class Stage {
   };
   private _turned: Promise<void> = Promise.resolve();
   private readonly _gaze = new Gaze(this);
+  /** With what takes long. */
+  readonly patience: Patience;
   private readonly _unsubscribe: () => void;
 
   /** Set by the owner; called after other boxes have been drawn. */
@@ -45,6 +48,7 @@ export class Stage {
     private readonly _makeEngine?: () => ILayoutEngine
   ) {
     this._easel = new Easel(settings, callbacks);
+    this.patience = new Patience(_store);
     this._unsubscribe = _store.subscribe(() => this._sync());
   }
 
@@ -95,6 +99,7 @@ export class Stage {
   dispose(): void {
     this._unsubscribe();
     this.detach();
+    this.patience.end();
     this._view?.dispose();
     this._view = null;
   }
@@ -118,7 +123,9 @@ export class Stage {
     this._view = view;
     this._document = document;
     const { open, hidden } = how;
-    await (open ? view.restore(open, hidden) : this.home(view));
+    const work = () => (open ? view.restore(open, hidden) : this.home(view));
+    const home = (): void => void this.change(() => this.home(view));
+    await this.patience.wait(view, work, home);
     if (!open && hidden?.length) {
       await view.setHidden(hidden);
     }
@@ -133,10 +140,7 @@ export class Stage {
     this._easel.look(how.camera ?? null);
   }
 
-  /**
-   * Draws other numbers of the document on screen. Boxes that still fit what stands on them stay where
-   * they are, and so does the camera. Draws at once when no box has to move.
-   */
+  /** Draws other numbers of the document on screen, at once where no box has to move; the camera stays. */
   async renumber(document: IDocument): Promise<void> {
     const view = this._view;
     if (view === null || this._document === null) {
@@ -164,8 +168,14 @@ export class Stage {
       return;
     }
     const before = view.scene;
-    await work(view);
-    if (this._view === view && view.scene !== before) {
+    const open = this.openGroups();
+    const hidden = view.hidden();
+    const undo = (): void => {
+      this._store.set({ direction: before.direction });
+      void this.change(() => view.restore(open, hidden));
+    };
+    const last = await this.patience.wait(view, () => work(view), undo);
+    if (last && this._view === view && view.scene !== before) {
       this._draw({ animateFrom: before, anchorEntity: anchor });
     }
   }
@@ -178,7 +188,10 @@ export class Stage {
   /** Opens what hides the entity and brings it to the middle. */
   async reveal(entity: number): Promise<void> {
     this._gaze.expect(entity);
-    if (this._isHidden(entity)) {
+    const { hidden } = this._store.get();
+    const isOpen = (group: number): boolean => this.isOpen(group);
+    const tree = this._document?.tree;
+    if (tree && !hasBox(tree, entity, hidden, isOpen)) {
       await this.change(view => view.reveal(entity));
     }
     this.focusOn(entity);
@@ -210,13 +223,6 @@ export class Stage {
     return this._document
       ? entityOf(this._document.model, this._store.get().selection)
       : null;
-  }
-
-  private _isHidden(entity: number): boolean {
-    const { hidden } = this._store.get();
-    const isOpen = (group: number): boolean => this.isOpen(group);
-    const tree = this._document?.tree;
-    return tree !== undefined && !hasBox(tree, entity, hidden, isOpen);
   }
 
   private _details(): ICardDetails {

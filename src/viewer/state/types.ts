@@ -157,6 +157,8 @@ export interface IMenuState {
 
 export interface IViewerState {
   readonly load: LoadState;
+  /** The share of a long layout that is done; null = nothing takes long. */
+  readonly laying: number | null;
   readonly document: IDocument | null;
   readonly selection: Selection;
   /** Entities selected besides `selection` (Shift+click). */

@@ -2,6 +2,7 @@ import * as React from 'react';
 import { useSession, useTrans } from '../context';
 import type { IProgress } from '../../providers/provider';
 import type { ITranslate } from '../translate';
+import { Bar } from '../ui/Bar';
 
 /** The phases of an analysis in words; a phase of a newer server is shown as it is. */
 export function phaseText(phase: string, trans: ITranslate): string {
@@ -25,24 +26,6 @@ export function phaseText(phase: string, trans: ITranslate): string {
   return known.get(phase) ?? phase;
 }
 
-function Bar({ progress }: { progress: IProgress }): JSX.Element {
-  const trans = useTrans();
-  const { done, total } = progress;
-  const share = total > 0 ? Math.min(1, done / total) : null;
-  return (
-    <div
-      className={`oad-Progress${share === null ? ' oad-mod-endless' : ''}`}
-      role="progressbar"
-      aria-label={trans.__('Analysis')}
-      aria-valuemin={0}
-      aria-valuemax={100}
-      aria-valuenow={share === null ? undefined : Math.round(share * 100)}
-    >
-      <div style={share === null ? undefined : { width: `${share * 100}%` }} />
-    </div>
-  );
-}
-
 function Status({ progress }: { progress: IProgress }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
@@ -51,7 +34,7 @@ function Status({ progress }: { progress: IProgress }): JSX.Element {
       <p className="oad-State-title" role="status">
         {phaseText(progress.phase, trans)}…
       </p>
-      <Bar progress={progress} />
+      <Bar label={trans.__('Analysis')} {...progress} />
       <button
         type="button"
         className="oad-Button"

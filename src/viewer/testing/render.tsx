@@ -39,7 +39,7 @@ export interface IMounted extends RenderResult {
 /** Lets pending promises and the renders they cause finish. */
 export async function settle(): Promise<void> {
   await act(async () => {
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < 40; i++) {
       await Promise.resolve();
     }
   });

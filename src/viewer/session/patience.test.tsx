@@ -1,0 +1,78 @@
+// @vitest-environment jsdom
+import { act, fireEvent, screen } from '@testing-library/react';
+import { expect, test, vi } from 'vitest';
+import { InlineEngine } from '../../core/layout/engine';
+import type { ILayoutEngine } from '../../core/layout/engine';
+import { guardConsole, mount, settle } from '../testing/render';
+import { surface } from '../testing/surface';
+import { testPayload } from '../testing/payload';
+
+vi.mock('../graph/surface', async () => ({
+  GraphSurface: (await import('../testing/surface')).FakeSurface
+}));
+vi.mock('../graph/measure', async () => await import('../testing/sizer'));
+
+guardConsole();
+
+/** Lays out at once, or never when it `hangs`. */
+class Engine extends InlineEngine implements ILayoutEngine {
+  hangs = false;
+
+  override layout(...how: Parameters<InlineEngine['layout']>) {
+    return this.hangs
+      ? (new Promise(() => undefined) as never)
+      : super.layout(...how);
+  }
+}
+
+async function open() {
+  const engine = new Engine();
+  const mounted = await mount(
+    testPayload(),
+    {},
+    { makeLayoutEngine: () => engine, settings: { boxBudget: 1 } }
+  );
+  return { engine, ...mounted };
+}
+
+const LONG = 1000;
+
+async function wait(): Promise<void> {
+  await act(async () => {
+    await new Promise(resolve => setTimeout(resolve, LONG));
+  });
+}
+
+const note = () => screen.queryByText('Laying out the picture');
+
+test('A long layout is told, and Cancel brings the picture back', async () => {
+  const { engine, root } = await open();
+  const before = surface().scene?.boxEntity;
+  engine.hangs = true;
+  fireEvent.keyDown(root, { key: 'e', code: '' });
+  await settle();
+  expect(note()).toBeNull();
+  await wait();
+  expect(note()).not.toBeNull();
+  expect(screen.getByRole('progressbar', { name: 'Layout' })).toBeTruthy();
+  engine.hangs = false;
+  fireEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+  await settle();
+  expect(note()).toBeNull();
+  expect(surface().scene?.boxEntity).toEqual(before);
+});
+
+test('Escape stops a picture that turns, and the direction stays what it was', async () => {
+  const { engine, root, handle } = await open();
+  const before = surface().scene;
+  engine.hangs = true;
+  fireEvent.keyDown(root, { key: 'k', code: '' });
+  await wait();
+  expect(note()).not.toBeNull();
+  engine.hangs = false;
+  fireEvent.keyDown(root, { key: 'Escape', code: '' });
+  await settle();
+  expect(note()).toBeNull();
+  expect(handle.getState()).toMatchObject({ direction: 'right' });
+  expect(surface().scene?.direction).toBe(before?.direction);
+});
