@@ -32,7 +32,10 @@ function made({ name, value, node, entry }: Columns): IIndex {
     } else if (!known.has(id)) {
       known.set(id, value[at]);
     }
-    texts.set(id, [...(texts.get(id) ?? []), ...words[at]]);
+    const said = texts.get(id) ?? [];
+    // Not as a copy: a node may have very many attributes.
+    words[at].forEach(word => said.push(word));
+    texts.set(id, said);
   });
   return { byName, texts };
 }

@@ -147,7 +147,7 @@ export class SearchIndex {
         fields.push(model.shapeText(tensor).toLowerCase());
       }
     }
-    fields.push(...attributeTexts(model.payload, node));
+    attributeTexts(model.payload, node).forEach(text => fields.push(text));
     const path = scopes[model.nodeScope[node]] ?? '\n';
     return {
       name: full.slice(full.lastIndexOf('/') + 1),

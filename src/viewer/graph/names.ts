@@ -86,12 +86,34 @@ function endText(
   return end && fill(sentence, end);
 }
 
+/** Texts of tensors, by tree: a tensor that thousands of nodes read has a stub at each of them. */
+const tensorTexts = new WeakMap<
+  ITree,
+  { readonly strings: ISurfaceStrings; readonly texts: Map<string, string> }
+>();
+
+function tensorText(
+  d: IDrawing,
+  what: ITensors,
+  strings: ISurfaceStrings
+): string {
+  let known = tensorTexts.get(d.tree);
+  if (known?.strings !== strings) {
+    known = { strings, texts: new Map() };
+    tensorTexts.set(d.tree, known);
+  }
+  const key = `${what.kind} ${what.id}`;
+  const text = known.texts.get(key) ?? describeTensors(d, what, strings);
+  known.texts.set(key, text);
+  return text;
+}
+
 /**
  * Tensors with where they come from and where they go, as a wire shows it:
  * `Tensor mask, 1×1×16×16, from Where mask, to 12 nodes`.
  */
-export function tensorText(
-  { model, tree }: Pick<IDrawing, 'model' | 'tree'>,
+function describeTensors(
+  { model, tree }: IDrawing,
   what: ITensors,
   strings: ISurfaceStrings
 ): string {
