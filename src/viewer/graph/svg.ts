@@ -30,7 +30,7 @@ const MARGIN = 2000;
 
 interface IDrawnEdge {
   readonly line: SVGGElement;
-  readonly label: SVGTextElement | null;
+  label: SVGTextElement | null;
 }
 
 export class SvgLayer {
@@ -72,7 +72,8 @@ export class SvgLayer {
   }
 
   setDrawing(drawing: IDrawing, index: SceneIndex): void {
-    const sameScene = this.drawing?.scene === drawing.scene;
+    const before = this.drawing;
+    const sameScene = before?.scene === drawing.scene;
     this.drawing = drawing;
     this.index = index;
     if (!sameScene) {
@@ -80,6 +81,21 @@ export class SvgLayer {
       this.clear();
     } else {
       this.clearBoxes();
+      if (before.model.shapeText !== drawing.model.shapeText) {
+        this.relabel();
+      }
+    }
+  }
+
+  /** The shapes of other sizes on the wires that are drawn. */
+  private relabel(): void {
+    for (const [edge, drawn] of this.edgeElements) {
+      drawn.label?.remove();
+      drawn.label = this.makeLabel(edge);
+      if (drawn.label) {
+        drawn.label.classList.toggle('oad-lit', this.lit?.edges[edge] === 1);
+        this.labels.append(drawn.label);
+      }
     }
   }
 
