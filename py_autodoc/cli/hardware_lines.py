@@ -8,6 +8,9 @@ from py_autodoc.report.schema import HardwareEstimates, Report
 
 NAME = 40
 SLOWEST = 3
+WIDTH = 400
+"""Characters of a line: what is cut out of the middle would be numbers."""
+_UNITS = ((1e-3, "s"), (1.0, "ms"), (1e3, "µs"))
 _BOUNDS = {
     "compute": "mostly compute",
     "memory_bandwidth": "mostly memory bandwidth",
@@ -16,14 +19,16 @@ _BOUNDS = {
 
 
 def hardware_lines(report: Report) -> list[tuple[str, str]]:
-    """(label, text) of each line: latency, bound, slowest layers, memory; none without a device."""
+    """(label, text) of each line: latency, its gaps, bound, slowest layers, memory; none without a device."""
     found = report.hardware_estimates
     if found is None:
         return []
     lines = [("Device", _device(found)), ("Latency", _latency(found))]
+    if found.estimated_latency_ms is not None and found.reason:
+        lines.append(("Left out", printable(found.reason)))
     if found.theoretical_latency_ms is not None:
         lines.append(("Bound", f"{duration(found.theoretical_latency_ms)} at full peak and bandwidth"))
-    slowest = _slowest(report, found)
+    slowest = _slowest(found)
     if slowest:
         lines.append(("Slowest", slowest))
     if found.vram_required_bytes is not None:
@@ -32,11 +37,13 @@ def hardware_lines(report: Report) -> list[tuple[str, str]]:
 
 
 def duration(milliseconds: float) -> str:
-    """A time with three significant digits: ``1.30 ms``, ``870 µs``, ``2.41 s``."""
-    for factor, unit in ((1e-3, "s"), (1.0, "ms")):
+    """A time with three significant digits: ``1.30 ms``, ``870 µs``, ``2.41 s``, ``0.78 ns``, ``0 s``."""
+    if not milliseconds:
+        return "0 s"
+    for factor, unit in _UNITS:
         if milliseconds * factor >= 0.9995:
             return f"{_three(milliseconds * factor)} {unit}"
-    return f"{_three(milliseconds * 1e3)} µs"
+    return f"{_three(milliseconds * 1e6)} ns"
 
 
 def _three(number: float) -> str:
@@ -55,8 +62,8 @@ def _latency(found: HardwareEstimates) -> str:
     low, high = found.latency_low_ms, found.latency_high_ms
     if found.estimated_latency_ms is None or low is None or high is None:
         return f"{units.UNKNOWN}  ({printable(found.reason)})"
-    least = "≥ " if found.unknown_kernels else ""
-    band = f"({duration(low)} to {duration(high)}, {found.label})"
+    least, part = ("≥ ", "known part ") if found.unknown_kernels else ("", "")
+    band = f"({part}{duration(low)} to {duration(high)}, {found.label})"
     parts = [
         f"{least}{duration(found.estimated_latency_ms)}  {band}",
         _BOUNDS.get(found.bottleneck, ""),
@@ -67,12 +74,10 @@ def _latency(found: HardwareEstimates) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _slowest(report: Report, found: HardwareEstimates) -> str:
-    known = [one for one in found.layers if one.latency_ms]
-    known.sort(key=lambda one: -(one.latency_ms or 0))
-    names = {layer.id: layer.name for layer in report.layers}
-    shown = [(names.get(one.layer, f"layer {one.layer}"), one.latency_ms or 0) for one in known[:SLOWEST]]
-    return " · ".join(f"{shorten(printable(name), NAME)} {duration(time)}" for name, time in shown)
+def _slowest(found: HardwareEstimates) -> str:
+    known = [(one.latency_ms, one.name) for one in found.layers if one.latency_ms]
+    known.sort(key=lambda one: -one[0])
+    return " · ".join(f"{shorten(printable(name), NAME)} {duration(time)}" for time, name in known[:SLOWEST])
 
 
 def _memory(found: HardwareEstimates) -> str:

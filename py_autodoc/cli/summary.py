@@ -14,7 +14,7 @@ from rich.text import Text
 from py_autodoc.cli.architecture import architecture_line
 from py_autodoc.cli.blocks_line import block_counts
 from py_autodoc.cli.expression_lines import expression_lines
-from py_autodoc.cli.hardware_lines import hardware_lines
+from py_autodoc.cli.hardware_lines import WIDTH, hardware_lines
 from py_autodoc.cli.memory_lines import memory_lines
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
@@ -69,7 +69,7 @@ def _parts(report: Report, width: int) -> Iterable[RenderableType]:
         yield _dims(report)
     formulas = expression_lines(report)
     if formulas:
-        yield _section("In these dimensions", _lines(formulas, width))
+        yield _section("In these dimensions", _lines(formulas, 2 * width))
     counts = block_counts(report.blocks)
     if counts:
         yield _section("Blocks", Text(counts))
@@ -77,10 +77,10 @@ def _parts(report: Report, width: int) -> Iterable[RenderableType]:
         yield _repeats(report.repeats)
     memory = memory_lines(report)
     if memory:
-        yield _section("Memory", _lines(memory, width))
+        yield _section("Memory", _lines(memory, 2 * width))
     device = hardware_lines(report)
     if device:
-        yield _section("Estimated latency", _lines(device, width))
+        yield _section("Estimated latency", _lines(device, WIDTH))
     layers = _heaviest(report)
     if layers:
         yield _section(_layers_title(report), _layers(report, layers, width))
@@ -169,13 +169,13 @@ def _architecture(report: Report, width: int) -> RenderableType:
     return Padding(grid, (0, 0, 1, 0))
 
 
-def _lines(rows: list[tuple[str, str]], width: int) -> RenderableType:
-    """Labels and texts; a text that does not fit the width is wrapped."""
+def _lines(rows: list[tuple[str, str]], most: int) -> RenderableType:
+    """Labels and texts of at most so many characters; what does not fit the terminal is wrapped."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for label, text in rows:
-        grid.add_row(Text(label, style=_DIM), Text(_clean(text, 2 * width)))
+        grid.add_row(Text(label, style=_DIM), Text(_clean(text, most)))
     return grid
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.model import TensorKind
+from collections import Counter
+
+from py_autodoc.graph.model import Model, TensorKind
 from py_autodoc.hardware.estimate import FLOATS, Estimate, KernelTime, Sized, estimate, tensor_bytes
 from py_autodoc.hardware.kernels import Kernels
 from py_autodoc.hardware.model import MODEL, Device
 from py_autodoc.hardware.profile import PRECISIONS
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.hardware import Chosen, sized, stored_precisions
+from py_autodoc.report.labels import cut, node_label
 from py_autodoc.report.schema import HardwareEstimates, LayerLatency
+from py_autodoc.units import plural
 
 WORKSPACE = 0.1
 """Share on top of weights and activations; runtimes differ, and so do the algorithms that they pick."""
+_NAMED = 3
+"""Names and reasons that one line gives."""
 _BOUNDS = {"compute": "compute", "memory": "memory_bandwidth", "overhead": "kernel_overhead"}
 
 
@@ -24,7 +30,7 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
     model = sized(analysis)
     precision = precision_of(chosen, analysis)
     wished = precision or chosen.precision or _stored(analysis)[0]
-    found, reason = _estimate(analysis.kernels, model, chosen.device, precision, wished)
+    found, reason = _estimate(analysis, model, chosen.device, precision, wished)
     required = required_bytes(analysis, model, precision)
     available = _available(chosen.device)
     return HardwareEstimates(
@@ -44,7 +50,7 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
         vram_required_bytes=required,
         vram_bytes=available,
         fits_in_vram=None if required is None or available is None else required <= available,
-        layers=_layers(analysis.kernels, found) if analysis.kernels and found else [],
+        layers=_layers(analysis.model, analysis.kernels, found) if analysis.kernels and found else [],
         reason=reason,
     )
 
@@ -60,29 +66,58 @@ def _stored(analysis: Analysis) -> list[str]:
 
 
 def _estimate(
-    kernels: Kernels | None, model: Sized, device: Device, precision: str, wished: str
+    analysis: Analysis, model: Sized, device: Device, precision: str, wished: str
 ) -> tuple[Estimate | None, str]:
+    """The estimate, and why there is none or parts of it are not known."""
+    kernels = analysis.kernels
     if kernels is None:
         return None, "the kernels of the model could not be told"
     if not precision:
         known = ", ".join(name for name in PRECISIONS if device.peak(name))
         return None, f"{device.name} has no published {wished} rate; it has {known}"
     found = estimate(kernels, model, device, precision, MODEL)
-    if found.seconds is not None:
-        return found, ""
     if not kernels.kind:
         return found, "nothing of this model runs: all of it is constant"
-    return found, "no layer's time is known: sizes are free (bind them) or operators unknown"
+    return found, _left_out(analysis, kernels, model, found)
+
+
+def _left_out(analysis: Analysis, kernels: Kernels, model: Sized, found: Estimate) -> str:
+    """Why kernels have no time, the most frequent reasons first; empty where all have one."""
+    free = [symbol.name for symbol in analysis.dims.symbols if symbol.value is None]
+    unsized = f"of unknown size (bind {_some(free)})" if free else "of unknown size"
+    reasons, operators = Counter[str](), Counter[str]()
+    for kernel, time in enumerate(found.kernels):
+        if time is not None:
+            continue
+        anchor = kernels.anchor[kernel]
+        if kernels.kind[kernel] < 0:
+            operators[analysis.model.nodes[anchor].op_type] += 1
+        elif model.repeat.get(anchor, 1) is None:
+            reasons["in a loop whose number of runs is unknown"] += 1
+        else:
+            reasons[unsized] += 1
+    if operators:
+        names = _some([name for name, _ in operators.most_common()])
+        reasons[f"without a rule ({names})"] = operators.total()
+    return "; ".join(f"{plural(count, 'kernel')} {why}" for why, count in reasons.most_common())
+
+
+def _some(names: list[str]) -> str:
+    """The first names, and how many others there are."""
+    more = [f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
+    return ", ".join([cut(name, 40) for name in names[:_NAMED]] + more)
 
 
 def _ms(seconds: float | None) -> float | None:
     return None if seconds is None else seconds * 1e3
 
 
-def _layers(kernels: Kernels, found: Estimate) -> list[LayerLatency]:
+def _layers(model: Model, kernels: Kernels, found: Estimate) -> list[LayerLatency]:
     def one(kernel: int, time: KernelTime | None) -> LayerLatency:
+        anchor = kernels.anchor[kernel]
         return LayerLatency(
-            layer=kernels.anchor[kernel],
+            layer=anchor,
+            name=node_label(model.nodes[anchor]),
             layers=sorted(kernels.members[kernel]),
             latency_ms=_ms(time.seconds if time else None),
             bottleneck=_BOUNDS[time.bound] if time else "",

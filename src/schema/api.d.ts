@@ -773,13 +773,13 @@ export interface components {
       batch_size: number | null;
       /** @description Null with a `reason`. Kernels without a time are left out: see `unknown_kernels`. */
       estimated_latency_ms: number | null;
-      /** @description The band around it. */
+      /** @description The band around it; with `unknown_kernels` that of the known part. */
       latency_low_ms: number | null;
       /** @description Most measured times are between the two, as far as there were any: see `label`. */
       latency_high_ms: number | null;
       /** @description `estimate`, `rough` or `order of magnitude`. */
       label: string;
-      /** @description The bound: full peak and bandwidth, no time between kernels. No run is shorter. */
+      /** @description The bound: these kernels at full peak and bandwidth, no time between them. */
       theoretical_latency_ms: number | null;
       /** @description Share of the device's peak that the products reach. */
       compute_utilization_estimate: number | null;
@@ -797,7 +797,7 @@ export interface components {
       fits_in_vram: boolean | null;
       /** @description The kernels in execution order. */
       layers: components['schemas']['LayerLatency'][];
-      /** @description Why there is no estimate. */
+      /** @description Why there is no estimate, or why kernels have no time; empty where all have one. */
       reason: string;
     };
     /**
@@ -1127,6 +1127,8 @@ export interface components {
     LayerLatency: {
       /** @description Id of the layer that stands for it. */
       layer: number;
+      /** @description Of that layer, which may not be listed. */
+      name: string;
       /** @description Ids of all its layers. */
       layers: number[];
       /** @description Over all its runs in one inference; null when a size or the number of runs is unknown. */

@@ -97,7 +97,7 @@ def test_the_summary():
 
 def test_the_summary_without_a_number():
     assert lines("tpu-v5e", "fp32")["Latency"].startswith("—  (Google TPU v5e has no published fp32 rate")
-    assert "bind them" in lines("l4", "fp16", model=transformer("batch", "seq"))["Latency"]
+    assert "(bind batch, seq)" in lines("l4", "fp16", model=transformer("batch", "seq"))["Latency"]
 
 
 def test_what_is_unknown_makes_it_a_lower_bound():
@@ -108,6 +108,54 @@ def test_what_is_unknown_makes_it_a_lower_bound():
     text = lines("l4", "fp16", model=g.model("LSTM_2"))["Latency"]
     assert text.startswith("≥ ")
     assert "1 of them unknown and left out" in text
+    assert "(known part 3" in text
+
+
+def test_the_summary_says_what_is_left_out_and_why():
+    from graphs import Graph
+
+    g = Graph(x=[4, 1, 16], y=["rows", "columns", "depth", "more"])
+    lstm = g.op("LSTM", "x", g.weight(1, 64, 16), g.weight(1, 64, 16), hidden_size=16, outputs=3)[2]
+    mystery = g.op("\x1b[31mMystery", g.op("Relu", lstm), domain="com.example")
+    found = lines("l4", "fp16", model=g.model(mystery, g.op("Relu", "y"), g.op("MaxPool", "y")))["Left out"]
+    assert found == (
+        "2 kernels of unknown size (bind rows, columns, depth, 1 more); "
+        "2 kernels without a rule (LSTM, \ufffd[31mMystery)"
+    )
+    assert "Left out" not in lines("l4", "fp16")
+
+
+def test_loops_that_run_nobody_knows_how_often_are_told():
+    from latency_fixture import looped
+
+    assert lines("l4", "fp16", model=looped(None))["Left out"] == (
+        "1 kernel in a loop whose number of runs is unknown"
+    )
+
+
+def test_the_slowest_have_names_though_few_layers_are_listed():
+    from py_autodoc import analyze
+
+    found = analyze(transformer(2, 48), hardware="l4", max_layers=0)
+    assert "MatMul" in dict(hardware_lines(found))["Slowest"]
+
+
+def test_a_narrow_terminal_loses_no_number(capsys):
+    """What is too long for the width is wrapped; text cut out of the middle would be numbers."""
+    from graphs import Graph
+
+    from py_autodoc import analyze
+    from py_autodoc.cli.summary import print_summary
+
+    g = Graph(x=[4, 32])
+    g.linear(g.linear(g.linear("x", 32, 32), 32, 32), 32, 32)
+    model = g.model()
+    for number, node in enumerate(model.graph.node):
+        node.name = f"{'module/' * 20}{number}"
+    report = analyze(model, hardware="l4")
+    print_summary(report, 50)
+    shown = "".join(capsys.readouterr().out.split())
+    assert "".join(dict(hardware_lines(report))["Slowest"].split()) in shown
 
 
 @pytest.mark.parametrize(
@@ -119,6 +167,8 @@ def test_what_is_unknown_makes_it_a_lower_bound():
         (0.00528, "5.28 µs"),
         (45.67, "45.7 ms"),
         (9.996, "10.0 ms"),
+        (7.8e-7, "0.78 ns"),
+        (0.0, "0 s"),
     ],
 )
 def test_durations(milliseconds, text):

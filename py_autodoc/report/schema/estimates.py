@@ -10,6 +10,8 @@ class LayerLatency(Wire, frozen=True, kw_only=True):
 
     layer: int
     """Id of the layer that stands for it."""
+    name: str
+    """Of that layer, which may not be listed."""
     layers: list[int]
     """Ids of all its layers."""
     latency_ms: float | None
@@ -37,13 +39,13 @@ class HardwareEstimates(Wire, frozen=True, kw_only=True):
     estimated_latency_ms: float | None
     """Null with a ``reason``. Kernels without a time are left out: see ``unknown_kernels``."""
     latency_low_ms: float | None
-    """The band around it."""
+    """The band around it; with ``unknown_kernels`` that of the known part."""
     latency_high_ms: float | None
     """Most measured times are between the two, as far as there were any: see ``label``."""
     label: str
     """``estimate``, ``rough`` or ``order of magnitude``."""
     theoretical_latency_ms: float | None
-    """The bound: full peak and bandwidth, no time between kernels. No run is shorter."""
+    """The bound: these kernels at full peak and bandwidth, no time between them."""
     compute_utilization_estimate: float | None
     """Share of the device's peak that the products reach."""
     bottleneck: str
@@ -61,4 +63,4 @@ class HardwareEstimates(Wire, frozen=True, kw_only=True):
     layers: list[LayerLatency]
     """The kernels in execution order."""
     reason: str = ""
-    """Why there is no estimate."""
+    """Why there is no estimate, or why kernels have no time; empty where all have one."""
