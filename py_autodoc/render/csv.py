@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable
 
 from py_autodoc.render.units import shape
-from py_autodoc.report.schema import Layer, Report
+from py_autodoc.report.schema import HardwareEstimates, Layer, Report
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 
@@ -33,26 +33,51 @@ _COLUMNS: tuple[tuple[str, Callable[[Layer], Cell]], ...] = (
 )
 
 
+_TIMES = ("kernel", "latency_ms", "latency_percent", "latency_bottleneck")
+"""Columns of a report that was made for a device."""
+
+
 def layers_csv(report: Report) -> str:
     """One row a layer, numbers exact, unknown cells empty.
 
     ``macs``, ``flops`` and bytes are of one execution; the percentages are shares of the model's totals
-    in one inference, ``repeat`` included.
+    in one inference, ``repeat`` included, and so is ``latency_ms``. What a fusing runtime runs as one has its
+    time at one layer, whose id is the ``kernel`` of all of them; the others' is 0.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([name for name, _ in _COLUMNS] + ["macs_percent", "params_percent", "reason"])
+    heads = [*(name for name, _ in _COLUMNS), "macs_percent", "params_percent", "reason"]
+    times = None if report.hardware_estimates is None else _times(report.hardware_estimates)
+    writer.writerow([*heads, *_TIMES] if times is not None else heads)
     total = report.metrics
     for layer in report.layers:
         repeat = (1 if layer.repeat is None else layer.repeat) if layer.counted else 0
         macs = None if layer.macs is None else layer.macs * repeat
         row = [cell(layer) for _, cell in _COLUMNS]
         row += [percent(macs, total.total_macs), percent(layer.params, total.total_params), layer.reason]
+        if times is not None:
+            row += times.get(layer.id, _NO_TIMES)
         writer.writerow([guarded(value) for value in row])
     return out.getvalue()
 
 
-def percent(part: int | None, whole: int | None) -> float | None:
+_NO_TIMES: tuple[Cell, ...] = (None,) * len(_TIMES)
+"""Of a layer that runs nothing, or whose kernel is not known."""
+
+
+def _times(found: HardwareEstimates) -> dict[int, tuple[Cell, ...]]:
+    """The cells of ``_TIMES`` by layer."""
+    cells: dict[int, tuple[Cell, ...]] = {}
+    for kernel in found.layers:
+        known = kernel.latency_ms is not None
+        for layer in kernel.layers:
+            cells[layer] = (kernel.layer, 0.0 if known else None, 0.0 if known else None, None)
+        share = percent(kernel.latency_ms, found.estimated_latency_ms)
+        cells[kernel.layer] = (kernel.layer, kernel.latency_ms, share, kernel.bottleneck)
+    return cells
+
+
+def percent(part: float | None, whole: float | None) -> float | None:
     """Share in percent with four decimals; None when it cannot be told."""
     return None if part is None or not whole else round(100 * part / whole, 4)
 

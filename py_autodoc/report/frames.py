@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
     from py_autodoc.report.schema import Report
 
-TABLES = ("layers", "blocks", "risk_signals", "diagnostics", "dims", "by_op")
+TABLES = ("layers", "blocks", "risk_signals", "diagnostics", "dims", "by_op", "latency")
 """What ``Report.to_pandas`` can give."""
 
 
 def frame(report: Report, table: str) -> pandas.DataFrame:
     """One row an entry, one column a field, in the report's order.
 
-    Integer columns that may be unknown have the nullable type ``Int64`` (``<NA>`` where unknown), so
-    that a total is exact; numbers beyond 64 bits stay Python integers in an ``object`` column.
+    Columns that may be unknown have the nullable types ``Int64`` and ``Float64`` (``<NA>`` where unknown),
+    so that a total is exact; numbers beyond 64 bits stay Python integers in an ``object`` column.
 
     Raises:
-        InputError: ``table`` is none of ``TABLES``.
+        InputError: ``table`` is none of ``TABLES``, or ``latency`` and no device was chosen.
         RequirementError: pandas is not installed.
     """
     if table not in TABLES:
@@ -37,14 +37,27 @@ def frame(report: Report, table: str) -> pandas.DataFrame:
         raise RequirementError(
             "needs-pandas", "Tables need pandas, which is not installed.", "pip install pandas"
         ) from None
-    rows = report.metrics.by_op if table == "by_op" else getattr(report, table)
-    kind = _entry(type(report.metrics) if table == "by_op" else type(report), table)
+    owner, name = _place(report, table)
+    rows, kind = getattr(owner, name), _entry(type(owner), name)
     columns = {
         field.name: _column(pandas, field.type, [getattr(row, field.name) for row in rows])
         for field in msgspec.structs.fields(kind)
     }
     table_of: pandas.DataFrame = pandas.DataFrame(columns)
     return table_of
+
+
+def _place(report: Report, table: str) -> tuple[msgspec.Struct, str]:
+    """The part of the report that has a table, and its field there."""
+    if table == "by_op":
+        return report.metrics, table
+    if table != "latency":
+        return report, table
+    if report.hardware_estimates is None:
+        raise InputError(
+            "hardware-missing", "A latency is that of a device.", 'Give one: analyze(…, hardware="l4").'
+        )
+    return report.hardware_estimates, "layers"
 
 
 def _entry(owner: type[Any], name: str) -> type[msgspec.Struct]:
@@ -61,4 +74,6 @@ def _column(pandas: Any, kind: Any, values: list[Any]) -> Any:
         if any(value is not None and not -(1 << 63) <= value < 1 << 63 for value in values):
             return pandas.Series(values, dtype="object")
         return pandas.Series(values, dtype="Int64" if type(None) in options else "int64")
+    if options == {float, type(None)}:
+        return pandas.Series(values, dtype="Float64")
     return pandas.Series(values, dtype="bool" if kind is bool else "float64" if kind is float else "object")

@@ -39,6 +39,31 @@ def test_unknown_is_an_empty_cell():
     assert int(conv["params"]) > 0
 
 
+def test_times_of_a_device():
+    report = analyze("tests/data/models/silero_vad_half.onnx", assume=True, hardware="l4")
+    found, rows = report.hardware_estimates, {int(row["id"]): row for row in table(report)}
+    times = [float(row["latency_ms"]) for row in rows.values() if row["latency_ms"]]
+    assert sum(times) == pytest.approx(found.estimated_latency_ms)
+    shares = [float(row["latency_percent"]) for row in rows.values() if row["latency_percent"]]
+    assert sum(shares) == pytest.approx(100, abs=0.01)
+    fused = next(one for one in found.layers if len(one.layers) > 1)
+    anchor, other = rows[fused.layer], rows[next(n for n in fused.layers if n != fused.layer)]
+    assert float(anchor["latency_ms"]) == fused.latency_ms > 0
+    assert anchor["latency_bottleneck"] == fused.bottleneck
+    assert (float(other["latency_ms"]), other["kernel"]) == (0, str(fused.layer))
+
+
+def test_an_unknown_time_is_an_empty_cell_also_where_it_is_fused():
+    report = analyze("tests/data/stripped/resnet50_dyn.stripped.onnx", hardware="l4")
+    rows = table(report)
+    assert {row["latency_ms"] for row in rows} == {row["latency_percent"] for row in rows} == {""}
+    assert len({row["kernel"] for row in rows} - {""}) == report.hardware_estimates.kernels
+
+
+def test_without_a_device_there_are_no_columns_of_times():
+    assert "latency_ms" not in table(analyze("tests/data/models/mnist_cntk.onnx"))[0]
+
+
 @pytest.mark.parametrize("name", EVIL)
 def test_formulas_become_text(name):
     assert guarded(name) == f"'{name}"

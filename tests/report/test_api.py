@@ -88,6 +88,20 @@ def test_no_such_table(report):
         report.to_pandas("weights")
 
 
+def test_the_table_of_latencies():
+    report = py_autodoc.analyze("tests/data/models/resnet_tiny.onnx", hardware="l4")
+    table = report.to_pandas("latency")
+    assert len(table) == report.hardware_estimates.kernels
+    assert table["latency_ms"].sum() == pytest.approx(report.hardware_estimates.estimated_latency_ms)
+    free = py_autodoc.analyze("tests/data/models/resnet_tiny.onnx", hardware="tpu-v5e").to_pandas("latency")
+    assert len(free) == 0
+    recurrent = "tests/data/models/silero_vad_half.onnx"
+    table = py_autodoc.analyze(recurrent, assume=True, hardware="l4").to_pandas("latency")
+    assert table["latency_ms"].isna().sum() == 5, "unknown is no 0"
+    with pytest.raises(InputError, match="A latency is that of a device"):
+        py_autodoc.analyze("tests/data/models/resnet_tiny.onnx").to_pandas("latency")
+
+
 def test_without_pandas(report, monkeypatch):
     real = builtins.__import__
 

@@ -75,10 +75,10 @@ class Report(Wire, frozen=True, kw_only=True, dict=True):
         return found
 
     def to_pandas(self, table: str = "layers") -> pandas.DataFrame:
-        """A list of the report as a table: layers, blocks, risk_signals, diagnostics, dims or by_op.
+        """A list of the report as a table: layers, blocks, risk_signals, diagnostics, dims, by_op, latency.
 
-        Unknown numbers are ``<NA>``, never 0. Raises: InputError for another table, RequirementError
-        without pandas.
+        The last one has a row a kernel, and needs a device. Unknown numbers are ``<NA>``, never 0.
+        Raises: InputError for another table, RequirementError without pandas.
         """
         from py_autodoc.report.frames import frame
 
