@@ -54,6 +54,36 @@ describe('other sizes', () => {
     expect(found.diagnostics.at(-1)?.message).toContain('memory over time');
   });
 
+  it('cover what was unknown only because a size was', () => {
+    const free = structuredClone(payload);
+    const whole = free.coverage.nodes_known;
+    for (const node of [2, 4]) {
+      expect(free.nodes.macs[node]).not.toBeNull();
+      free.nodes.macs[node] = null;
+      free.nodes.reason[String(node)] = 'a size is free';
+    }
+    const trees = free.expressions!.shapes;
+    const isFree = (at: number): boolean => trees[at].length > 0;
+    free.shapes = free.shapes.map((shape, at) =>
+      isFree(at) ? shape!.map(() => 'batch') : shape
+    );
+    const { shape } = free.tensors;
+    free.coverage = {
+      ...free.coverage,
+      nodes_known: whole - 2,
+      nodes: (whole - 2) / free.coverage.nodes_total,
+      macs: 0.5,
+      shapes: shape.filter(at => !isFree(at)).length / shape.length,
+      reasons: { 'a size is free': 2 }
+    };
+    const sizes = { batch: 5, seq: 9 };
+    const [found, wanted] = [free, payload].map(
+      one => Rebinder.of(one)!.rebind(sizes)!.coverage
+    );
+    expect(wanted).toEqual(payload.coverage);
+    expect(found).toEqual(wanted);
+  });
+
   it('need every dimension', () => {
     const rebinder = Rebinder.of(payload)!;
     expect(rebinder.rebind({ batch: 5 })).toBeNull();

@@ -108,6 +108,7 @@ export class Rebinder {
         reason: 'other sizes were chosen since the analysis'
       }
     };
+    rebound.coverage = coverageOf(payload, rebound);
     const timeline = retimed(renumbered(this._model, rebound));
     const note = this._note(timeline !== null);
     return {
@@ -191,6 +192,42 @@ function retimed(model: IGraphModel): GraphPayload['timeline'] {
 }
 
 type Shapes = GraphPayload['shapes'];
+type Coverage = GraphPayload['coverage'];
+
+const isSized = (shape: Shapes[number] | undefined): boolean =>
+  shape?.every(size => typeof size === 'number') ?? false;
+
+/** What was unknown only because a size was. */
+function coverageOf(before: GraphPayload, after: GraphPayload): Coverage {
+  const { coverage, nodes, tensors } = before;
+  const reasons = { ...coverage.reasons };
+  let known = coverage.nodes_known;
+  nodes.macs.forEach((macs, node) => {
+    if (macs === null && after.nodes.macs[node] !== null) {
+      known++;
+      const reason = nodes.reason[String(node)] ?? '';
+      if (reasons[reason] > 1) {
+        reasons[reason]--;
+      } else {
+        delete reasons[reason];
+      }
+    }
+  });
+  const sized = ({ shapes }: GraphPayload): number =>
+    tensors.shape.filter(at => isSized(shapes[at])).length;
+  const [was, is] = [sized(before), sized(after)];
+  const total =
+    was > 0 ? Math.round(was / coverage.shapes) : tensors.shape.length;
+  const all = known >= coverage.nodes_total;
+  return {
+    ...coverage,
+    nodes_known: known,
+    nodes: all ? 1 : known / coverage.nodes_total,
+    macs: all && coverage.macs !== null ? 1 : coverage.macs,
+    shapes: Math.min(1, is / total),
+    reasons
+  };
+}
 
 function totalsOf(found: IEvaluation): Partial<GraphPayload['metrics']> {
   const totals: Record<string, number | null> = {};
