@@ -35,6 +35,7 @@ ENDINGS = {
     ".model-explorer.json": "model-explorer",
 }
 FORMATS = tuple(dict.fromkeys(ENDINGS.values()))
+_PICTURES = ("svg", "png")
 OVERLAYS = (
     "auto", "none", "macs", "flops", "params", "weight_bytes", "activation_bytes", "intensity", "latency",
 )  # fmt: skip
@@ -134,6 +135,8 @@ def _run(request: _Request) -> int:
     target = Target(request.out, "--out", request.model)
     _need(chosen)
     analysis = _analyze(request)
+    if request.overlay == "latency" and chosen in _PICTURES:
+        _tell_of_no_times(analysis)
     written = target.write(_WRITERS[chosen](analysis, request))
     if not target.to_stdout and sys.stderr.isatty():
         stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
@@ -143,6 +146,16 @@ def _run(request: _Request) -> int:
         )
         return PARTIAL
     return 0
+
+
+def _tell_of_no_times(analysis: Analysis) -> None:
+    """A picture without the colours that were asked for says why."""
+    from py_autodoc.report.hardware_estimate import hardware_estimates
+
+    found = hardware_estimates(analysis)
+    if found is not None and found.reason:
+        none = found.estimated_latency_ms is None
+        stderr.note(f"{'No times' if none else 'Not all times'} in the picture: {found.reason}.")
 
 
 def _format(request: _Request) -> str:

@@ -52,12 +52,23 @@ def sizes(says: str) -> Callable[[F], F]:
 
 def _list_devices(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
-        from py_autodoc.hardware.profile import estimable, profiles
+        from py_autodoc.hardware.profile import PRECISIONS, estimable, profiles
 
         for one in profiles():
             if estimable(one):
-                click.echo(f"{one.id}\t{one.name}")
+                memory = "" if one.vram_bytes is None else f"{one.vram_bytes / 2**30:g} GiB"
+                precisions = " ".join(name for name in PRECISIONS if one.peak(name))
+                click.echo("\t".join((one.id, one.name, one.category, memory, precisions)))
         context.exit()
+
+
+def _one_device(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
+    """The device that was given; the last of several would be a silent choice."""
+    if len(given) > 1:
+        raise click.BadParameter("it was given several times; one device a run.", context, parameter)
+    if given and not given[0].strip():
+        raise click.BadParameter("it is empty; --list-hardware lists the ids.", context, parameter)
+    return given[0] if given else ""
 
 
 def hardware(command: F) -> F:
@@ -66,7 +77,8 @@ def hardware(command: F) -> F:
         click.option(
             "--hardware",
             metavar="ID|FILE",
-            default="",
+            multiple=True,
+            callback=_one_device,
             help="Estimate latency and memory on a device: an id such as l4, or a profile's JSON file.",
         ),
         click.option(
@@ -81,7 +93,7 @@ def hardware(command: F) -> F:
             is_eager=True,
             expose_value=False,
             callback=_list_devices,
-            help="List the ids of the devices that are known, and exit.",
+            help="List the devices that are known (id, name, kind, memory, precisions), and exit.",
         ),
     )
     return several(command)

@@ -2,6 +2,7 @@
 
 import json
 
+import click
 import pytest
 from click.testing import CliRunner
 from graphs import transformer
@@ -76,7 +77,23 @@ def test_the_list():
     result = invoke("--list-hardware")
     lines = result.stdout.splitlines()
     assert len(lines) == 227
-    assert "l4\tNVIDIA L4" in lines
+    assert "l4\tNVIDIA L4\tdatacenter\t24 GiB\tfp32 tf32 fp16 bf16 fp8 int8" in lines
+    assert {line.count("\t") for line in lines} == {4}
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--hardware", "l4", "--hardware", "t4"], "it was given several times; one device a run."),
+        (["--hardware", " "], "it is empty; --list-hardware lists the ids."),
+        (["--hardware", ""], "it is empty; --list-hardware lists the ids."),
+    ],
+)
+def test_no_choice_among_devices_is_silent(path, args, says):
+    result = invoke(path, *args)
+    assert isinstance(result.exception, click.UsageError)
+    assert result.exception.format_message() == f"Invalid value for '--hardware': {says}"
+    assert result.stdout == ""
 
 
 def lines(*args, model=None):

@@ -3,15 +3,16 @@
 import pytest
 from click.testing import CliRunner
 from graphs import transformer
+from latency_fixture import looped
 
 from py_autodoc.cli.graph import command
 from py_autodoc.errors import OptionError
 
 
-def invoke(tmp_path, *args):
-    model, out = tmp_path / "m.onnx", tmp_path / "m.svg"
-    model.write_bytes(transformer().SerializeToString())
-    result = CliRunner().invoke(command, [str(model), "--out", str(out), *args], standalone_mode=False)
+def invoke(tmp_path, *args, model=None):
+    file, out = tmp_path / "m.onnx", tmp_path / "m.svg"
+    file.write_bytes((model or transformer()).SerializeToString())
+    result = CliRunner().invoke(command, [str(file), "--out", str(out), *args], standalone_mode=False)
     return result, out
 
 
@@ -21,6 +22,34 @@ def test_the_picture_says_of_which_device(tmp_path):
     text = out.read_text("utf-8")
     assert "NVIDIA L4" in text
     assert "µs" in text
+
+
+@pytest.mark.parametrize(
+    ("args", "model", "says"),
+    [
+        (
+            ["--hardware", "t4", "--precision", "bf16"],
+            transformer(),
+            "No times in the picture: NVIDIA T4 has no published bf16 rate; it has fp32, fp16, int8.\n",
+        ),
+        (
+            ["--hardware", "t4"],
+            transformer("batch", "seq"),
+            "No times in the picture: 7 kernels of unknown size (bind batch, seq).\n",
+        ),
+        (
+            ["--hardware", "t4"],
+            looped(None),
+            "Not all times in the picture: 1 kernel in a loop whose number of runs is unknown.\n",
+        ),
+        (["--hardware", "t4"], transformer(), ""),
+    ],
+)
+def test_a_picture_without_times_says_so(tmp_path, args, model, says):
+    result, out = invoke(tmp_path, "--overlay", "latency", "--no-progress", *args, model=model)
+    assert result.exception is None
+    assert out.exists()
+    assert result.stderr == says
 
 
 @pytest.mark.parametrize(
