@@ -1,0 +1,172 @@
+/** A session's model: analysed, shown, and shown under other sizes without another analysis. */
+
+import { withTimes } from '../../core/latency';
+import { decode, renumbered } from '../../core/model';
+import { Rebinder } from '../../core/rebind';
+import { buildTree, renumberedTree } from '../../core/tree';
+import { isAbort, problemOf } from '../../providers/provider';
+import type { GraphPayload } from '../../schema';
+import { setUserValues } from '../overlays';
+import type { ISnapshot } from '../state/snapshot';
+import { NOTHING, NO_SEARCH, type IDocument } from '../state/types';
+import { firstDevice } from './device';
+import { groupsOf, recall, recallAlso } from './entities';
+import { findAgain, setQuery } from './find';
+import { hiddenOf } from './hide';
+import type { Session } from './session';
+import { firstOverlay } from './settings';
+
+const NONE: readonly number[] = [];
+
+/** How long sizes must rest before the model is analysed with them, in milliseconds. */
+const SETTLE = 800;
+
+export class Analysis {
+  private _running: AbortController | null = null;
+  private _rebinder: Rebinder | null = null;
+  private _settle: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(
+    private readonly _session: Session,
+    /** What the first picture is to be like. */
+    public first: ISnapshot
+  ) {}
+
+  dispose(): void {
+    this._dropSettle();
+    this._stop();
+  }
+
+  /** Analyses the file with the current bindings. The picture that is there stays until it is replaced. */
+  async load(): Promise<void> {
+    this._dropSettle();
+    this._stop();
+    const running = new AbortController();
+    this._running = running;
+    const { store, provider } = this._session;
+    const { bindings, assume } = store.get();
+    store.set({
+      load: { status: 'loading', progress: { phase: '', done: 0, total: 0 } },
+      fileChanged: false
+    });
+    try {
+      const payload = await provider.load(
+        { bindings, assume },
+        progress => {
+          if (this._running === running) {
+            store.set({ load: { status: 'loading', progress } });
+          }
+        },
+        running.signal
+      );
+      if (this._running === running) {
+        await this._take(payload);
+      }
+    } catch (error) {
+      if (this._running === running && !isAbort(error)) {
+        store.set({ load: { status: 'failed', problem: problemOf(error) } });
+      }
+    }
+  }
+
+  /** Stops a running analysis; what was shown before stays. */
+  cancel(): void {
+    this._stop();
+    const { store } = this._session;
+    const { document } = store.get();
+    store.set({ load: { status: document ? 'ready' : 'cancelled' } });
+  }
+
+  /** True when other sizes show at once, without another analysis. */
+  get canPreview(): boolean {
+    return this._rebinder !== null;
+  }
+
+  /**
+   * Shows the numbers under other sizes at once, from the expressions of the payload; the full analysis
+   * follows when the sizes rest. False where only an analysis can tell.
+   */
+  async preview(bindings: Readonly<Record<string, number>>): Promise<boolean> {
+    const session = this._session;
+    const { document, device } = session.store.get();
+    const payload = document && this._rebinder?.rebind(bindings);
+    if (!payload) {
+      return false;
+    }
+    this._stop();
+    const model = withTimes(renumbered(document.model, payload), device);
+    const tree = renumberedTree(document.tree, model);
+    setUserValues(tree, session.userValues);
+    const next: IDocument = { model, tree };
+    // The picture first, in the same frame as the panels: they draw when the state tells them.
+    const drawn = session.stage.renumber(next);
+    session.store.set({
+      bindings,
+      assume: false,
+      document: next,
+      brush: null,
+      load: { status: 'ready' }
+    });
+    findAgain(session);
+    this._dropSettle();
+    if (!session.provider.fixedDims) {
+      this._settle = setTimeout(() => void this.load(), SETTLE);
+    }
+    await drawn;
+    return true;
+  }
+
+  private _stop(): void {
+    this._running?.abort();
+    this._running = null;
+  }
+
+  /** Another analysis, or none, is to come instead of the one for when the sizes rest. */
+  private _dropSettle(): void {
+    if (this._settle !== null) {
+      clearTimeout(this._settle);
+      this._settle = null;
+    }
+  }
+
+  private async _take(payload: GraphPayload): Promise<void> {
+    const session = this._session;
+    const { store } = session;
+    // As it is now: the reader went on while the analysis ran.
+    const kept = store.get().document ? session.snapshot() : this.first;
+    const device =
+      kept.device === undefined
+        ? firstDevice(session.settings, payload)
+        : store.get().device;
+    const model = withTimes(decode(payload), device);
+    this._rebinder = Rebinder.of(payload, model);
+    const document: IDocument = { model, tree: buildTree(model) };
+    const { tree } = document;
+    session.details.clear();
+    setUserValues(tree, session.userValues);
+    const { overlay, search } = store.get();
+    store.set({
+      ...{ document, device },
+      load: { status: 'ready' },
+      selection: kept.selection ? recall(tree, kept.selection) : NOTHING,
+      also: recallAlso(document, kept.also),
+      back: [],
+      forward: [],
+      trace: null,
+      menu: null,
+      brush: null,
+      overlay:
+        kept.overlay === undefined
+          ? firstOverlay(session.settings, tree)
+          : overlay,
+      search: NO_SEARCH,
+      pointed: NONE
+    });
+    setQuery(session, search.query);
+    await session.stage.show(document, {
+      open: kept.open && groupsOf(tree, kept.open),
+      camera: kept.camera,
+      hidden: hiddenOf(document, kept.hidden)
+    });
+  }
+}

@@ -1,0 +1,87 @@
+/** A view as it is remembered between sessions, and taking up one that was. */
+
+import type { ISnapshot } from '../state/snapshot';
+import { SNAPSHOT_VERSION } from '../state/snapshot';
+import { NOTHING, type IViewerState } from '../state/types';
+import { sameDevice, setDevice } from './device';
+import {
+  alsoRecords,
+  groupKeys,
+  groupsOf,
+  recall,
+  recallAlso,
+  recordOf
+} from './entities';
+import { hiddenOf, hiddenRecord } from './hide';
+import type { Session } from './session';
+
+export function snapshotOf({ store, stage }: Session): ISnapshot {
+  const state = store.get();
+  const { overlay, scale, showNames, showWeights, direction, panels } = state;
+  const { device, table, bindings, assume, bookmarks, document } = state;
+  const view = document
+    ? {
+        selection: recordOf(document.tree, state.selection),
+        also: alsoRecords(document, state.also),
+        open: groupKeys(document.tree, stage.openGroups()),
+        camera: stage.camera ?? undefined,
+        hidden: hiddenRecord(document, state.hidden)
+      }
+    : {};
+  return {
+    version: SNAPSHOT_VERSION,
+    ...{ overlay, scale, showNames, showWeights, direction, panels },
+    ...{ device, table, bindings, assume, bookmarks },
+    ...view
+  };
+}
+
+/** The parts of a snapshot that are parts of the state as they are. */
+export function storedFields(snapshot: ISnapshot): Partial<IViewerState> {
+  const {
+    selection: _selection,
+    open: _open,
+    camera: _camera,
+    hidden: _hidden,
+    also: _also,
+    version: _version,
+    ...fields
+  } = snapshot;
+  return fields;
+}
+
+/** Takes a snapshot over what is shown. True when the model must be analysed for its sizes. */
+export async function takeSnapshot(
+  session: Session,
+  snapshot: ISnapshot
+): Promise<boolean> {
+  const { store, stage } = session;
+  const { selection, also, open, camera, hidden } = snapshot;
+  const fields = storedFields(snapshot);
+  const before = store.get();
+  store.set(fields);
+  if (
+    fields.device !== undefined &&
+    !sameDevice(fields.device, before.device)
+  ) {
+    setDevice(session, fields.device);
+  }
+  const bindings = fields.bindings ?? before.bindings;
+  const rebound =
+    JSON.stringify(bindings) !== JSON.stringify(before.bindings) ||
+    (fields.assume ?? before.assume) !== before.assume;
+  const { document } = store.get();
+  if (document) {
+    store.set({
+      selection: selection ? recall(document.tree, selection) : NOTHING,
+      also: recallAlso(document, also)
+    });
+    const groups = open && groupsOf(document.tree, open);
+    await stage.show(document, {
+      open: groups,
+      camera,
+      hidden: hiddenOf(document, hidden)
+    });
+  }
+  return rebound;
+}
