@@ -15,6 +15,7 @@ from py_autodoc.render.html import static
 from py_autodoc.report.hardware import choose
 from py_autodoc.report.schema import Layer, Report
 from py_autodoc.units import count
+from py_autodoc.widget.boxes import watch_boxes
 from py_autodoc.widget.dim import Dim
 from py_autodoc.widget.exports import Exports
 from py_autodoc.widget.extracting import answer_extract, extract_nodes
@@ -114,6 +115,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         answer_extract(self, lambda: (self._source.model, self._now.analysis))
         answer_files(self, lambda: (self._source.model, self._now.analysis))
         self.on_msg(self._hear)
+        watch_boxes()
 
     def __repr__(self) -> str:
         return f"Autodoc({self._sent.name})"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import uuid
 from typing import Any
 
@@ -11,7 +9,7 @@ import ipywidgets
 
 from py_autodoc.errors import OptionError
 from py_autodoc.widget.autodoc import Autodoc
-from py_autodoc.widget.saved import MIME, saved_output
+from py_autodoc.widget.boxes import keep
 
 _LAYOUT = {"flex": "1 1 0", "min_width": "320px"}
 
@@ -42,27 +40,8 @@ class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no typ
         found = super()._repr_mimebundle_(**kwargs)
         data = found[0] if isinstance(found, tuple) else found
         if isinstance(data, dict):
-            parts = [_static(widget) for widget in (self.left, self.right)]
-            data["text/plain"] = " beside ".join(text for text, _ in parts)
-            data["text/html"] = "".join(
-                f"<figure><figcaption>{html.escape(text)}</figcaption>{shown}</figure>"
-                for text, shown in parts
-            )
-            data[MIME] = saved_output([self.left, self.right])
+            data["text/plain"] = " beside ".join(keep(data, [self.left, self.right], apart=False))
         return found
-
-
-def _static(widget: Autodoc) -> tuple[str, str]:
-    """A line about a widget, and its picture or summary as HTML."""
-    found = widget._repr_mimebundle_()
-    data = found[0] if isinstance(found, tuple) else found
-    text = str(data.get("text/plain", ""))
-    picture = data.get("image/svg+xml")
-    if picture is None:
-        return text, str(data.get("text/html", ""))
-    # As an image each picture keeps its own ids and styles.
-    packed = base64.b64encode(picture.encode()).decode("ascii")
-    return text, f'<img alt="{html.escape(text)}" src="data:image/svg+xml;base64,{packed}">'
 
 
 def side_by_side(left: Any, right: Any, **traits: Any) -> SideBySide:

@@ -14,7 +14,7 @@ def own_numbers(given: object, layers: Sequence[Layer], label: str) -> dict[str,
     """Label, unit and the values by node id; None where ``given`` is neither a mapping nor an array.
 
     A mapping has nodes (ids, names or tags) as keys, each tag's number goes to its first node. An array, or
-    a list, has one number a layer, in the order of ``report.layers``; NaN and None there are unknown.
+    a list, has one number a layer, in the order of ``report.layers``; NaN, None and pandas' NA are unknown.
 
     Raises: TraitFault for numbers that are none, names that are not in the model, and a wrong length.
     """
@@ -35,7 +35,7 @@ def own_numbers(given: object, layers: Sequence[Layer], label: str) -> dict[str,
         values = {
             str(layer.id): _number(layer.id, number)
             for layer, number in zip(layers, row, strict=True)
-            if number is not None and number == number
+            if not _missing(number)
         }
     return {"label": label or "values", "unit": "", "values": values}
 
@@ -48,10 +48,18 @@ def _row(given: object) -> list[Any] | None:
     return list(listed)
 
 
+def _missing(number: Any) -> bool:
+    """True for None, NaN and what, like pandas' NA, cannot even tell whether it is itself."""
+    try:
+        return number is None or not bool(number == number)
+    except TypeError:
+        return True
+
+
 def _number(node: object, number: Any) -> float:
     try:
         value = float(number)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
         raise TraitFault(

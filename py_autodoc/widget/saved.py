@@ -15,8 +15,8 @@ MAX_CHARACTERS = 1_000_000
 """Of the packed models in base64. A notebook keeps one of these an output."""
 
 
-def saved_output(widgets: Sequence[Autodoc]) -> dict[str, Any]:
-    """The models of one output, linked when they are two, with what is chosen in each.
+def saved_output(widgets: Sequence[Autodoc], *, apart: bool = False) -> dict[str, Any]:
+    """The models of one output with what is chosen in each; two are a linked pair unless they are ``apart``.
 
     Without models where they would be too large: the extension then shows the picture in the same output.
     """
@@ -31,4 +31,4 @@ def saved_output(widgets: Sequence[Autodoc]) -> dict[str, Any]:
     ]
     fits = sum(len(model["bundle"]) for model in models) <= MAX_CHARACTERS
     height = max((widget.height for widget in widgets), default=0)
-    return {"models": models if fits else [], "height": height}
+    return {"models": models if fits else [], "height": height, **({"apart": True} if apart else {})}

@@ -116,6 +116,14 @@ test('without a kernel the model in the notebook is shown', async () => {
   expect(shown(output)).toEqual(['saved']);
 });
 
+test('the models of a box are shown one under the other', async () => {
+  const { output } = setUp({});
+  const one = MODELS.models[0];
+  const own = { models: [one, one, one], height: 400, apart: true };
+  await output.renderModel(model('w', { models: own }));
+  expect(shown(output)).toEqual(['saved', 'saved', 'saved']);
+});
+
 test('a widget that comes to life takes its place', async () => {
   const comms = new Set<string>();
   const { output, message } = setUp({ comms });

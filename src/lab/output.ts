@@ -169,7 +169,12 @@ export class OutputRenderer extends Panel implements IRenderMime.IRenderer {
         void this._showPicture(model);
       }
     };
-    this.addWidget(new SavedPanel(saved, this._host.services, fail));
+    const parts = saved.apart
+      ? saved.models.map(model => ({ ...saved, models: [model] }))
+      : [saved];
+    for (const part of parts) {
+      this.addWidget(new SavedPanel(part, this._host.services, fail));
+    }
   }
 
   /** The best of the rest of the output. */

@@ -6,11 +6,15 @@ const model = { bundle: 'AAAA', overlay: 'macs', selection: [1], view: {} };
 test('reads what the widget writes', () => {
   expect(readSaved({ models: [model], height: 450 })).toEqual({
     models: [model],
+    apart: false,
     height: 450
   });
   expect(
     readSaved({ models: [model, model], height: 450 }).models
   ).toHaveLength(2);
+  // In a box there may be many, each by itself.
+  const three = { models: [model, model, model], height: 300, apart: true };
+  expect(readSaved(three)).toEqual(three);
 });
 
 test.each([

@@ -10,15 +10,18 @@ export interface ISavedModel {
 }
 
 export interface ISavedOutput {
-  /** None where they were too large, else one or two. */
+  /** None where they were too large. */
   readonly models: readonly ISavedModel[];
+  /** They stood in a box, each by itself; else two of them are a linked pair. */
+  readonly apart: boolean;
   /** In pixels. */
   readonly height: number;
 }
 
 /** As the widget's trait. */
 const HEIGHT = { least: 120, most: 5000, usual: 600 };
-const MOST_MODELS = 2;
+const PAIR = 2;
+const MOST_IN_BOX = 100;
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
@@ -28,7 +31,9 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 export function readSaved(value: unknown): ISavedOutput {
   const raw = isRecord(value) ? value : {};
   const given = Array.isArray(raw.models) ? raw.models : [];
-  const models = given.slice(0, MOST_MODELS).flatMap((one: unknown) => {
+  const apart = raw.apart === true;
+  const most = apart ? MOST_IN_BOX : PAIR;
+  const models = given.slice(0, most).flatMap((one: unknown) => {
     const { bundle, overlay, selection, view } = isRecord(one) ? one : {};
     return typeof bundle === 'string' && bundle !== ''
       ? [{ bundle, overlay, selection, view }]
@@ -38,6 +43,7 @@ export function readSaved(value: unknown): ISavedOutput {
   return {
     // A pair of which one half is missing is no pair.
     models: models.length === given.length ? models : [],
+    apart,
     height: Math.min(Math.max(height, HEIGHT.least), HEIGHT.most)
   };
 }

@@ -63,6 +63,7 @@ class WidgetView implements ITenant {
     );
     const host = this._host;
     host.className = 'oad-Widget';
+    _el.classList.add('oad-WidgetPlace');
     _el.append(host);
     this._listen();
     this._frame();
@@ -99,6 +100,7 @@ class WidgetView implements ITenant {
     }
     this._clear();
     this._host.remove();
+    this._el.classList.remove('oad-WidgetPlace');
   }
 
   private _clear(): void {
@@ -134,12 +136,12 @@ class WidgetView implements ITenant {
       }
       this._draw();
     } catch (error) {
-      if (turn !== this._turn) {
-        return;
+      if (turn === this._turn) {
+        this._clear();
+        host.setAttribute('role', 'alert');
+        host.textContent =
+          error instanceof Error ? error.message : String(error);
       }
-      this._clear();
-      host.setAttribute('role', 'alert');
-      host.textContent = error instanceof Error ? error.message : String(error);
     }
   }
 
@@ -284,10 +286,9 @@ class WidgetView implements ITenant {
   private _choose(): void {
     if (this._handle) {
       // The view takes them one after the other: what Python said is not told back in pieces.
-      const settled = this._settled;
       this._settled = false;
       chooseNodes(this._handle, this._model.get('selection'));
-      this._settled = settled;
+      this._settled = true;
     }
   }
 
