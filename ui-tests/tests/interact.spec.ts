@@ -473,6 +473,30 @@ test('saves SVG, PNG and DOT of what is shown', async ({ page }) => {
   expect(readFileSync(await dot.path(), 'utf8')).toMatch(/^digraph/);
 });
 
+test('saved pictures are light or dark as wanted, whatever the page is', async ({
+  page
+}) => {
+  const choose = async (look?: string): Promise<string> => {
+    await page.getByRole('button', { name: 'Export' }).click();
+    if (look) {
+      await page.getByLabel('Colours of pictures').selectOption(look);
+    }
+    const file = await saved(page, () =>
+      page.getByRole('menuitem', { name: 'Save the graph as SVG' }).click()
+    );
+    // Grounds, boxes and the ramp; the quiet text of a page is a little stronger.
+    const text = readFileSync(await file.path(), 'utf8');
+    return text.match(/<rect[^>]*>/g)!.join('\n');
+  };
+  await open(page, 'resnet50.onnx', { dark: true });
+  const dark = await choose();
+  const light = await choose('Light');
+  await open(page, 'resnet50.onnx', { dark: false });
+  expect(await choose()).toBe(light);
+  expect(await choose('Dark')).toBe(dark);
+  expect(light).not.toBe(dark);
+});
+
 test('a saved page opens again from disk', async ({ page, context }, info) => {
   await open(page, 'resnet_tiny.onnx');
   // What the viewer has drawn by now is in the file.

@@ -1,5 +1,6 @@
 import { exportDot, exportFile, exportPng, exportSvg } from '../export/exports';
 import type { FileFormat } from '../../providers/provider';
+import type { Session } from '../session/session';
 import type { ITranslate } from '../translate';
 import type { IAction } from './types';
 
@@ -17,12 +18,17 @@ function png(scale: number): IAction {
   };
 }
 
+const idOf = (format: FileFormat): string => `export-${format}`;
+
+const FORMATS: readonly FileFormat[] = ['html', 'netron', 'model-explorer'];
+const FILES: ReadonlySet<string> = new Set(FORMATS.map(idOf));
+
 function file(
   format: FileFormat,
   label: (trans: ITranslate) => string
 ): IAction {
   return {
-    id: `export-${format}`,
+    id: idOf(format),
     label,
     keys: [],
     run: ({ session }) => void exportFile(session, format)
@@ -42,6 +48,11 @@ function svg(
     ...(enabled ? { enabled } : {}),
     run: ({ session }) => exportSvg(session, part)
   };
+}
+
+/** False for files that nobody is here to make, as in a one-file page. */
+export function canExport({ id }: IAction, { provider }: Session): boolean {
+  return provider.file !== undefined || !FILES.has(id);
 }
 
 /** Pictures and files of what is shown, at the present collapse level. */

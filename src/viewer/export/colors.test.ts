@@ -46,6 +46,16 @@ describe('the palette of the style sheet', () => {
     expect(dark.color('--oad-ground')).toBe('#151a21');
   });
 
+  it('is the same from the sheet as a browser writes it, beside a viewer’s own rules', () => {
+    const sheet = SHEET.replaceAll("'", '"').concat(
+      '.oad-GraphHost > .oad-graph { --oad-text-quiet: inherit; }'
+    );
+    for (const dark of [false, true]) {
+      const [a, b] = [sheetPalette(SHEET, dark), sheetPalette(sheet, dark)];
+      expect(TOKENS.map(b.color)).toEqual(TOKENS.map(a.color));
+    }
+  });
+
   it('fails on a sheet without colours', () => {
     expect(() => sheetPalette('.oad-graph {}', false)).toThrow('--oad-');
   });

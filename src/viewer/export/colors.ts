@@ -71,8 +71,10 @@ export function sheetPalette(
 ): IPalette {
   const colors = new Map<string, string>();
   for (const [, selector, body] of sheet.matchAll(/([^{}]+)\{([^{}]*)\}/g)) {
-    const forDark = selector.includes("[data-jp-theme-light='false']");
-    if (!selector.includes('.oad-graph') || (forDark && !dark)) {
+    const forDark = /data-jp-theme-light=["']false/.test(selector);
+    // What follows `>` is only so in a viewer.
+    const isToken = /(?<!> )\.oad-graph/.test(selector);
+    if (!isToken || (forDark && !dark)) {
       continue;
     }
     for (const [, token, value] of body.matchAll(

@@ -10,6 +10,7 @@ import { MOST_PIXELS, pixelsOf, pngOf } from './canvas';
 import { pictureCaption, pictureLegend } from './caption';
 import { sceneDot } from './dot';
 import { handOver } from './handover';
+import { isDark, painted, paletteOf } from './look';
 import { type IPage, makePage } from './page';
 import { type IPicture, selectionOf, wholeOf } from './picture';
 import { fileName } from './save';
@@ -36,7 +37,7 @@ export function pictureOf(session: Session, part: Part): IPicture | null {
     return null;
   }
   const { scene } = drawing;
-  const common = { drawing, index };
+  const common = { drawing: painted(session, drawing), index };
   if (part === 'view') {
     const { camera, view } = surface;
     const region = visibleRect(camera, view);
@@ -56,14 +57,21 @@ export function pictureOf(session: Session, part: Part): IPicture | null {
 export function pageOf(session: Session, part: Part): IPage | null {
   const { trans } = session;
   const picture = pictureOf(session, part);
-  const { overlay, range, scale, dark, document } = session.store.get();
+  const state = session.store.get();
+  const { overlay, range, scale, document } = state;
   if (!picture || !document) {
     return null;
   }
   const { measure, model } = picture.drawing;
   const legend =
     overlay && range
-      ? pictureLegend(overlay, range, document.tree, { scale, dark }, trans)
+      ? pictureLegend(
+          overlay,
+          range,
+          document.tree,
+          { scale, dark: isDark(state) },
+          trans
+        )
       : null;
   const caption = pictureCaption(model, trans);
   return makePage(picture, caption, legend, measure);
@@ -72,11 +80,12 @@ export function pageOf(session: Session, part: Part): IPage | null {
 /** The SVG file of a part, null where there is nothing to draw. */
 export function svgOf(session: Session, part: Part): string | null {
   const page = pageOf(session, part);
-  const renderer = session.stage.surface?.renderer;
-  if (!page || !renderer?.drawing) {
+  const drawing = session.stage.surface?.renderer.drawing;
+  const palette = paletteOf(session);
+  if (!page || !drawing || !palette) {
     return null;
   }
-  const file = new SvgFile(renderer.colors(), renderer.drawing.measure);
+  const file = new SvgFile(palette, drawing.measure);
   page.draw(file);
   return file.file(page.width, page.height, page.title);
 }
@@ -173,7 +182,7 @@ export async function exportPng(
 ): Promise<void> {
   const { trans } = session;
   const page = pageOf(session, 'graph');
-  const colors = session.stage.surface?.renderer.colors();
+  const colors = paletteOf(session);
   if (!page || !colors) {
     return;
   }

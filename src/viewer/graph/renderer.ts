@@ -193,6 +193,10 @@ export class Renderer {
     this.minimap.place(camera, view);
   }
 
+  get root(): HTMLElement {
+    return this.stage.root;
+  }
+
   /** The theme's colours, resolved. */
   colors(): IPalette {
     this.palette ??= readPalette(this.stage.root);

@@ -34,6 +34,7 @@ export function initialState(settings: IViewerSettings): IViewerState {
     brush: null,
     range: null,
     dark: false,
+    pictureLook: 'page',
     showNames: settings.showNames,
     showWeights: settings.showWeights,
     direction: settings.direction,

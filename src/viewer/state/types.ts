@@ -15,6 +15,7 @@ import type { IProgress } from '../../providers/provider';
 import type { Extracted, Problem } from '../../schema';
 import type { ICompanion } from '../compare/types';
 import type { ITensors } from '../../core/series';
+import type { PictureLook } from '../export/look';
 import type { ICamera, IHover } from '../graph/api';
 import type { OverlayId } from '../overlays';
 import type { ITableState } from './table';
@@ -183,6 +184,8 @@ export interface IViewerState {
   readonly range: IRange | null;
   /** The host's theme is a dark one. */
   readonly dark: boolean;
+  /** Light or dark of saved pictures. */
+  readonly pictureLook: PictureLook;
   readonly showNames: boolean;
   readonly showWeights: boolean;
   /** Which way the picture flows. */

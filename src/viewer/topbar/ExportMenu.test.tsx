@@ -28,7 +28,7 @@ const press = (key: string): void => {
 };
 
 test('opens with the focus inside, walks by arrows, closes on Escape', async () => {
-  await mount(testPayload());
+  await mount(testPayload(), { file: vi.fn() });
   expect(screen.queryByRole('menu')).toBeNull();
   fireEvent.click(button());
   expect(button().getAttribute('aria-expanded')).toBe('true');
@@ -80,4 +80,24 @@ test('a PNG at any scale; what is no scale is not taken', async () => {
   fireEvent.click(save);
   expect(vi.mocked(exportPng).mock.lastCall?.[1]).toBe(2.5);
   expect(screen.queryByRole('menu')).toBeNull();
+});
+
+test('what only a host can make is offered by a host alone', async () => {
+  await mount(testPayload());
+  fireEvent.click(button());
+  expect(screen.queryAllByRole('menuitem')).toHaveLength(7);
+  expect(screen.queryByRole('menuitem', { name: /HTML|Netron/ })).toBeNull();
+});
+
+test('pictures are as shown, light or dark, also for the next one', async () => {
+  await mount(testPayload());
+  fireEvent.click(button());
+  const name = 'Colours of pictures';
+  const look = (): HTMLSelectElement => screen.getByRole('combobox', { name });
+  expect(look().value).toBe('page');
+  fireEvent.change(look(), { target: { value: 'dark' } });
+  fireEvent.keyDown(look(), { key: 'Escape' });
+  expect(screen.queryByRole('menu')).toBeNull();
+  fireEvent.click(button());
+  expect(look().value).toBe('dark');
 });

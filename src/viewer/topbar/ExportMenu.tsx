@@ -1,9 +1,10 @@
 import * as React from 'react';
 import { isEnabled, runAction } from '../actions';
-import { exportActions } from '../actions/exports';
+import { canExport, exportActions } from '../actions/exports';
 import { useSession, useTrans, useView } from '../context';
 import { RootContext } from '../root';
 import { Icon } from '../ui/Icon';
+import { PictureLook } from './PictureLook';
 import { PngScale } from './PngScale';
 
 /** Next item in a ring, by key; null when the key is none of a menu's. */
@@ -57,8 +58,18 @@ export function ExportMenu(): JSX.Element {
         <Icon name="save" />
       </button>
       {open && (
-        <div className="oad-Export-list">
+        <div
+          className="oad-Export-list"
+          onKeyDown={event => {
+            // The keys of the viewer do not work in a menu.
+            event.stopPropagation();
+            if (event.key === 'Escape') {
+              close();
+            }
+          }}
+        >
           <Items close={close} />
+          <PictureLook />
           <PngScale close={close} />
         </div>
       )}
@@ -82,14 +93,10 @@ function Items({ close }: { close: () => void }): JSX.Element {
     if (event.key === 'Tab') {
       return;
     }
-    // The keys of the viewer do not work in a menu.
-    event.stopPropagation();
     const items = [...(list.current?.querySelectorAll('button') ?? [])];
     const at = items.findIndex(item => item === document.activeElement);
     const next = moved(event.key, at, items.length);
-    if (event.key === 'Escape') {
-      close();
-    } else if (next !== null) {
+    if (next !== null) {
       items[next].focus();
       event.preventDefault();
     }
@@ -102,23 +109,25 @@ function Items({ close }: { close: () => void }): JSX.Element {
       aria-label={trans.__('Export')}
       onKeyDown={onKeyDown}
     >
-      {exportActions.map(action => (
-        <button
-          key={action.id}
-          type="button"
-          role="menuitem"
-          className="oad-Export-item"
-          tabIndex={-1}
-          aria-disabled={!isEnabled(action, context)}
-          onClick={() => {
-            if (runAction(action, context)) {
-              close();
-            }
-          }}
-        >
-          {action.label(trans)}
-        </button>
-      ))}
+      {exportActions
+        .filter(action => canExport(action, session))
+        .map(action => (
+          <button
+            key={action.id}
+            type="button"
+            role="menuitem"
+            className="oad-Export-item"
+            tabIndex={-1}
+            aria-disabled={!isEnabled(action, context)}
+            onClick={() => {
+              if (runAction(action, context)) {
+                close();
+              }
+            }}
+          >
+            {action.label(trans)}
+          </button>
+        ))}
     </div>
   );
 }

@@ -15,14 +15,7 @@ export function PngScale({ close }: { close: () => void }): JSX.Element {
   const sound = text.trim() !== '' && scale >= LEAST && scale <= MOST;
   return (
     <form
-      className="oad-Export-scale"
-      onKeyDown={event => {
-        // Digits are no stored views here, and Escape closes the menu.
-        event.stopPropagation();
-        if (event.key === 'Escape') {
-          close();
-        }
-      }}
+      className="oad-Export-row"
       onSubmit={event => {
         event.preventDefault();
         if (sound) {
