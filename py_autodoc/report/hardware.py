@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -37,23 +38,23 @@ class Chosen:
     precision: str = ""
 
 
-def choose(hardware: str, precision: str = "") -> Chosen | None:
-    """The device of an id or a profile's file; None for an empty one.
+def choose(hardware: str | os.PathLike[str] | None, precision: str | None = None) -> Chosen | None:
+    """The device of an id or a profile's file; None for none.
 
     Raises: OptionError for what is unknown, a bad file, or a device of which too little is known.
     """
-    wish = precision.strip().lower()
+    wish = (precision or "").strip().lower()
     if wish and wish not in PRECISIONS:
         raise OptionError(
             "unknown-precision",
-            f"There is no precision {precision[:40]!r}.",
+            f"There is no precision {wish[:40]!r}.",
             f"One of {', '.join(PRECISIONS)}.",
         )
     if not hardware:
         if wish:
             raise OptionError("hardware-missing", "A precision needs a device.", "Give one: --hardware ID.")
         return None
-    profile = find(hardware)
+    profile = find(os.fspath(hardware))
     found = device(profile)
     if found is None:
         lacking = "memory bandwidth" if profile.memory_bandwidth_bytes_per_s is None else "peaks"

@@ -48,7 +48,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
     graph and the numbers it holds and says what is missing.
 
     ``hardware`` is the id of a device (``"l4"``) or a profile's file that latencies are estimated for, in
-    ``precision`` (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; empty: as the model is stored).
+    ``precision`` (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: as the model is stored).
 
     Attributes:
         selection: Ids of the selected nodes. May be set to ids, node names or hierarchy tags; a tag selects
@@ -86,14 +86,14 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         dims: Mapping[str, int] | None = None,
         input_shapes: Mapping[str, Sequence[int]] | None = None,
         dynamic_shapes: Any = None,
-        hardware: str | os.PathLike[str] = "",
-        precision: str = "",
+        hardware: str | os.PathLike[str] | None = None,
+        precision: str | None = None,
         label: str = "",
         **traits: Any,
     ) -> None:
         options = Autodoc.__init__.__kwdefaults__ or {}
         expect_names("Autodoc", (*options, *self.class_trait_names()), traits)
-        self._chosen = choose(os.fspath(hardware), precision)
+        self._chosen = choose(hardware, precision)
         self._source = source_of(model, inputs, dynamic_shapes, input_shapes)
         self._subject: Subject | None = self._source.subject(dict(dims or {})).on(self._chosen)
         self._sent = self._subject

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from py_autodoc import Autodoc
@@ -77,5 +78,9 @@ def test_an_array_is_a_number_a_layer(widget):
         widget.overlay = np.zeros(3)
     with pytest.raises(TraitFault, match="no overlay"):
         widget.overlay = np.zeros((count, 2))
+    widget.overlay = pd.Series([1.0, pd.NA, *range(2, count)], dtype="Float64")
+    assert len(widget.overlay["values"]) == count - 1
     with pytest.raises(TraitFault, match="'x'"):
         widget.overlay = ["x"] * count
+    with pytest.raises(TraitFault, match="1000"):
+        widget.overlay = [10**400] * count

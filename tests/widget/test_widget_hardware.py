@@ -43,5 +43,12 @@ def test_a_mistyped_device():
         Autodoc(MODEL, hardware="rtx4090")
 
 
-def test_none_is_chosen():
-    assert part(Autodoc(MODEL))["chosen"] == ""
+@pytest.mark.parametrize("none", [{}, {"hardware": None, "precision": None}, {"hardware": ""}])
+def test_none_is_chosen(none):
+    assert part(Autodoc(MODEL, **none))["chosen"] == ""
+
+
+def test_a_device_by_its_file_and_no_precision(tmp_path):
+    path = tmp_path / "own.json"
+    path.write_text('{"name": "own", "memory_bandwidth_bytes_per_s": 1e12, "peak_fp32_flops": 1e14}')
+    assert part(Autodoc(MODEL, hardware=path, precision=None))["chosen"] == "custom:own"
