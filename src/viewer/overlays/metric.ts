@@ -2,7 +2,7 @@ import type { ITree, MetricId } from '../../core/types';
 
 /**
  * A metric of a node, or its sum over a group. NaN when unknown: for a group, when no node below has
- * a number.
+ * a number, or only such that add nothing to it.
  */
 export function metricOf(
   tree: ITree,
@@ -14,9 +14,11 @@ export function metricOf(
     return tree.model.metrics[metric][entity];
   }
   const group = entity - nodeCount;
-  return tree.groupUnknown[metric][group] >= tree.groupSize[group]
+  const sum = tree.groupMetrics[metric][group];
+  const unknown = tree.groupUnknown[metric][group];
+  return unknown > 0 && (unknown >= tree.groupSize[group] || sum === 0)
     ? Number.NaN
-    : tree.groupMetrics[metric][group];
+    : sum;
 }
 
 /** True for the sum of a group that lacks the number of a node below: a lower bound. */

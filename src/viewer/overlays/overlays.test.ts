@@ -84,6 +84,11 @@ test('the sum of a group that lacks parts is a lower bound, its quotient unknown
   expect(text('macs', 1)).toBe('—');
   expect(text('params', block)).toBe('100 params');
   expect(OVERLAYS.intensity.value(lacking, block)).toBeNaN();
+  payload.nodes.macs[0] = null;
+  payload.nodes.macs[1] = 0;
+  // At least nothing: that is no number.
+  const nothing = buildTree(decode(payload));
+  expect(entityText(OVERLAYS.macs, nothing, block)).toBe('—');
   expect(OVERLAYS.intensity.value(lacking, 0)).toBeGreaterThan(0);
 });
 
