@@ -1,19 +1,14 @@
 /** A part of the scene drawn into a sink: what stands on the screen, from the same primitives. */
 import { pillText } from '../../core/series';
 import { BoxKind, type IScene } from '../../core/types';
+import { drawBox } from '../graph/boxes';
 import { boxRect, type IRect } from '../graph/camera';
 import { edgePath, portSpots } from '../graph/edges';
 import type { SceneIndex } from '../graph/grid';
 import { FAR_UP_TO, LABELS_FROM, lodOf } from '../graph/lod';
 import { LABEL_SIZE, PAD_X } from '../graph/metrics';
-import {
-  drawBox,
-  drawPanel,
-  type IDrawing,
-  type IShape,
-  type ISink,
-  type ITextStyle
-} from '../graph/primitives';
+import { drawPanel } from '../graph/panel';
+import type { IDrawing, IShape, ISink, ITextStyle } from '../graph/primitives';
 import { titleRoom } from '../graph/room';
 import { labelledEdges, wireLabel, wireWidth } from '../graph/wires';
 import type { IPageSink } from './sink';
