@@ -1,0 +1,188 @@
+/** The face of a card, of a node as of a closed group: at reading size, and as a block of colour. */
+import { BoxKind } from '../../core/types';
+import type { ICard } from './card';
+import { blockTitleSize } from './lod';
+import {
+  BODY_PAD,
+  BODY_SIZE,
+  CHEVRON,
+  HEADER,
+  LINE,
+  PAD_X,
+  RADIUS,
+  SHARE_BAR,
+  TITLE_SIZE
+} from './metrics';
+import { chevron, drawShare } from './ornaments';
+import type { Paint } from './paint';
+import type { IDrawing, ISink } from './primitives';
+import { drawStepper, fitted, stepperOf } from './title';
+
+function topRounded(w: number, h: number, r: number): string {
+  return `M0,${h}V${r}Q0,0 ${r},0H${w - r}Q${w},0 ${w},${r}V${h}Z`;
+}
+
+function leftEdge(h: number, r: number): string {
+  const t = 5;
+  return `M${t},0V${h}H${r}Q0,${h} 0,${h - r}V${r}Q0,0 ${r},0Z`;
+}
+
+/** The two outlines behind a collapsed group that say "there is more inside". */
+function drawStack(w: number, h: number, sink: ISink): void {
+  sink.rect(4, 4, w, h, RADIUS, { fill: '--oad-card', stroke: '--oad-border' });
+}
+
+/** From afar: one block of colour, its title as large as fits. */
+export function drawBlock(
+  d: IDrawing,
+  box: number,
+  k: number,
+  sink: ISink
+): void {
+  const { scene, paint, measure } = d;
+  const w = scene.boxW[box];
+  const h = scene.boxH[box];
+  const card = d.cards.of(scene.boxEntity[box]);
+  const over = paint.overlaid(box);
+  if (scene.boxKind[box] === BoxKind.Group) {
+    drawStack(w, h, sink);
+  }
+  sink.rect(0, 0, w, h, RADIUS, { fill: over ?? paint.fill(box) });
+  if (over !== null) {
+    sink.path(leftEdge(h, RADIUS), { fill: paint.plain(box) });
+  }
+  const fill = over === null ? '--oad-on-category' : paint.overText(box);
+  const room = w - 14 - (over === null ? 0 : 4);
+  const both = card.instance !== '' && h > 52;
+  const wanted = Math.min(blockTitleSize(k), both ? h * 0.34 : h * 0.72);
+  const size = fitted(measure, card.title, room, wanted, 600);
+  const x = w / 2 + (over === null ? 0 : 2);
+  const y = h / 2 + size * 0.36 - (both ? size * 0.6 : 0);
+  const title = measure.shorten(card.title, room, size, 600);
+  sink.text(x, y, title, { size, weight: 600, fill, anchor: 'middle' });
+  if (both) {
+    const small = fitted(measure, card.instance, room, wanted * 0.85, 400);
+    const text = measure.shorten(card.instance, room, small);
+    const style = {
+      size: small,
+      fill,
+      anchor: 'middle' as const
+    };
+    sink.text(x, y + size * 0.35 + small, text, style);
+  }
+}
+
+/** At reading size: coloured header, weights, cost, share. */
+export function drawCard(
+  d: IDrawing,
+  box: number,
+  k: number,
+  sink: ISink
+): void {
+  const { scene, paint } = d;
+  const w = scene.boxW[box];
+  const h = scene.boxH[box];
+  const card = d.cards.of(scene.boxEntity[box]);
+  const isGroup = scene.boxKind[box] === BoxKind.Group;
+  const over = paint.overlaid(box);
+  if (isGroup) {
+    drawStack(w, h, sink);
+  }
+  const bare = card.lines.length === 0;
+  const ground = over ?? (bare ? paint.fill(box) : '--oad-card');
+  const edged = bare && over === null;
+  sink.rect(0, 0, w, h, RADIUS, {
+    fill: ground,
+    stroke: edged ? undefined : '--oad-border'
+  });
+  if (over !== null) {
+    sink.path(leftEdge(h, RADIUS), { fill: paint.plain(box) });
+  } else if (!bare) {
+    sink.path(topRounded(w, HEADER, RADIUS), { fill: paint.fill(box) });
+  }
+  const onHeader = over === null ? '--oad-on-category' : paint.overText(box);
+  const stepper = d.controls ? stepperOf(d, box, k) : null;
+  if (stepper) {
+    drawStepper(stepper, onHeader, true, sink);
+  }
+  drawTitle(
+    d,
+    card,
+    isGroup,
+    stepper ? stepper.x + PAD_X : w,
+    bare ? h : HEADER,
+    over !== null,
+    onHeader,
+    sink
+  );
+  drawLines(d, box, card, over !== null, sink);
+  if (card.share > 0 && over === null) {
+    drawShare(PAD_X, h - BODY_PAD - SHARE_BAR, w - 2 * PAD_X, card.share, sink);
+  }
+}
+
+function drawTitle(
+  d: IDrawing,
+  card: ICard,
+  isGroup: boolean,
+  w: number,
+  height: number,
+  edged: boolean,
+  fill: Paint,
+  sink: ISink
+): void {
+  const y = height / 2 + TITLE_SIZE * 0.36;
+  let x = PAD_X + (edged ? 3 : 0);
+  if (isGroup) {
+    sink.path(chevron(x + 3, height / 2, false), { stroke: fill, width: 1.6 });
+    x += CHEVRON;
+  }
+  const room = w - x - PAD_X + 4;
+  const title = d.measure.shorten(card.title, room, TITLE_SIZE, 600);
+  const used = d.measure.width(title, TITLE_SIZE, 600);
+  const centred = !isGroup && card.lines.length === 0;
+  const style = { size: TITLE_SIZE, weight: 600, fill };
+  if (centred) {
+    sink.text((x + w - PAD_X) / 2, y, title, { ...style, anchor: 'middle' });
+    return;
+  }
+  sink.text(x, y, title, style);
+  if (card.instance && room - used > 24) {
+    const instance = d.measure.shorten(
+      card.instance,
+      room - used - 6,
+      BODY_SIZE
+    );
+    sink.text(x + used + 6, y, instance, {
+      size: BODY_SIZE,
+      fill
+    });
+  }
+}
+
+function drawLines(
+  d: IDrawing,
+  box: number,
+  card: ICard,
+  over: boolean,
+  sink: ISink
+): void {
+  const entity = d.scene.boxEntity[box];
+  const own = over ? (d.paint.overlay?.text?.(entity) ?? '') : '';
+  const w = d.scene.boxW[box];
+  const x = PAD_X + (over ? 3 : 0);
+  card.lines.forEach((line, i) => {
+    const y = HEADER + BODY_PAD + i * LINE + LINE / 2 + BODY_SIZE * 0.36;
+    const quiet = line.kind !== 'weight';
+    const text = line.kind === 'cost' && own ? own : line.text;
+    const fill = over
+      ? d.paint.overText(box)
+      : quiet
+        ? '--oad-text-quiet'
+        : '--oad-text';
+    sink.text(x, y, d.measure.shorten(text, w - x - PAD_X + 4, BODY_SIZE), {
+      size: BODY_SIZE,
+      fill
+    });
+  });
+}
