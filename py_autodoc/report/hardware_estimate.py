@@ -127,7 +127,10 @@ def _layers(model: Model, kernels: Kernels, found: Estimate) -> list[LayerLatenc
 
 
 def _batch(analysis: Analysis) -> int | None:
-    """First size of the first input that is no weight."""
+    """The size that is named so, else the first one of the first input that is no weight."""
+    named = [symbol for symbol in analysis.dims.symbols if "batch" in symbol.name.lower()]
+    if len(named) == 1:
+        return named[0].value
     for tensor in analysis.model.graphs[0].inputs:
         if analysis.model.tensors[tensor].kind is TensorKind.INPUT:
             shape = analysis.types.shapes[tensor]

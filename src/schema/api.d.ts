@@ -769,7 +769,7 @@ export interface components {
        *     estimate.
        */
       precision: string;
-      /** @description First size of the first input. */
+      /** @description The one free dimension with batch in its name, else the first size of the first input. */
       batch_size: number | null;
       /** @description Null with a `reason`. Kernels without a time are left out: see `unknown_kernels`. */
       estimated_latency_ms: number | null;

@@ -275,6 +275,22 @@ def test_the_report():
     assert 0 < found.compute_utilization_estimate < 1
 
 
+@pytest.mark.parametrize(
+    ("shape", "sizes", "batch"),
+    [
+        (["seq", "batch", 16], {"seq": 30, "batch": 4}, 4),
+        (["seq", "batch", 16], {"seq": 30}, None),
+        (["n", 16], {"n": 5}, 5),
+        (["batch", "sub_batch", 16], {"batch": 6, "sub_batch": 2}, 6),
+        ([], {}, None),
+    ],
+)
+def test_the_batch_is_what_is_named_so(shape, sizes, batch):
+    g = Graph(x=shape)
+    g.op("Relu", "x")
+    assert analyze(g.model(), bindings=sizes, hardware="l4").hardware_estimates.batch_size == batch
+
+
 def test_memory_in_the_precision():
     g = Graph(x=[1, 1000])
     g.op("Add", g.op("MatMul", "x", g.weight(1000, 1000)), g.op("Relu", "x"))

@@ -35,7 +35,7 @@ class HardwareEstimates(Wire, frozen=True, kw_only=True):
     """``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8`` or ``int8``; empty without an
     estimate."""
     batch_size: int | None
-    """First size of the first input."""
+    """The one free dimension with batch in its name, else the first size of the first input."""
     estimated_latency_ms: float | None
     """Null with a ``reason``. Kernels without a time are left out: see ``unknown_kernels``."""
     latency_low_ms: float | None
