@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from py_autodoc.errors import LimitError
@@ -13,6 +14,7 @@ MAX_BOXES = 3000
 """More boxes than this keep Graphviz busy for minutes."""
 _LONGEST = 80
 _INITIALIZER, _CONSTANT = 2, 3
+_ENTITY = re.compile(r"&(?=#?\w+;)")
 
 
 def dot(
@@ -46,9 +48,9 @@ def _advice(payload: GraphPayload, depth: int | None, most: int) -> str:
 
 
 def quoted(*lines: str) -> str:
-    """A quoted string of DOT. Backslashes double, or Graphviz would read escapes in names."""
-    clean = [_clean(line).replace("\\", "\\\\").replace('"', '\\"') for line in lines if line]
-    return '"' + "\\n".join(clean) + '"'
+    """A quoted string of DOT: Graphviz shall read neither escapes nor entities (``&lt;``) in names."""
+    clean = [_ENTITY.sub("&amp;", _clean(line)) for line in lines if line]
+    return '"' + "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in clean) + '"'
 
 
 def _clean(text: str) -> str:

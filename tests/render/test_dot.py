@@ -87,6 +87,10 @@ def test_quoted(text):
     assert len(quoted(text)) < 200
 
 
+def test_entities_stay_text():
+    assert quoted("a&lt;b", "&#60;&amp;", "a & b; &") == r'"a&amp;lt;b\n&amp;#60;&amp;amp;\na & b; &"'
+
+
 def test_depth_closes_modules_and_keeps_the_sums():
     data = payload(DATA / "stripped" / "bert_base.stripped.onnx", assume=True)
     whole = parsed(dot(data))

@@ -3,12 +3,18 @@ import { pillText } from '../../core/series';
 import { BoxKind } from '../../core/types';
 import type { IDrawing } from '../graph/primitives';
 import { clip } from '../graph/text';
+import type { ICaption } from './page';
 
-/** A quoted string; backslashes double, because `\N` and the like mean something in labels. */
+/** A quoted string; in labels `\N` and the like and entities (`&lt;`) mean something. */
 function quoted(...lines: readonly string[]): string {
   const parts = lines
     .filter(line => line)
-    .map(line => clip(line).replace(/\\/g, '\\\\').replace(/"/g, '\\"'));
+    .map(line =>
+      clip(line)
+        .replace(/&(?=#?\w+;)/g, '&amp;')
+        .replace(/\\/g, '\\\\')
+        .replace(/"/g, '\\"')
+    );
   return `"${parts.join('\\n')}"`;
 }
 
@@ -32,11 +38,12 @@ function statement(drawing: IDrawing, box: number): string {
   }
 }
 
-/** Open groups are clusters, ports on their borders are points. */
-export function sceneDot(drawing: IDrawing): string {
+/** Open groups are clusters, ports on their borders are points; `caption` says what the numbers hold for. */
+export function sceneDot(drawing: IDrawing, caption: ICaption): string {
   const { scene, model } = drawing;
   const lines = [
-    `digraph ${quoted(model.payload.model.name)} {`,
+    `digraph ${quoted(caption.title)} {`,
+    `label=${quoted(caption.title, ...caption.lines)};`,
     `rankdir=${scene.direction === 'down' ? 'TB' : 'LR'};`,
     'node [shape=box fontname="Helvetica" fontsize=11];',
     'edge [fontname="Helvetica" fontsize=9];'

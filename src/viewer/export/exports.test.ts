@@ -117,8 +117,14 @@ describe('parts of the graph', () => {
 
 describe('DOT', () => {
   it('has every box once, clusters in pairs, and names as text', async () => {
-    const drawing = await drawn('x"]; evil -> b0 [label="\\N\n');
-    const text = sceneDot(drawing);
+    const drawing = await drawn();
+    const evil = 'x"]; evil -> b0 [label="\\N\n&lt;';
+    drawing.model.payload.ops.forEach(op => (op.type = evil));
+    const lines = ['batch = 2 (assumed)'];
+    const text = sceneDot(drawing, { title: evil, lines });
+    expect(text).toContain('&amp;lt;');
+    expect(text).toContain('\\\\N');
+    expect(text.split('\n')[1]).toContain('(assumed)";');
     const strings = /"(?:[^"\\\n]|\\.)*"/g;
     const bare = text.replace(strings, 'S');
     expect(bare).not.toContain('evil');

@@ -105,7 +105,10 @@ export function exportSvg(session: Session, part: Part): void {
 export function exportDot(session: Session): void {
   const drawing = session.stage.surface?.renderer.drawing;
   if (drawing) {
-    const data = new Blob([sceneDot(drawing)], { type: 'text/vnd.graphviz' });
+    const caption = pictureCaption(drawing.model, session.trans);
+    const data = new Blob([sceneDot(drawing, caption)], {
+      type: 'text/vnd.graphviz'
+    });
     save(session, '.dot', data);
   }
 }

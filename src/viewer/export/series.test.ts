@@ -46,8 +46,12 @@ it('a pill of several inputs says so to readers and in files', async () => {
     'Input ids, 1×16',
     '4 inputs: past.#.<key>, 1×16'
   ]);
-  expect(sceneDot(drawing)).toContain('label="past.#.<key> ×4"');
-  expect(sceneDot(drawing)).toContain('label="1×16 +3"');
+  expect(sceneDot(drawing, { title: '', lines: [] })).toContain(
+    'label="past.#.<key> ×4"'
+  );
+  expect(sceneDot(drawing, { title: '', lines: [] })).toContain(
+    'label="1×16 +3"'
+  );
   const page = makePage(
     {
       drawing,
