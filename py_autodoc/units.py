@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 UNKNOWN = "—"
 _COUNTS = ("", "K", "M", "G", "T", "P", "E", "Z", "Y")
+_SECONDS = ("s", "ms", "µs", "ns")
 _BYTES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 
 
@@ -31,6 +32,19 @@ def size(value: float | None) -> str:
         return UNKNOWN
     digits, power = _scaled(value)
     return f"{digits} {_BYTES[power]}B"
+
+
+def seconds(value: float | None) -> str:
+    """A time in the unit that suits it: ``1.28 ms``, ``5.28 µs``, ``12.3 s``. Unknown is ``—``."""
+    if value is None:
+        return UNKNOWN
+    if not value:
+        return "0 s"
+    shown, unit = abs(value), 0
+    while shown < 0.9995 and unit < len(_SECONDS) - 1:
+        shown *= 1000
+        unit += 1
+    return f"{'-' if value < 0 else ''}{_three_digits(shown, unit)} {_SECONDS[unit]}"
 
 
 def exact(value: int | None) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.report.schema import HardwareEstimates, Report
+from py_autodoc.units import plural
 
 NAME = 40
 SLOWEST = 3
 WIDTH = 400
 """Characters of a line: what is cut out of the middle would be numbers."""
-_UNITS = ((1e-3, "s"), (1.0, "ms"), (1e3, "µs"))
 _BOUNDS = {
     "compute": "mostly compute",
     "memory_bandwidth": "mostly memory bandwidth",
@@ -27,7 +27,7 @@ def hardware_lines(report: Report) -> list[tuple[str, str]]:
     if found.estimated_latency_ms is not None and found.reason:
         lines.append(("Left out", printable(found.reason)))
     if found.theoretical_latency_ms is not None:
-        lines.append(("Bound", f"{duration(found.theoretical_latency_ms)} at full peak and bandwidth"))
+        lines.append(("Bound", f"{_time(found.theoretical_latency_ms)} at full peak and bandwidth"))
     slowest = _slowest(found)
     if slowest:
         lines.append(("Slowest", slowest))
@@ -36,19 +36,8 @@ def hardware_lines(report: Report) -> list[tuple[str, str]]:
     return lines
 
 
-def duration(milliseconds: float) -> str:
-    """A time with three significant digits: ``1.30 ms``, ``870 µs``, ``2.41 s``, ``0.78 ns``, ``0 s``."""
-    if not milliseconds:
-        return "0 s"
-    for factor, unit in _UNITS:
-        if milliseconds * factor >= 0.9995:
-            return f"{_three(milliseconds * factor)} {unit}"
-    return f"{_three(milliseconds * 1e6)} ns"
-
-
-def _three(number: float) -> str:
-    digits = 2 if number < 9.995 else 1 if number < 99.95 else 0
-    return f"{number:,.{digits}f}"
+def _time(milliseconds: float) -> str:
+    return units.seconds(milliseconds / 1e3)
 
 
 def _device(found: HardwareEstimates) -> str:
@@ -63,11 +52,11 @@ def _latency(found: HardwareEstimates) -> str:
     if found.estimated_latency_ms is None or low is None or high is None:
         return f"{units.UNKNOWN}  ({printable(found.reason)})"
     least, part = ("≥ ", "known part ") if found.unknown_kernels else ("", "")
-    band = f"({part}{duration(low)} to {duration(high)}, {found.label})"
+    band = f"({part}{_time(low)} to {_time(high)}, {found.label})"
     parts = [
-        f"{least}{duration(found.estimated_latency_ms)}  {band}",
+        f"{least}{_time(found.estimated_latency_ms)}  {band}",
         _BOUNDS.get(found.bottleneck, ""),
-        f"{found.kernels:,} kernels of a fusing runtime",
+        f"{plural(found.kernels, 'kernel')} of a fusing runtime",
     ]
     if found.unknown_kernels:
         parts.append(f"{found.unknown_kernels:,} of them unknown and left out")
@@ -77,7 +66,7 @@ def _latency(found: HardwareEstimates) -> str:
 def _slowest(found: HardwareEstimates) -> str:
     known = [(one.latency_ms, one.name) for one in found.layers if one.latency_ms]
     known.sort(key=lambda one: -one[0])
-    return " · ".join(f"{shorten(printable(name), NAME)} {duration(time)}" for time, name in known[:SLOWEST])
+    return " · ".join(f"{shorten(printable(name), NAME)} {_time(time)}" for time, name in known[:SLOWEST])
 
 
 def _memory(found: HardwareEstimates) -> str:

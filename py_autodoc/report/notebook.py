@@ -10,10 +10,10 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from py_autodoc.report.rule_settings import told
-from py_autodoc.units import count, exact, shape, share, size
+from py_autodoc.units import count, exact, seconds, shape, share, size
 
 if TYPE_CHECKING:
-    from py_autodoc.report.schema import Layer, Report
+    from py_autodoc.report.schema import HardwareEstimates, Layer, Report
 
 TOP_LAYERS = 8
 TOP_FINDINGS = 6
@@ -60,7 +60,7 @@ def _title(report: Report) -> str:
 
 def _totals(report: Report) -> str:
     numbers, cover = report.metrics, report.coverage
-    tiles = (
+    tiles = [
         ("Parameters", count(numbers.total_params), exact(numbers.total_params)),
         ("MACs", count(numbers.total_macs), exact(numbers.total_macs)),
         ("FLOPs", count(numbers.total_flops), exact(numbers.total_flops)),
@@ -71,13 +71,30 @@ def _totals(report: Report) -> str:
             f"{exact(numbers.peak_activation_bytes)} bytes",
         ),
         ("Coverage", share(cover.nodes_known, cover.nodes_total), "nodes whose cost is known"),
-    )
+    ]
+    if report.hardware_estimates is not None:
+        tiles.append(_latency(report.hardware_estimates))
     cells = "".join(
-        f'<div title="{escape(title)}"><div style="color:{_QUIET};font-size:11px">{label}</div>'
+        f'<div title="{escape(title)}"><div style="color:{_QUIET};font-size:11px">{_cut(label)}</div>'
         f'<div style="font-weight:600;font-size:16px">{escape(value)}</div></div>'
         for label, value, title in tiles
     )
     return f'<div style="display:flex;flex-wrap:wrap;gap:8px 28px;margin:8px 0">{cells}</div>'
+
+
+def _latency(found: HardwareEstimates) -> tuple[str, str, str]:
+    """The estimate on the chosen device, with its band or why there is none."""
+    label = ", ".join(part for part in ("Latency", found.device_name, found.precision) if part)
+    if found.estimated_latency_ms is None:
+        return label, seconds(None), found.reason
+    low, time, high = (
+        seconds(None if number is None else number / 1e3)
+        for number in (found.latency_low_ms, found.estimated_latency_ms, found.latency_high_ms)
+    )
+    band = f"{low} to {high}, {found.label}"
+    if found.unknown_kernels:
+        return label, f"≥ {time}", f"known part {band}; {found.reason}"
+    return label, time, band
 
 
 def _weight(layer: Layer) -> int:

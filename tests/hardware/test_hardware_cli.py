@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from graphs import transformer
 
 from py_autodoc.cli.analyze import command
-from py_autodoc.cli.hardware_lines import duration, hardware_lines
+from py_autodoc.cli.hardware_lines import hardware_lines
 from py_autodoc.errors import OptionError
 
 
@@ -173,20 +173,3 @@ def test_a_narrow_terminal_loses_no_number(capsys):
     print_summary(report, 50)
     shown = "".join(capsys.readouterr().out.split())
     assert "".join(dict(hardware_lines(report))["Slowest"].split()) in shown
-
-
-@pytest.mark.parametrize(
-    ("milliseconds", "text"),
-    [
-        (1.2967, "1.30 ms"),
-        (0.87, "870 µs"),
-        (2410, "2.41 s"),
-        (0.00528, "5.28 µs"),
-        (45.67, "45.7 ms"),
-        (9.996, "10.0 ms"),
-        (7.8e-7, "0.78 ns"),
-        (0.0, "0 s"),
-    ],
-)
-def test_durations(milliseconds, text):
-    assert duration(milliseconds) == text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from py_autodoc.render.text import printable, shorten
-from py_autodoc.render.units import count, exact, shape, share, size
+from py_autodoc.render.units import count, exact, seconds, shape, share, size
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,19 @@ def test_units():
     assert size(1_500) == "1.5 kB"
     assert exact(25_557_032) == "25,557,032"
     assert exact(None) == "—"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0 s"), (12.34, "12.3 s"), (1, "1 s"), (0.99949, "999 ms"), (0.9996, "1.0 s"),
+        (1.284e-3, "1.28 ms"), (9.996e-3, "10.0 ms"), (5.28e-6, "5.28 µs"), (2e-6, "2.0 µs"),
+        (3.1e-8, "31.0 ns"), (7.8e-10, "0.78 ns"), (-2e-3, "-2.0 ms"), (None, "—"),
+    ],
+)  # fmt: skip
+def test_seconds(value, text):
+    """As ``formatSeconds`` of the viewer writes them."""
+    assert seconds(value) == text
 
 
 @pytest.mark.parametrize(

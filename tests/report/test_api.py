@@ -88,6 +88,24 @@ def test_no_such_table(report):
         report.to_pandas("weights")
 
 
+def test_a_notebook_shows_the_latency_of_a_device(tmp_path):
+    whole = py_autodoc.analyze("tests/data/models/resnet_tiny.onnx", hardware="l4")
+    assert "Latency, NVIDIA L4, fp32</div>" in whole._repr_html_()
+    assert " to " in whole._repr_html_().partition(" µs, estimate")[0]
+    part = py_autodoc.analyze("tests/data/models/silero_vad_half.onnx", assume=True, hardware="l4")
+    assert ">≥ " in part._repr_html_()
+    assert "1 kernel without a rule (LSTM)" in part._repr_html_()
+    board = tmp_path / "board.json"
+    board.write_text(
+        json.dumps(
+            {"name": "<script>x</script>", "memory_bandwidth_bytes_per_s": 1e12, "peak_int8_ops": 1e12}
+        )
+    )
+    shown = py_autodoc.analyze("tests/data/models/resnet_tiny.onnx", hardware=board)._repr_html_()
+    assert "<script>" not in shown
+    assert "has no published fp32 rate; it has int8" in shown
+
+
 def test_the_table_of_latencies():
     report = py_autodoc.analyze("tests/data/models/resnet_tiny.onnx", hardware="l4")
     table = report.to_pandas("latency")
