@@ -29,6 +29,11 @@ export function edgePath(scene: IScene, edge: number): string {
 /** Radius of the corners of a wire in a lane. */
 const CORNER = 10;
 
+/** Whether a piece that gets so far along the flow runs straight across it. */
+export function isAcross(along: number): boolean {
+  return Math.abs(along) < 0.05;
+}
+
 /** Whether the wire runs in a lane beside its level: some of it goes straight across the flow. */
 function isLane(
   p: Float64Array,
@@ -40,7 +45,7 @@ function isLane(
     const dx = Math.abs(p[2 * i + 2] - p[2 * i]);
     const dy = Math.abs(p[2 * i + 3] - p[2 * i + 1]);
     const [along, across] = down ? [dy, dx] : [dx, dy];
-    if (along < 0.05 && across > 0.05) {
+    if (isAcross(along) && across > 0.05) {
       return true;
     }
   }

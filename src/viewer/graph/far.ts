@@ -9,10 +9,10 @@ import {
   type ISize,
   visibleRect
 } from './camera';
-import { handle } from './edges';
+import { handle, isAcross } from './edges';
 import type { SceneIndex } from './grid';
 import { Lod, lodOf } from './lod';
-import { type IMerged, mergeBoxes, mergeEdges } from './merge';
+import { MergedPicture } from './merged';
 import type { IDrawing } from './primitives';
 import type { Pen } from './sheet';
 import type { IPalette } from './theme';
@@ -20,9 +20,6 @@ import { drawTitles } from './titles';
 
 /** Above so many boxes in view they are drawn merged; fewer are quick to draw one by one. */
 const MOST_BOXES = 5000;
-/** Cells of a merged picture are at most this many screen pixels wide. */
-const CELL_PIXELS = 3;
-const MOST_CELLS = 3e6;
 /** Curves flatter than this on the screen are drawn straight. */
 const STRAIGHT_BELOW = 5;
 
@@ -50,15 +47,12 @@ export class FarLayer {
   private index: SceneIndex | null = null;
   /** Open and closed groups, parents first. */
   private groups: number[] = [];
-  private readonly merged = new Map<
-    number,
-    { boxes: IMerged; edges: Float64Array }
-  >();
+  private merged: MergedPicture | null = null;
 
   setDrawing(drawing: IDrawing, index: SceneIndex): void {
     this.drawing = drawing;
     this.index = index;
-    this.merged.clear();
+    this.merged = new MergedPicture(drawing);
     this.groups = [];
     for (let b = 0; b < drawing.scene.boxCount; b++) {
       const kind = this.kind(b);
@@ -94,7 +88,7 @@ export class FarLayer {
     this.drawPanels(ctx, visible, camera.k, palette);
     ctx.globalAlpha = this.lit ? DIMMED : 1;
     if (crowded) {
-      this.drawMerged(ctx, camera.k, rect, palette);
+      this.merged?.draw(ctx, camera.k, rect, palette);
     } else {
       this.drawEdges(ctx, this.index.edgesIn(rect), camera.k, palette);
       this.drawBoxes(ctx, visible, camera.k, palette);
@@ -175,7 +169,10 @@ export class FarLayer {
         const y0 = p[2 * i + 1];
         const x1 = p[2 * i + 2];
         const y1 = p[2 * i + 3];
-        if (Math.abs(down ? x1 - x0 : y1 - y0) * k < STRAIGHT_BELOW) {
+        const along = down ? y1 - y0 : x1 - x0;
+        const across = down ? x1 - x0 : y1 - y0;
+        // A piece straight across is one of a lane beside its level.
+        if (Math.abs(across) * k < STRAIGHT_BELOW || isAcross(along)) {
           ctx.lineTo(x1, y1);
         } else if (down) {
           const reach = handle(y0, y1);
@@ -216,70 +213,6 @@ export class FarLayer {
         );
       }
     });
-  }
-
-  private drawMerged(
-    ctx: Pen,
-    k: number,
-    rect: IRect,
-    palette: IPalette
-  ): void {
-    const { boxes, edges } = this.mergedAt(k);
-    const down = this.drawing!.scene.direction === 'down';
-    const right = rect.x + rect.w;
-    const bottom = rect.y + rect.h;
-    ctx.strokeStyle = palette.color('--oad-edge');
-    ctx.lineWidth = 0.7 / k;
-    ctx.beginPath();
-    for (let i = 0; i < edges.length; i += 4) {
-      const [x0, x1] = [edges[i], edges[i + 2]];
-      const [y0, y1] = [edges[i + 1], edges[i + 3]];
-      const along = down ? Math.abs(y1 - y0) : Math.abs(x1 - x0);
-      if (
-        Math.min(x0, x1) <= right &&
-        Math.max(x0, x1) >= rect.x &&
-        Math.min(y0, y1) <= bottom &&
-        Math.max(y0, y1) >= rect.y &&
-        along * k > 2
-      ) {
-        ctx.moveTo(x0, y0);
-        ctx.lineTo(x1, y1);
-      }
-    }
-    ctx.stroke();
-    for (const run of boxes.runs) {
-      ctx.fillStyle = palette.color(this.drawing!.paint.paints[run.paint]);
-      for (let i = 4 * run.from; i < 4 * run.to; i += 4) {
-        const x = boxes.rects[i];
-        const y = boxes.rects[i + 1];
-        const w = boxes.rects[i + 2];
-        if (
-          x <= right &&
-          x + w >= rect.x &&
-          y <= bottom &&
-          y + boxes.rects[i + 3] >= rect.y
-        ) {
-          ctx.fillRect(x, y, w, boxes.rects[i + 3]);
-        }
-      }
-    }
-  }
-
-  /** Merged pictures are kept for each power of two of the zoom. */
-  private mergedAt(k: number): { boxes: IMerged; edges: Float64Array } {
-    const step = Math.ceil(Math.log2(k));
-    let merged = this.merged.get(step);
-    if (!merged) {
-      const { scene, paint } = this.drawing!;
-      const cells = (scene.width * scene.height) / MOST_CELLS;
-      const cell = Math.max(CELL_PIXELS / 2 ** step, Math.sqrt(cells));
-      merged = {
-        boxes: mergeBoxes(scene, paint, cell, cell),
-        edges: mergeEdges(scene, cell, cell)
-      };
-      this.merged.set(step, merged);
-    }
-    return merged;
   }
 
   private drawHits(

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { BoxKind } from '../../core/types';
+import { BoxKind, type FlowDirection, type IScene } from '../../core/types';
 import { edgePath, edgeWidth, labelSpot, portPath } from './edges';
+import { FarLayer } from './far';
+import { SceneIndex } from './grid';
 import { blockTitleSize, detailKey, Lod, lodOf } from './lod';
 import { mergeBoxes, mergeEdges } from './merge';
 import { ScenePaint } from './paint';
+import type { IDrawing } from './primitives';
 import { tiles } from './culling';
 import { fromBoxes } from './testing/scene';
 import { freeSpot } from './titles';
@@ -31,22 +34,25 @@ describe('edge paths', () => {
     expect(edgePath(pair(200, 60), 0)).toBe('M100,20C150,20 150,80 200,80');
   });
 
+  /** A wire out of a box, up, back over two boxes, down and into the first. */
+  const laneScene = (direction: FlowDirection): IScene => {
+    const lane = [200, 50, 210, 50, 210, 0, 90, 0, 90, 50, 100, 50];
+    const points =
+      direction === 'right'
+        ? lane
+        : lane.map((_, i) => lane[i % 2 === 0 ? i + 1 : i - 1]);
+    return {
+      ...pair(200, 0),
+      direction,
+      edgePoints: Float64Array.from(points),
+      edgeOffsets: Int32Array.of(0, points.length / 2)
+    };
+  };
+
   it.each(['right', 'down'] as const)(
     'turns round corners in a lane beside its level, flowing %s',
     direction => {
-      // Out of a box, up, back over two boxes, down and into the first.
-      const lane = [200, 50, 210, 50, 210, 0, 90, 0, 90, 50, 100, 50];
-      const points =
-        direction === 'right'
-          ? lane
-          : lane.map((_, i) => lane[i % 2 === 0 ? i + 1 : i - 1]);
-      const scene = {
-        ...pair(200, 0),
-        direction,
-        edgePoints: Float64Array.from(points),
-        edgeOffsets: Int32Array.of(0, points.length / 2)
-      };
-      const path = edgePath(scene, 0);
+      const path = edgePath(laneScene(direction), 0);
       expect(path.match(/Q/g)).toHaveLength(4);
       expect(path).not.toContain('C');
       // Nothing swings out of the rectangle of the points.
@@ -55,6 +61,38 @@ describe('edge paths', () => {
       const [x, y] = direction === 'right' ? [of(0), of(1)] : [of(1), of(0)];
       expect([Math.min(...x), Math.max(...x)]).toEqual([90, 210]);
       expect([Math.min(...y), Math.max(...y)]).toEqual([0, 50]);
+    }
+  );
+
+  it.each(['right', 'down'] as const)(
+    'is as straight in its lane from afar, flowing %s',
+    direction => {
+      const scene = laneScene(direction);
+      const drawing = {
+        scene,
+        paint: new ScenePaint(scene, { category: () => 'layer' } as never, null)
+      } as IDrawing;
+      const drawn: string[] = [];
+      const pen = new Proxy({ canvas: { width: 1, height: 1 } } as never, {
+        get: (own, name) =>
+          Reflect.get(own, name) ?? (() => drawn.push(String(name))),
+        set: () => true
+      });
+      const far = new FarLayer();
+      far.setDrawing(drawing, new SceneIndex(scene));
+      far.draw(
+        pen,
+        {
+          camera: { x: 150, y: 50, k: 0.29 },
+          view: { w: 800, h: 600 },
+          margin: 0,
+          dpr: 1
+        },
+        { font: 'sans-serif', color: () => '#000' } as never,
+        { hits: new Set() }
+      );
+      expect(drawn.filter(name => name === 'lineTo')).toHaveLength(5);
+      expect(drawn).not.toContain('bezierCurveTo');
     }
   );
 

@@ -8,14 +8,13 @@ import type { IRect, ISize } from './camera';
 import { Drift, Step } from './drift';
 import { sameRect, tiles } from './culling';
 import { boxName } from './names';
-import { edgePath, edgeWidth, portPath } from './edges';
 import type { SceneIndex } from './grid';
-import { detailKey, FAR_UP_TO, LABELS_FROM, lodOf } from './lod';
+import { detailKey, FAR_UP_TO, lodOf } from './lod';
 import { drawPanel } from './panel';
 import type { IDrawing } from './primitives';
 import { StickyTitles } from './stickies';
 import { svgElement, SvgSink } from './svgsink';
-import { labelledEdges, wireLabel } from './wires';
+import { WireLayer } from './wirelayer';
 
 const KIND_CLASS = [
   'node',
@@ -30,20 +29,13 @@ const KIND_CLASS = [
 /** Screen pixels around the view that a moving layer has room for before it is painted anew. */
 const MARGIN = 2000;
 
-interface IDrawnEdge {
-  readonly line: SVGGElement;
-  label: SVGTextElement | null;
-}
-
 export class SvgLayer {
-  readonly world = svgElement('g');
+  private readonly world = svgElement('g');
   private readonly panels = svgElement('g');
-  private readonly edges = svgElement('g');
-  private readonly labels = svgElement('g');
+  private readonly wires = new WireLayer();
   private readonly boxes = svgElement('g');
   private readonly boxElements = new Map<number, SVGGElement>();
   private readonly titles = new StickyTitles();
-  private readonly edgeElements = new Map<number, IDrawnEdge>();
   private drawing: IDrawing | null = null;
   private index: SceneIndex | null = null;
   private cover: IRect | null = null;
@@ -51,8 +43,6 @@ export class SvgLayer {
   private lit: ILit | null = null;
   private cursor = -1;
   private readonly drift: Drift;
-  /** One labelled edge a wire: the widest place. */
-  private labelEdge: ReadonlySet<number> = new Set();
 
   constructor(
     private readonly parent: SVGSVGElement,
@@ -61,43 +51,26 @@ export class SvgLayer {
     private readonly release: () => void
   ) {
     this.drift = new Drift(parent.style, MARGIN);
-    this.edges.setAttribute('class', 'oad-edges');
-    this.labels.setAttribute('class', 'oad-labels');
-    this.world.append(this.panels, this.edges, this.labels, this.boxes);
+    const { lines, labels } = this.wires;
+    this.world.append(this.panels, lines, labels, this.boxes);
     parent.append(this.world);
   }
 
   /** Marks lie in the same coordinates: wires below the boxes, rings above them. */
   mountDecor(wires: SVGGElement, rings: SVGGElement): void {
-    this.world.insertBefore(wires, this.labels);
+    this.world.insertBefore(wires, this.wires.labels);
     this.world.append(rings);
   }
 
   setDrawing(drawing: IDrawing, index: SceneIndex): void {
-    const before = this.drawing;
-    const sameScene = before?.scene === drawing.scene;
+    const sameScene = this.drawing?.scene === drawing.scene;
     this.drawing = drawing;
     this.index = index;
-    if (!sameScene) {
-      this.labelEdge = labelledEdges(drawing.scene);
-      this.clear();
-    } else {
+    this.wires.setDrawing(drawing, index);
+    if (sameScene) {
       this.clearBoxes();
-      if (before.model.shapeText !== drawing.model.shapeText) {
-        this.relabel();
-      }
-    }
-  }
-
-  /** The shapes of other sizes on the wires that are drawn. */
-  private relabel(): void {
-    for (const [edge, drawn] of this.edgeElements) {
-      drawn.label?.remove();
-      drawn.label = this.makeLabel(edge);
-      if (drawn.label) {
-        drawn.label.classList.toggle('oad-lit', this.lit?.edges[edge] === 1);
-        this.labels.append(drawn.label);
-      }
+    } else {
+      this.clear();
     }
   }
 
@@ -122,13 +95,9 @@ export class SvgLayer {
     for (const [box, element] of this.boxElements) {
       element.classList.toggle('oad-lit', lit?.boxes[box] === 1);
     }
-    for (const [edge, { line, label }] of this.edgeElements) {
-      line.classList.toggle('oad-lit', lit?.edges[edge] === 1);
-      label?.classList.toggle('oad-lit', lit?.edges[edge] === 1);
-    }
+    this.wires.setLit(lit);
   }
 
-  /** The element that Tab reaches, when it is drawn. */
   get cursorBox(): number {
     return this.cursor;
   }
@@ -138,14 +107,7 @@ export class SvgLayer {
   }
 
   fadeEdges(milliseconds: number): void {
-    for (const g of [this.edges, this.labels]) {
-      if (typeof g.animate === 'function') {
-        g.animate([{ opacity: 0 }, { opacity: 1 }], {
-          duration: milliseconds,
-          easing: 'ease-in'
-        });
-      }
-    }
+    this.wires.fade(milliseconds);
   }
 
   /** The one box that Tab reaches. */
@@ -196,7 +158,7 @@ export class SvgLayer {
   private sync(camera: ICamera, view: ISize): boolean {
     const visible = camera.k > FAR_UP_TO && this.drawing !== null;
     if (!visible) {
-      if (this.edgeElements.size > 0 || this.boxElements.size > 0) {
+      if (!this.wires.isEmpty || this.boxElements.size > 0) {
         this.clear();
         return true;
       }
@@ -211,14 +173,12 @@ export class SvgLayer {
     }
     if (key !== this.key) {
       this.clearBoxes();
-      this.labels.setAttribute('display', k >= LABELS_FROM ? 'inline' : 'none');
-      // Wires stay visible while the picture shrinks.
-      this.edges.setAttribute('data-detail', String(key));
+      this.wires.setDetail(key, k);
       this.key = key;
     }
     this.cover = cover;
     this.syncBoxes(cover, k);
-    this.syncEdges(cover);
+    this.wires.sync(cover);
     return true;
   }
 
@@ -303,71 +263,6 @@ export class SvgLayer {
     return g;
   }
 
-  private syncEdges(cover: IRect): void {
-    const wanted = new Set(this.index!.edgesIn(cover));
-    for (const [edge, drawn] of this.edgeElements) {
-      if (!wanted.has(edge)) {
-        drawn.line.remove();
-        drawn.label?.remove();
-        this.edgeElements.delete(edge);
-      }
-    }
-    const fresh = document.createDocumentFragment();
-    const labels = document.createDocumentFragment();
-    for (const edge of wanted) {
-      if (!this.edgeElements.has(edge)) {
-        const drawn = {
-          line: this.makeEdge(edge),
-          label: this.makeLabel(edge)
-        };
-        if (this.lit?.edges[edge]) {
-          drawn.line.classList.add('oad-lit');
-          drawn.label?.classList.add('oad-lit');
-        }
-        this.edgeElements.set(edge, drawn);
-        fresh.append(drawn.line);
-        if (drawn.label) {
-          labels.append(drawn.label);
-        }
-      }
-    }
-    this.edges.append(fresh);
-    this.labels.append(labels);
-  }
-
-  private makeEdge(edge: number): SVGGElement {
-    const { scene } = this.drawing!;
-    const g = svgElement('g');
-    g.setAttribute('aria-hidden', 'true');
-    const line = svgElement('path');
-    line.setAttribute('d', edgePath(scene, edge));
-    line.setAttribute(
-      'stroke-width',
-      String(edgeWidth(scene.edgeWeight[edge]))
-    );
-    g.append(line);
-    const dots = portPath(scene, edge);
-    if (dots) {
-      const ports = svgElement('path');
-      ports.setAttribute('class', 'oad-ports');
-      ports.setAttribute('d', dots);
-      g.append(ports);
-    }
-    return g;
-  }
-
-  private makeLabel(edge: number): SVGTextElement | null {
-    const found = wireLabel(this.drawing!, this.index!, edge, this.labelEdge);
-    if (!found) {
-      return null;
-    }
-    const label = svgElement('text');
-    label.setAttribute('x', String(found.x));
-    label.setAttribute('y', String(found.y));
-    label.textContent = found.text;
-    return label;
-  }
-
   private clearBoxes(): void {
     if (this.parent.contains(activeIn(this.parent))) {
       this.release();
@@ -381,9 +276,7 @@ export class SvgLayer {
 
   private clear(): void {
     this.clearBoxes();
-    this.edges.replaceChildren();
-    this.labels.replaceChildren();
-    this.edgeElements.clear();
+    this.wires.clear();
     this.key = 0;
   }
 }
