@@ -152,7 +152,11 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
 
     def show(self, *nodes: int | str) -> None:
         """Select nodes (ids, names or tags) and bring the first into view. Raises: TraitError."""
+        before = self.selection
         self.selection = list(nodes)
+        if self.selection == before:
+            # They may have been moved out of view.
+            self.send({"type": "autodoc:show"})
 
     def find(self, query: str) -> list[Layer]:
         """Layers that match, in graph order; the grammar is that of the viewer's search.

@@ -11,12 +11,20 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Selects nodes by their ids, unless they are selected. */
-export function chooseNodes(handle: IViewerHandle, wanted: unknown): void {
+/** Selects nodes by their ids, unless they are selected; `again`: brings them into view then, too. */
+export function chooseNodes(
+  handle: IViewerHandle,
+  wanted: unknown,
+  again = false
+): void {
   const ids = Array.isArray(wanted)
     ? wanted.filter(id => Number.isInteger(id)).map(Number)
     : [];
-  if (JSON.stringify(handle.selectedNodes()) !== JSON.stringify(ids)) {
+  const sorted = [...ids].sort((a, b) => a - b);
+  if (
+    again ||
+    JSON.stringify(handle.selectedNodes()) !== JSON.stringify(sorted)
+  ) {
     handle.selectNodes(ids);
   }
 }

@@ -173,3 +173,49 @@ test('what Python selects is not told back piece by piece', async () => {
   expect(told).toEqual([[3, 1]]);
   expect(model.saved).toBe(0);
 });
+
+test('what is shown again is brought into view again', async () => {
+  const model = shown({ selection: [1] });
+  await act(async () => look(true));
+  await read(2);
+  const { zoomed } = FakeSurface.last!;
+  const before = zoomed.length;
+  act(() => model.emit('msg:custom', { type: 'autodoc:show' }));
+  await rest();
+  expect(zoomed.slice(before)).toEqual([1]);
+});
+
+test('a view that follows another one does not pull it back', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const settled = async (): Promise<void> => {
+    await act(async () => {
+      await vi.advanceTimersByTimeAsync(3000);
+    });
+  };
+  const model = shown();
+  await act(async () => look(true));
+  await act(async () => reading.get(2)!());
+  await settled();
+  const surface = FakeSurface.last!;
+  const view = model.get('view') as { camera?: object };
+  const elsewhere = { ...view, camera: { x: 70, y: 7, k: 0.5 } };
+  const told: unknown[] = [];
+  model.on('change:view', () => told.push(model.get('view')));
+  act(() => model.set('view', elsewhere));
+  await settled();
+  expect(surface.camera).toEqual(elsewhere.camera);
+  // A pane of another size may stand elsewhere.
+  surface.camera = { x: 71, y: 7, k: 0.5 };
+  act(() => surface.callbacks.onCameraChange!(surface.camera));
+  await settled();
+  expect(told).toEqual([elsewhere]);
+  // Until somebody moves it.
+  document
+    .querySelector('.oad-GraphHost')!
+    .dispatchEvent(new Event('wheel', { bubbles: true }));
+  surface.camera = { x: 80, y: 7, k: 0.5 };
+  act(() => surface.callbacks.onCameraChange!(surface.camera));
+  await settled();
+  expect(told).toHaveLength(2);
+  vi.useRealTimers();
+});

@@ -17,9 +17,11 @@ import { Pairs } from './pairs';
 import { WidgetProvider } from './provider';
 import { SizeLink } from './sizes';
 import { hasThemeColors, isDark, onThemeChange } from './theme';
+import { ViewLink } from './views';
 
 const pairs = new Pairs();
 const HELLO = 'autodoc:hello';
+const SHOW = 'autodoc:show';
 
 /** Mounts a view; returns what unmounts it. */
 export function mount(
@@ -45,8 +47,8 @@ class WidgetView implements ITenant {
   /** Goes up with each model shown or put away: what was on its way is too late then. */
   private _turn = 0;
   private _making = false;
-  private _toldView = '';
   private readonly _sizes: SizeLink;
+  private readonly _view: ViewLink;
   private readonly _resident: Resident;
   private _unpair: (() => void) | null = null;
   private readonly _undo: (() => void)[] = [];
@@ -61,6 +63,7 @@ class WidgetView implements ITenant {
       sizes => this._put('dims', sizes),
       () => this._live
     );
+    this._view = new ViewLink(_model, view => this._tell('view', view));
     const host = this._host;
     host.className = 'oad-Widget';
     _el.classList.add('oad-WidgetPlace');
@@ -69,6 +72,7 @@ class WidgetView implements ITenant {
     this._frame();
     this._resident = new Resident(host, this);
     this._undo.push(onThemeChange(_el, () => this._draw()));
+    this._undo.push(this._view.watch(host));
     tell(_model, { type: HELLO });
   }
 
@@ -81,8 +85,8 @@ class WidgetView implements ITenant {
   }
 
   rest(): void {
-    if (this._handle && this._settled) {
-      this._put('view', this._handle.getState());
+    if (this._handle) {
+      this._view.stands(this._handle.getState());
     }
     this._clear();
     const note = document.createElement('div');
@@ -200,10 +204,7 @@ class WidgetView implements ITenant {
         onOverlay={overlay =>
           overlay !== 'user' && this._tell('overlay', overlay)
         }
-        onStateChange={view => {
-          this._toldView = JSON.stringify(view);
-          this._tell('view', view);
-        }}
+        onStateChange={view => this._view.stands(view)}
         onDims={sizes => this._settled && this._sizes.shown(sizes)}
       />
     );
@@ -249,19 +250,14 @@ class WidgetView implements ITenant {
     const model = this._model;
     const follow = (act: () => void) => (): void => {
       if (!this._own && this._settled) {
+        this._view.lead();
         act();
       }
     };
     const listeners: Record<string, (...args: never[]) => void> = {
       'change:selection': follow(() => this._choose()),
       'change:overlay': follow(() => this._paint()),
-      // Kernels send back what they are told, perhaps after the view has moved on.
-      'change:view': follow(() => {
-        const view = model.get('view');
-        if (JSON.stringify(view) !== this._toldView) {
-          this._handle?.setState(view);
-        }
-      }),
+      'change:view': follow(() => this._view.follow(this._handle)),
       'change:dims': follow(() => void this._sizes.follow(() => this._handle)),
       'change:_bundle': () => {
         if ((this._root || this._making) && !this._provider?.asking) {
@@ -274,6 +270,8 @@ class WidgetView implements ITenant {
         if (messageOf(content, HELLO) && !this._live) {
           this._live = true;
           this._draw();
+        } else if (messageOf(content, SHOW) && this._settled) {
+          this._choose(true);
         }
       }
     };
@@ -283,11 +281,11 @@ class WidgetView implements ITenant {
     }
   }
 
-  private _choose(): void {
+  private _choose(again = false): void {
     if (this._handle) {
       // The view takes them one after the other: what Python said is not told back in pieces.
       this._settled = false;
-      chooseNodes(this._handle, this._model.get('selection'));
+      chooseNodes(this._handle, this._model.get('selection'), again);
       this._settled = true;
     }
   }

@@ -432,3 +432,13 @@ def test_a_mistyped_option_is_told_with_the_right_one():
 def test_in_a_box_it_is_told_by_the_name_of_its_model():
     box = ipywidgets.VBox([Autodoc(RESNET), ipywidgets.IntSlider()])
     assert repr(box).startswith(f"VBox(children=(Autodoc({RESNET.name}), IntSlider(")
+
+
+def test_what_is_shown_again_is_brought_into_view_again(monkeypatch):
+    w = Autodoc(FIXED)
+    sent = []
+    monkeypatch.setattr(w, "send", sent.append)
+    w.show(3, 4)
+    assert sent == []
+    w.show(3, 4)
+    assert (sent, w.selection) == ([{"type": "autodoc:show"}], [3, 4])
