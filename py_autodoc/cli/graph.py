@@ -229,12 +229,13 @@ def _netron(analysis: Analysis, request: _Request) -> str:
 
 
 def _model_explorer(analysis: Analysis, request: _Request) -> str:
-    from py_autodoc.render.attachments import METRICS, model_explorer_data
+    from py_autodoc.render.attachments import model_explorer_data, offered
 
     metric = "macs" if request.overlay == "auto" else request.overlay
-    if metric not in METRICS:
+    known = offered(analysis)
+    if metric not in known:
         raise OptionError(
-            "no-such-number", f"Model Explorer data has no {metric}.", f"One of {', '.join(METRICS)}."
+            "no-such-number", f"Model Explorer data has no {metric}.", f"One of {', '.join(known)}."
         )
     return _told(model_explorer_data(analysis, metric))
 

@@ -19,6 +19,8 @@ from py_autodoc.report.numbers import activation_bytes, of_inference
 
 METRICS = ("macs", "flops", "params", "weight_bytes", "activation_bytes", "read_bytes", "write_bytes")
 """What a node can be described by; all of one inference."""
+LATENCY = "latency"
+"""Milliseconds, where a device was chosen: a kernel's stand at one of its nodes, the others have 0."""
 _LABELS = {
     "macs": "MACs",
     "flops": "FLOPs",
@@ -42,6 +44,11 @@ class Attached:
     nodes: int
 
 
+def offered(analysis: Analysis) -> tuple[str, ...]:
+    """The numbers there are: ``METRICS``, and ``LATENCY`` where a device was chosen."""
+    return METRICS if analysis.hardware is None else (*METRICS, LATENCY)
+
+
 def netron_attachment(analysis: Analysis) -> Attached:
     """A JSON file to drop on Netron (since 9.0) while it shows the model.
 
@@ -50,7 +57,7 @@ def netron_attachment(analysis: Analysis) -> Attached:
     name that is its alone. Numbers beyond 2^53 are text. Unknown numbers are left out.
     """
     names = Counter(node.name for node in analysis.model.nodes)
-    tensors = _tensor_names(analysis)
+    tensors, times = _tensor_names(analysis), _Times.of(analysis)
     rows: list[dict[str, Any]] = []
     named = total = 0
     for node in _nodes(analysis):
@@ -68,9 +75,13 @@ def netron_attachment(analysis: Analysis) -> Attached:
         for metric, value in _numbers(analysis, node).items():
             if value is not None:
                 rows.append({"kind": kind, "target": target, "name": _LABELS[metric], "value": _safe(value)})
+        if (time := times.of_node(node.id)) is not None:
+            rows.append({"kind": kind, "target": target, "name": times.label, "value": time})
     for name, value in _totals(analysis).items():
         if value is not None:
             rows.append({"kind": "model", "target": "", "name": name, "value": _safe(value)})
+    if times.total is not None:
+        rows.append({"kind": "model", "target": "", "name": times.label, "value": times.total})
     text = json.dumps({"signature": "netron:attachment", "metadata": [], "metrics": rows}, indent=1)
     return Attached(text + "\n", named, total)
 
@@ -79,10 +90,10 @@ def model_explorer_data(analysis: Analysis, metric: str) -> Attached:
     """Node data for Model Explorer ("Add per-node data"): one metric, with a gradient.
 
     ``{"name", "results": {key: {"value"}}, "gradient": [{"stop", "bgColor", "textColor"}]}``; a key is
-    the name of a node's first output. Unknown numbers are left out.
+    the name of a node's first output. Unknown numbers are left out. ``metric`` is one of ``offered``.
     """
-    tensors = _tensor_names(analysis)
-    results: dict[str, dict[str, int]] = {}
+    tensors, times = _tensor_names(analysis), _Times.of(analysis)
+    results: dict[str, dict[str, float]] = {}
     named = total = 0
     for node in _nodes(analysis):
         total += 1
@@ -90,12 +101,41 @@ def model_explorer_data(analysis: Analysis, metric: str) -> Attached:
         if not key or tensors[key] != 1 or _inside_function(node):
             continue
         named += 1
-        value = _numbers(analysis, node)[metric]
+        value = times.of_node(node.id) if metric == LATENCY else _numbers(analysis, node)[metric]
         if value is not None:
             results[key] = {"value": value}
     gradient = [{"stop": stop, "bgColor": color, "textColor": text} for stop, color, text in _GRADIENT]
-    data = {"name": _LABELS[metric], "results": results, "gradient": gradient}
+    label = times.label if metric == LATENCY else _LABELS[metric]
+    data = {"name": label, "results": results, "gradient": gradient}
     return Attached(json.dumps(data, indent=1) + "\n", named, total)
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """Milliseconds on the chosen device."""
+
+    label: str
+    total: float | None
+    nodes: dict[int, float | None]
+    """By the nodes of kernels; others run nothing."""
+
+    @classmethod
+    def of(cls, analysis: Analysis) -> _Times:
+        from py_autodoc.report.hardware_estimate import hardware_estimates
+
+        found = hardware_estimates(analysis)
+        if found is None or not found.precision:
+            return cls("", None, {})
+        known = ", known parts" if found.unknown_kernels else ""
+        label = f"latency in ms on {found.device_name}, {found.precision} ({found.label}{known})"
+        nodes: dict[int, float | None] = {}
+        for kernel in found.layers:
+            nodes |= dict.fromkeys(kernel.layers, None if kernel.latency_ms is None else 0.0)
+            nodes[kernel.layer] = kernel.latency_ms
+        return cls(label, found.estimated_latency_ms, nodes)
+
+    def of_node(self, node: int) -> float | None:
+        return self.nodes.get(node, 0.0) if self.label else None
 
 
 def _nodes(analysis: Analysis) -> Iterator[Node]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.errors import OptionError
-from py_autodoc.render.attachments import METRICS, Attached, model_explorer_data, netron_attachment
+from py_autodoc.render.attachments import Attached, model_explorer_data, netron_attachment, offered
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.schema import SavedFile
 
@@ -28,8 +28,8 @@ def saved_file(analysis: Analysis, format: str, metric: str = "") -> SavedFile:
         return _numbers(netron_attachment(analysis), ".netron.json")
     if format == MODEL_EXPLORER:
         chosen = metric or "macs"
-        if chosen not in METRICS:
-            known = ", ".join(METRICS)
+        if chosen not in offered(analysis):
+            known = ", ".join(offered(analysis))
             raise OptionError(
                 "no-such-number", f"No {chosen[:40]} in Model Explorer data.", f"One of {known}."
             )

@@ -78,13 +78,14 @@ class Exports:
         """Write one number of every node for Model Explorer.
 
         ``metric`` is ``macs``, ``flops``, ``params``, ``weight_bytes``, ``activation_bytes``,
-        ``read_bytes`` or ``write_bytes``.
+        ``read_bytes`` or ``write_bytes``, and ``latency`` where ``hardware`` was given.
         Raises: OptionError for another one, InputError without a model, OutputError.
         """
-        from py_autodoc.render.attachments import METRICS, model_explorer_data
+        from py_autodoc.render.attachments import model_explorer_data, offered
 
-        choice("metric", metric, METRICS)
-        data = model_explorer_data(self._now.need("the node data"), metric)
+        analysis = self._now.need("the node data")
+        choice("metric", metric, offered(analysis))
+        data = model_explorer_data(analysis, metric)
         return self._write(path, "to_model_explorer", data.text)
 
     def _svg(self, depth: int | None, direction: str, theme: str | None) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from py_autodoc.render.attachments import METRICS, model_explorer_data, netron_attachment
+from py_autodoc.render.attachments import METRICS, model_explorer_data, netron_attachment, offered
 from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.hardware_estimate import hardware_estimates
 
 DATA = Path(__file__).parents[1] / "data"
 RESNET = DATA / "stripped" / "resnet50.stripped.onnx"
@@ -79,6 +81,34 @@ def test_model_explorer_keys_are_tensors(metric):
     assert [item["stop"] for item in data["gradient"]] == [0, 0.5, 1]
     if metric == "macs":
         assert sum(entry["value"] for entry in data["results"].values()) == analysis.totals.macs
+
+
+def test_times_say_their_unit_device_and_precision():
+    analysis = run(str(RESNET), Options(assume=True, hardware="t4", precision="fp16"))
+    found = hardware_estimates(analysis)
+    label = "latency in ms on NVIDIA T4, fp16 (estimate)"
+    data = json.loads(model_explorer_data(analysis, "latency").text)
+    assert data["name"] == label
+    times = [entry["value"] for entry in data["results"].values()]
+    assert len(times) == 122
+    assert math.isclose(sum(times), found.estimated_latency_ms)
+    assert sum(time > 0 for time in times) == found.kernels, "a fused node has no time of its own"
+    rows = [row for row in json.loads(netron_attachment(analysis).text)["metrics"] if row["name"] == label]
+    assert [row["value"] for row in rows if row["kind"] == "model"] == [found.estimated_latency_ms]
+    assert len(rows) == 123
+    assert "latency" not in offered(run(str(RESNET), Options(assume=True)))
+
+
+def test_unknown_times_are_left_out():
+    model = relus("a", "b")
+    model.graph.node[0].domain = "vendor"
+    model.opset_import.append(helper.make_opsetid("vendor", 1))
+    model.graph.value_info.append(helper.make_tensor_value_info("t0", TensorProto.FLOAT, [1, 3]))
+    analysis = run(model, Options(hardware="t4"))
+    data = json.loads(model_explorer_data(analysis, "latency").text)
+    assert "known parts" in data["name"]
+    assert set(data["results"]) == {"t1"}
+    assert data["results"]["t1"]["value"] > 0
 
 
 def test_unknown_numbers_are_left_out():
