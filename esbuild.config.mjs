@@ -16,6 +16,9 @@ const common = {
   target: 'es2022',
   // Pages with RequireJS define `define`; we are no AMD module.
   define: { 'process.env.NODE_ENV': '"production"', 'define.amd': 'false' },
+  // Members of our classes; nobody outside of a bundle knows them. React's, which are on elements, stay.
+  mangleProps: /^_[a-z]{2}/,
+  reserveProps: /^_(react|value|owner|store)/,
   legalComments: 'none',
   logLevel: 'warning'
 };

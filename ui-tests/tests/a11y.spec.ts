@@ -425,7 +425,7 @@ test.describe('as the reader has set it', () => {
           .filter(one => one.offsetParent !== null)
           .filter(one => {
             const r = one.getBoundingClientRect();
-            const scrolls = one.closest('.oad-Kpis, [role=tablist]');
+            const scrolls = one.closest('[role=tablist]');
             const outside =
               !scrolls &&
               r.width > 0 &&

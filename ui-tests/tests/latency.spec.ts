@@ -127,3 +127,27 @@ test('narrow and dark: the list of devices stays in the window', async ({
   await dialog.getByRole('combobox', { name: 'Search devices' }).fill('zzz');
   await expect(dialog).toContainText('No device has all these words.');
 });
+
+for (const width of [700, 1100]) {
+  test(`device and sizes can be read beside the totals, ${width} px wide`, async ({
+    page
+  }) => {
+    await open(page, 'bert_dyn.onnx', { width });
+    await chip(page).click();
+    await choose(page, 'a100 sxm4 40gb', 'fp16');
+    await page.keyboard.press('Escape');
+    await expect(tile(page)).toHaveCount(1);
+    const texts = totals(page).locator(
+      '.oad-Chip > span, .oad-Kpi > span:not([hidden])'
+    );
+    await expect(
+      texts.filter({ hasText: 'batch = 1, seq = 128' })
+    ).toBeVisible();
+    for (const text of await texts.all()) {
+      await expect(text).toBeInViewport({ ratio: 1 });
+      expect(await text.evaluate(it => it.scrollWidth - it.clientWidth)).toBe(
+        0
+      );
+    }
+  });
+}

@@ -23,8 +23,10 @@ export function KpiStrip(): JSX.Element {
       {tiles.map(tile => (
         <Tile key={tile.id} tile={tile} />
       ))}
-      <DeviceChip />
-      <DimChip />
+      <div className="oad-Chips">
+        <DeviceChip />
+        <DimChip />
+      </div>
     </div>
   );
 }
@@ -104,11 +106,11 @@ function DimChip(): JSX.Element | null {
     <button
       type="button"
       className={`oad-Chip${assumed.length > 0 ? ' oad-mod-assumed' : ''}`}
-      title={
+      title={`${shown}${more}\n${
         assumed.length > 0
           ? trans.__('Assumed values: confirm or change them.')
           : trans.__('Values of the free dimensions.')
-      }
+      }`}
       onClick={() => showTab(session, 'dims')}
     >
       <Icon name="dims" size={14} />
