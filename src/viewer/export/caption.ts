@@ -60,16 +60,14 @@ function timeLine(model: IGraphModel, trans: ITranslate): string {
   }
   const device = deviceLabel(model);
   const need = memoryNeed(model, trans);
+  // Short parts: a narrow page cuts what is longer than a line.
   return [
-    Number.isNaN(latency.seconds)
-      ? trans.__('Latency on %1 unknown', device)
-      : trans.__(
-          'Latency on %1: %2 (%3, %4)',
-          device,
-          leastText(latency),
-          spanText(latency, trans),
-          labelText(latency, trans)
-        ),
+    ...(Number.isNaN(latency.seconds)
+      ? [trans.__('Latency on %1 unknown', device)]
+      : [
+          trans.__('Latency on %1: %2', device, leastText(latency)),
+          `${spanText(latency, trans)} (${labelText(latency, trans)})`
+        ]),
     trans.__('fused runtime assumed'),
     ...(need.fits ? [] : [need.text])
   ].join(BETWEEN);
