@@ -434,8 +434,8 @@ def test_in_a_box_it_is_told_by_the_name_of_its_model():
     assert repr(box).startswith(f"VBox(children=(Autodoc({RESNET.name}), IntSlider(")
 
 
-def test_what_is_shown_again_is_brought_into_view_again(monkeypatch):
-    w = Autodoc(FIXED)
+def test_what_is_shown_again_is_brought_into_view_again(resnet, monkeypatch):
+    w = resnet
     sent = []
     monkeypatch.setattr(w, "send", sent.append)
     w.show(3, 4)
