@@ -80,7 +80,7 @@ def estimate(kernels: Kernels, sized: Sized, device: Device, precision: str, mod
     clock = _Clock(kernels, sized, device, precision, model)
     times = tuple(map(clock.kernel, range(len(kernels.kind))))
     known = [time for time in times if time is not None]
-    band = model.bands[device.band]
+    band = device.band_in(precision, model)
     seconds = math.fsum(time.seconds for time in known) if known else None
     ideal = math.fsum(time.ideal for time in known)
     return Estimate(

@@ -59,6 +59,7 @@ class LatencyModel:
         Band(0.5, 2.0, "rough"),
         Band(0.4, 2.5, "order of magnitude"),
     )
+    compared: tuple[str, ...] = ("fp16", "bf16", "int8")
 
 
 MODEL = LatencyModel()
@@ -89,6 +90,10 @@ class Device:
     def peak(self, precision: str) -> int | None:
         """FLOP/s, None where unknown."""
         return self.peaks[PRECISIONS.index(precision)]
+
+    def band_in(self, precision: str, model: LatencyModel) -> Band:
+        """The band of an estimate; that of a precision which was never compared is no better than rough."""
+        return model.bands[self.band if precision in model.compared else max(self.band, ROUGH)]
 
 
 def device(profile: Profile) -> Device | None:

@@ -140,6 +140,7 @@ def latency_model() -> LatencyModel:
             "tiles": [[float(number) for number in tile] for tile in MODEL.tiles],
             "attention_precision": dict(MODEL.attention_precision),
             "widths": dict(MODEL.widths),
+            "compared": list(MODEL.compared),
             "bands": [LatencyBand(low=b.low, high=b.high, label=b.label) for b in MODEL.bands],
         }
     )

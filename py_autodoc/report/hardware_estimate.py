@@ -77,7 +77,7 @@ def _estimate(
         return None, f"{device.name} has no published {wished} rate; it has {known}"
     found = estimate(kernels, model, device, precision, MODEL)
     if not kernels.kind:
-        return found, "nothing of this model runs: all of it is constant"
+        return found, "nothing of this model runs: all of it is constant, or only looks at its inputs"
     return found, _left_out(analysis, kernels, model, found)
 
 

@@ -63,10 +63,21 @@ export function precisionOf(
   );
 }
 
+/** The band of a device; in a precision that was never compared with measured times at least the second. */
+export function bandOf(
+  { model, devices }: HardwarePart,
+  device: number,
+  precision: string
+): HardwarePart['model']['bands'][number] | undefined {
+  const least = model.compared.includes(precision) ? 0 : 1;
+  return model.bands[Math.max(devices.band[device], least)];
+}
+
 /** Sums over the kernels, and the band that belongs to the device. */
 function totalsOf(
   part: HardwarePart,
   device: number,
+  precision: string,
   kernels: Float64Array,
   ideals: Float64Array
 ): Pick<ILatency, 'seconds' | 'low' | 'high' | 'ideal' | 'label' | 'unknown'> {
@@ -83,7 +94,7 @@ function totalsOf(
   if (unknown === kernels.length) {
     [seconds, ideal] = [Number.NaN, Number.NaN];
   }
-  const band = part.model.bands[part.devices.band[device]];
+  const band = bandOf(part, device, precision);
   return {
     seconds,
     low: Math.max(seconds * (band?.low ?? Number.NaN), ideal),
@@ -143,7 +154,7 @@ export function latencyOf(
     ...{ device, precision, kernels, compute, memory },
     nodes: byNode(model, part.kernels.anchor, kernels),
     required: requiredBytes(model, bytes),
-    ...totalsOf(part, device, kernels, ideals)
+    ...totalsOf(part, device, precision, kernels, ideals)
   };
 }
 

@@ -501,7 +501,7 @@ export interface components {
       units: (number | null)[];
       l2_bytes: (number | null)[];
       clock_hz: (number | null)[];
-      /** @description Index into `LatencyModel.bands`. */
+      /** @description Index into `LatencyModel.bands`, in the precisions of `LatencyModel.compared`. */
       band: number[];
       /** @description `high`: numbers confirmed by a source that was read; `medium`: widely published; `custom`. */
       confidence: string[];
@@ -1045,7 +1045,13 @@ export interface components {
       widths: {
         [key: string]: number;
       };
+      /** @description The better known the devices, the earlier. */
       bands: components['schemas']['LatencyBand'][];
+      /**
+       * @description Precisions in which estimates were compared with measured times: in others the band of a device is at
+       *     least the second.
+       */
+      compared: string[];
     };
     /**
      * Layer

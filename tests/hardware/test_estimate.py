@@ -185,6 +185,9 @@ def test_nothing_to_run_is_no_time():
     g = Graph(x=[4])
     g.op("Identity", "x")
     assert estimated(g.model()).seconds is None
+    found = analyze(g.model(), hardware="l4").hardware_estimates
+    assert (found.estimated_latency_ms, found.kernels, found.unknown_kernels) == (None, 0, 0)
+    assert found.reason == "nothing of this model runs: all of it is constant, or only looks at its inputs"
 
 
 def test_empty_tensors():
@@ -208,6 +211,19 @@ def test_sizes_beyond_all_models_are_unknown():
 def test_a_precision_that_the_device_does_not_have():
     with pytest.raises(ValueError, match="Board has no fp8 rate"):
         estimated(transformer(), precision="fp8")
+
+
+def test_what_was_never_compared_is_rough():
+    labels = {}
+    for name in ("l4", "rtx-4070", "mi300x"):
+        one = device(find(name))
+        found = {p: estimated(matmul(), one, p) for p in PRECISIONS if one.peak(p)}
+        labels[name] = {p: result.label for p, result in found.items()}
+        assert all(result.high == result.seconds * 2 for result in found.values() if result.label == "rough")
+    compared = dict.fromkeys(("fp16", "bf16", "int8"), "estimate")
+    assert labels["l4"] == {**dict.fromkeys(("fp32", "tf32", "fp8"), "rough"), **compared}
+    assert set(labels["rtx-4070"].values()) == {"rough"}
+    assert set(labels["mi300x"].values()) == {"order of magnitude"}
 
 
 def test_half_the_width_is_not_slower():

@@ -32,7 +32,7 @@ class DeviceColumns(Wire, frozen=True, kw_only=True):
     l2_bytes: list[int | None]
     clock_hz: list[int | None]
     band: list[int]
-    """Index into ``LatencyModel.bands``."""
+    """Index into ``LatencyModel.bands``, in the precisions of ``LatencyModel.compared``."""
     confidence: list[str]
     """``high``: numbers confirmed by a source that was read; ``medium``: widely published; ``custom``."""
 
@@ -89,6 +89,10 @@ class LatencyModel(Wire, frozen=True, kw_only=True):
     """Precision → bytes of an element of a float tensor (16, 32 or 64 bits wide as stored); others keep
     their own."""
     bands: list[LatencyBand]
+    """The better known the devices, the earlier."""
+    compared: list[str]
+    """Precisions in which estimates were compared with measured times: in others the band of a device is at
+    least the second."""
 
 
 class KernelColumns(Wire, frozen=True, kw_only=True):

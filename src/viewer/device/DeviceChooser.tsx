@@ -156,7 +156,7 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
         id={id}
         {...{ active, chosen, pick }}
       />
-      <Outcome part={part} device={chosen} />
+      <Outcome part={part} />
     </div>
   );
 }
@@ -199,9 +199,8 @@ function PrecisionPicker(props: {
 }
 
 /** What the choice gives, how sure it is, and what it takes for granted. */
-function Outcome(props: { part: HardwarePart; device: number }): JSX.Element {
+function Outcome({ part }: { part: HardwarePart }): JSX.Element {
   const trans = useTrans();
-  const { part, device } = props;
   const { model } = useDocument();
   const choice = useView(state => state.device);
   const { latency } = model;
@@ -228,7 +227,7 @@ function Outcome(props: { part: HardwarePart; device: number }): JSX.Element {
         {latency &&
           trans.__(
             'Band %1 (%2).',
-            bandText(part, device),
+            bandText(part, latency),
             labelText(latency, trans)
           )}
       </p>

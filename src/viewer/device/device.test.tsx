@@ -262,10 +262,12 @@ test('how things are written', () => {
   expect(vendorText('nvidia', IDENTITY)).toBe('NVIDIA');
   expect(vendorText('', IDENTITY)).toBe('Your own');
   const part = withHardware(testPayload()).hardware!;
-  expect(bandText(part, 0)).toBe('×0.5 … ×2');
+  const shown = { device: 0, precision: 'fp32' };
+  expect(bandText(part, shown)).toBe('×0.5 … ×2');
+  expect(bandText(part, { device: 0, precision: 'tf32' })).toBe('×0.4 … ×2.5');
   const narrow = {
     ...part,
     model: { ...part.model, bands: [{ low: 0.65, high: 1.5, label: '' }] }
   };
-  expect(bandText(narrow, 0)).toBe('−35 % … +50 %');
+  expect(bandText(narrow, shown)).toBe('−35 % … +50 %');
 });

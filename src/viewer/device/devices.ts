@@ -2,6 +2,7 @@
 
 import type { IDeviceChoice, ILatency } from '../../core/latency';
 import {
+  bandOf,
   deviceOf,
   hardwareOf,
   precisionOf,
@@ -173,8 +174,11 @@ export function memoryNeed(
 }
 
 /** `−35 % … +50 %`. */
-export function bandText(part: HardwarePart, device: number): string {
-  const band = part.model.bands[part.devices.band[device]];
+export function bandText(
+  part: HardwarePart,
+  { device, precision }: Pick<ILatency, 'device' | 'precision'>
+): string {
+  const band = bandOf(part, device, precision);
   const signed = (factor: number): string => {
     const percent = Math.round((factor - 1) * 100);
     return `${percent < 0 ? '−' : '+'}${Math.abs(percent)} %`;

@@ -32,7 +32,8 @@ const MODEL: HardwarePart['model'] = {
   bands: [
     { low: 0.5, high: 2, label: 'rough' },
     { low: 0.4, high: 2.5, label: 'order of magnitude' }
-  ]
+  ],
+  compared: ['fp32', 'fp16', 'int8']
 };
 
 const DEVICES: HardwarePart['devices'] = {
