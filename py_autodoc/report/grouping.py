@@ -15,6 +15,7 @@ from py_autodoc.blocks.model import Found, Repeat
 from py_autodoc.graph.model import Model, TypeTable
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.blocks import recognised
+from py_autodoc.report.makers import makers, settle
 from py_autodoc.report.repeats import repeat_name, scopes_of
 from py_autodoc.report.scopes import ScopeTree, scope_tree
 from py_autodoc.report.stages import stages
@@ -60,6 +61,8 @@ class _Grouping:
                 self.position[node] = at
 
     def run(self, repeats: Sequence[Repeat], found: Sequence[Found]) -> ScopeTree:
+        made = makers(self.model)
+        self._settle(made)
         loose: list[_Box] = []
         titles = Titles(found)
         for repeat in repeats:
@@ -83,14 +86,21 @@ class _Grouping:
             self._fold_nodes(box)
         for level in sorted(crowded):
             self._cut(level)
+        self._settle(made)
         return self._parents_first()
+
+    def _settle(self, made: Sequence[int]) -> None:
+        folds = frozenset(scope for scope, origin in enumerate(self.tree.origin) if origin == FOLD)
+        settle(self.tree, made, self._readers, folds)
 
     def _parents_first(self) -> ScopeTree:
         """The tree numbered so that a parent comes before its children, as every tree here is."""
         tree = self.tree
         below: list[list[int]] = [[] for _ in range(len(tree.parent) + 1)]
+        full = self._full()
         for scope, parent in enumerate(tree.parent):
-            below[parent + 1].append(scope)
+            if full[scope]:
+                below[parent + 1].append(scope)
         order: list[int] = []
         rows = [0]
         while rows:
@@ -107,6 +117,16 @@ class _Grouping:
             node=[place[scope] for scope in tree.node],
             graph=[place[scope] for scope in tree.graph],
         )
+
+    def _full(self) -> list[bool]:
+        """By scope: whether a node or a subgraph is in it, or below it."""
+        tree = self.tree
+        full = [False] * len(tree.parent)
+        for scope in (*tree.node, *tree.graph):
+            while scope >= 0 and not full[scope]:
+                full[scope] = True
+                scope = tree.parent[scope]
+        return full
 
     def _crowded(self) -> frozenset[int]:
         """Levels with so many loose nodes that they need boxes; -1 is the top."""

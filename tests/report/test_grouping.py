@@ -8,7 +8,8 @@ import pytest
 
 from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.grouping import CROWDED, FOLD, PART, STRUCTURE, grouped_tree
-from py_autodoc.report.scopes import scope_tree
+from py_autodoc.report.makers import makers, settle
+from py_autodoc.report.scopes import ScopeTree, scope_tree
 
 DATA = Path(__file__).parents[1] / "data"
 MODELS = sorted([*DATA.glob("models/*.onnx"), *DATA.glob("stripped/*.onnx")])
@@ -32,7 +33,10 @@ def test_the_tree_is_sound(path):
     analysis = run(path, Options(assume=True))
     model, modules, tree = analysis.model, scope_tree(analysis.model), grouped_tree(analysis)
     assert all(parent < scope for scope, parent in enumerate(tree.parent))
+    moved = set(makers(model))
     for node in model.nodes:
+        if node.id in moved:
+            continue
         # The modules of a node are what they were; the other boxes lie between them.
         before = [modules.label[scope] for scope in chain(modules, node.id)]
         after = [
@@ -101,3 +105,32 @@ def test_named_modules_get_no_boxes_by_structure():
     tree = grouped_tree(analysed("stripped/resnet50.stripped"))
     assert STRUCTURE not in tree.origin
     assert CROWDED < 40  # below the first picture's budget of boxes
+
+
+@pytest.mark.parametrize("name", ["squeezenet", "resnet50", "vgg19", "bvlc_alexnet"])
+def test_weights_that_the_graph_makes_stand_with_what_reads_them(name):
+    """A maker of one reader is in its box, whatever names the makers share; no box is left empty."""
+    analysis = analysed(f"models/light_{name}")
+    model, tree = analysis.model, grouped_tree(analysis)
+    made = makers(model)
+    assert len(made) > 10
+    for node in made:
+        readers = model.tensors[model.nodes[node].outputs[0]].consumers
+        if len(readers) == 1:
+            assert tree.node[node] == tree.node[readers[0]]
+    kept = {scope for node in model.nodes if node.id not in made for scope in chain(tree, node.id)}
+    assert kept == set(range(len(tree.parent)))
+
+
+def test_a_maker_is_in_no_box_of_parts_but_beside_it():
+    """Two parts of a repeat read it: a box of parts holds nothing else."""
+    tree = ScopeTree(
+        parent=[-1, 0, 1, 1], label=["m", "L ×2", "#1", "#2"], type=[""] * 4,
+        origin=["module", FOLD, PART, PART], node=[-1, 2, 3, 3], graph=[-1],
+    )  # fmt: skip
+    settle(tree, [0], lambda _: [1, 2], frozenset({1}))
+    assert tree.node[0] == 0
+    settle(tree, [0], lambda _: [2, 3], frozenset({1}))
+    assert tree.node[0] == 3
+    settle(tree, [0], lambda _: [], frozenset())
+    assert tree.node[0] == 3
