@@ -3,7 +3,7 @@
  * between them. Links are lifted to the level: whatever happens inside a child belongs to it.
  */
 
-import { IntList } from './csr';
+import { LinkList, TO_CHILD, TO_OUTPUT, TO_PORT } from './levelLinks';
 import { leadOf } from './series';
 import type { IGroupTree } from './tree';
 
@@ -50,11 +50,6 @@ export interface ILevel {
 const INPUT = 1;
 const PORT_IN = 2;
 
-/** What a link's target number counts. */
-const TO_CHILD = 0;
-const TO_OUTPUT = 1;
-const TO_PORT = 2;
-
 const EMPTY = new Int32Array(0);
 
 function packed(list: readonly number[]): Int32Array {
@@ -70,9 +65,9 @@ export class LevelBuilder {
     this._stamp = new Int32Array(tensorCount).fill(-2);
     this._source = new Int32Array(tensorCount);
     this._lastTarget = new Int32Array(tensorCount);
-    this._linkOf = new Int32Array(tensorCount);
     this._lead = Int32Array.from({ length: tensorCount }, (_, t) => t);
     this._inSeries = new Uint8Array(tensorCount);
+    this._links = new LinkList(this._inSeries);
     for (const [tensor, series] of tree.series) {
       this._inSeries[tensor] = 1;
       if (series.kind === 'input') {
@@ -89,13 +84,7 @@ export class LevelBuilder {
     this._end = group < 0 ? nodeOrder.length : groupEnd[group];
     const children = this._tree.children[group + 1];
     this._fillLocal(children);
-    this._sources.clear();
-    this._targets.clear();
-    this._tensors.clear();
-    this._marks.clear();
-    this._weights.clear();
-    this._members.clear();
-    this._counted.clear();
+    this._links.clear();
     this._inputs = [];
     this._portsIn = [];
     this._stampId++;
@@ -151,11 +140,10 @@ export class LevelBuilder {
         const fresh = this._lastTarget[tensor] !== target;
         if (fresh) {
           this._lastTarget[tensor] = target;
-          this._linkOf[tensor] = this._sources.length;
-          this._link(this._source[tensor], target, tensor, TO_CHILD);
+          this._links.add(this._source[tensor], target, tensor, TO_CHILD);
         }
         if (this._inSeries[member]) {
-          this._count(member, target, this._linkOf[tensor], fresh);
+          this._links.count(member, target, tensor, fresh);
         }
       }
     }
@@ -195,7 +183,13 @@ export class LevelBuilder {
             ports.set(lead, port);
             leaving.push(lead);
           }
-          this._linkOnce(this._local[place], port, tensor, lead, TO_PORT);
+          this._links.addResult(
+            this._local[place],
+            port,
+            tensor,
+            lead,
+            TO_PORT
+          );
         }
       }
     }
@@ -208,57 +202,10 @@ export class LevelBuilder {
     const producer = model.tensorProducer[tensor];
     if (producer >= 0 && nodePlace[producer] >= 0) {
       const source = this._local[nodePlace[producer]];
-      this._linkOnce(source, pill, tensor, lead, TO_OUTPUT);
+      this._links.addResult(source, pill, tensor, lead, TO_OUTPUT);
     } else if (this._stamp[tensor] === this._stampId) {
-      this._link(this._source[tensor], pill, tensor, TO_OUTPUT);
+      this._links.add(this._source[tensor], pill, tensor, TO_OUTPUT);
     }
-  }
-
-  /** A link of a result, or one more of its series in a link that is there. */
-  private _linkOnce(
-    source: number,
-    target: number,
-    tensor: number,
-    lead: number,
-    mark: number
-  ): void {
-    const last = this._linkOf[lead];
-    const again =
-      this._inSeries[tensor] &&
-      last < this._sources.length &&
-      this._tensors.at(last) === lead &&
-      this._marks.at(last) === mark &&
-      this._sources.at(last) === source;
-    if (again) {
-      this._addTo(last, lead);
-      return;
-    }
-    this._linkOf[lead] = this._sources.length;
-    this._link(source, target, lead, mark);
-    this._members.set(this._linkOf[lead], tensor);
-  }
-
-  /** Counts a member of a series once for each target. */
-  private _count(
-    member: number,
-    target: number,
-    link: number,
-    fresh: boolean
-  ): void {
-    if (this._counted.get(member) !== target) {
-      this._counted.set(member, target);
-      if (fresh) {
-        this._members.set(link, member);
-      } else {
-        this._addTo(link, this._lead[member]);
-      }
-    }
-  }
-
-  /** One more member of a series in a link. */
-  private _addTo(link: number, lead: number): void {
-    this._weights.set(link, this._weights.at(link) + 1);
-    this._members.set(link, lead);
   }
 
   private _remember(tensor: number, source: number): void {
@@ -298,20 +245,6 @@ export class LevelBuilder {
     return -(this._portsIn.length * 4 + PORT_IN);
   }
 
-  private _link(
-    source: number,
-    target: number,
-    tensor: number,
-    mark: number
-  ): void {
-    this._sources.push(source);
-    this._targets.push(target);
-    this._tensors.push(tensor);
-    this._marks.push(mark);
-    this._weights.push(1);
-    this._members.push(tensor);
-  }
-
   private _finish(
     group: number,
     children: Int32Array,
@@ -323,8 +256,9 @@ export class LevelBuilder {
     const firstPortIn = firstOutput + outputs.length;
     const firstPortOut = firstPortIn + this._portsIn.length;
     const firstTarget = [0, firstOutput, firstPortOut];
-    const linkSource = this._sources.toArray();
-    const linkTarget = this._targets.toArray();
+    const links = this._links;
+    const linkSource = links.sources.toArray();
+    const linkTarget = links.targets.toArray();
     for (let i = 0; i < linkSource.length; i++) {
       const source = -linkSource[i];
       if (source > 0) {
@@ -332,7 +266,7 @@ export class LevelBuilder {
         linkSource[i] =
           (isInput ? firstInput : firstPortIn) + (source >> 2) - 1;
       }
-      linkTarget[i] += firstTarget[this._marks.at(i)];
+      linkTarget[i] += firstTarget[links.marks.at(i)];
     }
     return {
       group,
@@ -344,9 +278,9 @@ export class LevelBuilder {
       itemCount: firstPortOut + leaving.length,
       linkSource,
       linkTarget,
-      linkTensor: this._tensors.toArray(),
-      linkWeight: this._weights.toArray(),
-      linkMember: this._members.toArray()
+      linkTensor: links.tensors.toArray(),
+      linkWeight: links.weights.toArray(),
+      linkMember: links.members.toArray()
     };
   }
 
@@ -360,19 +294,10 @@ export class LevelBuilder {
   private _group = -1;
   private _start = 0;
   private _end = 0;
-  private readonly _sources = new IntList();
-  private readonly _targets = new IntList();
-  private readonly _tensors = new IntList();
-  private readonly _marks = new IntList();
-  private readonly _weights = new IntList();
-  private readonly _members = new IntList();
-  /** By tensor: its last link. */
-  private readonly _linkOf: Int32Array;
+  private readonly _links: LinkList;
   /** By tensor: the input that stands for it. */
   private readonly _lead: Int32Array;
   private readonly _inSeries: Uint8Array;
-  /** By member of a series: the target it was counted for last. */
-  private readonly _counted = new Map<number, number>();
   private _inputs: number[] = [];
   private _portsIn: number[] = [];
 }
