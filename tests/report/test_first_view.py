@@ -27,7 +27,7 @@ CARDS = {
     "models-dnsmos_sig_bak_ovr": (40, 30),
     "models-light_bvlc_alexnet": (40, 13),
     "models-light_resnet50": (29, 22),
-    "models-light_squeezenet": (17, 17),
+    "models-light_squeezenet": (38, 33),
     "models-light_vgg19": (36, 24),
     "models-magika_standard_v3_3": (39, 15),
     "models-mamba_tiny": (32, 6),
