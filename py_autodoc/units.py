@@ -21,6 +21,11 @@ def count(value: float | None, unit: str = "") -> str:
     return " ".join(part for part in (digits, _COUNTS[power], unit) if part)
 
 
+def at_least(value: float | None, known: float | None) -> str:
+    """A sum as ``count`` writes it, ``≥`` before it where only the share ``known`` of its parts is known."""
+    return ("" if value is None or known is None or known >= 1 else "≥ ") + count(value)
+
+
 def plural(count: int, one: str, many: str = "") -> str:
     """``1 layer``, ``12 layers``, with separators."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -126,8 +126,8 @@ def _kpis(report: Report) -> RenderableType:
     numbers, cover = report.metrics, report.coverage
     tiles = [
         ("Parameters", units.count(numbers.total_params)),
-        ("MACs", _at_least(numbers.total_macs, cover.macs)),
-        ("FLOPs", _at_least(numbers.total_flops, cover.nodes)),
+        ("MACs", units.at_least(numbers.total_macs, cover.macs)),
+        ("FLOPs", units.at_least(numbers.total_flops, cover.nodes)),
         ("Weights", units.size(numbers.weight_bytes)),
         ("Peak activations", units.size(numbers.peak_activation_bytes)),
         ("Coverage", units.share(cover.nodes_known, cover.nodes_total) if cover.nodes_total else "100 %"),
@@ -138,12 +138,6 @@ def _kpis(report: Report) -> RenderableType:
     grid.add_row(*(Text(label, style=_DIM) for label, _ in tiles))
     grid.add_row(*(Text(value, style=_HEAD) for _, value in tiles))
     return Padding(grid, (0, 0, 1, 0))
-
-
-def _at_least(total: int | None, known: float | None) -> str:
-    """A sum whose parts are not all known is a lower bound."""
-    bound = "≥ " if total is not None and known is not None and known < 1 else ""
-    return bound + units.count(total)
 
 
 def _interface(report: Report, width: int) -> RenderableType:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from py_autodoc.errors import LimitError
 from py_autodoc.report.numbers import NOT_COUNTED
 from py_autodoc.report.schema import GraphPayload
-from py_autodoc.units import count, shape
+from py_autodoc.units import at_least, count, shape
 
 MAX_BOXES = 3000
 """More boxes than this keep Graphviz busy for minutes."""
@@ -102,10 +102,8 @@ class _Picture:
     def lines(self) -> Iterator[str]:
         payload = self.payload
         numbers = payload.metrics
-        totals = f"{count(numbers.total_params)} parameters · {count(numbers.total_macs)} MACs"
-        partial = payload.coverage.macs is not None and payload.coverage.macs < 1
-        if partial and numbers.total_macs is not None:
-            totals = f"{count(numbers.total_params)} parameters · ≥ {count(numbers.total_macs)} MACs"
+        macs = at_least(numbers.total_macs, payload.coverage.macs)
+        totals = f"{count(numbers.total_params)} parameters · {macs} MACs"
         yield f"digraph {quoted(payload.model.name)} {{"
         yield f"label={quoted(payload.model.name, totals, _sizes(payload))};"
         yield f'rankdir={self.rankdir}; fontname="Helvetica"; fontsize=12;'

@@ -16,7 +16,7 @@ from py_autodoc.report.bundle import build_bundle
 from py_autodoc.report.notebook import html as summary
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.schema import Report
-from py_autodoc.units import count, exact, size
+from py_autodoc.units import at_least, count, exact, size
 
 SUMMARY_LAYERS = 30
 """Layers in the static summary that stands in for the viewer where scripts are off."""
@@ -55,8 +55,9 @@ def html_page(*analyses: Analysis) -> str:
 
 def _facts(report: Report) -> str:
     numbers = report.metrics
+    macs = at_least(numbers.total_macs, report.coverage.macs)
     return (
-        f"{report.model.name}: {count(numbers.total_params)} parameters, {count(numbers.total_macs)} MACs, "
+        f"{report.model.name}: {count(numbers.total_params)} parameters, {macs} MACs, "
         f"{exact(report.graph.num_nodes)} nodes, {size(numbers.weight_bytes)} of weights."
     )
 

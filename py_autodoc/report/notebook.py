@@ -10,7 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from py_autodoc.report.rule_settings import told
-from py_autodoc.units import count, exact, seconds, shape, share, size
+from py_autodoc.units import at_least, count, exact, seconds, shape, share, size
 
 if TYPE_CHECKING:
     from py_autodoc.report.schema import HardwareEstimates, Layer, Report
@@ -62,8 +62,8 @@ def _totals(report: Report) -> str:
     numbers, cover = report.metrics, report.coverage
     tiles = [
         ("Parameters", count(numbers.total_params), exact(numbers.total_params)),
-        ("MACs", count(numbers.total_macs), exact(numbers.total_macs)),
-        ("FLOPs", count(numbers.total_flops), exact(numbers.total_flops)),
+        ("MACs", at_least(numbers.total_macs, cover.macs), exact(numbers.total_macs)),
+        ("FLOPs", at_least(numbers.total_flops, cover.nodes), exact(numbers.total_flops)),
         ("Weights", size(numbers.weight_bytes), f"{exact(numbers.weight_bytes)} bytes"),
         (
             "Peak activations",

@@ -14,12 +14,12 @@ from py_autodoc.errors import AutodocError, InputError
 from py_autodoc.render.html import static
 from py_autodoc.report.hardware import choose
 from py_autodoc.report.schema import Layer, Report
-from py_autodoc.units import count
+from py_autodoc.units import at_least, count
 from py_autodoc.widget.boxes import watch_boxes
 from py_autodoc.widget.dim import Dim
 from py_autodoc.widget.exports import Exports
 from py_autodoc.widget.extracting import answer_extract, extract_nodes
-from py_autodoc.widget.find import TraitFault, expect_names, resolve
+from py_autodoc.widget.find import TraitFault, expect_names, nodes_in, resolve, whole_sizes
 from py_autodoc.widget.numbers import own_numbers
 from py_autodoc.widget.parts import Code, shared_code
 from py_autodoc.widget.picture import picture
@@ -70,7 +70,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
     _fixed = traitlets.Bool(False).tag(sync=True)
     _pair = traitlets.Unicode("").tag(sync=True)
     # Any: names and tags come in, ids are kept.
-    selection = traitlets.Any([]).tag(sync=True)
+    selection = traitlets.Any([], allow_none=False).tag(sync=True)
     _tensors = traitlets.List(traitlets.Unicode()).tag(sync=True)
     overlay = traitlets.Any("macs", allow_none=True).tag(sync=True)
     dims = traitlets.Dict().tag(sync=True)
@@ -95,7 +95,8 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         expect_names("Autodoc", (*options, *self.class_trait_names()), traits)
         self._chosen = choose(hardware, precision)
         self._source = source_of(model, inputs, dynamic_shapes, input_shapes)
-        self._subject: Subject | None = self._source.subject(dict(dims or {})).on(self._chosen)
+        sizes = whole_sizes({} if dims is None else dims)
+        self._subject: Subject | None = self._source.subject(sizes).on(self._chosen)
         self._sent = self._subject
         self._label = label
         self._dim_widgets: dict[str, Dim] = {}
@@ -106,7 +107,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
             _bundle=self._subject.bundle,
             _code=shared_code(),
             _fixed=self._source.fixed,
-            dims=dict(dims or {}),
+            dims=sizes,
             **traits,
         )
         for name, value in late.items():
@@ -150,10 +151,13 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
 
     # ---- what Python does
 
-    def show(self, *nodes: int | str) -> None:
-        """Select nodes (ids, names or tags) and bring the first into view. Raises: TraitError."""
+    def show(self, *nodes: Any) -> None:
+        """Select nodes (ids, names, tags, rows, or a list of them) and bring the first into view.
+
+        Raises: TraitError.
+        """
         before = self.selection
-        self.selection = list(nodes)
+        self.selection = nodes[0] if len(nodes) == 1 else list(nodes)
         if self.selection == before:
             # They may have been moved out of view.
             self.send({"type": "autodoc:show"})
@@ -164,8 +168,10 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         Words that all must match (names, operators, shapes, types, modules, ``"exact text"``), and conditions
         joined by ``& | ! ( )``: ``op=Conv & macs>1e8 & in[0].shape[1]>=256``.
 
-        Raises: QueryError, which says what is wrong where.
+        Raises: QueryError, which says what is wrong where; TraitError for what is no text.
         """
+        if not isinstance(query, str):
+            raise TraitFault("not-a-query", f"{query!r:.80} is no query.", 'Give a text: "op=Conv".')
         found = set(self._now.matcher.find(query))
         return [layer for layer in self.report.layers if layer.id in found]
 
@@ -205,8 +211,8 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
             return found
         self._send_bundle()
         payload, drawn = self._now.payload, self._drawn()
-        macs, params = count(payload.metrics.total_macs), count(payload.metrics.total_params)
-        summary = f"{payload.model.name}: {params} parameters, {macs} MACs"
+        macs = at_least(payload.metrics.total_macs, payload.coverage.macs)
+        summary = f"{payload.model.name}: {count(payload.metrics.total_params)} parameters, {macs} MACs"
         data["text/plain"] = f"Autodoc({summary})"
         # After the widget: readers that take the first one they know go on taking that.
         data[MIME] = saved_output([self])
@@ -228,14 +234,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
 
     @traitlets.validate("selection")
     def _valid_selection(self, proposal: Any) -> list[int]:
-        value = proposal["value"]
-        if isinstance(value, (str, int)):
-            value = [value]
-        if not isinstance(value, (list, tuple, set, frozenset)):
-            raise TraitFault(
-                "not-nodes", f"{value!r:.80} is no selection.", "Give a list of ids, names or tags."
-            )
-        return resolve(self.report.layers, value)
+        return resolve(self.report.layers, nodes_in(proposal["value"]))
 
     @traitlets.observe("selection")
     def _nodes_instead(self, change: Any) -> None:
@@ -258,17 +257,11 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
 
     @traitlets.validate("dims")
     def _valid_dims(self, proposal: Any) -> dict[str, int]:
-        value: dict[str, int] = proposal["value"]
         known = self._sent.sizes
-        for name, size in value.items():
+        for name in proposal["value"]:
             if name not in known:
                 raise _no_dim(name, known)
-            if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-                raise TraitFault(
-                    "bad-size",
-                    f"The size of {name!r:.80} is {size!r:.80}.",
-                    "Give a whole number, 1 or more.",
-                )
+        value = whole_sizes(proposal["value"])
         if self._source.fixed:
             try:
                 self._source.subject(value)
@@ -308,7 +301,12 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
                 widget.value = sizes[name]
             # The page has the expressions for other sizes, when it knows them all.
             if self._sent.payload.expressions is None or set(self.dims) != set(self._sent.sizes):
-                self._send_bundle()
+                try:
+                    self._send_bundle()
+                except InputError as fault:
+                    # The model does not take them: what is shown stays true.
+                    self.dims = change["old"]
+                    raise TraitFault(fault.code, fault.message, fault.hint) from None
 
     def _resized(self, change: Any) -> None:
         """A dimension's widget got another value, here and not in the page."""

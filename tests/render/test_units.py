@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from py_autodoc.render.text import printable, shorten
-from py_autodoc.render.units import count, exact, seconds, shape, share, size
+from py_autodoc.render.units import at_least, count, exact, seconds, shape, share, size
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,11 @@ def test_units():
     assert size(1_500) == "1.5 kB"
     assert exact(25_557_032) == "25,557,032"
     assert exact(None) == "—"
+
+
+def test_a_sum_that_lacks_parts_is_a_lower_bound():
+    assert [at_least(118e6, known) for known in (None, 1.0, 0.99)] == ["118 M", "118 M", "≥ 118 M"]
+    assert at_least(None, 0.5) == "—"
 
 
 @pytest.mark.parametrize(
