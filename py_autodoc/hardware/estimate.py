@@ -24,6 +24,10 @@ FLOATS = frozenset({1, 10, 11, 16})
 """Element types that a runtime converts to the precision: float32, float16, double, bfloat16."""
 
 
+BOTTLENECKS = {"compute": "compute", "memory": "memory_bandwidth", "overhead": "kernel_overhead"}
+"""What bounds a kernel → how the report calls it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sized:
     """A model at certain sizes: by tensor and, ``macs`` and ``repeat``, by node."""
@@ -97,10 +101,9 @@ def estimate(kernels: Kernels, sized: Sized, device: Device, precision: str, mod
 
 
 def _bottleneck(known: Sequence[KernelTime]) -> str:
-    names = {"compute": "compute", "memory": "memory_bandwidth", "overhead": "kernel_overhead"}
-    shares = {bound: sum(t.seconds for t in known if t.bound == bound) for bound in names}
+    shares = {bound: sum(t.seconds for t in known if t.bound == bound) for bound in BOTTLENECKS}
     best = max(shares, key=lambda bound: shares[bound])
-    return names[best] if shares[best] else ""
+    return BOTTLENECKS[best] if shares[best] else ""
 
 
 def _utilization(known: Sequence[KernelTime], seconds: float | None, peak: float) -> float | None:

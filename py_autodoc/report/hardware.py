@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from py_autodoc.hardware.estimate import Sized
 from py_autodoc.hardware.kernels import Core, Kernels, find_kernels
 from py_autodoc.hardware.model import MODEL, Device, device
 from py_autodoc.hardware.profile import PRECISIONS, find, profiles
+from py_autodoc.report.csr import csr
 from py_autodoc.report.schema import DeviceColumns, HardwarePart, KernelColumns, LatencyBand, LatencyModel
 
 if TYPE_CHECKING:
@@ -63,6 +65,11 @@ def choose(hardware: str | os.PathLike[str] | None, precision: str | None = None
             f"{'is' if lacking == 'memory bandwidth' else 'are'} not published.", "Choose another device.",
         )  # fmt: skip
     return Chosen(found, wish)
+
+
+def precision_in(device: Device, wish: str, stored: Sequence[str]) -> str:
+    """The precision asked for, else the first that the model is stored in; empty: the device has none."""
+    return next((name for name in ([wish] if wish else stored) if device.peak(name)), "")
 
 
 def kernels_of(
@@ -147,8 +154,8 @@ def latency_model() -> LatencyModel:
 
 
 def _kernels(found: Kernels) -> KernelColumns:
-    read_offsets, reads = _csr(found.reads)
-    write_offsets, writes = _csr(found.writes)
+    read_offsets, reads = csr(found.reads)
+    write_offsets, writes = csr(found.writes)
     return KernelColumns(
         node=found.node,
         kind=found.kind,
@@ -161,14 +168,6 @@ def _kernels(found: Kernels) -> KernelColumns:
         n_axis=found.n_axis,
         groups=found.groups,
     )
-
-
-def _csr(rows: list[list[int]]) -> tuple[list[int], list[int]]:
-    offsets, flat = [0], list[int]()
-    for row in rows:
-        flat.extend(row)
-        offsets.append(len(flat))
-    return offsets, flat
 
 
 def stored_precisions(model: Model, types: TypeTable, sizes: Sizes, costs: list[NodeCost]) -> list[str]:

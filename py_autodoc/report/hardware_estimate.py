@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections import Counter
 
 from py_autodoc.graph.model import Model, TensorKind
-from py_autodoc.hardware.estimate import FLOATS, Estimate, KernelTime, Sized, estimate, tensor_bytes
+from py_autodoc.hardware.estimate import (
+    BOTTLENECKS,
+    FLOATS,
+    Estimate,
+    KernelTime,
+    Sized,
+    estimate,
+    tensor_bytes,
+)
 from py_autodoc.hardware.kernels import Kernels
 from py_autodoc.hardware.model import MODEL, Device
 from py_autodoc.hardware.profile import PRECISIONS
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.hardware import Chosen, sized, stored_precisions
+from py_autodoc.report.hardware import precision_in, sized, stored_precisions
 from py_autodoc.report.labels import cut, node_label
 from py_autodoc.report.schema import HardwareEstimates, LayerLatency
 from py_autodoc.units import plural
@@ -19,7 +27,6 @@ WORKSPACE = 0.1
 """Share on top of weights and activations; runtimes differ, and so do the algorithms that they pick."""
 _NAMED = 3
 """Names and reasons that one line gives."""
-_BOUNDS = {"compute": "compute", "memory": "memory_bandwidth", "overhead": "kernel_overhead"}
 
 
 def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
@@ -28,8 +35,9 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
     if chosen is None:
         return None
     model = sized(analysis)
-    precision = precision_of(chosen, analysis)
-    wished = precision or chosen.precision or _stored(analysis)[0]
+    stored = stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs)
+    precision = precision_in(chosen.device, chosen.precision, stored)
+    wished = precision or chosen.precision or stored[0]
     found, reason = _estimate(analysis, model, chosen.device, precision, wished)
     required = required_bytes(analysis, model, precision)
     available = _available(chosen.device)
@@ -53,16 +61,6 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
         layers=_layers(analysis.model, analysis.kernels, found) if analysis.kernels and found else [],
         reason=reason,
     )
-
-
-def precision_of(chosen: Chosen, analysis: Analysis) -> str:
-    """The precision asked for, else the first of the model's that the device has; empty: there is none."""
-    wishes = [chosen.precision] if chosen.precision else _stored(analysis)
-    return next((name for name in wishes if chosen.device.peak(name)), "")
-
-
-def _stored(analysis: Analysis) -> list[str]:
-    return stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs)
 
 
 def _estimate(
@@ -120,7 +118,7 @@ def _layers(model: Model, kernels: Kernels, found: Estimate) -> list[LayerLatenc
             name=node_label(model.nodes[anchor]),
             layers=sorted(kernels.members[kernel]),
             latency_ms=_ms(time.seconds if time else None),
-            bottleneck=_BOUNDS[time.bound] if time else "",
+            bottleneck=BOTTLENECKS[time.bound] if time else "",
         )
 
     return [one(kernel, time) for kernel, time in enumerate(found.kernels)]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from py_autodoc.graph.model import TensorKind
 from py_autodoc.hardware.estimate import Sized, estimate
 from py_autodoc.hardware.kernels import Kernels
 from py_autodoc.hardware.model import MODEL, Device
 from py_autodoc.hardware.profile import PRECISIONS
+from py_autodoc.report.csr import rows_of
+from py_autodoc.report.hardware import precision_in
 from py_autodoc.report.labels import dtype_number
 from py_autodoc.report.schema import DeviceColumns, GraphPayload, KernelColumns
 
@@ -24,9 +24,8 @@ def node_seconds(payload: GraphPayload) -> list[float | None]:
     if part is None or part.chosen not in part.devices.id:
         return [None] * count
     device = _device(part.devices, part.devices.id.index(part.chosen))
-    wishes = [part.precision] if part.precision else part.stored
-    precision = next((name for name in wishes if device.peak(name)), None)
-    if precision is None:
+    precision = precision_in(device, part.precision, part.stored)
+    if not precision:
         return [None] * count
     kernels = _kernels(part.kernels)
     seconds: list[float | None] = [0.0] * count
@@ -53,13 +52,9 @@ def _kernels(columns: KernelColumns) -> Kernels:
         n_axis=columns.n_axis,
         groups=columns.groups,
         members=members,
-        reads=_rows(columns.read_offsets, columns.reads),
-        writes=_rows(columns.write_offsets, columns.writes),
+        reads=rows_of(columns.read_offsets, columns.reads),
+        writes=rows_of(columns.write_offsets, columns.writes),
     )
-
-
-def _rows(offsets: list[int], flat: list[int]) -> list[list[int]]:
-    return [flat[start:end] for start, end in pairwise(offsets)]
 
 
 def _sized(payload: GraphPayload) -> Sized:

@@ -10,6 +10,7 @@ from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.attribute_columns import attribute_columns
 from py_autodoc.report.block_columns import block_columns
 from py_autodoc.report.categories import category_of
+from py_autodoc.report.csr import csr
 from py_autodoc.report.details import MAX_ORIGINS
 from py_autodoc.report.expressions import expression_pool
 from py_autodoc.report.grouping import grouped_tree
@@ -128,8 +129,8 @@ def _op(domain: str, op: str, opset: int) -> OpEntry:
 def _nodes(analysis: Analysis, tree: ScopeTree, ops: _Pool[tuple[str, str, int]]) -> NodeColumns:
     all_nodes = analysis.model.nodes
     numbers = [of_inference(entry) for entry in analysis.costs]
-    input_offsets, inputs = _csr([node.inputs for node in all_nodes])
-    output_offsets, outputs = _csr([node.outputs for node in all_nodes])
+    input_offsets, inputs = csr([node.inputs for node in all_nodes])
+    output_offsets, outputs = csr([node.outputs for node in all_nodes])
     return NodeColumns(
         op=[ops[(node.domain, node.op_type, node.opset)] for node in all_nodes],
         name=[cut(node.name) for node in all_nodes],
@@ -150,15 +151,6 @@ def _nodes(analysis: Analysis, tree: ScopeTree, ops: _Pool[tuple[str, str, int]]
         reason={str(i): n.reason for i, n in enumerate(numbers) if n.reason},
         repeat={str(i): entry.repeat for i, entry in enumerate(analysis.costs) if entry.repeat != 1},
     )
-
-
-def _csr(rows: list[tuple[int, ...]]) -> tuple[list[int], list[int]]:
-    """Rows of different lengths as offsets and one flat list."""
-    offsets, flat = [0], list[int]()
-    for row in rows:
-        flat.extend(row)
-        offsets.append(len(flat))
-    return offsets, flat
 
 
 def _graphs(model: Model, tree: ScopeTree) -> GraphColumns:
