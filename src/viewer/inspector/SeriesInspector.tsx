@@ -7,7 +7,7 @@ import { CopyButton } from '../ui/CopyButton';
 import { brief } from '../ui/text';
 import { Fact, Facts, Jump, Section, Some, Title } from './parts';
 import { Size } from './Size';
-import { NodeLink, nodesAround } from './tensors';
+import { NodeLinks, nodesAround } from './tensors';
 
 /** Bytes of all of them together; null when those of one are unknown. */
 function bytesTogether(sizes: readonly (number | null)[]): number | null {
@@ -24,19 +24,6 @@ export function SeriesInspector({ lead }: { lead: number }): JSX.Element {
   const series = tree.series.get(lead);
   const sizes = members.map(tensor => tensorBytes(model, tensor));
   const { makers, readers } = nodesAround(model, members);
-  const links = (title: string, nodes: readonly number[]): JSX.Element => (
-    <Section title={title} count={nodes.length}>
-      <ul className="oad-Links">
-        <Some items={nodes}>
-          {node => (
-            <li key={node}>
-              <NodeLink model={model} node={node} />
-            </li>
-          )}
-        </Some>
-      </ul>
-    </Section>
-  );
   return (
     <>
       <Title
@@ -77,8 +64,16 @@ export function SeriesInspector({ lead }: { lead: number }): JSX.Element {
           </Some>
         </ul>
       </Section>
-      {makers.length > 0 && links(trans.__('Producers'), makers)}
-      {readers.length > 0 && links(trans.__('Consumers'), readers)}
+      {makers.length > 0 && (
+        <Section title={trans.__('Producers')} count={makers.length}>
+          <NodeLinks model={model} nodes={makers} />
+        </Section>
+      )}
+      {readers.length > 0 && (
+        <Section title={trans.__('Consumers')} count={readers.length}>
+          <NodeLinks model={model} nodes={readers} />
+        </Section>
+      )}
     </>
   );
 }

@@ -6,10 +6,10 @@ import { CopyButton } from '../ui/CopyButton';
 import { Weights } from '../weights/Weights';
 import { tensorBytes } from '../../core/bytes';
 import { lifetimeOf } from './lifetime';
-import { Fact, Facts, Section, Some, Title } from './parts';
+import { Fact, Facts, Section, Title } from './parts';
 import { SeriesList } from './SeriesList';
 import { Size } from './Size';
-import { consumersOf, NodeLink } from './tensors';
+import { consumersOf, NodeLink, NodeLinks } from './tensors';
 
 /** Its values lie in a file. */
 function isStored(kind: number): boolean {
@@ -95,15 +95,7 @@ export function TensorInspector({ tensor }: { tensor: number }): JSX.Element {
         )}
       </Section>
       <Section title={trans.__('Consumers')} count={consumers.length}>
-        <ul className="oad-Links">
-          <Some items={consumers}>
-            {node => (
-              <li key={node}>
-                <NodeLink model={model} node={node} />
-              </li>
-            )}
-          </Some>
-        </ul>
+        <NodeLinks model={model} nodes={consumers} />
         {consumers.length === 0 && (
           <p className="oad-Quiet">{trans.__('none')}</p>
         )}

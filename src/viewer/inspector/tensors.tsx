@@ -47,6 +47,24 @@ export function NodeLink(props: {
   );
 }
 
+/** Nodes as a list of links. */
+export function NodeLinks(props: {
+  model: IGraphModel;
+  nodes: readonly number[];
+}): JSX.Element {
+  return (
+    <ul className="oad-Links">
+      <Some items={props.nodes}>
+        {node => (
+          <li key={node}>
+            <NodeLink model={props.model} node={node} />
+          </li>
+        )}
+      </Some>
+    </ul>
+  );
+}
+
 /** Inputs or outputs of a node: name, type and shape, and where they come from or go to. */
 export function Tensors(props: {
   model: IGraphModel;

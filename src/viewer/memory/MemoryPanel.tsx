@@ -2,7 +2,7 @@ import * as React from 'react';
 import { formatBytes, formatExact } from '../../core';
 import { Lifetimes, peakOf } from '../../core/lifetimes';
 import type { TimelineColumns } from '../../schema';
-import { nodeLabel } from '../charts/ChartsPanel';
+import { nodeLabel } from '../charts/Chart';
 import { Plot, type ISeries } from '../charts/Plot';
 import { useDocument, useSession, useTrans } from '../context';
 import { brief } from '../ui/text';

@@ -1,0 +1,70 @@
+import * as React from 'react';
+import { formatExact, formatShare } from '../../core';
+import { useTrans } from '../context';
+import { Chart, nodeLabel, type IChartProps } from './Chart';
+import { Plot } from './Plot';
+import { cumulative } from './profile';
+
+/** How much of the whole is done after each node. */
+export function DepthChart({ model, order }: IChartProps): JSX.Element {
+  const trans = useTrans();
+  const [at, setAt] = React.useState(-1);
+  const macs = React.useMemo(
+    () => cumulative(model, order, 'macs'),
+    [model, order]
+  );
+  const params = React.useMemo(
+    () => cumulative(model, order, 'params'),
+    [model, order]
+  );
+  const latency = React.useMemo(
+    () => cumulative(model, order, 'latency'),
+    [model, order]
+  );
+  const series = React.useMemo(
+    () =>
+      [
+        { label: trans.__('MACs'), color: 1, filled: true, ...macs },
+        { label: trans.__('Parameters'), color: 2, ...params },
+        { label: trans.__('Latency'), color: 3, ...latency }
+      ].filter(line => line.values.length > 0),
+    [trans, macs, params, latency]
+  );
+  const describe = (point: number): string =>
+    [
+      nodeLabel(model, order[point]),
+      ...series.map(line => `${line.label} ${formatShare(line.values[point])}`)
+    ].join(' · ');
+  const lacking = series.filter(({ unknown }) => unknown > 0);
+  const about =
+    lacking.length > 0
+      ? trans.__(
+          'Share of what is known; unknown nodes count as 0: %1.',
+          lacking
+            .map(({ label, unknown }) => `${label} ${formatExact(unknown)}`)
+            .join(', ')
+        )
+      : trans.__('Share of the total that is done after each node.');
+  return (
+    <Chart
+      title={trans.__('Depth profile')}
+      note={at >= 0 && series.length > 0 ? describe(at) : about}
+    >
+      {series.length > 0 ? (
+        <Plot
+          label={trans.__(
+            'Cumulative MACs, parameters and latency over the execution'
+          )}
+          series={series}
+          nodes={order}
+          max={1}
+          format={value => formatShare(value)}
+          describe={describe}
+          onAt={setAt}
+        />
+      ) : (
+        <p className="oad-Quiet">{trans.__('Nothing of it is known.')}</p>
+      )}
+    </Chart>
+  );
+}

@@ -1,0 +1,99 @@
+import * as React from 'react';
+import { formatCount, formatExact } from '../../core';
+import type { MetricId } from '../../core/types';
+import { useTrans } from '../context';
+import { formatAmount } from '../table/columns';
+import type { ITranslate } from '../translate';
+import { brief } from '../ui/text';
+import { Bars, type IBar } from './Bars';
+import { Chart, type IChartProps } from './Chart';
+import { byOperator } from './profile';
+
+/** Bars beyond these would not be read. */
+const MOST_BARS = 40;
+
+type OperatorMeasure = MetricId | 'count';
+
+function measures(
+  timed: boolean,
+  trans: ITranslate
+): readonly (readonly [OperatorMeasure, string])[] {
+  return [
+    ['count', trans.__('Nodes')],
+    ['macs', trans.__('MACs')],
+    ['flops', trans.__('FLOPs')],
+    ['params', trans.__('Parameters')],
+    ['weight_bytes', trans.__('Weight bytes')],
+    ['activation_bytes', trans.__('Activation bytes')],
+    ...(timed ? [['latency', trans.__('Latency')] as const] : [])
+  ];
+}
+
+/** What the nodes of each type come to. */
+export function OperatorsChart({ model, order }: IChartProps): JSX.Element {
+  const trans = useTrans();
+  const labels = measures(model.latency !== null, trans);
+  const [wanted, setMeasure] = React.useState<OperatorMeasure>('count');
+  const measure = labels.some(([id]) => id === wanted) ? wanted : 'count';
+  const parts = React.useMemo(
+    () => byOperator(model, order, measure),
+    [model, order, measure]
+  );
+  const shown = parts.filter(({ value, unknown }) => value > 0 || unknown > 0);
+  const bars = shown
+    .slice(0, MOST_BARS)
+    .map(({ label, value, unknown, nodes }): IBar => ({
+      label: brief(label, 80),
+      value,
+      // All unknown is no 0, and a sum that lacks parts is a lower bound.
+      text:
+        unknown >= nodes.length
+          ? '—'
+          : (unknown > 0 ? '≥ ' : '') +
+            (measure === 'count'
+              ? formatCount(value)
+              : formatAmount(measure, value)),
+      title:
+        unknown > 0
+          ? trans.__(
+              '%1 nodes, of %2 it is unknown',
+              formatExact(nodes.length),
+              formatExact(unknown)
+            )
+          : trans.__('%1 nodes', formatExact(nodes.length)),
+      nodes
+    }));
+  return (
+    <Chart
+      title={trans.__('Operators')}
+      note={
+        shown.length > MOST_BARS
+          ? trans.__('The first %1 of %2 types.', MOST_BARS, shown.length)
+          : trans.__('A click selects the nodes of a type.')
+      }
+      tools={
+        <select
+          className="oad-Select"
+          aria-label={trans.__('What the bars measure')}
+          value={measure}
+          onChange={event => {
+            const { value } = event.currentTarget;
+            setMeasure(labels.find(([id]) => id === value)?.[0] ?? 'count');
+          }}
+        >
+          {labels.map(([id, label]) => (
+            <option key={id} value={id}>
+              {label}
+            </option>
+          ))}
+        </select>
+      }
+    >
+      {bars.length > 0 ? (
+        <Bars label={trans.__('Operators')} bars={bars} />
+      ) : (
+        <p className="oad-Quiet">{trans.__('No operator has any.')}</p>
+      )}
+    </Chart>
+  );
+}

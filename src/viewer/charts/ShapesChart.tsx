@@ -1,0 +1,70 @@
+import * as React from 'react';
+import { formatCount, formatExact } from '../../core';
+import { useTrans } from '../context';
+import { mainOutput } from '../table/texts';
+import { Chart, nodeLabel, type IChartProps } from './Chart';
+import { Plot, type ISeries } from './Plot';
+import { AXES, shapeEvolution } from './profile';
+
+/** How large each node's output is. */
+export function ShapesChart({ model, order }: IChartProps): JSX.Element {
+  const trans = useTrans();
+  const [at, setAt] = React.useState(-1);
+  const shapes = React.useMemo(
+    () => shapeEvolution(model, order),
+    [model, order]
+  );
+  const series = React.useMemo((): ISeries[] => {
+    const axes = AXES.map((axis, i) => ({
+      label: trans.__('Axis %1', axis),
+      values: shapes.axes[i],
+      color: i + 2
+    }));
+    return [
+      {
+        label: trans.__('Elements'),
+        values: shapes.elements,
+        color: 1,
+        filled: true
+      },
+      ...axes.filter(({ values }) => values.some(size => size > 0))
+    ];
+  }, [trans, shapes]);
+  const describe = (point: number): string => {
+    const node = shapes.nodes[point];
+    return trans.__(
+      '%1 · %2 · %3 elements',
+      nodeLabel(model, node),
+      model.shapeText(mainOutput(model, node)),
+      formatExact(shapes.elements[point])
+    );
+  };
+  return (
+    <Chart
+      title={trans.__('Shape evolution')}
+      note={
+        at >= 0 && at < shapes.nodes.length
+          ? describe(at)
+          : trans.__(
+              'Sizes of each first output, in powers of ten; whole-number outputs of shape arithmetic and unknown shapes are left out.'
+            )
+      }
+    >
+      {shapes.nodes.length > 0 ? (
+        <Plot
+          label={trans.__(
+            'Elements and axes of the outputs over the execution'
+          )}
+          series={series}
+          nodes={shapes.nodes}
+          log
+          format={value => formatCount(value)}
+          describe={describe}
+          onAt={setAt}
+        />
+      ) : (
+        <p className="oad-Quiet">{trans.__('No shape is known.')}</p>
+      )}
+    </Chart>
+  );
+}
