@@ -28,6 +28,8 @@ _STORED = {_FLOAT: "fp32", _DOUBLE: "fp32", _FLOAT16: "fp16", _BFLOAT16: "bf16"}
 _INTEGER_OPS = frozenset({"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "QGemm",
                           "QAttention", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"})  # fmt: skip
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+_REARRANGES = frozenset({"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"})
+_MOST_BEHIND = 4
 _ALMOST_ALL = 0.9
 """Share of the MACs on integers from which a model counts as one of int8."""
 
@@ -200,5 +202,15 @@ def _integers(model: Model, costs: list[NodeCost]) -> bool:
 
 
 def _dequantized(model: Model, tensor: int) -> bool:
-    producer = model.tensors[tensor].producer if tensor >= 0 else -1
-    return producer >= 0 and model.nodes[producer].op_type == "DequantizeLinear"
+    """True for what comes from a DequantizeLinear, also behind a few operators that only rearrange it."""
+    for _ in range(_MOST_BEHIND):
+        producer = model.tensors[tensor].producer if tensor >= 0 else -1
+        if producer < 0:
+            return False
+        node = model.nodes[producer]
+        if node.op_type == "DequantizeLinear":
+            return True
+        if node.op_type not in _REARRANGES or not node.inputs:
+            return False
+        tensor = node.inputs[0]
+    return False

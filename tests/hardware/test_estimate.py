@@ -377,6 +377,21 @@ def test_what_a_model_is_stored_in():
     assert stored(g.model()) == ["fp32"], "weights alone are not int8 arithmetic"
 
 
+@pytest.mark.parametrize(("between", "found"), [(1, ["int8", "fp32"]), (3, ["int8", "fp32"]), (9, ["fp32"])])
+def test_integers_behind_a_transpose_are_integers(between, found):
+    """As exporters write a layer whose weights are stored the other way round."""
+    g = Graph(x=[4, 32])
+    weight = g.op("DequantizeLinear", g.weight(32, 32, dtype=np.int8), g.scalar(0.1), g.scalar(0, np.int8))
+    for _ in range(between):
+        weight = g.op("Transpose", weight)
+    g.op("MatMul", g.quantized("x"), weight)
+    assert stored(g.model()) == found
+    g = Graph(x=[4, 32])
+    g.op("MatMul", g.quantized("x"), g.op("Relu", g.op("DequantizeLinear", g.weight(32, 32, dtype=np.int8),
+                                                       g.scalar(0.1))))  # fmt: skip
+    assert stored(g.model()) == ["fp32"]
+
+
 def test_the_fixture_is_up_to_date():
     assert FIXTURE.read_bytes() == fixture(), "run python tests/hardware/latency_fixture.py"
 
