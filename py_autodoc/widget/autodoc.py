@@ -36,6 +36,12 @@ OVERLAYS = ("macs", "flops", "params", "activation_bytes", "weight_bytes", "inte
 """Names that ``overlay`` takes."""
 
 
+class _Nodes(traitlets.Any):
+    """Names, tags and rows come in, ids are kept. None comes to the validator, too."""
+
+    allow_none = False
+
+
 class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget has no types
     """A model in a notebook: the graph, its costs, and what is selected in it.
 
@@ -69,8 +75,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
     _code = traitlets.Instance(Code).tag(sync=True, **widget_serialization)
     _fixed = traitlets.Bool(False).tag(sync=True)
     _pair = traitlets.Unicode("").tag(sync=True)
-    # Any: names and tags come in, ids are kept.
-    selection = traitlets.Any([], allow_none=False).tag(sync=True)
+    selection = _Nodes([]).tag(sync=True)
     _tensors = traitlets.List(traitlets.Unicode()).tag(sync=True)
     overlay = traitlets.Any("macs", allow_none=True).tag(sync=True)
     dims = traitlets.Dict().tag(sync=True)
@@ -294,19 +299,26 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
     def _new_dims(self, change: Any) -> None:
         if not self._bundle or self._source.fixed:
             return
-        self._subject = None
-        if not self._from_page:
-            sizes = self._sizes() if self._dim_widgets else {}
-            for name, widget in self._dim_widgets.items():
-                widget.value = sizes[name]
+        before, self._subject = self._subject, None
+        if self._from_page:
+            return
+        try:
             # The page has the expressions for other sizes, when it knows them all.
             if self._sent.payload.expressions is None or set(self.dims) != set(self._sent.sizes):
-                try:
-                    self._send_bundle()
-                except InputError as fault:
-                    # The model does not take them: what is shown stays true.
-                    self.dims = change["old"]
-                    raise TraitFault(fault.code, fault.message, fault.hint) from None
+                self._send_bundle()
+        except InputError as fault:
+            # The model does not take them: what is shown stays true.
+            self._from_page = True
+            try:
+                self.dims = change["old"]
+            finally:
+                self._from_page = False
+            self._subject = before
+            raise TraitFault(fault.code, fault.message, fault.hint) from None
+        if self._dim_widgets:
+            sizes = self._sizes()
+            for name, widget in self._dim_widgets.items():
+                widget.value = sizes[name]
 
     def _resized(self, change: Any) -> None:
         """A dimension's widget got another value, here and not in the page."""

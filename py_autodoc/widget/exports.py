@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from py_autodoc.errors import OptionError
 from py_autodoc.widget.picture import Look
 from py_autodoc.widget.subject import Subject
 
@@ -58,6 +60,8 @@ class Exports:
         """The same as PNG, ``scale`` pixels for one of the SVG. Raises: as ``to_svg``, and without resvg."""
         from py_autodoc.render.png import png_picture
 
+        if isinstance(scale, bool) or not isinstance(scale, (int, float)) or not 0 < scale < math.inf:
+            raise OptionError("bad-scale", f"{scale!r:.80} is no scale.", "Give a number above 0.")
         return self._write(path, "to_png", png_picture(self._svg(depth, direction, theme), scale))
 
     def to_dot(
@@ -66,7 +70,8 @@ class Exports:
         """Write the graph for Graphviz; ``depth`` levels of modules open, None: all. Raises: OutputError."""
         from py_autodoc.render.dot import dot
 
-        return self._write(path, "to_dot", dot(self._now.payload, depth, direction=direction))
+        levels = whole_depth(depth)
+        return self._write(path, "to_dot", dot(self._now.payload, levels, direction=direction))
 
     def to_netron(self, path: str | os.PathLike[str]) -> Path:
         """Write the numbers as an attachment for Netron. Raises: InputError without a model, OutputError."""
@@ -94,7 +99,8 @@ class Exports:
         choice("direction", direction, DIRECTIONS)
         if theme is not None:
             choice("theme", theme, THEMES)
-        return self._look(theme).drawn(self._now.payload, depth=depth, direction=direction)
+        look = self._look(theme)
+        return look.drawn(self._now.payload, depth=whole_depth(depth), direction=direction)
 
     def _look(self, theme: str | None = None) -> Look:
         """How a picture looks now."""
@@ -109,9 +115,14 @@ class Exports:
         return target.path
 
 
+def whole_depth(depth: object) -> int | None:
+    """Levels of modules. Raises: OptionError for what is no whole number, 0 or more."""
+    if depth is None or (isinstance(depth, int) and not isinstance(depth, bool) and depth >= 0):
+        return depth
+    raise OptionError("bad-depth", f"{depth!r:.80} is no depth.", "Give a whole number, 0 or more, or None.")
+
+
 def choice(what: str, given: object, known: tuple[str, ...]) -> None:
     """Raises: OptionError where ``given`` is none of ``known``."""
     if given not in known:
-        from py_autodoc.errors import OptionError
-
         raise OptionError(f"bad-{what}", f"{given!r:.80} is no {what}.", f"One of {', '.join(known)}.")

@@ -1,9 +1,10 @@
-"""Layers by id, name, tag or module: what ``selection`` and ``overlay`` understand."""
+"""What the traits of a widget understand: layers by id, name, tag or module, and sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from operator import index
 from typing import Any
 
 from traitlets import TraitError
@@ -11,6 +12,8 @@ from traitlets import TraitError
 from py_autodoc.errors import OptionError
 from py_autodoc.report.schema import Layer
 
+MOST = 2**31
+"""Sizes are smaller."""
 _NEAR = 20_000
 """Names that are compared for what a mistyped one may mean."""
 
@@ -29,6 +32,41 @@ def expect_names(what: str, known: Iterable[str], given: Iterable[str]) -> None:
             raise TraitFault("unknown-option", f"{what} has no option {name!r:.80}.", hint)
 
 
+def nodes_in(value: Any) -> list[Any]:
+    """What a selection was set to as a list: one node, a list, a set, an array of ids; None: nothing.
+
+    Raises: TraitFault for anything else.
+    """
+    if value is None:
+        return []
+    listed = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(listed, (str, int, Layer)):
+        return [listed]
+    if not isinstance(listed, (list, tuple, set, frozenset)):
+        raise TraitFault(
+            "not-nodes", f"{value!r:.80} is no selection.", "Give a list of ids, names, tags or rows."
+        )
+    return list(listed)
+
+
+def whole_sizes(sizes: Any) -> dict[str, int]:
+    """Sizes of dimensions as plain numbers. Raises: TraitFault for what is no mapping, or no size."""
+    if not isinstance(sizes, Mapping):
+        raise TraitFault("not-sizes", f"The sizes are {sizes!r:.80}.", 'Give a mapping: {"batch": 8}.')
+    return {name: _whole(name, size) for name, size in sizes.items()}
+
+
+def _whole(name: object, size: Any) -> int:
+    whole = None if isinstance(size, bool) or not hasattr(size, "__index__") else index(size)
+    if whole is None or not 1 <= whole < MOST:
+        raise TraitFault(
+            "bad-size",
+            f"The size of {name!r:.80} is {size!r:.80}.",
+            f"Give a whole number, 1 or more, less than {MOST:,}.",
+        )
+    return whole
+
+
 def resolve(layers: Sequence[Layer], wanted: Iterable[Any]) -> list[int]:
     """Ids, in the order asked for, each once; a tag or module stands for every node under it.
 
@@ -36,7 +74,10 @@ def resolve(layers: Sequence[Layer], wanted: Iterable[Any]) -> list[int]:
     """
     found: dict[int, None] = {}
     known = {layer.id for layer in layers}
-    for item in wanted:
+    for given in wanted:
+        item = given.id if isinstance(given, Layer) else given
+        if hasattr(item, "__index__") and not isinstance(item, bool):
+            item = index(item)  # numpy's
         if isinstance(item, bool) or not isinstance(item, (int, str)):
             raise TraitFault("not-a-node", f"{item!r} is no node.", "Give ids, names or tags.")
         ids = [item] if isinstance(item, int) and item in known else _named(layers, item)

@@ -8,13 +8,14 @@ import json
 from pathlib import Path
 
 import ipywidgets
+import numpy as np
 import onnx
 import onnx_ir
 import pytest
 from traitlets import TraitError
 
 import py_autodoc
-from py_autodoc.errors import InputError, OptionError, OutputError
+from py_autodoc.errors import AutodocError, InputError, OptionError, OutputError
 from py_autodoc.render import html
 from py_autodoc.report.query import QueryError
 from py_autodoc.report.schema import Report
@@ -38,6 +39,11 @@ def built(monkeypatch):
 @pytest.fixture
 def resnet(built):
     return Autodoc(RESNET)
+
+
+@pytest.fixture
+def dynamic(built):
+    return Autodoc(DYNAMIC)
 
 
 def bundle_of(widget):
@@ -442,3 +448,56 @@ def test_what_is_shown_again_is_brought_into_view_again(resnet, monkeypatch):
     assert sent == []
     w.show(3, 4)
     assert (sent, w.selection) == ([{"type": "autodoc:show"}], [3, 4])
+
+
+def test_a_selection_takes_what_numpy_and_find_give(resnet):
+    resnet.selection = np.array([2, 1])
+    assert (resnet.selection, type(resnet.selection[0])) == ([2, 1], int)
+    resnet.selection = [np.int64(3)]
+    assert resnet.selection == [3]
+    found = resnet.find("op=Conv")
+    resnet.selection = found
+    assert resnet.selected_layers == found
+    resnet.show(found[0])
+    assert resnet.selection == [found[0].id]
+    resnet.show(found)
+    assert len(resnet.selection) == len(found)
+    resnet.selection = None
+    assert (resnet.selection, resnet.selected_layers) == ([], [])
+
+
+@pytest.mark.parametrize("dims", [{"batch": 2**31}, {"batch": 10**30}, {"batch": "4"}, {"batch": 1.0}])
+def test_sizes_that_are_none_change_nothing(dynamic, dims):
+    with pytest.raises(TraitError, match="The size of 'batch' is"):
+        dynamic.dims = dims
+    assert dynamic.dims == {}
+    dynamic.dims = {"batch": np.int64(8)}
+    assert (dynamic.dims, type(dynamic.dims["batch"])) == ({"batch": 8}, int)
+
+
+def test_sizes_that_the_model_does_not_take_are_taken_back(dynamic, monkeypatch):
+    def refuse(*_):
+        raise InputError("bad-sizes", "They do not fit.", "Give others.")
+
+    monkeypatch.setattr(dynamic._source, "subject", refuse)
+    with pytest.raises(TraitError, match="They do not fit"):
+        dynamic.dims = {"batch": 3}
+    assert dynamic.dims == {}
+
+
+@pytest.mark.parametrize(
+    ("act", "told"),
+    [
+        (lambda w: w.find(3), "3 is no query"),
+        (lambda w: Autodoc(RESNET, dims=3), "The sizes are 3"),
+        (lambda w: w.to_svg("x.svg", depth="deep"), "'deep' is no depth"),
+        (lambda w: w.to_dot("x.dot", depth=-1), "-1 is no depth"),
+        (lambda w: w.to_png("x.png", scale=0), "0 is no scale"),
+        (lambda w: w.to_png("x.png", scale="2"), "'2' is no scale"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(resnet, tmp_path, monkeypatch, act, told):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AutodocError, match=told):
+        act(resnet)
+    assert list(tmp_path.iterdir()) == []
