@@ -2,6 +2,7 @@ import * as React from 'react';
 import { ACTIONS } from './actions';
 import { useSession, useTrans, useView } from './context';
 import { Icon } from './ui/Icon';
+import { focused } from './ui/focus';
 
 /** Every action with its keys, from the one list that the keyboard uses. */
 export function Help(): JSX.Element | null {
@@ -14,7 +15,7 @@ export function Help(): JSX.Element | null {
     if (!open) {
       return undefined;
     }
-    const before = document.activeElement;
+    const before = focused();
     close.current?.focus();
     return () => {
       if (before instanceof HTMLElement) {
@@ -48,7 +49,7 @@ export function Help(): JSX.Element | null {
         // Tab stays in the dialog. It has two stops: the button, and the list for the keys that scroll.
         if (event.key === 'Tab') {
           event.preventDefault();
-          const at = document.activeElement === close.current ? list : close;
+          const at = focused() === close.current ? list : close;
           at.current?.focus();
         }
       }}

@@ -8,6 +8,7 @@ import type { Session } from './session/session';
 import type { IViewerState } from './state/types';
 import type { ITranslate } from './translate';
 import { brief } from './ui/text';
+import { focused } from './ui/focus';
 
 /** Names in an announcement are cut here: it is listened to, not read. */
 const LONGEST = 80;
@@ -82,7 +83,7 @@ export function useAnnouncements(
       const now = session.store.get();
       before = now;
       if (last && last.announcement === now.announcement) {
-        const text = changeText(last, now, document.activeElement, trans);
+        const text = changeText(last, now, focused(), trans);
         if (text !== null) {
           session.store.set({ announcement: text });
         }

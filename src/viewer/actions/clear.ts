@@ -1,6 +1,7 @@
 import { endTrace } from '../session/trace';
 import { NOTHING, NO_SEARCH } from '../state/types';
 import type { IAction } from './types';
+import { focused } from '../ui/focus';
 
 /** One thing at a time, what lies on top first. */
 export const clear: IAction = {
@@ -23,7 +24,7 @@ export const clear: IAction = {
     } else {
       session.select(NOTHING);
     }
-    if (document.activeElement instanceof HTMLInputElement) {
+    if (focused() instanceof HTMLInputElement) {
       root?.focus();
     }
   }

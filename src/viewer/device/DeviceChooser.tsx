@@ -18,6 +18,7 @@ import {
   storedPrecision
 } from './devices';
 import { assumption } from './tile';
+import { focused } from '../ui/focus';
 
 /** The list of devices, when it is open and there is one. */
 export function DeviceChooser(): JSX.Element | null {
@@ -34,7 +35,7 @@ function useClosing(frame: React.RefObject<HTMLElement>): () => void {
     [store]
   );
   React.useEffect(() => {
-    const before = document.activeElement;
+    const before = focused();
     const outside = (event: PointerEvent): void => {
       const path = event.composedPath();
       // The chip closes the list by itself.

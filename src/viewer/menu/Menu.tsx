@@ -5,6 +5,7 @@ import { RootContext } from '../root';
 import { closeMenu } from '../session/menu';
 import type { IMenuState } from '../state/types';
 import { menuEntries } from './items';
+import { focused } from '../ui/focus';
 
 /** Pixels kept between the menu and the viewer's border. */
 const MARGIN = 4;
@@ -28,7 +29,7 @@ function usePlace(
     if (!element || !frame) {
       return undefined;
     }
-    const before = document.activeElement;
+    const before = focused();
     const { offsetWidth: w, offsetHeight: h } = element;
     const inside = (at: number, size: number, room: number): number =>
       Math.max(MARGIN, Math.min(at, room - size - MARGIN));
@@ -40,8 +41,7 @@ function usePlace(
       // Only if an item still has it: an action may have moved it on.
       if (
         (before instanceof HTMLElement || before instanceof SVGElement) &&
-        (element.contains(document.activeElement) ||
-          document.activeElement === document.body)
+        (element.contains(focused()) || focused() === document.body)
       ) {
         before.focus({ preventScroll: true });
       }
@@ -56,7 +56,7 @@ function onMenuKey(
   close: () => void
 ): boolean {
   const items = [...list.querySelectorAll<HTMLElement>('[role=menuitem]')];
-  const at = items.findIndex(item => item === document.activeElement);
+  const at = items.findIndex(item => item === focused());
   const go = (to: number): void =>
     items[(to + items.length) % items.length]?.focus();
   switch (event.key) {

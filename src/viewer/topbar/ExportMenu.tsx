@@ -6,6 +6,7 @@ import { RootContext } from '../root';
 import { Icon } from '../ui/Icon';
 import { PictureLook } from './PictureLook';
 import { PngScale } from './PngScale';
+import { focused } from '../ui/focus';
 
 /** Next item in a ring, by key; null when the key is none of a menu's. */
 function moved(key: string, at: number, count: number): number | null {
@@ -94,7 +95,7 @@ function Items({ close }: { close: () => void }): JSX.Element {
       return;
     }
     const items = [...(list.current?.querySelectorAll('button') ?? [])];
-    const at = items.findIndex(item => item === document.activeElement);
+    const at = items.findIndex(item => item === focused());
     const next = moved(event.key, at, items.length);
     if (next !== null) {
       items[next].focus();

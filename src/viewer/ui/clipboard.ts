@@ -1,3 +1,5 @@
+import { focused } from './focus';
+
 /** Puts text on the clipboard. False when the browser does not allow it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
@@ -10,7 +12,7 @@ export async function copyText(text: string): Promise<boolean> {
 }
 
 function copyBySelection(text: string): boolean {
-  const before = document.activeElement;
+  const before = focused();
   const box = document.createElement('textarea');
   box.value = text;
   box.setAttribute('readonly', '');

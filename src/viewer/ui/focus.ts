@@ -5,3 +5,12 @@ export function activeIn(node: Node): Element | null {
     ? root.activeElement
     : null;
 }
+
+/** The element that has the focus, wherever it is: of a shadow tree the page only sees the host. */
+export function focused(): Element | null {
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) {
+    at = at.shadowRoot.activeElement;
+  }
+  return at;
+}

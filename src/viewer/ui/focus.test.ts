@@ -1,0 +1,20 @@
+// @vitest-environment jsdom
+import { expect, test } from 'vitest';
+import { activeIn, focused } from './focus';
+
+test('the focus is found in shadow trees within shadow trees', () => {
+  const host = document.body.appendChild(document.createElement('div'));
+  const inner = host
+    .attachShadow({ mode: 'open' })
+    .appendChild(document.createElement('div'));
+  const button = inner
+    .attachShadow({ mode: 'open' })
+    .appendChild(document.createElement('button'));
+  expect(focused()).toBe(document.body);
+  button.focus();
+  expect(document.activeElement).toBe(host);
+  expect(focused()).toBe(button);
+  expect(activeIn(inner)).toBe(inner);
+  button.blur();
+  expect(focused()).toBe(document.body);
+});
