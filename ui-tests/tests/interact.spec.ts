@@ -621,3 +621,30 @@ test('the table by blocks begins inside the one that holds all; tags are a colum
   await expect(layers).toContainText('Total of 25 layers');
   await expect(layers).toContainText('/BertLayer.0/');
 });
+
+test('curves are as high as the panel, however many operators there are', async ({
+  page
+}) => {
+  await open(page, 'silero_vad.onnx', { width: 1100, height: 720 });
+  await tab(page, 'Charts');
+  const plots = page.locator('.oad-Charts .oad-Plot');
+  await expect(plots).toHaveCount(2);
+  for (const plot of await plots.all()) {
+    await expect(plot).toBeInViewport({ ratio: 1 });
+  }
+  const last = page.locator('.oad-Bars').first().getByRole('button').last();
+  await last.scrollIntoViewIfNeeded();
+  await expect(last).toBeInViewport({ ratio: 1 });
+  await expect(plots.first()).toBeInViewport({ ratio: 1 });
+});
+
+test('what is assumed can be read where the panel is narrow', async ({
+  page
+}) => {
+  await open(page, 'llama_cache.onnx', { width: 700, height: 720 });
+  await tab(page, 'Dimensions');
+  const tag = page.getByText('assumed – confirm or change');
+  await expect(tag).toBeInViewport({ ratio: 1 });
+  const panel = page.locator('.oad-Dims');
+  expect(await panel.evaluate(it => it.scrollWidth - it.clientWidth)).toBe(0);
+});
