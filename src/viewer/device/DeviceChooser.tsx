@@ -11,6 +11,7 @@ import {
   foundDevices,
   labelText,
   leastText,
+  likeliest,
   memoryNeed,
   noTimeReason,
   precisionText,
@@ -74,7 +75,7 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
   );
   const flat = vendors.flatMap(({ devices }) => devices);
   const [at, setAt] = React.useState(chosen);
-  const active = flat.includes(at) ? at : (flat[0] ?? -1);
+  const active = flat.includes(at) ? at : likeliest(part.devices, flat, query);
   const pick = (device: number): void => {
     setAt(device);
     chooseDevice(session, choiceOf(part, device, choice?.precision ?? ''));

@@ -8,6 +8,7 @@ import { surface } from '../testing/surface';
 import { IDENTITY } from '../translate';
 import {
   bandText,
+  likeliest,
   memoryText,
   peakText,
   rangeText,
@@ -262,6 +263,12 @@ test('how things are written', () => {
   expect(vendorText('nvidia', IDENTITY)).toBe('NVIDIA');
   expect(vendorText('', IDENTITY)).toBe('Your own');
   const part = withHardware(testPayload()).hardware!;
+  const names = { ...part.devices, name: ['Acme T4000', 'Acme T4', 'Zeta'] };
+  const likely = (query: string): number => likeliest(names, [0, 1], query);
+  expect(['t4', 'T4 acme', 't40', 'acme', ''].map(likely)).toEqual([
+    1, 1, 0, 0, 0
+  ]);
+  expect(likeliest(names, [], 't4')).toBe(-1);
   const shown = { device: 0, precision: 'fp32' };
   expect(bandText(part, shown)).toBe('×0.5 … ×2');
   expect(bandText(part, { device: 0, precision: 'tf32' })).toBe('×0.4 … ×2.5');

@@ -27,15 +27,39 @@ export interface IVendor {
   readonly devices: readonly number[];
 }
 
+const wordsOf = (text: string): string[] =>
+  text.toLowerCase().split(/\s+/).filter(Boolean);
+
+/** What a device is found by. */
+function textOf(columns: DeviceColumns, device: number): string {
+  const { id, name, vendor, category } = columns;
+  return [vendor, name, category, id]
+    .map(column => column[device])
+    .join(' ')
+    .toLowerCase();
+}
+
+/** The device that is meant: `t4` is the T4 before the T4000; -1 where there is none. */
+export function likeliest(
+  columns: DeviceColumns,
+  devices: readonly number[],
+  query: string
+): number {
+  const words = wordsOf(query);
+  const whole = devices.find(device => {
+    const own = wordsOf(textOf(columns, device));
+    return words.every(word => own.includes(word));
+  });
+  return whole ?? devices[0] ?? -1;
+}
+
 /** Devices in whose name, vendor, kind or id all words stand, in the order they have, by vendor. */
 export function foundDevices(columns: DeviceColumns, query: string): IVendor[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsOf(query);
   const vendors: { vendor: string; devices: number[] }[] = [];
-  columns.id.forEach((id, device) => {
-    const { name, vendor, category } = columns;
-    const text = [vendor[device], name[device], category[device], id]
-      .join(' ')
-      .toLowerCase();
+  columns.id.forEach((_, device) => {
+    const { vendor } = columns;
+    const text = textOf(columns, device);
     if (!words.every(word => text.includes(word))) {
       return;
     }
