@@ -71,7 +71,7 @@ function addControlGroups(model: IGraphModel, raw: IRawGroups): Int32Array {
 }
 
 /** Groups with parents first. A group in a cycle of parents is hung under the root. */
-export function topDown(parent: number[]): Int32Array {
+function topDown(parent: number[]): Int32Array {
   const count = parent.length;
   const children = indexBy(
     count + 1,

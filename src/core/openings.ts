@@ -128,9 +128,3 @@ export function openingSteps(tree: IGroupTree, budget: number): IOpeningStep[] {
     visible += chosen.cost;
   }
 }
-
-/** The last of the steps. */
-export function initialOpenings(tree: IGroupTree, budget: number): IOpenings {
-  const steps = openingSteps(tree, budget);
-  return steps[steps.length - 1];
-}

@@ -63,7 +63,7 @@ function intensity(tree: ITree, entity: number): number | null {
 }
 
 /** Labels and classes of the modules around a node and their paths. */
-export function scopeTexts(model: IGraphModel, node: number): string[] {
+function scopeTexts(model: IGraphModel, node: number): string[] {
   const labels: string[] = [];
   const classes: string[] = [];
   const { parent, label, type } = model.payload.scopes;

@@ -38,7 +38,7 @@ export interface IOnnxServices {
 }
 
 /** The main area of a document: the React viewer over the server's analysis. */
-export class OnnxPanel extends ReactWidget {
+class OnnxPanel extends ReactWidget {
   constructor(
     private readonly _context: DocumentRegistry.Context,
     private readonly _services: IOnnxServices,

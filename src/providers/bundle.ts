@@ -13,7 +13,7 @@ import { ProblemError, localProblem } from './provider';
 const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure']);
 
 /** The bundle format this viewer reads. */
-export const BUNDLE_VERSION = 1;
+const BUNDLE_VERSION = 1;
 
 /**
  * Reads gzipped JSON of at most `most` bytes. Rejects with a `ProblemError` that says what is wrong with

@@ -8,7 +8,7 @@ import type { Session } from './session/session';
 import { entityOf } from './session/entities';
 
 /** Milliseconds in which a second click makes a double click, on most systems. */
-export const DOUBLE_CLICK = 400;
+const DOUBLE_CLICK = 400;
 /** Screen pixels between the selected box and the edge of the view; of a large one its title counts. */
 const MARGIN = 24;
 const TITLE = { w: 180, h: 40 };

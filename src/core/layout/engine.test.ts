@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { answer, transferables, WorkerEngine } from './engine';
 import type { ILayoutAnswer, ILayoutRequest, ILayoutWorker } from './engine';
-import { layered, simpleInput } from './layered';
+import { layered } from './layered';
+import { simpleInput } from '../testing/layoutInput';
 import { LAYOUT_OPTIONS } from './types';
 
 const input = simpleInput([40, 40], [20, 20], [0], [1]);

@@ -35,7 +35,7 @@ export interface ILayoutWorker {
 }
 
 /** Items from which a level goes to the worker. */
-export const WORKER_THRESHOLD = 3000;
+const WORKER_THRESHOLD = 3000;
 
 /** Lays out on this thread. */
 export class InlineEngine implements ILayoutEngine {

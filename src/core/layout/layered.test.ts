@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { findFaults, wireLength } from '../testing/geometry';
 import { Random } from '../testing/random';
-import { layered, simpleInput } from './layered';
+import { layered } from './layered';
+import { simpleInput } from '../testing/layoutInput';
 import type { ILayoutInput } from './types';
 import { PIN } from './types';
 

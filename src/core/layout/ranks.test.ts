@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Random } from '../testing/random';
 import { classifyEdges } from './acyclic';
-import { simpleInput } from './layered';
+import { simpleInput } from '../testing/layoutInput';
 import { assignRanks } from './ranks';
 import type { ILayoutInput } from './types';
 import { PIN } from './types';

@@ -2,7 +2,8 @@
 
 import dagre from '@dagrejs/dagre';
 import type { ELK, ElkNode } from 'elkjs/lib/elk-api';
-import { layered, simpleInput } from '../layout/layered';
+import { layered } from '../layout/layered';
+import { simpleInput } from './layoutInput';
 import { LAYOUT_OPTIONS } from '../layout/types';
 import type { ILayoutInput } from '../layout/types';
 import type { IDrawn, IPlainGraph } from './quality';

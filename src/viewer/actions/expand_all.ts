@@ -2,7 +2,7 @@ import { remember } from '../session/places';
 import type { IAction } from './types';
 
 /** More boxes than this are no picture any more; the rest stays closed. */
-export const MAX_BOXES = 60_000;
+const MAX_BOXES = 60_000;
 
 export const expandAll: IAction = {
   id: 'expand-all',

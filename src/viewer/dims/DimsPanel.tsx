@@ -20,11 +20,11 @@ function most(dim: DimInfo): number {
 }
 
 /** Sliders are logarithmic: 1 to 2 matters as much as 512 to 1,024. */
-export function toStep(size: number, dim: DimInfo): number {
+function toStep(size: number, dim: DimInfo): number {
   return Math.round((STEPS * Math.log(size)) / Math.log(most(dim)));
 }
 
-export function fromStep(step: number, dim: DimInfo): number {
+function fromStep(step: number, dim: DimInfo): number {
   return Math.max(1, Math.round(most(dim) ** (step / STEPS)));
 }
 

@@ -11,7 +11,7 @@ export const MOST_PIXELS = 2 ** 28;
 /** Pixels an inch at scale 1, as CSS counts. */
 const DPI = 96;
 
-export class CanvasSink implements IPageSink {
+class CanvasSink implements IPageSink {
   constructor(
     private readonly ctx: CanvasRenderingContext2D,
     private readonly palette: IPalette

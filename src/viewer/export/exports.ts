@@ -30,7 +30,7 @@ const SUFFIX: Readonly<Record<Part, string>> = {
 };
 
 /** The part as it is drawn now; null where there is nothing to draw. */
-export function pictureOf(session: Session, part: Part): IPicture | null {
+function pictureOf(session: Session, part: Part): IPicture | null {
   const { surface } = session.stage;
   const { drawing, index } = surface?.renderer ?? {};
   if (!surface || !drawing || !index) {
@@ -78,7 +78,7 @@ export function pageOf(session: Session, part: Part): IPage | null {
 }
 
 /** The SVG file of a part, null where there is nothing to draw. */
-export function svgOf(session: Session, part: Part): string | null {
+function svgOf(session: Session, part: Part): string | null {
   const page = pageOf(session, part);
   const drawing = session.stage.surface?.renderer.drawing;
   const palette = paletteOf(session);

@@ -12,7 +12,7 @@ import { RulesNote } from './RulesNote';
 import { evidenceText, nodesIn, totalNodes } from './evidence';
 
 /** Worst first. */
-export const SEVERITIES = ['high', 'medium', 'low', 'info'] as const;
+const SEVERITIES = ['high', 'medium', 'low', 'info'] as const;
 
 const ICONS: ReadonlyMap<string, IconName> = new Map([
   ['high', 'error'],

@@ -19,11 +19,11 @@ export interface IPoint {
   readonly y: number;
 }
 
-export const MAX_ZOOM = 4;
+const MAX_ZOOM = 4;
 /** Below this a card's title cannot be read; the first picture does not start lower. */
 export const HOME_ZOOM = 0.5;
 /** Screen pixels kept free around a fitted picture. */
-export const FIT_PADDING = 24;
+const FIT_PADDING = 24;
 /** Screen pixels of the scene that always stay in view. */
 const KEEP_IN_VIEW = 48;
 

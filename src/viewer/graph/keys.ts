@@ -25,7 +25,7 @@ export interface IKey {
   readonly shiftKey: boolean;
 }
 
-export const ZOOM_STEP = 1.25;
+const ZOOM_STEP = 1.25;
 
 const ARROWS: Readonly<Record<string, Direction>> = {
   ArrowLeft: 'left',

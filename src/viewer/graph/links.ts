@@ -158,7 +158,7 @@ function append(lists: Map<number, number[]>, key: number, item: number): void {
 }
 
 /** Boxes the keyboard stops at: everything but ports. */
-export function walkable(scene: IScene, box: number): boolean {
+function walkable(scene: IScene, box: number): boolean {
   return scene.boxKind[box] !== BoxKind.Port;
 }
 

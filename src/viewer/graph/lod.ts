@@ -11,10 +11,10 @@ export const enum Lod {
   Reading = 3
 }
 
-export const MERGED_BELOW = 0.06;
+const MERGED_BELOW = 0.06;
 /** Up to here the canvas, above it elements. */
 export const FAR_UP_TO = 0.3;
-export const READING_FROM = 0.8;
+const READING_FROM = 0.8;
 /** Shape labels stand on wires from here. */
 export const LABELS_FROM = 0.6;
 

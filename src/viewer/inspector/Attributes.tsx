@@ -8,7 +8,7 @@ import { Section } from './parts';
 const MAX_VALUE = 400;
 
 /** An attribute's value as text: `[1, 1]`, `"SAME_UPPER"`, `0.001`. */
-export function valueText(value: unknown): string {
+function valueText(value: unknown): string {
   if (typeof value === 'string') {
     return value;
   }

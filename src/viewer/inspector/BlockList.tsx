@@ -14,7 +14,7 @@ import { sumOf } from './MultiInspector';
 import { Section, Some } from './parts';
 
 /** What the kinds of structural blocks are called. */
-export function kindName(kind: string, trans: ITranslate): string {
+function kindName(kind: string, trans: ITranslate): string {
   const names: Readonly<Record<string, string>> = {
     conv: trans.__('Convolution block'),
     'depthwise-separable': trans.__('Separable convolution'),

@@ -11,7 +11,7 @@ import { Fact, Facts, Jump, Section, Some, Title } from './parts';
 import { useActivationTotal } from './totals';
 
 /** Operator types below a group and how many there are of each, commonest first. */
-export function opHistogram(
+function opHistogram(
   tree: IGroupTree,
   group: number
 ): [type: string, count: number][] {

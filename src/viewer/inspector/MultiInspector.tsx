@@ -41,7 +41,7 @@ export function sumOf(
  * Weights that the nodes read but an earlier node outside is the first to use: they count there, so
  * no sum over these nodes has them. Each once.
  */
-export function borrowedWeights(
+function borrowedWeights(
   model: IGraphModel,
   nodes: readonly number[]
 ): { readonly count: number; readonly bytes: number } {

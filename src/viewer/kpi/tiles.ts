@@ -44,7 +44,7 @@ export function missingReason(
 }
 
 /** The commonest reasons for unknown costs, `reason (n nodes)`. */
-export function topReasons(payload: GraphPayload, count: number): string[] {
+function topReasons(payload: GraphPayload, count: number): string[] {
   return Object.entries(payload.coverage.reasons)
     .sort((a, b) => b[1] - a[1])
     .slice(0, count)

@@ -38,11 +38,11 @@ export function setUserValues(tree: ITree, given: IUserValues | null): void {
   kept.set(tree, { ...given, groups });
 }
 
-export function hasUserValues(tree: ITree): boolean {
+function hasUserValues(tree: ITree): boolean {
   return kept.has(tree);
 }
 
-export function userLabel(tree: ITree): string {
+function userLabel(tree: ITree): string {
   return kept.get(tree)?.label ?? '';
 }
 

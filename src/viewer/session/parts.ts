@@ -191,11 +191,7 @@ export function clickedStep(
 }
 
 /** The next (1) or the previous (-1) part; after the last one come all together, then the first. */
-export function stepPart(
-  session: Session,
-  fold: number,
-  step: 1 | -1
-): Promise<void> {
+function stepPart(session: Session, fold: number, step: 1 | -1): Promise<void> {
   const state = session.store.get();
   if (!state.document) {
     return Promise.resolve();

@@ -5,7 +5,7 @@ import type { ITranslate } from '../translate';
 import { Bar } from '../ui/Bar';
 
 /** The phases of an analysis in words; a phase of a newer server is shown as it is. */
-export function phaseText(phase: string, trans: ITranslate): string {
+function phaseText(phase: string, trans: ITranslate): string {
   const known: ReadonlyMap<string, string> = new Map([
     ['', trans.__('Starting')],
     ['queued', trans.__('Waiting for a free worker')],

@@ -55,10 +55,6 @@ export type TextColumn = Exclude<ColumnId, NumericColumn>;
 /** What a number of the table is; `intensity` is FLOPs per byte moved. */
 export type Measure = MetricId | 'intensity';
 
-export const MEASURES: readonly Measure[] = [
-  ...new Set(Object.values(METRIC_OF))
-];
-
 export function isNumeric(column: ColumnId): column is NumericColumn {
   return Object.hasOwn(METRIC_OF, column);
 }

@@ -4,7 +4,7 @@ import type { IGraphModel, ITree } from '../../core/types';
 import type { TextColumn } from './columns';
 
 /** The first tensor that comes from another node or from outside, else the first there is. */
-export function mainInput(model: IGraphModel, node: number): number {
+function mainInput(model: IGraphModel, node: number): number {
   const from = model.inputOffsets[node];
   const to = model.inputOffsets[node + 1];
   for (let at = from; at < to; at++) {
