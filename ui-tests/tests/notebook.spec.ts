@@ -1,6 +1,7 @@
 // The widget in a notebook with a real kernel.
 
 import { expect, test } from '@jupyterlab/galata';
+import type { Locator } from '@playwright/test';
 import { listen } from './helpers';
 import { drawn, notebook } from './notebooks';
 
@@ -87,4 +88,60 @@ test('a slider linked in the page alone moves the numbers, and the kernel hears 
   await expect(totals).toContainText('22.3 G');
   await expect(slider).toHaveAttribute('aria-valuetext', '2');
   expect(log.foreign).toEqual([]);
+});
+
+test('in boxes: widgets share a row, and hidden ones are drawn when they are shown', async ({
+  page
+}) => {
+  await notebook(page, 'boxes.ipynb', [
+    [
+      'import ipywidgets as W',
+      'from py_autodoc import Autodoc',
+      "made = [Autodoc('resnet_tiny.onnx', height=260) for _ in range(5)]",
+      "tab = W.Tab(made[2:4], titles=['one', 'two'])",
+      "shut = W.Accordion(made[4:], titles=['shut'])",
+      'W.VBox([W.HBox(made[:2]), tab, shut])'
+    ].join('\n')
+  ]);
+  const log = listen(page);
+  await page.notebook.runCell(0, true);
+  const widgets = page.locator('.oad-Widget');
+  for (const at of [0, 1, 2]) {
+    await drawn(widgets.nth(at));
+  }
+  const [left, right] = await Promise.all(
+    [0, 1].map(at => widgets.nth(at).boundingBox())
+  );
+  expect(left!.width).toBeGreaterThan(320);
+  expect(Math.abs(left!.width - right!.width)).toBeLessThan(2);
+  const boxes = (at: number): Locator =>
+    widgets.nth(at).locator('.oad-GraphHost [role=button]');
+  await page.getByRole('tab', { name: 'two' }).click();
+  await expect(boxes(3).first()).toBeVisible();
+  await page.getByText('shut', { exact: true }).click();
+  await expect(boxes(4).first()).toBeVisible();
+  expect(log.foreign).toEqual([]);
+  expect(log.errors).toEqual([]);
+});
+
+test('one widget in two cells: the one that is moved leads, the other follows', async ({
+  page
+}) => {
+  await notebook(page, 'twice.ipynb', [
+    "from py_autodoc import Autodoc\nw = Autodoc('resnet_tiny.onnx', height=300)\nw",
+    'w'
+  ]);
+  await page.notebook.runCell(0, true);
+  await page.notebook.runCell(1, true);
+  const widgets = page.locator('.oad-Widget');
+  await drawn(widgets.first());
+  await drawn(widgets.last());
+  const open = (at: number): Locator =>
+    widgets
+      .nth(at)
+      .locator('.oad-GraphHost [role=button]', { hasText: /^ResNetBottle/ })
+      .first();
+  await open(1).dblclick();
+  await expect(open(1)).toHaveAttribute('aria-expanded', 'true');
+  await expect(open(0)).toHaveAttribute('aria-expanded', 'true');
 });

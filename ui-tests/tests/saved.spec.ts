@@ -109,6 +109,34 @@ test('two saved models are linked', async ({ page }) => {
   );
 });
 
+test('the models of a box are shown one under the other, each by itself', async ({
+  page
+}) => {
+  await made(page, 'saved-box.ipynb', [
+    [
+      'import ipywidgets as W',
+      'from py_autodoc import Autodoc',
+      "w = Autodoc('bert_dyn.onnx', height=450)",
+      "inner = W.Tab([w, Autodoc('resnet_tiny.onnx', height=450)])",
+      'W.VBox([W.IntSlider(1, 1, 64), inner])'
+    ].join('\n')
+  ]);
+  await reopen(page, 'saved-box.ipynb');
+  const saved = page.locator('.oad-Saved');
+  await expect(saved).toHaveCount(2);
+  await drawn(saved.first());
+  await expect(totals(saved.first())).toContainText('11.2 G');
+  await saved.last().scrollIntoViewIfNeeded();
+  await drawn(saved.last());
+  await expect(totals(saved.last())).toContainText('3.73 M');
+  // No pair: what is chosen in one is not looked for in the other.
+  await expect(saved.locator('.oad-Compare')).toHaveCount(0);
+  const search = saved.last().getByRole('textbox', { name: /^Find/ });
+  await search.fill('op=MaxPool');
+  await search.press('Enter');
+  await expect(saved.last().locator('.oad-Inspector')).toContainText('MaxPool');
+});
+
 test('a model too large to be kept leaves its picture', async ({ page }) => {
   await made(page, 'saved-large.ipynb', [
     [
