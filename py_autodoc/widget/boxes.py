@@ -36,7 +36,7 @@ def watch_boxes() -> None:
 
 def box_output(box: Any) -> Any:
     """The output of a box as it writes it, with the models and pictures of the widgets in it."""
-    write = box._repr_mimebundle_
+    write = getattr(box, "_repr_mimebundle_", None)
     if write is None:  # closed
         return None
     found = write()
