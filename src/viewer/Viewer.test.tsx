@@ -2,6 +2,7 @@
 import { act, fireEvent, screen, within } from '@testing-library/react';
 import { describe, expect, test, vi } from 'vitest';
 import { formatCount } from '../core';
+import { emptyPayload } from '../core/testing/builder';
 import type { IReportProvider } from '../providers/provider';
 import { ProblemError, localProblem } from '../providers/provider';
 import { guardConsole, mount, mountProvider, settle } from './testing/render';
@@ -59,25 +60,7 @@ describe('first picture', () => {
 
   test('an empty graph is said to be empty', async () => {
     const payload = testPayload();
-    const none = { nodes: [] as number[] };
-    payload.nodes = {
-      ...payload.nodes,
-      op: none.nodes,
-      name: [],
-      scope: [],
-      graph: [],
-      input_offsets: [0],
-      inputs: [],
-      output_offsets: [0],
-      outputs: [],
-      params: [],
-      weight_bytes: [],
-      macs: [],
-      flops: [],
-      read_bytes: [],
-      write_bytes: [],
-      activation_bytes: []
-    };
+    payload.nodes = emptyPayload('none').nodes;
     payload.tensors.producer = payload.tensors.producer.map(() => -1);
     await mount(payload);
     expect(screen.getByText('This graph has no nodes')).toBeTruthy();

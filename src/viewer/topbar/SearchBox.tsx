@@ -3,7 +3,7 @@ import { useSession, useTrans, useView } from '../context';
 import { setQuery, stepSearch } from '../session/find';
 import { selectAll } from '../session/selecting';
 import { queryHelp, queryMessage } from '../session/queryMessage';
-import { Icon } from '../ui/Icon';
+import { Icon, type IconName } from '../ui/Icon';
 
 /** Finds nodes and groups; Enter and Shift+Enter walk through the matches. */
 export function SearchBox(): JSX.Element {
@@ -44,41 +44,51 @@ export function SearchBox(): JSX.Element {
       <span className="oad-Search-count" role="status">
         {count}
       </span>
-      <button
-        type="button"
-        className="oad-IconButton oad-mod-small"
-        disabled={hits.length === 0}
-        aria-label={trans.__('Previous match')}
-        title={`${trans.__('Previous match')} (Shift+Enter)`}
-        onClick={() => stepSearch(session, -1)}
-      >
-        <Icon name="up" size={14} />
-      </button>
-      <button
-        type="button"
-        className="oad-IconButton oad-mod-small"
-        disabled={hits.length === 0}
-        aria-label={trans.__('Next match')}
-        title={`${trans.__('Next match')} (Enter)`}
-        onClick={() => stepSearch(session, 1)}
-      >
-        <Icon name="down" size={14} />
-      </button>
-      <button
-        type="button"
-        className="oad-IconButton oad-mod-small"
-        disabled={hits.length === 0}
-        aria-label={trans.__('Select all matches')}
-        title={`${trans.__('Select all matches')} (Shift+S)`}
-        onClick={() => selectAll(session, hits)}
-      >
-        <Icon name="all" size={14} />
-      </button>
+      <HitsButton
+        label={trans.__('Previous match')}
+        keys="Shift+Enter"
+        icon="up"
+        run={() => stepSearch(session, -1)}
+      />
+      <HitsButton
+        label={trans.__('Next match')}
+        keys="Enter"
+        icon="down"
+        run={() => stepSearch(session, 1)}
+      />
+      <HitsButton
+        label={trans.__('Select all matches')}
+        keys="Shift+S"
+        icon="all"
+        run={() => selectAll(session, hits)}
+      />
       {fault && (
         <p id={faultId} className="oad-Search-fault" role="status">
           {queryMessage(fault, trans)}
         </p>
       )}
     </div>
+  );
+}
+
+/** Does something with the matches, when there are any. */
+function HitsButton(props: {
+  label: string;
+  keys: string;
+  icon: IconName;
+  run: () => void;
+}): JSX.Element {
+  const { length } = useView(state => state.search.hits);
+  return (
+    <button
+      type="button"
+      className="oad-IconButton oad-mod-small"
+      disabled={length === 0}
+      aria-label={props.label}
+      title={`${props.label} (${props.keys})`}
+      onClick={props.run}
+    >
+      <Icon name={props.icon} size={14} />
+    </button>
   );
 }
