@@ -220,9 +220,8 @@ export class Stage {
 
   /** The selected node or group. */
   selected(): number | null {
-    return this._document
-      ? entityOf(this._document.model, this._store.get().selection)
-      : null;
+    const { selection } = this._store.get();
+    return this._document && entityOf(this._document.model, selection);
   }
 
   private _details(): ICardDetails {
@@ -230,11 +229,7 @@ export class Stage {
     return { names: showNames, weights: showWeights, costs: true };
   }
 
-  private _draw(how: {
-    animateFrom?: IScene;
-    anchorEntity?: number;
-    keepCamera?: boolean;
-  }): void {
+  private _draw(how: Parameters<GraphSurface['setScene']>[3]): void {
     if (!this.surface || !this._view || !this._document) {
       return;
     }
