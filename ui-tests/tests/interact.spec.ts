@@ -648,3 +648,23 @@ test('what is assumed can be read where the panel is narrow', async ({
   const panel = page.locator('.oad-Dims');
   expect(await panel.evaluate(it => it.scrollWidth - it.clientWidth)).toBe(0);
 });
+
+test('a long layout tells how far it is; Escape brings the picture back', async ({
+  page
+}) => {
+  await open(page, 'ten_thousand.onnx');
+  const boxes = graph(page).getByRole('button');
+  const before = await boxes.count();
+  await graph(page).focus();
+  // As on a slow machine.
+  const slow = await page.context().newCDPSession(page);
+  await slow.send('Emulation.setCPUThrottlingRate', { rate: 20 });
+  await page.keyboard.press('e');
+  const note = page.getByText('Laying out the picture');
+  await expect(note).toBeVisible();
+  await expect(page.getByRole('progressbar', { name: 'Layout' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await slow.send('Emulation.setCPUThrottlingRate', { rate: 1 });
+  await expect(note).toBeHidden();
+  await expect(boxes).toHaveCount(before);
+});
