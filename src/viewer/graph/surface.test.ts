@@ -35,6 +35,17 @@ describe('what is drawn', () => {
     );
   });
 
+  it('tells nodes and blocks by their number, and no tensor', async () => {
+    await show(encoderPayload(1));
+    const told = (kind: string) =>
+      [...host.querySelectorAll(`.oad-${kind}`)].map(box =>
+        box.getAttribute('data-entity')
+      );
+    expect(told('node').map(Number)).toContain(0);
+    expect(new Set(told('input'))).toEqual(new Set([null]));
+    expect(new Set(told('output'))).toEqual(new Set([null]));
+  });
+
   it('draws what is in view and not the rest', async () => {
     await show(encoderPayload(60));
     await view.expandAll(Infinity);

@@ -247,7 +247,10 @@ export class SvgLayer {
       if (kind === BoxKind.Group || kind === BoxKind.OpenGroup) {
         g.setAttribute('aria-expanded', String(kind === BoxKind.OpenGroup));
       }
-      g.setAttribute('data-entity', String(scene.boxEntity[box]));
+      // Pills and stubs stand for tensors, whose numbers are others.
+      if (kind <= BoxKind.OpenGroup) {
+        g.setAttribute('data-entity', String(scene.boxEntity[box]));
+      }
     } else {
       g.setAttribute('aria-hidden', 'true');
     }

@@ -36,11 +36,17 @@ export interface IMounted extends RenderResult {
   readonly root: HTMLElement;
 }
 
-/** Lets pending promises and the renders they cause finish. */
+/** Not one that a test has replaced. */
+const later = globalThis.setTimeout;
+
+/** Lets pending promises, the turns that a layout leaves to the page, and their renders finish. */
 export async function settle(): Promise<void> {
   await act(async () => {
-    for (let i = 0; i < 40; i++) {
-      await Promise.resolve();
+    for (let turn = 0; turn < 4; turn++) {
+      await new Promise(resolve => later(resolve));
+      for (let i = 0; i < 40; i++) {
+        await Promise.resolve();
+      }
     }
   });
 }
