@@ -63,7 +63,7 @@ class Estimate:
     """The band around it, of the known kernels as well; never below ``ideal``."""
     high: float | None
     ideal: float | None
-    """At full efficiency, without starts: no run of these kernels is shorter."""
+    """At the device's full rates, without starts; faster only with weights that a cache still holds."""
     label: str
     bottleneck: str
     """What takes most of the time: compute, memory_bandwidth or kernel_overhead."""

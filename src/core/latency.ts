@@ -29,7 +29,7 @@ export interface ILatency {
   /** The band around it. */
   readonly low: number;
   readonly high: number;
-  /** At full efficiency, without launches: no run of these kernels is shorter. */
+  /** At the device's full rates, without launches; faster only with weights that a cache still holds. */
   readonly ideal: number;
   readonly label: string;
   /** Kernels without a time. */
