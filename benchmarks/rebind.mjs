@@ -1,6 +1,6 @@
 // Other sizes for free dimensions: main thread CPU of one move of a slider, by what is on the screen.
 //
-//   node benchmarks/rebind.mjs [--models NAME,…] [--moves N] [--profile FILE] [--json]
+//   node benchmarks/rebind.mjs [--models NAME,…] [--moves N] [--profile FILE [--screen ROW]] [--json]
 //
 // The viewer over a model that lies in the page, as in the one-file page; sizes come through the host's
 // handle, which takes the same way as a slider. Each row shows one more panel than "picture and totals";
@@ -202,7 +202,12 @@ async function profile(tab, processes, dims) {
   await session.send('Profiler.enable');
   await session.send('Profiler.setSamplingInterval', { interval: 100 });
   await session.send('Profiler.start');
-  await measure(tab, processes, SCREENS['all with table'], dims);
+  await measure(
+    tab,
+    processes,
+    SCREENS[argument('screen') ?? 'all with table'],
+    dims
+  );
   const { profile: found } = await session.send('Profiler.stop');
   writeFileSync(argument('profile'), JSON.stringify(found));
 }
