@@ -1,6 +1,6 @@
 /** Which tensors are drawn into which nodes, and how far along each tensor is read. */
 
-import { groupBy, indexBy, IntList } from './csr';
+import { groupBy, IntList } from './csr';
 import type { IRows } from './csr';
 import { TENSOR_KIND } from './model';
 import type { IGraphModel } from './types';
@@ -88,30 +88,4 @@ export function readingRange(
     note(tensor, places);
   }
   return { firstRead, lastRead };
-}
-
-/**
- * The nodes in the order in which they are needed: that of the file, but what is made of weights alone
- * stands where it is first read. Some files make all their weights at the start.
- */
-export function neededOrder(model: IGraphModel): Int32Array {
-  const { nodeCount, inputs, inputOffsets, outputs, outputOffsets } = model;
-  const { consumers, consumerOffsets } = model;
-  const isDrawn = drawn(model);
-  const when = new Int32Array(nodeCount);
-  for (let node = 0; node < nodeCount; node++) {
-    let first = nodeCount;
-    const reads = inputs.subarray(inputOffsets[node], inputOffsets[node + 1]);
-    if (!reads.some(tensor => tensor >= 0 && isDrawn[tensor])) {
-      for (let k = outputOffsets[node]; k < outputOffsets[node + 1]; k++) {
-        const tensor = outputs[k];
-        const end = tensor < 0 ? 0 : consumerOffsets[tensor + 1];
-        for (let c = tensor < 0 ? 0 : consumerOffsets[tensor]; c < end; c++) {
-          first = Math.min(first, consumers[c]);
-        }
-      }
-    }
-    when[node] = first < nodeCount ? Math.max(node, first) : node;
-  }
-  return indexBy(nodeCount, when).values;
 }

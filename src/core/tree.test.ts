@@ -55,23 +55,6 @@ describe('groups', () => {
     expect(tree.path(2)).toEqual([]);
   });
 
-  it('stand where they are needed when all weights are made at the start', () => {
-    const b = new PayloadBuilder();
-    const [last] = b.add('ConstantOfShape', [], { scope: ['tail'] });
-    const [first] = b.add('ConstantOfShape', [], { scope: ['head'] });
-    const [unread] = b.add('RandomNormal', []);
-    const x = b.input('x');
-    const [y] = b.add('Conv', [x, first], { scope: ['head'] });
-    const [z] = b.add('Conv', [y, last], { scope: ['tail'] });
-    b.output(z);
-    b.output(unread);
-    expect(outline(treeOf(b.finish()))).toEqual([
-      'RandomNormal',
-      ['head', 'ConstantOfShape', 'Conv'],
-      ['tail', 'ConstantOfShape', 'Conv']
-    ]);
-  });
-
   it('stand in the order of their first node', () => {
     const b = new PayloadBuilder();
     let x = b.input('x');
