@@ -31,6 +31,8 @@ class Page implements IHostPage {
   private readonly _frames = new Map<MessageEventSource, HTMLIFrameElement>();
   /** Of VS Code: one for all outputs. */
   private _only: HTMLIFrameElement | null = null;
+  /** Whether that one hears the kernel. */
+  private _connected = false;
   /** What frames that are still to be loaded are told then. */
   private readonly _waiting = new Map<HTMLIFrameElement, ToFrame[]>();
 
@@ -56,7 +58,7 @@ class Page implements IHostPage {
     if (host === 'vscode') {
       // Before the first cell: messages about models are not sent again.
       this._only = this._open();
-      while (this._waiting.has(this._only)) {
+      while (!this._connected) {
         await new Promise(resolve => setTimeout(resolve, 20));
       }
     }
@@ -123,6 +125,9 @@ class Page implements IHostPage {
         waiting.forEach(message => this._tell(frame, message));
         break;
       }
+      case 'connected':
+        this._connected = true;
+        break;
       case 'height':
         frame.style.height = `${message.height}px`;
         break;

@@ -128,12 +128,15 @@ async function start(): Promise<IManager> {
     handleComms: true
   });
   const element = document.getElementById('outputs')!;
-  return new page.vscIPyWidgets.WidgetManager(
+  const manager = new page.vscIPyWidgets.WidgetManager(
     kernel,
     element,
     scripts(),
     () => undefined
   );
+  await kernel.info;
+  toPage({ kind: 'connected' });
+  return manager;
 }
 
 /** The kernel's message about the model may come after the output that shows it. */

@@ -24,6 +24,8 @@ export type ToPage =
   | { kind: 'ready' }
   | { kind: 'height'; height: number }
   | { kind: 'connect'; protocols: string[] }
+  /** The widget manager hears the kernel. */
+  | { kind: 'connected' }
   | { kind: 'send'; data: string | ArrayBuffer }
   | { kind: 'want'; id: string }
   | {
