@@ -2,7 +2,7 @@ import * as React from 'react';
 import { useTrans } from '../context';
 import type { ISortKey } from '../state/table';
 import { Icon } from '../ui/Icon';
-import { COLUMNS, isNumeric, type ColumnId } from './columns';
+import { COLUMNS, isNumeric, type ColumnId, type IGrid } from './columns';
 
 /**
  * What a click on a column's head asks for: best first, then the other way, then no sorting by it. With
@@ -24,15 +24,15 @@ export function nextSort(
 }
 
 export function Header(props: {
-  columns: readonly ColumnId[];
+  grid: IGrid;
   sort: readonly ISortKey[];
   onSort(sort: readonly ISortKey[]): void;
 }): JSX.Element {
   const trans = useTrans();
-  const { sort, columns } = props;
+  const { sort, grid } = props;
   return (
     <div className="oad-Grid-head" role="row" aria-rowindex={1}>
-      {columns.map(id => {
+      {grid.places.map(({ id, style }) => {
         const at = sort.findIndex(key => key.column === id);
         const label = COLUMNS[id].label(trans);
         const descending = sort[at]?.descending;
@@ -41,6 +41,7 @@ export function Header(props: {
             key={id}
             role="columnheader"
             className={isNumeric(id) ? 'oad-mod-number' : undefined}
+            style={style}
             aria-label={label}
             aria-sort={
               at < 0 ? 'none' : descending ? 'descending' : 'ascending'

@@ -5,7 +5,7 @@ import type { Session } from '../session/session';
 import type { ITableState } from '../state/table';
 import type { ITree } from '../../core/types';
 import { moveOf, useWindow } from '../ui/virtual';
-import { gridOf, offeredColumns, shownColumns } from './columns';
+import { gridOf, offeredColumns, shownColumns, type ColumnId } from './columns';
 import { Header } from './Header';
 import { TableRow, TotalsRow } from './Row';
 import { LayerTable } from './rows';
@@ -113,6 +113,12 @@ export function LayersTable(): JSX.Element {
     () => shownColumns(offeredColumns(tree), state.columns),
     [tree, state.columns]
   );
+  // The same from one tree to the next, as long as the columns are.
+  const names = columns.join(' ');
+  const grid = React.useMemo(
+    () => gridOf(names.split(' ') as ColumnId[]),
+    [names]
+  );
   const rows = view.entities;
   // Where the keyboard is: what is selected, unless Ctrl moved on from it.
   const [moved, setMoved] = React.useState<number | null>(null);
@@ -182,10 +188,8 @@ export function LayersTable(): JSX.Element {
     },
     [session, model]
   );
-  const grid = gridOf(columns);
   const shown = Array.from(rows.subarray(frame.first, frame.end));
   const style = {
-    '--oad-columns': grid.template,
     '--oad-grid-width': `${grid.width}px`
   } as React.CSSProperties;
   return (
@@ -217,7 +221,7 @@ export function LayersTable(): JSX.Element {
         style={style}
       >
         <Header
-          columns={columns}
+          grid={grid}
           sort={state.sort}
           onSort={sort => setTable({ sort })}
         />
@@ -234,7 +238,7 @@ export function LayersTable(): JSX.Element {
               top={(frame.first + index) * ROW}
               table={table}
               view={view}
-              columns={columns}
+              grid={grid}
               selected={entity === selected || also.includes(entity)}
               cursor={entity === moved}
               open={isOpen(entity)}
@@ -251,7 +255,7 @@ export function LayersTable(): JSX.Element {
         <TotalsRow
           table={table}
           view={view}
-          columns={columns}
+          grid={grid}
           row={rows.length + 2}
         />
       </div>

@@ -11,7 +11,8 @@ import {
   isNumeric,
   isShare,
   measureOf,
-  type ColumnId,
+  type IGrid,
+  type IPlace,
   type Measure,
   type NumericColumn
 } from './columns';
@@ -24,7 +25,7 @@ interface IRowProps {
   readonly top: number;
   readonly table: LayerTable;
   readonly view: IRowsView;
-  readonly columns: readonly ColumnId[];
+  readonly grid: IGrid;
   readonly selected: boolean;
   readonly cursor: boolean;
   /** Whether the block shows what is in it; undefined for a layer. */
@@ -36,73 +37,95 @@ interface IRowProps {
 
 /** Drawn again only when something in it changed: scrolling makes new rows and leaves the others. */
 export const TableRow = React.memo((props: IRowProps): JSX.Element => {
-  const { view, row, columns, open } = props;
-  const blocks = view.depths.length > 0;
+  const { table, view, row, open, selected, cursor } = props;
+  const trans = useTrans();
+  const [hovered, setHovered] = React.useState(false);
+  // Exact numbers and reasons are made where somebody is: they would be half the work of a table.
+  const titled = hovered || selected || cursor;
+  const entity = view.entities[row];
   return (
     <div
       id={props.id}
-      className={`oad-Grid-row${props.cursor ? ' oad-mod-cursor' : ''}`}
+      className={`oad-Grid-row${cursor ? ' oad-mod-cursor' : ''}`}
       role="row"
       aria-rowindex={row + 2}
-      aria-selected={props.selected}
-      aria-level={blocks ? view.depths[row] + 1 : undefined}
+      aria-selected={selected}
+      aria-level={view.depths.length > 0 ? view.depths[row] + 1 : undefined}
       aria-expanded={open}
       style={{ top: props.top }}
+      onPointerEnter={() => setHovered(true)}
+      onPointerLeave={() => setHovered(false)}
       onClick={event =>
-        props.onSelect(
-          view.entities[row],
-          event.shiftKey || event.ctrlKey || event.metaKey
-        )
+        props.onSelect(entity, event.shiftKey || event.ctrlKey || event.metaKey)
       }
     >
-      {columns.map(column =>
-        isNumeric(column) ? (
-          <NumberCell key={column} {...props} column={column} />
-        ) : column === 'name' ? (
-          <NameCell key={column} {...props} />
+      {props.grid.places.map(({ id, style }) => {
+        if (isNumeric(id)) {
+          const cell = numberOf(props, id);
+          return (
+            <NumberCell
+              key={id}
+              {...cell}
+              style={style}
+              title={titled ? titleOf(props, id, trans) : undefined}
+            />
+          );
+        }
+        const text = table.text(id, entity);
+        return id === 'name' ? (
+          <NameCell key={id} {...props} text={text} style={style} />
         ) : (
           <TextCell
-            key={column}
-            text={props.table.text(column, view.entities[row])}
-            dot={column === 'op' ? categoryOf(props) : null}
+            key={id}
+            text={text}
+            style={style}
+            dot={
+              id === 'op' && !table.isGroup(entity)
+                ? table.tree.model.category(entity)
+                : null
+            }
           />
-        )
-      )}
+        );
+      })}
     </div>
   );
 });
 
-function categoryOf({ table, view, row }: IRowProps): string | null {
-  const entity = view.entities[row];
-  return table.isGroup(entity) ? null : table.tree.model.category(entity);
+interface ICellProps {
+  readonly style: IPlace['style'];
 }
 
-function TextCell(props: { text: string; dot: string | null }): JSX.Element {
-  return (
-    <div role="gridcell" title={brief(props.text)}>
-      {props.dot !== null && (
-        <span
-          className="oad-Dot"
-          data-category={props.dot}
-          aria-hidden="true"
-        />
-      )}
-      <bdi>{brief(props.text)}</bdi>
-    </div>
-  );
-}
+const TextCell = React.memo(
+  (props: ICellProps & { text: string; dot: string | null }): JSX.Element => {
+    const text = brief(props.text);
+    return (
+      <div role="gridcell" title={text} style={props.style}>
+        {props.dot !== null && (
+          <span
+            className="oad-Dot"
+            data-category={props.dot}
+            aria-hidden="true"
+          />
+        )}
+        <bdi>{text}</bdi>
+      </div>
+    );
+  }
+);
 
 /** In the table by blocks the names are indented, and blocks have a twisty. */
-function NameCell(props: IRowProps): JSX.Element {
+function NameCell(
+  props: IRowProps & ICellProps & { text: string }
+): JSX.Element {
   const trans = useTrans();
   const { view, row, open } = props;
   const entity = view.entities[row];
-  const text = props.table.text('name', entity);
+  const text = brief(props.text);
   const group = entity - props.table.tree.model.nodeCount;
   // Deep models stay readable: indentation ends somewhere.
   const indent = Math.min(view.depths[row] ?? 0, 12) * 14;
   return (
-    <div role="gridcell" title={brief(text)}>
+    <div role="gridcell" title={text} style={props.style}>
       {view.depths.length > 0 && (
         <span style={{ width: indent, flex: 'none' }} />
       )}
@@ -120,7 +143,7 @@ function NameCell(props: IRowProps): JSX.Element {
           <Icon name="right" size={12} />
         </button>
       )}
-      <bdi>{brief(text)}</bdi>
+      <bdi>{text}</bdi>
       {open !== undefined && (
         <span className="oad-Quiet">{formatExact(view.sums.count[group])}</span>
       )}
@@ -128,43 +151,79 @@ function NameCell(props: IRowProps): JSX.Element {
   );
 }
 
-function NumberCell(props: IRowProps & { column: NumericColumn }): JSX.Element {
-  const trans = useTrans();
-  const { column, table, view, row } = props;
-  const entity = view.entities[row];
-  const group = entity - table.tree.model.nodeCount;
-  const measure = measureOf(column);
-  const whole = table.whole.total(measure);
-  const sum: ISum =
-    group >= 0
-      ? view.sums.group(measure, group)
-      : { value: table.value(measure, entity, view.sums), unknown: 0 };
-  const { value } = sum;
-  const reason = table.tree.model.payload.nodes.reason[String(entity)] ?? '';
-  // Layers are compared with the heaviest, blocks with the whole.
-  const most = view.depths.length > 0 ? whole.value : table.whole.max(measure);
-  return (
+interface INumber {
+  readonly text: string;
+  readonly zero: boolean;
+  /** Length of the bar behind it, as a part of the cell. */
+  readonly bar: number;
+}
+
+/** Only what changed is written to the page: most numbers of most rows stay. */
+const NumberCell = React.memo(
+  ({
+    text,
+    zero,
+    bar,
+    style,
+    title
+  }: INumber & ICellProps & { title: string | undefined }): JSX.Element => (
     <div
       role="gridcell"
-      className={`oad-mod-number${value > 0 ? '' : ' oad-mod-zero'}`}
-      title={
-        group < 0 && measure === 'latency'
-          ? brief(kernelText(table.tree.model, entity, trans))
-          : group < 0 && Number.isNaN(value)
-            ? brief(reason)
-            : exactText(measure, sum, view.sums.count[group] ?? 1, trans)
+      className={`oad-mod-number${zero ? ' oad-mod-zero' : ''}`}
+      style={
+        bar > 0 ? { ...style, backgroundSize: `${bar * 100}% 18px` } : style
       }
+      title={title}
     >
-      {isShare(column) && value > 0 && most > 0 && (
-        <span
-          className="oad-Cell-bar"
-          aria-hidden="true"
-          style={{ width: `${Math.min(1, value / most) * 100}%` }}
-        />
-      )}
-      <span>{shortText(column, sum, whole.value)}</span>
+      {text}
     </div>
-  );
+  )
+);
+
+/** What a layer's or block's cell adds up. */
+function sumOf({ table, view, row }: IRowProps, measure: Measure): ISum {
+  const entity = view.entities[row];
+  return table.isGroup(entity)
+    ? view.sums.group(measure, entity - table.tree.model.nodeCount)
+    : { value: table.value(measure, entity, view.sums), unknown: 0 };
+}
+
+function numberOf(props: IRowProps, column: NumericColumn): INumber {
+  const { table, view } = props;
+  const measure = measureOf(column);
+  const sum = sumOf(props, measure);
+  const { value } = sum;
+  const whole = table.whole.total(measure).value;
+  // Layers are compared with the heaviest, blocks with the whole.
+  const most = view.depths.length > 0 ? whole : table.whole.max(measure);
+  return {
+    text: shortText(column, sum, whole),
+    zero: !(value > 0),
+    bar:
+      isShare(column) && value > 0 && most > 0 ? Math.min(1, value / most) : 0
+  };
+}
+
+/** The exact number, or why there is none. */
+function titleOf(
+  props: IRowProps,
+  column: NumericColumn,
+  trans: ITranslate
+): string {
+  const { table, view, row } = props;
+  const { model } = table.tree;
+  const entity = view.entities[row];
+  const measure = measureOf(column);
+  const sum = sumOf(props, measure);
+  if (table.isGroup(entity)) {
+    const count = view.sums.count[entity - model.nodeCount];
+    return exactText(measure, sum, count, trans);
+  }
+  return measure === 'latency'
+    ? brief(kernelText(model, entity, trans))
+    : Number.isNaN(sum.value)
+      ? brief(model.payload.nodes.reason[String(entity)] ?? '')
+      : exactText(measure, sum, 1, trans);
 }
 
 /** A sum that lacks parts is a lower bound and looks like one; its share of another such sum is none. */
@@ -195,18 +254,18 @@ function exactText(
 export function TotalsRow(props: {
   table: LayerTable;
   view: IRowsView;
-  columns: readonly ColumnId[];
+  grid: IGrid;
   row: number;
 }): JSX.Element {
   const trans = useTrans();
-  const { table, view, columns } = props;
+  const { table, view, grid } = props;
   const { layers } = view.sums;
   return (
     <div className="oad-Grid-foot" role="row" aria-rowindex={props.row}>
-      {columns.map(id => {
+      {grid.places.map(({ id, style }) => {
         if (!isNumeric(id)) {
           return (
-            <div key={id} role="gridcell">
+            <div key={id} role="gridcell" style={style}>
               {id === 'name' &&
                 trans._n(
                   'Total of %2 layer',
@@ -221,14 +280,14 @@ export function TotalsRow(props: {
         const sum = view.sums.total(measure);
         const whole = table.whole.total(measure).value;
         return (
-          <div
+          <NumberCell
             key={id}
-            role="gridcell"
-            className="oad-mod-number"
+            text={shortText(id, sum, whole)}
+            zero={false}
+            bar={0}
+            style={style}
             title={exactText(measure, sum, layers, trans)}
-          >
-            <span>{shortText(id, sum, whole)}</span>
-          </div>
+          />
         );
       })}
     </div>

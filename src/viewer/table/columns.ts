@@ -151,15 +151,34 @@ export function formatAmount(measure: Measure, value: number): string {
   }
 }
 
-/** CSS grid tracks and the least width of all together, in pixels. */
-export function gridOf(columns: readonly ColumnId[]): {
-  readonly template: string;
+/** A column and where its cells are in their rows. */
+export interface IPlace {
+  readonly id: ColumnId;
+  readonly style: { readonly left: string; readonly width: string };
+}
+
+export interface IGrid {
+  readonly places: readonly IPlace[];
+  /** The least width of all together, in pixels. */
   readonly width: number;
-} {
-  const tracks = columns.map(id => {
-    const { width, grows } = COLUMNS[id];
-    return grows ? `minmax(${width}px, ${width}fr)` : `${width}px`;
-  });
-  const width = columns.reduce((sum, id) => sum + COLUMNS[id].width, 0);
-  return { template: tracks.join(' '), width };
+}
+
+/**
+ * Cells are placed one by one and not by a CSS grid: the browser can then lay out each by itself when
+ * its text changes, instead of every column of its row.
+ */
+export function gridOf(columns: readonly ColumnId[]): IGrid {
+  const sum = (ids: readonly ColumnId[]): number =>
+    ids.reduce((width, id) => width + COLUMNS[id].width, 0);
+  const growing = (ids: readonly ColumnId[]): number =>
+    sum(ids.filter(id => COLUMNS[id].grows));
+  const width = sum(columns);
+  // What the row has beyond `width` is shared among the columns that grow.
+  const length = (ids: readonly ColumnId[]): string =>
+    `calc(${sum(ids)}px + ${growing(ids) / growing(columns)} * (100% - ${width}px))`;
+  const places = columns.map((id, at) => ({
+    id,
+    style: { left: length(columns.slice(0, at)), width: length([id]) }
+  }));
+  return { places, width };
 }

@@ -87,7 +87,6 @@ export class LayerTable {
     return { entities, depths: new Uint16Array(0), layers, sums, fault };
   }
 
-  /** Unknown numbers come last whichever way the sort goes. */
   private _order(
     sort: readonly ISortKey[],
     sums: Sums
@@ -98,27 +97,31 @@ export class LayerTable {
         return [];
       }
       const sign = key.descending ? -1 : 1;
-      if (isNumeric(column)) {
-        const measure = measureOf(column);
-        return [{ sign, of: (e: number) => this.value(measure, e, sums) }];
-      }
-      const ranks = this._texts.ranks(column);
-      return [{ sign, of: (entity: number) => ranks[entity] }];
+      const of = isNumeric(column)
+        ? this._values(measureOf(column), sums)
+        : this._texts.ranks(column);
+      // Unknown numbers come last whichever way the sort goes.
+      return [of.map(x => (Number.isNaN(x) ? Infinity : sign * x))];
     });
-    if (keys.length === 0) {
-      return null;
-    }
-    return (a, b) => {
-      for (const { sign, of } of keys) {
-        const [x, y] = [of(a), of(b)];
-        const [noX, noY] = [Number.isNaN(x), Number.isNaN(y)];
-        const by = noX || noY ? Number(noX) - Number(noY) : sign * (x - y);
-        if (by !== 0) {
-          return by;
-        }
-      }
-      return a - b;
-    };
+    return keys.length === 0
+      ? null
+      : (a, b) => {
+          for (const of of keys) {
+            if (of[a] !== of[b]) {
+              return of[a] - of[b];
+            }
+          }
+          return a - b;
+        };
+  }
+
+  /** The number of every entity. */
+  private _values(measure: Measure, sums: Sums): Float64Array {
+    const { model, groupCount } = this.tree;
+    return Float64Array.from(
+      { length: model.nodeCount + groupCount },
+      (_, entity) => this.value(measure, entity, sums)
+    );
   }
 
   /** Blocks with layers that match, and what is in the open ones. */

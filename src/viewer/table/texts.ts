@@ -1,4 +1,4 @@
-/** Texts of the table's cells, and the order of those texts. Made once a column, on first need. */
+/** Texts of the table's cells, and the order of those texts. Each is made on first need. */
 
 import type { IGraphModel, ITree } from '../../core/types';
 import type { TextColumn } from './columns';
@@ -38,21 +38,33 @@ function scopePaths(model: IGraphModel, field: Field): string[] {
 }
 
 export class CellTexts {
-  private readonly _texts = new Map<TextColumn, readonly string[]>();
+  private readonly _makers = new Map<TextColumn, (entity: number) => string>();
   private readonly _ranks = new Map<TextColumn, Float64Array>();
 
   constructor(private readonly _tree: ITree) {}
 
   /** Text of a cell; of a block its label, class and place, no shapes. */
   text(column: TextColumn, entity: number): string {
-    return this._column(column)[entity];
+    let maker = this._makers.get(column);
+    if (maker === undefined) {
+      const { nodeCount } = this._tree.model;
+      const node = this._nodeText(column);
+      const group = this._groupText(column);
+      maker = of => (of < nodeCount ? node(of) : group(of - nodeCount));
+      this._makers.set(column, maker);
+    }
+    return maker(entity);
   }
 
   /** Place of every entity's text among the distinct ones; numbers in texts count as numbers. */
   ranks(column: TextColumn): Float64Array {
     let ranks = this._ranks.get(column);
     if (ranks === undefined) {
-      const texts = this._column(column);
+      const { model, groupCount } = this._tree;
+      const texts = Array.from(
+        { length: model.nodeCount + groupCount },
+        (_, entity) => this.text(column, entity)
+      );
       const { compare } = new Intl.Collator('en', { numeric: true });
       const place = new Map(
         [...new Set(texts)]
@@ -63,24 +75,6 @@ export class CellTexts {
       this._ranks.set(column, ranks);
     }
     return ranks;
-  }
-
-  private _column(column: TextColumn): readonly string[] {
-    let texts = this._texts.get(column);
-    if (texts === undefined) {
-      const { model, groupCount } = this._tree;
-      const node = this._nodeText(column);
-      const group = this._groupText(column);
-      texts = Array.from(
-        { length: model.nodeCount + groupCount },
-        (_, entity) =>
-          entity < model.nodeCount
-            ? node(entity)
-            : group(entity - model.nodeCount)
-      );
-      this._texts.set(column, texts);
-    }
-    return texts;
   }
 
   private _nodeText(column: TextColumn): (node: number) => string {

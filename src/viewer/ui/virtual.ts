@@ -2,8 +2,12 @@
 
 import { useCallback, useEffect, useState, type RefObject } from 'react';
 
-/** Rows drawn beyond each edge, so that quick scrolling shows no gaps. */
-const MARGIN = 8;
+/** Rows drawn beyond each edge at rest: each is redrawn with every change of the model's sizes. */
+const MARGIN = 2;
+/** While it scrolls, so that quick scrolling shows no gaps. */
+const SCROLLING_MARGIN = 12;
+/** Milliseconds after the last scrolling. */
+const REST = 200;
 /** Assumed before the element has a size. */
 const DEFAULT_HEIGHT = 400;
 
@@ -27,6 +31,7 @@ export function useWindow(
   inset = 0
 ): IWindow {
   const [view, setView] = useState({ top: 0, height: DEFAULT_HEIGHT });
+  const [margin, setMargin] = useState(MARGIN);
   useEffect(() => {
     const element = scroller.current;
     if (!element) {
@@ -40,13 +45,21 @@ export function useWindow(
           ? before
           : { top, height };
       });
+    let rest: number | undefined;
+    const scroll = (): void => {
+      read();
+      setMargin(SCROLLING_MARGIN);
+      window.clearTimeout(rest);
+      rest = window.setTimeout(() => setMargin(MARGIN), REST);
+    };
     read();
-    element.addEventListener('scroll', read, { passive: true });
+    element.addEventListener('scroll', scroll, { passive: true });
     const observer =
       typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(read);
     observer?.observe(element);
     return () => {
-      element.removeEventListener('scroll', read);
+      element.removeEventListener('scroll', scroll);
+      window.clearTimeout(rest);
       observer?.disconnect();
     };
   }, [scroller, count]);
@@ -70,8 +83,8 @@ export function useWindow(
   // A list that became shorter may be scrolled beyond its end for one frame.
   const top = Math.min(view.top, Math.max(0, count * rowHeight - view.height));
   return {
-    first: Math.max(0, Math.floor(top / rowHeight) - MARGIN),
-    end: Math.min(count, Math.ceil((top + view.height) / rowHeight) + MARGIN),
+    first: Math.max(0, Math.floor(top / rowHeight) - margin),
+    end: Math.min(count, Math.ceil((top + view.height) / rowHeight) + margin),
     page,
     scrollTo
   };
