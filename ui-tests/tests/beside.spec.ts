@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { box, expect, setOpen, test } from './pages';
+import { box, expect, rectOf, setOpen, test } from './pages';
 
 const models = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
 
@@ -30,11 +30,9 @@ test('two models are in one page, and what is done in one is done in the other',
     'true'
   );
 
-  const [a, b] = [await left.boundingBox(), await right.boundingBox()];
-  expect(b!.x).toBeGreaterThanOrEqual(a!.x + a!.width - 1);
+  const [a, b] = [await rectOf(left), await rectOf(right)];
+  expect(b.x).toBeGreaterThanOrEqual(a.x + a.width - 1);
   // Where there is no room beside, one stands below the other.
   await page.setViewportSize({ width: 700, height: 900 });
-  await expect
-    .poll(async () => (await right.boundingBox())!.y)
-    .toBeGreaterThan(400);
+  await expect.poll(async () => (await rectOf(right)).y).toBeGreaterThan(400);
 });

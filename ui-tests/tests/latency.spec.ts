@@ -1,7 +1,17 @@
 // Estimated latency on the one-file page: a device is chosen, every number that is a time follows.
 
 import { clean } from './axe';
-import { box, expect, graph, inspector, open, pick, tab, test } from './pages';
+import {
+  box,
+  expect,
+  graph,
+  inspector,
+  open,
+  pick,
+  rectOf,
+  tab,
+  test
+} from './pages';
 import type { Locator, Page } from '@playwright/test';
 
 test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
@@ -120,7 +130,7 @@ test('narrow and dark: the list of devices stays in the window', async ({
   await chip(page).click();
   const dialog = page.getByRole('dialog', { name: 'Device' });
   await clean(page);
-  const frame = (await dialog.boundingBox())!;
+  const frame = await rectOf(dialog);
   expect(frame.x).toBeGreaterThanOrEqual(0);
   expect(frame.x + frame.width).toBeLessThanOrEqual(700);
   expect(frame.y + frame.height).toBeLessThanOrEqual(600);

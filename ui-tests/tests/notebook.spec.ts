@@ -4,6 +4,7 @@ import { expect, test } from '@jupyterlab/galata';
 import type { Locator } from '@playwright/test';
 import { listen } from './helpers';
 import { drawn, notebook } from './notebooks';
+import { rectOf } from './pages';
 
 test.use({ autoGoto: false, tmpPath: '' });
 
@@ -110,10 +111,10 @@ test('in boxes: widgets share a row, and hidden ones are drawn when they are sho
     await drawn(widgets.nth(at));
   }
   const [left, right] = await Promise.all(
-    [0, 1].map(at => widgets.nth(at).boundingBox())
+    [0, 1].map(at => rectOf(widgets.nth(at)))
   );
-  expect(left!.width).toBeGreaterThan(320);
-  expect(Math.abs(left!.width - right!.width)).toBeLessThan(2);
+  expect(left.width).toBeGreaterThan(320);
+  expect(Math.abs(left.width - right.width)).toBeLessThan(2);
   const boxes = (at: number): Locator =>
     widgets.nth(at).locator('.oad-GraphHost [role=button]');
   await page.getByRole('tab', { name: 'two' }).click();

@@ -15,6 +15,14 @@ const models = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
 /** Hidden from JupyterLab, which serves the folder of the models. */
 const pages = join(models, '.pages');
 
+/** CSS pixels of the window. */
+export interface IRect {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
 export interface ISeen {
   readonly requests: string[];
   readonly complaints: string[];
@@ -95,6 +103,19 @@ export const graph = (page: Place): Locator => page.locator('.oad-graph');
 /** Boxes of the graph by what a screen reader says of them. */
 export const box = (page: Place, name: string | RegExp): Locator =>
   graph(page).getByRole('button', { name }).first();
+
+/**
+ * Where an element is. The graph replaces the elements of its boxes when the picture changes, and one
+ * that was just found may be gone before it is measured: then the new one is.
+ */
+export async function rectOf(locator: Locator): Promise<IRect> {
+  let rect: IRect | null = null;
+  await expect(async () => {
+    rect = await locator.boundingBox();
+    expect(rect).not.toBeNull();
+  }).toPass();
+  return rect!;
+}
 
 /** Brings what a search finds first into view, whatever the first picture shows. */
 export async function reveal(page: Place, query: string): Promise<void> {

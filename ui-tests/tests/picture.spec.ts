@@ -7,6 +7,7 @@ import {
   graph,
   inspector,
   open,
+  rectOf,
   reveal,
   said,
   setOpen,
@@ -75,7 +76,7 @@ test('in a narrow tab the bar keeps all its tools and room for the query', async
   const search = page.getByRole('textbox', { name: 'Find in the model' });
   await search.fill('op=Softmax');
   await expect(page.locator('.oad-Search-count')).toHaveText(/218$/);
-  expect((await search.boundingBox())!.width).toBeGreaterThan(60);
+  expect((await rectOf(search)).width).toBeGreaterThan(60);
   const bar = page.getByRole('toolbar', { name: 'Viewer' });
   const overflow = await bar.evaluate(e => e.scrollWidth - e.clientWidth);
   expect(overflow).toBe(0);

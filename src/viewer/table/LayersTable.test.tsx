@@ -105,6 +105,27 @@ test('only a window of a long table is in the page', async () => {
   expect(Number(first.getAttribute('aria-rowindex'))).toBeGreaterThan(5900);
 });
 
+test('rows tell exact numbers and reasons where the pointer or the selection is', async () => {
+  const grid = await open();
+  const titles = (row: string): (string | null)[] => {
+    const text = within(grid).getByText(row, { selector: 'bdi' });
+    const cells = within(text.closest<HTMLElement>('.oad-Grid-row')!);
+    return cells
+      .getAllByRole('gridcell')
+      .filter(cell => cell.classList.contains('oad-mod-number'))
+      .map(cell => cell.getAttribute('title'));
+  };
+  expect(titles('conv_0').every(title => title === null)).toBe(true);
+  const row = within(grid).getByText('conv_0').closest('.oad-Grid-row')!;
+  fireEvent.pointerEnter(row);
+  expect(titles('conv_0')).toContain('1,000');
+  fireEvent.pointerLeave(row);
+  expect(titles('conv_0')).not.toContain('1,000');
+  fireEvent.keyDown(grid, { key: 'End' });
+  await settle();
+  expect(titles('odd').join()).toContain('no rule for vendor::Mystery');
+});
+
 test('copies the rows shown for a spreadsheet', async () => {
   await open();
   const writeText = vi.fn(() => Promise.resolve());
