@@ -5,7 +5,7 @@ from __future__ import annotations
 from py_autodoc.blocks import streams
 from py_autodoc.blocks.attention_core import SOFTMAXES, Core, find_core
 from py_autodoc.blocks.attention_fused import FUSED, fused
-from py_autodoc.blocks.attention_mask import masking
+from py_autodoc.blocks.attention_mask import masking, tensors
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.model import Attention
 from py_autodoc.blocks.operands import Operand, repeat_factor, split_heads, trace
@@ -58,6 +58,7 @@ def _unfused(flow: Flow, core: Core) -> Attention | None:
         queries=queries,
         keys=keys,
         mask=mask.mask,
+        masks=tensors(flow, core.added),
         rotary=q.rotary,
         relative_bias=mask.relative_bias,
         past=_past(q, k, v),

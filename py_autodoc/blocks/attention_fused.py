@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from py_autodoc.blocks import streams
-from py_autodoc.blocks.attention_mask import masking
+from py_autodoc.blocks.attention_mask import masking, tensors
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.model import Attention
 from py_autodoc.blocks.operands import trace
@@ -116,9 +116,9 @@ class _Call:
         form = self.form
         added = [t for at in form.biases if (t := self._input(at)) >= 0]
         judged = masking(self.flow, added, heads, queries)
-        masked = any(self._input(at) >= 0 for at in form.masks)
+        operands = [t for at in form.masks if (t := self._input(at)) >= 0]
         # A separate mask operand hides keys for all queries alike, or is one that a caller made.
-        told = None if masked and judged.causal is False and not self._padding() else judged.causal
+        told = None if operands and judged.causal is False and not self._padding() else judged.causal
         return Attention(
             nodes=tuple(sorted({self.number, *nodes})),
             anchor=self.number,
@@ -132,7 +132,8 @@ class _Call:
             hidden_size=hidden,
             queries=queries,
             keys=self._keys(queries, kind),
-            mask=judged.mask or masked,
+            mask=judged.mask or bool(operands),
+            masks=tensors(self.flow, (*operands, *added)),
             rotary=rotary or bool(self._whole("do_rotary")),
             relative_bias=judged.relative_bias,
             past=self._past(),

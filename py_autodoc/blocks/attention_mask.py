@@ -59,6 +59,15 @@ def masking(flow: Flow, added: Iterable[int], heads: int | None, queries: object
     return Masking(causal, bool(verdicts - {BIAS}), BIAS in verdicts)
 
 
+def tensors(flow: Flow, added: Iterable[int]) -> tuple[int, ...]:
+    """Of the tensors added those with more than one number: others are scales."""
+    return tuple(
+        tensor
+        for tensor in dict.fromkeys(added)
+        if (shape := flow.shapes[tensor]) is not None and any(size != 1 for size in shape)
+    )
+
+
 def _judge(flow: Flow, tensor: int, heads: int | None) -> set[str]:
     """Verdicts on the parts of one added tensor; scalars say nothing. Bounded."""
     found: set[str] = set()

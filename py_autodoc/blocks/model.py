@@ -63,6 +63,8 @@ class Attention:
     keys: int | str | None = None
     """Key positions, cached ones included."""
     mask: bool = False
+    masks: tuple[int, ...] = ()
+    """Tensors that hide keys or are added to the scores; single numbers left out."""
     rotary: bool = False
     relative_bias: bool = False
     """A learned bias is added to the scores."""

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from py_autodoc.blocks.model import Found, Repeat
+from py_autodoc.blocks.model import Attention, Found, Repeat
 from py_autodoc.graph.model import Model, TypeTable
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.blocks import recognised
 from py_autodoc.report.makers import makers, settle
+from py_autodoc.report.masks import TITLE, mask_boxes
 from py_autodoc.report.repeats import repeat_name, scopes_of
 from py_autodoc.report.scopes import ScopeTree, scope_tree
 from py_autodoc.report.stages import stages
@@ -36,7 +37,9 @@ def grouped_tree(analysis: Analysis) -> ScopeTree:
     """The tree of modules with the boxes for repeats and structures in it; linear in the model's size."""
     tree = scope_tree(analysis.model)
     return _Grouping(analysis.model, analysis.types, tree).run(
-        analysis.structure.repeats, tuple(recognised(analysis.structure))
+        analysis.structure.repeats,
+        tuple(recognised(analysis.structure)),
+        analysis.structure.attention,
     )
 
 
@@ -60,9 +63,13 @@ class _Grouping:
             for at, node in enumerate(graph.nodes):
                 self.position[node] = at
 
-    def run(self, repeats: Sequence[Repeat], found: Sequence[Found]) -> ScopeTree:
+    def run(
+        self, repeats: Sequence[Repeat], found: Sequence[Found], attention: Sequence[Attention]
+    ) -> ScopeTree:
         made = makers(self.model)
         self._settle(made)
+        for nodes in mask_boxes(self.model, self.tree, attention, self._readers, self.position):
+            self._fold_nodes(_Box(nodes, TITLE))
         loose: list[_Box] = []
         titles = Titles(found)
         for repeat in repeats:

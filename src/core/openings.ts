@@ -69,6 +69,23 @@ function growth(tree: IGroupTree, family: readonly number[]): number {
 const size = (tree: IGroupTree, family: readonly number[]) =>
   family.reduce((sum, group) => sum + tree.groupSize[group], 0);
 
+/**
+ * No weights beyond single numbers and no arithmetic: masks, shapes, rearranged data. Loops and branches
+ * always tell something.
+ */
+function isPlumbing(tree: IGroupTree, family: readonly number[]): boolean {
+  const { groupBody, groupControl, groupMetrics, groupSize, groupUnknown } =
+    tree;
+  return family.every(
+    group =>
+      groupBody[group] < 0 &&
+      groupControl[group] < 0 &&
+      groupMetrics.params[group] <= groupSize[group] &&
+      groupMetrics.macs[group] === 0 &&
+      groupUnknown.macs[group] === 0
+  );
+}
+
 /** The groups to open next, and how many boxes that adds; null when the picture is done. */
 function next(
   tree: IGroupTree,
@@ -87,6 +104,7 @@ function next(
       .filter(({ cost }) => visible === 1 || visible + cost <= budget)
       // The parts of a repeat tell nothing new. Alone it would be the whole picture.
       .filter(({ family }) => !tree.groupFold[family[0]] || visible <= FEW)
+      .filter(({ family }) => visible <= FEW || !isPlumbing(tree, family))
       .sort((a, b) => a.depth - b.depth || b.size - a.size);
   const [whole] = fitting(closed);
   if (whole || visible > LITTLE) {
@@ -99,11 +117,16 @@ function next(
 export interface IOpeningStep extends IOpenings {
   /** Boxes to see. */
   readonly visible: number;
+  /** What was opened for it carries little of the model's arithmetic. */
+  readonly light: boolean;
 }
+
+/** A share of the MACs below which a look inside can wait. */
+const LIGHT = 0.05;
 
 /**
  * Opens a lone trunk whatever its size, then families of alike groups, shallow and big ones first,
- * while at most `budget` cards are visible. A family opens as a whole, so that alike blocks look
+ * while at most `budget` cards are visible; what holds no weights and no arithmetic stays closed. A family opens as a whole, so that alike blocks look
  * alike; only where nothing else would be left to see, one of it does. Repeats stay one box; where the
  * picture would hold little else, they show their first part. The pictures on the way, from closed on.
  */
@@ -112,8 +135,10 @@ export function openingSteps(tree: IGroupTree, budget: number): IOpeningStep[] {
   let hidden: readonly number[] = [];
   let visible = tree.children[0].length;
   const steps: IOpeningStep[] = [];
+  const all = tree.model.metrics.macs.reduce((sum, x) => sum + (x || 0), 0);
+  let light = false;
   for (;;) {
-    steps.push({ open: open.slice(), hidden, visible });
+    steps.push({ open: open.slice(), hidden, visible, light });
     const closed = families(tree, open, new Set(hidden));
     const chosen = next(tree, closed, visible, budget);
     if (chosen === null) {
@@ -126,5 +151,7 @@ export function openingSteps(tree: IGroupTree, budget: number): IOpeningStep[] {
       }
     }
     visible += chosen.cost;
+    const macs = chosen.family.map(group => tree.groupMetrics.macs[group]);
+    light = macs.reduce((sum, x) => sum + x, 0) < LIGHT * all;
   }
 }

@@ -213,6 +213,40 @@ describe('first picture', () => {
     expect((await view.initial(40, all.width)).width).toBe(all.width);
   });
 
+  /** Tables looked up, a mask and two products: the tables carry weights, the products the arithmetic. */
+  function maskedPayload() {
+    const b = new PayloadBuilder('masked');
+    const block = (scope: string, op: string, x: number, params: number) => {
+      for (let part = 0; part < 5; part++) {
+        [x] = b.add(op, [x], { scope: [scope], params });
+      }
+      return x;
+    };
+    const found = block('embeddings:E', 'Gather', b.input('ids'), 5000);
+    const hidden = block('mask:M', 'Where', b.input('mask'), 1);
+    let [x] = b.add('Add', [found, hidden]);
+    for (let product = 0; product < 2; product++) {
+      [x] = b.add('MatMul', [x], { macs: 1000, params: 100 });
+    }
+    b.output(x);
+    return b.finish();
+  }
+
+  it('leaves what is there for masks and shapes closed', async () => {
+    const view = viewOf(maskedPayload());
+    await view.initial(40);
+    expect(view.isOpen(groupNamed(view, 'embeddings'))).toBe(true);
+    expect(view.isOpen(groupNamed(view, 'mask'))).toBe(false);
+  });
+
+  it('is not made longer than the pane by what carries no arithmetic', async () => {
+    const view = viewOf(maskedPayload());
+    const all = await view.initial(40);
+    const short = await view.initial(40, all.width - 1);
+    expect(view.isOpen(groupNamed(view, 'embeddings'))).toBe(false);
+    expect(cards(short).length).toBe(5);
+  });
+
   it('gives way to what is asked for meanwhile', async () => {
     const view = viewOf(resnetPayload([3, 3, 3, 3]));
     const first = view.initial(40, 2000);

@@ -10,8 +10,10 @@ import { Shown } from './shown';
 import type { IGroupTree } from './tree';
 import type { FlowDirection, IGraphView, IScene, ISizer } from './types';
 
-/** A picture of so many boxes says something, however long it is. */
+/** A picture of so many boxes says something: a longer one must have room. */
 const ENOUGH = 6;
+/** One of so many does where those after it only show what carries little of the arithmetic. */
+const HARDLY_ENOUGH = 4;
 
 /** So long a layout may keep the page from answering, in milliseconds. */
 const BREATH = 40;
@@ -92,7 +94,11 @@ class GraphView implements IMeasuredView {
     }
     let scene = this._scene;
     // Up to the first picture that says enough, the next is taken however long it is.
-    const enough = steps.findIndex(({ visible }) => visible >= ENOUGH);
+    const isEnough = (at: number): boolean =>
+      steps[at].visible >= ENOUGH ||
+      (steps[at].visible >= HARDLY_ENOUGH &&
+        steps.slice(at + 1).every(({ light }) => light));
+    const enough = steps.findIndex((_, at) => isEnough(at));
     const first = enough < 0 ? steps.length - 1 : enough;
     for (const [at, step] of steps.entries()) {
       if (at < first) {
@@ -106,7 +112,7 @@ class GraphView implements IMeasuredView {
       }
       const { width, height } = scene;
       const long = (this.direction === 'down' ? height : width) > length;
-      if (long && at > 0 && steps[at - 1].visible >= ENOUGH) {
+      if (long && at > 0 && isEnough(at - 1)) {
         return show(steps[at - 1]);
       }
     }

@@ -64,8 +64,9 @@ class Told:
         )
 
     def attention(self, layer: Attention) -> tuple:
-        rest = _others(layer, "nodes", "anchor", "past")
-        return self.nodes(layer.nodes), self.nodes([layer.anchor]), self.tensors(layer.past), rest
+        rest = _others(layer, "nodes", "anchor", "masks", "past")
+        tensors = self.tensors(layer.masks), self.tensors(layer.past)
+        return self.nodes(layer.nodes), self.nodes([layer.anchor]), tensors, rest
 
     def repeat(self, repeat: Repeat) -> tuple:
         """Parts in order, and which nodes correspond."""

@@ -1,0 +1,131 @@
+"""Boxes around the nodes that make attention masks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.grouping import STRUCTURE, grouped_tree
+from py_autodoc.report.masks import MIN_NODES, TITLE
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def masks(analysis) -> list[tuple[list[str], list[str]]]:
+    """(labels from the top down, operators) of each box."""
+    tree, model = grouped_tree(analysis), analysis.model
+    found = [s for s, label in enumerate(tree.label) if label == TITLE and tree.origin[s] == STRUCTURE]
+    return [
+        (tree.path(s), [n.op_type for n in model.nodes if tree.node[n.id] == s and n.op_type != "Constant"])
+        for s in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "ops"),
+    [
+        ("bert_base", ["m", TITLE], "Cast GatherND And Where"),
+        ("clip_b32", ["m", "text_model", TITLE], "Cast GatherND And Where"),
+        ("t5_small_encoder", ["m", "encoder", TITLE], "Cast GatherND And Where"),
+    ],
+)
+def test_of_exported_encoders(name, path, ops):
+    found = masks(run(DATA / f"stripped/{name}.stripped.onnx", Options(assume=True)))
+    assert found == [(path, ops.split())]
+
+
+def test_what_else_is_read_stays_outside():
+    """With free sizes BERT's mask takes 22 nodes; the two Shapes also serve the embeddings."""
+    analysis = run(DATA / "stripped/bert_base_dyn.stripped.onnx", Options(assume=True))
+    tree = grouped_tree(analysis)
+    [(_, ops)] = masks(analysis)
+    assert len(ops) == 22
+    assert "Range" in ops
+    loose = [n.op_type for n in analysis.model.nodes if tree.path(tree.node[n.id]) == ["m"]]
+    assert [op for op in loose if op != "Constant"] == ["Shape", "Shape"]
+
+
+@pytest.mark.parametrize("name", ["vit_b16", "resnet50", "whisper_tiny_encoder", "llama_gqa_small"])
+def test_models_without_one_get_none(name):
+    assert masks(run(DATA / f"stripped/{name}.stripped.onnx", Options(assume=True))) == []
+
+
+class _Attention:
+    """Layers of self-attention over x, all with the mask that ``mask`` makes of the input ``m``."""
+
+    def __init__(self, layers: int) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.layers = layers
+        self.weights = {"w": [16, 16]}
+
+    def node(self, op: str, *inputs: str, **attributes: object) -> str:
+        out = f"{op}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, inputs, [out], name=out, **attributes))
+        return out
+
+    def finish(self, path: Path, mask: str) -> Path:
+        x = "x"
+        for _ in range(self.layers):
+            q, k, v = (self.node("MatMul", x, "w") for _ in range(3))
+            scores = self.node("MatMul", q, self.node("Transpose", k, perm=[0, 2, 1]))
+            weights = self.node("Softmax", self.node("Add", scores, mask), axis=-1)
+            x = self.node("Add", x, self.node("MatMul", weights, v))
+        value = helper.make_tensor_value_info
+        graph = helper.make_graph(
+            self.nodes,
+            "g",
+            [value("x", TensorProto.FLOAT, [1, 8, 16]), value("m", TensorProto.FLOAT, [1, 8])],
+            [value(x, TensorProto.FLOAT, [1, 8, 16])],
+            [
+                *(
+                    helper.make_tensor(n, TensorProto.FLOAT, s, [0.1] * (s[0] * s[1]))
+                    for n, s in self.weights.items()
+                ),
+                helper.make_tensor("one", TensorProto.FLOAT, [], [1.0]),
+                helper.make_tensor("low", TensorProto.FLOAT, [], [-1e9]),
+                helper.make_tensor("axis", TensorProto.INT64, [1], [1]),
+            ],
+        )
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+        return path
+
+
+def plain(made: _Attention) -> str:
+    """(1 - m) * -1e9, as exporters without a mask operator write it."""
+    wide = made.node("Unsqueeze", "m", "axis")
+    return made.node("Mul", made.node("Identity", made.node("Sub", "one", wide)), "low")
+
+
+def test_a_mask_that_layers_share_is_one_box(tmp_path):
+    made = _Attention(2)
+    mask = plain(made)
+    assert len(made.nodes) == MIN_NODES
+    analysis = run(made.finish(tmp_path / "a.onnx", mask), Options())
+    assert masks(analysis) == [([TITLE], ["Unsqueeze", "Sub", "Identity", "Mul"])]
+
+
+def test_the_mask_of_the_only_layer_too(tmp_path):
+    made = _Attention(1)
+    analysis = run(made.finish(tmp_path / "a.onnx", plain(made)), Options())
+    assert len(masks(analysis)) == 1
+
+
+def test_a_few_nodes_stay_as_they_are(tmp_path):
+    made = _Attention(2)
+    analysis = run(made.finish(tmp_path / "a.onnx", made.node("Unsqueeze", "m", "axis")), Options())
+    assert masks(analysis) == []
+
+
+def test_a_learned_bias_is_no_plumbing(tmp_path):
+    """A product of a weight makes it: its arithmetic belongs in the picture."""
+    made = _Attention(2)
+    made.weights["v"] = [1, 8]
+    rows = made.node("Transpose", made.node("Unsqueeze", "m", "axis"), perm=[0, 2, 1])
+    bias = made.node("MatMul", made.node("Neg", made.node("Relu", rows)), "v")
+    analysis = run(made.finish(tmp_path / "a.onnx", bias), Options())
+    assert len(analysis.structure.attention) == 2
+    assert masks(analysis) == []
