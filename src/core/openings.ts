@@ -99,13 +99,14 @@ function next(
         family,
         cost: growth(tree, family),
         depth: tree.groupDepth[family[0]],
+        fold: tree.groupFold[family[0]],
         size: size(tree, family)
       }))
       .filter(({ cost }) => visible === 1 || visible + cost <= budget)
       // The parts of a repeat tell nothing new. Alone it would be the whole picture.
-      .filter(({ family }) => !tree.groupFold[family[0]] || visible <= FEW)
+      .filter(({ fold }) => !fold || visible <= FEW)
       .filter(({ family }) => visible <= FEW || !isPlumbing(tree, family))
-      .sort((a, b) => a.depth - b.depth || b.size - a.size);
+      .sort((a, b) => a.fold - b.fold || a.depth - b.depth || b.size - a.size);
   const [whole] = fitting(closed);
   if (whole || visible > LITTLE) {
     return whole ?? null;

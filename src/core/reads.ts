@@ -1,6 +1,6 @@
 /** Which tensors are drawn into which nodes, and how far along each tensor is read. */
 
-import { groupBy, IntList } from './csr';
+import { groupBy, indexBy, IntList } from './csr';
 import type { IRows } from './csr';
 import { TENSOR_KIND } from './model';
 import type { IGraphModel } from './types';
@@ -88,4 +88,32 @@ export function readingRange(
     note(tensor, places);
   }
   return { firstRead, lastRead };
+}
+
+/**
+ * The nodes in the file's order, but weights that the graph makes (ConstantOfShape of constants) where they
+ * are first read: some files make all of theirs at the start.
+ */
+export function neededOrder(model: IGraphModel): Int32Array {
+  const { nodeCount, inputs, inputOffsets, outputs, outputOffsets } = model;
+  const { consumers, consumerOffsets } = model;
+  const isDrawn = drawn(model);
+  const when = Int32Array.from({ length: nodeCount }, (_, node) => node);
+  for (let node = 0; node < nodeCount; node++) {
+    const reads = inputs.subarray(inputOffsets[node], inputOffsets[node + 1]);
+    if (
+      model.opType(node) !== 'ConstantOfShape' ||
+      reads.some(tensor => tensor >= 0 && isDrawn[tensor])
+    ) {
+      continue;
+    }
+    for (let k = outputOffsets[node]; k < outputOffsets[node + 1]; k++) {
+      // Readers are in ascending order. An output that is left out has none.
+      const from = consumerOffsets[outputs[k]];
+      if (from < consumerOffsets[outputs[k] + 1]) {
+        when[node] = Math.max(node, consumers[from]);
+      }
+    }
+  }
+  return indexBy(nodeCount, when).values;
 }

@@ -55,6 +55,26 @@ describe('groups', () => {
     expect(tree.path(2)).toEqual([]);
   });
 
+  it('stand where they are needed when the graph makes all weights at its start', () => {
+    const b = new PayloadBuilder();
+    const [last] = b.add('ConstantOfShape', [], { scope: ['tail'] });
+    const [first] = b.add('ConstantOfShape', [], { scope: ['head'] });
+    const [unread] = b.add('ConstantOfShape', []);
+    const [noise] = b.add('RandomNormal', []);
+    const x = b.input('x');
+    const [y] = b.add('Conv', [x, first], { scope: ['head'] });
+    const [z] = b.add('Conv', [y, last], { scope: ['tail'] });
+    const [sum] = b.add('Add', [z, noise]);
+    [sum, unread].forEach(tensor => b.output(tensor));
+    expect(outline(treeOf(b.finish()))).toEqual([
+      'ConstantOfShape',
+      'RandomNormal',
+      ['head', 'ConstantOfShape', 'Conv'],
+      ['tail', 'ConstantOfShape', 'Conv'],
+      'Add'
+    ]);
+  });
+
   it('stand in the order of their first node', () => {
     const b = new PayloadBuilder();
     let x = b.input('x');

@@ -7,7 +7,7 @@ import type { IRawGroups } from './groups';
 import { METRIC_IDS } from './model';
 import { inputHomes, outputHomes } from './pills';
 import { findSeries } from './series';
-import { collectReads, readingRange } from './reads';
+import { collectReads, neededOrder, readingRange } from './reads';
 import type { IGraphModel, ITree, MetricId } from './types';
 
 /**
@@ -51,7 +51,7 @@ interface INumbering {
   children: Int32Array[];
 }
 
-/** Children of every raw group (row 0 = root) in order of their first node. */
+/** Children of every raw group (row 0 = root) in the order in which they are needed. */
 function orderedChildren(
   model: IGraphModel,
   raw: IRawGroups,
@@ -60,7 +60,7 @@ function orderedChildren(
   const rows = new IntList();
   const entities = new IntList();
   const seen = new Uint8Array(raw.parent.length);
-  for (let node = 0; node < model.nodeCount; node++) {
+  for (const node of neededOrder(model)) {
     if (model.nodeConstant[node]) {
       continue;
     }

@@ -13,7 +13,9 @@ import type { FlowDirection, IGraphView, IScene, ISizer } from './types';
 /** A picture of so many boxes says something: a longer one must have room. */
 const ENOUGH = 6;
 /** One of so many does where those after it only show what carries little of the arithmetic. */
-const HARDLY_ENOUGH = 4;
+const HARDLY_ENOUGH = 3;
+/** The part of the pane that they may fill: a smaller picture is a dear price for a look at little. */
+const LIGHT_ROOM = 0.7;
 
 /** So long a layout may keep the page from answering, in milliseconds. */
 const BREATH = 40;
@@ -111,7 +113,8 @@ class GraphView implements IMeasuredView {
         return this._latest;
       }
       const { width, height } = scene;
-      const long = (this.direction === 'down' ? height : width) > length;
+      const room = step.light ? LIGHT_ROOM * length : length;
+      const long = (this.direction === 'down' ? height : width) > room;
       if (long && at > 0 && isEnough(at - 1)) {
         return show(steps[at - 1]);
       }

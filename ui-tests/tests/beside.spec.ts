@@ -24,6 +24,8 @@ test('two models are in one page, and what is done in one is done in the other',
     '371 of 371 matched'
   );
 
+  // Each begins with its own first picture.
+  await setOpen(left, /^BertEmbeddings/, false);
   await setOpen(left, /^BertEmbeddings/, true);
   await expect(box(right, /^BertEmbeddings/)).toHaveAttribute(
     'aria-expanded',

@@ -49,16 +49,16 @@ for (const host of HOSTS) {
 
     // From the page to Python.
     await widget
-      .locator('.oad-GraphHost [role=button]', { hasText: /^Cast$/ })
+      .locator('.oad-GraphHost [role=button]', { hasText: /^Shape$/ })
       .first()
       .click();
     const inspector = widget.locator('.oad-Inspector');
-    await expect(inspector).toContainText('Cast');
-    await expect(inspector).toContainText('saturate');
+    await expect(inspector).toContainText('Shape');
+    await expect(inspector).toContainText('start');
     // The kernel may hear of it after it was asked.
     await expect
       .poll(() => opened.cell('[l.type for l in w.selected_layers]'))
-      .toBe("['Cast']");
+      .toBe("['Shape']");
 
     // From Python to the page.
     await opened.cell("w.show('node_layer_norm')");
@@ -195,10 +195,10 @@ test('vscode: widget state that the notebook saved is explored, no kernel knows 
   await slider.press('ArrowRight');
   await expect(totals(widget)).toContainText('22.3 G');
   await widget
-    .locator('.oad-GraphHost [role=button]', { hasText: /^Cast$/ })
+    .locator('.oad-GraphHost [role=button]', { hasText: /^Shape$/ })
     .first()
     .click();
-  await expect(widget.locator('.oad-Inspector')).toContainText('saturate');
+  await expect(widget.locator('.oad-Inspector')).toContainText('start');
   expect(after.log).toEqual({ foreign: [], errors: [] });
 });
 

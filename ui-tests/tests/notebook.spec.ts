@@ -12,7 +12,7 @@ test('a cell shows the model, and what is selected in it is a Python value', asy
   page
 }) => {
   await notebook(page, 'widget.ipynb', [
-    "from py_autodoc import Autodoc\nw = Autodoc('bert_base.onnx', height=420)\nw",
+    "from py_autodoc import Autodoc\nw = Autodoc('bert_dyn.onnx', height=420)\nw",
     '[layer.type for layer in w.selected_layers]',
     "w.show('node_layer_norm')",
     "w.overlay = {'node_layer_norm': 3.5}",
@@ -27,12 +27,12 @@ test('a cell shows the model, and what is selected in it is a Python value', asy
   );
 
   await widget
-    .locator('.oad-GraphHost [role=button]', { hasText: /^Cast$/ })
+    .locator('.oad-GraphHost [role=button]', { hasText: /^Shape$/ })
     .first()
     .click();
-  await expect(widget.locator('.oad-Inspector')).toContainText('Cast');
+  await expect(widget.locator('.oad-Inspector')).toContainText('Shape');
   await page.notebook.runCell(1, true);
-  expect(await page.notebook.getCellTextOutput(1)).toEqual(["['Cast']"]);
+  expect(await page.notebook.getCellTextOutput(1)).toEqual(["['Shape']"]);
 
   await page.notebook.runCell(2, true);
   await expect(widget.locator('.oad-Inspector')).toContainText(

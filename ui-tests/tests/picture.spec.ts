@@ -16,6 +16,20 @@ import {
 
 const selected = (page: Page) => graph(page).locator('.oad-ring-selected');
 
+for (const width of [700, 1000, 1400]) {
+  test(`all of an encoder is in a first picture, ${width} px wide`, async ({
+    page
+  }) => {
+    await open(page, 'bert_dyn.onnx', { width });
+    const pane = await rectOf(graph(page));
+    for (const name of [/BertEmbeddings/, /^Mask/, /BertLayer ×12/]) {
+      const { x, width } = await rectOf(box(page, name));
+      expect(x).toBeGreaterThan(pane.x);
+      expect(x + width).toBeLessThan(pane.x + pane.width);
+    }
+  });
+}
+
 test('a stub tells both of its ends and leads to them', async ({ page }) => {
   await open(page, 'bert_base.onnx');
   await setOpen(page, /BertLayer ×12/, true);

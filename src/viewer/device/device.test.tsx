@@ -193,8 +193,10 @@ test('the table adds the times up; a fused layer says where it runs', async () =
   expect(plain(cells(rows[0])[time].textContent)).toBe('100 µs');
   expect(plain(cells(rows[0])[share].textContent)).toBe('50 %');
   expect(plain(cells(rows[1])[time].textContent)).toBe('0');
+  fireEvent.pointerEnter(rows[1]);
   expect(cells(rows[1])[time].title).toBe('runs in conv_0');
   expect(plain(cells(rows[4])[time].textContent)).toBe('—');
+  fireEvent.pointerEnter(rows[4]);
   expect(cells(rows[4])[time].title).toContain('unknown: ');
   const foot = rows[rows.length - 1];
   expect(plain(cells(foot)[time].textContent)).toBe('≥ 200 µs');

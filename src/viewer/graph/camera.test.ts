@@ -7,6 +7,7 @@ import {
   homeCamera,
   minZoom,
   panBy,
+  roomIn,
   toScreen,
   toWorld,
   visibleRect,
@@ -35,6 +36,16 @@ describe('camera', () => {
       expect(after.x).toBeCloseTo(before.x);
       expect(after.y).toBeCloseTo(before.y);
     }
+  });
+
+  it('sees the whole of a picture that has room, and not of a longer one', () => {
+    const seen = (w: number): number => {
+      const camera = homeCamera({ w, h: 40 }, view);
+      return visibleRect(camera, view).x + visibleRect(camera, view).w - w;
+    };
+    const room = roomIn(view.w);
+    expect(seen(room)).toBeGreaterThanOrEqual(0);
+    expect(seen(room + 1)).toBeLessThan(0);
   });
 
   it('moves the picture with the hand', () => {

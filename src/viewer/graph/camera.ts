@@ -21,7 +21,7 @@ export interface IPoint {
 
 const MAX_ZOOM = 4;
 /** Below this a card's title cannot be read; the first picture does not start lower. */
-export const HOME_ZOOM = 0.5;
+const HOME_ZOOM = 0.5;
 /** Screen pixels kept free around a fitted picture. */
 const FIT_PADDING = 24;
 /** Screen pixels of the scene that always stay in view. */
@@ -87,6 +87,11 @@ export function fitScene(scene: IScene, view: ISize): ICamera {
 /** The lowest zoom offered: a little below the fitted picture. */
 export function minZoom(scene: ISize, view: ISize): number {
   return Math.min(0.1, fitRect({ x: 0, y: 0, ...scene }, view).k * 0.6);
+}
+
+/** How long a picture may be, in world units, to be read in a pane of so many pixels without moving. */
+export function roomIn(pane: number): number {
+  return (pane - 2 * FIT_PADDING) / HOME_ZOOM;
 }
 
 /**

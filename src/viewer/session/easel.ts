@@ -7,17 +7,20 @@ import type {
   ISurfaceCallbacks,
   ISurfaceStrings
 } from '../graph/api';
-import { HOME_ZOOM } from '../graph/camera';
+import { roomIn } from '../graph/camera';
 import { GraphSurface } from '../graph/surface';
 
 /** Pixels of a pane that is not on the screen yet. */
 const USUAL_PANE = 900;
+/** Milliseconds in which a view gets its place on the screen, if it gets one at all. */
+const MOUNTING = 100;
 
 export class Easel {
   private _surface: GraphSurface | null = null;
   private _host: HTMLElement | null = null;
   private _strings: Partial<ISurfaceStrings> = {};
   private _camera: ICamera | null = null;
+  private _onHost: (() => void) | null = null;
 
   constructor(
     private _settings: IViewerSettings,
@@ -47,6 +50,7 @@ export class Easel {
     this._host = host;
     this._strings = strings;
     if (host) {
+      this._onHost?.();
       const { minimap, wheel } = this._settings;
       const callbacks = this._callbacks;
       const options = { callbacks, strings, details, minimap, wheel };
@@ -77,10 +81,20 @@ export class Easel {
     return other && this._surface !== null;
   }
 
+  /** Resolves when there is a place to measure, or none comes with the document. */
+  async hosted(): Promise<void> {
+    if (!this._host) {
+      await new Promise<void>(done => {
+        this._onHost = done;
+        setTimeout(done, MOUNTING);
+      });
+    }
+  }
+
   /** How long a first picture may be, in world units, to be read in the pane. */
   room(down: boolean): number {
     const { clientWidth, clientHeight } = this._host ?? {};
-    return ((down ? clientHeight : clientWidth) || USUAL_PANE) / HOME_ZOOM;
+    return roomIn((down ? clientHeight : clientWidth) || USUAL_PANE);
   }
 
   /** Says which picture is there, for tests and benchmarks. */

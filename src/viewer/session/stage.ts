@@ -123,7 +123,17 @@ export class Stage {
     this._view = view;
     this._document = document;
     const { open, hidden } = how;
-    const work = () => (open ? view.restore(open, hidden) : this.home(view));
+    const work = async (): Promise<IScene> => {
+      if (open) {
+        return view.restore(open, hidden);
+      }
+      await this._easel.hosted();
+      // What was opened meanwhile has been asked for.
+      const asked = view.openGroups();
+      return asked.length > 0
+        ? view.restore(asked, view.hidden())
+        : this.home(view);
+    };
     const home = (): void => void this.change(() => this.home(view));
     await this.patience.wait(view, work, home);
     if (!open && hidden?.length) {
