@@ -626,6 +626,24 @@ test('the table by blocks begins inside the one that holds all; tags are a colum
   await expect(layers).toContainText('/BertLayer.0/');
 });
 
+test('names stay in view where the table is scrolled to its last column', async ({
+  page
+}) => {
+  await open(page, 'resnet50.onnx', { width: 900 });
+  await tab(page, 'Layers');
+  const grid = page.getByRole('grid', { name: 'Layers' });
+  await grid.evaluate(element => element.scrollTo(9999, 0));
+  const last = grid.getByRole('columnheader', { name: 'FLOP/B' });
+  await expect(last).toBeInViewport({ ratio: 0.9 });
+  const { x } = await rectOf(grid);
+  for (const role of ['columnheader', 'gridcell'] as const) {
+    const first = await rectOf(grid.getByRole(role).first());
+    expect(first.x).toBeCloseTo(x, 0);
+  }
+  const foot = grid.getByText(/^Total of 122 layers/);
+  expect((await rectOf(foot)).x).toBeCloseTo(x, 0);
+});
+
 test('curves are as high as the panel, however many operators there are', async ({
   page
 }) => {
