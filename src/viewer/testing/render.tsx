@@ -66,6 +66,12 @@ export async function mountProvider(
     />
   );
   await settle();
+  // What is rendered at the end of one turn is measured, laid out and drawn in the next.
+  const isWaiting = (): boolean =>
+    result.container.querySelector('.oad-GraphHost:not([data-drawn])') !== null;
+  for (let turn = 0; turn < 50 && isWaiting(); turn++) {
+    await settle();
+  }
   const root = result.container.querySelector<HTMLElement>('.oad-Viewer');
   if (handle === null || root === null) {
     throw new Error('The viewer did not start.');
