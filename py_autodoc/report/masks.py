@@ -31,16 +31,24 @@ def mask_boxes(
     """Sets of loose nodes of one level each that are there for masks alone; ascending ids.
 
     A mask counts when several layers share it, or the model has but one layer: what a layer makes for
-    itself belongs to the layer. No path leaves such a set and enters it again, but from one of its results
-    to another.
+    itself belongs to the layer. ``readers``: of a node's results; ``position``: places in their graphs.
+    No path leaves such a set and enters it again, but from one of its results to another.
     """
     reached: set[int] = set()
+    masked: set[int] = set()
     ends: Counter[int] = Counter()
     for layer in layers:
         found, last = _back(model, tree, layer)
         reached |= found
+        masked.update(layer.nodes)
         ends.update(last)
-    shared = {node for node, count in ends.items() if count >= min(2, len(layers))}
+    known = reached | masked
+    shared = {
+        node
+        for node, count in ends.items()
+        # What others read as well is no mask, but what its size or type was taken from.
+        if count >= min(2, len(layers)) and known.issuperset(readers(node))
+    }
     places: dict[tuple[int, int], set[int]] = {}
     for node in reached:
         places.setdefault((model.nodes[node].graph, tree.node[node]), set()).add(node)

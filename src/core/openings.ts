@@ -126,10 +126,11 @@ export interface IOpeningStep extends IOpenings {
 const LIGHT = 0.05;
 
 /**
- * Opens a lone trunk whatever its size, then families of alike groups, shallow and big ones first,
- * while at most `budget` cards are visible; what holds no weights and no arithmetic stays closed. A family opens as a whole, so that alike blocks look
- * alike; only where nothing else would be left to see, one of it does. Repeats stay one box; where the
- * picture would hold little else, they show their first part. The pictures on the way, from closed on.
+ * Opens a lone trunk whatever its size, then families of alike groups, shallow and big ones first, while
+ * at most `budget` cards are visible. A family opens as a whole, so that alike blocks look alike; only
+ * where nothing else would be left to see, one of it does. What holds no weights and no arithmetic stays
+ * closed, and repeats stay one box; where the picture would hold little else, they show their first part.
+ * The pictures on the way, from closed on.
  */
 export function openingSteps(tree: IGroupTree, budget: number): IOpeningStep[] {
   const open = new Uint8Array(tree.groupCount);

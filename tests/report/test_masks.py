@@ -67,8 +67,7 @@ class _Attention:
         self.nodes.append(helper.make_node(op, inputs, [out], name=out, **attributes))
         return out
 
-    def finish(self, path: Path, mask: str) -> Path:
-        x = "x"
+    def finish(self, path: Path, mask: str, x: str = "x") -> Path:
         for _ in range(self.layers):
             q, k, v = (self.node("MatMul", x, "w") for _ in range(3))
             scores = self.node("MatMul", q, self.node("Transpose", k, perm=[0, 2, 1]))
@@ -88,6 +87,7 @@ class _Attention:
                 helper.make_tensor("one", TensorProto.FLOAT, [], [1.0]),
                 helper.make_tensor("low", TensorProto.FLOAT, [], [-1e9]),
                 helper.make_tensor("axis", TensorProto.INT64, [1], [1]),
+                helper.make_tensor("zero", TensorProto.INT64, [1], [0]),
             ],
         )
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
@@ -112,6 +112,22 @@ def test_the_mask_of_the_only_layer_too(tmp_path):
     made = _Attention(1)
     analysis = run(made.finish(tmp_path / "a.onnx", plain(made)), Options())
     assert len(masks(analysis)) == 1
+
+
+def test_what_a_mask_takes_its_size_from_is_no_mask(tmp_path):
+    """Nodes of the main stream, of another scope: the mask reads their shape, the layers read them."""
+    made = _Attention(2)
+    stream = "x"
+    for op in ("Relu", "Neg", "Abs", "Tanh", "Sigmoid"):
+        made.nodes.append(helper.make_node(op, [stream], [f"s/{op}"], name=f"/stem/{op}"))
+        stream = f"s/{op}"
+    sizes = made.node("Shape", stream)
+    low = made.node("ConstantOfShape", made.node("Slice", sizes, "zero", "axis"))
+    mask = made.node("Mul", made.node("Sub", low, made.node("Unsqueeze", "m", "axis")), "low")
+    path = made.finish(tmp_path / "a.onnx", mask, stream)
+    assert masks(run(path, Options())) == [
+        ([TITLE], ["Shape", "Slice", "ConstantOfShape", "Unsqueeze", "Sub", "Mul"])
+    ]
 
 
 def test_a_few_nodes_stay_as_they_are(tmp_path):
