@@ -68,7 +68,7 @@ class _Grouping:
     ) -> ScopeTree:
         made = makers(self.model)
         self._settle(made)
-        for nodes in mask_boxes(self.model, self.tree, attention, self._readers, self.position):
+        for nodes in mask_boxes(self.model, self.types, self.tree, attention, self._readers, self.position):
             self._fold_nodes(_Box(nodes, TITLE))
         loose: list[_Box] = []
         titles = Titles(found)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from py_autodoc.blocks.model import Attention
 from py_autodoc.blocks.products import CONVS, PRODUCTS
-from py_autodoc.graph.model import Model, Node, TensorKind
+from py_autodoc.graph.model import Model, Node, TensorKind, TypeTable
 from py_autodoc.report.scopes import ScopeTree
 
 TITLE = "Mask"
@@ -19,10 +19,13 @@ MIN_NODES = 4
 """Fewer are shown as they are."""
 _MAX_NODES = 256
 """Nodes looked at for one layer."""
+_BOOL = 9
+"""TensorProto's type of truth values."""
 
 
 def mask_boxes(
     model: Model,
+    types: TypeTable,
     tree: ScopeTree,
     layers: Sequence[Attention],
     readers: Callable[[int], Iterable[int]],
@@ -46,8 +49,9 @@ def mask_boxes(
     shared = {
         node
         for node, count in ends.items()
-        # What others read as well is no mask, but what its size or type was taken from.
-        if count >= min(2, len(layers)) and known.issuperset(readers(node))
+        if count >= min(2, len(layers))
+        # Numbers that others read as well are no mask, but what its size or type was taken from.
+        and (_is_truth(model, types, node) or known.issuperset(readers(node)))
     }
     places: dict[tuple[int, int], set[int]] = {}
     for node in reached:
@@ -78,6 +82,11 @@ def _back(model: Model, tree: ScopeTree, layer: Attention) -> tuple[set[int], se
             found.add(number)
             stack += [(t, tree.node[number]) for t in model.nodes[number].inputs if t >= 0]
     return found, ends
+
+
+def _is_truth(model: Model, types: TypeTable, node: int) -> bool:
+    """True when the node gives true and false."""
+    return all(types.dtypes[tensor] == _BOOL for tensor in model.nodes[node].outputs if tensor >= 0)
 
 
 def _makes_masks(model: Model, node: Node) -> bool:

@@ -130,6 +130,17 @@ def test_what_a_mask_takes_its_size_from_is_no_mask(tmp_path):
     ]
 
 
+def test_truth_values_are_a_mask_whoever_reads_them(tmp_path):
+    """Exporters also ask a mask for rows that see nothing: readers outside of the layers."""
+    made = _Attention(2)
+    wide = made.node("Unsqueeze", "m", "axis")
+    truth = made.node("Not", made.node("Not", made.node("Greater", wide, "one")))
+    made.nodes.append(helper.make_node("Not", [truth], ["a/none"], name="/a/Not"))
+    made.nodes.append(helper.make_node("Where", [truth, "one", "low"], ["a/bias"], name="/a/Where"))
+    path = made.finish(tmp_path / "a.onnx", "a/bias")
+    assert masks(run(path, Options())) == [([TITLE], ["Unsqueeze", "Greater", "Not", "Not"])]
+
+
 def test_a_few_nodes_stay_as_they_are(tmp_path):
     made = _Attention(2)
     analysis = run(made.finish(tmp_path / "a.onnx", made.node("Unsqueeze", "m", "axis")), Options())
