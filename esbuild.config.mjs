@@ -94,8 +94,8 @@ const inlineWorker = {
   }
 };
 
-/** Bytes of the one-file page's code, gzipped, without React. */
-const BUDGET = 150_000;
+/** Bytes of the one-file page's code, gzipped, without React; with panels that load when first opened it shrinks. */
+const BUDGET = 165_000;
 
 /** Leaves React out. */
 const withoutReact = {
