@@ -18,6 +18,7 @@ from py_autodoc.cli.hardware_lines import WIDTH, hardware_lines
 from py_autodoc.cli.memory_lines import memory_lines
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
+from py_autodoc.report.numbers import layer_in_inference
 from py_autodoc.report.rule_settings import told
 from py_autodoc.report.schema import (
     DiagnosticInfo,
@@ -236,13 +237,12 @@ def _in_inference(layer: Layer, key: str) -> int:
     """MACs of all executions, or parameters."""
     if key == "params":
         return layer.params
-    repeat = (1 if layer.repeat is None else layer.repeat) if layer.counted else 0
-    return (layer.macs or 0) * repeat
+    return layer_in_inference(layer, "macs") or 0
 
 
 def _layers_title(report: Report) -> str:
     by = "MACs" if report.metrics.total_macs else "parameters"
-    return f"Heaviest layers by {by}"
+    return f"Heaviest layers by {by}, costs of one inference"
 
 
 def _layers(report: Report, layers: list[Layer], width: int) -> RenderableType:
@@ -261,7 +261,7 @@ def _layers(report: Report, layers: list[Layer], width: int) -> RenderableType:
 
 
 def _layer_cells(layer: Layer, by_macs: bool, total: int | None) -> list[str]:
-    times = "" if layer.repeat == 1 else f" ×{'?' if layer.repeat is None else layer.repeat}"
+    times = f" ×{_runs(layer)}" if layer.repeat != 1 or layer.runs != 1 else ""
     # A name that is a path says where the layer is.
     module = "" if "/" in layer.name else layer.group
     return [
@@ -270,10 +270,17 @@ def _layer_cells(layer: Layer, by_macs: bool, total: int | None) -> list[str]:
         printable(layer.type),
         printable(units.shape(layer.output_shape)),
         units.count(layer.params),
-        units.count(layer.macs),
-        units.count(layer.flops),
+        units.count(layer_in_inference(layer, "macs")),
+        units.count(layer_in_inference(layer, "flops")),
         units.share(_in_inference(layer, "macs" if by_macs else "params"), total),
     ]
+
+
+def _runs(layer: Layer) -> str:
+    """How often the layer runs; with a loop of unknown length at least."""
+    if layer.repeat is not None:
+        return f"{layer.runs:,}"
+    return "?" if layer.runs == 1 else f"{layer.runs:,}?"
 
 
 def _rooms(titles: list[str], rows: list[list[str]], width: int) -> dict[str, int]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from itertools import islice
 
-from py_autodoc.costs.engine import MAX_NUMBER, NodeCost
+from py_autodoc.costs.engine import MAX_NUMBER, NodeCost, in_inference
 from py_autodoc.costs.memory import SHARES_INPUT
 from py_autodoc.costs.params import Constant, ParamTable
 from py_autodoc.costs.sizes import Sizes
@@ -130,10 +130,9 @@ def _produced(
             if tensor >= 0:
                 own = size[tensor]
                 number = None if number is None or own is None else number + own
-        if number is not None:
-            number *= entry.times
-            if number > MAX_NUMBER:
-                number = None
+        number = in_inference(number, entry.runs)
+        if number is not None and number > MAX_NUMBER:
+            number = None
         kind = (node.domain, node.op_type)
         if kind not in table:
             table[kind] = Produced()

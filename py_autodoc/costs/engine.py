@@ -14,7 +14,17 @@ from py_autodoc.costs.registry import BYTES_UNKNOWN, Cost, NodeView, Unknown, ca
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.graph.model import Diagnostic, Model, Node, TypeTable
 
-__all__ = ["CostTable", "NodeCost", "OpTotal", "Totals", "cost_table", "node_costs", "rules", "totals"]
+__all__ = [
+    "CostTable",
+    "NodeCost",
+    "OpTotal",
+    "Totals",
+    "cost_table",
+    "in_inference",
+    "node_costs",
+    "rules",
+    "totals",
+]
 
 MAX_NUMBER = (1 << 127) - 1
 """Larger numbers are no real costs; only a hostile file reaches them."""
@@ -25,8 +35,8 @@ class NodeCost(msgspec.Struct):
 
     ``cost`` is None when MACs or FLOPs are unknown; inside a cost ``None`` bytes are unknown.
     ``reason`` says why a number is missing. ``repeat`` is None when the number of executions is
-    unknown; the totals then count ``times`` (each unknown loop as one iteration). ``counted`` is
-    False in the branch of an If that the totals leave out.
+    unknown; ``times`` then takes each unknown loop as one iteration. ``counted`` is False in the
+    branch of an If that the totals leave out.
     """
 
     cost: Cost | None
@@ -34,6 +44,11 @@ class NodeCost(msgspec.Struct):
     repeat: int | None = 1
     times: int = 1
     counted: bool = True
+
+    @property
+    def runs(self) -> int:
+        """Executions in one inference as the totals take them: ``times``, 0 for what is not counted."""
+        return self.times if self.counted else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +99,14 @@ class Totals:
     def mac_share(self) -> float | None:
         """Share of multiply-accumulate nodes whose MACs are known, None when there are none."""
         return self.mac_nodes_known / self.mac_nodes_total if self.mac_nodes_total else None
+
+
+def in_inference(one: int | None, runs: int) -> int | None:
+    """What a node costs in one inference, from one execution: the only place that multiplies the two.
+
+    None where one execution is unknown, also of a node that never runs.
+    """
+    return None if one is None else one * runs
 
 
 def node_costs(model: Model, types: TypeTable) -> list[NodeCost]:
@@ -242,13 +265,13 @@ def totals(model: Model, costs: Sequence[NodeCost]) -> Totals:
         mac_known += mac
         if not entry.counted:
             continue
-        times = entry.times
-        op.macs += cost.macs * times
-        op.flops += cost.flops * times
-        sums["macs"].add(cost.macs, times)
-        sums["flops"].add(cost.flops, times)
-        sums["read"].add(cost.read_bytes, times)
-        sums["write"].add(cost.write_bytes, times)
+        macs, flops = in_inference(cost.macs, entry.runs), in_inference(cost.flops, entry.runs)
+        op.macs += macs or 0
+        op.flops += flops or 0
+        sums["macs"].add(macs)
+        sums["flops"].add(flops)
+        sums["read"].add(in_inference(cost.read_bytes, entry.runs))
+        sums["write"].add(in_inference(cost.write_bytes, entry.runs))
     for op in by_op.values():
         op.macs, op.flops = min(op.macs, MAX_NUMBER), min(op.flops, MAX_NUMBER)
     result = {name: s.result(total) for name, s in sums.items()}
@@ -267,9 +290,9 @@ class _Sum:
         self.value = 0
         self.parts = 0
 
-    def add(self, number: int | None, times: int) -> None:
+    def add(self, number: int | None) -> None:
         if number is not None:
-            self.value += number * times
+            self.value += number
             self.parts += 1
 
     def result(self, nodes: int) -> int | None:

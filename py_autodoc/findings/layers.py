@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from py_autodoc.costs.engine import in_inference
 from py_autodoc.costs.registry import carries_macs
 from py_autodoc.costs.slots import PASSES_ON
 from py_autodoc.findings.registry import Context
@@ -45,7 +46,13 @@ def weight(ctx: Context, tensor: int) -> Weight | None:
 def macs(ctx: Context, number: int) -> int:
     """MACs of all executions of a node in one inference; 0 when unknown or not counted."""
     entry = ctx.costs[number]
-    return entry.cost.macs * entry.times if entry.cost is not None and entry.counted else 0
+    return 0 if entry.cost is None else in_inference(entry.cost.macs, entry.runs) or 0
+
+
+def flops(ctx: Context, number: int) -> int:
+    """FLOPs of all executions of a node in one inference; 0 when unknown or not counted."""
+    entry = ctx.costs[number]
+    return 0 if entry.cost is None else in_inference(entry.cost.flops, entry.runs) or 0
 
 
 def weighted(ctx: Context) -> list[int]:

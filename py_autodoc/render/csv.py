@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
 
 from py_autodoc.render.units import shape
+from py_autodoc.report.numbers import COSTS, NOT_COUNTED, layer_in_inference
 from py_autodoc.report.schema import HardwareEstimates, Layer, Report
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
@@ -19,16 +22,15 @@ _COLUMNS: tuple[tuple[str, Callable[[Layer], Cell]], ...] = (
     ("domain", lambda layer: layer.domain),
     ("group", lambda layer: layer.group),
     ("subgraph", lambda layer: layer.subgraph),
-    ("repeat", lambda layer: layer.repeat),
+    ("runs", lambda layer: layer.runs),
+    ("runs_known", lambda layer: "no" if layer.repeat is None else "yes"),
     ("input_shape", lambda layer: shape(layer.input_shape)),
     ("output_shape", lambda layer: shape(layer.output_shape)),
     ("output_dtype", lambda layer: layer.output_dtype),
     ("params", lambda layer: layer.params),
     ("weight_bytes", lambda layer: layer.weight_bytes),
-    ("macs", lambda layer: layer.macs),
-    ("flops", lambda layer: layer.flops),
-    ("read_bytes", lambda layer: layer.read_bytes),
-    ("write_bytes", lambda layer: layer.write_bytes),
+    *((f"{cost}_per_run", attrgetter(cost)) for cost in COSTS),
+    *((f"{cost}_per_inference", partial(layer_in_inference, cost=cost)) for cost in COSTS),
     ("activation_bytes", lambda layer: layer.activation_bytes),
 )
 
@@ -40,9 +42,10 @@ _TIMES = ("kernel", "latency_ms", "latency_percent", "latency_bottleneck")
 def layers_csv(report: Report) -> str:
     """One row a layer, numbers exact, unknown cells empty.
 
-    ``macs``, ``flops`` and bytes are of one execution; the percentages are shares of the model's totals
-    in one inference, ``repeat`` included, and so is ``latency_ms``. What a fusing runtime runs as one has its
-    time at one layer, whose id is the ``kernel`` of all of them; the others' is 0.
+    Costs stand twice: ``…_per_run`` of one execution, ``…_per_inference`` of all ``runs``, which add up to
+    the totals. The percentages are shares of the model's totals in one inference, as is ``latency_ms``. What
+    a fusing runtime runs as one has its time at one layer, whose id is the ``kernel`` of all of them; the
+    others' is 0.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
@@ -51,10 +54,10 @@ def layers_csv(report: Report) -> str:
     writer.writerow([*heads, *_TIMES] if times is not None else heads)
     total = report.metrics
     for layer in report.layers:
-        repeat = (1 if layer.repeat is None else layer.repeat) if layer.counted else 0
-        macs = None if layer.macs is None else layer.macs * repeat
         row = [cell(layer) for _, cell in _COLUMNS]
-        row += [percent(macs, total.total_macs), percent(layer.params, total.total_params), layer.reason]
+        macs = layer_in_inference(layer, "macs")
+        reason = layer.reason if layer.counted else NOT_COUNTED
+        row += [percent(macs, total.total_macs), percent(layer.params, total.total_params), reason]
         if times is not None:
             row += times.get(layer.id, _NO_TIMES)
         writer.writerow([guarded(value) for value in row])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from py_autodoc.errors import LimitError
-from py_autodoc.report.numbers import NOT_COUNTED
+from py_autodoc.report.numbers import NOT_COUNTED, column_in_inference
 from py_autodoc.report.schema import GraphPayload
 from py_autodoc.units import at_least, count, shape
 
@@ -72,6 +72,7 @@ class _Picture:
 
     def __init__(self, payload: GraphPayload, depth: int | None, direction: str = "right") -> None:
         self.payload = payload
+        self.macs = column_in_inference(payload.nodes, "macs")
         self.rankdir = "TB" if direction == "down" else "LR"
         scopes = payload.scopes.parent
         depths = _depths(scopes)
@@ -142,7 +143,7 @@ class _Picture:
 
     def _node(self, node: int) -> str:
         nodes = self.payload.nodes
-        costs = _costs(nodes.macs[node], nodes.params[node], True) if self._counted(node) else NOT_COUNTED
+        costs = _costs(self.macs[node], nodes.params[node], True) if self._counted(node) else NOT_COUNTED
         return f"n{node} [label={quoted(self.payload.ops[nodes.op[node]].type, nodes.name[node], costs)}];"
 
     def _counted(self, node: int) -> bool:
@@ -151,7 +152,7 @@ class _Picture:
 
     def _module(self, scope: int) -> str:
         nodes, scopes, members = self.payload.nodes, self.payload.scopes, self.members[scope]
-        known = [nodes.macs[n] for n in members if self._counted(n)]
+        known = [self.macs[n] for n in members if self._counted(n)]
         macs = [value for value in known if value is not None]
         costs = _costs(
             sum(macs) if macs else None, sum(nodes.params[n] for n in members), len(macs) == len(known)

@@ -162,6 +162,7 @@ class _Layers:
             tag=cut(node.tag),
             attributes=node_attributes(analysis.model, node),
             subgraph=self.places[node.graph],
+            runs=entry.runs,
             repeat=entry.repeat,
             counted=entry.counted,
             reason=numbers.reason,

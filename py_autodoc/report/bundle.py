@@ -59,7 +59,7 @@ def _bundle(analysis: Analysis, payload: GraphPayload) -> Bundle:
             metadata=found.metadata,
             module=module_origin(model.nodes[number]),
         )
-    return Bundle(version=1, payload=payload, operators=pool, descriptions=descriptions, nodes=nodes)
+    return Bundle(version=2, payload=payload, operators=pool, descriptions=descriptions, nodes=nodes)
 
 
 def _undescribed(attribute: AttributeInfo) -> AttributeInfo:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from py_autodoc.costs.expressions import METRICS, SUMMED, Condition, Expressions, NodeExpressions
-from py_autodoc.costs.symbolic import Number, Symbolic, Undecided
+from py_autodoc.costs.symbolic import Number, Symbolic
 from py_autodoc.costs.symbolic_text import text
 from py_autodoc.graph.expr import ExprError, poly, symbols_of
 from py_autodoc.graph.model import Dim, Model, Shape
@@ -42,7 +42,8 @@ class Texts:
         if found is None:
             return {}
         fields: dict[str, Any] = {f"{m}_expr": self.of(getattr(found, m)) for m in METRICS}
-        missing = [m for m in METRICS if fields[f"{m}_expr"] is None]
+        fields["runs_expr"] = self.of(found.times if found.counted else 0)
+        missing = [m for m in (*METRICS, "runs") if fields[f"{m}_expr"] is None]
         if missing:
             fields["expr_reason"] = cut(found.reason or TOO_LONG)
         return fields
@@ -85,11 +86,15 @@ def expression_pool(found: Expressions | None, shapes: Sequence[Shape | None] = 
     pool = _Pool()
     symbols = frozenset(found.symbols)
     reason: dict[str, str] = {}
-    columns: dict[str, list[int]] = {m: [] for m in METRICS}
+    columns: dict[str, list[int]] = {m: [pool.add(getattr(node, m)) for node in found.nodes] for m in METRICS}
+    runs: dict[str, int] = {}
     for number, node in enumerate(found.nodes):
-        missing = _inference(node, pool, columns)
-        if missing:
-            reason[str(number)] = cut(missing)
+        times = node.times if node.counted else 0
+        if not (isinstance(times, int) and times == 1):
+            runs[str(number)] = pool.add(times)
+        missing = node.reason if times is None or None in (getattr(node, m) for m in METRICS) else ""
+        if missing or not node.counted:
+            reason[str(number)] = cut(missing or NOT_COUNTED)
     totals: dict[str, int] = {}
     for name, value, key in (
         *((m, found.totals[f"total_{m}"], f"total_{m}") for m in SUMMED),
@@ -107,34 +112,9 @@ def expression_pool(found: Expressions | None, shapes: Sequence[Shape | None] = 
         trees=pool.trees,
         totals=totals,
         reason=reason,
+        runs=runs,
         **columns,
     )
-
-
-def _inference(node: NodeExpressions, pool: _Pool, columns: dict[str, list[int]]) -> str:
-    """Enter a node's costs of one inference; says what is missing."""
-    missing = ""
-    for metric in METRICS:
-        value = getattr(node, metric)
-        if metric in SUMMED and value is not None:
-            value, why = _repeated(node, value)
-            missing = missing or why
-        columns[metric].append(pool.add(value))
-        if value is None:
-            missing = missing or node.reason
-    return missing
-
-
-def _repeated(node: NodeExpressions, value: Number) -> tuple[Number | None, str]:
-    """The cost of all executions."""
-    if node.times is None:
-        return None, node.reason
-    if not node.counted:
-        return None, NOT_COUNTED
-    try:
-        return value * node.times, ""
-    except Undecided as fault:
-        return None, str(fault)
 
 
 def _shape(shape: Shape | None, pool: _Pool, symbols: frozenset[str]) -> list[int]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 import msgspec
 
 from py_autodoc.errors import InputError, RequirementError
+from py_autodoc.report.numbers import COSTS, layer_in_inference
 
 if TYPE_CHECKING:
     import pandas
@@ -21,7 +22,8 @@ def frame(report: Report, table: str) -> pandas.DataFrame:
     """One row an entry, one column a field, in the report's order.
 
     Columns that may be unknown have the nullable types ``Int64`` and ``Float64`` (``<NA>`` where unknown),
-    so that a total is exact; numbers beyond 64 bits stay Python integers in an ``object`` column.
+    so that a total is exact; numbers beyond 64 bits stay Python integers in an ``object`` column. Layers have
+    costs of one execution, as in the report, and of one inference in ``macs_per_inference`` and its like.
 
     Raises:
         InputError: ``table`` is none of ``TABLES``, or ``latency`` and no device was chosen.
@@ -43,6 +45,10 @@ def frame(report: Report, table: str) -> pandas.DataFrame:
         field.name: _column(pandas, field.type, [getattr(row, field.name) for row in rows])
         for field in msgspec.structs.fields(kind)
     }
+    if table == "layers":
+        for cost in COSTS:
+            values = [layer_in_inference(row, cost) for row in rows]
+            columns[f"{cost}_per_inference"] = _column(pandas, int | None, values)
     table_of: pandas.DataFrame = pandas.DataFrame(columns)
     return table_of
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from py_autodoc.blocks.model import Structure
-from py_autodoc.costs.engine import NodeCost
+from py_autodoc.costs.engine import NodeCost, in_inference
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.errors import OptionError
 from py_autodoc.graph.model import Model, TensorKind, TypeTable
@@ -193,7 +193,7 @@ def _integers(model: Model, costs: list[NodeCost]) -> bool:
     """True when nearly all MACs multiply integers, or floats that come from a DequantizeLinear each."""
     total = quantized = 0
     for node, entry in zip(model.nodes, costs, strict=True):
-        macs = entry.cost.macs if entry.cost is not None and entry.counted else 0
+        macs = 0 if entry.cost is None else in_inference(entry.cost.macs, entry.runs) or 0
         if macs:
             total += macs
             if node.op_type in _INTEGER_OPS or all(_dequantized(model, tensor) for tensor in node.inputs[:2]):

@@ -58,9 +58,10 @@ def _kernels(columns: KernelColumns) -> Kernels:
 
 
 def _sized(payload: GraphPayload) -> Sized:
-    """Sizes of the payload's tensors and nodes; its MACs are those of all executions together."""
+    """Sizes of the payload's tensors and nodes."""
     nodes, tensors = payload.nodes, payload.tensors
-    repeat = {int(node): times for node, times in nodes.repeat.items()}
+    repeat: dict[int, int | None] = {int(node): runs for node, runs in nodes.runs.items()}
+    repeat |= dict.fromkeys(nodes.runs_unknown)
     dtypes = [dtype_number(name) for name in payload.dtypes]
     return Sized(
         shapes=[
@@ -70,9 +71,6 @@ def _sized(payload: GraphPayload) -> Sized:
         dtypes=[dtypes[number] for number in tensors.dtype],
         weight=[kind in _CONSTANT for kind in tensors.kind],
         producer=tensors.producer,
-        macs=[
-            macs if macs is None else macs // (repeat.get(node, 1) or 1)
-            for node, macs in enumerate(nodes.macs)
-        ],
+        macs=nodes.macs,
         repeat=repeat,
     )

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
+from py_autodoc.report.numbers import layer_in_inference
 from py_autodoc.report.rule_settings import told
 from py_autodoc.units import at_least, count, exact, seconds, shape, share, size
 
@@ -98,7 +99,8 @@ def _latency(found: HardwareEstimates) -> tuple[str, str, str]:
 
 
 def _weight(layer: Layer) -> int:
-    return (layer.macs or 0) * (layer.repeat or 1) if layer.counted else 0
+    """MACs of one inference."""
+    return layer_in_inference(layer, "macs") or 0
 
 
 def _layers(report: Report) -> str:
@@ -106,7 +108,7 @@ def _layers(report: Report) -> str:
     top = [layer for layer in top if _weight(layer)]
     if not top:
         return ""
-    heads = ("Layer", "Operator", "Output", "Params", "MACs", "Share of MACs")
+    heads = ("Layer", "Operator", "Output", "Params", "MACs per inference", "Share of MACs")
     head = "".join(f'<th style="text-align:left;padding:2px 14px 2px 0">{name}</th>' for name in heads)
     rows = "".join(_layer(layer, report.metrics.total_macs) for layer in top)
     return (

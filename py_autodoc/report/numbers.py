@@ -1,12 +1,17 @@
-"""What each node costs, as the report (one execution) and the viewer (one inference) show it."""
+"""What each node costs: on the wire of one execution with its runs, in sums and tables of one inference."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from py_autodoc.costs.engine import NodeCost
+from py_autodoc.costs.engine import NodeCost, in_inference
 from py_autodoc.graph.model import Node
 from py_autodoc.report.analysis import Analysis
+
+if TYPE_CHECKING:
+    from py_autodoc.report.schema import Layer, NodeColumns
 
 NOT_COUNTED = "this branch is not counted: the other one is selected or costs more"
 
@@ -30,23 +35,38 @@ def of_execution(entry: NodeCost) -> Numbers:
 
 
 def of_inference(entry: NodeCost) -> Numbers:
-    """All executions in one inference; an unknown number of them counts as one."""
+    """All executions in one inference; each loop of unknown length as one iteration."""
     if not entry.counted:
         return Numbers(None, None, None, None, NOT_COUNTED)
-    one, times = of_execution(entry), entry.times
-    if times == 1:
+    one, runs = of_execution(entry), entry.runs
+    if runs == 1:
         return one
     return Numbers(
-        _times(one.macs, times),
-        _times(one.flops, times),
-        _times(one.read_bytes, times),
-        _times(one.write_bytes, times),
+        in_inference(one.macs, runs),
+        in_inference(one.flops, runs),
+        in_inference(one.read_bytes, runs),
+        in_inference(one.write_bytes, runs),
         one.reason,
     )
 
 
-def _times(number: int | None, times: int) -> int | None:
-    return None if number is None else number * times
+COSTS = ("macs", "flops", "read_bytes", "write_bytes")
+"""What the wire has of one execution; other numbers do not depend on how often a node runs."""
+
+
+def layer_in_inference(layer: Layer, cost: str) -> int | None:
+    """One of ``COSTS`` of a layer in one inference; None where unknown, 0 where the totals leave it out."""
+    return in_inference(getattr(layer, cost), layer.runs)
+
+
+def column_in_inference(nodes: NodeColumns, cost: str) -> list[int | None]:
+    """One of ``COSTS`` of every node in one inference; None where unknown or left out."""
+    found: list[int | None] = list(getattr(nodes, cost))
+    for node, runs in nodes.runs.items():
+        found[int(node)] = in_inference(found[int(node)], runs)
+    for number in nodes.uncounted:
+        found[number] = None
+    return found
 
 
 def activation_bytes(analysis: Analysis, node: Node) -> int | None:

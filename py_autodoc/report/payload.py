@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from py_autodoc.graph.model import Model, Shape
 from py_autodoc.report import sections, structure_section
@@ -17,7 +17,7 @@ from py_autodoc.report.grouping import grouped_tree
 from py_autodoc.report.hardware import hardware_part, stored_precisions
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
 from py_autodoc.report.memory import memory_info, timeline_columns
-from py_autodoc.report.numbers import activation_bytes, of_inference
+from py_autodoc.report.numbers import NOT_COUNTED, Numbers, activation_bytes, of_execution
 from py_autodoc.report.repeats import repeat_columns
 from py_autodoc.report.schema import (
     SCHEMA_VERSION,
@@ -128,7 +128,7 @@ def _op(domain: str, op: str, opset: int) -> OpEntry:
 
 def _nodes(analysis: Analysis, tree: ScopeTree, ops: _Pool[tuple[str, str, int]]) -> NodeColumns:
     all_nodes = analysis.model.nodes
-    numbers = [of_inference(entry) for entry in analysis.costs]
+    numbers = [of_execution(entry) for entry in analysis.costs]
     input_offsets, inputs = csr([node.inputs for node in all_nodes])
     output_offsets, outputs = csr([node.outputs for node in all_nodes])
     return NodeColumns(
@@ -148,9 +148,26 @@ def _nodes(analysis: Analysis, tree: ScopeTree, ops: _Pool[tuple[str, str, int]]
         read_bytes=[n.read_bytes for n in numbers],
         write_bytes=[n.write_bytes for n in numbers],
         activation_bytes=[activation_bytes(analysis, node) for node in all_nodes],
-        reason={str(i): n.reason for i, n in enumerate(numbers) if n.reason},
-        repeat={str(i): entry.repeat for i, entry in enumerate(analysis.costs) if entry.repeat != 1},
+        reason=_reasons(analysis, numbers),
+        **_runs(analysis),
     )
+
+
+def _reasons(analysis: Analysis, numbers: list[Numbers]) -> dict[str, str]:
+    """Why a node has no number in one inference."""
+    costs = zip(analysis.costs, numbers, strict=True)
+    found = [n.reason if entry.counted else NOT_COUNTED for entry, n in costs]
+    return {str(node): why for node, why in enumerate(found) if why}
+
+
+def _runs(analysis: Analysis) -> dict[str, Any]:
+    """The columns that say how often nodes run."""
+    costs = analysis.costs if len(analysis.model.graphs) > 1 else ()
+    return {
+        "runs": {str(node): entry.runs for node, entry in enumerate(costs) if entry.runs != 1},
+        "runs_unknown": [node for node, entry in enumerate(costs) if entry.repeat is None],
+        "uncounted": [node for node, entry in enumerate(costs) if not entry.counted],
+    }
 
 
 def _graphs(model: Model, tree: ScopeTree) -> GraphColumns:

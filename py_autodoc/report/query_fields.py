@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from py_autodoc.report.latency_column import node_seconds
+from py_autodoc.report.numbers import COSTS, column_in_inference
 from py_autodoc.report.schema import AttributeItem, DimValue, GraphPayload
 
 Value = float | list[str] | None
@@ -20,7 +21,17 @@ class Nodes:
     def __init__(self, payload: GraphPayload) -> None:
         self.payload = payload
         self._scopes: dict[int, list[str]] = {}
+        self._columns: dict[str, list[int | None]] = {}
         self._attributes: dict[str, dict[int, AttributeItem | list[AttributeItem]]] | None = None
+
+    def column(self, name: str) -> list[int | None]:
+        """A number of every node; costs are those of one inference."""
+        found = self._columns.get(name)
+        if found is None:
+            nodes = self.payload.nodes
+            found = column_in_inference(nodes, name) if name in COSTS else getattr(nodes, name)
+            self._columns[name] = found
+        return found
 
     @cached_property
     def shape_texts(self) -> list[str]:
@@ -126,21 +137,20 @@ def shape_text(shape: list[DimValue] | None) -> str:
 
 def _column(name: str) -> Field:
     def value(nodes: Nodes, node: int) -> Value:
-        found = getattr(nodes.payload.nodes, name)[node]
+        found = nodes.column(name)[node]
         return None if found is None else float(found)
 
     return Field("number", value)
 
 
 def _moved(nodes: Nodes, node: int) -> float | None:
-    columns = nodes.payload.nodes
-    read, written = columns.read_bytes[node], columns.write_bytes[node]
+    read, written = nodes.column("read_bytes")[node], nodes.column("write_bytes")[node]
     return None if read is None or written is None else float(read) + float(written)
 
 
 def _intensity(nodes: Nodes, node: int) -> float | None:
     """FLOPs per byte of tensor traffic; 0 for what moves and computes nothing."""
-    flops, moved = nodes.payload.nodes.flops[node], _moved(nodes, node)
+    flops, moved = nodes.column("flops")[node], _moved(nodes, node)
     if flops is None or moved is None:
         return None
     return float(flops) / moved if moved > 0 else 0.0 if flops == 0 else None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from py_autodoc.errors import InputError
 from py_autodoc.report.attribute_columns import attribute_columns
 from py_autodoc.report.categories import category_of
-from py_autodoc.report.numbers import NOT_COUNTED
+from py_autodoc.report.numbers import COSTS, NOT_COUNTED
 from py_autodoc.report.schema import (
     DiagnosticInfo,
     DimValue,
@@ -193,7 +193,8 @@ class _Reviver:
             op=[filler] * count, name=[""] * count, scope=[-1] * count, graph=[0] * count, constant=[],
             input_offsets=[0], inputs=[], output_offsets=[0], outputs=[], params=[0] * count,
             weight_bytes=[0] * count, macs=[None] * count, flops=[None] * count, read_bytes=[None] * count,
-            write_bytes=[None] * count, activation_bytes=[None] * count, reason={}, repeat={},
+            write_bytes=[None] * count, activation_bytes=[None] * count, reason={}, runs={},
+            runs_unknown=[], uncounted=[],
         )  # fmt: skip
         listed = set()
         for layer in self.report.layers:
@@ -270,17 +271,19 @@ def _node_count(report: Report) -> int:
 
 
 def _costs(nodes: NodeColumns, layer: Layer) -> None:
-    """The numbers of one inference, as the viewer has them, from those of one execution."""
-    number, times = layer.id, 1 if layer.repeat is None else layer.repeat
-    if layer.repeat != 1:
-        nodes.repeat[str(number)] = layer.repeat
+    """The numbers of one execution, and how often the node runs."""
+    number = layer.id
+    if layer.runs != 1:
+        nodes.runs[str(number)] = layer.runs
+    if layer.repeat is None:
+        nodes.runs_unknown.append(number)
+    if not layer.counted:
+        nodes.uncounted.append(number)
     reason = layer.reason if layer.counted else NOT_COUNTED
     if reason:
         nodes.reason[str(number)] = reason
-    if layer.counted:
-        for column in ("macs", "flops", "read_bytes", "write_bytes"):
-            one = getattr(layer, column)
-            getattr(nodes, column)[number] = None if one is None else one * times
+    for column in COSTS:
+        getattr(nodes, column)[number] = getattr(layer, column)
 
 
 class _Scopes:

@@ -17,6 +17,7 @@ function small(trees: unknown[], more: Partial<ExpressionPool> = {}) {
     read_bytes: [],
     write_bytes: [],
     activation_bytes: [],
+    runs: {},
     shapes: [],
     totals: { macs: trees.length - 1 },
     reason: {},

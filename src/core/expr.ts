@@ -22,8 +22,10 @@ export type ExpressionMetric = (typeof EXPRESSION_METRICS)[number];
 export interface IEvaluation {
   /** Why nothing holds under these sizes; empty when it does. */
   readonly problem: string;
-  /** By node, of one inference. */
+  /** By node, of one execution. */
   readonly nodes: Readonly<Record<ExpressionMetric, Float64Array>>;
+  /** How often a node runs, by its id as text, where that is not once. */
+  readonly runs: Readonly<Record<string, number>>;
   readonly totals: Readonly<Record<string, number>>;
 }
 
@@ -62,16 +64,18 @@ export function compileExpressions(pool: ExpressionPool): IExpressions {
 
   function result(problem: string, inPlace: boolean): IEvaluation {
     const values = problem ? empty : machine.values;
-    const totals = Object.fromEntries(
-      Object.entries(pool.totals).map(([name, i]) => [name, values[i] ?? NaN])
-    );
+    const named = (trees: Record<string, number>): Record<string, number> =>
+      Object.fromEntries(
+        Object.entries(trees).map(([name, i]) => [name, values[i] ?? NaN])
+      );
+    const totals = named(pool.totals);
     if (!inPlace) {
       totals.peak_activation_bytes = NaN;
     }
     const nodes = Object.fromEntries(
       EXPRESSION_METRICS.map(id => [id, pick(pool[id], values)])
     ) as Record<ExpressionMetric, Float64Array>;
-    return { problem, nodes, totals };
+    return { problem, nodes, runs: named(pool.runs), totals };
   }
 
   return {

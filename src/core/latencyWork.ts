@@ -3,20 +3,12 @@
 import type { HardwarePart } from '../schema';
 import type { TensorBytes } from './latencyBytes';
 import { KERNEL, type IWork } from './latencyKernels';
+import { runsOf } from './runs';
 import type { IGraphModel } from './types';
 
-/** How often a node runs in one inference; NaN when nobody knows. */
-function runsOf({ payload }: IGraphModel, node: number): number {
-  const { repeat } = payload.nodes;
-  return Object.hasOwn(repeat, String(node))
-    ? (repeat[String(node)] ?? Number.NaN)
-    : 1;
-}
-
-/** MACs of one execution of a node; what never runs has none. */
-function macsOf(model: IGraphModel, node: number): number {
-  const runs = runsOf(model, node);
-  return runs === 0 ? 0 : model.metrics.macs[node] / runs;
+/** MACs of one execution of a node. */
+function macsOf({ payload }: IGraphModel, node: number): number {
+  return payload.nodes.macs[node] ?? Number.NaN;
 }
 
 /** MACs of one execution of each kernel, NaN where those of a node are unknown. */
@@ -34,6 +26,8 @@ function kernelMacs(model: IGraphModel, part: HardwarePart): Float64Array {
 
 export class KernelWork {
   private readonly _macs: Float64Array;
+  /** Nodes of which nobody knows how often they run. */
+  private readonly _endless: ReadonlySet<number>;
 
   constructor(
     private readonly _model: IGraphModel,
@@ -41,6 +35,7 @@ export class KernelWork {
     private readonly _bytes: TensorBytes
   ) {
     this._macs = kernelMacs(_model, _part);
+    this._endless = new Set(_model.payload.nodes.runs_unknown);
   }
 
   of(kernel: number): IWork {
@@ -50,7 +45,10 @@ export class KernelWork {
     const macs = what > KERNEL.memory ? this._macs[kernel] : 0;
     return {
       kind: what,
-      runs: what < 0 ? Number.NaN : runsOf(this._model, anchor[kernel]),
+      runs:
+        what < 0 || this._endless.has(anchor[kernel])
+          ? Number.NaN
+          : runsOf(this._model.payload.nodes, anchor[kernel]),
       flops: 2 * macs,
       ...this._moved(kernel),
       ...(what === KERNEL.attention

@@ -3,6 +3,7 @@
 import type { DimValue, GraphPayload } from '../schema';
 import { groupBy } from './csr';
 import type { ILatency } from './latency';
+import { inInference, isRunCost } from './runs';
 import type { IGraphModel, MetricId, PayloadMetric } from './types';
 
 /** `tensors.kind` of the payload. */
@@ -14,7 +15,7 @@ export const TENSOR_KIND = {
   formal: 4
 } as const;
 
-/** The numbers of a node that stand in the payload. */
+/** The numbers of a node that come from the payload, all of one inference. */
 const PAYLOAD_METRICS: readonly PayloadMetric[] = [
   'params',
   'weight_bytes',
@@ -118,7 +119,13 @@ function metricsOf(
 ): Record<MetricId, Float64Array> {
   const count = nodes.op.length;
   const columns = PAYLOAD_METRICS.map(
-    id => [id, numbers(nodes[id], count)] as const
+    id =>
+      [
+        id,
+        isRunCost(id)
+          ? inInference(nodes, numbers(nodes[id], count))
+          : numbers(nodes[id], count)
+      ] as const
   );
   return Object.fromEntries([
     ...columns,

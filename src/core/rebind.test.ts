@@ -1,9 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import type { GraphPayload } from '../schema';
+import { decode } from './model';
 import { Rebinder } from './rebind';
 import fixture from './testing/rebind.json';
 
 const payload = fixture.payload as unknown as GraphPayload;
+
+describe('a body that runs as often as a size says', () => {
+  const within = fixture.loop.payload as unknown as GraphPayload;
+
+  it.each(fixture.loop.cases.map(item => [item.sizes, item] as const))(
+    'has the costs and runs of a new analysis: %o',
+    (sizes, expected) => {
+      const found = Rebinder.of(within)!.rebind(sizes)!;
+      for (const metric of ['macs', 'flops', 'runs'] as const) {
+        expect(found.nodes[metric]).toEqual(expected.nodes[metric]);
+      }
+      const { metrics } = found;
+      expect(metrics.total_macs).toBe(expected.metrics.total_macs);
+      expect(metrics.by_op).toEqual(expected.metrics.by_op);
+      const shown = decode(found).metrics.macs;
+      expect(shown.reduce((a, b) => a + b, 0)).toBe(metrics.total_macs);
+    }
+  );
+});
 
 describe('other sizes', () => {
   it.each(fixture.cases.map(item => [item.sizes, item] as const))(

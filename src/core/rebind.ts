@@ -50,7 +50,8 @@ export class Rebinder {
       )
     );
     const totals = [...Object.values(TOTALS), ...PEAKS];
-    if (lost || totals.some(name => !(pool.totals[name] >= 0))) {
+    const undecided = Object.values(pool.runs).some(tree => tree < 0);
+    if (lost || undecided || totals.some(name => !(pool.totals[name] >= 0))) {
       return null;
     }
     // The sizes of shapes ride along as totals of a pool of their own.
@@ -62,6 +63,7 @@ export class Rebinder {
       read_bytes: [],
       write_bytes: [],
       activation_bytes: [],
+      runs: {},
       totals: Object.fromEntries(sizes.map(tree => [String(tree), tree]))
     };
     return new Rebinder(
@@ -96,12 +98,17 @@ export class Rebinder {
         value: sizes[dim.name],
         assumed: dim.assumed && dim.value === sizes[dim.name]
       })),
-      nodes: { ...nodes, ...columns },
+      nodes: {
+        ...nodes,
+        ...columns,
+        runs: Object.fromEntries(
+          Object.entries(found.runs).filter(([, runs]) => runs !== 1)
+        )
+      },
       shapes: this._shapes(sizes),
       metrics: {
         ...metrics,
-        ...totalsOf(found),
-        by_op: this._byOp(found)
+        ...totalsOf(found)
       },
       memory: {
         ...payload.memory,
@@ -109,7 +116,9 @@ export class Rebinder {
       }
     };
     rebound.coverage = coverageOf(payload, rebound);
-    const timeline = retimed(renumbered(this._model, rebound));
+    const model = renumbered(this._model, rebound);
+    rebound.metrics = { ...rebound.metrics, by_op: this._byOp(model) };
+    const timeline = retimed(model);
     const note = this._note(timeline !== null);
     return {
       ...rebound,
@@ -144,7 +153,7 @@ export class Rebinder {
   }
 
   /** Sums by operator type, in the order they had. */
-  private _byOp(found: IEvaluation): GraphPayload['metrics']['by_op'] {
+  private _byOp(model: IGraphModel): GraphPayload['metrics']['by_op'] {
     const { nodes, ops, metrics } = this._payload;
     const constant = new Set(nodes.constant);
     const sums = new Map<string, { macs: number; flops: number }>();
@@ -154,8 +163,8 @@ export class Rebinder {
       }
       const { type } = ops[nodes.op[node]];
       const sum = sums.get(type) ?? { macs: 0, flops: 0 };
-      sum.macs += known(found.nodes.macs[node]) ?? 0;
-      sum.flops += known(found.nodes.flops[node]) ?? 0;
+      sum.macs += known(model.metrics.macs[node]) ?? 0;
+      sum.flops += known(model.metrics.flops[node]) ?? 0;
       sums.set(type, sum);
     }
     return metrics.by_op.map(entry => ({

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import { labLayoutEngine } from '../core/layout/labWorker';
 import { bytesOfBase64 } from '../providers/base64';
+import { upgraded } from '../core/upgrade';
 import { BundleProvider, readBundle } from '../providers/bundle';
 import { problemOf } from '../providers/provider';
 import {
@@ -103,7 +104,7 @@ function useProviders(
 
 async function providerOf({ bundle }: IRemembered): Promise<BundleProvider> {
   const bytes = bytesOfBase64(bundle);
-  return new BundleProvider(await readBundle(bytes, MOST_UNPACKED));
+  return new BundleProvider(await readBundle(bytes, MOST_UNPACKED, upgraded));
 }
 
 /** One model while it is shown. What the notebook says of it goes before what the settings say. */

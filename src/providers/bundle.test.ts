@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { upgraded } from '../core/upgrade';
 import type { Bundle } from '../schema';
 import { bytesOfBase64 } from './base64';
 import { detailsOf, readBundle } from './bundle';
@@ -18,14 +19,29 @@ async function problemIn(read: Promise<unknown>): Promise<string> {
 }
 
 test('reads a bundle, also from base64', async () => {
-  const bytes = await packed({ version: 1, payload: {} });
-  expect(await readBundle(bytes)).toEqual({ version: 1, payload: {} });
+  const bytes = await packed({ version: 2, payload: {} });
+  expect(await readBundle(bytes)).toEqual({ version: 2, payload: {} });
   const text = btoa(String.fromCharCode(...bytes));
   expect(bytesOfBase64(` ${text}\n`)).toEqual(bytes);
 });
 
+test('brings files of the first version up to the present one', async () => {
+  const nodes = {
+    macs: [50],
+    flops: [100],
+    read_bytes: [5],
+    write_bytes: [null],
+    repeat: { '0': 5 }
+  };
+  const bytes = await packed({ version: 1, payload: { nodes } });
+  const { version, payload } = await readBundle(bytes, Infinity, upgraded);
+  expect(version).toBe(2);
+  expect(payload.nodes.macs).toEqual([10]);
+  expect(payload.nodes.runs).toEqual({ '0': 5 });
+});
+
 test('unpacks no more than it may', async () => {
-  const bytes = await packed({ version: 1, payload: 'x'.repeat(5_000_000) });
+  const bytes = await packed({ version: 2, payload: 'x'.repeat(5_000_000) });
   expect(bytes.length).toBeLessThan(20_000);
   expect(await problemIn(readBundle(bytes, 1_000_000))).toContain(
     'more than 1000000 bytes'

@@ -13,15 +13,18 @@ import { ProblemError, localProblem } from './provider';
 const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure']);
 
 /** The bundle format this viewer reads. */
-const BUNDLE_VERSION = 1;
+const BUNDLE_VERSION = 2;
+/** The format before, which notebooks hold. */
+const FORMER_VERSION = 1;
 
 /**
- * Reads gzipped JSON of at most `most` bytes. Rejects with a `ProblemError` that says what is wrong with
- * it.
+ * Reads gzipped JSON of at most `most` bytes; `upgrade` is for what earlier versions saved. Rejects with a
+ * `ProblemError` that says what is wrong with it.
  */
 export async function readBundle(
   bytes: BufferSource,
-  most = Infinity
+  most = Infinity,
+  upgrade: ((payload: GraphPayload) => GraphPayload) | null = null
 ): Promise<Bundle> {
   let bundle: Bundle;
   try {
@@ -39,6 +42,10 @@ export async function readBundle(
         'Make the file again from the model.'
       )
     );
+  }
+  if (bundle.version === FORMER_VERSION && upgrade) {
+    const payload = upgrade(bundle.payload);
+    return { ...bundle, version: BUNDLE_VERSION, payload };
   }
   if (bundle.version !== BUNDLE_VERSION) {
     throw new ProblemError(

@@ -573,16 +573,20 @@ export interface components {
       conditions: components['schemas']['ExpressionCondition'][];
       /** @description Besides, for the peak with in-place reuse. */
       inplace_conditions: components['schemas']['ExpressionCondition'][];
-      /** @description By node: index into `trees`. Of one inference, like `NodeColumns.macs`. */
+      /** @description By node: index into `trees`. Of one execution, like `NodeColumns.macs`. */
       macs: number[];
-      /** @description By node, of one inference. */
+      /** @description By node, of one execution. */
       flops: number[];
-      /** @description By node, of one inference. */
+      /** @description By node, of one execution. */
       read_bytes: number[];
-      /** @description By node, of one inference. */
+      /** @description By node, of one execution. */
       write_bytes: number[];
       /** @description By node. */
       activation_bytes: number[];
+      /** @description Node id (as text) → index into `trees`: how often it runs, where that is not once. */
+      runs: {
+        [key: string]: number;
+      };
       /**
        * @description By entry of the payload's `shapes`: index into `trees` of each size, -1 where unknown; an entry
        *     without free sizes is empty.
@@ -935,7 +939,7 @@ export interface components {
      *         k = macs / elements of product, n = size of n_axis / groups · MACs of the kernel / macs,
      *         m = elements of product / size of n_axis (kinds 1 and 2).
      *
-     *         A kernel runs as often as its anchor (`nodes.repeat`); where that is unknown, so is its time.
+     *         A kernel runs as often as its anchor (`nodes.runs`); where that is unknown, so is its time.
      */
     KernelColumns: {
       /** @description By node: its kernel; -1: it runs nothing (a constant, a view, a branch that does not count). */
@@ -1056,6 +1060,9 @@ export interface components {
     /**
      * Layer
      * @description One node. `id` is the node's number in this report; names need not be unique.
+     *
+     *         `macs`, `flops`, `read_bytes` and `write_bytes` are of **one execution**; times `runs` they are
+     *         those of one inference, and add up to the totals.
      */
     Layer: {
       /** @description Number of the node. */
@@ -1104,14 +1111,19 @@ export interface components {
       };
       /** @description Where the node lives when it is not in the main graph: `If_3.then_branch`. */
       subgraph: string;
-      /** @description How often the node runs in one inference (loop bodies); None when unknown. */
+      /**
+       * @description How often the node runs in one inference as the totals take it: in a loop of unknown length once an
+       *     iteration of those around it, 0 in a loop that never runs and where `counted` is false.
+       */
+      runs: number;
+      /** @description How often the node runs in one inference (loop bodies); null when unknown. */
       repeat: number | null;
       /** @description False in the branch of an If that the totals leave out because the other one costs more. */
       counted: boolean;
       /** @description Why a number is null. */
       reason: string;
       /**
-       * @description `macs` as an expression in the input sizes. This and the next four are null when no input size
+       * @description `macs` as an expression in the input sizes. This and the next five are null when no input size
        *     is free, or when there is no exact expression.
        */
       macs_expr: string | null;
@@ -1123,6 +1135,8 @@ export interface components {
       write_bytes_expr: string | null;
       /** @description `activation_bytes` as an expression. */
       activation_bytes_expr: string | null;
+      /** @description `runs` as an expression. */
+      runs_expr: string | null;
       /** @description Why there is an expression missing although an input size is free. */
       expr_reason: string;
     };
@@ -1365,6 +1379,9 @@ export interface components {
      * NodeColumns
      * @description One entry a node, index = node id. Unknown numbers are null.
      *
+     *         `macs`, `flops`, `read_bytes` and `write_bytes` are of **one execution**; times `runs` they are
+     *         those of one inference, which is what tables and pictures show.
+     *
      *         `inputs`/`outputs` hold tensor ids (-1 = omitted) in CSR form: those of node i are
      *         `inputs[input_offsets[i]:input_offsets[i+1]]`.
      */
@@ -1393,15 +1410,14 @@ export interface components {
       reason: {
         [key: string]: string;
       };
-      /**
-       * @description Node id (as text) → how often it runs in one inference, where that is not once; null: unknown.
-       *
-       *     `macs`, `flops` and the traffic are of one inference: one execution times this number, an
-       *     unknown number counted as one.
-       */
-      repeat: {
-        [key: string]: number | null;
+      /** @description Node id (as text) → how often it runs in one inference, where that is not once; as `Layer.runs`. */
+      runs: {
+        [key: string]: number;
       };
+      /** @description Ids of the nodes in loops of unknown length. */
+      runs_unknown: number[];
+      /** @description Ids of the nodes in branches of an If that the totals leave out; `reason` says so too. */
+      uncounted: number[];
     };
     /**
      * NodeDetails

@@ -31,7 +31,7 @@ vi.mock('../providers/bundle', async original => ({
     const payload = testPayload({ blocks });
     payload.model.name = `m${blocks}.onnx`;
     const none = { operators: [], descriptions: [], nodes: {} };
-    return { version: 1, payload, ...none } as unknown as Bundle;
+    return { version: 2, payload, ...none } as unknown as Bundle;
   }
 }));
 

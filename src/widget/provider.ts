@@ -1,5 +1,6 @@
 /** Serves the bundle the widget carries; asks the kernel, where there is one, for other sizes. */
 
+import { upgraded } from '../core/upgrade';
 import { BundleProvider, readBundle } from '../providers/bundle';
 import { kernelExtract, kernelFile, kernelWeights } from '../providers/kernel';
 import type { ILoadOptions, IReportProvider } from '../providers/provider';
@@ -55,7 +56,11 @@ export class WidgetProvider implements IReportProvider {
     model: IWidgetModel,
     isLive: () => boolean
   ): Promise<WidgetProvider> {
-    const bundle = await readBundle(bytesOf(model.get('_bundle')));
+    const bundle = await readBundle(
+      bytesOf(model.get('_bundle')),
+      Infinity,
+      upgraded
+    );
     return new WidgetProvider(
       model,
       isLive,

@@ -39,8 +39,26 @@ def model() -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 
-def _payload(sizes: dict[str, int]) -> dict[str, Any]:
-    payload = build_payload(run(model(), Options(bindings=sizes)))
+def scanned() -> onnx.ModelProto:
+    """A product a slice of (batch, seq, 8): how often it runs is one of the sizes."""
+    part = helper.make_tensor_value_info("part", TensorProto.FLOAT, ["batch", 8])
+    done = helper.make_tensor_value_info("done", TensorProto.FLOAT, ["batch", 8])
+    body = helper.make_graph(
+        [helper.make_node("MatMul", ["part", "w"], ["done"], name="step")], "b", [part], [done]
+    )
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "seq", 8])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", "seq", 8])
+    scan = helper.make_node(
+        "Scan", ["x"], ["y"], body=body, num_scan_inputs=1, scan_input_axes=[1], scan_output_axes=[1]
+    )
+    graph = helper.make_graph(
+        [scan], "g", [x], [y], [numpy_helper.from_array(np.ones((8, 8), np.float32), "w")]
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+def _payload(sizes: dict[str, int], source: onnx.ModelProto | None = None) -> dict[str, Any]:
+    payload = build_payload(run(source or model(), Options(bindings=sizes)))
     found: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(payload, hardware=None))
     return found
 
@@ -61,7 +79,13 @@ def fixture() -> bytes:
         }
         for sizes, other in zip(OTHERS, others, strict=True)
     ]
-    return msgspec.json.format(msgspec.json.encode({"payload": first, "cases": cases}), indent=1) + b"\n"
+    within = [_payload(sizes, scanned()) for sizes in (FIRST, *OTHERS)]
+    loops = [
+        {"sizes": sizes, "metrics": other["metrics"], "nodes": other["nodes"]}
+        for sizes, other in zip(OTHERS, within[1:], strict=True)
+    ]
+    found = {"payload": first, "cases": cases, "loop": {"payload": within[0], "cases": loops}}
+    return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from builders import branches, linear, loop
 
 from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.build import build_report
+from py_autodoc.report.numbers import column_in_inference
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.schema import GraphPayload
 
@@ -52,10 +53,10 @@ def test_columns_agree(name):
 @pytest.mark.parametrize("source", [linear(), branches(), loop(5), loop(None)])
 def test_columns_add_up_to_the_totals(source):
     _, found = payload(source.SerializeToString())
-    assert sum(n for n in found.nodes.macs if n) == found.metrics.total_macs
-    assert sum(n for n in found.nodes.flops if n) == found.metrics.total_flops
+    for cost, total in (("macs", found.metrics.total_macs), ("flops", found.metrics.total_flops)):
+        assert sum(n for n in column_in_inference(found.nodes, cost) if n) == total
     assert sum(found.nodes.params) == found.metrics.total_params
-    for node, number in enumerate(found.nodes.macs):
+    for node, number in enumerate(column_in_inference(found.nodes, "macs")):
         assert number is not None or found.nodes.reason[str(node)]
 
 
@@ -76,11 +77,14 @@ def test_bodies_are_boxes_below_their_control_node():
             assert top == found.graphs.scope[graph]
 
 
-def test_repeats_are_marked():
+def test_runs_are_marked():
     _, found = payload(loop(5).SerializeToString())
     inner = {i for i, graph in enumerate(found.nodes.graph) if graph}
-    assert {int(i) for i in found.nodes.repeat} == inner
-    assert set(found.nodes.repeat.values()) == {5}
+    assert found.nodes.runs == {str(i): 5 for i in inner}
+    assert not found.nodes.runs_unknown
+    _, found = payload(loop(None).SerializeToString())
+    assert set(found.nodes.runs_unknown) == inner
+    assert not found.nodes.runs
 
 
 def test_recorded_scopes_carry_classes():

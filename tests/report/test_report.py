@@ -32,7 +32,7 @@ def test_real_models_match_the_schema(path, validator):
     assert [layer.id for layer in report.layers] == list(dict.fromkeys(layer.id for layer in report.layers))
     assert sum(report.graph.op_counts.values()) == report.graph.num_nodes
     known = [layer for layer in report.layers if layer.counted and layer.macs is not None]
-    total = sum(layer.macs * (1 if layer.repeat is None else layer.repeat) for layer in known)
+    total = sum(layer.macs * layer.runs for layer in known)
     assert report.metrics.total_macs in (total, None if total == 0 else total)
     assert sum(layer.params for layer in report.layers) <= report.metrics.total_params
     assert sum(row.macs or 0 for row in report.metrics.by_op) == total

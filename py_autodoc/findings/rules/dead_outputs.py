@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py_autodoc.findings.layers import label, total
+from py_autodoc.findings.layers import flops, label, total
 from py_autodoc.findings.reach import is_constant_node, needed, varying
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.graph.model import TensorKind
@@ -64,7 +64,7 @@ def _dead(ctx: Context) -> Iterator[Finding]:
     if not dead:
         return
     entries = [ctx.costs[number] for number in dead]
-    flops = sum(e.cost.flops * e.times for e in entries if e.cost is not None and e.counted)
+    idle_flops = sum(flops(ctx, number) for number in dead)
     held = total(
         ctx.sizes.bytes[tensor.id]
         for tensor in model.tensors
@@ -72,7 +72,7 @@ def _dead(ctx: Context) -> Iterator[Finding]:
         and not tensor.is_output
     )  # fmt: skip
     known = ctx.totals.nodes_known == ctx.totals.nodes_total and all(e.cost is not None for e in entries)
-    part = flops / ctx.totals.flops if known and ctx.totals.flops else None
+    part = idle_flops / ctx.totals.flops if known and ctx.totals.flops else None
     major = (part or 0) >= limits["min_flops_share"] or (held or 0) >= limits["min_bytes"]
     if not major and sum(not _is_small(ctx, number) for number in dead) < limits["min_nodes"]:
         return
@@ -84,7 +84,7 @@ def _dead(ctx: Context) -> Iterator[Finding]:
         tuple(dead),
         {
             "count": len(dead),
-            "flops": flops if known else None,
+            "flops": idle_flops if known else None,
             "flops_share": None if part is None else round(part, 6),
             "weight_bytes": held,
         },

@@ -26,8 +26,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from py_autodoc.costs.engine import in_inference
 from py_autodoc.costs.registry import carries_macs
-from py_autodoc.findings.layers import has_weight, weighted
+from py_autodoc.findings.layers import flops, has_weight, weighted
 from py_autodoc.findings.registry import Context, Finding, Number, rule
 from py_autodoc.units import plural, share, size
 
@@ -62,7 +63,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         first = firsts[node.id]
         if (first < 0 or constants[first]) and all(t < 0 or constants[t] for t in node.outputs):
             continue  # computed once, before the first inference
-        traffic = (cost.read_bytes + cost.write_bytes) * entry.times
+        traffic = in_inference(cost.read_bytes + cost.write_bytes, entry.runs) or 0
         whole += traffic
         if not cost.flops and traffic:
             moved_bytes += traffic
@@ -70,10 +71,10 @@ def check(ctx: Context) -> Iterator[Finding]:
         elif node.id in layers or (
             node.graph and carries_macs(node.domain, node.op_type) and has_weight(ctx, node)
         ):
-            flops = cost.flops * entry.times
-            if flops < limits["min_intensity"] * traffic:
+            done = flops(ctx, node.id)
+            if done < limits["min_intensity"] * traffic:
                 slow_bytes += traffic
-                slow_flops += flops
+                slow_flops += done
                 slow.append((traffic, node.id))
     if not whole or whole < limits["min_bytes"]:
         return

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from py_autodoc.costs.registry import carries_macs
-from py_autodoc.findings.layers import label, macs
+from py_autodoc.findings.layers import flops, label, macs
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.findings.work import Work
 from py_autodoc.graph.model import Node
@@ -97,22 +97,21 @@ def _elements(ctx: Context, node: Node) -> int:
 
 
 def _finding(ctx: Context, severity: str, nodes: list[int], what: str) -> Iterator[Finding]:
-    entries = [ctx.costs[number] for number in nodes]
-    flops = sum(e.cost.flops * e.times for e in entries if e.cost is not None)
+    done = sum(flops(ctx, number) for number in nodes)
     whole = ctx.totals.flops
     if ctx.totals.mac_nodes_known < ctx.totals.mac_nodes_total:
         return  # of an incomplete sum no share can be told
-    if not nodes or not whole or flops < ctx.thresholds["wide-arithmetic"]["min_flops_share"] * whole:
+    if not nodes or not whole or done < ctx.thresholds["wide-arithmetic"]["min_flops_share"] * whole:
         return
     yield Finding(
         severity,
-        f"{plural(len(nodes), 'node')} (first: {label(ctx, nodes[0])}) {what}: {count(flops, 'FLOPs')}, "
-        f"{share(flops, whole)} of the model.",
+        f"{plural(len(nodes), 'node')} (first: {label(ctx, nodes[0])}) {what}: {count(done, 'FLOPs')}, "
+        f"{share(done, whole)} of the model.",
         _ADVICE,
         tuple(nodes),
         {
             "count": len(nodes),
-            "flops": flops,
+            "flops": done,
             "total_flops": whole,
             "macs": sum(macs(ctx, number) for number in nodes),
         },

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from py_autodoc.report.schema.architecture import AttentionInfo
 from py_autodoc.report.schema.wire import DimValue, Wire
 
 
 class Layer(Wire, frozen=True, kw_only=True):
-    """One node. ``id`` is the node's number in this report; names need not be unique."""
+    """One node. ``id`` is the node's number in this report; names need not be unique.
+
+    ``macs``, ``flops``, ``read_bytes`` and ``write_bytes`` are of **one execution**; times ``runs`` they are
+    those of one inference, and add up to the totals.
+    """
 
     id: int
     """Number of the node."""
@@ -55,14 +61,17 @@ class Layer(Wire, frozen=True, kw_only=True):
     """Attributes by name; tensors and bodies as a summary, long lists as ``{"first", "count"}``."""
     subgraph: str = ""
     """Where the node lives when it is not in the main graph: ``If_3.then_branch``."""
+    runs: int = 1
+    """How often the node runs in one inference as the totals take it: in a loop of unknown length once an
+    iteration of those around it, 0 in a loop that never runs and where ``counted`` is false."""
     repeat: int | None = 1
-    """How often the node runs in one inference (loop bodies); None when unknown."""
+    """How often the node runs in one inference (loop bodies); null when unknown."""
     counted: bool = True
     """False in the branch of an If that the totals leave out because the other one costs more."""
     reason: str = ""
     """Why a number is null."""
     macs_expr: str | None = None
-    """``macs`` as an expression in the input sizes. This and the next four are null when no input size
+    """``macs`` as an expression in the input sizes. This and the next five are null when no input size
     is free, or when there is no exact expression."""
     flops_expr: str | None = None
     """``flops`` as an expression."""
@@ -72,8 +81,16 @@ class Layer(Wire, frozen=True, kw_only=True):
     """``write_bytes`` as an expression."""
     activation_bytes_expr: str | None = None
     """``activation_bytes`` as an expression."""
+    runs_expr: str | None = None
+    """``runs`` as an expression."""
     expr_reason: str = ""
     """Why there is an expression missing although an input size is free."""
+
+    def __post_init__(self) -> None:
+        """Reports of before 1.1 have no ``runs``: what they say of loops and branches decides."""
+        runs = self.runs if self.repeat is None else self.repeat
+        if self.runs != (runs if self.counted else 0):
+            msgspec.structs.force_setattr(self, "runs", runs if self.counted else 0)
 
 
 class Block(Wire, frozen=True, kw_only=True):

@@ -106,7 +106,7 @@ class KernelColumns(Wire, frozen=True, kw_only=True):
     k = macs / elements of product, n = size of n_axis / groups · MACs of the kernel / macs,
     m = elements of product / size of n_axis (kinds 1 and 2).
 
-    A kernel runs as often as its anchor (``nodes.repeat``); where that is unknown, so is its time.
+    A kernel runs as often as its anchor (``nodes.runs``); where that is unknown, so is its time.
     """
 
     node: list[int]

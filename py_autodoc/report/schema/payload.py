@@ -25,6 +25,9 @@ class OpEntry(Wire, frozen=True, kw_only=True):
 class NodeColumns(Wire, frozen=True, kw_only=True):
     """One entry a node, index = node id. Unknown numbers are null.
 
+    ``macs``, ``flops``, ``read_bytes`` and ``write_bytes`` are of **one execution**; times ``runs`` they are
+    those of one inference, which is what tables and pictures show.
+
     ``inputs``/``outputs`` hold tensor ids (-1 = omitted) in CSR form: those of node i are
     ``inputs[input_offsets[i]:input_offsets[i+1]]``.
     """
@@ -51,12 +54,12 @@ class NodeColumns(Wire, frozen=True, kw_only=True):
     activation_bytes: list[int | None]
     reason: dict[str, str]
     """Node id (as text) → why its numbers are null."""
-    repeat: dict[str, int | None]
-    """Node id (as text) → how often it runs in one inference, where that is not once; null: unknown.
-
-    ``macs``, ``flops`` and the traffic are of one inference: one execution times this number, an
-    unknown number counted as one.
-    """
+    runs: dict[str, int]
+    """Node id (as text) → how often it runs in one inference, where that is not once; as ``Layer.runs``."""
+    runs_unknown: list[int]
+    """Ids of the nodes in loops of unknown length."""
+    uncounted: list[int]
+    """Ids of the nodes in branches of an If that the totals leave out; ``reason`` says so too."""
 
 
 class TensorColumns(Wire, frozen=True, kw_only=True):
@@ -225,15 +228,17 @@ class ExpressionPool(Wire, frozen=True, kw_only=True):
     inplace_conditions: list[ExpressionCondition]
     """Besides, for the peak with in-place reuse."""
     macs: list[int]
-    """By node: index into ``trees``. Of one inference, like ``NodeColumns.macs``."""
+    """By node: index into ``trees``. Of one execution, like ``NodeColumns.macs``."""
     flops: list[int]
-    """By node, of one inference."""
+    """By node, of one execution."""
     read_bytes: list[int]
-    """By node, of one inference."""
+    """By node, of one execution."""
     write_bytes: list[int]
-    """By node, of one inference."""
+    """By node, of one execution."""
     activation_bytes: list[int]
     """By node."""
+    runs: dict[str, int]
+    """Node id (as text) → index into ``trees``: how often it runs, where that is not once."""
     shapes: list[list[int]]
     """By entry of the payload's ``shapes``: index into ``trees`` of each size, -1 where unknown; an entry
     without free sizes is empty."""

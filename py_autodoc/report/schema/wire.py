@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
+"""1.1: ``Layer.runs``; the payload has costs of one execution and ``runs``, where 1.0 had those of one
+inference."""
 
 DimValue = int | str | None
 """A known size, a symbol, or unknown."""

@@ -182,7 +182,7 @@ export class PayloadBuilder {
 /** A payload without nodes. */
 export function emptyPayload(name: string): GraphPayload {
   return {
-    schema_version: '1.0',
+    schema_version: '1.1',
     model: {
       name,
       file_bytes: 0,
@@ -297,7 +297,9 @@ export function emptyPayload(name: string): GraphPayload {
       write_bytes: [],
       activation_bytes: [],
       reason: {},
-      repeat: {}
+      runs: {},
+      runs_unknown: [],
+      uncounted: []
     },
     tensors: {
       name: [],

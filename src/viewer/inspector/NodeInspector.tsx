@@ -1,4 +1,6 @@
 import * as React from 'react';
+import { formatCount } from '../../core';
+import { runsOf } from '../../core/runs';
 import type { IGraphModel } from '../../core/types';
 import type { NodeDetails } from '../../schema';
 import { useDocument, useTrans } from '../context';
@@ -67,23 +69,25 @@ export function NodeInspector({ node }: { node: number }): JSX.Element {
 /** Said of nodes in loop bodies: their numbers are of all runs together. */
 function Repeat({ node }: { node: number }): JSX.Element | null {
   const trans = useTrans();
-  const { repeat } = useDocument().model.payload.nodes;
-  if (!Object.hasOwn(repeat, String(node))) {
+  const { nodes } = useDocument().model.payload;
+  const runs = runsOf(nodes, node);
+  const endless = nodes.runs_unknown.includes(node);
+  if ((runs === 1 && !endless) || nodes.uncounted.includes(node)) {
     return null;
   }
-  const times = repeat[String(node)];
+  const one = nodes.macs[node];
+  const each =
+    runs > 1 && one ? [trans.__('%1 each', formatCount(one, 'MACs'))] : [];
+  const counted = endless
+    ? runs === 1
+      ? trans.__('the costs are of one run')
+      : trans._n('the costs are of %1 run', 'the costs are of %1 runs', runs)
+    : trans.__('the costs are of all runs together');
   return (
-    <Fact
-      label={trans.__('Runs')}
-      note={
-        times === null
-          ? trans.__('the costs are of one run')
-          : trans.__('the costs are of all runs together')
-      }
-    >
-      {times === null
+    <Fact label={trans.__('Runs')} note={[counted, ...each].join('; ')}>
+      {endless
         ? trans.__('an unknown number of times')
-        : trans._n('%1 time', '%1 times', times)}
+        : trans._n('%1 time', '%1 times', runs)}
     </Fact>
   );
 }

@@ -163,7 +163,9 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       write_bytes: perNode<number | null>(() => 256, 256, null),
       activation_bytes: perNode<number | null>(() => 256, 256, null),
       reason: { [String(custom)]: 'no rule for vendor::Mystery' },
-      repeat: {}
+      runs: {},
+      runs_unknown: [],
+      uncounted: []
     },
     tensors: {
       name: [

@@ -87,7 +87,7 @@ export class PayloadMaker {
     const totalMacs = macs.reduce<number>((a, b) => a + (b ?? 0), 0);
     const totalParams = list(n => n.params ?? 0).reduce((a, b) => a + b, 0);
     const payload = {
-      schema_version: '1.0',
+      schema_version: '1.1',
       model: { name: 'synthetic.onnx' },
       graph: {
         name: 'main',
@@ -133,7 +133,10 @@ export class PayloadMaker {
         read_bytes: list(() => 0),
         write_bytes: list(() => 0),
         activation_bytes: list(() => 0),
-        reason: {}
+        reason: {},
+        runs: {},
+        runs_unknown: [],
+        uncounted: []
       },
       tensors: {
         name: this.names,
