@@ -16,9 +16,9 @@ from py_autodoc.graph.model import TensorKind
 from py_autodoc.render.csv import layers_csv
 from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.build import build_report
+from py_autodoc.report.matcher import Matcher
 from py_autodoc.report.notebook import html
 from py_autodoc.report.numbers import COSTS, NOT_COUNTED, column_in_inference, layer_in_inference
-from py_autodoc.report.matcher import Matcher
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.revive import payload_of
 from py_autodoc.report.schema import Report
@@ -150,7 +150,7 @@ def test_tables_show_one_inference_and_say_so(capsys):
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     at = lines.index("Heaviest layers by MACs, costs of one inference")
     step = next(line for line in lines[at:] if "step" in line).split()
-    assert step == ["step", "×5", "MatMul", "2×4", "16", "160", "320", "100", "%"]
+    assert step == ["step", "×5", "repeat.body", "MatMul", "2×4", "16", "160", "320", "100", "%"]
 
 
 def test_queries_compare_costs_of_one_inference():
