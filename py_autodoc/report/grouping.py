@@ -3,7 +3,8 @@
 Repeats of at least ``MIN_FOLD`` parts get a box of their own around their parts, so that twelve equal
 layers are one box that opens into twelve. A level with more than ``CROWDED`` loose nodes gets boxes for
 the structures recognised in it, and what is then still long is cut into stages. A box is only made of
-nodes that no path leaves and enters again, so that boxes never wait for each other in a circle.
+nodes that no path leaves and enters again, so that boxes never wait for each other in a circle. Modules
+that are called at several places are a box a call (``calls``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from py_autodoc.blocks.model import Attention, Found, Repeat
 from py_autodoc.graph.model import Model, TypeTable
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.blocks import recognised
+from py_autodoc.report.calls import Orders, by_calls, circles, execution_orders
 from py_autodoc.report.makers import makers, settle
 from py_autodoc.report.masks import TITLE, mask_boxes
 from py_autodoc.report.repeats import repeat_name, scopes_of
@@ -68,6 +70,8 @@ class _Grouping:
     ) -> ScopeTree:
         made = makers(self.model)
         self._settle(made)
+        orders = execution_orders(self.model, self._readers)
+        by_calls(self.model, self.tree, self._readers, orders)
         for nodes in mask_boxes(self.model, self.types, self.tree, attention, self._readers, self.position):
             self._fold_nodes(_Box(nodes, TITLE))
         loose: list[_Box] = []
@@ -94,7 +98,28 @@ class _Grouping:
         for level in sorted(crowded):
             self._cut(level)
         self._settle(made)
+        self._unfold_circles(orders)
         return self._parents_first()
+
+    def _unfold_circles(self, orders: Orders) -> None:
+        """Take away boxes made here that wait for each other, though none waits for itself."""
+        tree = self.tree
+        while waiting := circles(tree, self._readers, orders):
+            levels = frozenset(waiting)
+            made = {
+                scope
+                for scope, parent in enumerate(tree.parent)
+                if parent in levels and tree.origin[scope] in (FOLD, PART, STRUCTURE)
+            }
+            if not made:
+                return
+            tree.parent = [self._above(parent, made) for parent in tree.parent]
+            tree.node = [self._above(scope, made) for scope in tree.node]
+
+    def _above(self, scope: int, gone: set[int]) -> int:
+        while scope in gone:
+            scope = self.tree.parent[scope]
+        return scope
 
     def _settle(self, made: Sequence[int]) -> None:
         folds = frozenset(scope for scope, origin in enumerate(self.tree.origin) if origin == FOLD)

@@ -93,8 +93,27 @@ class OnnxPanel extends ReactWidget {
 
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
-    if (!this.node.contains(document.activeElement)) {
-      this.node.querySelector<HTMLElement>('.oad-Viewer')?.focus();
+    this._wanted = true;
+    this._takeFocus();
+  }
+
+  /**
+   * Moves the focus into the viewer when the tab was activated, as soon as there is a viewer. Lab has put
+   * it on the panel itself; where the reader, or a dialog, holds it elsewhere it stays.
+   */
+  private _takeFocus(): void {
+    const { activeElement, body } = document;
+    const viewer = this.node.querySelector<HTMLElement>('.oad-Viewer');
+    if (!viewer || !this._wanted) {
+      return;
+    }
+    this._wanted = false;
+    const free =
+      !activeElement ||
+      activeElement === body ||
+      activeElement.contains(this.node);
+    if (free) {
+      viewer.focus();
     }
   }
 
@@ -118,6 +137,7 @@ class OnnxPanel extends ReactWidget {
           onReady={handle => {
             this._handle = handle;
             this.handleChanged.emit();
+            this._takeFocus();
           }}
           onCaption={caption => {
             const tab = this.parent?.title;
@@ -154,6 +174,8 @@ class OnnxPanel extends ReactWidget {
 
   private readonly _headStart: HeadStart;
   private _handle: IViewerHandle | null = null;
+  /** The tab was activated, and the focus has not been given on. */
+  private _wanted = false;
   private readonly _visibility = new Signal<this, boolean>(this);
 }
 

@@ -96,6 +96,9 @@ function onKeyDown(
   if (action && runAction(action, { session, root })) {
     event.preventDefault();
     event.stopPropagation();
+  } else if (event.target === root) {
+    // Nothing inside has the focus: arrows and Enter are about the graph.
+    session.stage.surface?.press(event.nativeEvent);
   }
 }
 

@@ -2,34 +2,8 @@
 //
 // usage: node first_view.mjs BUDGET LENGTH FILE … ; a payload a file, a line of JSON each on stdout: what the
 // budget allows (`most`), and what has room in a pane of that length (`pane`).
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-
-async function loadCore() {
-  const folder = mkdtempSync(join(tmpdir(), 'first-view-'));
-  const outfile = join(folder, 'core.mjs');
-  const contents =
-    "export { decode } from './model'; export { buildTree } from './tree';" +
-    "export { createGraphView } from './view'; export { plainSizer } from './testing/sizer';";
-  try {
-    await build({
-      stdin: { contents, resolveDir: join(root, 'src/core'), loader: 'ts' },
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      outfile,
-      logLevel: 'error'
-    });
-    return await import(pathToFileURL(outfile).href);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
+import { readFileSync } from 'node:fs';
+import { loadCore } from './core.mjs';
 
 /** What is shown when these groups are open and these entities hidden. */
 function shownOf(tree, isOpen, gone) {

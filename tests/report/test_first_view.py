@@ -21,7 +21,7 @@ BUDGET = 40
 PANE = 1800
 """Length of a picture that can be read in a usual pane: 900 pixels at half size."""
 CARDS = {
-    "models-basic_pitch_nmp": (24, 17),
+    "models-basic_pitch_nmp": (39, 17),
     "models-bert_tiny": (32, 10),
     "models-ddddocr_det.stripped": (13, 13),
     "models-dnsmos_sig_bak_ovr": (40, 30),

@@ -223,7 +223,6 @@ test('opens from the palette, by URL and a second view of one file', async ({
 
 test('everything is reachable by keyboard', async ({ page }) => {
   const panel = await openModel(page, 'bert_base.onnx');
-  await panel.locator('.oad-Viewer').focus();
   // Enter brings what is off screen into view and selects it.
   await page.keyboard.press('Control+f');
   await expect(panel.locator('.oad-Search-input')).toBeFocused();
@@ -244,6 +243,54 @@ test('everything is reachable by keyboard', async ({ page }) => {
   await expect(panel.locator('.oad-GraphHost [role=button]:focus')).toHaveCount(
     1
   );
+});
+
+test('keys work after a double click, and when one comes back to the tab', async ({
+  page
+}) => {
+  const panel = await openModel(page, 'resnet_tiny.onnx');
+  const drawn = (): Promise<string | null> =>
+    panel.locator('.oad-GraphHost').getAttribute('data-drawn');
+  const focused = panel.locator('.oad-GraphHost [role=button]:focus');
+  const before = await drawn();
+  await page.keyboard.press('k');
+  await expect.poll(drawn).not.toBe(before);
+  // Arrows are about the graph although nothing in it was clicked.
+  await page.keyboard.press('ArrowDown');
+  await expect(focused).toHaveCount(1);
+  await page.keyboard.press('?');
+  await expect(panel.getByRole('dialog')).toBeVisible();
+  await page.keyboard.press('Escape');
+
+  await openModel(page, 'bert_base.onnx');
+  await page.keyboard.press('Control+f');
+  await expect(current(page).locator('.oad-Search-input')).toBeFocused();
+  // By its tab, as people do.
+  await page.locator('.lm-TabBar-tab', { hasText: 'resnet_tiny.onnx' }).click();
+  await expect(panel.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await page.keyboard.press('Control+f');
+  await expect(panel.locator('.oad-Search-input')).toBeFocused();
+});
+
+test('the focus stays where the reader put it while a model opens', async ({
+  page
+}) => {
+  await page.evaluate(() => {
+    void window.jupyterapp.commands.execute('docmanager:open', {
+      path: 'resnet_tiny.onnx',
+      factory: 'ONNX Autodoc'
+    });
+  });
+  await page.locator('.oad-LabPanel').waitFor({ state: 'attached' });
+  await page.keyboard.press('Control+Shift+c');
+  const palette = page.locator(
+    '#command-palette input, .lm-CommandPalette-input'
+  );
+  await expect(palette.first()).toBeFocused();
+  await expect(
+    current(page).locator('.oad-GraphHost[data-drawn]')
+  ).toBeVisible();
+  await expect(palette.first()).toBeFocused();
 });
 
 test('looks right in the dark', async ({ page }, info) => {

@@ -53,7 +53,7 @@ export class Interaction implements IPointerSink {
     this.picker = new Picker(actor);
     this.pointer = new PointerInput(actor.root, this, wheelZooms);
     const { signal } = this.abort;
-    actor.root.addEventListener('keydown', e => this.keyDown(e), { signal });
+    actor.root.addEventListener('keydown', e => this.press(e), { signal });
     actor.root.addEventListener('focusin', e => this.focusIn(e), { signal });
     actor.root.addEventListener('focusout', e => this.focusOut(e), { signal });
   }
@@ -186,7 +186,7 @@ export class Interaction implements IPointerSink {
     return target instanceof Node && this.actor.root.contains(target);
   }
 
-  private keyDown(event: KeyboardEvent): void {
+  press(event: KeyboardEvent): void {
     const command = event.defaultPrevented ? null : commandOf(event);
     if (command && this.run(command)) {
       event.preventDefault();

@@ -182,6 +182,11 @@ export class GraphSurface implements IActor {
     this.renderer.focusBox(this._cursor);
   }
 
+  /** Takes a key that was pressed where nothing in the graph had the focus. */
+  press(event: KeyboardEvent): void {
+    this.interaction.press(event);
+  }
+
   dispose(): void {
     this.helm.stop();
     cancelAnimationFrame(this.request);
