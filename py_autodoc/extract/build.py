@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO
 
 import onnx
@@ -154,11 +154,18 @@ def referred(graph: onnx.GraphProto, files: Files, name: str) -> list[tuple[onnx
     return found
 
 
-def inline(found: list[tuple[onnx.TensorProto, Content]], name: str) -> None:
-    """Put the bytes into the tensors. Raises: ExternalDataError."""
+def inline(
+    found: list[tuple[onnx.TensorProto, Content]], name: str, check: Callable[[], None] | None = None
+) -> None:
+    """Put the bytes into the tensors. Raises: ExternalDataError, and what ``check`` raises between pieces."""
     for tensor, content in found:
+        pieces = []
         try:
-            data = b"".join(content.pieces())
+            for piece in content.pieces():
+                if check is not None:
+                    check()
+                pieces.append(piece)
+            data = b"".join(pieces)
         except Unread as why:
             raise _unread(name, tensor, why) from None
         _settle(tensor)

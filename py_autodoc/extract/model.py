@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -159,11 +159,17 @@ def extract(
 
 
 def extract_bytes(
-    path: PathLike, nodes: Iterable[int], *, most: int, limits: Limits = LIBRARY
+    path: PathLike,
+    nodes: Iterable[int],
+    *,
+    most: int,
+    limits: Limits = LIBRARY,
+    check: Callable[[], None] | None = None,
 ) -> tuple[Extraction, bytes]:
     """As ``extract`` of nodes, with the sub-model as serialized bytes instead of in a file.
 
-    ``most`` is how many bytes of weights it may have. Raises: as ``extract``, and LimitError.
+    ``most`` is how many bytes of weights it may have. ``check`` is called between pieces of them; what it
+    raises ends the extraction. Raises: as ``extract``, and LimitError.
     """
     opened = _open(path, limits)
     proto, found = _cut_out(path, opened, opened.selection(nodes=nodes), limits)
@@ -180,7 +186,7 @@ def extract_bytes(
                 message,
                 "Use `onnx-autodoc extract` or py_autodoc.extract_submodel.",
             )
-        build.inline(tensors, name)
+        build.inline(tensors, name, check)
     return Extraction((), _told(found), len(found.initializers), size), proto.SerializeToString()
 
 

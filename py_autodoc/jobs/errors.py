@@ -72,6 +72,48 @@ class JobFailed(AutodocError):
         self.problem = problem
 
 
+CRASHES = frozenset({"SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS", "SIGTRAP"})
+"""How a process ends that computed something impossible."""
+
+
+class WorkerGone(AnalysisError):
+    """The child ended without an answer.
+
+    ``by_model`` when what it computed was the reason, ``lost`` when it went with the process that started it.
+    """
+
+    def __init__(self, message: str, hint: str, *, by_model: bool = False, lost: bool = False) -> None:
+        super().__init__("worker-died", message, hint)
+        self.by_model = by_model
+        self.lost = lost
+
+    @classmethod
+    def dismissed(cls) -> WorkerGone:
+        """The server itself ended it."""
+        return cls("The server has ended the process that holds this analysis.", "Try again.")
+
+    @classmethod
+    def silent(cls, lost: bool) -> WorkerGone:
+        """It ended by itself, or nobody can tell how."""
+        message = "The process that holds this analysis ended without an answer."
+        return cls(message, "Try again; if it happens each time, please report it.", lost=lost)
+
+    @classmethod
+    def babbling(cls) -> WorkerGone:
+        """It said what cannot be understood."""
+        message = "The process that holds this analysis answered nonsense and was ended."
+        return cls(message, "Nothing else was harmed. Please report the model.", by_model=True)
+
+    @classmethod
+    def by_signal(cls, name: str) -> WorkerGone:
+        """A signal ended it: its own fault, or somebody else's doing."""
+        if name in CRASHES:
+            message = f"A library crashed while it worked on this model ({name})."
+            return cls(message, "Nothing else was harmed. Please report the model.", by_model=True)
+        message = f"The process that holds this analysis was ended from outside ({name})."
+        return cls(message, "The machine may be short of memory. Try again.")
+
+
 def out_of_memory(limit_bytes: int) -> LimitError:
     """The child hit its memory limit."""
     return LimitError(
@@ -91,13 +133,4 @@ def out_of_time(limit_s: float) -> LimitError:
         int(limit_s),
         f"The analysis took longer than {limit_s:g} seconds.",
         "Raise AutodocApp.seconds in the server's configuration.",
-    )
-
-
-def worker_died(signal_name: str) -> AnalysisError:
-    """The child ended without an answer, for no reason of ours."""
-    return AnalysisError(
-        "worker-died",
-        f"The process that analysed the model ended unexpectedly ({signal_name}).",
-        "Nothing else was harmed. Try again; if it happens each time, please report the model.",
     )

@@ -1,9 +1,9 @@
 """What server and child say to each other: framed messages over one byte stream.
 
-A frame is one byte of kind, a big-endian uint32 length and that many bytes. Bodies (payload,
-report, details) cross as many ``CHUNK`` frames of at most ``CHUNK_BYTES``, so that the server never
-copies or decodes anything large. The child is not trusted: lengths are bounded and every control
-frame is decoded into its type.
+A frame is one byte of kind, a big-endian uint32 length and that many bytes. An answer begins with
+``BEGIN`` and the number of its request. Bodies (payload, report, details) cross as many ``CHUNK`` frames of
+at most ``CHUNK_BYTES``, so that the server never copies or decodes anything large. The child is not
+trusted: lengths are bounded and every control frame is decoded into its type.
 """
 
 from __future__ import annotations
@@ -19,16 +19,22 @@ from py_autodoc.jobs.stamps import Companion, Stamp
 from py_autodoc.limits import Limits
 
 HEADER = struct.Struct("!cI")
+NUMBER = struct.Struct("!I")
+"""Of a request."""
 CHUNK_BYTES = 1 << 18
+MAX_REQUEST_BYTES = 1 << 22
+"""Longest frame to a child: what a client may send (1 MiB), written another way."""
 
 # server → child
 ANALYSE = b"A"
 RENDER = b"R"
 STOP = b"X"
-"""Nobody waits any longer for what is being read; answered like any request, mostly by a problem."""
+"""Nobody waits for the request of this number; it is answered all the same, mostly by a problem."""
 # child → server
 PROGRESS = b"P"
 SUMMARY = b"S"
+BEGIN = b"B"
+"""The answer to the request of this number follows, in one piece."""
 CHUNK = b"C"
 END = b"E"
 PROBLEM = b"F"
@@ -70,6 +76,8 @@ class Render(msgspec.Struct, frozen=True, kw_only=True):
     """Ask for a body: ``graph``, ``report``, ``node``, ``weights``, ``extract`` or ``file``."""
 
     what: str
+    number: int = 0
+    """Which answer is which; the sender of the request counts."""
     node: int = -1
     tensor: int = -1
     """Of ``weights``: a tensor's id, or -1 and a name."""
@@ -82,6 +90,10 @@ class Render(msgspec.Struct, frozen=True, kw_only=True):
     """Of ``file``: the number that it shows."""
     ranges: list[tuple[int, int]] = []
     """Of ``extract``: first and last ids of nodes that follow each other."""
+
+
+SLOW = frozenset({"weights", "extract"})
+"""Requests that read weights. Between two pieces the child answers others."""
 
 
 def ranges_of(ids: Iterable[int]) -> list[tuple[int, int]]:
@@ -122,10 +134,10 @@ def encode(kind: bytes, message: msgspec.Struct) -> bytes:
     return pack(kind, msgspec.json.encode(message))
 
 
-def unpack_header(header: bytes) -> tuple[bytes, int]:
-    """Kind and length. Raises ``BrokenStream`` when the length is not one we would send."""
+def unpack_header(header: bytes, most: int = CHUNK_BYTES) -> tuple[bytes, int]:
+    """Kind and length. Raises ``BrokenStream`` when the length is not one the other side would send."""
     kind, length = HEADER.unpack(header)
-    if length > CHUNK_BYTES:
+    if length > most:
         raise BrokenStream
     return kind, length
 
@@ -150,8 +162,8 @@ def read_exactly(descriptor: int, size: int) -> bytes:
 
 
 def read_frame(descriptor: int) -> tuple[bytes, bytes]:
-    """The next frame of a blocking descriptor: kind and payload."""
-    kind, length = unpack_header(read_exactly(descriptor, HEADER.size))
+    """The next request from a blocking descriptor: kind and payload."""
+    kind, length = unpack_header(read_exactly(descriptor, HEADER.size), MAX_REQUEST_BYTES)
     return kind, read_exactly(descriptor, length)
 
 

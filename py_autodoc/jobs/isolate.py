@@ -6,24 +6,22 @@ Bodies stay encoded bytes in pieces: the event loop never decodes, joins or copi
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import itertools
 import logging
 import signal
 import zlib
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 import msgspec
 
 from py_autodoc.errors import AutodocError
 from py_autodoc.jobs import frames
-from py_autodoc.jobs.errors import JobFailed, out_of_time, worker_died
+from py_autodoc.jobs.errors import JobFailed, WorkerGone, out_of_time
 from py_autodoc.jobs.frames import Progress, Render, Spec, Summary
 from py_autodoc.jobs.launch import Child, Launcher
 from py_autodoc.report.schema import Problem
 
-T = TypeVar("T")
 Take = Callable[[bytes], Awaitable[None]]
 log = logging.getLogger("py_autodoc.jobs")
 
@@ -33,6 +31,7 @@ MAX_LOGS = 16
 STOP_GRACE_S = 3.0
 """How long a child may take to stop what nobody waits for."""
 _GZIP_FORMAT = 31
+_BROKEN = (frames.BrokenStream, asyncio.IncompleteReadError, msgspec.MsgspecError, OSError)
 _PROGRESS = msgspec.json.Decoder(Progress)
 _SUMMARY = msgspec.json.Decoder(Summary)
 _END = msgspec.json.Decoder(frames.End)
@@ -68,16 +67,60 @@ class Body:
                     yield out
 
 
-class Isolated:
-    """A child that analyses ``spec`` and then answers questions about it, one at a time.
+class _Answer:
+    """What a request waits for."""
 
-    Whatever goes wrong between the two (an error inside the child is not that) kills the child.
+    def __init__(self, take: Take | None) -> None:
+        self.take = take
+        self.pieces: list[bytes] = []
+        self.size = 0
+        self.done: asyncio.Future[Body] = asyncio.get_running_loop().create_future()
+
+    async def add(self, payload: bytes) -> None:
+        """Another piece of the body. What ``take`` raises is the answer; the rest is dropped then."""
+        self.size += len(payload)
+        if self.size > MAX_BODY_BYTES:
+            raise frames.BrokenStream
+        if self.done.done():
+            return
+        if self.take is None:
+            self.pieces.append(payload)
+            return
+        try:
+            await self.take(payload)
+        except frames.BrokenStream:
+            raise
+        except Exception as error:  # noqa: BLE001 - passed on to the one who gave ``take``
+            self.fail(error)
+
+    def end(self, end: frames.End) -> None:
+        """The body is complete."""
+        if end.size != self.size:
+            raise frames.BrokenStream
+        if not self.done.done():
+            self.done.set_result(Body(tuple(self.pieces), self.size, end.raw_size, end.gzip, end.digest))
+
+    def fail(self, error: BaseException) -> None:
+        """There will be no body."""
+        if not self.done.done():
+            self.done.set_exception(error)
+
+
+class Isolated:
+    """A child that analyses ``spec`` and then answers questions about it.
+
+    One question at a time, and one more while weights are read: the child answers it between two pieces.
+    Whatever goes wrong between the two processes (an error inside the child is not that) kills the child.
     """
 
     def __init__(self, child: Child, spec: Spec) -> None:
         self._child = child
         self._spec = spec
-        self._busy = asyncio.Lock()
+        self._quick = asyncio.Lock()
+        self._slow = asyncio.Lock()
+        self._numbers = itertools.count(1)
+        self._answers: dict[int, _Answer] = {}
+        self._listening: asyncio.Task[None] | None = None
         self._logs = 0
         self._killed = False
 
@@ -101,51 +144,102 @@ class Isolated:
 
         Raises:
             JobFailed: the child reported a problem.
-            AutodocError: it died or ran over a limit.
+            WorkerGone: it ended.
+            AutodocError: it ran over a limit.
         """
-        return await self._bounded(self._analyse(on_progress))
-
-    async def render(self, request: Render, take: Take | None = None) -> Body:
-        """A body of the finished analysis; its pieces go to ``take`` instead when that is given.
-
-        Raises like ``analyse``, and what ``take`` raises: the child is killed then.
-
-        Cancelled while it reads weights, it asks the child to stop, and kills it only when it does not: the
-        analysis is worth keeping. Nothing else takes long; there it kills.
-        """
-        async with self._busy:
-            if request.what != "weights":
-                return await self._bounded(self._render(request, take))
-            work = asyncio.ensure_future(self._bounded(self._render(request)))
-            try:
-                return await asyncio.shield(work)
-            except asyncio.CancelledError:
-                await self._stop(work)
-                raise
-
-    async def _stop(self, work: asyncio.Future[Body]) -> None:
-        """Waits a little for the end of ``work``, which nobody needs; past that it is cancelled: killed."""
-        if self.alive and not work.done():
-            self._child.write(frames.pack(frames.STOP))
-        with contextlib.suppress(AutodocError, asyncio.TimeoutError):
-            await asyncio.wait_for(work, STOP_GRACE_S)
-
-    async def _bounded(self, work: Coroutine[Any, Any, T]) -> T:
         seconds = self._spec.limits.seconds
         try:
-            return await asyncio.wait_for(work, seconds)
+            return await asyncio.wait_for(self._analyse(on_progress), seconds)
         except JobFailed:
             raise
         except asyncio.TimeoutError:
             self.kill()
             raise out_of_time(seconds) from None
-        except (frames.BrokenStream, asyncio.IncompleteReadError, msgspec.MsgspecError, OSError):
-            self.kill()
-            raise self._cause(await self._child.exit_status()) from None
+        except _BROKEN as error:
+            raise await self._ended(error) from None
         except BaseException:
             # Cancelled in the middle of a frame: the stream cannot be used any more.
             self.kill()
             raise
+
+    async def render(self, request: Render, take: Take | None = None) -> Body:
+        """A body of the finished analysis; its pieces go to ``take`` instead when that is given.
+
+        Raises like ``analyse``, and what ``take`` raises.
+
+        Cancelled, it asks the child to stop, and kills it only when it does not: the analysis is worth
+        keeping.
+        """
+        async with self._slow if request.what in frames.SLOW else self._quick:
+            return await self._asked(request, take)
+
+    async def _asked(self, request: Render, take: Take | None) -> Body:
+        if not self.alive:
+            raise await self._ended()
+        if self._listening is None:
+            self._listening = asyncio.get_running_loop().create_task(self._listen())
+        number = next(self._numbers)
+        answer = self._answers[number] = _Answer(take)
+        seconds = self._spec.limits.seconds
+        try:
+            self._child.write(frames.encode(frames.RENDER, msgspec.structs.replace(request, number=number)))
+            return await asyncio.wait_for(asyncio.shield(answer.done), seconds)
+        except asyncio.TimeoutError:
+            self.kill()
+            raise out_of_time(seconds) from None
+        except asyncio.CancelledError:
+            await self._stop(number, answer)
+            raise
+        finally:
+            # Nobody looks at what comes now.
+            answer.done.cancel()
+
+    async def _stop(self, number: int, answer: _Answer) -> None:
+        """Waits a little for the end of an answer that nobody needs; past that the child is killed."""
+        if self.alive and not answer.done.done():
+            self._child.write(frames.pack(frames.STOP, frames.NUMBER.pack(number)))
+        try:
+            await asyncio.wait_for(asyncio.shield(answer.done), STOP_GRACE_S)
+        except asyncio.TimeoutError:
+            self.kill()
+        except Exception as error:  # noqa: BLE001 - nobody waits for this answer
+            log.debug("stopped: %s", type(error).__name__)
+
+    async def _listen(self) -> None:
+        """Gives the answers to those who wait for them, until the child ends."""
+        cause: AutodocError = WorkerGone.dismissed()
+        try:
+            while True:
+                await self._hear()
+        except _BROKEN as error:
+            cause = await self._ended(error)
+        finally:
+            self.kill()
+            for answer in self._answers.values():
+                answer.fail(cause)
+
+    async def _hear(self) -> None:
+        """One answer."""
+        kind, payload = await self._receive()
+        if kind != frames.BEGIN or len(payload) != frames.NUMBER.size:
+            raise frames.BrokenStream
+        (number,) = frames.NUMBER.unpack(payload)
+        answer = self._answers.get(number)
+        if answer is None:
+            raise frames.BrokenStream
+        while True:
+            kind, payload = await self._receive()
+            if kind == frames.CHUNK:
+                await answer.add(payload)
+                continue
+            if kind == frames.END:
+                answer.end(_END.decode(payload))
+            elif kind == frames.PROBLEM:
+                answer.fail(JobFailed(_PROBLEM.decode(payload)))
+            else:
+                raise frames.BrokenStream
+            del self._answers[number]
+            return
 
     async def _analyse(self, on_progress: Callable[[Progress], None]) -> Summary:
         self._child.write(frames.encode(frames.ANALYSE, self._spec))
@@ -157,39 +251,17 @@ class Isolated:
                 await asyncio.sleep(0)
             elif kind == frames.SUMMARY:
                 return _SUMMARY.decode(payload)
-            else:
-                raise frames.BrokenStream
-
-    async def _render(self, request: Render, take: Take | None = None) -> Body:
-        self._child.write(frames.encode(frames.RENDER, request))
-        pieces: list[bytes] = []
-        size = 0
-        while True:
-            kind, payload = await self._receive()
-            if kind == frames.CHUNK:
-                size += len(payload)
-                if size > MAX_BODY_BYTES:
-                    raise frames.BrokenStream
-                if take is None:
-                    pieces.append(payload)
-                else:
-                    await take(payload)
-            elif kind == frames.END:
-                end = _END.decode(payload)
-                if end.size != size:
-                    raise frames.BrokenStream
-                return Body(tuple(pieces), size, end.raw_size, end.gzip, end.digest)
+            elif kind == frames.PROBLEM:
+                raise JobFailed(_PROBLEM.decode(payload))
             else:
                 raise frames.BrokenStream
 
     async def _receive(self) -> tuple[bytes, bytes]:
-        """The next frame; log lines are logged, a problem is raised."""
+        """The next frame; log lines are logged."""
         while True:
             header = await self._child.reader.readexactly(frames.HEADER.size)
             kind, length = frames.unpack_header(header)
             payload = await self._child.reader.readexactly(length)
-            if kind == frames.PROBLEM:
-                raise JobFailed(_PROBLEM.decode(payload))
             if kind != frames.LOG:
                 return kind, payload
             self._logs += 1
@@ -199,13 +271,21 @@ class Isolated:
             for line in payload.decode("utf-8", "replace").splitlines():
                 log.error("worker: %s", line.encode("unicode_escape").decode("ascii"))
 
-    def _cause(self, status: int | None) -> AutodocError:
-        """Why the stream broke, from how the child ended."""
+    async def _ended(self, error: Exception | None = None) -> AutodocError:
+        """Why the stream broke: whether we ended the child, somebody else did, or the model."""
+        if self._killed:
+            return WorkerGone.dismissed()
+        if isinstance(error, (frames.BrokenStream, msgspec.MsgspecError)):
+            self.kill()
+            return WorkerGone.babbling()
+        status = await self._child.exit_status()
+        self.kill()
         if status is None or status >= 0:
-            return worker_died("no signal")
+            return WorkerGone.silent(lost=status is None)
         if status == -getattr(signal, "SIGXCPU", 0):
             return out_of_time(self._spec.limits.seconds)
         try:
-            return worker_died(signal.Signals(-status).name)
+            name = signal.Signals(-status).name
         except ValueError:
-            return worker_died(f"signal {-status}")
+            name = f"signal {-status}"
+        return WorkerGone.by_signal(name)

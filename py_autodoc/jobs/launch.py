@@ -182,6 +182,9 @@ class _ZygoteLink:
             socket.send_fds(self._control, [zygote.ORDER.pack(zygote.FORK, child)], [channel.fileno()])
         except OSError:
             self.close()
+            # Hung up before: then it is not among those that were told just now.
+            if not exited.done():
+                exited.set_result(None)
         return exited
 
     def kill(self, child: int) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from py_autodoc.errors import AnalysisError, AutodocError, LimitError, OptionError
 from py_autodoc.jobs.bodies import BodyCache
-from py_autodoc.jobs.errors import FileChanged, JobFailed, JobNotDone, QueueFull
+from py_autodoc.jobs.errors import FileChanged, JobFailed, JobNotDone, QueueFull, WorkerGone
 from py_autodoc.jobs.frames import Progress, Render, Spec, ranges_of
 from py_autodoc.jobs.isolate import Body, Isolated, Take
 from py_autodoc.jobs.launch import Launcher
@@ -46,6 +46,8 @@ class Settings:
     """Constants whose values are kept; some 10 KiB each."""
     idle_workers: int = 3
     """Children kept after their analysis to answer questions about nodes; 140 MB each at 50,000 nodes."""
+    max_workers: int = 16
+    """Children at the same time, whatever they do. A dismissed one that is asked again waits for a place."""
     worker_idle_seconds: float = 1800.0
     launcher_idle_seconds: float = 3600.0
 
@@ -63,6 +65,11 @@ class JobQueue:
         self._sweeper: asyncio.TimerHandle | None = None
         self._used_at = time.monotonic()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._freed = asyncio.Event()
+        """Set, and replaced, whenever a child was dismissed or became idle."""
+        self._reviving: set[str] = set()
+        """Jobs whose child is being started again."""
+        self._closed = False
 
     # ------------------------------------------------------------ requests
 
@@ -121,9 +128,7 @@ class JobQueue:
         record = self._finished(job_id)
         if what in record.bodies:
             return record.bodies[what]
-        worker = await self._worker_of(record)
-        body = await worker.render(Render(what=what, node=node))
-        record.worker_used_at = self._now()
+        body = await self._ask(record, Render(what=what, node=node))
         if what != "node":
             record.bodies[what] = body
             self._trim()
@@ -145,19 +150,13 @@ class JobQueue:
                 None, unchanged, spec.path, spec.stamp, record.companions
             ):
                 return known
-            worker = await self._worker_of(record)
-            body = await worker.render(request)
-            record.worker_used_at = self._now()
+            body = await self._ask(record, request)
             self._weights.put(key, record.companions, body)
             return body
 
     async def file(self, job_id: str, format: str, metric: str = "") -> Body:
         """A finished job's model as a file to keep. Raises like ``body``; OptionError for unknown formats."""
-        record = self._finished(job_id)
-        worker = await self._worker_of(record)
-        body = await worker.render(Render(what="file", format=format, metric=metric))
-        record.worker_used_at = self._now()
-        return body
+        return await self._ask(self._finished(job_id), Render(what="file", format=format, metric=metric))
 
     async def extract(self, job_id: str, path: str, nodes: Iterable[int], take: Take) -> None:
         """Some nodes of a finished job's model as a model: a line of JSON, then its bytes, to ``take``.
@@ -172,9 +171,7 @@ class JobQueue:
         if len(request.ranges) > MAX_RANGES:
             size = len(request.ranges)
             raise LimitError("extract_nodes", size, MAX_RANGES, f"{size:,} separate runs of nodes.", _FEWER)
-        worker = await self._worker_of(record)
-        await worker.render(request, take)
-        record.worker_used_at = self._now()
+        await self._ask(record, request, take)
 
     def _finished(self, job_id: str) -> Record:
         record = self._store.get(job_id, self._now())
@@ -184,6 +181,33 @@ class JobQueue:
             raise JobNotDone(record.state)
         return record
 
+    async def _ask(self, record: Record, request: Render, take: Take | None = None) -> Body:
+        """The answer of the record's child, which is kept for as long; asked once more when it is gone."""
+        taken = False
+
+        async def taking(piece: bytes) -> None:
+            nonlocal taken
+            taken = True
+            assert take is not None
+            await take(piece)
+
+        record.asking += 1
+        try:
+            try:
+                worker = await self._worker_of(record)
+                return await worker.render(request, taking if take else None)
+            except WorkerGone:
+                # What has been passed on cannot be taken back.
+                if taken or self._closed:
+                    raise
+            worker = await self._worker_of(record)
+            return await worker.render(request, take)
+        finally:
+            record.asking -= 1
+            record.worker_used_at = self._now()
+            self._trim()
+            self._wake()
+
     async def warm(self) -> None:
         """Prepares for a quick first job."""
         await self._launcher.warm()
@@ -191,6 +215,7 @@ class JobQueue:
 
     async def close(self) -> None:
         """Ends all children."""
+        self._closed = True
         if self._sweeper is not None:
             self._sweeper.cancel()
         tasks = list(self._tasks)
@@ -207,7 +232,12 @@ class JobQueue:
         try:
             async with self._slots:
                 record.begin()
-                worker = await self._analyse(record, record.progress)
+                try:
+                    worker = await self._analyse(record, record.progress)
+                except WorkerGone as gone:
+                    if not gone.lost or self._closed:
+                        raise
+                    worker = await self._analyse(record, record.progress)
                 record.progress(Progress("picture", 0, 0))
                 record.bodies["graph"] = await worker.render(Render(what="graph"))
             record.finish()
@@ -241,14 +271,32 @@ class JobQueue:
         async with record.reviving:
             if record.worker is not None and record.worker.alive:
                 return record.worker
+            self._dismiss(record)
             loop = asyncio.get_running_loop()
             spec = record.spec
             if not await loop.run_in_executor(None, unchanged, spec.path, spec.stamp, record.companions):
                 raise FileChanged(os.path.basename(spec.path))
-            async with self._slots:
-                worker = await self._analyse(record, _ignore)
+            await self._place(record)
+            try:
+                async with self._slots:
+                    worker = await self._analyse(record, _ignore)
+            finally:
+                self._reviving.discard(record.id)
             self._schedule_sweep()
             return worker
+
+    async def _place(self, record: Record) -> None:
+        """Waits until the record may have a child again: all that may live may be busy."""
+        while True:
+            living = {other.id for other in self._store.records if other.worker is not None}
+            if len(living | self._reviving) < self.settings.max_workers:
+                self._reviving.add(record.id)
+                return
+            idle = self._idle()
+            if idle:
+                self._dismiss(idle[-1])
+            else:
+                await self._freed.wait()
 
     # ------------------------------------------------------------ housekeeping
 
@@ -272,20 +320,30 @@ class JobQueue:
     def _trim(self) -> None:
         for record in self._store.trim(time.monotonic()):
             self._dismiss(record)
-        idle = sorted(
-            (record for record in self._store.records if record.worker is not None and record.over),
-            key=lambda record: record.worker_used_at,
-            reverse=True,
-        )
         oldest = time.monotonic() - self.settings.worker_idle_seconds
-        for place, record in enumerate(idle):
+        for place, record in enumerate(self._idle()):
             if place >= self.settings.idle_workers or record.worker_used_at < oldest:
                 self._dismiss(record)
+
+    def _idle(self) -> list[Record]:
+        """Those whose child waits for questions, most recently used first."""
+        idle = [
+            record
+            for record in self._store.records
+            if record.worker is not None and record.over and not record.asking
+        ]
+        return sorted(idle, key=lambda record: record.worker_used_at, reverse=True)
 
     def _dismiss(self, record: Record) -> None:
         worker, record.worker = record.worker, None
         if worker is not None:
             worker.kill()
+            self._wake()
+
+    def _wake(self) -> None:
+        """A place may be free."""
+        freed, self._freed = self._freed, asyncio.Event()
+        freed.set()
 
     def _schedule_sweep(self) -> None:
         if self._sweeper is None:

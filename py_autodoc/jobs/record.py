@@ -45,6 +45,8 @@ class Record:
     reviving: asyncio.Lock = field(default_factory=asyncio.Lock)
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while values of a constant are read."""
+    asking: int = 0
+    """Requests under way that need the child. It is not idle before the last of them has ended."""
     used_at: float = 0.0
     worker_used_at: float = 0.0
     _changed: asyncio.Event = field(default_factory=asyncio.Event)

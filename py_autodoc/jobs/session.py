@@ -74,7 +74,7 @@ class ModelSession:
 
         return self._encoder.encode(saved_file(self._analysis, request.format, request.metric))
 
-    def extract(self, request: Render) -> bytes:
+    def extract(self, request: Render, check: Callable[[], None]) -> bytes:
         """The nodes as a model of their own. Raises: FileChanged, InputError, AnalysisError."""
         from py_autodoc.extract import extract_bytes
 
@@ -85,7 +85,9 @@ class ModelSession:
             if first < 0 or last >= count:
                 raise UnknownNode(str(first if first < 0 else last))
         nodes = [one for first, last in request.ranges for one in range(first, last + 1)]
-        found, data = extract_bytes(self._spec.path, nodes, most=MAX_EXTRACT_BYTES, limits=self._spec.limits)
+        found, data = extract_bytes(
+            self._spec.path, nodes, most=MAX_EXTRACT_BYTES, limits=self._spec.limits, check=check
+        )
         self._same_files(-1)
         return self._encoder.encode(extracted(found, len(data))) + b"\n" + data
 

@@ -54,15 +54,15 @@ class Store:
         return record
 
     def trim(self, now: float) -> list[Record]:
-        """Drops what is too much or too old and returns it. Jobs that are not over always stay."""
+        """Drops what is too much or too old and returns it. Jobs that are not over, or in use, stay."""
         dropped: list[Record] = []
         finished = [record for record in self._by_id.values() if record.over]
         count = len(finished)
         size = sum(record.bytes for record in finished)
         for record in finished:
             stale = now - record.used_at > self._idle_s
-            too_much = count > 1 and (size > self._max_bytes or count > self._max_records)
-            if stale or too_much:
+            too_much = record is not finished[-1] and (size > self._max_bytes or count > self._max_records)
+            if (stale or too_much) and not record.asking:
                 self._drop(record)
                 dropped.append(record)
                 count -= 1

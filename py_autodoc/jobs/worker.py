@@ -7,6 +7,7 @@ the main thread computes.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import gzip
 import hashlib
@@ -61,8 +62,8 @@ class Session(Protocol):
     def file(self, request: frames.Render) -> bytes:
         """A file for the reader to keep."""
 
-    def extract(self, request: frames.Render) -> bytes:
-        """What was cut out in a line of JSON, then the sub-model itself."""
+    def extract(self, request: frames.Render, check: Callable[[], None]) -> bytes:
+        """What was cut out in a line of JSON, then the sub-model itself. ``check`` as in ``weights``."""
 
 
 Engine = Callable[[Spec, ProgressCall], Session]
@@ -83,7 +84,10 @@ class Worker:
         self._source = source
         self._sink = sink
         self._requests: queue.SimpleQueue[frames.Render] = queue.SimpleQueue()
-        self._stop = threading.Event()
+        self._slow: collections.deque[frames.Render] = collections.deque()
+        """Those that came while weights were read and wait for their end."""
+        self._stopped: set[int] = set()
+        """Requests nobody waits for; written by the thread that reads."""
         self._last_progress = 0.0
         self._last_phase = ""
 
@@ -103,21 +107,42 @@ class Worker:
         summary = frames.Summary(identity=session.identity, companions=session.companions)
         self._send(frames.encode(frames.SUMMARY, summary))
         while True:
-            request = self._requests.get()
-            # A request is sent when the one before has ended: what was said of that is over.
-            self._stop.clear()
-            confine.renew_cpu(limits.seconds)
-            body = self._guarded(spec, partial(render, session, request, self._check))
-            if body is not None:
-                # Weights do not shrink.
-                self._send_body(body, packed=request.what != "extract")
+            request = self._slow.popleft() if self._slow else self._requests.get()
+            self._answer(spec, session, request, partial(self._between, spec, session, request.number))
+
+    def _answer(
+        self, spec: Spec, session: Session, request: frames.Render, check: Callable[[], None]
+    ) -> None:
+        confine.renew_cpu(spec.limits.seconds)
+        body = self._guarded(spec, partial(render, session, request, check), request.number)
+        self._stopped.discard(request.number)
+        if body is not None:
+            self._send(frames.pack(frames.BEGIN, frames.NUMBER.pack(request.number)))
+            # Weights do not shrink.
+            self._send_body(body, packed=request.what != "extract")
+
+    def _between(self, spec: Spec, session: Session, number: int) -> None:
+        """Called while weights are read for the request ``number``: who asks for little does not wait.
+
+        Raises: Stopped.
+        """
+        while number not in self._stopped:
+            try:
+                request = self._requests.get_nowait()
+            except queue.Empty:
+                return
+            if request.what in frames.SLOW:
+                self._slow.append(request)
+            else:
+                self._answer(spec, session, request, _nothing)
+        raise Stopped
 
     def _read_requests(self) -> None:
         try:
             while True:
                 kind, payload = frames.read_frame(self._source)
                 if kind == frames.STOP:
-                    self._stop.set()
+                    self._stopped.add(frames.NUMBER.unpack(payload)[0])
                     continue
                 if kind != frames.RENDER:
                     break
@@ -126,12 +151,8 @@ class Worker:
             # The server is gone or has no more use for this process; nothing is worth cleaning up.
             os._exit(0)
 
-    def _check(self) -> None:
-        if self._stop.is_set():
-            raise Stopped
-
-    def _guarded(self, spec: Spec, work: Callable[[], T]) -> T | None:
-        """The result of ``work``, or None after its problem was sent."""
+    def _guarded(self, spec: Spec, work: Callable[[], T], number: int | None = None) -> T | None:
+        """The result of ``work``, or None after its problem was sent, as the answer to ``number``."""
         try:
             return work()
         except AutodocError as error:
@@ -143,6 +164,8 @@ class Worker:
         except Exception:  # noqa: BLE001 - the process boundary: whatever it is, the server must hear of it
             self._send(frames.pack(frames.LOG, traceback.format_exc().encode()[-LOG_BYTES:]))
             problem = unexpected()
+        if number is not None:
+            self._send(frames.pack(frames.BEGIN, frames.NUMBER.pack(number)))
         self._send(frames.encode(frames.PROBLEM, problem))
         return None
 
@@ -178,8 +201,12 @@ def render(session: Session, request: frames.Render, check: Callable[[], None]) 
     if request.what == "file":
         return session.file(request)
     if request.what == "extract":
-        return session.extract(request)
+        return session.extract(request, check)
     return session.node(request.node)
+
+
+def _nothing() -> None:
+    """Small answers are not interrupted."""
 
 
 def run(engine: Engine, source: int, sink: int) -> None:

@@ -41,6 +41,9 @@ class AutodocApp(ExtensionApp):
     idle_workers = Integer(
         3, min=0, help="Processes kept after their analysis to answer questions about nodes at once."
     ).tag(config=True)
+    max_workers = Integer(
+        16, min=1, help="Processes at the same time, whatever they do; questions to more of them wait."
+    ).tag(config=True)
     worker_idle_seconds = Float(1800.0, min=0, help="How long such a process is kept, in seconds.").tag(
         config=True
     )
@@ -71,6 +74,7 @@ class AutodocApp(ExtensionApp):
             max_pending=self.max_pending,
             cache_bytes=self.cache_bytes,
             idle_workers=self.idle_workers,
+            max_workers=self.max_workers,
             worker_idle_seconds=self.worker_idle_seconds,
         )
         self.jobs = JobQueue(default_launcher(), settings, SCHEMA_VERSION)

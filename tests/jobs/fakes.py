@@ -49,6 +49,11 @@ class FakeSession:
     def weights(self, request: frames.Render, check: Callable[[], None]) -> bytes:
         if request.name == "deaf":
             time.sleep(3600)
+        if request.name.startswith("until "):
+            # Until that file appears, with the pauses of a reading in pieces.
+            while not os.path.exists(request.name.removeprefix("until ")):
+                check()
+                time.sleep(0.01)
         if request.name == "slow":
             while True:
                 check()
@@ -57,7 +62,7 @@ class FakeSession:
             raise UnknownNode(str(request.tensor))
         return b'{"tensor":%d,"pid":%d,"name":"%s"}' % (request.tensor, os.getpid(), request.name.encode())
 
-    def extract(self, request: frames.Render) -> bytes:
+    def extract(self, request: frames.Render, check: Callable[[], None]) -> bytes:
         """A line that tells of a sub-model, and something in its place."""
         line = b'{"path":"","nodes":%d,"inputs":[],"input_count":0,"outputs":[],"output_count":0,'
         line += b'"widened":0,"convex":true,"bytes":0}'

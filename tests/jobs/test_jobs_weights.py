@@ -62,7 +62,7 @@ async def test_whoever_goes_away_stops_the_reading_and_not_the_child(tmp_path: P
         job = await outcome(queue, make_spec(tmp_path, "ok"))
         before = await read(queue, job.id, ask(1))
         reading = asyncio.ensure_future(queue.weights(job.id, ask(name="slow")))
-        await until(lambda: worker(queue)._busy.locked())
+        await until(lambda: worker(queue)._slow.locked())
         waiting = asyncio.ensure_future(queue.weights(job.id, ask(2)))
         await asyncio.sleep(0.05)
         reading.cancel()
@@ -81,7 +81,7 @@ async def test_a_child_that_does_not_listen_is_killed(
         job = await outcome(queue, make_spec(tmp_path, "ok"))
         before = await read(queue, job.id, ask(1))
         reading = asyncio.ensure_future(queue.weights(job.id, ask(name="deaf")))
-        await until(lambda: worker(queue)._busy.locked())
+        await until(lambda: worker(queue)._slow.locked())
         reading.cancel()
         with pytest.raises(asyncio.CancelledError):
             await reading
