@@ -1,5 +1,6 @@
 # make lab   JupyterLab with the extension, open on examples/
 # make test  every test of every layer, as CI runs them
+# make check the inner loop: lint, types, vitest and the quick tests of Python, in under three minutes
 # Each sets up what it needs on a fresh machine: a virtual environment, the pinned Python and npm
 # packages, and (for the UI tests) Chromium from Debian.
 SHELL := /bin/bash
@@ -24,7 +25,10 @@ PYTEST := pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile
 # Two at a time, each with its output in one piece where this make can do that.
 BESIDE := $(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget)
 
-.PHONY: lab test lint test-lint test-lint-py test-lint-js test-py test-js test-ui wheel wheel-check chromium generate lock bench clean
+# Of the inner loop: half of the cores for pytest, the rest for what stands beside it.
+CHECKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n > 3 ? n / 2 : 0 )))
+
+.PHONY: lab test check check-py check-js lint test-lint test-lint-py test-lint-js test-py test-js test-ui wheel wheel-check chromium generate lock bench clean
 
 lab: $(STAMPS)/extension
 	cd examples && jupyter lab $(ROOT_FLAG) resnet_tiny.onnx $(ARGS)
@@ -33,6 +37,17 @@ lab: $(STAMPS)/extension
 test:
 	$(BESIDE) test-lint $(STAMPS)/extension
 	$(MAKE) test-py test-js test-ui
+
+# One core for TypeScript, one for Python. Tests that are marked slow wait for `make test`.
+check: $(STAMPS)/package $(STAMPS)/static
+	$(BESIDE) check-js check-py
+
+check-js:
+	$(MAKE) test-lint-js test-js
+
+check-py:
+	$(MAKE) test-lint-py
+	pytest -q -m "not slow" -n $(CHECKERS) --dist loadfile $(ARGS)
 
 $(STAMPS)/venv: requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

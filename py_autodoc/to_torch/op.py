@@ -267,7 +267,13 @@ class Op:
     def layer(
         self, made: str, arguments: dict[str, object], weights: dict[str, Weight], hint: str = ""
     ) -> str:
-        """A layer of torch.nn; code that gives it."""
+        """A layer of torch.nn; code that gives it. Its parameters are floats: other weights are buffers.
+
+        Raises: NotCovered: a weight that the layer would hold as a parameter is not a float.
+        """
+        for name, weight in weights.items():
+            if weight.dtype not in FLOATS and name not in _COUNTERS:
+                raise NotCovered(f"nn.{made} with a {name} of {onnx_type(weight.dtype)}")
         dtype = next((w.dtype for w in weights.values() if w.dtype in FLOATS), 1)
         named = [(key, str(held)) for key, held in arguments.items()]
         if dtype != 1:
@@ -287,6 +293,10 @@ class Op:
             raise NotCovered(f"input {place} is no constant")
         dims = self.dims(place) if shape is None else shape
         return Weight(found, self.dtype(place), tuple(dims), transform, key)
+
+
+_COUNTERS = frozenset({"num_batches_tracked"})
+"""Buffers of integers that layers of torch.nn have."""
 
 
 def onnx_type(dtype: int) -> str:

@@ -83,6 +83,7 @@ def test_viewer(case, made):
         assert len(details.name) <= 512
 
 
+@pytest.mark.slow
 def test_long_chain(made):
     case = next(case for case in CASES if case.name == "chain-300k")
     analysis = run(made(case))

@@ -110,6 +110,7 @@ def graphs(draw):
     return helper.make_model(graph, opset_imports=opsets, ir_version=9)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(graphs())
 def test_random_graphs(proto):

@@ -16,6 +16,8 @@ from click.testing import CliRunner
 from py_autodoc.cli.app import app
 from py_autodoc.tags import load_tags
 
+pytestmark = pytest.mark.slow
+
 sys.path.insert(0, str(Path(__file__).parent.parent / "torch"))
 try:
     import export_folders

@@ -15,6 +15,8 @@ from click.testing import CliRunner
 
 from py_autodoc.cli.app import app
 
+pytestmark = pytest.mark.slow
+
 DATA = Path("tests/data/keras").resolve()
 
 

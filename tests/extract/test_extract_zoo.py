@@ -20,6 +20,8 @@ from py_autodoc.extract import extract, extract_module_subgraph
 from py_autodoc.extract import model as extract_model
 from py_autodoc.tags import load_tags
 
+pytestmark = pytest.mark.slow
+
 FOLDED = {"module-folded", "module-without-nodes", "unknown-module"}
 MANY = {"mobilenet", "swin"}
 """TorchScript makes about a thousand nodes of each, dynamo a tenth: the same modules in minutes less."""

@@ -233,6 +233,7 @@ def test_half_the_width_is_not_slower():
         assert estimated(big, one, "fp16").seconds < estimated(big, one, "fp32").seconds
 
 
+@pytest.mark.slow
 def test_no_kernel_is_above_the_peak():
     """A sum over so many terms would be at 1.044 · k / (k + 265) of it, were that not more than all."""
     g = Graph(x=[8192, 32768])

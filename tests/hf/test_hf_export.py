@@ -22,6 +22,8 @@ from py_autodoc.hf import keys, metadata_of, read_metadata
 from py_autodoc.hf.codec import special_floats
 from py_autodoc.hf.write import gather, timestamp
 
+pytestmark = pytest.mark.slow
+
 sys.path.insert(0, str(Path(__file__).parent.parent / "torch"))
 try:
     import export_folders

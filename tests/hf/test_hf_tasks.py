@@ -12,6 +12,8 @@ from transformers.models.auto import modeling_auto
 from py_autodoc.errors import OptionError
 from py_autodoc.hf.tasks import TASKS, checked_task, detect_task, known_tasks
 
+pytestmark = pytest.mark.slow
+
 
 def architectures():
     """Architecture → kind of configuration, of all registries of model classes."""

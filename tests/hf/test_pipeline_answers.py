@@ -13,6 +13,8 @@ import py_autodoc
 from py_autodoc.errors import AnalysisError, OptionError
 from py_autodoc.hf.serving.answers import Answer, Window, best_answers, window_answers
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Who was eating the food near the river?"
 CONTEXT = "A man was eating bread. Angela Merkel met Ada Lovelace, in Zürich, near the naïve river-bank."
 LONG = pm.long_context(900)

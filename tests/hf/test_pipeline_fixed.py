@@ -13,6 +13,8 @@ import transformers as tf
 import py_autodoc
 from py_autodoc.errors import InputError, OptionError
 
+pytestmark = pytest.mark.slow
+
 LABELS = pm.labelled("neg", "neu", "pos")
 # As many labels as tokens, a head a token: nothing may be told by a size alone.
 KINDS = {

@@ -14,6 +14,8 @@ import pipeline_models as pm
 import pytest
 import transformers as tf
 
+pytestmark = pytest.mark.slow
+
 ALONE = """
 import json, socket, sys, warnings
 from pathlib import Path

@@ -28,6 +28,8 @@ from py_autodoc.hf.serving import entry
 from py_autodoc.hf.serving.guess import infer_task
 from py_autodoc.hf.serving.session import Port
 
+pytestmark = pytest.mark.slow
+
 LABELS = pm.labelled("neg", "neu", "pos")
 
 

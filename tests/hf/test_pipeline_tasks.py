@@ -12,6 +12,8 @@ import transformers as tf
 
 import py_autodoc
 
+pytestmark = pytest.mark.slow
+
 LABELS = pm.labelled("neg", "neu", "pos")
 ENTITIES = pm.labelled("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 NLI = pm.labelled("contradiction", "neutral", "entailment")

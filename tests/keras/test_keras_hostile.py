@@ -18,6 +18,8 @@ from py_autodoc.keras import convert, hdf
 from py_autodoc.keras.config import parse
 from py_autodoc.keras.run import escaped
 
+pytestmark = pytest.mark.slow
+
 h5py = pytest.importorskip("h5py")
 DATA = Path("tests/data/keras")
 NESTED = (DATA / "tf2_nested.keras").read_bytes()

@@ -12,6 +12,8 @@ from torch_files import imported, run, session
 
 from py_autodoc.to_torch import uncovered, write
 
+pytestmark = pytest.mark.slow
+
 MODELS = Path("tests/data/models")
 STRIPPED = sorted(Path("tests/data/stripped").glob("*.onnx"))
 SIZES: dict[str, tuple[dict[str, list[int]], dict[str, list[int]]]] = {

@@ -15,6 +15,8 @@ from torch_files import imported, save
 
 from py_autodoc.to_torch import NotCoveredError, write
 
+pytestmark = pytest.mark.slow
+
 HALF = "numpy's and torch's sums of half precision are rounded in another order"
 FAILS = {
     "test_attention_3d_causal_bf16": HALF,

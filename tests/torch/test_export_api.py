@@ -22,6 +22,8 @@ from py_autodoc.tags import load_tags, strip_tags, tag_file
 from py_autodoc.torch import torchscript
 from py_autodoc.torch.names import part_of
 
+pytestmark = pytest.mark.slow
+
 EXPORTERS = ["dynamo", "torchscript"]
 
 

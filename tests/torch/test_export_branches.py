@@ -12,6 +12,8 @@ import py_autodoc.torch
 from py_autodoc.errors import AnalysisError
 from py_autodoc.tags.model import walk
 
+pytestmark = pytest.mark.slow
+
 
 class Inner(nn.Module):
     """A choice of its own; the activations own no parameter that could tell where a node belongs."""

@@ -13,6 +13,8 @@ import py_autodoc.torch
 from py_autodoc.compare import same_topology
 from py_autodoc.tags import strip_tags
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", ["bert", "resnet"])
 def test_only_metadata_is_added_to_what_transformers_exports(name, tmp_path):

@@ -15,6 +15,8 @@ from export_zoo import FOLDER, MODELS, TRACED, exported, make, parts
 from py_autodoc.compare import same_topology
 from py_autodoc.tags import load_tags, strip_tags
 
+pytestmark = pytest.mark.slow
+
 CASES = [("dynamo", name) for name in MODELS] + [("torchscript", name) for name in TRACED]
 
 

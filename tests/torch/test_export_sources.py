@@ -18,6 +18,8 @@ from py_autodoc.torch.adjust import adjusted
 from py_autodoc.torch.given import Wanted, dynamic_axes_of, parse_dynamic, parse_shapes
 from py_autodoc.torch.sources import load_source
 
+pytestmark = pytest.mark.slow
+
 
 def shapes(loaded):
     return {name: tuple(value.shape) for name, value in loaded.example.items()}

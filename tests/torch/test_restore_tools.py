@@ -21,6 +21,8 @@ from py_autodoc.graph.load import load
 from py_autodoc.tags import load_tags, read_tags, restore_file, strip_tags
 from py_autodoc.tags.paths import below
 
+pytestmark = pytest.mark.slow
+
 LEVELS = onnxruntime.GraphOptimizationLevel
 CASES = [
     ("dynamo", "bert"),

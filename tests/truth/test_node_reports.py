@@ -13,6 +13,8 @@ from py_autodoc.report.details import node_details
 from py_autodoc.report.openapi import report_schema
 from py_autodoc.report.payload import build_payload
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def validator():

@@ -6,6 +6,8 @@ import pytest
 from node_models import node_cases, node_model
 from symbolic_help import case_of, differences, with_symbols
 
+pytestmark = pytest.mark.slow
+
 PARTS = 5
 
 

@@ -12,6 +12,8 @@ from py_autodoc.render import html
 from py_autodoc.widget import autodoc, dim, module, parts
 from py_autodoc.widget.autodoc import Autodoc
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 

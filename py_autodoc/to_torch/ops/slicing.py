@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.to_torch.code import NotCovered, Value, bare, sequence
+from py_autodoc.to_torch.dtypes import FLOATS
 from py_autodoc.to_torch.op import Op, fl
 from py_autodoc.to_torch.registry import rule
 
@@ -111,7 +112,8 @@ def gather(op: Op) -> None:
             return
     if value.kind == "constant" and axis == 0 and op.path and _says_embedding(op):
         weight = op.weight(0)
-        if len(weight.shape) == 2:
+        # A quantized table is a buffer: nn.Embedding holds a parameter, and those are floats.
+        if len(weight.shape) == 2 and weight.dtype in FLOATS:
             rows, width = weight.shape
             layer = op.layer(
                 "Embedding", {"_num_embeddings": rows, "_embedding_dim": width}, {"weight": weight}
