@@ -11,6 +11,7 @@ import py_autodoc
 from py_autodoc.errors import AutodocError, InputError, LimitError, OptionError, PathError
 
 MODEL = "tests/data/models/mnist_cntk.onnx"
+DYNAMIC = "tests/data/stripped/bert_base_dyn.stripped.onnx"
 
 
 def test_names():
@@ -104,3 +105,5 @@ def test_errors_are_typed():
         py_autodoc.analyze({})
     with pytest.raises(OptionError):
         py_autodoc.analyze(MODEL, batch_size=2)
+    with pytest.raises(OptionError, match="'batch' is given two sizes: 1 and, by the batch size, 4"):
+        py_autodoc.analyze(DYNAMIC, bindings={"batch": 1}, batch_size=4)

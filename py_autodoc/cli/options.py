@@ -21,6 +21,14 @@ def _all(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
+def _one_size(context: click.Context, parameter: click.Parameter, given: tuple[int, ...]) -> int | None:
+    """The size that was given; the last of two that differ would be a silent choice."""
+    if len(set(given)) > 1:
+        shown = " and ".join(map(str, dict.fromkeys(given)))
+        raise click.BadParameter(f"it was given several times: {shown}.", context, parameter)
+    return given[0] if given else None
+
+
 def sizes(says: str) -> Callable[[F], F]:
     """What free dimensions are: ``--bind``, ``--input-shape``, ``--batch-size``, ``--assume``.
 
@@ -40,7 +48,12 @@ def sizes(says: str) -> Callable[[F], F]:
             help="Give an input its whole shape. Repeatable.",
         ),
         click.option(
-            "--batch-size", metavar="N", type=click.IntRange(min=1), help="Size of the batch dimension."
+            "--batch-size",
+            metavar="N",
+            type=click.IntRange(min=1),
+            multiple=True,
+            callback=_one_size,
+            help="Size of the batch dimension.",
         ),
         click.option(
             "--assume",

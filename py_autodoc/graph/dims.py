@@ -159,7 +159,7 @@ def suggest(model: Model) -> dict[str, int]:
 
 
 def parse_bindings(items: Sequence[str]) -> dict[str, int]:
-    """``["batch=4", "*=1"]`` as a mapping. Raises: OptionError."""
+    """``["batch=4", "*=1"]`` as a mapping. Raises: OptionError, also for two sizes of one name."""
     out: dict[str, int] = {}
     for item in items:
         name, sep, text = item.rpartition("=")
@@ -167,8 +167,17 @@ def parse_bindings(items: Sequence[str]) -> dict[str, int]:
             raise OptionError(
                 "bad-binding", f"Cannot read the binding {item!r}.", "Write NAME=N, e.g. batch=4."
             )
-        out[name.strip()] = _size(text, item)
+        name, size = name.strip(), _size(text, item)
+        if out.setdefault(name, size) != size:
+            raise two_sizes(name, out[name], size)
     return out
+
+
+def two_sizes(name: str, one: int, other: int, where: str = "") -> OptionError:
+    """A dimension that is given two sizes; ``where`` says by what, as ``batch_size``."""
+    told = f"{one} and {other}" if not where else f"{one} and, by {where}, {other}"
+    what = "Every free dimension ('*')" if name == ANY else f"Dimension {name!r:.80}"
+    return OptionError("two-sizes", f"{what} is given two sizes: {told}.", "Give it one.")
 
 
 def parse_input_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -181,7 +190,11 @@ def parse_input_shapes(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
                 "bad-input-shape", f"Cannot read the input shape {item!r}.", "Write NAME=1x3x224x224."
             )
         parts = [p for p in re.split(r"[x×,]", text.strip().strip("[]()")) if p.strip()]
-        out[name.strip()] = tuple(_size(p, item) for p in parts)
+        name, shape = name.strip(), tuple(_size(p, item) for p in parts)
+        if out.setdefault(name, shape) != shape:
+            shown = " and ".join("x".join(map(str, one)) for one in (out[name], shape))
+            what = f"Input {name!r:.80} is given two shapes: {shown}."
+            raise OptionError("two-shapes", what, "Give it one.")
     return out
 
 
@@ -228,7 +241,8 @@ def apply_shapes(
             raise OptionError(
                 "unknown-symbol", f"No input has a dimension {name!r}.", _nearest(name, shown, "symbols")
             )
-        values[safe] = value
+        if values.setdefault(safe, value) != value:
+            raise two_sizes(name, values[safe], value)
     out = dict(shapes)
     by_name = {model.tensors[i].name: i for i in shapes}
     for name, given in input_shapes.items():
@@ -256,7 +270,5 @@ def _given_shape(name: str, declared: Shape | None, given: Sequence[int], values
             raise OptionError("bad-input-shape", f"Input {name!r} cannot have a dimension of {size}.", "")
         d = declared[axis] if declared is not None else None
         if isinstance(d, str) and _NAME.match(d) and values.setdefault(d, size) != size:
-            raise OptionError(
-                "bad-input-shape", f"Dimension {d!r} is given two sizes, {values[d]} and {size}.", ""
-            )
+            raise two_sizes(d, values[d], size, f"the shape of input {name!r:.80}")
     return tuple(given)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from py_autodoc.errors import OptionError
 from py_autodoc.graph import expr
-from py_autodoc.graph.dims import apply_shapes, free_symbols, suggest, symbolic_inputs
+from py_autodoc.graph.dims import apply_shapes, free_symbols, suggest, symbolic_inputs, two_sizes
 from py_autodoc.graph.model import Model, Shape
 
 
@@ -54,7 +54,9 @@ def resolve(model: Model, options: _Choices) -> Dims:
     given = dict(options.bindings)
     if options.batch_size is not None:
         for symbol in _batch_symbols(shapes):
-            given.setdefault(str(names.original(symbol)), options.batch_size)
+            name = str(names.original(symbol))
+            if given.setdefault(name, options.batch_size) != options.batch_size:
+                raise two_sizes(name, given[name], options.batch_size, "the batch size")
     _, values = apply_shapes(shapes, model, names, given, options.input_shapes)
     free = free_symbols(shapes.values())
     suggested = suggest(model) if free else {}
@@ -72,6 +74,15 @@ def resolve(model: Model, options: _Choices) -> Dims:
             given[name] = value = guess
         symbols.append(Symbol(name, value, assumed, guess, tuple(where.get(symbol, ()))))
     return Dims(given, tuple(symbols))
+
+
+def batch_names(model: Model) -> frozenset[str]:
+    """The dimensions, as a binding names them, that a batch size is given to; empty when there is none."""
+    shapes, names = symbolic_inputs(model)
+    try:
+        return frozenset(str(names.original(symbol)) for symbol in _batch_symbols(shapes))
+    except OptionError:
+        return frozenset()
 
 
 def _batch_symbols(shapes: Mapping[int, Shape | None]) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, TypeVar, cast
+import json
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 from jupyter_server.base.handlers import APIHandler
@@ -22,6 +23,16 @@ if TYPE_CHECKING:
 MAX_REQUEST_BYTES = 1 << 20
 JSON = "application/json"
 T = TypeVar("T")
+
+
+def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a request. Raises: OptionError for a key that stands twice: one value would be lost."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise OptionError("bad-request", f"{key!r:.80} stands twice in the request.", "Give it once.")
+        found[key] = value
+    return found
 
 
 class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
@@ -54,8 +65,10 @@ class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
         if size > MAX_REQUEST_BYTES:
             raise LimitError("request_bytes", size, MAX_REQUEST_BYTES, f"The request has {size:,} bytes.")
         try:
-            return msgspec.json.decode(self.request.body, type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            found = msgspec.json.decode(self.request.body, type=kind)
+            json.loads(self.request.body, object_pairs_hook=_single)
+            return found
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise OptionError("bad-request", f"The request cannot be read: {error}.") from error
 
     async def file(self, path: str) -> ServedFile:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.dims import batch_names
 from py_autodoc.report.origin import analysis_of, origin_of
 from py_autodoc.report.schema import Report
 from py_autodoc.widget.module import Exported, export_module, is_module
@@ -76,6 +77,7 @@ class ReportSource:
         self._origin = origin if analysis is not None and origin is not None and origin.path else None
         self._subject = Subject(analysis, report, why)
         self.fixed = self._origin is None
+        self._batch = frozenset() if analysis is None else batch_names(analysis.model)
 
     def subject(self, dims: Mapping[str, int]) -> Subject:
         """The report, or its file under other sizes. Raises: InputError."""
@@ -89,7 +91,10 @@ class ReportSource:
                 f"This report was made with {_named(sizes) or 'fixed sizes'}, not with {_named(other)}.",
                 "Give the model instead of its report.",
             )
-        options = replace(self._origin.options, bindings={**self._origin.options.bindings, **dims})
+        options = self._origin.options
+        if not self._batch.isdisjoint(dims):  # the sizes that are asked for now are those that count
+            options = replace(options, batch_size=None)
+        options = replace(options, bindings={**options.bindings, **dims})
         return Subject(run(self._origin.path, options))
 
 

@@ -82,6 +82,33 @@ def test_schema_is_the_published_one():
         (["analyze", MODEL, "--batch-size", "2"], 1, ["fixed", "--input-shape"]),
         (["analyze", DYNAMIC, "--bind", "batc=2"], 1, ["'batc'", "batch"]),
         (["analyze", DYNAMIC, "--bind", "batch"], 1, ["NAME=N"]),
+        (
+            ["analyze", DYNAMIC, "--bind", "batch=1", "--bind", "batch=2"],
+            1,
+            ["'batch'", "two sizes: 1 and 2"],
+        ),
+        (["analyze", DYNAMIC, "--bind", "*=1", "--bind", "*=2"], 1, ["'*'", "two sizes: 1 and 2"]),
+        (
+            ["analyze", DYNAMIC, "--bind", "batch=1", "--batch-size", "4"],
+            1,
+            ["'batch'", "1 and", "batch size, 4"],
+        ),
+        (["analyze", DYNAMIC, "--batch-size", "2", "--batch-size", "4"], 1, ["--batch-size", "2 and 4"]),
+        (
+            ["analyze", DYNAMIC, "--input-shape", "xs_0=2x9", "--batch-size", "4"],
+            1,
+            ["'batch'", "4 and", "2"],
+        ),
+        (
+            ["analyze", DYNAMIC, "--input-shape", "xs_0=1x9", "--input-shape", "xs_0=2x9"],
+            1,
+            ["'xs_0'", "two shapes: 1x9 and 2x9"],
+        ),
+        (
+            ["graph", DYNAMIC, "--out", "x.dot", "--bind", "batch=1", "--batch-size", "4"],
+            1,
+            ["'batch'", "two sizes"],
+        ),
         (["analyze", DYNAMIC, "--bind", "batch=x"], 1, ["'x'"]),
         (["analyze", DYNAMIC, "--input-shape", "xs_9=1x2"], 1, ["xs_9", "xs_0"]),
         (["analyze", DYNAMIC, "--input-shape", "xs_0=1x2x3"], 1, ["2 dimensions"]),
@@ -111,6 +138,10 @@ def test_bindings_reach_the_numbers():
     assert macs("--assume") == 11173625856
     assert macs("--assume", "--batch-size", "3") == 3 * 11173625856
     assert macs("--input-shape", "xs_0=1x128") == 11173625856
+    # What says the same twice contradicts nothing; a size of its own goes before one for all.
+    assert macs("--bind", "batch=1", "--bind", "batch=1", "--bind", "seq=128") == 11173625856
+    assert macs("--bind", "batch=2", "--batch-size", "2", "--bind", "seq=128") == 2 * 11173625856
+    assert macs("--bind", "*=128", "--batch-size", "2") == 2 * 11173625856
 
 
 def test_files(tmp_path):

@@ -51,7 +51,7 @@ def test_a_size_for_an_input_binds_its_name_elsewhere():
         ({}, {"xx": [1, 2]}, "Did you mean x"),
         ({}, {"x": [1, 2, 3]}, "2 dimensions, not 3"),
         ({}, {"x": [1, -2]}, "cannot have"),
-        ({"batch": 2}, {"x": [3, 4]}, "two sizes"),
+        ({"batch": 2}, {"x": [3, 4]}, "two sizes: 2 and, by the shape of input 'x', 3"),
     ],
 )
 def test_options_that_do_not_fit_are_named(bindings, shapes, part):

@@ -355,6 +355,19 @@ def test_an_output_keeps_what_is_chosen(resnet):
     assert (model["overlay"], model["selection"], model["view"]) == ("params", [0, 2], {})
 
 
+def test_sizes_of_a_widget_go_before_the_batch_size_of_its_report():
+    report = py_autodoc.analyze(DYNAMIC, batch_size=4, bindings={"seq": 16})
+    widget = Autodoc(report, dims={"batch": 2, "seq": 16})
+    assert widget.dims == {"batch": 2, "seq": 16}
+    same = Autodoc(report, dims={"seq": 8})
+    assert same._now.sizes == {"batch": 4, "seq": 8}
+
+
+def test_two_sizes_of_one_dimension_are_refused():
+    with pytest.raises(OptionError, match="'batch' is given two sizes: 1 and"):
+        Autodoc(DYNAMIC, dims={"batch": 1, "seq": 16}, input_shapes={"xs_0": (2, 16)})
+
+
 def test_an_output_keeps_the_model_under_the_present_sizes():
     widget = Autodoc(DYNAMIC, dims={"batch": 1, "seq": 16})
     before = shown(widget)[saved.MIME]["models"][0]["bundle"]
