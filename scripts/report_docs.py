@@ -51,6 +51,14 @@ structure. Its JSON Schema (2020-12) ships with the package as `py_autodoc/repor
   says why.
 - 1 MAC = 1 multiply-accumulate = 2 FLOPs. `macs` covers convolutions, matrix products, attention and
   recurrent operators; `flops` is `2 × macs` plus the arithmetic of the rest.
+- A pooling costs what it averages or compares: the elements of its windows that lie in the input, and those
+  in the padding where `count_include_pad` says so; nothing beyond the padding, where `ceil_mode` may reach.
+  The same holds for the channels of LRN and for the filters of an antialiased Resize. By convention these
+  stay dense instead, as if no window met an edge: convolutions (Conv, ConvTranspose, DeformConv and their
+  quantized and fused forms count every product with padding, and every one that is cropped), Resize,
+  GridSample and RoiAlign (all taps of a sample outside the map), Col2Im (columns that fall into padding). A
+  frame of STFT always lies inside the signal. Bins of MaxRoiPool, and of RoiAlign without `sampling_ratio`,
+  depend on the data: an upper bound, every region covers its map.
 - A size in a shape is an integer, a symbol (`"batch"`, `"seq + 1"`) or `null`; a shape of `null` has no
   known rank.
 - Files are named by their base name and content identity, never by a path.

@@ -38,6 +38,7 @@ __all__ = [
     "cost",
     "maximum",
     "minimum",
+    "plain",
     "prod",
     "registered",
     "rule_for",
@@ -116,31 +117,31 @@ def prod(sizes: Iterable[int]) -> int:
 
 def ceil_div(a: int, b: int) -> int:
     """A / b rounded up."""
-    return -(-a // b) if _plain(a, b) else as_int(ceil_quotient(a, b))
+    return -(-a // b) if plain(a, b) else as_int(ceil_quotient(a, b))
 
 
 def minimum(a: int, b: int) -> int:
     """The smaller size."""
-    return min(a, b) if _plain(a, b) else as_int(extreme(False, a, b))
+    return min(a, b) if plain(a, b) else as_int(extreme(False, a, b))
 
 
 def maximum(a: int, b: int) -> int:
     """The larger size."""
-    return max(a, b) if _plain(a, b) else as_int(extreme(True, a, b))
+    return max(a, b) if plain(a, b) else as_int(extreme(True, a, b))
 
 
 def broadcast(a: int, b: int) -> int:
     """The size of two that are broadcast together: equal, or one of them 1."""
-    if _plain(a, b):
+    if plain(a, b):
         return b if a == 1 else a
     for number, size in ((a, b), (b, a)):
-        if _plain(number, 0):  # a size beside another number is that number, or 1
+        if plain(number, 0):  # a size beside another number is that number, or 1
             return size if number == 1 else number
     return maximum(a, b)
 
 
-def _plain(a: object, b: object) -> bool:
-    """True for two numbers without symbols."""
+def plain(a: object, b: object = 0) -> bool:
+    """True for numbers without symbols."""
     return isinstance(a, int) and isinstance(b, int)
 
 

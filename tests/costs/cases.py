@@ -257,7 +257,9 @@ NORM = [
       1}, n_outs=3, name="training"),
     C("InstanceNormalization", [IMAGE, (3,), (3,)], 0, 7 * 192, F * 198, F * 192),
     C("GroupNormalization", [(1, 4, 8, 8), (4,), (4,)], 0, 7 * 256, F * 264, F * 256, {"num_groups": 2}),
-    C("LRN", [IMAGE], 0, 9 * 192, F * 192, F * 192, {"size": 5}),
+    # 5 channels reach beyond the 3 there are on either side: 3 squares each
+    C("LRN", [IMAGE], 0, 7 * 192, F * 192, F * 192, {"size": 5}),
+    C("LRN", [(1, 8, 2, 2)], 0, 4 * (34 + 4 * 8), ..., ..., {"size": 5}, name="cut"),
     C("SoftmaxCrossEntropyLoss", [(4, 10), ("i64", (4,))], 0, 5 * 40 + 2 * 4, F * 40 + 32, F),
     C("NegativeLogLikelihoodLoss", [(4, 10), ("i64", (4,))], 0, 2 * 4, ..., F),
     C("SkipLayerNormalization", [(2, 6, 8), (2, 6, 8), (8,), (8,), (8,)], 0, 9 * 96, F * 216, F * 96,
@@ -278,11 +280,27 @@ POOL = [
     C("AveragePool", [IMAGE], 0, 3 * 36 * 9, F * 192, F * 108, {"kernel_shape": [3, 3]}),
     C("MaxPool", [IMAGE], None, None, None, None, {"kernel_shape": [0, 2]}, outs=[(1, 3, 4, 4)],
       name="kernel-0"),
+    # a row of windows holds 7 + 8 positions of the 8 where the padding is 1: the first is cut
+    C("MaxPool", [IMAGE], 0, 3 * 11 * 11, ..., F * 48, {"kernel_shape": [3, 3], "strides": [2, 2], "pads":
+      [1, 1, 1, 1]}, name="padded"),
+    C("AveragePool", [IMAGE], 0, 3 * 12 * 12, ..., F * 48, {"kernel_shape": [3, 3], "strides": [2, 2],
+      "pads": [1, 1, 1, 1], "count_include_pad": 1}, name="include-pad"),
+    C("AveragePool", [IMAGE], 0, 3 * 11 * 11, ..., F * 48, {"kernel_shape": [3, 3], "strides": [2, 2],
+      "ceil_mode": 1, "count_include_pad": 1}, name="ceil"),
+    C("AveragePool", [(1, 1280, 7, 7)], 0, 1280 * 49, ..., F * 1280, {"kernel_shape": [1280, 1280],
+      "strides": [1280, 1280], "ceil_mode": 1}, name="wide-ceil"),
+    C("NhwcMaxPool", [("u8", (1, 8, 8, 3))], 0, 3 * 11 * 11, 192, 48, {"kernel_shape": [3, 3], "strides": [2,
+      2], "pads": [1, 1, 1, 1]}, domain=MS),
+    C("QLinearAveragePool", [("u8", (1, 8, 8, 3)), (), ("u8", ()), (), ("u8", ())], 0, 3 * 121 + 5 * 48,
+      ..., 48, {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1, "channels_last": 1}, domain=MS,
+      name="channels-last"),
     C("LpPool", [IMAGE], 0, 3 * 3 * 16 * 4, F * 192, F * 48, {"kernel_shape": [2, 2], "strides": [2, 2]}),
     C("GlobalAveragePool", [IMAGE], 0, 192, F * 192, F * 3),
     C("GlobalMaxPool", [IMAGE], 0, 192, F * 192, F * 3),
     C("GlobalLpPool", [IMAGE], 0, 3 * 192, F * 192, F * 3),
     C("MaxRoiPool", [IMAGE, (5, 5)], 0, 5 * 192, ..., F * 60, {"pooled_shape": [2, 2]}),
+    # 3 bins over 8 positions: 0-2, 2-5, 5-7; 16 bins: 1 each
+    C("MaxRoiPool", [IMAGE, (5, 5)], 0, 5 * 3 * 10 * 16, ..., ..., {"pooled_shape": [3, 16]}, name="shared"),
     # 5·3·2·2 bins of 2·2 samples, 7 + 1 each
     C("RoiAlign", [IMAGE, (5, 4), ("i64", (5,))], 0, 60 * 4 * 8, ..., F * 60, {"output_height": 2,
       "output_width": 2, "sampling_ratio": 2}),
@@ -296,6 +314,9 @@ POOL = [
       name="linear"),
     C("Resize", [IMAGE, None, None, i64(1, 3, 16, 16)], 0, 31 * 768, ..., F * 768, {"mode": "cubic"},
       name="cubic"),
+    # down: filters of 4 samples, 3 at both ends (14 of the 8 for 4 outputs), along one axis, then the other
+    C("Resize", [IMAGE, None, None, i64(1, 3, 4, 4)], 0, 3 * (8 + 4) * (2 * 14 - 4), ..., F * 48, {"mode":
+      "linear", "antialias": 1}, name="antialias"),
     C("Resize", [IMAGE, None, None, i64(1, 3, 8, 16)], 0, 3 * 384, ..., F * 384, {"mode": "linear"},
       name="one-axis"),
     C("GridSample", [IMAGE, (1, 5, 5, 2)], 0, 7 * 75, ..., F * 75),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from py_autodoc.costs.registry import Cost, NodeView, Rule, Unknown, cost
 from py_autodoc.costs.rules._make import movement, per_input, per_output, register, traffic
 from py_autodoc.costs.rules.matmul import gemm_macs, inner
-from py_autodoc.costs.rules.pool import window
 from py_autodoc.costs.weights import DEQUANTIZE, DYNAMIC_RANGE, LAYER_NORM, PER_ELEMENT, QUANTIZE, SOFTMAX
+from py_autodoc.costs.windows import covered
 
 MS = "com.microsoft"
 
@@ -29,8 +29,9 @@ register(MS, "QLinearReduceMean ReduceSumInteger", per_input(1))
 
 @cost(MS, "QLinearAveragePool")
 def qlinear_average_pool(v: NodeView) -> Cost:
-    """One + per window element, then requantize."""
-    return Cost(0, (window(v) + QUANTIZE) * v.out_numel())
+    """As AveragePool, with channels last on request, then requantize."""
+    padding, last = (bool(v.int_attr(name, 0)) for name in ("count_include_pad", "channels_last"))
+    return Cost(0, covered(v, padding, last) + QUANTIZE * v.out_numel())
 
 
 # ---- matrix products

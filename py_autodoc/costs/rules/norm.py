@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import Cost, NodeView, cost
+from py_autodoc.costs.registry import Cost, NodeView, Unknown, cost, prod
 from py_autodoc.costs.rules._make import per_input, register
 from py_autodoc.costs.weights import BATCH_NORM, LAYER_NORM, RMS_NORM, SOFTMAX
+from py_autodoc.costs.windows import over_channels
 
 register("", "Softmax LogSoftmax", per_input(SOFTMAX))
 register("", "Hardmax", per_input(1))  # one comparison an element
@@ -34,8 +35,15 @@ def batch_norm(v: NodeView) -> Cost:
 
 @cost("", "LRN")
 def lrn(v: NodeView) -> Cost:
-    """Y = x / (bias + α/size · Σ x²)^β over ``size`` channels: square, size − 1 +, ×, +, pow, ÷."""
-    return Cost(0, (v.positive_attr("size") + 4) * v.numel(0))
+    """Y = x / (bias + α/size · Σ x²)^β over w channels: square, w − 1 +, ×, +, pow, ÷.
+
+    w is ``size``, less where the window leaves the first or last channel.
+    """
+    x = v.shape(0)
+    if len(x) < 2:
+        raise Unknown("LRN needs an axis of channels")
+    summed = over_channels(v.positive_attr("size"), x[1]) * x[0] * prod(x[2:])
+    return Cost(0, summed + 4 * v.numel(0))
 
 
 @cost("", "SoftmaxCrossEntropyLoss")

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from py_autodoc.costs.registry import Cost, NodeView, Unknown, ceil_div, cost, maximum, minimum, prod
+from math import gcd
+
+from py_autodoc.costs.registry import Cost, NodeView, Unknown, ceil_div, cost, maximum, minimum, plain, prod
 from py_autodoc.costs.rules._make import movement, per_input, register
 from py_autodoc.costs.weights import IOU, interpolation
+from py_autodoc.costs.windows import covered, resampled
 
 
-def window(v: NodeView) -> int:
-    """Elements of the pooling window. Raises: Unknown when kernel_shape is missing or not positive."""
-    kernel = v.ints_attr("kernel_shape")
-    if not kernel or min(kernel) < 1:
-        raise Unknown("attribute kernel_shape is missing or not positive")
-    return prod(kernel)
+@cost("", "MaxPool")
+def max_pool(v: NodeView) -> Cost:
+    """One comparison for each input element in a window; padding is never compared."""
+    return Cost(0, covered(v))
 
 
-@cost("", "MaxPool", "AveragePool")
-def pool(v: NodeView) -> Cost:
-    """One comparison or + per window element and output; the average's ÷ is the last of them."""
-    return Cost(0, v.out_numel() * window(v))
+@cost("com.microsoft", "NhwcMaxPool")
+def nhwc_max_pool(v: NodeView) -> Cost:
+    """As MaxPool, channels last."""
+    return Cost(0, covered(v, channels_last=True))
+
+
+@cost("", "AveragePool")
+def average_pool(v: NodeView) -> Cost:
+    """One + for each element averaged, the ÷ is the last of them; padding only with count_include_pad."""
+    return Cost(0, covered(v, padding=bool(v.int_attr("count_include_pad", 0))))
 
 
 @cost("", "LpPool")
 def lp_pool(v: NodeView) -> Cost:
-    """(Σ |x|^p)^(1/p): |x|, pow, + per window element."""
-    return Cost(0, 3 * v.out_numel() * window(v))
+    """(Σ |x|^p)^(1/p): |x|, pow, + for each input element in a window."""
+    return Cost(0, 3 * covered(v))
 
 
 register("", "GlobalAveragePool GlobalMaxPool", per_input(1))
@@ -34,8 +41,26 @@ register("", "MaxUnpool", movement())
 
 @cost("", "MaxRoiPool")
 def max_roi_pool(v: NodeView) -> Cost:
-    """Upper bound: every region covers its whole map. X (N, C, H, W), rois (R, 5): R · C · H · W."""
-    return Cost(0, v.dim(1, 0) * prod(v.shape(0)[1:]))
+    """Upper bound: every region covers its whole map. X (N, C, H, W), rois (R, 5), Y (R, C, oH, oW).
+
+    A bin begins and ends at whole positions, so that neighbours share the one between them unless the
+    bins divide the map: H + oH − gcd(H, oH) comparisons along an axis.
+    """
+    x, y = v.dims(0, 4), v.out()
+    if len(y) != 4:
+        raise Unknown("output 0 must have 4 dimensions")
+    return Cost(
+        0, v.dim(1, 0) * x[1] * prod(_bins(size, bins) for size, bins in zip(x[2:], y[2:], strict=True))
+    )
+
+
+def _bins(size: int, bins: int) -> int:
+    """Positions that ``bins`` bins over an axis of ``size`` hold together."""
+    if not plain(size, bins):
+        if bins == 1:
+            return size
+        raise Unknown("how bins divide a map whose size is a symbol has no exact expression")
+    return size + bins - gcd(size, bins) if bins else 0
 
 
 @cost("", "RoiAlign")
@@ -77,12 +102,29 @@ def sampling_flops(mode: str, axes: int) -> int:
 
 @cost("", "Resize", "Upsample")
 def resize(v: NodeView) -> Cost:
-    """Each output element is a weighted sum of 2^d (linear) or 4^d (cubic) inputs, d = resized axes."""
+    """Each output element is a weighted sum of 2^d (linear) or 4^d (cubic) inputs, d = resized axes.
+
+    With antialias, axis after axis from the last on, by filters as wide as the coarser grid.
+    """
     x, y = v.shape(0), v.out()
     if len(x) != len(y) or len(x) > 8:
         raise Unknown("input and output of different rank")
+    mode = v.text_attr("mode", "nearest")
+    if v.int_attr("antialias", 0) and mode in ("linear", "cubic"):
+        return Cost(0, _antialiased(x, y, 1 if mode == "linear" else 2))
     axes = sum(a != b for a, b in zip(x, y, strict=True))
-    return Cost(0, v.out_numel() * sampling_flops(v.text_attr("mode", "nearest"), axes))
+    return Cost(0, v.out_numel() * sampling_flops(mode, axes))
+
+
+def _antialiased(x: tuple[int, ...], y: tuple[int, ...], support: int) -> int:
+    """FLOPs of separable filters over ``support`` samples to either side. Raises: Unknown."""
+    shape, flops = list(x), 0
+    for axis in reversed(range(len(x))):
+        if x[axis] != y[axis]:
+            lines = prod(shape[:axis]) * prod(shape[axis + 1 :])
+            flops = flops + lines * (2 * resampled(x[axis], y[axis], support) - y[axis])
+            shape[axis] = y[axis]
+    return flops
 
 
 @cost("", "GridSample")

@@ -1,6 +1,6 @@
 """Windows that slide: convolutions, transposed convolutions, pooling, resizing.
 
-Size of a window output: ``floor((in + pads - ((k - 1)·dilation + 1)) / stride) + 1``.
+Size of a convolution: ``floor((in + pads - ((k - 1)·dilation + 1)) / stride) + 1``.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from py_autodoc.graph import expr
+from py_autodoc.graph import expr, pooling
 from py_autodoc.graph.model import Dim, Shape
 from py_autodoc.graph.shapes.core import INT32, INT64, MS, Bad, Op, agree, rule
 
@@ -23,7 +23,6 @@ class Window:
     begins: tuple[int, ...]
     ends: tuple[int, ...]
     auto_pad: str
-    ceil: bool = False
 
 
 def _list(op: Op, name: str, n: int, default: int, low: int) -> tuple[int, ...]:
@@ -60,7 +59,6 @@ def window(op: Op, kernel: tuple[Dim, ...] | None, n: int) -> Window:
         pads[:n],
         pads[n:],
         op.text_attr("auto_pad", "NOTSET") or "NOTSET",
-        bool(op.int_attr("ceil_mode", 0)),
     )
 
 
@@ -74,16 +72,7 @@ def slid(w: Window, axis: int, size: Dim) -> Dim:
     room = expr.sub(expr.add(size, pads), reach)
     if isinstance(room, int) and room < 0:
         raise Bad("bad-shape", f"a window of {reach} does not fit the padded size {expr.add(size, pads)}")
-    if not w.ceil:
-        return expr.add(expr.floordiv(room, stride), 1)
-    out = expr.add(expr.ceildiv(room, stride), 1)
-    if isinstance(out, int) and isinstance(size, int) and isinstance(room, int):
-        # The last window must start inside the input or its left padding.
-        if (out - 1) * stride < size + w.begins[axis]:
-            return out
-        # Padding as wide as the window: engines differ when rounding up changed nothing.
-        return out - 1 if room % stride else None
-    return out if stride == 1 else None
+    return expr.add(expr.floordiv(room, stride), 1)
 
 
 def _check_groups(op: Op, x: Shape | None, weight: Shape | None) -> None:
@@ -175,26 +164,45 @@ def _grown(w: Window, i: int, size: Dim, extra: int) -> Dim:
     return expr.sub(expr.add(expr.add(expr.mul(expr.sub(size, 1), w.strides[i]), extra), reach), pads)
 
 
-@rule("QLinearAveragePool", domain=MS)
+@rule("QLinearAveragePool", "NhwcMaxPool", domain=MS)
 @rule("MaxPool", "AveragePool", "LpPool")
 def pool(op: Op) -> None:
-    """Channels stay; MaxPool may return indices."""
+    """Channels stay; MaxPool may return indices. ``graph.pooling`` has the sizes."""
     x = op.shape(0)
     op.set(0, None, op.dtype(0))
     op.set(1, None, INT64)
-    given = op.ints_attr("kernel_shape")
     if x is None:
+        given = op.ints_attr("kernel_shape")
         if given is not None:
-            window(op, None, len(given))
+            _pool_axes(op, len(given))
         return
     if len(x) < 3:
         raise Bad("shape-mismatch", f"pooling needs spatial axes, the input is {x}")
-    if op.int_attr("channels_last", 0):
-        return
-    w = window(op, None, len(x) - 2)
-    out = (x[0], x[1], *(slid(w, i, d) for i, d in enumerate(x[2:])))
+    last = op.node.op_type == "NhwcMaxPool" or bool(op.int_attr("channels_last", 0))
+    spatial = x[1:-1] if last else x[2:]
+    sizes = tuple(_pooled(op, axis, d) for axis, d in zip(_pool_axes(op, len(spatial)), spatial, strict=True))
+    out = (x[0], *sizes, x[-1]) if last else (x[0], x[1], *sizes)
     op.set(0, out)
     op.set(1, out)
+
+
+def _pool_axes(op: Op, rank: int) -> tuple[pooling.Axis, ...]:
+    try:
+        return pooling.axes(op.attrs, rank)
+    except pooling.PoolFault as fault:
+        raise Bad("bad-attribute", str(fault)) from None
+
+
+def _pooled(op: Op, axis: pooling.Axis, size: Dim) -> Dim:
+    """Windows along one axis; one that does not fit is refused, or leaves nothing as it does in engines."""
+    count = pooling.windows(axis, size)
+    if isinstance(count, int) and isinstance(size, int) and size > 0 and count <= 0:
+        padded = size + axis.head + axis.tail
+        message = f"a window of {axis.reach} does not fit the padded size {padded}"
+        if count < 0:
+            raise Bad("bad-shape", message)
+        op.state.report("empty-output", "warning", f"{message}; the output is empty", op.node)
+    return count
 
 
 @rule("QLinearGlobalAveragePool", domain=MS)
