@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.mask_axes import Place, before
 from py_autodoc.blocks.positions import BIAS, CAUSAL, COMPARISONS, INSIDE, OPEN, UNKNOWN, compared
 from py_autodoc.blocks.products import MS, PASSING, product, scalar, stored
 from py_autodoc.graph.model import Shape
@@ -22,11 +23,18 @@ from py_autodoc.graph.model import Shape
 _BIASES = frozenset({f"{MS}RelativePositionBias", f"{MS}GatedRelativePositionBias"})
 _ELEMENTWISE = frozenset({
     "And", "Or", "Not", "Xor", "Where", "Add", "Sub", "Mul", "Div", "Min", "Max", "Neg", "Abs", "Clip",
-    "Concat", "Log", "BitwiseAnd", "BitwiseOr", "BitwiseNot", "Sigmoid", "ScatterND", "Exp",
+    "Concat", "Log", "BitwiseAnd", "BitwiseOr", "BitwiseNot", "Sigmoid", "ScatterND", "Exp", "Pow", "Sqrt",
+    "Reciprocal", "Relu", "LeakyRelu", "Elu", "Gelu", "Tanh", "Erf", "Softplus", "Sign", "Floor", "Ceil", "Round",
+    "Mod", "Sum", "IsInf", "IsNaN",
 })  # fmt: skip
 _MOVES = PASSING | {
-    "Expand", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile", "Slice", "Split", "Flatten", "Pad",
+    "Expand", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile", "Slice", "Split", "Flatten", "Pad", "CumSum",
+    "Resize",
 }  # fmt: skip
+_UNIFORM = frozenset({"ConstantOfShape", "EyeLike"})
+"""The same for all pairs, or for all but those of equal position: nothing that orders them."""
+_PICKS = frozenset({"Gather", "GatherElements", "GatherND"})
+"""Select values of their first input: relative scores by distance, rows of a table, entries of a mask."""
 _FLOATS = (1, 10, 11, 16)
 """TensorProto types: float, float16, double, bfloat16."""
 _MAX_NODES = 96
@@ -71,7 +79,7 @@ def tensors(flow: Flow, added: Iterable[int]) -> tuple[int, ...]:
 def _judge(flow: Flow, tensor: int, heads: int | None) -> set[str]:
     """Verdicts on the parts of one added tensor; scalars say nothing. Bounded."""
     found: set[str] = set()
-    queue, seen, at = [tensor], {tensor}, 0
+    queue, seen, at = [Place(tensor)], {tensor}, 0
     while at < len(queue):
         if at == _MAX_NODES:
             return found | {UNKNOWN}
@@ -80,48 +88,73 @@ def _judge(flow: Flow, tensor: int, heads: int | None) -> set[str]:
         if verdict is not None:
             found.update(verdict)
             continue
-        for i in _parts(flow, flow.makers[current]):
-            if i not in seen:
-                seen.add(i)
-                queue.append(i)
+        for place in _parts(flow, current):
+            if place.tensor not in seen:
+                seen.add(place.tensor)
+                queue.append(place)
     return found
 
 
-def _leaf(flow: Flow, tensor: int, heads: int | None) -> set[str] | None:
+def _leaf(flow: Flow, at: Place, heads: int | None) -> set[str] | None:
     """The verdict on a tensor that need not be taken apart; None for one that must."""
+    tensor = at.tensor
     if scalar(flow, tensor):
         return set()
     number = flow.makers[tensor]
     op = flow.names[number]
     if op == "Trilu":
         return {CAUSAL}
+    if op in _UNIFORM:
+        return {OPEN}
     shape = flow.shapes[tensor]
-    if op not in COMPARISONS and _one_sided(shape):
+    if op not in COMPARISONS and _one_sided(shape, at):
         return {OPEN}
     value = flow.value(tensor)
     if isinstance(value, np.ndarray) and value.ndim > 1:
-        return tables(value)
+        return _table(value, at)
     if number < 0 or (_a_head_each(shape, heads) and stored(flow, tensor)):
-        return {_unread(flow, tensor, shape, heads)}
+        return {_unread(flow, at, shape, heads)}
     if op in COMPARISONS:
-        told = compared(flow, number)
+        told = compared(flow, number) if at.ordered else INSIDE if _with_scalar(flow, number) else UNKNOWN
         return None if told == INSIDE else {told}
     if op in _BIASES or product(flow, number) is not None or _looked_up(flow, number, op):
         return {BIAS}
-    return None if op in _ELEMENTWISE or op in _MOVES else {UNKNOWN}
+    return None if op in _ELEMENTWISE or op in _MOVES or op in _PICKS or op == "Einsum" else {UNKNOWN}
 
 
-def _parts(flow: Flow, number: int) -> list[int]:
-    """The inputs of a node that its values come from."""
+def _parts(flow: Flow, at: Place) -> list[Place]:
+    """The inputs of the node that makes a tensor that its values come from."""
+    number = flow.makers[at.tensor]
     if number < 0:
         return []
+    op = flow.names[number]
     inputs = [i for i in flow.nodes[number].inputs if i >= 0]
-    return inputs[:1] if flow.names[number] in _MOVES else inputs
+    if op == "ScatterND":
+        inputs = inputs[:1] + inputs[2:]  # the indices say where, not what
+    elif op in _MOVES or op in _PICKS or op == "Einsum":
+        inputs = inputs[:1]
+    return [before(flow, number, at, i) for i in inputs]
 
 
-def _one_sided(shape: Shape | None) -> bool:
+def _with_scalar(flow: Flow, number: int) -> bool:
+    """A comparison with one number: it turns numbers into booleans."""
+    return any(i >= 0 and scalar(flow, i) for i in flow.nodes[number].inputs)
+
+
+def _one_sided(shape: Shape | None, at: Place) -> bool:
     """True when the tensor is the same for all queries, or for all keys."""
-    return shape is not None and (len(shape) < 2 or shape[-1] == 1 or shape[-2] == 1)
+    if shape is None:
+        return False
+    if at.query is None or at.key is None:
+        return sum(d != 1 for d in shape) < 2
+    return any(-axis > len(shape) or shape[axis] == 1 for axis in (at.query, at.key))
+
+
+def _table(value: np.ndarray[Any, Any], at: Place) -> set[str]:
+    """The verdict on known values: as they lie over queries and keys, or of a table that is looked up."""
+    if at.query is not None and at.key is not None:
+        return tables(np.moveaxis(value, (at.query, at.key), (-2, -1)))
+    return {BIAS} if value.dtype.kind == "f" and not (value <= _HIDDEN).any() else {UNKNOWN}
 
 
 def _looked_up(flow: Flow, number: int, op: str) -> bool:
@@ -132,17 +165,19 @@ def _looked_up(flow: Flow, number: int, op: str) -> bool:
     return stored(flow, inputs[0]) and flow.types.dtypes[inputs[0]] in _FLOATS
 
 
-def _unread(flow: Flow, tensor: int, shape: Shape | None, heads: int | None) -> str:
+def _unread(flow: Flow, at: Place, shape: Shape | None, heads: int | None) -> str:
     """A constant whose values are not known, or a tensor from outside.
 
     A mask is the same for all heads and a causal one for all windows of a batch as well; a table with a
-    matrix for each head is a bias.
+    matrix for each head is a bias, and so is one of floats whose rows are picked by distance. Of a mask
+    from outside that is picked apart by batch and key, one row a sequence, no query is told.
     """
-    if shape is None or not stored(flow, tensor):
-        return UNKNOWN
-    if _a_head_each(shape, heads) and flow.types.dtypes[tensor] in _FLOATS:
+    lost = at.query is None or at.key is None
+    if shape is None or not stored(flow, at.tensor):
+        return OPEN if lost and shape is not None and len(shape) == 2 else UNKNOWN
+    if flow.types.dtypes[at.tensor] in _FLOATS and (lost or _a_head_each(shape, heads)):
         return BIAS
-    if any(isinstance(d, int) and d > 1 for d in shape[:-2]):
+    if not lost and at.ordered and any(isinstance(d, int) and d > 1 for d in shape[:-2]):
         return OPEN
     return UNKNOWN
 

@@ -2,7 +2,8 @@
 
 A mask of 128 × 128 booleans is too large to stay in the structure, yet whether it is triangular makes
 the difference between an encoder and a decoder. Only such tables are read, from the model file itself,
-a few megabytes at most: booleans, and floats of the shape (1, 1, queries, keys). Weights are not.
+a few megabytes at most: booleans, floats of the shape (1, 1, queries, keys), and square ones of fewer axes
+that are added to something. Weights are not.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+import onnx
 
 from py_autodoc.errors import PathError
 from py_autodoc.graph.load import Loaded
@@ -25,6 +27,8 @@ MAX_BYTES = 16 << 20
 """Bytes of all."""
 _TYPES = {9: "?", 1: "<f4", 10: "<f2"}
 _BOOL = 9
+_ADDING = frozenset({"Add", "Sub", "Where", "Unsqueeze", "Slice", "Expand", "Cast"})
+"""Operators that read a mask and no weight of a layer."""
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 Read = Callable[[int, int], bytes]
 """(length, offset) → bytes, fewer at the end."""
@@ -36,23 +40,46 @@ def mask_tables(loaded: Loaded, model: Model, source: str | bytes) -> dict[int, 
     ``source`` is the path or the bytes that ``loaded`` was made from. A file that changed or cannot be
     read any more gives nothing.
     """
-    wanted, left = [], MAX_BYTES
+    wanted, near, left = [], [], MAX_BYTES
     for tensor in model.tensors:
-        length = _length(tensor)
+        length = _length(model, tensor)
         if 0 < length <= left:
-            wanted.append(tensor)
+            place = tensor.storage
+            (near if place is not None and place.offset is None else wanted).append(tensor)
             left -= length
+    found = _kept(loaded.proto, model, near) if near else {}
     if not wanted:
-        return {}
+        return found
     if isinstance(source, bytes):
-        return _values(wanted, lambda length, offset: source[offset : offset + length])
+        return found | _values(wanted, lambda length, offset: source[offset : offset + length])
     try:
         with regular_file(source) as (fd, status):
             if status.st_size != loaded.facts.bytes:
                 return {}
-            return _values(wanted, lambda length, offset: _at(fd, length, offset))
+            return found | _values(wanted, lambda length, offset: _at(fd, length, offset))
     except PathError:
         return {}
+
+
+def _kept(
+    proto: onnx.ModelProto, model: Model, wanted: list[Tensor]
+) -> dict[int, np.ndarray[Any, Any]]:
+    """Values of tables that the structure holds itself: too many for the analysis, too few to be left out."""
+    names = {tensor.name: tensor.id for tensor in wanted if tensor.graph == 0}
+    stored = {entry.name: entry for entry in proto.graph.initializer if entry.name in names}
+    for node in proto.graph.node:
+        if node.op_type == "Constant" and node.output and node.output[0] in names:
+            stored |= {node.output[0]: a.t for a in node.attribute if a.name == "value" and a.HasField("t")}
+    found = {}
+    for name, entry in stored.items():
+        tensor = model.tensors[names[name]]
+        try:
+            values = onnx.numpy_helper.to_array(entry)
+        except (ValueError, TypeError, OverflowError):
+            continue
+        if values.shape == tensor.shape:
+            found[tensor.id] = values
+    return found
 
 
 def _at(fd: int, length: int, offset: int) -> bytes:
@@ -60,20 +87,29 @@ def _at(fd: int, length: int, offset: int) -> bytes:
     return os.read(fd, length)
 
 
-def _length(tensor: Tensor) -> int:
-    """Stored bytes of a table that may be a mask, outside the structure; 0 for all others."""
+def _length(model: Model, tensor: Tensor) -> int:
+    """Stored bytes of a table that may be a mask and has no values yet; 0 for all others."""
     place, shape = tensor.storage, tensor.shape
     if tensor.kind not in _CONSTANT or tensor.dtype not in _TYPES or place is None or place.location:
         return 0
-    if place.offset is None or place.offset < 0 or shape is None or len(shape) < 2:
+    if shape is None or len(shape) < 2 or tensor.id in model.constants:
         return 0
     sizes = [d for d in shape if isinstance(d, int)]
     if len(sizes) != len(shape) or min(sizes[-2:]) < 2 or any(d != 1 for d in sizes[:-2]):
         return 0
-    if tensor.dtype != _BOOL and len(shape) != 4:
+    if tensor.dtype != _BOOL and len(shape) != 4 and not _added(model, tensor, sizes):
         return 0
     length = prod(sizes) * np.dtype(_TYPES[tensor.dtype]).itemsize
-    return length if length <= MAX_TABLE and place.length == length else 0
+    if place.offset is None:
+        return length if place.bytes == length <= MAX_TABLE else 0
+    return length if length <= MAX_TABLE and place.length == length and place.offset >= 0 else 0
+
+
+def _added(model: Model, tensor: Tensor, sizes: list[int]) -> bool:
+    """A square table that nothing multiplies."""
+    if sizes[-1] != sizes[-2] or not tensor.consumers:
+        return False
+    return all(model.nodes[n].op_type in _ADDING and not model.nodes[n].domain for n in tensor.consumers)
 
 
 def _values(wanted: list[Tensor], read: Read) -> dict[int, np.ndarray[Any, Any]]:
