@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from py_autodoc.blocks import streams
 from py_autodoc.blocks.attention_core import SOFTMAXES, Core, find_core
 from py_autodoc.blocks.attention_fused import FUSED, fused
 from py_autodoc.blocks.attention_mask import masking, tensors
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.model import Attention
-from py_autodoc.blocks.operands import Operand, repeat_factor, split_heads, trace
+from py_autodoc.blocks.operands import Operand, kept_heads, repeat_factor, split_heads, trace
 from py_autodoc.blocks.products import dim, size, stored
 
 _ANCHORS = SOFTMAXES.union(FUSED)
@@ -75,7 +77,9 @@ def _heads(flow: Flow, core: Core, q: Operand, head: int | None) -> int | None:
     likely = _head_axis(flow, flow.nodes[core.softmax].inputs[0])
     split = split_heads(flow, q, head, likely) if head else None
     if split is not None:
-        return split
+        kept = kept_heads(flow, q, head) if head and split != likely else None
+        # One product that gives keys and values as well is split into more than the heads of the queries.
+        return kept if kept is not None and kept < split and (likely or 0) % kept == 0 else split
     shape = flow.shapes[flow.nodes[core.softmax].inputs[0]]
     if shape is not None and len(shape) == 2:
         return 1
@@ -102,6 +106,9 @@ def _kv_heads(flow: Flow, core: Core, k: Operand, head: int | None, heads: int |
     factor = repeat_factor(flow, k)
     if factor > 1:
         return heads // factor if heads % factor == 0 else None
+    kept = kept_heads(flow, k, head) if head else None
+    if kept is not None and heads % kept == 0 and _head_axis(flow, core.k) in (None, kept):
+        return kept
     split = split_heads(flow, k, head, heads) if head else None
     if split is not None:
         return split if heads % split == 0 else None
@@ -111,7 +118,22 @@ def _kv_heads(flow: Flow, core: Core, k: Operand, head: int | None, heads: int |
     held = _cached(flow, k)
     if held is not None and heads % held == 0:
         return held
-    return heads if _head_axis(flow, core.k) == heads or heads == 1 else None
+    if _head_axis(flow, core.k) == heads or heads == 1:
+        return heads
+    own, shared = _batch(flow, core, core.q), _batch(flow, core, core.k)
+    return heads if own is not None and own == shared else None
+
+
+def _batch(flow: Flow, core: Core, operand: int) -> int | None:
+    """How many matrices an operand of Q·Kᵀ holds, heads times batch, wherever its axes are."""
+    made = core.scores
+    first = operand == made.a
+    shape, rows = flow.shapes[operand], dim(flow, operand, made.a_free if first else made.b_free)
+    summed = dim(flow, operand, made.a_sum if first else made.b_sum)
+    if shape is None or not isinstance(rows, int) or not isinstance(summed, int):
+        return None
+    sizes = [d for d in shape if isinstance(d, int)]
+    return prod(sizes) // (rows * summed) if len(sizes) == len(shape) and rows * summed else None
 
 
 def _cached(flow: Flow, k: Operand) -> int | None:

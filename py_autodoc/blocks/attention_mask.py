@@ -35,6 +35,8 @@ _UNIFORM = frozenset({"ConstantOfShape", "EyeLike"})
 """The same for all pairs, or for all but those of equal position: nothing that orders them."""
 _PICKS = frozenset({"Gather", "GatherElements", "GatherND"})
 """Select values of their first input: relative scores by distance, rows of a table, entries of a mask."""
+_QLINEAR = f"{MS}QLinear"
+"""ONNX Runtime's operators on quantized numbers compute what their names say."""
 _FLOATS = (1, 10, 11, 16)
 """TensorProto types: float, float16, double, bfloat16."""
 _MAX_NODES = 96
@@ -101,7 +103,7 @@ def _leaf(flow: Flow, at: Place, heads: int | None) -> set[str] | None:
     if scalar(flow, tensor):
         return set()
     number = flow.makers[tensor]
-    op = flow.names[number]
+    op = flow.names[number].removeprefix(_QLINEAR)
     if op == "Trilu":
         return {CAUSAL}
     if op in _UNIFORM:
@@ -127,7 +129,7 @@ def _parts(flow: Flow, at: Place) -> list[Place]:
     number = flow.makers[at.tensor]
     if number < 0:
         return []
-    op = flow.names[number]
+    op = flow.names[number].removeprefix(_QLINEAR)
     inputs = [i for i in flow.nodes[number].inputs if i >= 0]
     if op == "ScatterND":
         inputs = inputs[:1] + inputs[2:]  # the indices say where, not what
@@ -197,7 +199,9 @@ def tables(value: np.ndarray[Any, Any]) -> set[str]:
         return _numbers(stack)
     if value.dtype.kind not in "biu":
         return {UNKNOWN}
-    return {_either(stack != 0)}
+    lowest = stack.min()
+    both = ((stack == lowest) | (stack == stack.max())).all()
+    return {_either(stack == lowest if both else stack != 0)}
 
 
 def _numbers(stack: np.ndarray[Any, Any]) -> set[str]:

@@ -6,14 +6,28 @@ from dataclasses import dataclass, field
 from math import prod
 
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.products import MOVING, PASSING, Projection, product, projection, stored
+from py_autodoc.blocks.products import (
+    ADDS,
+    MOVING,
+    MS,
+    PASSING,
+    Projection,
+    product,
+    projection,
+    scalar,
+    scale,
+    stored,
+)
 from py_autodoc.graph.model import Dim, Shape, TensorKind
 
 ROTARIES = frozenset(
     {"RotaryEmbedding", "com.microsoft::RotaryEmbedding", "com.microsoft::GemmaRotaryEmbedding"}
 )
 _WAVES = frozenset({"Cos", "Sin"})
-_JOINING = frozenset({"Add", "Sub", "Mul", "Div", "Where", "Pow", "Max", "Min", "Concat"})
+_JOINING = frozenset({
+    "Add", "Sub", "Mul", "Div", "Where", "Pow", "Max", "Min", "Concat", f"{MS}QLinearAdd", f"{MS}QLinearMul",
+    f"{MS}QLinearConcat", f"{MS}QLinearWhere",
+})  # fmt: skip
 NORMS = frozenset(
     {"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization", "LpNormalization",
      "com.microsoft::SimplifiedLayerNormalization", "InstanceNormalization", "GroupNormalization",
@@ -22,8 +36,9 @@ NORMS = frozenset(
 _FIRST = (
     PASSING | MOVING | NORMS
     | {"Neg", "Sqrt", "Reciprocal", "ReduceMean", "ReduceL2", "ReduceSum", "Clip", "Gather",
-       "GatherElements", "Pad", "Relu", "Tanh", "Sigmoid", "Elu", "Exp", "CumSum", "DepthToSpace",
-       "SpaceToDepth"}
+       "GatherElements", "GatherND", "Pad", "Relu", "Tanh", "Sigmoid", "Elu", "Exp", "CumSum", "DepthToSpace",
+       "SpaceToDepth", "ReduceMax", "MaxPool", "AveragePool", "Resize", f"{MS}QLinearSigmoid", f"{MS}QLinearReduceMean",
+       f"{MS}QLinearAveragePool"}
 )  # fmt: skip
 """Operators of which only the first input is data that leads to the operand."""
 _SCATTERS = frozenset({"ScatterND", "ScatterElements", "TensorScatter"})
@@ -117,14 +132,15 @@ def _leads(flow: Flow, number: int, op: str) -> list[int]:
     if not inputs or (op == "Gather" and stored(flow, inputs[0])):
         return []
     if op in _JOINING:
-        return [i for i in inputs if not stored(flow, i)]
+        # A number for all is a factor, not what is multiplied: that of a quantized operand leads astray.
+        return [i for i in inputs if not stored(flow, i) and not scale(flow, i) and not scalar(flow, i)]
     if op in _SCATTERS:
         return [inputs[0], inputs[-1]]
     return list(inputs[:1]) if op in _FIRST or op in ROTARIES else []
 
 
 def _finish(flow: Flow, found: Operand, visited: list[int]) -> None:
-    ops = [flow.names[number] for number in visited]
+    ops = [flow.names[number].removeprefix(f"{MS}QLinear") for number in visited]
     muls = ops.count("Mul")
     if "Concat" in ops and muls >= 2 and ("Neg" in ops or ("Sub" in ops and "Add" in ops)):
         found.rotary = True
@@ -143,7 +159,7 @@ def _below(flow: Flow, found: Operand, visited: list[int]) -> set[int]:
     for number in sorted(visited, key=flow.position.__getitem__):
         node = flow.nodes[number]
         if not reached.isdisjoint(node.inputs):
-            bias = not nodes and flow.names[number] == "Add" and len(flow.reads[number]) < 2
+            bias = not nodes and flow.names[number] in ADDS and len(flow.reads[number]) < 2
             if not bias:  # that of the projection belongs to it
                 nodes.add(number)
             reached.update(node.outputs)
@@ -154,7 +170,8 @@ def _below(flow: Flow, found: Operand, visited: list[int]) -> set[int]:
 def repeat_factor(flow: Flow, found: Operand) -> int:
     """How often each key/value head is repeated before the products (grouped queries); 1 when it is not.
 
-    An Expand or Tile of an axis other than the batch and the last two, from 1 (or n) to a number.
+    An Expand or Tile of an axis other than the batch and the last two, from 1 (or n) to a number; of five
+    axes also of the last but one, where the repeats of a head stand next to each other behind the positions.
     """
     factor = 1
     for number in found.repeats:
@@ -162,10 +179,38 @@ def repeat_factor(flow: Flow, found: Operand) -> int:
         before, after = flow.shapes[node.inputs[0]], flow.shapes[node.outputs[0]]
         if before is None or after is None or len(after) < 4 or len(before) != len(after):
             continue
-        for a, b in zip(before[1:-2], after[1:-2], strict=True):
+        end = -1 if len(after) > 4 else -2
+        for a, b in zip(before[1:end], after[1:end], strict=True):
             if isinstance(a, int) and isinstance(b, int) and a > 0 and b > a and b % a == 0:
                 factor *= b // a
     return factor
+
+
+def kept_heads(flow: Flow, found: Operand, head: int) -> int | None:
+    """Heads by what of the projection reaches the operand, for one product of queries, keys and values.
+
+    The operand has as many positions as the projection, so the features that are left make the heads; None
+    where positions are joined or reduced in between, or sizes are not known.
+    """
+    made = found.projection
+    if made is None or not made.flat or made.width_out is None or found.past or _reduced(flow, found):
+        return None
+    given, left = flow.shapes[flow.firsts[made.node]], flow.shapes[found.tensor]
+    if given is None or left is None or None in given or None in left:
+        return None
+    if sorted(str(d) for d in given if not isinstance(d, int)) != sorted(
+        str(d) for d in left if not isinstance(d, int)
+    ):
+        return None
+    whole, part = (prod(d for d in shape if isinstance(d, int)) for shape in (given, left))
+    heads, rest = divmod(part * made.width_out, whole * head) if whole else (0, 1)
+    return heads if not rest and heads > 0 else None
+
+
+def _reduced(flow: Flow, found: Operand) -> bool:
+    """Positions are pooled or padded on the way."""
+    names = {flow.bare[number] for number in found.nodes}
+    return any("Pool" in name or name.startswith("Reduce") for name in names) or "Pad" in names
 
 
 def split_heads(flow: Flow, found: Operand, head: int, likely: int | None) -> int | None:

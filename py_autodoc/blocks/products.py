@@ -19,15 +19,22 @@ QUANTIZING = frozenset(
 )
 PASSING = COPIES | QUANTIZING
 """Operators that hand the values of their first input on, rounded at most."""
+ADDS = frozenset({"Add", "Sum", f"{MS}QLinearAdd"})
+"""Operators that add two tensors."""
 MOVING = RESHAPES | {"Tile", "Slice", "Split", "Flatten"}
 """Operators that move, repeat or select values of their first input."""
 _PLAIN = frozenset({"MatMul", "MatMulInteger", f"{MS}MatMulIntegerToFloat", f"{MS}DynamicQuantizeMatMul",
                     f"{MS}MatMulInteger16"})  # fmt: skip
 _TRANSPOSING = frozenset({f"{MS}FusedMatMul", f"{MS}TransposeMatMul"})
-_GEMMS = frozenset({"Gemm", f"{MS}FusedGemm"})
+_GEMMS = frozenset({"Gemm", f"{MS}FusedGemm", f"{MS}QGemm"})
+_SECOND = {"QLinearMatMul": 3, f"{MS}QGemm": 3, "QLinearConv": 3, f"{MS}QLinearConv": 3}
+"""Where the second operand stands, other than second."""
 PRODUCTS = _PLAIN | _TRANSPOSING | _GEMMS | {"Einsum", "QLinearMatMul"}
 """Operators that ``product`` reads."""
-CONVS = frozenset({"Conv", "QLinearConv", "ConvInteger", f"{MS}FusedConv", f"{MS}NhwcConv"})
+CONVS = frozenset({
+    "Conv", "QLinearConv", "ConvInteger", f"{MS}FusedConv", f"{MS}NhwcConv", f"{MS}QLinearConv",
+    f"{MS}NhwcFusedConv", "com.ms.internal.nhwc::QLinearConv", "com.ms.internal.nhwc::Conv",
+})  # fmt: skip
 BLOCKED = frozenset({f"{MS}MatMulNBits", f"{MS}MatMulBnb4"})
 """Products whose weight is stored packed: sizes are attributes K and N."""
 _PROJECTING = PRODUCTS | CONVS | BLOCKED
@@ -77,7 +84,7 @@ def _product(flow: Flow, number: int) -> Product | None:
     inputs = flow.nodes[number].inputs
     if op == "Einsum":
         return _einsum(flow, number)
-    second = 3 if op == "QLinearMatMul" else 1
+    second = _SECOND.get(op, 1)
     if len(inputs) <= second or inputs[0] < 0 or inputs[second] < 0:
         return None
     a, b = inputs[0], inputs[second]
@@ -143,6 +150,12 @@ def scalar(flow: Flow, tensor: int) -> bool:
     return shape is not None and all(d == 1 for d in shape)
 
 
+def scale(flow: Flow, tensor: int) -> bool:
+    """True for the scale or zero point of numbers that are quantized while the model runs: no data."""
+    number = flow.makers[tensor]
+    return flow.names[number] == "DynamicQuantizeLinear" and tensor != flow.firsts[number]
+
+
 def stored(flow: Flow, tensor: int) -> bool:
     """True for a weight as it is stored: an initializer or Constant, moved, cast or dequantized at most."""
     tensors, makers, names = flow.model.tensors, flow.makers, flow.names
@@ -201,7 +214,7 @@ def _positive(value: object) -> int | None:
 
 def _convolution(flow: Flow, number: int, op: str) -> Projection | None:
     inputs = flow.nodes[number].inputs
-    at = 3 if op == "QLinearConv" else 1
+    at = _SECOND.get(op, 1)
     if len(inputs) <= at or inputs[0] < 0 or inputs[at] < 0 or not stored(flow, inputs[at]):
         return None
     shape, weight = flow.shapes[inputs[0]], flow.shapes[inputs[at]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.operands import NORMS, Operand
-from py_autodoc.blocks.products import CONVS, MOVING, PASSING, Projection, product, projection
+from py_autodoc.blocks.products import ADDS, CONVS, MOVING, MS, PASSING, Projection, product, projection
 from py_autodoc.graph.model import TensorKind
 
 _THROUGH = PASSING | MOVING | NORMS | {"Pad", "Gather", "Concat"}
@@ -14,6 +14,7 @@ _REDUCING = _THROUGH | CONVS | {
     "ReduceMean",
 }  # fmt: skip
 """What may shorten the keys of an attention over reduced positions."""
+_SUMMING = ADDS | {f"{MS}SkipLayerNormalization", f"{MS}SkipSimplifiedLayerNormalization", f"{MS}SkipGroupNorm"}
 _STEPS = 12
 _REDUCED = 48
 _AHEAD = 16
@@ -52,7 +53,7 @@ def roots(flow: Flow, tensor: int) -> set[int]:
         found.add(narrow)
         behind = _strip(flow, narrow, found)
     number = flow.makers[behind]
-    if flow.names[number] == "Add":
+    if flow.names[number] in ADDS:
         for side in flow.nodes[number].inputs:
             if side >= 0 and not _plain(flow, side):
                 found.add(side)
@@ -63,7 +64,7 @@ def roots(flow: Flow, tensor: int) -> set[int]:
 def _bottleneck(flow: Flow, tensor: int) -> int | None:
     """What a projection (and its bias) that makes ``tensor`` reads."""
     number = flow.makers[tensor]
-    if flow.names[number] == "Add" and len(flow.reads[number]) == 1:
+    if flow.names[number] in ADDS and len(flow.reads[number]) == 1:
         number = flow.makers[flow.reads[number][0]]
     made = projection(flow, number) if number >= 0 else None
     return made.source if made is not None and not _plain(flow, made.source) else None
@@ -110,7 +111,7 @@ def _weighted(flow: Flow, number: int, op: str) -> bool:
     """A product with a weight, or the bias after it."""
     if number < 0:
         return False
-    return projection(flow, number) is not None or (op == "Add" and len(flow.reads[number]) == 1)
+    return projection(flow, number) is not None or (op in ADDS and len(flow.reads[number]) == 1)
 
 
 def hidden_size(flow: Flow, q: Operand, context: int) -> int | None:
@@ -159,7 +160,7 @@ def _added_back(flow: Flow, outputs: tuple[int, ...]) -> bool:
     queue, at = [t for t in outputs[:1] if t >= 0], 0
     while at < len(queue) and at < _AHEAD:
         for reader in flow.readers[queue[at]][:_AHEAD]:
-            if flow.names[reader] == "Add" and len(set(flow.reads[reader])) == 2:
+            if flow.names[reader] in _SUMMING and len(set(flow.reads[reader])) == 2:
                 return True
             if projection(flow, reader) is None and product(flow, reader) is None:
                 queue += [t for t in flow.nodes[reader].outputs[:1] if t >= 0]

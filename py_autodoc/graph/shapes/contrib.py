@@ -13,6 +13,7 @@ from py_autodoc.graph.shapes.linear import product_shape
     "LongformerAttention", "MoE", "QMoE", "QLongformerAttention", "QuickGelu", "RotaryEmbedding",
     "SimplifiedLayerNormalization", "SkipGroupNorm", "Trilu", domain=MS,
 )  # fmt: skip
+@rule("SimplifiedLayerNormalization")  # ONNX Runtime registers it in ai.onnx
 def as_input(op: Op) -> None:
     """Type and shape of the first input."""
     op.same()
