@@ -53,7 +53,7 @@ def _unfused(flow: Flow, core: Core) -> Attention | None:
         kind=kind,
         causal=mask.causal,
         heads=heads,
-        kv_heads=_kv_heads(flow, core, k, head, heads),
+        kv_heads=_kv_heads(flow, core, k, v, head, heads),
         head_dim=head,
         value_dim=size(flow, core.v, core.v_free),
         hidden_size=streams.hidden_size(flow, q, context),
@@ -99,11 +99,14 @@ def _head_axis(flow: Flow, scores: int) -> int | None:
     return total
 
 
-def _kv_heads(flow: Flow, core: Core, k: Operand, head: int | None, heads: int | None) -> int | None:
+def _kv_heads(
+    flow: Flow, core: Core, k: Operand, v: Operand, head: int | None, heads: int | None
+) -> int | None:
     """Key heads before they are repeated; None when they do not divide the query heads."""
     if heads is None:
         return None
-    factor = repeat_factor(flow, k)
+    # Positions that all heads share are repeated beside the keys' own part: then the values are not.
+    factor = min(repeat_factor(flow, k), repeat_factor(flow, v))
     if factor > 1:
         return heads // factor if heads % factor == 0 else None
     kept = kept_heads(flow, k, head) if head else None

@@ -24,12 +24,12 @@ _BIASES = frozenset({f"{MS}RelativePositionBias", f"{MS}GatedRelativePositionBia
 _ELEMENTWISE = frozenset({
     "And", "Or", "Not", "Xor", "Where", "Add", "Sub", "Mul", "Div", "Min", "Max", "Neg", "Abs", "Clip",
     "Concat", "Log", "BitwiseAnd", "BitwiseOr", "BitwiseNot", "Sigmoid", "ScatterND", "Exp", "Pow", "Sqrt",
-    "Reciprocal", "Relu", "LeakyRelu", "Elu", "Gelu", "Tanh", "Erf", "Softplus", "Sign", "Floor", "Ceil", "Round",
-    "Mod", "Sum", "IsInf", "IsNaN",
+    "Reciprocal", "Relu", "LeakyRelu", "Elu", "Gelu", "Tanh", "Erf", "Softplus", "Sign", "Floor", "Ceil",
+    "Round", "Mod", "Sum", "IsInf", "IsNaN",
 })  # fmt: skip
 _MOVES = PASSING | {
-    "Expand", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile", "Slice", "Split", "Flatten", "Pad", "CumSum",
-    "Resize",
+    "Expand", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile", "Slice", "Split", "Flatten", "Pad",
+    "CumSum", "Resize",
 }  # fmt: skip
 _UNIFORM = frozenset({"ConstantOfShape", "EyeLike"})
 """The same for all pairs, or for all but those of equal position: nothing that orders them."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from py_autodoc.blocks.flow import RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
-from py_autodoc.blocks.ops import MOE, MOVES, PASS, arg, block, dim, is_linear, matrix
+from py_autodoc.blocks.ops import MOE, MOVES, PASS, arg, block, dim, floating, is_linear, matrix
 
 _ROUTES = PASS | RESHAPES | frozenset({
     "TopK", "Softmax", "Sigmoid", "Slice", "Gather", "GatherElements", "GatherND", "Split", "ReduceSum",
     "Div", "ScatterElements", "ScatterND", "OneHot", "Where", "Tile", "Concat", "Equal", "ReduceMax", "Clip",
-    "Add",
+    "Add", "Mul", "Sub", "Max", "Min", "NonZero", "Greater", "Less", "Not", "And", "CumSum", "If", "Mod",
+    "Loop", "SplitToSequence", "SequenceAt",
 })  # fmt: skip
 """What may stand between a router and the product that weighs an expert."""
 _PICKS = (
@@ -21,7 +22,9 @@ _PICKS = (
 """What may stand between the tokens and an expert, and behind one."""
 _BEFORE = MOVES | {"Add", "Mul", "Div"}
 """What may stand between a router's layer and its gate."""
+_JOINS = frozenset({"Add", "Sum", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"})
 _NEAR = 512
+_REGION = 4096
 _MAX_STEPS = 12
 _MAX_EXPERTS = 4096
 
@@ -29,19 +32,21 @@ _MAX_EXPERTS = 4096
 def find_mixtures(flow: Flow, mlps: Sequence[Found]) -> list[Found]:
     """Blocks of kind ``moe``: fused operators, and routers with the MLPs they weigh.
 
-    Variants: ``fused``, ``batched`` (experts in one three-dimensional weight), ``separate``. Facts:
-    experts, top_k (None when every expert runs for every token), hidden.
+    Variants: ``fused``, ``batched`` (experts in one three-dimensional weight), ``picked`` (the weights of the
+    chosen experts are looked up in one), ``separate``. Facts: experts, top_k (None when every expert runs
+    for every token), hidden.
     """
     found = [_fused(flow, n) for n in flow.of(MOE)]
     ends = {t: mlp for mlp in mlps for t in mlp.outputs}
     used: set[int] = set()
-    for number in flow.of(("Softmax", "TopK", "Sigmoid")) if ends else ():
+    tables = _tables(flow)
+    for number in flow.of(("Softmax", "TopK", "Sigmoid")) if ends or tables else ():
         if number in used:
             continue
         router = _router(flow, number)
         if router is None:
             continue
-        mixture = _mixture(flow, router, ends)
+        mixture = _picked(flow, router, tables) or _mixture(flow, router, ends)
         if mixture is not None:
             used |= set(mixture.nodes)
             found.append(mixture)
@@ -105,10 +110,10 @@ def _mixture(flow: Flow, router: _Router, ends: dict[int, Found]) -> Found | Non
             name = flow.bare[reader]
             if name in ("Mul", "MatMul", "Einsum") and len(flow.reads[reader]) == 2:
                 for tensor in flow.reads[reader]:
-                    mlp, steps = _expert(flow, tensor, ends)
-                    if mlp is not None and _fed(flow, mlp, router):
-                        experts[mlp.anchor] = mlp
-                        between |= {reader, *steps}
+                    for mlp, steps in _experts(flow, tensor, ends):
+                        if _fed(flow, mlp, router):
+                            experts[mlp.anchor] = mlp
+                            between |= {reader, *steps}
             elif name in _ROUTES:
                 seen.add(reader)
                 queue.append(reader)
@@ -117,6 +122,74 @@ def _mixture(flow: Flow, router: _Router, ends: dict[int, Found]) -> Found | Non
     if flow.bare[router.gate] == "TopK":
         top = dim(flow, flow.firsts[router.gate], -1)
     return _built(flow, router, experts, between | seen, top)
+
+
+def _tables(flow: Flow) -> dict[int, tuple[int, ...]]:
+    """Look-ups in a stored weight of three axes by a computed index → its shape: weights of an expert."""
+    found: dict[int, tuple[int, ...]] = {}
+    for number in flow.of(("Gather", "GatherND")):
+        inputs, attributes = flow.nodes[number].inputs, flow.nodes[number].attributes
+        if len(inputs) < 2 or attributes.get("axis", 0) != 0 or attributes.get("batch_dims", 0) != 0:
+            continue
+        if flow.bare[number] == "GatherND" and dim(flow, inputs[1], -1) != 1:
+            continue
+        shape = flow.shapes[inputs[0]] if inputs[0] >= 0 and flow.constants[inputs[0]] else None
+        if shape is None or len(shape) != 3 or flow.constants[inputs[1]] or not floating(flow, inputs[0]):
+            continue
+        sizes = tuple(d for d in shape if isinstance(d, int))
+        if len(sizes) == 3:
+            found[number] = sizes
+    return found
+
+
+def _picked(flow: Flow, router: _Router, tables: dict[int, tuple[int, ...]]) -> Found | None:
+    """A mixture whose experts' weights are looked up by what the router chose."""
+    mine = {n: shape for n, shape in tables.items() if shape[0] == router.experts}
+    if not mine:
+        return None
+    queue, seen = [router.gate], {router.gate}
+    hits: dict[int, tuple[int, ...]] = {}
+    top = dim(flow, flow.firsts[router.gate], -1) if flow.bare[router.gate] == "TopK" else None
+    while queue and len(seen) < _NEAR:
+        for reader in flow.successors(queue.pop(0)):
+            if reader in seen:
+                continue
+            if reader in mine:
+                hits[reader] = mine[reader]
+            elif flow.bare[reader] in _ROUTES:
+                queue.append(reader)
+                if flow.bare[reader] == "TopK":
+                    top = dim(flow, flow.firsts[reader], -1)
+            seen.add(reader)
+    if not hits:
+        return None
+    width = dim(flow, router.tokens, -1)
+    hidden = min((d for shape in hits.values() for d in shape[1:] if d != width), default=width)
+    facts: dict[str, Fact] = {"experts": router.experts, "top_k": top, "hidden": hidden}
+    nodes = {*router.nodes, *hits, *_region(flow, router)}
+    return block(flow, "moe", nodes, router.dense, variant="picked", confidence=0.9, facts=facts)
+
+
+def _region(flow: Flow, router: _Router) -> set[int]:
+    """All that is computed from the router's tokens alone, up to where it is added to another stream."""
+    made = {router.tokens}
+    inside: set[int] = set()
+    start = flow.position[router.dense]
+    for number in flow.order[max(0, start - _NEAR) : start + _REGION]:
+        node = flow.nodes[number]
+        if made.isdisjoint(node.inputs):
+            continue
+        foreign = [
+            t
+            for t in flow.reads[number]
+            if t not in made and floating(flow, t) and flow.makers[t] not in inside
+        ]
+        joins = flow.bare[number] in _JOINS and router.tokens in node.inputs
+        if joins or (foreign and inside and flow.bare[number] in _JOINS):
+            continue
+        inside.add(number)
+        made.update(t for t in node.outputs if t >= 0)
+    return inside
 
 
 def _built(
@@ -140,6 +213,21 @@ def _built(
 def _stacked(flow: Flow, expert: Found, experts: int) -> bool:
     shape = flow.shapes[matrix(flow, expert.anchor)]
     return shape is not None and len(shape) == 3 and shape[0] == experts
+
+
+def _experts(flow: Flow, tensor: int, ends: dict[int, Found]) -> list[tuple[Found, list[int]]]:
+    """The MLPs a factor comes from: one, or several that are stacked."""
+    found = []
+    mlp, steps = _expert(flow, tensor, ends)
+    if mlp is not None:
+        found.append((mlp, steps))
+    stack = flow.makers[flow.back(tensor, MOVES)]
+    if flow.bare[stack] == "Concat":
+        for part in flow.reads[stack][:_MAX_EXPERTS]:
+            mlp, steps = _expert(flow, part, ends)
+            if mlp is not None:
+                found.append((mlp, [*flow.chain_back(tensor, MOVES), stack, *steps]))
+    return found
 
 
 def _expert(flow: Flow, tensor: int, ends: dict[int, Found]) -> tuple[Found | None, list[int]]:

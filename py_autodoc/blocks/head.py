@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from py_autodoc.blocks.activations import SIMPLE
 from py_autodoc.blocks.conv import kernel_shape
+from py_autodoc.blocks.detection import detector
 from py_autodoc.blocks.flow import RESHAPES, Flow
 from py_autodoc.blocks.model import Fact, Found
 from py_autodoc.blocks.ops import CONV, MOVES, NORMS, PASS, arg, block, dim, is_linear, matrix
@@ -52,7 +53,11 @@ def find_heads(flow: Flow) -> list[Found]:
             head = _dense(flow, end, tables, place)
         if head is not None:
             found[end.node] = head
-    return list(found.values())
+    heads = list(found.values())
+    maps = any(head.variant == "segmentation" for head in heads)
+    if maps and detector(flow, {op: len(numbers) for op, numbers in flow.by_name.items()}) is not None:
+        return [replace(h, variant="detection") if h.variant == "segmentation" else h for h in heads]
+    return heads
 
 
 @dataclass(slots=True)

@@ -11,13 +11,14 @@ from math import prod
 
 from py_autodoc.blocks.attention_fused import FUSED
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.products import BLOCKED, CONVS, MS, PRODUCTS, projection, stored
+from py_autodoc.blocks.products import BLOCKED, CONVS, MS, PRODUCTS, product, projection, size, stored
 from py_autodoc.graph.model import Shape
 
 CONV, DENSE, RECURRENT, EMBEDDING = "convolution", "dense", "recurrent", "embedding"
 TRANSPOSED = frozenset({"ConvTranspose"})
 _DENSE = PRODUCTS | BLOCKED | {op for op, form in FUSED.items() if form.projects}
 RECURRENTS = frozenset({"LSTM", "GRU", "RNN", f"{MS}DynamicQuantizeLSTM", f"{MS}AttnLSTM"})
+_FLOATS = (1, 10, 11, 16)
 _FED = frozenset({"Reshape", "Cast", "Squeeze", "Unsqueeze", "Identity", "Clip", "Expand", "Transpose"})
 _LAYERS = _DENSE | CONVS | TRANSPOSED | RECURRENTS | {"Gather"}
 
@@ -104,20 +105,21 @@ def _whole(shape: Shape | None) -> bool:
 
 def _convolution(flow: Flow, number: int, op: str, found: Inventory) -> None:
     node = flow.nodes[number]
-    at = 3 if op == "QLinearConv" else 1
+    at = 3 if "QLinearConv" in op else 1
     if len(node.inputs) <= at or node.inputs[at] < 0 or node.inputs[0] < 0 or not node.outputs:
         return
+    # Weights that the model computes (normalized, standardized, mixed) make a convolution as stored ones do.
     weight = flow.shapes[node.inputs[at]]
-    if not weight or not _whole(weight) or not stored(flow, node.inputs[at]):
+    if not weight or not _whole(weight):
         return
-    size = elements(weight)
-    if size < 1:
+    held = elements(weight)
+    if held < 1:
         return
     # Each output position uses every weight once; a transposed one uses them at each input position.
     grid = flow.shapes[node.inputs[0] if op in TRANSPOSED else node.outputs[0]]
     positions = elements(grid[:1] + grid[2:]) if grid is not None and len(grid) > 2 else 1
     known = grid is not None and all(isinstance(d, int) for d in grid[2:])
-    _add(found, CONV, size, size * positions if known else None)
+    _add(found, CONV, held, held * positions if known else None)
     kernel = tuple(d for d in weight[2:] if isinstance(d, int))
     found.spatial += max(kernel, default=1) > 1
     strides = node.attributes.get("strides")
@@ -172,8 +174,23 @@ def _dense(flow: Flow, number: int, op: str, found: Inventory) -> None:
         _projecting(flow, number, found)
         return
     made, out = projection(flow, number), flow.shapes[flow.firsts[number]]
-    if made is None or made.width_in is None or made.width_out is None:
+    widths = (made.width_in, made.width_out) if made is not None else _computed(flow, number)
+    if widths[0] is None or widths[1] is None:
         return
-    weights = made.width_in * made.width_out
     known = out is not None and _whole(out[1:])  # a batch of unknown size counts as 1
-    _add(found, DENSE, weights, elements(out) * made.width_in if known else None)
+    _add(found, DENSE, widths[0] * widths[1], elements(out) * widths[0] if known else None)
+
+
+def _computed(flow: Flow, number: int) -> tuple[int | None, int | None]:
+    """Widths of a product with a matrix that is computed from weights alone, as normalized ones are."""
+    made = product(flow, number)
+    if made is None or flow.constants[made.a] == flow.constants[made.b]:
+        return None, None
+    if flow.constants[made.b]:
+        weight, summed, free = made.b, made.b_sum, made.b_free
+    else:
+        weight, summed, free = made.a, made.a_sum, made.a_free
+    shape = flow.shapes[weight]
+    if shape is None or len(shape) != 2 or flow.types.dtypes[weight] not in _FLOATS:
+        return None, None
+    return size(flow, weight, summed), size(flow, weight, free)

@@ -31,6 +31,7 @@ class Place(NamedTuple):
 def before(flow: Flow, number: int, at: Place, tensor: int) -> Place:
     """The place of ``tensor``, an input of the node that makes ``at.tensor``."""
     op = flow.names[number]
+    move: dict[int, int] | None
     if op == "Transpose":
         move = _turned(flow, number, at.tensor)
     elif op == "Einsum":

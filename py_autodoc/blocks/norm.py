@@ -22,6 +22,25 @@ def find_normalizations(flow: Flow) -> list[Found]:
     InstanceNormalization, LpNormalization (division by the L2 norm), MeanVarianceNormalization, LRN.
     Facts: size (length of the normalized axes), scale, bias, fused (one operator), epsilon.
     """
+    if find_normalizations not in flow.memo:
+        flow.memo[find_normalizations] = _find(flow)
+    known: list[Found] = flow.memo[find_normalizations]
+    return known.copy()
+
+
+def normalized_from(flow: Flow) -> dict[int, int]:
+    """Tensor that a normalization made of several operators gives → the one that it takes."""
+    if normalized_from not in flow.memo:
+        flow.memo[normalized_from] = {
+            made.outputs[0]: made.inputs[0]
+            for made in find_normalizations(flow)
+            if len(made.nodes) > 1 and made.inputs and made.outputs
+        }
+    ends: dict[int, int] = flow.memo[normalized_from]
+    return ends
+
+
+def _find(flow: Flow) -> list[Found]:
     found: list[Found] = []
     taken: set[int] = set()
     for number in flow.of(_ROOTS):

@@ -37,8 +37,8 @@ _FIRST = (
     PASSING | MOVING | NORMS
     | {"Neg", "Sqrt", "Reciprocal", "ReduceMean", "ReduceL2", "ReduceSum", "Clip", "Gather",
        "GatherElements", "GatherND", "Pad", "Relu", "Tanh", "Sigmoid", "Elu", "Exp", "CumSum", "DepthToSpace",
-       "SpaceToDepth", "ReduceMax", "MaxPool", "AveragePool", "Resize", f"{MS}QLinearSigmoid", f"{MS}QLinearReduceMean",
-       f"{MS}QLinearAveragePool"}
+       "SpaceToDepth", "ReduceMax", "MaxPool", "AveragePool", "Resize", f"{MS}QLinearSigmoid",
+       f"{MS}QLinearReduceMean", f"{MS}QLinearAveragePool"}
 )  # fmt: skip
 """Operators of which only the first input is data that leads to the operand."""
 _SCATTERS = frozenset({"ScatterND", "ScatterElements", "TensorScatter"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.norm import normalized_from
 from py_autodoc.blocks.operands import NORMS, Operand
 from py_autodoc.blocks.products import ADDS, CONVS, MOVING, MS, PASSING, Projection, product, projection
 from py_autodoc.graph.model import TensorKind
@@ -14,7 +15,11 @@ _REDUCING = _THROUGH | CONVS | {
     "ReduceMean",
 }  # fmt: skip
 """What may shorten the keys of an attention over reduced positions."""
-_SUMMING = ADDS | {f"{MS}SkipLayerNormalization", f"{MS}SkipSimplifiedLayerNormalization", f"{MS}SkipGroupNorm"}
+_SUMMING = ADDS | {
+    f"{MS}SkipLayerNormalization",
+    f"{MS}SkipSimplifiedLayerNormalization",
+    f"{MS}SkipGroupNorm",
+}
 _STEPS = 12
 _REDUCED = 48
 _AHEAD = 16
@@ -76,7 +81,12 @@ def _plain(flow: Flow, tensor: int) -> bool:
 
 
 def _strip(flow: Flow, tensor: int, found: set[int]) -> int:
+    normalized = normalized_from(flow)
     for _ in range(_STEPS):
+        if tensor in normalized:
+            tensor = normalized[tensor]
+            found.add(tensor)
+            continue
         number = flow.makers[tensor]
         op = flow.names[number]
         if op not in PASSING and op not in MOVING and op not in NORMS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from py_autodoc.blocks import outputs
+from py_autodoc.blocks import detection, outputs
 from py_autodoc.blocks.flow import Flow, Flows
 from py_autodoc.blocks.inventory import CONV, DENSE, RECURRENT, Inventory, take
 from py_autodoc.blocks.model import Attention, Found, Repeat, Verdict
@@ -87,7 +87,7 @@ class _Case:
         """Detectors and segmenters: what comes out decides, whatever computes it."""
         if not self.stock.layers:
             return None
-        for family, look in (("detector", outputs.detector), ("segmenter", outputs.segmenter)):
+        for family, look in (("detector", detection.detector), ("segmenter", outputs.segmenter)):
             signs = look(self.main, self.stock.ops)
             if signs is not None:
                 lines = [signs[1], *self._attention_line(), *self._convolution_line()]
@@ -140,8 +140,9 @@ class _Case:
         return None
 
     def _dense(self) -> _Made:
-        dense = self.stock.kinds[DENSE]
-        if dense.layers < 2 or self.stock.share(DENSE) < 0.8:
+        dense, conv = self.stock.kinds[DENSE], self.stock.kinds[CONV]
+        cutting = conv.layers == len(self.stock.patches)  # convolutions that do nothing but cut an image
+        if dense.layers < 2 or self.stock.share(DENSE) + cutting * self.stock.share(CONV) < 0.8:
             return None
         share = _percent(self.stock.share(DENSE))
         lines = [f"{dense.layers} dense layers carry {share} of {self._measure()}"]

@@ -61,9 +61,7 @@ def mask_tables(loaded: Loaded, model: Model, source: str | bytes) -> dict[int, 
         return {}
 
 
-def _kept(
-    proto: onnx.ModelProto, model: Model, wanted: list[Tensor]
-) -> dict[int, np.ndarray[Any, Any]]:
+def _kept(proto: onnx.ModelProto, model: Model, wanted: list[Tensor]) -> dict[int, np.ndarray[Any, Any]]:
     """Values of tables that the structure holds itself: too many for the analysis, too few to be left out."""
     names = {tensor.name: tensor.id for tensor in wanted if tensor.graph == 0}
     stored = {entry.name: entry for entry in proto.graph.initializer if entry.name in names}
