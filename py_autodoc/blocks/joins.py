@@ -14,7 +14,8 @@ _SUMS = frozenset({"Add", "Sum", "QLinearAdd"})
 _SKIPS = frozenset({"SkipLayerNormalization", "SkipSimplifiedLayerNormalization"})
 _SKIP_GROUP = "SkipGroupNorm"
 _FUSED = frozenset({"FusedConv", "NhwcFusedConv"})
-JOINS = _SUMS | _SKIPS | _FUSED | {"Concat", "Sub", "Gemm", _SKIP_GROUP}
+_CONCATS = frozenset({"Concat", "QLinearConcat"})
+JOINS = _SUMS | _SKIPS | _FUSED | _CONCATS | {"Sub", "Gemm", _SKIP_GROUP}
 """Operators that may join two paths."""
 _MAX_OPERANDS = 8
 _MAX_SOFTMAX_STEPS = 6
@@ -61,7 +62,7 @@ def joins(flow: Flow, number: int, live: set[int]) -> Iterator[Join]:
     made = flow.firsts[number]
     if made < 0 or not floating(flow, made):
         return
-    if name == "Concat":
+    if name in _CONCATS:
         yield from _concats(flow, number)
         return
     if name in _SUMS or name == "Sub":

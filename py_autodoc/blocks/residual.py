@@ -117,6 +117,7 @@ class _Finder:
         """A tensor joined, along the channels, with what was computed from it."""
         flow = self.flow
         bases = {t: flow.back(t, PASS) for t in join.operands}
+        wholes = [self._whole(base) for base in bases.values()]
         order = sorted(join.operands, key=lambda t: -self._place(bases[t]))
         # Only what comes later can be computed from an operand.
         search = Backward(flow, order[:1], self.budget)
@@ -128,7 +129,37 @@ class _Finder:
                 if not weighted or upward or (join.sequence and not self._convolves(path)):
                     return None
                 return _Match(bases[tensor], (), 0, tuple(path), weighted, order[0])
-        return None
+        return self._halves(join, bases, [whole for whole in wholes if whole >= 0])
+
+    def _whole(self, tensor: int) -> int:
+        """What a tensor is one of the channel parts of, -1 for none."""
+        flow = self.flow
+        number = flow.makers[tensor]
+        if flow.bare[number] not in ("Split", "Slice") or not flow.nodes[number].inputs:
+            return -1
+        source = flow.nodes[number].inputs[0]
+        one, other = flow.shapes[tensor], flow.shapes[source]
+        if one is None or other is None or len(one) != len(other):
+            return -1
+        differ = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+        return source if differ in ([1], [len(one) - 1]) else -1
+
+    def _halves(self, join: Join, bases: dict[int, int], wholes: list[int]) -> _Match | None:
+        """Some channels joined, untouched, with what was computed from the others of the same tensor."""
+        flow = self.flow
+        if len(wholes) != 1 or len(join.operands) != 2:
+            return None
+        kept = next(t for t in join.operands if self._whole(bases[t]) == wholes[0])
+        long = next(t for t in join.operands if t != kept)
+        search = Backward(flow, [long], self.budget)
+        if not search.reaches([wholes[0]], self._place(wholes[0])):
+            return None
+        path = search.between([wholes[0]])
+        weighted = self._weights(path)
+        if not weighted or not self._convolves(path) or not self.upward.isdisjoint(path):
+            return None
+        cut = flow.makers[bases[kept]]
+        return _Match(wholes[0], (cut,), 0, tuple(path), weighted, long)
 
     def _convolves(self, path: list[int]) -> bool:
         return any(self.flow.bare[n] in CONV for n in path)

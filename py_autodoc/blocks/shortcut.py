@@ -6,15 +6,24 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from py_autodoc.blocks.activations import GATES, SIMPLE
+from py_autodoc.blocks.conv import is_depthwise
 from py_autodoc.blocks.flow import Flow
-from py_autodoc.blocks.ops import CONV, MOVES, NORMS, arg, is_linear
+from py_autodoc.blocks.ops import CONV, MOVES, NORMS, arg, ints, is_linear
+from py_autodoc.blocks.products import scalar as single
+from py_autodoc.blocks.products import scale
 
 UPWARD = frozenset({
     "Resize", "Upsample", "ConvTranspose", "QLinearConvTranspose", "DepthToSpace", "MaxUnpool", "Col2Im",
 })  # fmt: skip
 """Operators that make a map larger."""
 _POOLS = frozenset({"MaxPool", "AveragePool", "LpPool", "QLinearAveragePool", "NhwcMaxPool"})
-_HANDED_ON = MOVES | _POOLS | UPWARD | frozenset({"Pad", "Clip"}) | frozenset(SIMPLE)
+_HANDED_ON = (
+    MOVES
+    | _POOLS
+    | UPWARD
+    | frozenset({"Pad", "Clip", "Concat", "DynamicQuantizeLinear"})
+    | frozenset(SIMPLE)
+)
 _ARITHMETIC = frozenset({"Add", "Sub", "Mul", "Div"})
 _MAX_STEPS = 12
 _SKIP = frozenset({"SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "SkipGroupNorm"})
@@ -32,11 +41,12 @@ class Candidate(NamedTuple):
 def candidates(flow: Flow, tensor: int) -> Iterator[Candidate]:
     """Tensors behind an operand, nearest first, over nothing but what a shortcut may hold.
 
-    That is: reshapes, casts, quantization, padding, crops, pools, resizing, normalization, activations,
-    arithmetic with constants, and one convolution or matrix product (the projection).
+    That is: reshapes, casts, quantization, padding (by a Concat with zeros, too), crops, every second place,
+    pools, resizing, normalization, activations, arithmetic with constants and numbers, and one convolution
+    or matrix product (the projection), which may be a separable one.
     """
     steps: list[int] = []
-    weights = 0
+    weights = depthwise = 0
     for _ in range(_MAX_STEPS):
         yield Candidate(tensor, tuple(steps), weights)
         number = flow.makers[tensor]
@@ -44,7 +54,8 @@ def candidates(flow: Flow, tensor: int) -> Iterator[Candidate]:
             return
         before, nodes, cost = _step(flow, number)
         weights += cost
-        if before < 0 or weights > 1:
+        depthwise += cost and flow.bare[number] in CONV and is_depthwise(flow, number) is True
+        if before < 0 or weights - min(depthwise, 1) > 1:
             return
         steps += nodes
         tensor = before
@@ -53,6 +64,8 @@ def candidates(flow: Flow, tensor: int) -> Iterator[Candidate]:
 def _step(flow: Flow, number: int) -> tuple[int, list[int], int]:
     """(tensor before the node, nodes passed, weights among them); -1 where a shortcut ends."""
     name, data = flow.bare[number], flow.reads[number]
+    if len(data) > 1:
+        data = _values(flow, name, data)
     if len(data) == 2 and name == "Mul":
         return _swish(flow, number, data)
     if len(data) != 1:
@@ -65,9 +78,18 @@ def _step(flow: Flow, number: int) -> tuple[int, list[int], int]:
         return -1, [], 0
     if name in _HANDED_ON or (name in NORMS and name not in _SKIP):
         return data[0], [number], 0
-    if name == "Slice" and _crops(flow, number):
+    if name == "Slice" and (_crops(flow, number) or _strides(flow, number)):
         return data[0], [number], 0
     return -1, [], 0
+
+
+def _values(flow: Flow, name: str, data: list[int]) -> list[int]:
+    """What a node reads without the numbers that only scale it, and without zeros that pad it."""
+    if name == "Concat":
+        return [t for t in data if flow.bare[flow.makers[t]] != "ConstantOfShape"]
+    if name in _ARITHMETIC:
+        return [t for t in data if not single(flow, t)] or data
+    return [t for t in data if not scale(flow, t)]
 
 
 def _swish(flow: Flow, number: int, data: list[int]) -> tuple[int, list[int], int]:
@@ -88,6 +110,12 @@ def _crops(flow: Flow, number: int) -> bool:
         a == b or (isinstance(a, int) and isinstance(b, int) and 2 * a > b)
         for a, b in zip(after, before, strict=True)
     )
+
+
+def _strides(flow: Flow, number: int) -> bool:
+    """A slice that takes every second place, or fewer, as a pool without computing does."""
+    steps = ints(flow, arg(flow, number, 4)) if len(flow.nodes[number].inputs) > 4 else None
+    return steps is not None and max(steps, default=1) > 1 and min(steps) > 0
 
 
 def same_value(flow: Flow, tensor: int) -> tuple[int, ...]:

@@ -67,7 +67,9 @@ def _kept(proto: onnx.ModelProto, model: Model, wanted: list[Tensor]) -> dict[in
     stored = {entry.name: entry for entry in proto.graph.initializer if entry.name in names}
     for node in proto.graph.node:
         if node.op_type == "Constant" and node.output and node.output[0] in names:
-            stored |= {node.output[0]: a.t for a in node.attribute if a.name == "value" and a.HasField("t")}
+            for attribute in node.attribute:
+                if attribute.name == "value" and attribute.HasField("t"):
+                    stored[node.output[0]] = attribute.t
     found = {}
     for name, entry in stored.items():
         tensor = model.tensors[names[name]]

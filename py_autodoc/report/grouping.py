@@ -31,6 +31,8 @@ MIN_FOLD = 3
 CROWDED = 24
 MIN_NODES = 2
 """Nodes of the smallest structure that gets a box."""
+_SINGLE = frozenset({"attention", "moe", "recurrent"})
+"""Kinds that runtimes fuse into one operator."""
 _EFFORT = 40
 """Steps a node that the search for paths may take over all boxes of a model."""
 
@@ -52,6 +54,23 @@ class _Box:
     nodes: tuple[int, ...]
     title: str
     parts: tuple[tuple[int, ...], ...] = ()
+
+
+def _around_single(found: Sequence[Found]) -> dict[int, Found]:
+    """Residual block (by ``id``) → the fused operator that it goes around: too small for a box of its own."""
+    smallest: dict[int, Found] = {}
+    inside = {
+        block.anchor: block for block in found if block.kind in _SINGLE and len(block.nodes) < MIN_NODES
+    }
+    if not inside:
+        return {}
+    for block in found:
+        if block.kind == "residual":
+            for node in inside.keys() & set(block.nodes):
+                known = smallest.get(node)
+                if known is None or len(block.nodes) < len(known.nodes):
+                    smallest[node] = block
+    return {id(block): inside[node] for node, block in smallest.items()}
 
 
 class _Grouping:
@@ -87,8 +106,9 @@ class _Grouping:
                 nodes = tuple(sorted(node for part in repeat.members for node in part))
                 loose.append(_Box(nodes, name, repeat.members))
         crowded = self._crowded()
+        around = _around_single(found)
         loose += [
-            _Box(block.nodes, block_title(block))
+            _Box(block.nodes, block_title(around.get(id(block), block)))
             for block in found
             if len(block.nodes) >= MIN_NODES and self.tree.node[block.nodes[0]] in crowded
         ]
