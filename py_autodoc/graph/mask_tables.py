@@ -40,7 +40,9 @@ def mask_tables(loaded: Loaded, model: Model, source: str | bytes) -> dict[int, 
     ``source`` is the path or the bytes that ``loaded`` was made from. A file that changed or cannot be
     read any more gives nothing.
     """
-    wanted, near, left = [], [], MAX_BYTES
+    wanted: list[Tensor] = []
+    near: list[Tensor] = []
+    left = MAX_BYTES
     for tensor in model.tensors:
         length = _length(model, tensor)
         if 0 < length <= left:
