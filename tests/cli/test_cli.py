@@ -232,6 +232,7 @@ def test_interrupt(monkeypatch):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_signal_ends_the_process_cleanly(tmp_path):
     """SIGINT while the model is being read (from a pipe that nobody fills the process would refuse it)."""

@@ -348,6 +348,7 @@ def test_stripped_models_say_what_is_missing(path):
     assert all("not there" in note.message for note in notes[:-1])
 
 
+@pytest.mark.slow
 def test_memory_is_bounded(tmp_path):
     size = 30_000_000
     file = tmp_path / "w.bin"

@@ -5,6 +5,8 @@ from functools import cache
 import pytest
 from measured import Row, rows, score
 
+pytestmark = pytest.mark.slow
+
 
 @cache
 def found() -> tuple[Row, ...]:
@@ -16,7 +18,6 @@ def bert(**wanted):
     return [row for row in chosen if all(getattr(row, key) == value for key, value in wanted.items())]
 
 
-@pytest.mark.slow
 def test_every_row_has_a_source_and_a_known_kernel_each():
     assert len(found()) == 204
     assert all(row.estimate.unknown == 0 for row in found())

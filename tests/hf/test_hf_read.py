@@ -23,6 +23,8 @@ from py_autodoc.hf.codec import Damaged, checksum, pack_file, pack_json, unpack,
 from py_autodoc.hf.read import HfMetadata, is_file_name, read_metadata
 from py_autodoc.hf.unpacked import fill, write_processor
 
+pytestmark = pytest.mark.slow
+
 FILES = {"tokenizer.json": b'{"a": 1}' * 5000, "spiece.model": bytes(range(256)) * 8}
 
 
@@ -187,7 +189,6 @@ def bomb(kind):
     return f"{kind}:" + base64.urlsafe_b64encode(packed).decode()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gz", "xz"])
 def test_bombs_stop_at_the_bound(kind):
     value = bomb(kind)
@@ -199,7 +200,6 @@ def test_bombs_stop_at_the_bound(kind):
         unpack(value, 1000)
 
 
-@pytest.mark.slow
 def test_an_xz_that_wants_much_memory_is_refused():
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]
     try:
@@ -352,7 +352,6 @@ def look_at_all(found):
     assert found.task is None or found.task.isascii()
 
 
-@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.dictionaries(some_keys, some_values, max_size=6), st.booleans())
 def test_anything_may_stand_there(values, keep_good):

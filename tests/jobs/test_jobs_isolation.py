@@ -17,6 +17,8 @@ from jobs_help import FAKE, HERE, LIMITS, a_queue, alive, coroutine, last_state,
 from py_autodoc.jobs.errors import JobFailed
 from py_autodoc.jobs.record import CANCELLED, DONE, FAILED
 
+pytestmark = pytest.mark.slow
+
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="reads /proc")
 
 ENDS = [

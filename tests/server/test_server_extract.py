@@ -19,6 +19,8 @@ from py_autodoc.errors import LimitError
 from py_autodoc.extract import extract_bytes
 from py_autodoc.report.schema import Extracted, GraphPayload
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def engine() -> str:

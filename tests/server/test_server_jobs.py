@@ -17,6 +17,8 @@ from jobs_help import until
 from jupyter_server.utils import JupyterServerAuthWarning
 from tornado import web
 
+pytestmark = pytest.mark.slow
+
 
 async def test_from_post_to_picture(client: Any) -> None:
     started = await client.start(client.file("m.onnx"), bindings={"batch": 1}, assume=True)

@@ -14,6 +14,8 @@ from conftest_help import assert_problem
 
 from py_autodoc.report.schema import GraphPayload, NodeDetails, Report
 
+pytestmark = pytest.mark.slow
+
 MODELS = Path(__file__).parent.parent / "data" / "models"
 
 

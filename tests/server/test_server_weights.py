@@ -19,6 +19,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.report.schema import GraphPayload, WeightValues
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def engine() -> str:

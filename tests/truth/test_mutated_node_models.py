@@ -15,6 +15,8 @@ from py_autodoc.graph.build import build
 from py_autodoc.graph.load import load_bytes
 from py_autodoc.graph.shapes import infer
 
+pytestmark = pytest.mark.slow
+
 ODD = (-(2**63), -(2**31), -9, -1, 0, 1, 2, 7, 2**31 - 1, 2**40, 2**62)
 ROUNDS = 600
 
