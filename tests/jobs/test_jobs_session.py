@@ -24,6 +24,8 @@ from py_autodoc.jobs.session import open_session
 from py_autodoc.jobs.stamps import Stamp
 from py_autodoc.report.schema import GraphPayload, NodeDetails, Report
 
+pytestmark = pytest.mark.slow
+
 MODELS = Path(__file__).parent.parent / "data" / "models"
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from py_autodoc.keras import convert
 
+pytestmark = pytest.mark.slow
+
 DATA = Path("tests/data/keras")
 TINY = {
     "pretrainedResnet": (31, {"Transpose": 1, "Conv": 9, "BatchNormalization": 7}),

@@ -65,7 +65,10 @@ CARDS = {
 }
 """Boxes of the first picture, at most and in the pane. Change them when the picture has become better."""
 READY = shutil.which("node") and (ROOT / "node_modules" / "esbuild").is_dir()
-pytestmark = pytest.mark.skipif(not READY, reason="needs Node and the packages of the viewer")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not READY, reason="needs Node and the packages of the viewer"),
+]
 
 
 @pytest.fixture(scope="module")

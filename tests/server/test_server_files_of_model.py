@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 RESNET = Path(__file__).parents[1] / "data" / "models" / "resnet_tiny.onnx"
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from conftest_help import assert_problem
 
+pytestmark = pytest.mark.slow
+
 needs_links = pytest.mark.skipif(os.name == "nt", reason="links and pipes of Unix")
 
 OUTSIDE = [

@@ -180,7 +180,7 @@ def test_a_branch_that_the_sizes_choose():
     assert [layer.flops_expr for layer in tanh] == ["4*n"] * 3
     pool = build_payload(run(parsed(IF))).expressions
     assert pool is not None
-    assert [pool.flops[layer.id] for layer in tanh] == [-1] * 3
+    assert [pool.runs[str(layer.id)] for layer in tanh] == [-1] * 3
     assert all("depends on the sizes" in pool.reason[str(layer.id)] for layer in tanh)
 
 
