@@ -28,6 +28,7 @@ NO_CODES = {
     "repeat-part",
     "onnx-autodoc",
     "model-explorer",
+    "export-report",
     "ec2-user",
     "gitlab-runner",
     "sagemaker-user",

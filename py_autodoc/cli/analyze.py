@@ -12,10 +12,9 @@ import click
 
 from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import hardware, sizes, talk
+from py_autodoc.cli.options import force, hardware, sizes, talk
 from py_autodoc.cli.progress import ProgressLine
-from py_autodoc.errors import OptionError
-from py_autodoc.render.output import STDOUT, Target
+from py_autodoc.render.output import Target, targets, to_stdout
 from py_autodoc.render.text import printable
 
 if TYPE_CHECKING:
@@ -43,6 +42,7 @@ class _Request:
     read_weights: bool
     hardware: str
     precision: str
+    force: bool
     progress: bool | None
 
 
@@ -86,6 +86,7 @@ class _Result:
     help="Read every weight, for the rules about their values (NaN, all zero, duplicates).",
 )
 @hardware
+@force
 @talk
 def command(log_level: str, **options: object) -> int:
     """Read the structure of MODEL (never its weights, unless asked to) and say what it is and what it costs.
@@ -101,16 +102,16 @@ def command(log_level: str, **options: object) -> int:
 
 
 def _run(request: _Request) -> int:
-    targets = _targets(request)
+    outputs = _targets(request)
     result = _Result(_analyze(request), request.max_layers)
-    if targets:
-        _write(result, targets)
+    if outputs:
+        _write(result, outputs)
     elif sys.stdout.isatty():
         from py_autodoc.cli.summary import print_summary
 
         print_summary(result.report)
     else:
-        Target(STDOUT, "", request.model).write(result.report.to_json(2) + "\n")
+        to_stdout(result.report.to_json(2) + "\n", json=True)
     if result.analysis.partial:
         stderr.error("Part of the analysis failed; the report is partial.", "See its diagnostics.")
         return PARTIAL
@@ -118,12 +119,16 @@ def _run(request: _Request) -> int:
 
 
 def _targets(request: _Request) -> dict[str, Target]:
-    """Outputs by kind, checked."""
-    asked = {"json": request.out_json, "csv": request.out_csv, "html": request.out_html}
-    found = {kind: Target(path, f"--out-{kind}", request.model) for kind, path in asked.items() if path}
-    if sum(target.to_stdout for target in found.values()) > 1:
-        raise OptionError("two-to-stdout", "Only one output can go to stdout.", "Give the other a file name.")
-    return found
+    """Outputs by option, checked."""
+    return targets(
+        {
+            "--out-json": (request.out_json, "report"),
+            "--out-csv": (request.out_csv, "csv"),
+            "--out-html": (request.out_html, "html"),
+        },
+        [request.model, request.thresholds or "", request.hardware],
+        request.force,
+    )
 
 
 def _analyze(request: _Request) -> Analysis:
@@ -145,9 +150,9 @@ def _analyze(request: _Request) -> Analysis:
         return run(request.model, options, progress.update)
 
 
-def _write(result: _Result, targets: dict[str, Target]) -> None:
-    for kind, target in targets.items():
-        written = target.write(_text(kind, result))
+def _write(result: _Result, outputs: dict[str, Target]) -> None:
+    for option, target in outputs.items():
+        written = target.write(_text(option.removeprefix("--out-"), result))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
 

@@ -7,7 +7,6 @@ could not be written · 4 an external service failed · 130 interrupted · 141 t
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +16,9 @@ from typing import Any
 import click
 
 from py_autodoc.cli import stderr
-from py_autodoc.errors import AutodocError
+from py_autodoc.cli.logs import LEVEL, level_option, one_handler
+from py_autodoc.cli.streams import drop_stdout, guarded
+from py_autodoc.errors import AutodocError, OutputError
 from py_autodoc.version import NAME, version
 
 COMMANDS = {
@@ -51,6 +52,13 @@ def _reader() -> Iterator[None]:
         raise _ReaderLeft from None
 
 
+def _with_level(command: click.Command) -> click.Command:
+    """The command with ``--log-level``, where it does not take it itself."""
+    if not any(option.name == LEVEL for option in command.params):
+        command.params.append(level_option())
+    return command
+
+
 class App(click.Group):
     """Commands from ``COMMANDS``; every failure becomes one line and an exit code."""
 
@@ -63,7 +71,7 @@ class App(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"py_autodoc.cli.{cmd_name.replace('-', '_')}").command
-        return command
+        return _with_level(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in ``--help``, without importing the commands."""
@@ -106,7 +114,12 @@ class App(click.Group):
     def _status(
         self, args: Sequence[str] | None, name: str, complete: str | None, expand: bool, extra: dict[str, Any]
     ) -> int:
-        _tolerant_streams()
+        with guarded(), one_handler():
+            return self._guarded(args, name, complete, expand, extra)
+
+    def _guarded(
+        self, args: Sequence[str] | None, name: str, complete: str | None, expand: bool, extra: dict[str, Any]
+    ) -> int:
         try:
             result = super().main(
                 args=args,
@@ -118,7 +131,7 @@ class App(click.Group):
             )
         except click.UsageError as error:
             stderr.usage(error)
-            return INVALID
+            return getattr(error.ctx and error.ctx.command, "trouble", INVALID)
         except click.ClickException as error:
             stderr.error(error.format_message())
             return INVALID
@@ -126,9 +139,11 @@ class App(click.Group):
             stderr.error("interrupted")
             return INTERRUPTED
         except _ReaderLeft:
-            _close_stdout()
+            drop_stdout()
             return BROKEN_PIPE
         except AutodocError as error:
+            if isinstance(error, OutputError):
+                drop_stdout()
             _trace()
             stderr.error(error.message, error.hint)
             return error.exit_status
@@ -160,21 +175,6 @@ def _trace() -> None:
 
         for line in traceback.format_exc().splitlines():
             stderr.note(line)
-
-
-def _tolerant_streams() -> None:
-    """A terminal that cannot show a character gets a question mark, not a crash."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")
-
-
-def _close_stdout() -> None:
-    """Python flushes stdout at exit; without a reader that must go nowhere."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-    os.close(null)
 
 
 @click.group(

@@ -2,32 +2,61 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from py_autodoc.cli import stderr
+from py_autodoc.cli import stderr, stdout
+from py_autodoc.cli.options import force, sizes
 from py_autodoc.cli.progress import ProgressLine
-from py_autodoc.errors import OptionError
-from py_autodoc.render.output import Target
+from py_autodoc.errors import AutodocError, InputError, OptionError
+from py_autodoc.render.output import STDOUT, targets
 from py_autodoc.render.text import printable
 
 if TYPE_CHECKING:
     from py_autodoc.compare.tags import TagChange, TagComparison
     from py_autodoc.compare.topology import Difference
+    from py_autodoc.report.analysis import Analysis, Options
 
-PARTIAL = 2
-"""Exit status when a stage of an analysis failed."""
+DIFFERENT, TROUBLE = 1, 2
+"""Exit statuses, as those of ``cmp`` and ``diff``."""
 
 
-@click.command("compare", short_help="What differs between two models: their graph, their modules.")
+class _Compare(click.Command):
+    """A command whose status 1 is an answer: what is wrong with files or options is 2."""
+
+    trouble = TROUBLE
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command."""
+        try:
+            return super().invoke(ctx)
+        except AutodocError as fault:
+            if fault.exit_status == DIFFERENT:
+                fault.exit_status = TROUBLE
+            raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """The options as given."""
+
+    bind: tuple[str, ...]
+    input_shape: tuple[str, ...]
+    batch_size: int | None
+    assume: bool
+
+
+@click.command(
+    "compare", cls=_Compare, short_help="What differs between two models: their graph, their modules."
+)
 @click.argument("a", type=click.Path(path_type=str))
 @click.argument("b", type=click.Path(path_type=str))
 @click.option("--topology", is_flag=True, help="Nodes, edges, attributes and weights, byte for byte.")
+@click.option("--structure", is_flag=True, help="The same without weights, which need not be there.")
 @click.option("--tags", is_flag=True, help="Modules: which tags there are, and the nodes of each.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
@@ -35,64 +64,141 @@ PARTIAL = 2
     metavar="PATH.html",
     help="Write a page that shows both, linked and offline. Alone it compares nothing.",
 )
-def command(a: str, b: str, topology: bool, tags: bool, as_json: bool, beside: str | None) -> int:
+@sizes("page")
+@force
+def command(
+    a: str,
+    b: str,
+    topology: bool,
+    structure: bool,
+    tags: bool,
+    as_json: bool,
+    beside: str | None,
+    force: bool,
+    **given: Any,
+) -> int:
     """Say what differs between the models A and B. Without an option: their graphs.
 
+    The sizes are those of the page; dimensions that stay free get a usual size there.
+
     \b
-    Exit status: 0 when they are the same, 1 otherwise.
+    Exit status: 0 when they are the same, 1 when they differ, 2 when that cannot be told,
+    3 when the page or the answer could not be written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
-    status = _page(a, b, beside) if beside is not None else 0
-    asked = topology or tags or as_json or beside is None
-    return max(status, _compare(a, b, topology, tags, as_json) if asked else 0)
+    chosen = _Sizes(**given)
+    if topology and structure:
+        raise OptionError("two-comparisons", "Give --topology or --structure, not both.")
+    if beside is None and chosen != _Sizes((), (), None, False):
+        raise OptionError("sizes-without-page", "Sizes are those of a page.", "Give --beside PATH.html too.")
+    status = _page(a, b, beside, chosen, force) if beside is not None else 0
+    asked = topology or structure or tags or as_json or beside is None
+    if not asked:
+        return status
+    graph = "structure" if structure else "topology" if topology or not tags else ""
+    return max(status, _compare(a, b, graph, tags, as_json))
 
 
-def _page(a: str, b: str, out: str) -> int:
-    """Write the page of both, free dimensions at usual sizes. Returns the exit status."""
+def _page(a: str, b: str, out: str, chosen: _Sizes, force: bool) -> int:
+    """Write the page of both. Returns the exit status."""
     from py_autodoc.render.html import html_page
-    from py_autodoc.report.analysis import Options, run
 
-    Target(out, "--beside", b)
-    target = Target(out, "--beside", a)
-    if target.to_stdout:
+    if out == STDOUT:
         raise OptionError("beside-to-stdout", "--beside writes a file.", "Give a file name.")
-    analyses = []
-    for path in (a, b):
-        with ProgressLine(printable(os.path.basename(path)), None) as line:
-            analyses.append(run(path, Options(assume=True), line.update))
+    target = targets({"--beside": (out, "html")}, [a, b], force)["--beside"]
+    analyses = _analyses((a, b), chosen)
     written = target.write(html_page(*analyses))
     if sys.stderr.isatty():
         stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
     if any(analysis.partial for analysis in analyses):
         stderr.error("Part of the analysis failed; the page is partial.", "See its diagnostics.")
-        return PARTIAL
+        return TROUBLE
     return 0
 
 
-def _compare(a: str, b: str, topology: bool, tags: bool, as_json: bool) -> int:
+def _analyses(paths: tuple[str, str], chosen: _Sizes) -> list[Analysis]:
+    """Both models under these sizes. What only one of them has is given to that one.
+
+    Raises: OptionError: neither has it.
+    """
+    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.report.analysis import Options, run
+
+    bindings, shapes = parse_bindings(chosen.bind), parse_input_shapes(chosen.input_shape)
+    every = Options(bindings=bindings, input_shapes=shapes, batch_size=chosen.batch_size, assume=True)
+    analyses, unused = [], []
+    for path in paths:
+        with ProgressLine(printable(os.path.basename(path)), None) as line:
+            options, left = _fitting(path, every) if bindings or shapes else (every, set())
+            analyses.append(run(path, options, line.update))
+        unused.append(left)
+    nowhere = sorted(unused[0] & unused[1])
+    if nowhere:
+        names = ", ".join(map(repr, nowhere))
+        raise OptionError("unknown-symbol", f"Neither model has {names}.", "`analyze` lists what they have.")
+    return analyses
+
+
+def _fitting(path: str, options: Options) -> tuple[Options, set[str]]:
+    """The options that a model has a use for, and the names of the others."""
+    from dataclasses import replace
+
+    from py_autodoc.compare.topology import input_names
+    from py_autodoc.graph.dims import ANY
+
+    inputs, symbols = input_names(path)
+    bindings = {name: size for name, size in options.bindings.items() if name in symbols or name == ANY}
+    shapes = {name: shape for name, shape in options.input_shapes.items() if name in inputs}
+    left = (set(options.bindings) - bindings.keys()) | (set(options.input_shapes) - shapes.keys())
+    return replace(options, bindings=bindings, input_shapes=shapes), left
+
+
+def _compare(a: str, b: str, graph: str, tags: bool, as_json: bool) -> int:
     """Print what differs. Returns the exit status."""
     from py_autodoc.compare.tags import compare_tags
-    from py_autodoc.compare.topology import same_topology
     from py_autodoc.tags import load_tags
 
-    topology = topology or not tags
-    graph = same_topology(a, b) if topology else None
+    found, left_out = _differences(a, b, graph) if graph else (None, None)
     modules = compare_tags(load_tags(a)[1], load_tags(b)[1]) if tags else None
     if as_json:
-        found: dict[str, object] = {}
-        if graph is not None:
-            found["topology"] = [asdict(one) for one in graph]
+        told: dict[str, object] = {}
+        if found is not None:
+            told["topology"] = [asdict(one) for one in found]
+            told["weights"] = graph == "topology" and left_out is None
         if modules is not None:
-            found["tags"] = modules.to_dict()
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+            told["tags"] = modules.to_dict()
+        stdout.as_json(told)
     else:
-        lines = (_topology(graph) if graph is not None else []) + (_tags(modules) if modules else [])
-        click.echo("\n".join(map(printable, lines)))
-    return int(bool(graph) or (modules is not None and not modules.equal))
+        weights = graph == "topology" and left_out is None
+        lines = _topology(found, weights) if found is not None else []
+        stdout.lines(lines + (_tags(modules) if modules is not None else []))
+    if left_out is not None:
+        stderr.error(f"Weights were not compared: {left_out.message}", "--structure asks for no weights.")
+    if found or (modules is not None and not modules.equal):
+        return DIFFERENT
+    return TROUBLE if left_out is not None else 0
 
 
-def _topology(found: list[Difference]) -> list[str]:
+def _differences(a: str, b: str, graph: str) -> tuple[list[Difference], InputError | None]:
+    """What differs, and why weights were left out although they were asked for.
+
+    Raises: InputError: a file cannot be read.
+    """
+    from py_autodoc.compare.topology import same_topology
+
+    if graph == "structure":
+        return same_topology(a, b, weights=False), None
+    try:
+        return same_topology(a, b), None
+    except InputError as fault:
+        if not fault.code.startswith("external-"):
+            raise
+        return same_topology(a, b, weights=False), fault
+
+
+def _topology(found: list[Difference], weights: bool) -> list[str]:
     if not found:
-        return ["The graphs are the same: nodes, edges, attributes and weights."]
+        what = "The graphs are the same: nodes, edges, attributes"
+        return [f"{what} and weights." if weights else f"{what}. Weights were not compared."]
     return [f"The graphs differ ({len(found):,} differences listed):", *(f"  {one}" for one in found)]
 
 

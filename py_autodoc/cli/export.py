@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from py_autodoc import outputs
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import talk
+from py_autodoc.cli.options import force, talk
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.errors import OptionError
-from py_autodoc.render.output import Target
+from py_autodoc.outputs.marks import DATA, sealed_text
+from py_autodoc.outputs.placing import empty
+from py_autodoc.render.output import Target, targets
 from py_autodoc.render.text import printable
 
 if TYPE_CHECKING:
@@ -54,6 +57,7 @@ class _Request:
     report_md: str | None
     jit_graph: str | None
     fx_graph: str | None
+    force: bool
     progress: bool | None
 
 
@@ -118,6 +122,7 @@ class _Request:
 @click.option("--report-md", metavar="PATH", help="Write the report as Markdown; - is stdout.")
 @click.option("--jit-graph", metavar="FILE", help="Write the TorchScript graph as text; - is stdout.")
 @click.option("--fx-graph", metavar="FILE", help="Write the graph of torch.export as text; - is stdout.")
+@force
 @talk
 def command(log_level: str, **options: object) -> int:
     """Export SOURCE to OUT.onnx; its graph is the exporter's own, only metadata is added.
@@ -140,23 +145,22 @@ def command(log_level: str, **options: object) -> int:
 
 
 def _run(request: _Request) -> int:
-    targets = _targets(request)
+    outputs = _targets(request)
     if request.exporter is None and request.source.lower().endswith(KERAS):
         from py_autodoc.cli.export_keras import run
 
-        return run(asdict(request), targets)
-    return _traced(replace(request, exporter=request.exporter or "dynamo"), targets)
+        return run(asdict(request), outputs)
+    return _traced(replace(request, exporter=request.exporter or "dynamo"), outputs)
 
 
-def _traced(request: _Request, targets: dict[str, Target]) -> int:
+def _traced(request: _Request, outputs: dict[str, Target]) -> int:
     """An export that runs the model once, in torch."""
     wanted = _wanted(request)
     from py_autodoc.torch.sources import need_torch
 
     need_torch()
-    from py_autodoc.cli.export_output import checked_out, exported
+    from py_autodoc.cli.export_output import exported
 
-    checked_out(request.out, request.generation)
     with ProgressLine(printable(os.path.basename(request.source)), request.progress) as progress:
         progress.update(STAGES[0], 0, len(STAGES))
         start = time.perf_counter()
@@ -178,6 +182,8 @@ def _traced(request: _Request, targets: dict[str, Target]) -> int:
             "embed_metadata": request.embed_metadata,
             "embed_processor": request.embed_processor,
             "source_folder": loaded.folder,
+            "sources": _sources(request),
+            "force": request.force,
         }
         if request.keep:
             options["keep"] = _keep(request.keep)
@@ -190,20 +196,34 @@ def _traced(request: _Request, targets: dict[str, Target]) -> int:
     from py_autodoc.torch.report import report_of
 
     report = report_of(result, loaded.facts, named, axes, loaded.warnings, seconds)
-    return _finish(result, loaded, report, targets)
+    return _finish(result, loaded, report, outputs)
 
 
 def _targets(request: _Request) -> dict[str, Target]:
+    """Everything that will be written, checked together; the files beside the model are returned."""
     asked = {
-        "--report-json": request.report_json,
-        "--report-md": request.report_md,
-        "--jit-graph": request.jit_graph,
-        "--fx-graph": request.fx_graph,
+        "--report-json": (request.report_json, "export-report"),
+        "--report-md": (request.report_md, "markdown"),
+        "--jit-graph": (request.jit_graph, "text"),
+        "--fx-graph": (request.fx_graph, "text"),
     }
-    found = {option: Target(path, option, request.out) for option, path in asked.items() if path}
-    if sum(target.to_stdout for target in found.values()) > 1:
-        raise OptionError("two-to-stdout", "Only one output can go to stdout.", "Give the others file names.")
-    return found
+    if request.generation:
+        empty(Path(os.path.realpath(request.out)), request.force)
+        return targets(asked, _sources(request), request.force)
+    beside = [outputs.Wanted(request.out, "onnx")]
+    if request.external_data:
+        beside.append(outputs.Wanted(f"{os.path.realpath(request.out)}{DATA}", "data"))
+    if request.sidecar:
+        beside.append(outputs.Wanted(f"{request.out}.json", "sidecar"))
+    return targets(asked, _sources(request), request.force, beside)
+
+
+def _sources(request: _Request) -> list[str]:
+    """Files and folders that are read. The file of ``package.module:factory`` is one."""
+    name = request.source.partition(":")[0]
+    module = f"{name.replace('.', os.sep)}.py"
+    found = [request.source, module, request.inputs or ""]
+    return [path for path in map(os.path.expanduser, found) if path and os.path.exists(path)]
 
 
 def _wanted(request: _Request) -> Wanted:
@@ -249,15 +269,17 @@ def _loaded(source: str, wanted: Wanted) -> tuple[Loaded, dict[str, Any], dict[s
     return loaded, named, dynamic_axes_of(wanted.dynamic, named)
 
 
-def _finish(result: ExportResult, loaded: Loaded, report: dict[str, Any], targets: dict[str, Target]) -> int:
+def _finish(result: ExportResult, loaded: Loaded, report: dict[str, Any], outputs: dict[str, Target]) -> int:
     from py_autodoc.cli.export_output import delivered
     from py_autodoc.torch import dumps
     from py_autodoc.torch.report import markdown
 
     makers = {
         "--report-json": lambda: json.dumps(report, indent=2, ensure_ascii=False) + "\n",
-        "--report-md": lambda: markdown(report),
-        "--jit-graph": lambda: dumps.jit_graph(loaded.model, loaded.example),
-        "--fx-graph": lambda: dumps.fx_graph(loaded.model, loaded.example, result.exported),
+        "--report-md": lambda: sealed_text(markdown(report), "markdown"),
+        "--jit-graph": lambda: sealed_text(dumps.jit_graph(loaded.model, loaded.example), "text"),
+        "--fx-graph": lambda: sealed_text(
+            dumps.fx_graph(loaded.model, loaded.example, result.exported), "text"
+        ),
     }
-    return delivered(report, loaded.notes, targets, makers)
+    return delivered(report, loaded.notes, outputs, makers)

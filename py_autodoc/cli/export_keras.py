@@ -29,7 +29,7 @@ _TRACING = {
 """Options that mean something only where a model is traced in torch."""
 
 
-def run(request: Mapping[str, Any], targets: Mapping[str, Target]) -> int:
+def run(request: Mapping[str, Any], outputs: Mapping[str, Target]) -> int:
     """Convert and report; the exit status.
 
     Raises:
@@ -45,6 +45,7 @@ def run(request: Mapping[str, Any], targets: Mapping[str, Target]) -> int:
             )
     from py_autodoc.cli.export_output import delivered
     from py_autodoc.keras import convert
+    from py_autodoc.outputs.marks import sealed_text
     from py_autodoc.torch.given import parse_shapes
     from py_autodoc.torch.report import markdown, report_of
 
@@ -62,10 +63,11 @@ def run(request: Mapping[str, Any], targets: Mapping[str, Target]) -> int:
             external_data=request["external_data"],
             sidecar=request["sidecar"],
             progress=stage,
+            force=request["force"],
         )
     report = report_of(cast(Any, result), result.source, {}, None, (), {})
     makers = {
         "--report-json": lambda: json.dumps(report, indent=2, ensure_ascii=False) + "\n",
-        "--report-md": lambda: markdown(report),
+        "--report-md": lambda: sealed_text(markdown(report), "markdown"),
     }
-    return delivered(report, (), targets, makers)
+    return delivered(report, (), outputs, makers)

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from py_autodoc.cli.streams import styled
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.torch.report import percent
@@ -23,7 +24,7 @@ _DIM, _HEAD, _STRONG, _WARN = "dim", "bold", "bold cyan", "yellow"
 
 def print_export(report: Mapping[str, Any], notes: Sequence[str]) -> None:
     """Print the summary. Names are ``Text``, so that a model cannot style our output."""
-    console = Console(file=sys.stderr, markup=False, emoji=False, highlight=False)
+    console = Console(file=styled(sys.stderr), markup=False, emoji=False, highlight=False)
     console.width = min(console.width, MAX_WIDTH)
     try:
         for model in report["models"]:
@@ -33,7 +34,7 @@ def print_export(report: Mapping[str, Any], notes: Sequence[str]) -> None:
             console.print(Text(f"! {printable(line)}", style=_WARN))
         for line in notes:
             console.print(Text(f"· {printable(line)}", style=_DIM))
-    except BrokenPipeError:
+    except (OSError, ValueError):  # a stderr that nobody reads is no reason to fail
         return
 
 

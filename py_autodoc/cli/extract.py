@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from py_autodoc.cli import stderr
+from py_autodoc.cli import stderr, stdout
+from py_autodoc.cli.options import force
 
 
 @click.command("extract", short_help="Write one module, or some nodes, as a model that runs.")
@@ -17,6 +16,7 @@ from py_autodoc.cli import stderr
 @click.option("--node", metavar="ID", type=int, multiple=True, help="Id of a node in the report. Repeatable.")
 @click.option("--tensor", metavar="NAME", multiple=True, help="Take the node that makes it. Repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print what the sub-model consists of as JSON.")
+@force
 def command(
     model: str,
     out: str,
@@ -25,6 +25,7 @@ def command(
     node: tuple[int, ...],
     tensor: tuple[str, ...],
     as_json: bool,
+    force: bool,
 ) -> None:
     """Write a module of MODEL, or some of its nodes, to OUT.onnx as a model of its own.
 
@@ -36,11 +37,11 @@ def command(
 
     if sum((tag is not None, bool(node), bool(tensor))) != 1:
         raise OptionError("nothing-selected", "Give one of --tag, --node and --tensor.")
-    done = extract(model, out, tag, call=call, nodes=node or None, outputs=tensor or None)
+    done = extract(model, out, tag, call=call, nodes=node or None, outputs=tensor or None, force=force)
     part = done.subgraph
     if as_json:
         facts = {**part.to_dict(), "files": [path.name for path in done.paths]}
-        click.echo(json.dumps(facts | {"weight_bytes": done.weight_bytes}, indent=2, ensure_ascii=False))
+        stdout.as_json(facts | {"weight_bytes": done.weight_bytes})
         return
     size = sum(path.stat().st_size for path in done.paths)
     stderr.note(

@@ -12,10 +12,10 @@ import click
 
 from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import hardware, sizes, talk
+from py_autodoc.cli.options import force, hardware, sizes, talk
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.errors import OptionError
-from py_autodoc.render.output import STDOUT, Target
+from py_autodoc.render.output import STDOUT, targets
 from py_autodoc.render.text import printable
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class _Request:
     assume: bool
     hardware: str
     precision: str
+    force: bool
     progress: bool | None
 
 
@@ -108,6 +109,7 @@ class _Request:
 )
 @sizes("picture")
 @hardware
+@force
 @talk
 def command(log_level: str, **options: object) -> int:
     """Write the graph of MODEL for other programs; the format follows the ending of --out.
@@ -132,7 +134,8 @@ def _run(request: _Request) -> int:
     chosen = _format(request)
     if request.overlay == "latency" and not request.hardware:
         raise OptionError("hardware-missing", "A latency is that of a device.", "Give one: --hardware ID.")
-    target = Target(request.out, "--out", request.model)
+    asked = {"--out": (request.out, chosen)}
+    target = targets(asked, [request.model, request.hardware], request.force)["--out"]
     _need(chosen)
     analysis = _analyze(request)
     if request.overlay == "latency" and chosen in _PICTURES:

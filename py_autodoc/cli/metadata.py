@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from py_autodoc.cli import stderr
+from py_autodoc.cli import stderr, stdout
 from py_autodoc.errors import InputError
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.report.values import metadata_text
@@ -49,7 +47,7 @@ def command(model: str, as_json: bool, extract_processor: str | None) -> None:
         return
     files = _files(found)
     if as_json:
-        sys.stdout.write(json.dumps(_facts(found, files, others), indent=2) + "\n")
+        stdout.as_json(_facts(found, files, others))
         return
     rows = _rows(found, files)
     rows += [
@@ -58,10 +56,10 @@ def command(model: str, as_json: bool, extract_processor: str | None) -> None:
     if not found.present:
         stderr.note("note: no metadata of a model of transformers; `export` writes it.")
     width = max((len(key) for key, _ in rows), default=0)
-    for key, value in rows:
-        sys.stdout.write(f"{key:<{width}}  {printable(value)}".rstrip() + "\n")
+    lines = [f"{key:<{width}}  {value}".rstrip() for key, value in rows]
     if len(others) > _LISTED:
-        sys.stdout.write(f"and {len(others) - _LISTED:,} more entries\n")
+        lines.append(f"and {len(others) - _LISTED:,} more entries")
+    stdout.lines(lines)
 
 
 def _short(value: str) -> str:

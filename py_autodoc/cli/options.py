@@ -112,6 +112,15 @@ def hardware(command: F) -> F:
     return several(command)
 
 
+def force(command: F) -> F:
+    """``--force``: what stands in the way of a result is replaced."""
+    return click.option(
+        "--force",
+        is_flag=True,
+        help="Replace files that this command did not write, or that were changed since; never an input.",
+    )(command)
+
+
 def talk(command: F) -> F:
     """What is said on stderr: ``--progress``, ``--log-level``."""
     both: Callable[[F], F] = _all(

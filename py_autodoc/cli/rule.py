@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
+
+from py_autodoc.cli import stdout
 
 if TYPE_CHECKING:
     from py_autodoc.findings.docs import RuleDoc
@@ -26,14 +27,17 @@ def command(rule_id: str | None, as_json: bool) -> None:
 
     if rule_id is None:
         docs = [document(rule) for rule in rules().values()]
-        click.echo(_json([asdict(doc) for doc in docs]) if as_json else _list(docs))
+        _print([asdict(doc) for doc in docs] if as_json else _list(docs))
     else:
         doc = document(find_rule(rule_id))
-        click.echo(_json(asdict(doc)) if as_json else _page(doc))
+        _print(asdict(doc) if as_json else _page(doc))
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
+def _print(shown: object) -> None:
+    if isinstance(shown, str):
+        stdout.text(f"{shown}\n")
+    else:
+        stdout.as_json(shown)
 
 
 def _list(docs: list[RuleDoc]) -> str:

@@ -6,10 +6,10 @@ from importlib.resources import files
 
 import click
 
+from py_autodoc.cli import stdout
+
 
 @click.command("schema")
 def command() -> None:
     """Print the JSON Schema (2020-12) of the report."""
-    click.echo(
-        files("py_autodoc.report").joinpath("report.schema.json").read_text(encoding="utf-8"), nl=False
-    )
+    stdout.text(files("py_autodoc.report").joinpath("report.schema.json").read_text(encoding="utf-8"))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 import click
 
+from py_autodoc.cli.streams import styled
 from py_autodoc.render.text import printable
 
 
@@ -27,8 +29,7 @@ def usage(fault: click.UsageError) -> None:
 
 def raw(text: str) -> None:
     """Text as it is. A stderr that nobody reads is no reason to fail."""
-    try:
-        sys.stderr.write(text)
-        sys.stderr.flush()
-    except BrokenPipeError:
-        return
+    stream = styled(sys.stderr)
+    with suppress(OSError, ValueError):
+        stream.write(text)
+        stream.flush()

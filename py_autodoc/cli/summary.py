@@ -16,6 +16,7 @@ from py_autodoc.cli.blocks_line import block_counts
 from py_autodoc.cli.expression_lines import expression_lines
 from py_autodoc.cli.hardware_lines import WIDTH, hardware_lines
 from py_autodoc.cli.memory_lines import memory_lines
+from py_autodoc.cli.streams import styled
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.report.numbers import layer_in_inference
@@ -55,7 +56,7 @@ _RISKS = {"high": _BAD, "medium": _WARN}
 
 def print_summary(report: Report, width: int | None = None) -> None:
     """Print the summary to stdout, at most 120 columns wide."""
-    console = Console(file=sys.stdout, markup=False, emoji=False, highlight=False, width=width)
+    console = Console(file=styled(sys.stdout), markup=False, emoji=False, highlight=False, width=width)
     console.width = min(console.width, MAX_WIDTH)
     for part in _parts(report, console.width):
         console.print(part)

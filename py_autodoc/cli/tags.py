@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from py_autodoc.cli import stderr
-from py_autodoc.render.text import printable
+from py_autodoc.cli import stderr, stdout
+from py_autodoc.cli.options import force
+from py_autodoc.outputs import place
+from py_autodoc.render.csv import csv_text
 
 if TYPE_CHECKING:
     from py_autodoc.tags import Tags
@@ -37,7 +35,10 @@ if TYPE_CHECKING:
     metavar="OUT.onnx",
     help="Write the model with tags made from what torch.onnx's dynamo exporter left in it.",
 )
-def command(model: str, output: str, pattern: str | None, restore: str | None, assign: str | None) -> None:
+@force
+def command(
+    model: str, output: str, pattern: str | None, restore: str | None, assign: str | None, force: bool
+) -> None:
     """List the modules that the nodes of MODEL come from, with how that is known."""
     from py_autodoc.errors import OptionError
     from py_autodoc.tags import load_tags, restore_file, tag_file
@@ -46,24 +47,28 @@ def command(model: str, output: str, pattern: str | None, restore: str | None, a
         raise OptionError("two-outputs", "Give --restore or --assign, not both.")
     if restore or assign:
         out = str(restore or assign)
-        found = restore_file(model, out) if restore else tag_file(model, out)
+        # In Python the result may take the model's own place; a command never writes over what it was given.
+        place(out, "onnx", [model], force)
+        write = restore_file if restore else tag_file
+        found = write(model, out, force=force)
         stderr.note(f"{out}: {_coverage(found)}")
         return
     _, tags = load_tags(model)
     if tags.source == "none":
         stderr.note(f"note: {model} has no tags; `tags --assign` makes them for files of torch.onnx.")
-    sys.stdout.write(_text(tags, output, pattern))
-
-
-def _text(tags: Tags, output: str, pattern: str | None) -> str:
-    from py_autodoc.tags.listing import listing, node_rows, table_rows, tag_rows
+    from py_autodoc.tags.listing import listing, table_rows
 
     if output == "json":
-        return json.dumps(listing(tags, pattern), indent=2, ensure_ascii=False) + "\n"
-    if output == "csv":
-        buffer = io.StringIO()
-        csv.writer(buffer, lineterminator="\n").writerows(table_rows(tags, pattern))
-        return buffer.getvalue()
+        stdout.as_json(listing(tags, pattern))
+    elif output == "csv":
+        stdout.text(csv_text(table_rows(tags, pattern)))
+    else:
+        stdout.lines(_lines(tags, output, pattern))
+
+
+def _lines(tags: Tags, output: str, pattern: str | None) -> list[str]:
+    from py_autodoc.tags.listing import node_rows, tag_rows
+
     lines = [_coverage(tags), ""]
     for row in tag_rows(tags, pattern):
         most = ", ".join(f"{name} {count:,}" for name, count in list(row.operators.items())[:4])
@@ -76,7 +81,7 @@ def _text(tags: Tags, output: str, pattern: str | None) -> str:
             lines.append(
                 f"{node.node}  {node.operator}  {node.tag}  [{node.via}: {node.scope or '.'}{others}]"
             )
-    return "\n".join(printable(line) for line in lines) + "\n"
+    return lines
 
 
 def _coverage(tags: Tags) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from py_autodoc.cli import stderr
-from py_autodoc.render.text import printable
+from py_autodoc.cli import stderr, stdout
+from py_autodoc.cli.options import force
 from py_autodoc.units import plural
 
 
@@ -21,7 +19,10 @@ from py_autodoc.units import plural
 )
 @click.option("--list", "listing", is_flag=True, help="Only list the operators that are not covered.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written, or the list, as JSON.")
-def command(model: str, out: str | None, weights: str | None, listing: bool, as_json: bool) -> int:
+@force
+def command(
+    model: str, out: str | None, weights: str | None, listing: bool, as_json: bool, force: bool
+) -> int:
     """Write MODEL as PyTorch source to OUT.py, its weights in a file beside it.
 
     The file has a class for each module of the model, where the model names them, and load(), which gives
@@ -41,16 +42,16 @@ def command(model: str, out: str | None, weights: str | None, listing: bool, as_
     from py_autodoc.to_torch.convert import table
 
     try:
-        done = write(model, out, weights=weights)
+        done = write(model, out, weights=weights, force=force)
     except NotCoveredError as left:
         if as_json:
-            click.echo(json.dumps([one.to_dict() for one in left.uncovered], indent=2, ensure_ascii=False))
+            stdout.as_json([one.to_dict() for one in left.uncovered])
         else:
             for line in table(left.uncovered):
                 stderr.note(line)
         raise
     if as_json:
-        click.echo(json.dumps(done.to_dict(), indent=2, ensure_ascii=False))
+        stdout.as_json(done.to_dict())
         return 0
     names = " and ".join(path.name for path in done.paths)
     parts = [
@@ -70,8 +71,7 @@ def _list(model: str, as_json: bool) -> int:
 
     found = uncovered(model)
     if as_json:
-        click.echo(json.dumps([one.to_dict() for one in found], indent=2, ensure_ascii=False))
+        stdout.as_json([one.to_dict() for one in found])
     else:
-        for line in table(found) or ["Every operator is covered."]:
-            click.echo(printable(line))
+        stdout.lines(table(found) or ["Every operator is covered."])
     return int(bool(found))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 import click
 
-from py_autodoc.render.text import printable
+from py_autodoc.cli import stdout
 
 _MARKS = {"passed": "ok     ", "failed": "FAILED ", "skipped": "skipped"}
 
@@ -25,12 +24,13 @@ def command(model: str, as_json: bool) -> int:
 
     checks = validate(model)
     if as_json:
-        click.echo(json.dumps([asdict(check) for check in checks], indent=2, ensure_ascii=False))
+        stdout.as_json([asdict(check) for check in checks])
     else:
+        lines = []
         for check in checks:
-            click.echo(printable(f"{_MARKS[check.status]}  {check.name}  {check.detail}").rstrip())
-            for fault in check.faults:
-                click.echo(printable(f"           {fault}"))
+            lines.append(f"{_MARKS[check.status]}  {check.name}  {check.detail}".rstrip())
+            lines += [f"           {fault}" for fault in check.faults]
             if check.count > len(check.faults):
-                click.echo(f"           and {check.count - len(check.faults):,} more")
+                lines.append(f"           and {check.count - len(check.faults):,} more")
+        stdout.lines(lines)
     return int(any(check.status == FAILED for check in checks))

@@ -4,12 +4,16 @@ Compared are operator versions, inputs and outputs with their types, initializer
 in file order, every node with its operator, inputs, outputs and attributes; bodies and functions
 included. Not compared are names of nodes' documentation, metadata, and who made the file.
 
-Weights are read one tensor at a time, also from files beside the model.
+Weights are read one tensor at a time, also from files beside the model. Without them, what is compared of a
+tensor from 4 KiB on, or in another file, is its type and shape.
+
+A symbolic dimension that has another name throughout is one difference.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -26,11 +30,16 @@ from py_autodoc.graph.notes import Notes
 from py_autodoc.graph.probe import PathLike, base_name, regular_file
 from py_autodoc.graph.survey import survey
 from py_autodoc.graph.wire import Source
+from py_autodoc.tags.files import structure
 
 Model: TypeAlias = PathLike | onnx.ModelProto | ir.Model
 
 _PIECE = 1 << 24
 _SHOWN = 80
+_LARGE = 1 << 12
+"""Bytes from which a tensor is taken for weights, as ``graph.load`` has it."""
+_NAMES = re.compile(r"([^\W\d]\w*)")
+"""Names in the text of a dimension, which may be an expression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +57,37 @@ class Difference:
         return f"{self.where}: {self.what}: {self.a} | {self.b}"
 
 
-def same_topology(a: Model, b: Model, limit: int = 100) -> list[Difference]:
+def same_topology(a: Model, b: Model, limit: int = 100, *, weights: bool = True) -> list[Difference]:
     """What differs between two models; empty when they are the same graph.
 
     Args:
         a: a file, a protobuf, or a model of onnx_ir.
         b: the other one.
         limit: how many differences to list; the comparison ends there.
+        weights: compare the bytes of weights, which then must be there.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError: a file cannot be read.
         InputError: a graph makes no sense, or weights beside a model cannot be had.
     """
     found: list[Difference] = []
-    for difference in _models(_open(a), _open(b)):
+    comparison = _Comparison(weights)
+    for difference in comparison.models(_open(a, weights), _open(b, weights)):
         found.append(difference)
         if len(found) >= limit:
             break
     return found
 
 
-def _open(source: Model) -> ir.Model:
+def input_names(path: PathLike) -> tuple[set[str], set[str]]:
+    """Names of a model's inputs, and of the dimensions that they leave free. Raises: as ``same_topology``."""
+    inputs = structure(path).graph.inputs
+    sizes = [str(size.value) for one in inputs for size in one.shape or () if not isinstance(size, int)]
+    parts = (part for size in sizes for part in (size, *_NAMES.findall(size)))
+    return {str(one.name) for one in inputs}, set(parts)
+
+
+def _open(source: Model, weights: bool) -> ir.Model:
     if isinstance(source, ir.Model):
         return source
     name = "The model"
@@ -76,6 +95,8 @@ def _open(source: Model) -> ir.Model:
         if isinstance(source, onnx.ModelProto):
             return ir.from_proto(source)
         name = base_name(source)
+        if not weights:
+            return structure(source)
         _check_weights(source, name)
         return ir.load(source)
     except (ValueError, TypeError, KeyError, OSError, ir.serde.SerdeError) as fault:
@@ -94,88 +115,153 @@ def _check_weights(path: PathLike, name: str) -> None:
         raise InputError(faults[0].code, f"{name}: {faults[0].message}")
 
 
-def _models(a: ir.Model, b: ir.Model) -> Iterator[Difference]:
-    yield from _same("model", "ir_version", a.ir_version, b.ir_version)
-    yield from _same(
-        "model", "operator versions", sorted(a.opset_imports.items()), sorted(b.opset_imports.items())
-    )
-    pending: list[tuple[str, ir.Graph, ir.Graph]] = [("", a.graph, b.graph)]
-    yield from _same("model", "functions", sorted(a.functions), sorted(b.functions))
-    for key in sorted(a.functions.keys() & b.functions.keys()):
-        one, other = a.functions[key], b.functions[key]
-        yield from _same(f"function {key[1]}", "attributes", list(one.attributes), list(other.attributes))
-        pending.append((f"function {key[1]}: ", one.graph, other.graph))
-    while pending:  # bodies are added as they are met; no recursion
-        place, one, other = pending.pop()
-        yield from _graphs(place, one, other, pending)
+class _Comparison:
+    def __init__(self, weights: bool) -> None:
+        self._weights = weights
+        self._symbols: tuple[dict[str, str], dict[str, str]] = {}, {}
+        """Names of dimensions, from each model to the other."""
 
+    def models(self, a: ir.Model, b: ir.Model) -> Iterator[Difference]:
+        yield from _same("model", "ir_version", a.ir_version, b.ir_version)
+        yield from _same(
+            "model", "operator versions", sorted(a.opset_imports.items()), sorted(b.opset_imports.items())
+        )
+        pending: list[tuple[str, ir.Graph, ir.Graph]] = [("", a.graph, b.graph)]
+        yield from _same("model", "functions", sorted(a.functions), sorted(b.functions))
+        for key in sorted(a.functions.keys() & b.functions.keys()):
+            one, other = a.functions[key], b.functions[key]
+            yield from _same(f"function {key[1]}", "attributes", list(one.attributes), list(other.attributes))
+            pending.append((f"function {key[1]}: ", one.graph, other.graph))
+        while pending:  # bodies are added as they are met; no recursion
+            place, one, other = pending.pop()
+            yield from self._graphs(place, one, other, pending)
 
-def _graphs(
-    place: str, a: ir.Graph, b: ir.Graph, pending: list[tuple[str, ir.Graph, ir.Graph]]
-) -> Iterator[Difference]:
-    for kind in ("inputs", "outputs"):
-        pairs = zip_longest(getattr(a, kind), getattr(b, kind))
-        for number, (one, other) in enumerate(pairs):
-            yield from _same(f"{place}{kind[:-1]} {number}", "declaration", _value(one), _value(other))
-    yield from _initializers(place, a, b)
-    for number, (one, other) in enumerate(zip_longest(a, b)):
-        yield from _nodes(place, number, one, other, pending)
+    def _graphs(
+        self, place: str, a: ir.Graph, b: ir.Graph, pending: list[tuple[str, ir.Graph, ir.Graph]]
+    ) -> Iterator[Difference]:
+        for kind in ("inputs", "outputs"):
+            pairs = zip_longest(getattr(a, kind), getattr(b, kind))
+            for number, (one, other) in enumerate(pairs):
+                yield from self._values(f"{place}{kind[:-1]} {number}", "declaration", [one], [other])
+        yield from self._initializers(place, a, b)
+        for number, (one, other) in enumerate(zip_longest(a, b)):
+            yield from self._nodes(place, number, one, other, pending)
 
+    def _initializers(self, place: str, a: ir.Graph, b: ir.Graph) -> Iterator[Difference]:
+        yield from _same(f"{place}graph", "initializers", list(a.initializers), list(b.initializers))
+        for name in a.initializers.keys() & b.initializers.keys():
+            yield from self._tensors(
+                f"{place}initializer {name}",
+                a.initializers[name].const_value,
+                b.initializers[name].const_value,
+            )
 
-def _initializers(place: str, a: ir.Graph, b: ir.Graph) -> Iterator[Difference]:
-    yield from _same(f"{place}graph", "initializers", list(a.initializers), list(b.initializers))
-    for name in a.initializers.keys() & b.initializers.keys():
-        yield from _tensors(
-            f"{place}initializer {name}", a.initializers[name].const_value, b.initializers[name].const_value
+    def _nodes(
+        self,
+        place: str,
+        number: int,
+        a: ir.Node | None,
+        b: ir.Node | None,
+        pending: list[tuple[str, ir.Graph, ir.Graph]],
+    ) -> Iterator[Difference]:
+        here = a or b
+        where = f"{place}node {number} ({here.name or here.op_type})" if here is not None else place
+        if a is None or b is None:
+            yield Difference(where, "present", str(a is not None), str(b is not None))
+            return
+        yield from _same(where, "name", a.name, b.name)
+        yield from _same(where, "operator", a.op_identifier(), b.op_identifier())
+        yield from _same(where, "inputs", _names(a.inputs), _names(b.inputs))
+        yield from _same(where, "outputs", _names(a.outputs), _names(b.outputs))
+        yield from self._values(where, "types of outputs", a.outputs, b.outputs)
+        yield from _same(where, "attributes", list(a.attributes), list(b.attributes))
+        for name in a.attributes.keys() & b.attributes.keys():
+            yield from self._attributes(
+                f"{where} attribute {name}", a.attributes[name], b.attributes[name], pending
+            )
+
+    def _attributes(
+        self, where: str, a: ir.Attr, b: ir.Attr, pending: list[tuple[str, ir.Graph, ir.Graph]]
+    ) -> Iterator[Difference]:
+        if a.type != b.type or a.ref_attr_name != b.ref_attr_name:
+            yield Difference(
+                where, "type", f"{a.type.name} {a.ref_attr_name}", f"{b.type.name} {b.ref_attr_name}"
+            )
+            return
+        kinds = ir.AttributeType
+        if a.value is None or b.value is None:
+            yield from _same(where, "value", a.value, b.value)
+        elif a.type in (kinds.TENSOR, kinds.TENSORS):
+            many = a.type == kinds.TENSORS
+            for one, other in zip_longest(_items(a.value, many), _items(b.value, many)):
+                yield from self._tensors(where, one, other)
+        elif a.type in (kinds.GRAPH, kinds.GRAPHS):
+            many = a.type == kinds.GRAPHS
+            one, other = _items(a.value, many), _items(b.value, many)
+            yield from _same(where, "bodies", len(one), len(other))
+            pending.extend((f"{where}: ", x, y) for x, y in zip(one, other, strict=False))
+        else:
+            yield from _same(where, "value", _plain(a.value), _plain(b.value))
+
+    def _tensors(self, where: str, a: Any, b: Any) -> Iterator[Difference]:
+        if a is None or b is None:
+            yield from _same(where, "value", a is not None, b is not None)
+            return
+        same = True
+        for what, one, other in (("type", a.dtype, b.dtype), ("shape", list(a.shape), list(b.shape))):
+            for difference in _same(where, what, str(one), str(other)):
+                same = False
+                yield difference
+        if same and (self._weights or not (_apart(a) or _apart(b))) and not _equal(a, b):
+            yield Difference(where, "bytes", f"{a.nbytes:,} bytes", "others")
+
+    def _values(
+        self, where: str, what: str, a: Sequence[ir.Value | None], b: Sequence[ir.Value | None]
+    ) -> Iterator[Difference]:
+        """Names, types and shapes. A dimension that is called otherwise is told when it is first met."""
+        renamed: dict[str, str] = {}
+        if len(a) == len(b) and all(
+            self._alike(one, other, renamed) for one, other in zip(a, b, strict=True)
+        ):
+            there, back = self._symbols
+            for one, other in renamed.items():
+                there[one], back[other] = other, one
+                yield from _same(f"dimension {one}", "name", one, other)
+            return
+        yield Difference(where, what, _short(_told(a)), _short(_told(b)))
+
+    def _alike(self, a: ir.Value | None, b: ir.Value | None, renamed: dict[str, str]) -> bool:
+        """Whether two values are declared alike but for names of dimensions; new pairs go to ``renamed``."""
+        if a is None or b is None:
+            return a is b
+        if a.name != b.name or str(a.type) != str(b.type) or (a.shape is None) != (b.shape is None):
+            return False
+        one, other = list(a.shape or ()), list(b.shape or ())
+        return len(one) == len(other) and all(
+            self._sizes(x, y, renamed) for x, y in zip(one, other, strict=True)
         )
 
-
-def _nodes(
-    place: str,
-    number: int,
-    a: ir.Node | None,
-    b: ir.Node | None,
-    pending: list[tuple[str, ir.Graph, ir.Graph]],
-) -> Iterator[Difference]:
-    here = a or b
-    where = f"{place}node {number} ({here.name or here.op_type})" if here is not None else place
-    if a is None or b is None:
-        yield Difference(where, "present", str(a is not None), str(b is not None))
-        return
-    yield from _same(where, "name", a.name, b.name)
-    yield from _same(where, "operator", a.op_identifier(), b.op_identifier())
-    yield from _same(where, "inputs", _names(a.inputs), _names(b.inputs))
-    yield from _same(where, "outputs", _names(a.outputs), _names(b.outputs))
-    yield from _same(
-        where, "types of outputs", [_value(v) for v in a.outputs], [_value(v) for v in b.outputs]
-    )
-    yield from _same(where, "attributes", list(a.attributes), list(b.attributes))
-    for name in a.attributes.keys() & b.attributes.keys():
-        yield from _attributes(f"{where} attribute {name}", a.attributes[name], b.attributes[name], pending)
-
-
-def _attributes(
-    where: str, a: ir.Attr, b: ir.Attr, pending: list[tuple[str, ir.Graph, ir.Graph]]
-) -> Iterator[Difference]:
-    if a.type != b.type or a.ref_attr_name != b.ref_attr_name:
-        yield Difference(
-            where, "type", f"{a.type.name} {a.ref_attr_name}", f"{b.type.name} {b.ref_attr_name}"
+    def _sizes(self, a: Any, b: Any, renamed: dict[str, str]) -> bool:
+        if isinstance(a, int) or isinstance(b, int):
+            return bool(a == b)
+        if a.value is None or b.value is None:
+            return bool(a.value == b.value)
+        first, second = _NAMES.split(a.value), _NAMES.split(b.value)
+        return len(first) == len(second) and all(
+            self._names(x, y, renamed) if at % 2 else x == y
+            for at, (x, y) in enumerate(zip(first, second, strict=True))
         )
-        return
-    kinds = ir.AttributeType
-    if a.value is None or b.value is None:
-        yield from _same(where, "value", a.value, b.value)
-    elif a.type in (kinds.TENSOR, kinds.TENSORS):
-        many = a.type == kinds.TENSORS
-        for one, other in zip_longest(_items(a.value, many), _items(b.value, many)):
-            yield from _tensors(where, one, other)
-    elif a.type in (kinds.GRAPH, kinds.GRAPHS):
-        many = a.type == kinds.GRAPHS
-        one, other = _items(a.value, many), _items(b.value, many)
-        yield from _same(where, "bodies", len(one), len(other))
-        pending.extend((f"{where}: ", x, y) for x, y in zip(one, other, strict=False))
-    else:
-        yield from _same(where, "value", _plain(a.value), _plain(b.value))
+
+    def _names(self, a: str, b: str, renamed: dict[str, str]) -> bool:
+        """Whether a dimension ``a`` may be called ``b``: the same everywhere, and nothing else is."""
+        there, back = self._symbols
+        known = there.get(a, renamed.get(a))
+        if known is not None:
+            return known == b
+        if b in back or b in renamed.values():
+            return False
+        renamed[a] = b
+        return True
 
 
 def _plain(value: Any) -> Any:
@@ -189,19 +275,6 @@ def _plain(value: Any) -> Any:
 
 def _items(value: Any, many: bool) -> list[Any]:
     return list(value) if many else [value]
-
-
-def _tensors(where: str, a: Any, b: Any) -> Iterator[Difference]:
-    if a is None or b is None:
-        yield from _same(where, "value", a is not None, b is not None)
-        return
-    same = True
-    for what, one, other in (("type", a.dtype, b.dtype), ("shape", list(a.shape), list(b.shape))):
-        for difference in _same(where, what, str(one), str(other)):
-            same = False
-            yield difference
-    if same and not _equal(a, b):
-        yield Difference(where, "bytes", f"{a.nbytes:,} bytes", "others")
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -227,5 +300,10 @@ def _names(values: Sequence[ir.Value | None]) -> list[str | None]:
     return [value.name if value is not None else None for value in values]
 
 
-def _value(value: ir.Value | None) -> str:
-    return "" if value is None else f"{value.name}: {value.type} {value.shape}"
+def _told(values: Sequence[ir.Value | None]) -> str:
+    return ", ".join("" if one is None else f"{one.name}: {one.type} {one.shape}" for one in values)
+
+
+def _apart(tensor: Any) -> bool:
+    """Whether a tensor is one of those that are left out without weights."""
+    return isinstance(tensor, ir.ExternalTensor) or tensor.nbytes >= _LARGE

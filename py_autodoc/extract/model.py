@@ -24,8 +24,9 @@ from py_autodoc.graph.shapes import infer
 from py_autodoc.graph.weight_files import Files
 from py_autodoc.graph.wire import Source
 from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.outputs.marks import DATA
 from py_autodoc.tags import Tags, read_tags, walk, write_tags
-from py_autodoc.tags.files import LARGE, checked, staging, take_place, to_ir
+from py_autodoc.tags.files import LARGE, finish, staging, targets, to_ir
 from py_autodoc.tags.store import proto_nodes
 
 
@@ -130,6 +131,7 @@ def extract(
     outputs: Iterable[str] | None = None,
     nodes: Iterable[int] | None = None,
     limits: Limits = LIBRARY,
+    force: bool = False,
 ) -> Extraction:
     """Write a module, or some nodes, as a model of its own.
 
@@ -144,6 +146,7 @@ def extract(
         outputs: instead of a module: names of tensors whose nodes to take.
         nodes: instead of a module: ids of nodes, as in a report of the same file.
         limits: how much of an untrusted file to read.
+        force: replace files that we did not write; never the model and the files of its weights.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
@@ -152,10 +155,10 @@ def extract(
         AnalysisError: the type of an input is not known.
         OutputError: the result cannot be written; nothing is left behind then.
     """
-    checked(out)
+    targets(out, inputs=[path], force=force)
     opened = _open(path, limits)
     proto, found = _cut_out(path, opened, opened.selection(target, call, outputs, nodes), limits)
-    return _write(path, out, proto, found, base_name(path))
+    return _write(path, out, proto, found, base_name(path), force)
 
 
 def extract_bytes(
@@ -235,24 +238,25 @@ def _types(path: PathLike, found: Cut, limits: Limits) -> dict[str, onnx.TypePro
     return types
 
 
-def _write(path: PathLike, out: PathLike, proto: onnx.ModelProto, found: Cut, name: str) -> Extraction:
+def _write(
+    path: PathLike, out: PathLike, proto: onnx.ModelProto, found: Cut, name: str, force: bool
+) -> Extraction:
     """Write the sub-model in one step, its weights piece by piece when they are large."""
-    target = checked(out)
-    location = f"{target.name}.data"
-    written = [target.name]
-    with Files(os.fspath(path), os.stat(path).st_size) as files, staging(target) as folder:
+    with Files(os.fspath(path), os.stat(path).st_size) as files:
         tensors = build.referred(proto.graph, files, name)
         size = sum(content.size for _, content in tensors)
-        if size > LARGE:
-            with open(folder / location, "xb") as data:
-                build.beside(tensors, data, location, name)
-            written.insert(0, location)
-        else:
-            build.inline(tensors, name)
-        (folder / target.name).write_bytes(proto.SerializeToString())
-        for one in written:
-            take_place(folder / one, target.with_name(one))
-    paths = tuple(target.with_name(one) for one in reversed(written))
+        large = size > LARGE
+        checked = targets(out, data=large, inputs=[path], force=force)
+        target = checked[0].path
+        with staging(target) as folder:
+            if large:
+                location = f"{target.name}{DATA}"
+                with open(folder / location, "xb") as data:
+                    build.beside(tensors, data, location, name)
+            else:
+                build.inline(tensors, name)
+            (folder / target.name).write_bytes(proto.SerializeToString())
+            paths = tuple(finish(folder, checked))
     return Extraction(paths, _told(found), len(found.initializers), size)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -18,6 +17,7 @@ from typing import Any
 from py_autodoc.errors import OptionError
 from py_autodoc.hf.keys import MAX_FILE, MAX_FILES
 from py_autodoc.hf.read import is_file_name
+from py_autodoc.outputs import scratch
 
 _TOKENIZER = "tokenizer.json"
 """Holds all a fast tokenizer needs; the vocabularies it was made from are not read then."""
@@ -73,10 +73,10 @@ def files_of(processor: Any) -> ProcessorFiles:
         OptionError: one is no processor, or cannot be saved.
     """
     found = ProcessorFiles()
-    with tempfile.TemporaryDirectory(prefix="autodoc-") as folder:
+    with scratch() as folder:
         for one in processor if isinstance(processor, (list, tuple)) else (processor,):
-            _save(one, folder)
-        for path in sorted(Path(folder).rglob("*")):
+            _save(one, str(folder))
+        for path in sorted(folder.rglob("*")):
             if path.is_file():
                 found.add(path.relative_to(folder).as_posix(), path)
     return found

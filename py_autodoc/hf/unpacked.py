@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 from pathlib import Path
 
-from py_autodoc.errors import InputError, OutputError
+from py_autodoc.errors import InputError
 from py_autodoc.hf import keys
 from py_autodoc.hf.read import HfMetadata
+from py_autodoc.outputs import filling
 
 CONFIG, GENERATION = "config.json", "generation_config.json"
 
@@ -36,32 +35,9 @@ def write_processor(metadata: HfMetadata, folder: str | os.PathLike[str]) -> lis
             "Export it again with its processor, or give the processor yourself.",
         )
     target = Path(os.path.realpath(folder))
-    _check(target)
-    try:
-        staged = Path(tempfile.mkdtemp(prefix=f".{target.name[:60]}.", suffix=".tmp", dir=target.parent))
-        try:
-            names = fill(metadata, staged)
-            staged.chmod(0o777 & ~_umask())
-            if target.is_dir():
-                target.rmdir()
-            os.replace(staged, target)
-        finally:
-            shutil.rmtree(staged, ignore_errors=True)
-    except OSError as fault:
-        raise OutputError(
-            "output-failed", f"Could not write {target.name}: {fault.strerror or fault}."
-        ) from fault
+    with filling(target) as staged:
+        names = fill(metadata, staged)
     return [target / name for name in sorted(names)]
-
-
-def _check(target: Path) -> None:
-    shown = target.name or "."
-    if target.exists() and not target.is_dir():
-        raise OutputError("output-not-a-folder", f"{shown}: is a file.", "Name a new folder.")
-    if target.is_dir() and any(target.iterdir()):
-        raise OutputError("output-not-empty", f"{shown}: the folder is not empty.", "Name a new one.")
-    if not target.parent.is_dir():
-        raise OutputError("output-folder-missing", f"{shown}: its folder does not exist.", "Create it first.")
 
 
 def fill(metadata: HfMetadata, folder: Path) -> list[str]:
@@ -91,9 +67,3 @@ def _write(path: Path, data: bytes) -> str:
     with open(path, "xb") as file:  # never through a link, never over another file
         file.write(data)
     return path.name
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

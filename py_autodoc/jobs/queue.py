@@ -173,6 +173,12 @@ class JobQueue:
             raise LimitError("extract_nodes", size, MAX_RANGES, f"{size:,} separate runs of nodes.", _FEWER)
         await self._ask(record, request, take)
 
+    def data_files(self, job_id: str) -> list[str]:
+        """Paths of the files that the weights of a finished job's model are in. Raises like ``body``."""
+        record = self._finished(job_id)
+        folder = os.path.dirname(record.spec.path)
+        return [os.path.join(folder, companion.name) for companion in record.companions]
+
     def _finished(self, job_id: str) -> Record:
         record = self._store.get(job_id, self._now())
         if record.problem is not None:

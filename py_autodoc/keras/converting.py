@@ -40,6 +40,7 @@ def convert(
     external_data: bool | None = None,
     sidecar: bool = True,
     progress: Progress | None = None,
+    force: bool = False,
 ) -> ConvertResult:
     """Convert a ``.h5`` or ``.keras`` file; neither Keras nor TensorFlow is needed.
 
@@ -55,6 +56,7 @@ def convert(
         external_data: weights in ``<name>.data`` beside the model; None: from 1.5 GiB on.
         sidecar: write ``<name>.json`` with layers, nodes and tensors.
         progress: called with each stage and the share of the work before it.
+        force: replace files that we did not write.
 
     Raises:
         PathError: there is no such file.
@@ -66,7 +68,7 @@ def convert(
         RequirementError: h5py is missing.
     """
     wanted = _checked(opset, input_shapes, metadata)
-    files.checked(out)
+    files.targets(out, data=bool(external_data), sidecar=sidecar, inputs=[path], force=force)
     clock = Clock(progress)
     clock("load", 0.0)
     with opened(path) as archive:
@@ -90,12 +92,12 @@ def convert(
     made.metadata_props.update({"keras.version": source["keras"], **(metadata or {})})
     clock("save", 0.8)
     target = Path(out)
-    files.save(made, target, external_data)
+    files.save(made, target, external_data, inputs=[path], force=force)
     clock("sidecar", 0.95)
     content = sidecar_of(made, tags, module_infos(runner), tags.called | {*runner.modules}, file=target.name)
     beside = sidecar_path(target) if sidecar else None
     if beside is not None:
-        write_sidecar(beside, content)
+        write_sidecar(beside, content, force=force)
     clock("done", 1.0)
     return ConvertResult(
         target, EXPORTER, tags, content, beside, made, clock.seconds, _warnings(model), source=source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
 
@@ -47,11 +47,9 @@ def layers_csv(report: Report) -> str:
     a fusing runtime runs as one has its time at one layer, whose id is the ``kernel`` of all of them; the
     others' is 0.
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
     heads = [*(name for name, _ in _COLUMNS), "macs_percent", "params_percent", "reason"]
     times = None if report.hardware_estimates is None else _times(report.hardware_estimates)
-    writer.writerow([*heads, *_TIMES] if times is not None else heads)
+    rows: list[Sequence[Cell]] = [[*heads, *_TIMES] if times is not None else heads]
     total = report.metrics
     for layer in report.layers:
         row = [cell(layer) for _, cell in _COLUMNS]
@@ -60,6 +58,15 @@ def layers_csv(report: Report) -> str:
         row += [percent(macs, total.total_macs), percent(layer.params, total.total_params), reason]
         if times is not None:
             row += times.get(layer.id, _NO_TIMES)
+        rows.append(row)
+    return csv_text(rows)
+
+
+def csv_text(rows: Iterable[Sequence[Cell]]) -> str:
+    """Rows as CSV (RFC 4180). Every table that is written goes through here."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    for row in rows:
         writer.writerow([guarded(value) for value in row])
     return out.getvalue()
 

@@ -2,88 +2,104 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import stat
+import errno
 import sys
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from py_autodoc.errors import OutputError
+from py_autodoc.errors import OptionError, OutputError
+from py_autodoc.graph.probe import PathLike
+from py_autodoc.outputs import Place, Wanted, places
+from py_autodoc.render.text import printable_json, printable_text
 
 STDOUT = "-"
+JSON = frozenset({"report", "export-report", "netron", "model-explorer"})
+"""Kinds of files that are JSON."""
 
 
 class Target:
-    """One output. Made before the analysis, so that a wrong path is told at once."""
+    """One output, checked before the analysis, so that a wrong path is told at once. Made by ``targets``."""
 
-    def __init__(self, path: str, option: str, source: str) -> None:
-        """Check the path; ``source`` is the input, which no output may replace.
-
-        Raises:
-            OutputError: the folder is missing or not writable, or the path is a folder or the input.
-        """
+    def __init__(self, path: str, place: Place | None, json: bool = False) -> None:
         self.shown = path
-        self.to_stdout = path == STDOUT
-        # A link is followed, so that its target is replaced and not the link.
-        self.path = Path() if self.to_stdout else Path(os.path.realpath(path))
-        if not self.to_stdout:
-            self._check(option, source)
+        self._json = json
+        self._place = place
+        """None: stdout."""
 
-    def _check(self, option: str, source: str) -> None:
-        folder = self.path.parent
-        if self.path.is_dir():
-            raise OutputError(
-                "output-is-a-folder", f"{option}: {self.shown} is a folder.", "Give a file name."
-            )
-        if not folder.is_dir():
-            raise OutputError(
-                "output-folder-missing",
-                f"{option}: the folder of {self.shown} does not exist.",
-                "Create it first.",
-            )
-        if not os.access(folder, os.W_OK) and not self._special():
-            raise OutputError(
-                "output-not-writable", f"{option}: the folder of {self.shown} is not writable.", ""
-            )
-        if self.path == Path(os.path.realpath(source)):
-            raise OutputError("output-is-input", f"{option}: {self.shown} is the model itself.", "")
+    @property
+    def to_stdout(self) -> bool:
+        """True when the result is printed."""
+        return self._place is None
+
+    @property
+    def path(self) -> Path:
+        """The file, links followed."""
+        return Path() if self._place is None else self._place.path
 
     def write(self, result: str | bytes) -> int:
         """Write the result and return its size in bytes. Raises: OutputError."""
-        data = result.encode("utf-8") if isinstance(result, str) else result
-        if self.to_stdout:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
-            return len(data)
-        try:
-            if self._special():
-                self.path.write_bytes(data)
-            else:
-                self._replace(data)
-        except OSError as fault:
-            raise OutputError(
-                "output-failed", f"Could not write {self.shown}: {fault.strerror or fault}.", ""
-            ) from None
+        data = result.encode("utf-8", "backslashreplace") if isinstance(result, str) else result
+        if self._place is None:
+            to_stdout(result, json=self._json)
+        else:
+            self._place.write(data)
         return len(data)
 
-    def _special(self) -> bool:
-        """True for a device or a pipe, which must not be replaced by a file."""
-        try:
-            return not stat.S_ISREG(self.path.stat().st_mode)
-        except OSError:
-            return False
 
-    def _replace(self, data: bytes) -> None:
-        """All or nothing: a temporary file beside the target takes its place."""
-        temporary = self.path.with_name(f".{self.path.name[:80]}.{secrets.token_hex(6)}.tmp")
-        try:
-            with open(temporary, "xb") as file:
-                file.write(data)
-            with suppress(FileNotFoundError):
-                temporary.chmod(stat.S_IMODE(self.path.stat().st_mode))
-            os.replace(temporary, self.path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+def targets(
+    asked: Mapping[str, tuple[str | None, str]],
+    inputs: Iterable[PathLike] = (),
+    force: bool = False,
+    besides: Sequence[Wanted] = (),
+) -> dict[str, Target]:
+    """The outputs of a run: option → (path or None, kind of file as ``outputs.Wanted`` has it).
+
+    ``besides`` is what the run writes by other means, checked together with them.
+
+    Raises:
+        OutputError: what speaks against any of them, all in one line.
+        OptionError: two go to stdout.
+    """
+    given = {option: (path, kind) for option, (path, kind) in asked.items() if path}
+    printed = [option for option, (path, _) in given.items() if path == STDOUT]
+    if len(printed) > 1:
+        raise OptionError("two-to-stdout", "Only one output can go to stdout.", "Give the others file names.")
+    files = {option: one for option, one in given.items() if option not in printed}
+    wanted = [Wanted(path, kind, option) for option, (path, kind) in files.items()]
+    checked = places([*besides, *wanted], inputs, force)
+    found = dict(zip(files, checked[len(besides) :], strict=True))
+    return {option: Target(path, found.get(option), kind in JSON) for option, (path, kind) in given.items()}
+
+
+def to_stdout(result: str | bytes, json: bool = False) -> None:
+    """Print a result, on a terminal without what would steer it: JSON stays the same value.
+
+    Raises:
+        OutputError: stdout is closed or full, or is a terminal and the result no text.
+        BrokenPipeError: its reader left.
+    """
+    stream = sys.stdout
+    if stream is None:
+        raise OutputError("stdout-closed", "Nothing can be written: stdout is closed.", "Name a file.")
+    if stream.isatty():
+        if isinstance(result, bytes):
+            raise OutputError("not-for-a-terminal", "This is not text for a terminal.", "Name a file.")
+        result = printable_json(result) if json else printable_text(result)
+    try:
+        stream.flush()
+        if isinstance(result, str):
+            stream.write(result)
+        else:
+            stream.buffer.write(result)
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except (OSError, ValueError) as fault:
+        raise stdout_failed(fault) from fault
+
+
+def stdout_failed(fault: OSError | ValueError) -> OutputError:
+    """What to say when stdout cannot be written."""
+    if isinstance(fault, OSError) and fault.errno != errno.EBADF:
+        return OutputError("output-failed", f"Could not write to stdout: {fault.strerror or fault}.")
+    return OutputError("stdout-closed", "Nothing can be written: stdout is closed.", "Name a file.")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+import struct
+import zlib
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 
 from py_autodoc.errors import AnalysisError, LimitError, RequirementError
+from py_autodoc.version import NAME
 
 MAX_PIXELS = 400_000_000
 """Pixels of the largest picture; each takes four bytes of memory while it is drawn."""
+_HEADER = 33
+"""Bytes of the signature and of the first chunk."""
 _SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)" height="([\d.]+)"')
 _FAMILY = re.compile(r'<svg[^>]*? font-family="([^"]*)"')
 _OTHER_FONTS = (
@@ -41,9 +46,17 @@ def png_picture(svg: str, scale: float = 1.0) -> bytes:
     family = _FAMILY.search(svg)
     fonts = _fonts(family[1] if family else "sans-serif")
     try:
-        return bytes(library.svg_to_bytes(svg_string=svg, zoom=scale, **fonts))
+        drawn = bytes(library.svg_to_bytes(svg_string=svg, zoom=scale, **fonts))
     except ValueError as fault:
         raise AnalysisError("png-failed", f"The picture could not be drawn: {fault}.", "Write SVG.") from None
+    return _signed(drawn)
+
+
+def _signed(png: bytes) -> bytes:
+    """The picture with the name of this program, right after its header, as the format has it."""
+    text = b"tEXtSoftware\0" + NAME.encode()
+    chunk = struct.pack(">I", len(text) - 4) + text + struct.pack(">I", zlib.crc32(text))
+    return png[:_HEADER] + chunk + png[_HEADER:]
 
 
 def resvg() -> ModuleType:

@@ -6,6 +6,7 @@ import unicodedata
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 """Control and format characters (escape sequences, bidi overrides, zero-width), halves of surrogate pairs."""
+_LINES = frozenset("\t\n\r")
 _BREAKS = frozenset("\t\n\v\f\r\u0085\u2028\u2029")
 
 
@@ -16,6 +17,31 @@ def printable(text: str) -> str:
     return "".join(
         " " if c in _BREAKS else "\ufffd" if unicodedata.category(c) in _HIDDEN else c for c in text
     )
+
+
+def printable_text(text: str) -> str:
+    """``text`` line by line, with everything else that steers a terminal replaced by U+FFFD.
+
+    A carriage return stays: it ends a line, or begins one anew, as progress bars have it.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c in _LINES or unicodedata.category(c) not in _HIDDEN else "\ufffd" for c in text)
+
+
+def printable_json(text: str) -> str:
+    """JSON with every character that steers a terminal as an escape: the same value, safe to show."""
+    if text.isascii() and "\x7f" not in text:
+        return text  # JSON escapes the other control characters by itself
+    return "".join(c if c in _LINES or unicodedata.category(c) not in _HIDDEN else _escape(c) for c in text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
 
 
 def shorten(text: str, width: int) -> str:

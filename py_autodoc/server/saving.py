@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-import secrets
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from py_autodoc.errors import OptionError, OutputError
 from py_autodoc.extract.place import SUFFIX, part_name, reserve
+from py_autodoc.outputs import Place, Wanted, places, temporary
+from py_autodoc.outputs.inputs import Inputs
 from py_autodoc.report.schema import ExtractRequest
 
 T = TypeVar("T")
@@ -21,14 +22,19 @@ MAX_NAME = 200
 class Arriving:
     """A temporary file in the folder of ``model``. All work on it is done in a thread."""
 
-    def __init__(self, model: str, request: ExtractRequest) -> None:
-        """Check what is asked for. Raises: OptionError, OutputError."""
+    def __init__(self, model: str, request: ExtractRequest, data: Iterable[str] = ()) -> None:
+        """Check what is asked for. ``data`` are the files that the model's weights are in.
+
+        Raises: OptionError, OutputError.
+        """
         self._folder = Path(model).parent
         self._model = Path(model).name
         self._request = request
         if request.name:
-            _check_name(request.name, self._model)
-        self._temporary = self._folder / f".autodoc.{secrets.token_hex(8)}.tmp"
+            _check_name(request.name)
+        self._inputs = Inputs([model], data)
+        self._stack = ExitStack()
+        self._temporary = self._folder
         self._file: BinaryIO | None = None
 
     async def open(self) -> None:
@@ -57,40 +63,46 @@ class Arriving:
             raise OutputError("output-failed", message, "Is there space, and may you write there?") from fault
 
     def _open(self) -> None:
+        if self._request.name:
+            self._place()
+        self._file, self._temporary = self._stack.enter_context(temporary.file(self._folder))
+
+    def _place(self) -> Place:
+        """The place of the name that was asked for. Raises: OutputError."""
         name = self._request.name
-        if name and not self._request.overwrite and os.path.lexists(self._folder / name):
+        try:
+            there = places([Wanted(self._folder / name, "onnx")], self._inputs, force=True)[0]
+        except OutputError as fault:
+            raise Refused(fault.code, fault.message, fault.hint) from None
+        if not self._request.overwrite and os.path.lexists(self._folder / name):
             raise _taken(name)
-        self._file = self._temporary.open("xb")
+        return there
 
     def _finish(self) -> str:
         assert self._file is not None
         self._file.close()
         name = self._request.name
-        reserved = not (name and self._request.overwrite)
+        if name and self._request.overwrite:
+            self._place().take(self._temporary)
+            return name
         if not name:
             target = reserve(self._folder, part_name(self._model, self._request.part))
         else:
             target = self._folder / name
-            if target.is_dir():
-                raise Refused("output-is-a-folder", f"{name}: is a folder.", "Give another name.")
-            if reserved:
-                try:
-                    target.open("xb").close()
-                except FileExistsError:
-                    raise _taken(name) from None
+            try:
+                target.open("xb").close()
+            except FileExistsError:
+                raise _taken(name) from None
         try:
             os.replace(self._temporary, target)
         except OSError:
-            if reserved:
-                target.unlink(missing_ok=True)
+            target.unlink(missing_ok=True)
             raise
         return target.name
 
     def _discard(self) -> None:
-        if self._file is not None:
-            with suppress(OSError):
-                self._file.close()
-        self._temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._stack.close()
 
 
 class Refused(OutputError):
@@ -103,10 +115,8 @@ def _taken(name: str) -> OutputError:
     return Refused("output-exists", f"{name} exists.", "Give another name, or ask for it to be replaced.")
 
 
-def _check_name(name: str, model: str) -> None:
-    """A plain name in the model's folder, which is not the model's own. Raises: OptionError, OutputError."""
+def _check_name(name: str) -> None:
+    """A plain name in the model's folder. Raises: OptionError."""
     plain = name.isprintable() and not set(name) & set('/\\:*?"<>|') and not name.startswith(".")
     if not plain or len(name) > MAX_NAME or not name.lower().endswith(SUFFIX) or name == SUFFIX:
         raise OptionError("bad-name", f"{name[:60]!r} is no file name.", f"A name that ends in {SUFFIX}.")
-    if os.path.normcase(name) == os.path.normcase(model):
-        raise Refused("output-is-input", f"{name} is the model itself.", "Give another name.")

@@ -7,23 +7,21 @@ model, inside its folder.
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
-import stat
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 import onnx
 import onnx_ir as ir
 
-from py_autodoc.errors import InputError, OutputError
+from py_autodoc.errors import InputError
 from py_autodoc.graph.load import parse_structure
 from py_autodoc.graph.probe import PathLike, base_name, regular_file
 from py_autodoc.graph.wire import Source
 from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.outputs import Place, Wanted, output_failed, places, temporary
+from py_autodoc.outputs.marks import DATA, WRITTEN, seal_model
 
 LARGE = 1536 << 20
 """Bytes of weights from which a model is written with external data, well below protobuf's 2 GiB."""
@@ -53,109 +51,100 @@ def to_ir(proto: onnx.ModelProto, name: str = "The model") -> ir.Model:
         ) from fault
 
 
-@contextmanager
-def replacing(path: PathLike) -> Iterator[BinaryIO]:
-    """A file that takes the place of ``path`` when the block ends well, and is gone when not.
-
-    Raises:
-        OutputError: the folder is missing or cannot be written, or there is no space.
-    """
-    target = checked(path)
-    temporary = target.with_name(f".{target.name[:80]}.{secrets.token_hex(6)}.tmp")
-    try:
-        with _told(target):
-            with open(temporary, "xb") as file:
-                yield file
-            take_place(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def staging(path: PathLike) -> Iterator[Path]:
-    """A folder beside ``path`` for files that belong together; it is gone after the block.
-
-    Raises:
-        OutputError: as ``replacing``.
-    """
-    target = checked(path)
-    with _told(target):
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.name[:60]}.", suffix=".tmp", dir=target.parent))
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def checked(path: PathLike) -> Path:
-    """Where a result goes, links followed. Raises: OutputError, before any work is done."""
-    target = Path(os.path.realpath(path))
-    name = base_name(path)
-    if target.is_dir():
-        raise OutputError("output-is-a-folder", f"{name or '.'}: is a folder.", "Give a file name.")
-    if not target.parent.is_dir():
-        raise OutputError("output-folder-missing", f"{name}: its folder does not exist.", "Create it first.")
-    if not os.access(target.parent, os.W_OK):
-        raise OutputError("output-not-writable", f"{name}: its folder is not writable.")
-    return target
-
-
-def take_place(temporary: Path, target: Path) -> None:
-    """Put a finished file in the place of another, with the permissions of that one."""
-    with suppress(FileNotFoundError):
-        temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-    os.replace(temporary, target)
-
-
-@contextmanager
-def _told(target: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as fault:
-        raise OutputError(
-            "output-failed", f"Could not write {target.name}: {fault.strerror or fault}."
-        ) from fault
-
-
 def weight_bytes(model: ir.Model) -> int:
     """Bytes of all initializers, those in bodies included."""
     tensors = (value.const_value for graph in model.graphs() for value in graph.initializers.values())
     return sum(int(tensor.nbytes) for tensor in tensors if tensor is not None)
 
 
-def save(model: ir.Model, path: PathLike, external_data: bool | None = None) -> list[Path]:
+def targets(
+    path: PathLike,
+    *,
+    data: bool = False,
+    sidecar: bool = False,
+    inputs: Iterable[PathLike] = (),
+    force: bool = False,
+) -> list[Place]:
+    """Where a model goes, and with it its data and its sidecar where it gets them.
+
+    Raises: OutputError: as ``outputs.places``, of all of them.
+    """
+    wanted = [Wanted(path, "onnx")]
+    if data:
+        wanted.append(Wanted(f"{os.path.realpath(path)}{DATA}", "data"))
+    if sidecar:
+        wanted.append(Wanted(f"{os.fspath(path)}.json", "sidecar"))
+    return places(wanted, inputs, force)
+
+
+def save(
+    model: ir.Model,
+    path: PathLike,
+    external_data: bool | None = None,
+    *,
+    inputs: Iterable[PathLike] = (),
+    force: bool = False,
+) -> list[Path]:
     """Write a model in one step; the files written.
 
     Args:
         model: what to write; it stays as it is.
         path: the model's file.
         external_data: weights in ``<name>.data`` beside it; None: from 1.5 GiB of weights on.
+        inputs: what was read for it, which is never written over.
+        force: replace files that we did not write.
 
     Raises:
         OutputError: it cannot be written; nothing is left behind and no older file is lost.
     """
     if external_data is None:
         external_data = weight_bytes(model) > LARGE
-    target = checked(path)
-    with staging(target) as folder:
-        written = folder / target.name
-        location = f"{target.name}.data" if external_data else None
-        ir.save(model, written, external_data=location)
-        names = [location] if location and (folder / location).exists() else []
-        for name in [*names, target.name]:
-            take_place(folder / name, target.with_name(name))
-    return [target, *(target.with_name(name) for name in names)]
+    checked = targets(path, data=external_data, inputs=inputs, force=force)
+    target = checked[0].path
+    mark = model.metadata_props.pop(WRITTEN, None)
+    try:
+        with staging(target) as folder:
+            ir.save(
+                model, folder / target.name, external_data=f"{target.name}{DATA}" if external_data else None
+            )
+            return finish(folder, checked)
+    finally:
+        if mark is not None:
+            model.metadata_props[WRITTEN] = mark
 
 
-def rewritten(path: PathLike, out: PathLike, write: Callable[[Source, BinaryIO], None]) -> None:
-    """Write ``out`` from ``path`` by ``write``; both may be the same file.
+@contextmanager
+def staging(target: Path) -> Iterator[Path]:
+    """A folder beside ``target`` for files that belong together; it is gone after the block.
+
+    Raises: OutputError: it cannot be made or written to.
+    """
+    with output_failed(target.name), temporary.folder(target.parent) as folder:
+        yield folder
+
+
+def finish(folder: Path, checked: Sequence[Place]) -> list[Path]:
+    """Put a model and its data, if it has any, from a folder into their places; the paths, the model's first.
+
+    Raises: OutputError.
+    """
+    made = [one for one in checked if (folder / one.path.name).exists()]
+    seal_model(folder / made[0].path.name)
+    for one in reversed(made):  # the model last: before it is there, nothing refers to its data
+        one.take(folder / one.path.name)
+    return [one.path for one in made]
+
+
+def rewritten(path: PathLike, checked: Sequence[Place], write: Callable[[Source, BinaryIO], None]) -> None:
+    """Write a model into its place from ``path`` by ``write``.
 
     Raises:
-        PathError, OutputError: as ``structure`` and ``replacing``.
-        InputError: the model has weights in files of another folder than ``out``'s.
+        PathError, OutputError: as ``structure`` and ``save``.
     """
-    with regular_file(path) as (fd, status), replacing(out) as file:
-        write(Source(status.st_size, fd), file)
+    with staging(checked[0].path) as folder:
+        with regular_file(path) as (fd, status), open(folder / checked[0].path.name, "xb") as file:
+            write(Source(status.st_size, fd), file)
+        finish(folder, checked)
 
 
 def check_external(model: ir.Model, path: PathLike, out: PathLike) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import onnx_ir as ir
 
 from py_autodoc.graph.probe import PathLike
-from py_autodoc.tags.files import replacing
+from py_autodoc.outputs import place
 from py_autodoc.tags.model import NodeTag, Tags
 from py_autodoc.tags.paths import chain
 
@@ -81,11 +81,10 @@ def sidecar(
     }
 
 
-def write_sidecar(path: PathLike, content: Mapping[str, Any]) -> None:
-    """Write it in one step. Raises: OutputError."""
+def write_sidecar(path: PathLike, content: Mapping[str, Any], *, force: bool = False) -> None:
+    """Write it in one step; a file of somebody else is replaced only with ``force``. Raises: OutputError."""
     data = json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "backslashreplace")
-    with replacing(path) as file:
-        file.write(data)
+    place(path, "sidecar", force=force).write(data)
 
 
 def coverage(tags: Tags) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from google.protobuf.message import DecodeError
 
 from py_autodoc.graph.scan import Moved, Parts
 from py_autodoc.graph.wire import BYTES, Source, WireError, encode_bytes, fields
+from py_autodoc.outputs.marks import WRITTEN
 from py_autodoc.tags.store import nested_nodes
 
 _GRAPH, _METADATA, _FUNCTION = 7, 14, 25
@@ -35,6 +36,8 @@ def rewrite(source: Source, out: BinaryIO, edit: Edit, metadata: Mapping[str, st
         WireError: the protobuf is broken.
     """
     parts = Parts()
+    # What says who wrote the file holds no longer.
+    dropped = {WRITTEN, *metadata}
     functions: list[tuple[int, int, int]] = []
     copied = 0
     found = list(fields(source, 0, source.size))
@@ -49,7 +52,7 @@ def rewrite(source: Source, out: BinaryIO, edit: Edit, metadata: Mapping[str, st
             parts.span(copied, key)
             parts.message(number, graphs[key] if key in graphs else bodies[key])
             copied = stop
-        elif _is(number, wire, _METADATA) and _key(source.read(start, stop)) in metadata:
+        elif _is(number, wire, _METADATA) and _key(source.read(start, stop)) in dropped:
             parts.span(copied, key)
             copied = stop
     parts.span(copied, source.size)

@@ -15,6 +15,7 @@ from py_autodoc.errors import AnalysisError
 from py_autodoc.graph import recorded
 from py_autodoc.graph.recorded import NODE_KEYS, TABLE, Module, Named, Record, Table
 from py_autodoc.graph.survey import nested
+from py_autodoc.outputs.marks import WRITTEN
 from py_autodoc.tags.model import NodeTag, Tags, walk
 from py_autodoc.tags.paths import chain
 
@@ -108,7 +109,8 @@ def strip_tags(model: ir.Model | onnx.ModelProto) -> int:
     """Take every tag out of a model, in place; how many nodes had one."""
     found = 0
     if isinstance(model, ir.Model):
-        model.metadata_props.pop(TABLE, None)
+        for key in (TABLE, WRITTEN):
+            model.metadata_props.pop(key, None)
         for node, _ in walk(model):
             before = len(node.metadata_props)
             for key in NODE_KEYS:
@@ -118,7 +120,7 @@ def strip_tags(model: ir.Model | onnx.ModelProto) -> int:
                 node.doc_string = old.doc_string or None
             found += old is not None or len(node.metadata_props) < before
         return found
-    _set(model.metadata_props, {}, (TABLE,))
+    _set(model.metadata_props, {}, (TABLE, WRITTEN))
     for proto in proto_nodes(model):
         had = _set(proto.metadata_props, {}, NODE_KEYS)
         old = recorded.read_doc_string(proto.doc_string)

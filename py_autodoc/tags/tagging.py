@@ -14,6 +14,8 @@ from py_autodoc.graph.probe import PathLike, base_name
 from py_autodoc.graph.recorded import TABLE, pack_table
 from py_autodoc.graph.wire import Source
 from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.outputs import Place
+from py_autodoc.outputs.inputs import data_files
 from py_autodoc.tags import files
 from py_autodoc.tags.assign import assign
 from py_autodoc.tags.dynamo import DynamoEvidence, classes_of, parameters_of
@@ -25,7 +27,14 @@ from py_autodoc.tags.splice import rewrite
 from py_autodoc.tags.store import node_editor, table_of
 
 
-def tag_file(path: PathLike, out: PathLike, *, keep: Sequence[str] = KEEP, limits: Limits = LIBRARY) -> Tags:
+def tag_file(
+    path: PathLike,
+    out: PathLike,
+    *,
+    keep: Sequence[str] = KEEP,
+    limits: Limits = LIBRARY,
+    force: bool = False,
+) -> Tags:
     """Tag a file of torch.onnx's dynamo exporter from what the exporter wrote into it.
 
     Needs neither torch nor the model's code. Modules that left no node stay unknown, a module under
@@ -37,12 +46,14 @@ def tag_file(path: PathLike, out: PathLike, *, keep: Sequence[str] = KEEP, limit
         out: where the tagged model goes; may be ``path``.
         keep: globs of torch's own classes that tags show.
         limits: how much of an untrusted file to read.
+        force: replace a file that we did not write.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the file cannot be used;
             ``no-scopes`` where the exporter left nothing to go by.
-        OutputError: the result cannot be written.
+        OutputError: it cannot be written, or would replace data of the model or a file of somebody else.
     """
+    _checked(path, out, force)
     model = files.structure(path, limits)
     classes = classes_of(model)
     if not classes:
@@ -54,18 +65,19 @@ def tag_file(path: PathLike, out: PathLike, *, keep: Sequence[str] = KEEP, limit
     namer = Namer(classes, keep=keep)
     tags = assign(model, namer, DynamoEvidence(model, parameters_of(model)), "dynamo")
     files.check_external(model, path, out)
-    write_file(path, out, tags)
+    write_file(path, out, tags, force=force)
     return tags
 
 
-def restore_file(path: PathLike, out: PathLike, *, limits: Limits = LIBRARY) -> Tags:
+def restore_file(path: PathLike, out: PathLike, *, limits: Limits = LIBRARY, force: bool = False) -> Tags:
     """Tag a file again after a tool dropped the tags of nodes, from the table in its metadata.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the file cannot be used;
             ``no-table`` where it has no table.
-        OutputError: the result cannot be written.
+        OutputError: as ``tag_file``.
     """
+    _checked(path, out, force)
     model = files.structure(path, limits)
     table = table_in(model)
     if table is None:
@@ -77,11 +89,13 @@ def restore_file(path: PathLike, out: PathLike, *, limits: Limits = LIBRARY) -> 
         )
     tags = restore(model, table)
     files.check_external(model, path, out)
-    write_file(path, out, tags, keep_table=True)
+    write_file(path, out, tags, keep_table=True, force=force)
     return tags
 
 
-def write_file(path: PathLike, out: PathLike, tags: Tags, *, keep_table: bool = False) -> None:
+def write_file(
+    path: PathLike, out: PathLike, tags: Tags, *, keep_table: bool = False, force: bool = False
+) -> None:
     """Write ``path`` with ``tags`` to ``out``.
 
     ``keep_table`` leaves the table in the file's metadata as it is: after a tool it knows the names of
@@ -96,4 +110,11 @@ def write_file(path: PathLike, out: PathLike, tags: Tags, *, keep_table: bool = 
     def write(source: Source, file: BinaryIO) -> None:
         rewrite(source, file, node_editor(tags), metadata)
 
-    files.rewritten(os.fspath(path), out, write)
+    files.rewritten(os.fspath(path), _checked(path, out, force), write)
+
+
+def _checked(path: PathLike, out: PathLike, force: bool) -> list[Place]:
+    """Where the result goes. What is asked for may be the model itself: tags are added to it."""
+    if os.path.exists(path) and os.path.exists(out) and os.path.samefile(path, out):
+        return files.targets(out, inputs=data_files(os.fspath(path)), force=True)
+    return files.targets(out, inputs=[path], force=force)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.probe import PathLike, base_name
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.tags.files import checked, staging, take_place
+from py_autodoc.outputs import Place, Wanted, places
+from py_autodoc.outputs.marks import sealed_text
+from py_autodoc.tags.files import staging
 from py_autodoc.to_torch import weights as stored_weights
 from py_autodoc.to_torch.file import Beside, file_text
 from py_autodoc.to_torch.finish import flat_weights
@@ -90,7 +93,14 @@ def uncovered(path: PathLike, *, limits: Limits = LIBRARY) -> tuple[Uncovered, .
     return _uncovered(writer)
 
 
-def write(path: PathLike, out: PathLike, *, weights: str | None = None, limits: Limits = LIBRARY) -> Written:
+def write(
+    path: PathLike,
+    out: PathLike,
+    *,
+    weights: str | None = None,
+    limits: Limits = LIBRARY,
+    force: bool = False,
+) -> Written:
     """Write a model as PyTorch source with its weights beside it.
 
     The file defines ``Model`` and ``load()`` and needs nothing but PyTorch (and safetensors or numpy).
@@ -102,6 +112,7 @@ def write(path: PathLike, out: PathLike, *, weights: str | None = None, limits: 
         out: the Python file; the weights get its name with another suffix.
         weights: ``safetensors`` or ``npz``; None: safetensors where that is installed.
         limits: how much of an untrusted file to read.
+        force: replace files that we did not write, or that were changed since.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
@@ -114,31 +125,35 @@ def write(path: PathLike, out: PathLike, *, weights: str | None = None, limits: 
     if kind not in stored_weights.SUFFIXES:
         known = " or ".join(stored_weights.SUFFIXES)
         raise OptionError("unknown-format", f"{kind!r}: no format of weights.", f"Use {known}.")
-    target = checked(out)
-    if target.suffix != ".py":
+    if Path(out).suffix != ".py":
         raise OptionError("not-a-python-file", f"{base_name(out)}: does not end in .py.", "Name it OUT.py.")
+    suffix = stored_weights.SUFFIXES[kind]
+    # A name that is a link leads to where both files go.
+    real = Path(os.path.realpath(out))
+    wanted = [Wanted(out, "python"), Wanted(real.with_suffix(suffix), kind)]
+    files = places(wanted, [path], force)
     source = Source(path, limits)
     writer = Writer(source)
     root = writer.run()
     left = _uncovered(writer)
     if left:
         raise NotCoveredError(source.name, left)
-    return _written(source, writer, root, target, kind)
+    return _written(source, writer, root, files, kind)
 
 
-def _written(source: Source, writer: Writer, root: Instance, target: Path, kind: str) -> Written:
+def _written(source: Source, writer: Writer, root: Instance, files: Sequence[Place], kind: str) -> Written:
     """Write both files in one step. Raises: ExternalDataError, OutputError."""
     writer.classes.settle()
     named = [(name, member.weights[own]) for name, member, own in flat_weights(root)]
     stored, tied = stored_weights.plan(sorted(named, key=lambda held: held[1].tensor))
-    beside = target.with_suffix(stored_weights.SUFFIXES[kind])
+    target, beside = (one.path for one in files)
     bits = stored_weights.bits_only(stored)
     text = file_text(source, writer, Beside(beside.name, kind, tied, bits))
     with staging(target) as folder:
         stored_weights.write(source, stored, folder / beside.name, kind)
-        (folder / target.name).write_text(text, encoding="ascii")
-        take_place(folder / beside.name, beside)
-        take_place(folder / target.name, target)
+        (folder / target.name).write_text(sealed_text(text, "python"), encoding="ascii", newline="\n")
+        for one in reversed(files):  # the code last: it reads the weights
+            one.take(folder / one.path.name)
     return Written(
         paths=(target, beside),
         nodes=sum(node.op_type != "Constant" for node in source.model.nodes),

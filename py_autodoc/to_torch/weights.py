@@ -17,6 +17,7 @@ import numpy as np
 
 from py_autodoc.graph.values import element_count
 from py_autodoc.graph.weight_files import Files, Unread
+from py_autodoc.outputs.marks import COMMENT, WRITER
 from py_autodoc.to_torch.dtypes import BITS_ONLY, NUMPY, SAFETENSORS, TORCH, WIDE
 from py_autodoc.to_torch.module import Weight
 from py_autodoc.to_torch.source import Source
@@ -71,7 +72,7 @@ def write(source: Source, stored: list[Stored], path: Path, kind: str) -> None:
 
 
 def _safetensors(source: Source, files: Files, stored: list[Stored], path: Path) -> None:
-    header: dict[str, object] = {"__metadata__": {"format": "pt"}}
+    header: dict[str, object] = {"__metadata__": {"format": "pt", **WRITER}}
     at = 0
     # Larger elements first keep every tensor aligned.
     order = sorted(stored, key=lambda one: -np.dtype(NUMPY[one.weight.dtype]).itemsize)
@@ -89,6 +90,7 @@ def _safetensors(source: Source, files: Files, stored: list[Stored], path: Path)
 
 def _npz(source: Source, files: Files, stored: list[Stored], path: Path) -> None:
     with zipfile.ZipFile(path, "x", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        archive.comment = COMMENT
         for one in stored:
             entry = zipfile.ZipInfo(f"{one.name}.npy")
             with archive.open(entry, "w", force_zip64=True) as out:

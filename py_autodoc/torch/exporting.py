@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -12,10 +13,12 @@ import onnx
 import onnx_ir as ir
 import torch
 
-from py_autodoc.errors import OptionError, OutputError
+from py_autodoc.errors import OptionError
 from py_autodoc.graph.probe import PathLike
 from py_autodoc.graph.recorded import TABLE, pack_table
 from py_autodoc.graph.wire import Source
+from py_autodoc.outputs import filling
+from py_autodoc.outputs.placing import empty
 from py_autodoc.tags import files
 from py_autodoc.tags.model import walk
 from py_autodoc.tags.naming import KEEP
@@ -56,6 +59,8 @@ def export(
     embed_metadata: bool = True,
     embed_processor: bool = True,
     source_folder: PathLike | None = None,
+    sources: Sequence[PathLike] = (),
+    force: bool = False,
     progress: Progress | None = None,
     **options: Any,
 ) -> ExportResult:
@@ -86,6 +91,8 @@ def export(
         embed_metadata: a model of transformers takes its configuration, task and versions along.
         embed_processor: and the processor's own files.
         source_folder: where the processor's files are, if not where the model says.
+        sources: files and folders that the model was read from, which are never written over.
+        force: replace files that we did not write, also in a folder of ``generation``.
         progress: called with each stage and the share of the work before it.
         options: options of the exporter itself.
 
@@ -109,10 +116,14 @@ def export(
         external_data,
         options,
         clock,
+        [*sources, *([] if source_folder is None else [source_folder])],
+        force,
     )
     _check(request, exporter, generation)
-    if not generation:
-        files.checked(path)
+    if generation:
+        empty(Path(os.path.realpath(path)), force)
+    else:
+        files.targets(path, data=bool(external_data), sidecar=sidecar, inputs=request.sources, force=force)
     wanted = Carried(embed_metadata, embed_processor, processor, task, source_folder)
     taken = carried(request, wanted)
     if taken is not None:
@@ -162,8 +173,12 @@ def _written(done: Exported, request: Request, exporter: str, path: Path, with_s
     write_tags(done.model, done.tags)
     done.model.metadata_props.update(request.metadata)
     request.stage("save", 0.92)
-    files.save(done.model, path, request.external_data)
+    _save(done.model, path, request)
     return _result(done, request, exporter, path, with_sidecar)
+
+
+def _save(model: ir.Model, path: Path, request: Request) -> None:
+    files.save(model, path, request.external_data, inputs=request.sources, force=request.force)
 
 
 def _result(done: Exported, request: Request, exporter: str, path: Path, with_sidecar: bool) -> ExportResult:
@@ -173,7 +188,7 @@ def _result(done: Exported, request: Request, exporter: str, path: Path, with_si
     content = sidecar_of(done.model, done.tags, modules, executed, torch=torch.__version__, file=path.name)
     beside = sidecar_path(path) if with_sidecar else None
     if beside is not None:
-        write_sidecar(beside, content)
+        write_sidecar(beside, content, force=request.force)
     return ExportResult(
         path, exporter, done.tags, content, beside, done.model, {}, done.warnings, {}, done.program
     )
@@ -181,7 +196,7 @@ def _result(done: Exported, request: Request, exporter: str, path: Path, with_si
 
 def _torchscript(request: Request, with_sidecar: bool) -> ExportResult:
     path = request.path
-    with files.staging(path) as folder:
+    with files.staging(Path(os.path.realpath(path))) as folder:
         with translated(request.model, request.inputs):
             done, written = export_torchscript(request, folder)
         request.stage("save", 0.85)
@@ -195,8 +210,12 @@ def _torchscript(request: Request, with_sidecar: bool) -> ExportResult:
 def _splice(written: bytes, done: Exported, request: Request) -> None:
     """Write the exporter's bytes with tags: only nodes are parsed, weights are copied."""
     metadata = {TABLE: pack_table(table_of(done.tags)), **request.metadata}
-    with files.replacing(request.path) as file:
-        rewrite(Source.of_bytes(written), file, node_editor(done.tags), metadata)
+    checked = files.targets(request.path, inputs=request.sources, force=request.force)
+    target = checked[0].path
+    with files.staging(target) as folder:
+        with open(folder / target.name, "xb") as file:
+            rewrite(Source.of_bytes(written), file, node_editor(done.tags), metadata)
+        files.finish(folder, checked)
 
 
 def _externalise(written: Path | bytes, done: Exported, request: Request) -> None:
@@ -209,12 +228,10 @@ def _externalise(written: Path | bytes, done: Exported, request: Request) -> Non
     done.model, done.tags.records = model, records
     write_tags(model, done.tags)
     model.metadata_props.update(request.metadata)
-    files.save(model, request.path, request.external_data)
+    _save(model, request.path, request)
 
 
 def _hf(request: Request, with_sidecar: bool, generation: bool) -> ExportResult:
-    if generation:
-        request.path.mkdir(parents=True, exist_ok=True)
     with translated(request.model if not generation else None, request.inputs):
         exported, components = export_hf(request, generation)
     if not generation:
@@ -225,15 +242,16 @@ def _hf(request: Request, with_sidecar: bool, generation: bool) -> ExportResult:
         write_tags(done.model, done.tags)
         done.model.metadata_props.update(request.metadata)
     request.stage("save", 0.92)
-    try:
-        exported.save_pretrained(request.path)
-    except OSError as fault:
-        reason = fault.strerror or fault
-        raise OutputError("output-failed", f"Could not write {request.path.name}: {reason}.") from fault
-    results = {
-        name: _result(done, request, "hf", request.path / f"{name}.onnx", with_sidecar)
-        for name, done in components.items()
-    }
+    folder = Path(os.path.realpath(request.path))
+    with filling(folder, request.sources, request.force) as staged:
+        exported.save_pretrained(staged)
+        results = {
+            name: _result(done, request, "hf", staged / f"{name}.onnx", with_sidecar)
+            for name, done in components.items()
+        }
+    for one in results.values():
+        one.path = folder / one.path.name
+        one.sidecar_path = one.sidecar_path and folder / one.sidecar_path.name
     first = next(iter(results.values()))
     warned = [f"{name}: {line}" for name, one in results.items() for line in one.warnings]
     return ExportResult(

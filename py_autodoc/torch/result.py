@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from py_autodoc.graph.probe import PathLike
 from py_autodoc.hf.write import Gathered
 from py_autodoc.tags.result import Written
 from py_autodoc.tags.stages import Progress
@@ -30,6 +31,9 @@ class Request:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the exporter itself, handed on."""
     stage: Progress = lambda stage, share: None
+    sources: Sequence[PathLike] = ()
+    """Files and folders that the model was read from, which are never written over."""
+    force: bool = False
 
 
 @dataclass(slots=True)

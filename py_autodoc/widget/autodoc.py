@@ -195,13 +195,13 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
             found.observe(self._resized, "value")
         return found
 
-    def extract(self, path: str | os.PathLike[str], *nodes: int | str) -> Extraction:
+    def extract(self, path: str | os.PathLike[str], *nodes: int | str, force: bool = False) -> Extraction:
         """Write nodes (ids, names or tags; none: the selected ones) as a model of their own.
 
         Raises: TraitError; InputError, AnalysisError and OutputError as ``py_autodoc.extract``.
         """
         chosen = resolve(self.report.layers, list(nodes)) if nodes else list(self.selection)
-        return extract_nodes(self._source.model, self._now.analysis, chosen, path)
+        return extract_nodes(self._source.model, self._now.analysis, chosen, path, force)
 
     # ---- what readers without widgets see
 

@@ -9,12 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from py_autodoc.errors import OptionError
+from py_autodoc.outputs import place
+from py_autodoc.widget.answers import file_of
 from py_autodoc.widget.picture import Look
 from py_autodoc.widget.subject import Subject
 
 
 class Exports:
-    """The ``to_…`` of a widget. Nothing is written over the model itself."""
+    """The ``to_…`` of a widget.
+
+    Nothing is written over the model or the files of its weights; another file that was not written by the
+    same method is replaced only with ``force``.
+    """
 
     theme: str
     overlay: str | Mapping[str, Any] | None
@@ -25,11 +31,11 @@ class Exports:
     def _now(self) -> Subject:
         raise NotImplementedError
 
-    def to_html(self, path: str | os.PathLike[str]) -> Path:
+    def to_html(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write one HTML file with the viewer and the model's structure. Raises: OutputError."""
         from py_autodoc.render.html import html_page
 
-        return self._write(path, "to_html", html_page(self._now.need("an HTML file")))
+        return self._write(path, "html", html_page(self._now.need("an HTML file")), force)
 
     def to_svg(
         self,
@@ -38,6 +44,7 @@ class Exports:
         depth: int | None = None,
         direction: str = "right",
         theme: str | None = None,
+        force: bool = False,
     ) -> Path:
         """Write the graph as an SVG picture, under the overlay that is shown.
 
@@ -46,7 +53,7 @@ class Exports:
 
         Raises: OptionError, RequirementError without Node, LimitError, OutputError.
         """
-        return self._write(path, "to_svg", self._svg(depth, direction, theme))
+        return self._write(path, "svg", self._svg(depth, direction, theme), force)
 
     def to_png(
         self,
@@ -56,30 +63,38 @@ class Exports:
         depth: int | None = None,
         direction: str = "right",
         theme: str | None = None,
+        force: bool = False,
     ) -> Path:
         """The same as PNG, ``scale`` pixels for one of the SVG. Raises: as ``to_svg``, and without resvg."""
         from py_autodoc.render.png import png_picture
 
         if isinstance(scale, bool) or not isinstance(scale, (int, float)) or not 0 < scale < math.inf:
             raise OptionError("bad-scale", f"{scale!r:.80} is no scale.", "Give a number above 0.")
-        return self._write(path, "to_png", png_picture(self._svg(depth, direction, theme), scale))
+        return self._write(path, "png", png_picture(self._svg(depth, direction, theme), scale), force)
 
     def to_dot(
-        self, path: str | os.PathLike[str], *, depth: int | None = None, direction: str = "right"
+        self,
+        path: str | os.PathLike[str],
+        *,
+        depth: int | None = None,
+        direction: str = "right",
+        force: bool = False,
     ) -> Path:
         """Write the graph for Graphviz; ``depth`` levels of modules open, None: all. Raises: OutputError."""
         from py_autodoc.render.dot import dot
 
         levels = whole_depth(depth)
-        return self._write(path, "to_dot", dot(self._now.payload, levels, direction=direction))
+        return self._write(path, "dot", dot(self._now.payload, levels, direction=direction), force)
 
-    def to_netron(self, path: str | os.PathLike[str]) -> Path:
+    def to_netron(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the numbers as an attachment for Netron. Raises: InputError without a model, OutputError."""
         from py_autodoc.render.attachments import netron_attachment
 
-        return self._write(path, "to_netron", netron_attachment(self._now.need("the attachment")).text)
+        return self._write(path, "netron", netron_attachment(self._now.need("the attachment")).text, force)
 
-    def to_model_explorer(self, path: str | os.PathLike[str], *, metric: str = "macs") -> Path:
+    def to_model_explorer(
+        self, path: str | os.PathLike[str], *, metric: str = "macs", force: bool = False
+    ) -> Path:
         """Write one number of every node for Model Explorer.
 
         ``metric`` is ``macs``, ``flops``, ``params``, ``weight_bytes``, ``activation_bytes``,
@@ -91,7 +106,7 @@ class Exports:
         analysis = self._now.need("the node data")
         choice("metric", metric, offered(analysis))
         data = model_explorer_data(analysis, metric)
-        return self._write(path, "to_model_explorer", data.text)
+        return self._write(path, "model-explorer", data.text, force)
 
     def _svg(self, depth: int | None, direction: str, theme: str | None) -> str:
         from py_autodoc.render.svg import DIRECTIONS, THEMES
@@ -106,13 +121,17 @@ class Exports:
         """How a picture looks now."""
         return Look.of(theme or self.theme, self.overlay, self.view.get("device"))
 
-    def _write(self, path: str | os.PathLike[str], what: str, result: str | bytes) -> Path:
-        """Write a result in one step, never over the model itself. Raises: OutputError."""
-        from py_autodoc.render.output import Target
+    def _write(self, path: str | os.PathLike[str], kind: str, result: str | bytes, force: bool) -> Path:
+        """Write a result in one step. Raises: OutputError."""
+        there = place(path, kind, _files(self._source.model), force)
+        there.write(result.encode("utf-8", "backslashreplace") if isinstance(result, str) else result)
+        return there.path
 
-        target = Target(os.fspath(path), what, self._source.path)
-        target.write(result)
-        return target.path
+
+def _files(model: Any) -> list[str]:
+    """The file that a widget's model is read from, if there is one."""
+    path = file_of(model)
+    return [path] if path else []
 
 
 def whole_depth(depth: object) -> int | None:

@@ -6,13 +6,13 @@ The message names ``nodes`` and calls them ``part``; the value is an ``Extracted
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from py_autodoc.errors import InputError
+from py_autodoc.outputs import scratch
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.schema import Extracted, Report
 from py_autodoc.report.source import open_model, plain_source
@@ -31,13 +31,17 @@ def answer_extract(widget: Any, state: State) -> None:
 
 
 def extract_nodes(
-    source: Any, analysis: Analysis | None, nodes: Iterable[int], out: str | os.PathLike[str]
+    source: Any,
+    analysis: Analysis | None,
+    nodes: Iterable[int],
+    out: str | os.PathLike[str],
+    force: bool = False,
 ) -> Extraction:
     """Write nodes of a widget's model. Raises: as ``py_autodoc.extract``, and InputError when it changed."""
     from py_autodoc.extract import extract
 
     with _on_disk(source, analysis) as path:
-        return extract(path, out, nodes=nodes)
+        return extract(path, out, nodes=nodes, force=force)
 
 
 def _free(source: Any, name: str, part: str) -> Path:
@@ -64,8 +68,8 @@ def _on_disk(source: Any, analysis: Analysis | None) -> Iterator[str]:
         hint = "Make the widget of the model's file."
         raise InputError("model-not-at-hand", "The model is not at hand.", hint)
     data, name = plain_source(source)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, os.path.basename(name) or "model.onnx")
+    with scratch() as folder:
+        file = folder / Path(os.path.basename(name) or "model.onnx")
         file.write_bytes(data if isinstance(data, bytes) else Path(data).read_bytes())
         yield str(file)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from py_autodoc.errors import RequirementError
+from py_autodoc.outputs import scratch
 
 
 class Exported:
@@ -24,8 +23,8 @@ class Exported:
         """Path of the model in a folder of its own, which is removed afterwards."""
         from py_autodoc.torch.inmemory import save
 
-        with tempfile.TemporaryDirectory(prefix="onnx-autodoc-") as folder:
-            path = Path(folder, f"{self._name}.onnx")
+        with scratch() as folder:
+            path = folder / f"{self._name}.onnx"
             save(self._done, path)
             yield str(path)
 

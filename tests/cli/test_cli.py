@@ -164,18 +164,20 @@ def test_files(tmp_path):
 
 def test_a_file_is_replaced_in_one_step(tmp_path):
     target, link = tmp_path / "r.json", tmp_path / "link.json"
-    target.write_text("old")
+    assert run("analyze", MODEL, "--max-layers", "0", "--out-json", target)[0] == 0
+    old = target.read_text("utf-8")
     target.chmod(0o640)
     link.symlink_to(target)
     assert run("analyze", MODEL, "--out-json", link)[0] == 0
     assert link.is_symlink()
-    assert json.loads(target.read_text("utf-8"))
+    assert json.loads(target.read_text("utf-8")) != json.loads(old)
     assert target.stat().st_mode & 0o777 == 0o640
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     target = tmp_path / "r.json"
-    target.write_text("old")
+    assert run("analyze", MODEL, "--out-json", target)[0] == 0
+    old = target.read_bytes()
 
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -184,7 +186,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     code, _, err = run("analyze", MODEL, "--out-json", target)
     assert code == 3
     assert "No space left" in one_line(err)
-    assert target.read_text() == "old"
+    assert target.read_bytes() == old
     assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
 
 

@@ -180,7 +180,7 @@ def test_an_interrupt_leaves_nothing(generation, here, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(exporting, "export_hf" if generation else "export_dynamo", stop)
-    more = ["out/b", "--exporter", "hf", "--generation"] if generation else ["out/a.onnx"]
+    more = ["out/b", "--exporter", "hf", "--generation"] if generation else ["out/a.onnx", "--force"]
     code, out, err = run("llama", *more)
     assert (code, out) == (130, "")
     assert err.endswith("error: interrupted\n")

@@ -92,14 +92,15 @@ def test_bindings_reach_the_numbers(tmp_path):
 
 def test_old_file_stays_when_writing_fails(tmp_path, monkeypatch):
     path = tmp_path / "a.dot"
-    path.write_text("old")
+    assert run(MODEL, "--out", path)[0] == 0
+    old = path.read_text()
 
     def fail(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", fail)
     code, _, err = run(MODEL, "--out", path)
-    assert (code, path.read_text()) == (3, "old")
+    assert (code, path.read_text()) == (3, old)
     assert "No space" in err
     assert list(tmp_path.iterdir()) == [path]
 

@@ -130,7 +130,9 @@ def test_a_place_that_cannot_be_written_is_told_first(tmp_path):
     (tmp_path / "m.onnx").write_bytes(b"old")
     (tmp_path / "bad.h5").write_bytes(OLD[:-4000])
     with pytest.raises(InputError):
-        convert(tmp_path / "bad.h5", tmp_path / "m.onnx")
+        convert(tmp_path / "bad.h5", tmp_path / "m.onnx", force=True)
+    with pytest.raises(OutputError, match=r"m\.onnx exists"):
+        convert(DATA / "ad01.h5", tmp_path / "m.onnx")
     assert (tmp_path / "m.onnx").read_bytes() == b"old"
 
 

@@ -81,10 +81,9 @@ def test_also_after_a_failure_and_nothing_is_written(exporter, tmp_path):
     model = odd()
     before = state(model)
     (tmp_path / "a.onnx").write_bytes(b"what was there")
+    inputs = {"left": PAIR[0], "right": PAIR[1], "fail": True}
     with pytest.raises(AnalysisError) as caught:
-        py_autodoc.torch.export(
-            model, {"left": PAIR[0], "right": PAIR[1], "fail": True}, tmp_path / "a.onnx", exporter=exporter
-        )
+        py_autodoc.torch.export(model, inputs, tmp_path / "a.onnx", exporter=exporter, force=True)
     assert caught.value.code == "export-forward"
     assert caught.value.message == "The model fails on these inputs: ValueError: asked to fail"
     assert same_state(before, state(model))
@@ -144,13 +143,17 @@ def test_places_that_cannot_be_written(tmp_path):
 def test_no_space_left(exporter, tmp_path, monkeypatch):
     """The disk fills up while the model is written: the older file stays, nothing else does."""
     (tmp_path / "a.onnx").write_bytes(b"what was there")
+    with pytest.raises(OutputError, match=r"a\.onnx exists"):
+        py_autodoc.torch.export(nn.Linear(2, 2), torch.ones(1, 2), tmp_path / "a.onnx", exporter=exporter)
 
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("py_autodoc.tags.files.os.replace", full)
+    monkeypatch.setattr("py_autodoc.outputs.placing.os.replace", full)
     with pytest.raises(OutputError, match=r"Could not write a\.onnx: No space left on device"):
-        py_autodoc.torch.export(nn.Linear(2, 2), torch.ones(1, 2), tmp_path / "a.onnx", exporter=exporter)
+        py_autodoc.torch.export(
+            nn.Linear(2, 2), torch.ones(1, 2), tmp_path / "a.onnx", exporter=exporter, force=True
+        )
     monkeypatch.undo()
     assert os.listdir(tmp_path) == ["a.onnx"]
     assert (tmp_path / "a.onnx").read_bytes() == b"what was there"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -12,6 +11,7 @@ from typing import Any
 
 from py_autodoc.errors import AutodocError, InputError, OptionError, PathError, RequirementError
 from py_autodoc.hf.serving.session import one_line
+from py_autodoc.outputs import scratch
 
 transformers: Any = import_module("transformers")
 
@@ -97,8 +97,7 @@ def _by_role(given: Any) -> dict[str, Any]:
 @contextmanager
 def _unpacked(files: Mapping[str, bytes], config: Any) -> Iterator[Path]:
     """The files in a folder that only this user can read and that is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="autodoc-") as name:
-        folder = Path(name)
+    with scratch() as folder:
         for file, data in files.items():
             if Path(file).name != file or file in ("", ".", ".."):
                 raise InputError(

@@ -34,7 +34,7 @@ class ExtractHandler(Handler):
             raise OptionError("nothing-selected", "No node is selected.", "Select what to extract.")
         file = await self.file(request.path)
         require_model(file)
-        arriving = Arriving(file.os_path, request)
+        arriving = Arriving(file.os_path, request, self.jobs.data_files(job_id))
         facts: list[Extracted] = []
 
         async def take(piece: bytes) -> None:

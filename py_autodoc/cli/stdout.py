@@ -1,0 +1,24 @@
+"""What a command prints as its result: lines, tables, JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from py_autodoc.render.output import to_stdout
+from py_autodoc.render.text import printable
+
+
+def text(result: str) -> None:
+    """Text as it is. Raises: OutputError."""
+    to_stdout(result)
+
+
+def lines(result: Iterable[str]) -> None:
+    """Lines that may quote a model. Raises: OutputError."""
+    to_stdout("".join(f"{printable(line)}\n" for line in result))
+
+
+def as_json(value: object, indent: int | None = 2) -> None:
+    """One document. Raises: OutputError."""
+    to_stdout(json.dumps(value, indent=indent, ensure_ascii=False) + "\n", json=True)

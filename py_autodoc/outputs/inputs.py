@@ -1,0 +1,103 @@
+"""What a run reads, file by file, so that nothing is written over it.
+
+Files are told apart by device and inode: a link, a hard link and, on file systems that ignore case,
+another spelling of the name are the same file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import islice
+
+from py_autodoc.errors import AutodocError
+from py_autodoc.graph.probe import PathLike, base_name
+
+_MOST = 10_000
+"""Files of a folder that is an input."""
+
+Id = tuple[int, int]
+
+
+class Inputs:
+    """The files behind some paths. Folders count with all that is in them, models with their data.
+
+    ``data`` names those files where they are known; else the models are looked into when it matters.
+    """
+
+    def __init__(self, paths: Iterable[PathLike] = (), data: Iterable[str] | None = None) -> None:
+        self._known = None if data is None else list(data)
+        self._paths = [os.fspath(path) for path in paths if os.fspath(path)]
+
+    def same(self, status: os.stat_result) -> str | None:
+        """What a file is, as ``m.onnx`` or ``weights.bin, the data of m.onnx``; None when it is no input.
+
+        The data of models are looked for only here: what does not exist cannot be one of them.
+        """
+        key = (status.st_dev, status.st_ino)
+        return self._named.get(key) or self._data.get(key)
+
+    def inside(self, status: os.stat_result) -> bool:
+        """Whether it is an input only because it is in a folder that is one: results may be kept there."""
+        return (status.st_dev, status.st_ino) in self._inside
+
+    @cached_property
+    def _named(self) -> dict[Id, str]:
+        found = {key: os.path.basename(os.path.normpath(path)) for path in self._paths if (key := _id(path))}
+        return {**self._inside, **found}
+
+    @cached_property
+    def _inside(self) -> dict[Id, str]:
+        found: dict[Id, str] = {}
+        for path in self._paths:
+            name = os.path.basename(os.path.normpath(path))
+            for one in _files(path) if os.path.isdir(path) else ():
+                if key := _id(one):
+                    found.setdefault(key, f"{os.path.basename(one)} of {name}")
+        return found
+
+    @cached_property
+    def _data(self) -> dict[Id, str]:
+        found: dict[Id, str] = {}
+        for path in self._paths:
+            if os.path.isfile(path):
+                for one in data_files(path) if self._known is None else self._known:
+                    if (key := _id(one)) is not None:
+                        found.setdefault(key, f"{os.path.basename(one)}, the data of {base_name(path)}")
+        return found
+
+
+def _files(path: str) -> Iterator[str]:
+    """What is in a folder, but for what was exported into it: that is not read again."""
+    found = (os.path.join(folder, one) for folder, _, names in os.walk(path) for one in names)
+    return islice((one for one in found if ".onnx" not in os.path.basename(one)), _MOST)
+
+
+def data_files(path: str) -> list[str]:
+    """Paths of the files that a model's tensors are in; none of a file that is no model."""
+    from py_autodoc.graph.load import parse_structure
+    from py_autodoc.graph.notes import Notes
+    from py_autodoc.graph.probe import regular_file
+    from py_autodoc.graph.survey import survey
+    from py_autodoc.graph.values import external_entries
+    from py_autodoc.graph.wire import Source
+
+    try:
+        with regular_file(path) as (fd, status):
+            proto = parse_structure(Source(status.st_size, fd), base_name(path))
+        tensors = survey(proto, Notes()).external
+    except AutodocError:
+        # It is not a model that we can read, and whoever reads it next will say so.
+        return []
+    locations = {external_entries(tensor).get("location", "") for tensor in tensors}
+    folder = os.path.dirname(os.path.abspath(path))
+    return [os.path.join(folder, one) for one in sorted(locations) if one and "\0" not in one]
+
+
+def _id(path: str) -> Id | None:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino

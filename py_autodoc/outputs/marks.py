@@ -1,0 +1,138 @@
+"""Which files we wrote: told by what is in them, never by their names.
+
+Tables, pages and pictures can be made again, and are known by their form. Models, source code and prose are
+worth more, and others change them without taking out what we wrote into them: those end with a digest of
+all before it, and are ours only as long as it holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from functools import lru_cache
+from pathlib import Path
+
+from py_autodoc.graph.wire import encode_bytes
+from py_autodoc.version import NAME
+
+WRITTEN = "autodoc.written"
+"""Key of the last entry of the metadata of a model that we wrote."""
+DATA = ".data"
+"""Added to a model's name for the file of its weights, where they are not in itself."""
+WRITER = {"writer": NAME}
+"""In the metadata of a safetensors file."""
+COMMENT = NAME.encode()
+"""Of an .npz file, as of a ZIP archive."""
+
+_METADATA, _KEY, _VALUE = 14, 1, 2
+_HEAD, _TAIL = 1 << 13, 1 << 9
+_PIECE = 1 << 22
+_SEALS = {"python": ("# ", ""), "markdown": ("<!-- ", " -->"), "text": ("# ", "")}
+"""Comments around the last line of a text."""
+
+_FORMS = {
+    "report": rb'\s*\{(?s:.{0,400}?)"generator"\s*:\s*\{\s*"name"\s*:\s*"%(name)s"',
+    "csv": rb"(id,name,type,domain,group,|node,operator,tag,scope,via,)",
+    "html": rb'(?s:.*)<meta name="generator" content="%(name)s ',
+    "svg": rb'<\?xml version="1\.0" encoding="UTF-8"\?>\n<svg xmlns="http://www\.w3\.org/2000/svg" '
+    rb'width="\d+" height="\d+" viewBox="0 0 \d+ \d+" role="img" xml:space="preserve" '
+    rb'font-family="Helvetica, ',
+    "png": rb"\x89PNG\r\n\x1a\n(?s:.{25})(?s:.{4})tEXtSoftware\x00%(name)s",
+    "dot": rb'digraph "[^\n]*" \{\nlabel=[^\n]*\nrankdir=(LR|TB); fontname="Helvetica"; fontsize=12;\n',
+    "netron": rb'\{\s*"signature"\s*:\s*"netron:attachment",\s*"metadata"\s*:\s*\[\],\s*"metrics"',
+    "model-explorer": rb'(?s:\{\s*"name"\s*:.*"bgColor"\s*:\s*"#21918c".*\})\s*$',
+    "sidecar": rb'\{\s*"schema"\s*:\s*"autodoc\.hierarchy/',
+    "export-report": rb'\{\s*"schema"\s*:\s*"autodoc\.export/',
+    "safetensors": rb'(?s:.{8})\{"__metadata__":\{"format":"pt","writer":"%(name)s"\}',
+    "npz": rb"(?s:PK.*)%(name)s$",
+}
+
+
+def known(path: Path, kind: str) -> bool:
+    """Whether a regular file is one that we wrote, of this kind, and nobody changed.
+
+    An empty file is anybody's: there is nothing in it to lose. Raises: OSError: it cannot be read.
+    """
+    status = path.stat()
+    if not status.st_size:
+        return True
+    state = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    return _known(str(path), kind, state, _data_bytes(path))
+
+
+@lru_cache(64)
+def _known(path: str, kind: str, _state: object, data: int | None) -> bool:
+    if kind == "data":
+        model = Path(path.removesuffix(DATA))
+        return path.endswith(DATA) and model.is_file() and _holds(model, _data_bytes(model))
+    if kind == "onnx":
+        return _holds(Path(path), None) or (data is not None and _holds(Path(path), data))
+    if kind in _SEALS:
+        return _sealed(Path(path), *_SEALS[kind])
+    if kind not in _FORMS:
+        return False
+    with open(path, "rb") as file:
+        begin = file.read(_HEAD)
+        file.seek(max(len(begin), os.fstat(file.fileno()).st_size - _TAIL))
+        return (
+            re.match(_FORMS[kind].replace(b"%(name)s", re.escape(COMMENT)), begin + file.read()) is not None
+        )
+
+
+def sealed_text(text: str, kind: str) -> str:
+    """A text of a kind that people change, with the line that tells whether they did."""
+    text = text if text.endswith("\n") else f"{text}\n"
+    before, after = _SEALS[kind]
+    return f"{text}{before}{NAME} {hashlib.sha256(text.encode()).hexdigest()}{after}\n"
+
+
+def _sealed(path: Path, before: str, after: str) -> bool:
+    data = path.read_bytes()
+    at = data.rfind(b"\n", 0, len(data) - 1) + 1
+    digest = hashlib.sha256(data[:at]).hexdigest()
+    return data[at:] == f"{before}{NAME} {digest}{after}\n".encode()
+
+
+def seal_model(path: Path) -> None:
+    """Add the last entry to a serialized model whose data, if any, are beside it. Raises: OSError."""
+    entry = _entry(_digest(path, path.stat().st_size, _data_bytes(path)))
+    with open(path, "ab") as file:
+        file.write(entry)
+
+
+def _holds(path: Path, data: int | None) -> bool:
+    """Whether a model ends with the entry for what is before it and so many bytes of data beside it."""
+    before = path.stat().st_size - len(_entry("0" * 64))
+    if before < 0:
+        return False
+    with open(path, "rb") as file:
+        file.seek(before)
+        found = file.read()
+    # What others wrote is seldom read further than this.
+    return WRITTEN.encode() in found and found == _entry(_digest(path, before, data))
+
+
+def _entry(digest: str) -> bytes:
+    """Protobuf takes a field at the end of a serialized model, whatever is before it."""
+    entry = encode_bytes(_KEY, WRITTEN.encode()) + encode_bytes(_VALUE, digest.encode())
+    return encode_bytes(_METADATA, entry)
+
+
+def _digest(path: Path, count: int, data: int | None) -> str:
+    """Of the first bytes of a file and the size of its data."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while count > 0 and (piece := file.read(min(_PIECE, count))):
+            digest.update(piece)
+            count -= len(piece)
+    digest.update(b"inline" if data is None else b"%d" % data)
+    return digest.hexdigest()
+
+
+def _data_bytes(model: Path) -> int | None:
+    """Size of the file of a model's data, if there is one."""
+    try:
+        return model.with_name(f"{model.name}{DATA}").stat().st_size
+    except OSError:
+        return None

@@ -1,0 +1,260 @@
+"""Checking where results are to go, and putting them there in one step."""
+
+from __future__ import annotations
+
+import os
+import stat
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from py_autodoc.errors import OutputError
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.outputs import marks, temporary
+from py_autodoc.outputs.inputs import Inputs
+
+_MODELS = (".onnx", ".h5", ".hdf5", ".keras", ".pt2")
+_FORCE = "Give another name, or replace it with --force (in Python: force=True)."
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A file that a run is going to write."""
+
+    path: PathLike
+    kind: str
+    """What it will be, as ``marks.known`` has it."""
+    option: str = ""
+    """The option that names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    code: str
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A checked place for a file."""
+
+    path: Path
+    """Links followed, so that what a link leads to is replaced and not the link."""
+    shown: str
+    special: bool
+    """A device or a pipe, which is written to and not replaced."""
+    _found: tuple[int, int, int, int] | None
+    """What was there when it was checked."""
+
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """A file that takes this place when the block ends well, and is gone when not.
+
+        Raises: OutputError.
+        """
+        with output_failed(self.shown):
+            if self.special:
+                with open(self.path, "wb") as device:
+                    yield device
+                return
+            with temporary.file(self.path.parent) as (file, path):
+                yield file
+                file.close()
+                self.take(path)
+
+    def write(self, data: bytes) -> None:
+        """All or nothing. Raises: OutputError."""
+        with self.opened() as file:
+            file.write(data)
+
+    def take(self, finished: Path) -> None:
+        """Put a finished file here, with the permissions of the one that it replaces.
+
+        Raises: OutputError: it cannot be, or what is here is not what was when the place was checked.
+        """
+        with output_failed(self.shown):
+            now = _state(self.path)
+            if now != self._found and now is not None:
+                raise OutputError(
+                    "output-changed", f"{self.shown} was written by somebody else meanwhile.", _FORCE
+                )
+            with suppress(FileNotFoundError):
+                finished.chmod(stat.S_IMODE(self.path.stat().st_mode))
+            os.replace(finished, self.path)
+
+
+def place(path: PathLike, kind: str, inputs: Iterable[PathLike] = (), force: bool = False) -> Place:
+    """``places`` of one file."""
+    return places([Wanted(path, kind)], inputs, force)[0]
+
+
+def places(
+    wanted: Sequence[Wanted], inputs: Inputs | Iterable[PathLike] = (), force: bool = False
+) -> list[Place]:
+    """Where the files of a run go. Called before any work is done, it looks and changes nothing.
+
+    Args:
+        wanted: all files that the run may write.
+        inputs: what the run reads: files, models with their data, folders with what is in them.
+        force: replace files that we did not write; inputs are never.
+
+    Raises:
+        OutputError: what speaks against it, of all files in one line.
+    """
+    held = inputs if isinstance(inputs, Inputs) else Inputs(inputs)
+    refused: list[_Refusal] = []
+    found: list[Place] = []
+    for one in wanted:
+        there, why = _checked(one, held, force)
+        found.append(there)
+        refused += [why] if why is not None else []
+    refused += _twice(wanted, found)
+    if refused:
+        hints = dict.fromkeys(one.hint for one in refused if one.hint)
+        raise OutputError(refused[0].code, " ".join(one.message for one in refused), " ".join(hints))
+    return found
+
+
+def _checked(wanted: Wanted, inputs: Inputs, force: bool) -> tuple[Place, _Refusal | None]:
+    shown = base_name(wanted.path)
+    # What an option names is shown as it was given, else by its name alone.
+    said = f"{wanted.option}: {printable(wanted.path)}" if wanted.option else shown
+    path = Path(os.path.realpath(wanted.path))
+    there = Place(path, said, False, None)
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return there, _unwritable(path.parent, said)
+    except (OSError, ValueError) as fault:
+        return there, _Refusal("output-failed", f"{said}: {getattr(fault, 'strerror', None) or fault}.")
+    regular = stat.S_ISREG(status.st_mode)
+    ours = regular and _ours(path, wanted.kind)
+    if (taken := inputs.same(status)) is not None and not (ours and inputs.inside(status)):
+        return there, _input(said, shown, taken)
+    if stat.S_ISDIR(status.st_mode):
+        return there, _Refusal("output-is-a-folder", f"{said or '.'} is a folder.", "Give a file name.")
+    if not regular:
+        return Place(path, said, True, None), None
+    there = Place(path, said, False, _state(path))
+    if not ours and not force:
+        what = f"{said} exists and is not a file that this command wrote, or was changed since."
+        return there, _Refusal("output-exists", what, _FORCE)
+    return there, _unwritable(path.parent, said)
+
+
+def printable(path: PathLike) -> str:
+    """A path as text, whatever its bytes are."""
+    return os.fsdecode(path).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _ours(path: Path, kind: str) -> bool:
+    try:
+        return marks.known(path, kind)
+    except OSError:  # what cannot be read is not known
+        return False
+
+
+def _input(said: str, shown: str, taken: str) -> _Refusal:
+    itself = "the model itself" if shown.lower().endswith(_MODELS) else "an input itself"
+    what = itself if taken == shown else f"the same file as {taken}"
+    return _Refusal("output-is-input", f"{said} is {what}: inputs stay as they are.", "Give another name.")
+
+
+def _unwritable(folder: Path, said: str) -> _Refusal | None:
+    if not folder.is_dir():
+        return _Refusal("output-folder-missing", f"{said}: its folder does not exist.", "Create it first.")
+    if not os.access(folder, os.W_OK):
+        return _Refusal("output-not-writable", f"{said}: its folder is not writable.", "Choose another one.")
+    return None
+
+
+def _twice(wanted: Sequence[Wanted], found: Sequence[Place]) -> Iterator[_Refusal]:
+    """Two results in one file, as it would be where file names ignore case."""
+    first: dict[str, str] = {}
+    for one in found:
+        key = unicodedata.normalize("NFC", str(one.path)).casefold()
+        if not one.special and key in first:
+            message = f"{first[key]} and {one.shown} would be one file."
+            yield _Refusal("two-in-one-file", message, "Give names that differ by more than case.")
+        first.setdefault(key, one.shown)
+
+
+@contextmanager
+def filling(path: PathLike, inputs: Iterable[PathLike] = (), force: bool = False) -> Iterator[Path]:
+    """A folder that is filled in the block and then takes the place of ``path``: a new or an empty one.
+
+    With ``force``, ``path`` may have files: those of the same names are replaced, but for inputs.
+
+    Raises:
+        OutputError: there are files in it, or it cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    empty(target, force)
+    with output_failed(base_name(path) or target.name), temporary.folder(target.parent) as staged:
+        yield staged
+        if target.is_dir() and any(target.iterdir()):
+            made = sorted(one for one in staged.rglob("*") if one.is_file())
+            goals = [target / one.relative_to(staged) for one in made]
+            for goal in goals:
+                goal.parent.mkdir(parents=True, exist_ok=True)
+            checked = places([Wanted(goal, "") for goal in goals], inputs, force=True)
+            for one, there in zip(made, checked, strict=True):
+                there.take(one)
+            return
+        staged.chmod(_usual_mode(staged))
+        if target.is_dir():
+            target.rmdir()
+        os.replace(staged, target)
+
+
+def empty(path: Path, force: bool = False) -> None:
+    """Raises: OutputError: a folder cannot be made at ``path``, or what is there is no empty folder."""
+    shown = path.name or "."
+    if path.exists() and not path.is_dir():
+        raise OutputError("output-not-a-folder", f"{shown} is a file.", "Name a new folder.")
+    if not force and path.is_dir() and any(path.iterdir()):
+        hint = "Name a new one, or replace files in it with --force (in Python: force=True)."
+        raise OutputError("output-not-empty", f"{shown}: the folder is not empty.", hint)
+    why = _unwritable(path.parent, shown)
+    if why is not None:
+        raise OutputError(why.code, why.message, why.hint)
+
+
+@contextmanager
+def output_failed(shown: str) -> Iterator[None]:
+    """Tells a fault of the file system as one of the result."""
+    try:
+        yield
+    except OSError as fault:
+        raise OutputError(
+            "output-failed", f"Could not write {shown}: {fault.strerror or fault}.", _way_out(fault)
+        ) from fault
+
+
+def _way_out(fault: OSError) -> str:
+    import errno
+
+    if fault.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
+        return "Make room, or write to another disk."
+    return ""
+
+
+def _state(path: Path) -> tuple[int, int, int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _usual_mode(folder: Path) -> int:
+    """Permissions of a new folder here. The process's mask is not asked: that would change it a moment."""
+    made = folder / temporary.name()
+    made.mkdir()
+    mode = stat.S_IMODE(made.stat().st_mode)
+    made.rmdir()
+    return mode
