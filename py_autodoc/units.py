@@ -1,21 +1,28 @@
 """How numbers are written: three significant digits with SI prefixes, or exact with separators.
 
-The viewer writes them in the same way (``src/core/units.ts``).
+The viewer writes them in the same way (``src/core/units.ts``); both are tested with the cases in
+``tests/data/number_cases.json``, and halves are rounded up in both.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 UNKNOWN = "—"
 _COUNTS = ("", "K", "M", "G", "T", "P", "E", "Z", "Y")
 _SECONDS = ("s", "ms", "µs", "ns")
 _BYTES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
+_THREE = Context(prec=3, rounding=ROUND_HALF_UP)
+_LONG = Context(prec=400)
+_PLAIN_FROM = -6
+"""Smallest power of ten that is written without an exponent, as a browser does."""
 
 
 def count(value: float | None, unit: str = "") -> str:
     """``118 M``, ``9.41 K``, ``2.0 Z``, ``64``; ``unit`` follows the prefix. Unknown is ``—``."""
-    if value is None:
+    if value is None or not math.isfinite(value):
         return UNKNOWN
     digits, power = _scaled(value)
     return " ".join(part for part in (digits, _COUNTS[power], unit) if part)
@@ -33,7 +40,7 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 def size(value: float | None) -> str:
     """Bytes with SI prefixes, 1 kB = 1000 B: ``3.21 MB``. Unknown is ``—``."""
-    if value is None:
+    if value is None or not math.isfinite(value):
         return UNKNOWN
     digits, power = _scaled(value)
     return f"{digits} {_BYTES[power]}B"
@@ -41,7 +48,7 @@ def size(value: float | None) -> str:
 
 def seconds(value: float | None) -> str:
     """A time in the unit that suits it: ``1.28 ms``, ``5.28 µs``, ``12.3 s``. Unknown is ``—``."""
-    if value is None:
+    if value is None or not math.isfinite(value):
         return UNKNOWN
     if not value:
         return "0 s"
@@ -58,13 +65,34 @@ def exact(value: int | None) -> str:
 
 
 def share(part: float | None, whole: float | None) -> str:
-    """A part of a whole as ``12.3 %``; below a tenth of a percent ``<0.1 %``. Unknown is ``—``."""
+    """A part of a whole with one decimal: ``12.5 %``, ``42.0 %``. Unknown is ``—``.
+
+    ``0 %`` and ``100 %`` are nothing and all of it, nothing less: what is below a tenth of a percent is
+    ``<0.1 %``, and all but very little is ``99.9 %``.
+    """
     if part is None or not whole:
         return UNKNOWN
-    percent = 100 * part / whole
+    if part == whole:
+        return "100 %"
+    # What a division adds in the sixteenth digit must not decide how a half is rounded.
+    percent = float(f"{100 * part / whole:.12g}")
+    if not math.isfinite(percent):
+        return UNKNOWN
+    if not percent:
+        return "0 %"
     if 0 < percent < 0.1:
         return "<0.1 %"
-    return "100 %" if part == whole else "0 %" if not percent else f"{min(percent, 99.9):.1f} %"
+    if percent <= 100 and part < whole:
+        percent = min(percent, 99.9)
+    return f"{_rounded(percent, 1)} %"
+
+
+def confidence(value: float | None) -> str:
+    """How sure a guess is, in whole percent: ``90 %``; ``100 %`` is certain. Unknown is ``—``."""
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    percent = _rounded(float(f"{100 * value:.12g}"), 0)
+    return f"{'99' if percent == '100' and value < 1 else percent} %"
 
 
 def shape(sizes: Iterable[int | str | None] | None) -> str:
@@ -86,8 +114,6 @@ def _scaled(value: float) -> tuple[str, int]:
     magnitude, power = abs(value), 0
     mantissa = float(magnitude)
     while mantissa >= 999.5 and power < len(_COUNTS) - 1:
-        if power == 0 and magnitude < 1000:
-            break
         power += 1
         mantissa = magnitude / 1000**power
     sign = "-" if value < 0 else ""
@@ -98,8 +124,24 @@ def _three_digits(mantissa: float, power: int) -> str:
     if power == 0 and mantissa == int(mantissa):
         return str(int(mantissa))
     if mantissa >= 99.95:
-        return f"{mantissa:.0f}"
+        return _rounded(mantissa, 0)
     if mantissa >= 9.995:
-        return f"{mantissa:.1f}"
-    text = f"{mantissa:.2f}"
+        return _rounded(mantissa, 1)
+    if mantissa < 0.01:
+        return _small(mantissa)
+    text = _rounded(mantissa, 2)
     return text[:-1] if text.endswith("0") else text
+
+
+def _rounded(value: float, places: int) -> str:
+    """So many places behind the point; a half is rounded away from 0."""
+    return str(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, _LONG))
+
+
+def _small(value: float) -> str:
+    """Three significant digits of what two places would make 0: ``0.00123``, ``1.23e-7``."""
+    number = _THREE.create_decimal_from_float(value).normalize()
+    if number.adjusted() >= _PLAIN_FROM:
+        return f"{number:f}"
+    digits = number.scaleb(-number.adjusted())
+    return f"{digits:f}e{number.adjusted()}"

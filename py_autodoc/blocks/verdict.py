@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from py_autodoc import units
 from py_autodoc.blocks import detection, outputs
 from py_autodoc.blocks.flow import Flow, Flows
 from py_autodoc.blocks.inventory import CONV, DENSE, RECURRENT, Inventory, take
@@ -144,7 +145,7 @@ class _Case:
         cutting = conv.layers == len(self.stock.patches)  # convolutions that do nothing but cut an image
         if dense.layers < 2 or self.stock.share(DENSE) + cutting * self.stock.share(CONV) < 0.8:
             return None
-        share = _percent(self.stock.share(DENSE))
+        share = units.share(self.stock.share(DENSE), 1)
         lines = [f"{dense.layers} dense layers carry {share} of {self._measure()}"]
         return "mlp", 0.9 if not self.stock.spatial else 0.7, [*lines, "no attention, no recurrence"]
 
@@ -165,14 +166,14 @@ class _Case:
         carries = "carry" if conv.layers > 1 else "carries"
         return [
             f"{conv.layers} convolution{'s' if conv.layers > 1 else ''} {carries} "
-            f"{_percent(self.stock.share(CONV))} of {self._measure()}"
+            f"{units.share(self.stock.share(CONV), 1)} of {self._measure()}"
         ]
 
     def _recurrent_line(self) -> str:
         kind = self.stock.kinds[RECURRENT]
         return (
             f"{kind.layers} recurrent layer{'s' if kind.layers > 1 else ''} with "
-            f"{_percent(self.stock.share(RECURRENT))} of {self._measure()}"
+            f"{units.share(self.stock.share(RECURRENT), 1)} of {self._measure()}"
         )
 
     def _measure(self) -> str:
@@ -214,11 +215,3 @@ class _Case:
 
 
 _Made = tuple[str, float, list[str]] | None
-
-
-def _percent(share: float) -> str:
-    """A share with one decimal; 100 % only when it is all."""
-    text = f"{100 * share:.1f}".removesuffix(".0")
-    if text == "100" and share < 1:
-        return "more than 99.9 %"
-    return f"{text} %"

@@ -14,7 +14,6 @@ from rich.text import Text
 from py_autodoc.cli.streams import styled
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
-from py_autodoc.torch.report import percent
 
 MAX_WIDTH = 120
 MAX_INPUTS = 12
@@ -90,8 +89,8 @@ def _bytes(one: Mapping[str, Any]) -> int:
 def _coverage(counted: Mapping[str, Any]) -> str:
     """Only what an exporter recorded counts as recorded."""
     shares = counted["shares"]
-    told = f"recorded {percent(shares['traced'])}, inferred {percent(shares['inferred'])}"
-    return f"{told}, unknown {percent(shares['unknown'])}"
+    told = f"recorded {units.share(shares['traced'], 1)}, inferred {units.share(shares['inferred'], 1)}"
+    return f"{told}, unknown {units.share(shares['unknown'], 1)}"
 
 
 def _modules(model: Mapping[str, Any]) -> str:

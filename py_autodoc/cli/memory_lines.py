@@ -93,5 +93,5 @@ def _cache(cache: KVCacheInfo) -> str:
     if cache.context_bytes is not None and cache.context_length is not None:
         parts.append(f"{units.size(cache.context_bytes)} for {cache.context_length:,} tokens")
     if cache.source == "estimated" and cache.confidence is not None:
-        parts.append(f"estimated, {100 * cache.confidence:.0f} % sure")
+        parts.append(f"estimated, {units.confidence(cache.confidence)} sure")
     return " · ".join(parts)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from py_autodoc import units
 from py_autodoc.cli import stderr, stdout
 from py_autodoc.cli.options import force
 from py_autodoc.outputs import place
@@ -89,5 +90,5 @@ def _coverage(tags: Tags) -> str:
     if not counted.nodes:
         return "no nodes"
     shares = {"recorded": counted.traced, "inferred": counted.inferred, "unknown": counted.unknown}
-    told = ", ".join(f"{name} {share or 0:.1%}" for name, share in shares.items())
+    told = ", ".join(f"{name} {units.share(share or 0, 1)}" for name, share in shares.items())
     return f"{counted.nodes:,} nodes: {told} (read from: {tags.source})"

@@ -1,5 +1,5 @@
 """How numbers are written; see ``py_autodoc.units``."""
 
-from py_autodoc.units import UNKNOWN, at_least, count, exact, seconds, shape, share, size
+from py_autodoc.units import UNKNOWN, at_least, confidence, count, exact, seconds, shape, share, size
 
-__all__ = ["UNKNOWN", "at_least", "count", "exact", "seconds", "shape", "share", "size"]
+__all__ = ["UNKNOWN", "at_least", "confidence", "count", "exact", "seconds", "shape", "share", "size"]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from py_autodoc import units
 from py_autodoc.report.latency_column import node_seconds
 from py_autodoc.report.numbers import COSTS, column_in_inference
 from py_autodoc.report.schema import AttributeItem, DimValue, GraphPayload
@@ -130,9 +131,7 @@ class Field:
 
 def shape_text(shape: list[DimValue] | None) -> str:
     """A shape as the viewer writes it."""
-    if shape is None:
-        return "?"
-    return "×".join("?" if dim is None else str(dim) for dim in shape) if shape else "scalar"
+    return units.shape(shape)
 
 
 def _column(name: str) -> Field:
@@ -267,7 +266,11 @@ def _tensor_field(match: re.Match[str]) -> Field:
 
 
 def _shape_value(nodes: Nodes, tensor: int) -> Value:
-    return None if nodes.shape(tensor) is None else [nodes.shape_text(tensor)]
+    """The shape as it is shown, and with its expressions out of their brackets."""
+    shape = nodes.shape(tensor)
+    if shape is None:
+        return None
+    return [nodes.shape_text(tensor), "×".join("?" if dim is None else str(dim) for dim in shape)]
 
 
 def _rank(nodes: Nodes, tensor: int) -> Value:

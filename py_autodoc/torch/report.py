@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from py_autodoc import units
 from py_autodoc.tags.sidecar import coverage
 from py_autodoc.version import NAME, installed, version
 
@@ -144,7 +145,7 @@ def _model_lines(model: Mapping[str, Any]) -> list[str]:
     files = ", ".join(f"{one['name']} ({one['bytes']:,} bytes)" for one in model["files"])
     rows = [("traced", shares["traced"]), ("inferred", shares["inferred"]), ("unknown", shares["unknown"])]
     counts = [counted["trace"] + counted["fused"], counted["param"] + counted["context"], counted["root"]]
-    told = [(name, count, percent(share)) for (name, share), count in zip(rows, counts, strict=True)]
+    told = [(name, count, units.share(share, 1)) for (name, share), count in zip(rows, counts, strict=True)]
     ran = [one for one in model["modules"] if one["nodes_total"]]
     modules = ((one["tag"], one["class"], one["nodes"], one["nodes_total"]) for one in ran)
     return [
@@ -176,14 +177,6 @@ def _carried_lines(carried: Mapping[str, Any] | None) -> list[str]:
     lines += [f"- processor: {', '.join(files)}"] if files else []
     left_out = ", ".join(map(_cell, carried["left_out"]))
     return lines + ([f"- processor files left out: {left_out}"] if left_out else [])
-
-
-def percent(share: float | None) -> str:
-    """A share of all nodes; 100 % is all of them, 0 % is none."""
-    if share is None:
-        return "–"
-    shown = round(100 * share, 1)
-    return f"{min(max(shown, 0.1), 99.9) if 0 < share < 1 else shown:.1f} %"
 
 
 def _plain(value: Any) -> str:

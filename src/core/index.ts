@@ -24,15 +24,17 @@ export {
   precisionsOf
 } from './latency';
 export type { IDeviceChoice, ILatency } from './latency';
-export { decode, formatShape, METRIC_IDS, TENSOR_KIND, timed } from './model';
+export { decode, METRIC_IDS, TENSOR_KIND, timed } from './model';
 export { buildTree } from './tree';
 export type { IGroupTree } from './tree';
 export {
   formatBytes,
+  formatConfidence,
   formatCount,
   formatExact,
   formatMetric,
   formatSeconds,
+  formatShape,
   formatShare,
   UNKNOWN
 } from './units';

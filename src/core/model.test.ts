@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decode, formatShape } from './model';
+import { decode } from './model';
 import { PayloadBuilder } from './testing/builder';
 
 function small() {
@@ -65,9 +65,4 @@ describe('decode', () => {
     expect(model.shapeText(0)).toBe('?');
     expect(model.tensorProducer[0]).toBe(-1);
   });
-});
-
-it('formatShape writes unknown ranks and sizes as ?', () => {
-  expect(formatShape(null)).toBe('?');
-  expect(formatShape([null, 2])).toBe('?×2');
 });

@@ -1,10 +1,11 @@
 /** From the wire payload to typed columns: the only place that reads the payload's columns. */
 
-import type { DimValue, GraphPayload } from '../schema';
+import type { GraphPayload } from '../schema';
 import { groupBy } from './csr';
 import type { ILatency } from './latency';
 import { inInference, isRunCost } from './runs';
 import type { IGraphModel, MetricId, PayloadMetric } from './types';
+import { formatShape } from './units';
 
 /** `tensors.kind` of the payload. */
 export const TENSOR_KIND = {
@@ -76,19 +77,6 @@ function within(column: Int32Array, limit: number): Int32Array {
     }
   }
   return column;
-}
-
-/** `1×64×56×56`; a scalar is `scalar`, an unknown rank or dimension is `?`. */
-export function formatShape(
-  shape: readonly DimValue[] | null | undefined
-): string {
-  if (!shape) {
-    return '?';
-  }
-  if (shape.length === 0) {
-    return 'scalar';
-  }
-  return shape.map(dim => (dim === null ? '?' : String(dim))).join('×');
 }
 
 /** Nodes reading each tensor, each node once, in ascending order. */

@@ -208,9 +208,13 @@ function tensorField(match: RegExpExecArray): IField {
     );
   }
   if (shape) {
-    return read('text', (tree, tensor) =>
-      shapeOf(tree, tensor) ? [tree.model.shapeText(tensor)] : null
-    );
+    return read('text', (tree, tensor) => {
+      const dims = shapeOf(tree, tensor);
+      // As it is shown, and with its expressions out of their brackets.
+      return dims
+        ? [tree.model.shapeText(tensor), dims.map(dim => dim ?? '?').join('×')]
+        : null;
+    });
   }
   switch (other) {
     case 'rank':

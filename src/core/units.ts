@@ -1,4 +1,9 @@
-/** How numbers are written: three significant digits with SI prefixes, or exact with separators. */
+/**
+ * How numbers are written: three significant digits with SI prefixes, or exact with separators. The library
+ * writes them in the same way (`py_autodoc/units.py`); `tests/data/number_cases.json` tests both.
+ */
+
+import type { DimValue } from '../schema';
 
 /** What stands for an unknown number. */
 export const UNKNOWN = '—';
@@ -16,12 +21,10 @@ function isKnown(value: MaybeNumber): value is number {
 /** Scales to 1 … 999.5 and returns the text of three significant digits and the power of 1000. */
 function scaled(value: number): { text: string; power: number } {
   const magnitude = Math.abs(value);
-  let power =
-    magnitude < 1000 ? 0 : Math.floor(Math.log10(magnitude) / 3 + 1e-12);
-  power = Math.min(PREFIXES.length - 1, power);
-  let mantissa = magnitude / 1000 ** power;
-  if (mantissa >= 999.5 && power < PREFIXES.length - 1) {
-    power += 1;
+  let power = 0;
+  let mantissa = magnitude;
+  while (mantissa >= 999.5 && power < PREFIXES.length - 1) {
+    power++;
     mantissa = magnitude / 1000 ** power;
   }
   return { text: (value < 0 ? '-' : '') + threeDigits(mantissa, power), power };
@@ -37,8 +40,12 @@ function threeDigits(mantissa: number, power: number): string {
   if (mantissa >= 9.995) {
     return mantissa.toFixed(1);
   }
+  if (mantissa < 0.01) {
+    // Two places would make it 0.
+    return String(Number(mantissa.toPrecision(3)));
+  }
   // Three digits, but `2.0`, not `2.00`.
-  return mantissa === 0 ? '0' : mantissa.toFixed(2).replace(/0$/, '');
+  return mantissa.toFixed(2).replace(/0$/, '');
 }
 
 /**
@@ -95,19 +102,55 @@ export function formatExact(value: MaybeNumber, unit = ''): string {
   return unit ? `${text}${SPACE}${unit}` : text;
 }
 
-/** A share between 0 and 1 as `12.3 %`; below 0.1 % as `<0.1 %`. */
+/**
+ * A share between 0 and 1 with one decimal: `12.5 %`, `42.0 %`. `0 %` and `100 %` are nothing and all of it,
+ * nothing less: what is below a tenth of a percent is `<0.1 %`, and all but very little is `99.9 %`.
+ */
 export function formatShare(value: MaybeNumber): string {
   if (!isKnown(value)) {
     return UNKNOWN;
   }
-  const percent = value * 100;
-  if (percent > 0 && percent < 0.1) {
+  if (value === 0 || value === 1) {
+    return `${100 * value}${SPACE}%`;
+  }
+  if (value > 0 && value < 0.001) {
     return `<0.1${SPACE}%`;
   }
-  if (percent === 0 || percent >= 99.95) {
-    return `${Math.round(percent)}${SPACE}%`;
+  // What a division adds in the sixteenth digit must not decide how a half is rounded.
+  let percent = Number((value * 100).toPrecision(12));
+  if (value < 1) {
+    percent = Math.min(percent, 99.9);
   }
-  return `${percent.toFixed(percent < 10 ? 1 : 0)}${SPACE}%`;
+  const text = Math.abs(percent).toFixed(1);
+  return `${percent < 0 ? '-' : ''}${text}${SPACE}%`;
+}
+
+/** How sure a guess is, in whole percent: `90 %`. `100 %` is certain, nothing less. */
+export function formatConfidence(value: MaybeNumber): string {
+  if (!isKnown(value)) {
+    return UNKNOWN;
+  }
+  const percent = Math.round(Number((value * 100).toPrecision(12)));
+  return `${value < 1 ? Math.min(percent, 99) : percent}${SPACE}%`;
+}
+
+/** `1×64×56×56`, `batch×(seq + 1)`; a scalar is `scalar`, an unknown rank or dimension is `?`. */
+export function formatShape(
+  shape: readonly DimValue[] | null | undefined
+): string {
+  if (!shape) {
+    return '?';
+  }
+  return shape.length === 0 ? 'scalar' : shape.map(formatDim).join('×');
+}
+
+/** An expression with operators keeps together in brackets. */
+function formatDim(dim: DimValue): string {
+  if (dim === null) {
+    return '?';
+  }
+  const text = String(dim);
+  return /[ +\-*/]/.test(text) && !/^-*\d+$/.test(text) ? `(${text})` : text;
 }
 
 /** What each metric is called and how it is written. */

@@ -44,7 +44,7 @@ def test_a_file_is_read_directly(tmp_path):
     assert model["coverage"]["shares"] == {"traced": 1.0, "inferred": 0.0, "unknown": 0.0}
     assert [one["name"] for one in model["files"]] == ["m.onnx", "m.onnx.json"]
     assert set(report["seconds"]) == {"load", "export", "tag", "save", "sidecar"}
-    assert "| traced | 86 | 100.0 % |" in (tmp_path / "m.md").read_text()
+    assert "| traced | 86 | 100 % |" in (tmp_path / "m.md").read_text()
     assert "Functional · 222 K parameters" in err
     assert str(tmp_path) not in text
     checked = CliRunner().invoke(app, ["validate", str(out)])

@@ -64,7 +64,7 @@ def test_tags_as_text(model):
     code, out, err = run("tags", model)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "4 nodes: recorded 100.0%, inferred 0.0%, unknown 0.0% (read from: nodes)"
+    assert lines[0] == "4 nodes: recorded 100 %, inferred 0 %, unknown 0 % (read from: nodes)"
     rows = [line.split()[:3] for line in lines[3:]]
     assert rows == [
         ["4", "1", "/Net"],
@@ -94,7 +94,7 @@ def test_restore(model, tmp_path):
     bare = changed(model, tmp_path / "bare.onnx", drop)
     code, out, err = run("tags", bare, "--restore", tmp_path / "again.onnx")
     assert (code, out) == (0, "")
-    assert "recorded 100.0%" in err
+    assert "recorded 100 %" in err
     before = [record.tag for record in load_tags(model)[1].records.values()]
     assert [record.tag for record in load_tags(tmp_path / "again.onnx")[1].records.values()] == before
 

@@ -191,7 +191,7 @@ test('the table adds the times up; a fused layer says where it runs', async () =
     within(row).getAllByRole('gridcell');
   const rows = screen.getAllByRole('row').slice(1);
   expect(plain(cells(rows[0])[time].textContent)).toBe('100 µs');
-  expect(plain(cells(rows[0])[share].textContent)).toBe('50 %');
+  expect(plain(cells(rows[0])[share].textContent)).toBe('50.0 %');
   expect(plain(cells(rows[1])[time].textContent)).toBe('0');
   fireEvent.pointerEnter(rows[1]);
   expect(cells(rows[1])[time].title).toBe('runs in conv_0');

@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { formatBytes, formatExact, formatShare } from '../../core';
+import { formatBytes, formatConfidence, formatExact } from '../../core';
 import type { AttentionGroup, KVCacheInfo } from '../../schema';
 import { useDocument, useSession, useTrans } from '../context';
 import { selectNodes } from '../session/host';
@@ -56,7 +56,7 @@ function Verdict(): JSX.Element | null {
         </Fact>
         {known && (
           <Fact label={trans.__('Confidence')}>
-            {formatShare(architecture.confidence)}
+            {formatConfidence(architecture.confidence)}
           </Fact>
         )}
       </Facts>
@@ -216,7 +216,7 @@ function Cache({ cache }: { cache: KVCacheInfo }): JSX.Element {
           {estimated
             ? trans.__(
                 'estimated from causal attention, confidence %1',
-                formatShare(cache.confidence)
+                formatConfidence(cache.confidence)
               )
             : trans.__('the graph’s own inputs')}
         </Fact>

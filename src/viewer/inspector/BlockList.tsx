@@ -1,9 +1,9 @@
 import * as React from 'react';
 import {
   blocksOf,
+  formatConfidence,
   formatCount,
   formatExact,
-  formatShare,
   type Blocks
 } from '../../core';
 import { useDocument, useSession, useTrans } from '../context';
@@ -132,7 +132,7 @@ function BlockRow(props: { blocks: Blocks; block: number }): JSX.Element {
       <p className="oad-Quiet">{costs.join(' · ')}</p>
       <p className="oad-Quiet">
         {howText(how, trans)} ·{' '}
-        {trans.__('confidence %1', formatShare(confidence))}
+        {trans.__('confidence %1', formatConfidence(confidence))}
       </p>
       {told.length > 0 && (
         <p className="oad-Quiet">

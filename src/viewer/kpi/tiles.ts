@@ -183,16 +183,9 @@ function coverageTile(payload: GraphPayload, trans: ITranslate): ITile {
   return {
     id: 'coverage',
     label: trans.__('Coverage'),
-    value: empty ? UNKNOWN : floorShare(coverage.nodes),
+    value: empty ? UNKNOWN : formatShare(coverage.nodes),
     detail: lines.filter(line => line).join('\n'),
     known: !empty,
     overlay: null
   };
-}
-
-/** 99.97 % is not 100 %: rounded down, so that full coverage means just that. */
-function floorShare(share: number): string {
-  return share >= 1
-    ? formatShare(1)
-    : formatShare(Math.min(Math.floor(share * 1000) / 1000, 0.999));
 }

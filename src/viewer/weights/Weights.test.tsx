@@ -64,7 +64,7 @@ describe('values of a weight', () => {
     expect(fact('Mean')).toBe('0.208333');
     expect(fact('Median')).toBe('0');
     expect(fact('Middle 98 %')).toBe('-1.25 to 2');
-    expect(fact('Zeros')).toBe('1 (17 %)');
+    expect(fact('Zeros')).toBe('1 (16.7 %)');
     expect(fact('Distinct')).toBe('6');
     expect(fact('Stored in')).toBe('the model file, from byte 1,234');
     const rows = within(inspector()).getAllByRole('row');
@@ -126,7 +126,7 @@ describe('values of a weight', () => {
     expect(
       within(inspector()).getByRole('slider').getAttribute('aria-valuetext')
     ).toContain('false: 4 values');
-    expect(fact('False')).toBe('1 (17 %)');
+    expect(fact('False')).toBe('1 (16.7 %)');
     second.unmount();
     const third = await shown({
       elem_type: 'string',
