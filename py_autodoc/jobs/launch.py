@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import json
 import os
 import re
 import socket
@@ -294,13 +293,37 @@ class SpawnLauncher:
 
 
 def _command(code: str, search: Sequence[str]) -> list[str]:
-    """An interpreter that runs ``code`` with the server's import path and nothing of its working folder.
+    """An interpreter that runs ``code`` and imports nothing from the folder that the server was started in.
 
-    A folder with untrusted models may hold an ``onnx.py``; it must not be imported.
+    A folder with untrusted models may hold an ``onnx.py``. ``python -m`` puts that folder first on the
+    server's path, so the child has the path of an interpreter of its own (its packages, also those installed
+    for editing), and what else the server has comes last, where it can stand before nothing.
     """
-    path = [*search, *(entry for entry in sys.path if os.path.isabs(entry))]
-    boot = f"import sys, json; sys.path[:] = json.loads({json.dumps(path)!r}); {code}"
+    here = _launched_in()
+    others = [entry for entry in sys.path if os.path.isabs(entry) and os.path.realpath(entry) not in here]
+    # Wherever this package is, it is what shall run.
+    others.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    boot = (
+        "import sys; sys.path[:] = [entry for entry in sys.path if entry]; "
+        f"sys.path[:0] = {[*search, *_python_path()]!a}; "
+        f"sys.path += [entry for entry in {others!a} if entry not in sys.path]; {code}"
+    )
     return [sys.executable, "-c", boot]
+
+
+def _launched_in() -> set[str]:
+    """The working folder, and the one that the shell was in."""
+    found = {os.path.realpath(os.sep), os.path.realpath(os.environ.get("PWD") or os.sep)}
+    with contextlib.suppress(OSError):  # it may be gone
+        found.add(os.path.realpath(os.getcwd()))
+    return found
+
+
+def _python_path() -> list[str]:
+    """The user's own additions to the path, without those that mean the working folder."""
+    here = _launched_in()
+    entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return [entry for entry in entries if os.path.isabs(entry) and os.path.realpath(entry) not in here]
 
 
 def _popen(command: list[str], **options: object) -> subprocess.Popen[bytes]:
