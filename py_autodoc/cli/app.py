@@ -52,8 +52,9 @@ def _reader() -> Iterator[None]:
         raise _ReaderLeft from None
 
 
-def _with_level(command: click.Command) -> click.Command:
-    """The command with ``--log-level``, where it does not take it itself."""
+def command_of(name: str) -> click.Command:
+    """The command of a name, with ``--log-level`` also where it does not look at it."""
+    command: click.Command = import_module(f"py_autodoc.cli.{name.replace('-', '_')}").command
     if not any(option.name == LEVEL for option in command.params):
         command.params.append(level_option())
     return command
@@ -68,10 +69,7 @@ class App(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Imports a command."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f"py_autodoc.cli.{cmd_name.replace('-', '_')}").command
-        return _with_level(command)
+        return command_of(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in ``--help``, without importing the commands."""

@@ -140,7 +140,10 @@ def _run(request: _Request) -> int:
     analysis = _analyze(request)
     if request.overlay == "latency" and chosen in _PICTURES:
         _tell_of_no_times(analysis)
-    written = target.write(_WRITERS[chosen](analysis, request))
+    made = _WRITERS[chosen](analysis, request)
+    written = target.write(made if isinstance(made, (str, bytes)) else made.text)
+    if not isinstance(made, (str, bytes)):
+        _tell_of_unnamed(made)
     if not target.to_stdout and sys.stderr.isatty():
         stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
     if analysis.partial:
@@ -225,13 +228,13 @@ def _dot(analysis: Analysis, request: _Request) -> str:
     return dot(build_payload(analysis), request.depth, direction=request.direction)
 
 
-def _netron(analysis: Analysis, request: _Request) -> str:
+def _netron(analysis: Analysis, request: _Request) -> Attached:
     from py_autodoc.render.attachments import netron_attachment
 
-    return _told(netron_attachment(analysis))
+    return netron_attachment(analysis)
 
 
-def _model_explorer(analysis: Analysis, request: _Request) -> str:
+def _model_explorer(analysis: Analysis, request: _Request) -> Attached:
     from py_autodoc.render.attachments import model_explorer_data, offered
 
     metric = "macs" if request.overlay == "auto" else request.overlay
@@ -240,15 +243,14 @@ def _model_explorer(analysis: Analysis, request: _Request) -> str:
         raise OptionError(
             "no-such-number", f"Model Explorer data has no {metric}.", f"One of {', '.join(known)}."
         )
-    return _told(model_explorer_data(analysis, metric))
+    return model_explorer_data(analysis, metric)
 
 
-def _told(found: Attached) -> str:
-    """The text; what could not be referred to is said."""
+def _tell_of_unnamed(found: Attached) -> None:
+    """What could not be referred to is said."""
     missing = found.nodes - found.named
     if missing:
         stderr.note(f"{missing:,} of {found.nodes:,} nodes have no name of their own in the file; left out.")
-    return found.text
 
 
 def _need(chosen: str) -> None:
@@ -263,7 +265,7 @@ def _need(chosen: str) -> None:
         resvg()
 
 
-_WRITERS: dict[str, Callable[[Analysis, _Request], str | bytes]] = {
+_WRITERS: dict[str, Callable[[Analysis, _Request], str | bytes | Attached]] = {
     "svg": _svg,
     "png": _png,
     "html": _html,

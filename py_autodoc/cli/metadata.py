@@ -53,13 +53,13 @@ def command(model: str, as_json: bool, extract_processor: str | None) -> None:
     rows += [
         (shorten(printable(key[:200]), _KEY), _short(one)) for key, one in list(others.items())[:_LISTED]
     ]
-    if not found.present:
-        stderr.note("note: no metadata of a model of transformers; `export` writes it.")
     width = max((len(key) for key, _ in rows), default=0)
     lines = [f"{key:<{width}}  {value}".rstrip() for key, value in rows]
     if len(others) > _LISTED:
         lines.append(f"and {len(others) - _LISTED:,} more entries")
     stdout.lines(lines)
+    if not found.present:
+        stderr.note("note: no metadata of a model of transformers; `export` writes it.")
 
 
 def _short(value: str) -> str:

@@ -55,8 +55,6 @@ def command(
         stderr.note(f"{out}: {_coverage(found)}")
         return
     _, tags = load_tags(model)
-    if tags.source == "none":
-        stderr.note(f"note: {model} has no tags; `tags --assign` makes them for files of torch.onnx.")
     from py_autodoc.tags.listing import listing, table_rows
 
     if output == "json":
@@ -65,6 +63,8 @@ def command(
         stdout.text(csv_text(table_rows(tags, pattern)))
     else:
         stdout.lines(_lines(tags, output, pattern))
+    if tags.source == "none":
+        stderr.note(f"note: {model} has no tags; `tags --assign` makes them for files of torch.onnx.")
 
 
 def _lines(tags: Tags, output: str, pattern: str | None) -> list[str]:

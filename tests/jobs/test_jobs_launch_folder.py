@@ -44,9 +44,8 @@ def folder(tmp_path) -> Path:
     """A model among files that are named as modules; each notes that it was imported."""
     shutil.copy(MODEL, tmp_path / "m.onnx")
     for name in TRAPS:
-        (tmp_path / f"{name}.py").write_text(
-            f"open({str(tmp_path / 'imported')!r}, 'a').write({name!r} + '\\n')\nraise ImportError('a trap')\n"
-        )
+        noted = f"open({str(tmp_path / 'imported')!r}, 'a').write({name!r} + '\\n')"
+        (tmp_path / f"{name}.py").write_text(f"{noted}\nraise ImportError('a trap')\n")
     return tmp_path
 
 
