@@ -23,6 +23,7 @@ from py_autodoc.report.numbers import layer_in_inference
 from py_autodoc.report.rule_settings import told
 from py_autodoc.report.schema import (
     DiagnosticInfo,
+    DimInfo,
     DimValue,
     Layer,
     OpTotals,
@@ -201,10 +202,19 @@ def _dims(report: Report) -> RenderableType:
         parts.append(Text(f"… {len(report.dims) - MAX_VALUES:,} more", style=_DIM))
     free = [dim for dim in report.dims if dim.value is None]
     if free:
-        flags = " ".join(f"--bind {_quoted(dim.name)}={dim.suggested}" for dim in free[:3])
-        rest = " …" if len(free) > 3 else ""
-        parts.append(Text(f"Costs need numbers: {flags}{rest}  (or --assume)", style=_WARN))
+        parts.append(Text(_wanted(free), style=_WARN))
     return _section("Dimensions", Group(*parts))
+
+
+def _wanted(free: list[DimInfo]) -> str:
+    """How to give free dimensions their sizes; those that follow from others need none."""
+    asked = [dim for dim in free if dim.follows is None] or free
+    names = [(_quoted(dim.name), dim.suggested) for dim in asked[:3]]
+    rest = " …" if len(asked) > 3 else ""
+    flags = " ".join(f"--bind {name}={'N' if size is None else size}" for name, size in names)
+    if any(dim.suggested is None for dim in free):
+        return f"Costs need numbers, and no usual sizes fit this model: {flags}{rest}"
+    return f"Costs need numbers: {flags}{rest}  (or --assume)"
 
 
 def _repeats(found: list[RepeatInfo]) -> RenderableType:

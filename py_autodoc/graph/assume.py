@@ -1,41 +1,97 @@
-"""Assumed sizes for symbolic input dimensions, chosen by meaning.
+"""What a free dimension of a graph input means, and the sizes that are usual for it.
 
-Used only when a caller asks for assumptions; the report says which sizes were assumed.
+A size is only a proposal until ``graph.fit`` has checked it against the model.
 
-=====================  ======  =================================================================
-meaning                value   recognised by
-=====================  ======  =================================================================
-batch                  1       name (``batch``, ``bs``, ``N``), else axis 0
-cached tokens          0       name (``past…``, ``…cache…``): a prefill, consistent with 128 tokens
-tokens, frames         128     name (``seq``, ``token``, ``len``, ``time`` …), integer rank 2 axis 1,
-                               axis 1 of a float ``[batch, ?, features]``
-audio samples          16000   name of the dimension; for a float of rank ≤ 2 the name of the input, or
-                               tokens by name that no integer input has (``[batch, sequence]``)
-image height, width    224     name, or rank 4 float with 1, 3 or 4 channels
-channels               3       name
+=====================  ================  ===============================================================
+meaning                first proposal    recognised by
+=====================  ================  ===============================================================
+batch                  1                 name (``batch``, ``bs``, ``N``), else axis 0; axis 1 of a
+                                         recurrent state (``state``, ``hidden``, ``h0``)
+cached tokens          0                 name (``past…``, ``…cache…``) of the dimension, or of the input:
+                                         a prefill, consistent with 128 tokens
+tokens, frames         128               name (``seq``, ``token``, ``len``, ``time`` …), integer rank 2
+                                         axis 1, the free axis of a float ``[batch, ?, features]`` or
+                                         ``[batch, features, ?]``
+audio samples          16000             name of the dimension; for a float of rank ≤ 2 the name of the
+                                         input, or tokens by name that no integer input has; unnamed,
+                                         where the model treats the input as sound
+image height, width    224               name, or rank 4 float with 1, 3 or 4 channels
+width of a text line   320               the width of an image whose height alone the model decides
+channels               3                 name
 anything else          1
-=====================  ======  =================================================================
+=====================  ================  ===============================================================
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from enum import Enum
 
-from py_autodoc.graph.model import Shape, Tensor
+from py_autodoc.graph.model import Model, Shape, Tensor
 
-BATCH, PAST, TOKENS, SAMPLES, IMAGE, CHANNELS = 1, 0, 128, 16000, 224, 3
+
+class Meaning(Enum):
+    """What a dimension counts. The order is that in which sizes are chosen."""
+
+    BATCH = "batch"
+    IMAGE = "image"
+    TOKENS = "tokens"
+    SAMPLES = "samples"
+    CHANNELS = "channels"
+    PAST = "past"
+    OTHER = "other"
+    LINE = "line"
+
+
+USUAL: dict[Meaning, tuple[int, ...]] = {
+    Meaning.BATCH: (1, 2, 4, 8, 16, 32, 64),
+    Meaning.IMAGE: (
+        224, 256, 640, 320, 512, 384, 48, 32, 64, 416, 608, 800, 1024, 299, 192, 160, 128, 112, 96, 336,
+        448, 480, 518, 576, 768, 28,
+    ),
+    Meaning.LINE: (320, 256, 640, 512, 192, 160, 128, 100, 96, 48),
+    Meaning.TOKENS: (128, 64, 32, 256, 512, 100, 77, 16, 8, 300, 1000, 1024, 3000, 1, 2, 4, 50, 197, 200),
+    Meaning.SAMPLES: (
+        16000, 512, 576, 1024, 1536, 256, 1280, 160, 320, 480, 400, 640, 768, 2048, 4096, 8000, 8192,
+        24000, 32000, 44100, 48000, 80000, 160000, 480000,
+    ),
+    Meaning.CHANNELS: (3, 1, 4, 2, 6, 8, 16, 32, 64, 80, 128),
+    Meaning.PAST: (0, 128, 1, 16, 64, 127, 256),
+    Meaning.OTHER: (1, 128, 16, 512, 64, 16000, 32, 224, 4, 2, 8, 3, 256, 80, 100, 320, 640, 1024, 4096),
+}  # fmt: skip
+"""Sizes to try, the most usual first."""
+LADDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 25, 28, 32, 40, 48, 50, 56, 64, 80, 96, 100, 112,
+          128, 144, 160, 192, 200, 224, 240, 256, 288, 320, 384, 400, 448, 480, 512, 640, 768, 800, 960, 1024,
+          1280, 1440, 1536, 1600, 1920, 2048, 4000, 4096, 8000, 8192, 16000, 16384, 32000, 48000)  # fmt: skip
+"""Tried after the usual ones, whatever the meaning."""
 
 _BY_NAME = (
-    (re.compile(r"past|cache", re.I), PAST),
-    (re.compile(r"batch|^bs?$|^n$|^bsz$", re.I), BATCH),
-    (re.compile(r"sample|audio|wave", re.I), SAMPLES),
-    (re.compile(r"height|width|^[hw]$|^(image|img)_?(size|h|w)$", re.I), IMAGE),
-    (re.compile(r"^c$|channel", re.I), CHANNELS),
-    (re.compile(r"seq|token|len|time|frame|^[tls]$", re.I), TOKENS),
+    (re.compile(r"past|cache", re.I), Meaning.PAST),
+    (re.compile(r"batch|^bs?$|^n$|^bsz$", re.I), Meaning.BATCH),
+    (re.compile(r"sample|audio|wave", re.I), Meaning.SAMPLES),
+    (re.compile(r"height|width|^[hw]$|^(image|img)_?(size|h|w)$", re.I), Meaning.IMAGE),
+    (re.compile(r"^c$|channel", re.I), Meaning.CHANNELS),
+    (re.compile(r"seq|token|len|time|frame|^[tls]$", re.I), Meaning.TOKENS),
 )
 _AUDIO = re.compile(r"audio|wave|speech|pcm|waveform|signal", re.I)
 _NO_AUDIO = re.compile(r"mask|emb|feat|hidden|score|logit", re.I)
+_STATE = re.compile(r"(^|[_.])(state|hidden|cell|memory|[hc][0n]?|[hc]x)([_.\d]|$)", re.I)
+_CACHE = re.compile(r"past|cache", re.I)
+_CROSS = re.compile(r"encoder|cross", re.I)
+_RATE = re.compile(r"^(sr|sample_?rate|sampling_?rate)$", re.I)
+_SPECTRAL = frozenset({"STFT", "DFT"})
+_MOVING = frozenset(
+    {
+        *("Unsqueeze", "Squeeze", "Reshape", "Pad", "Slice", "Identity", "Cast", "Concat", "Transpose"),
+        *("Mul", "Sub", "Div", "Expand"),
+    }
+)
+_NEAR = 24
+"""Tensors looked at."""
 _INTEGER = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
+_IMAGE_CHANNELS = (1, 3, 4)
+_LEAST_FEATURES = 16
 
 
 def holds_integers(t: Tensor) -> bool:
@@ -43,29 +99,66 @@ def holds_integers(t: Tensor) -> bool:
     return t.dtype in _INTEGER
 
 
-def assumed_size(symbol: str, t: Tensor, shape: Shape, axis: int) -> int:
-    """The assumed size of dimension ``axis`` of the graph input ``t``; ``symbol`` may be empty."""
+def takes_a_rate(inputs: Iterable[Tensor]) -> bool:
+    """True when one of the inputs is a sampling rate, so that others are sound."""
+    return any(t.dtype in _INTEGER and len(t.shape or ()) <= 1 and _RATE.search(t.name) for t in inputs)
+
+
+def is_signal(model: Model, t: Tensor) -> bool:
+    """True when an input goes, but for reshaping, into a convolution over one channel or a transform."""
+    front, seen = [t.id], {t.id}
+    while front and len(seen) < _NEAR:
+        for number in model.tensors[front.pop()].consumers:
+            node = model.nodes[number]
+            if node.op_type in _SPECTRAL:
+                return True
+            if node.op_type == "Conv":
+                weight = model.tensors[node.inputs[1]].shape if len(node.inputs) > 1 else None
+                if node.inputs[0] in seen and weight is not None and len(weight) == 3 and weight[1] == 1:
+                    return True
+            elif node.op_type in _MOVING:
+                new = [o for o in node.outputs if o >= 0 and o not in seen]
+                front += new
+                seen.update(new)
+    return False
+
+
+def meaning(symbol: str, t: Tensor, shape: Shape, axis: int, signal: bool = False) -> Meaning:
+    """What dimension ``axis`` of the graph input ``t`` counts.
+
+    ``symbol`` is its name, or empty; ``signal`` says that the model treats the input as sound.
+    """
     rank, integer = len(shape), t.dtype in _INTEGER
-    for pattern, value in _BY_NAME:
+    for pattern, found in _BY_NAME:
         if symbol and pattern.search(symbol):
-            waveform = value == TOKENS and rank <= 2 and axis == rank - 1 and not integer
-            return SAMPLES if waveform and not _NO_AUDIO.search(t.name) else value
-    if rank <= 2 and axis == rank - 1 and not integer and _AUDIO.search(t.name):
-        return SAMPLES
+            if found is Meaning.PAST and _CROSS.search(symbol):
+                return Meaning.TOKENS
+            waveform = found is Meaning.TOKENS and rank <= 2 and axis == rank - 1 and not integer
+            return Meaning.SAMPLES if waveform and not _NO_AUDIO.search(t.name) else found
+    if axis == rank - 1 and not integer and (signal or (rank <= 2 and _AUDIO.search(t.name))):
+        return Meaning.SAMPLES
     if axis == 0:
-        return BATCH
+        return Meaning.BATCH
     if integer and rank == 2:
-        return TOKENS
+        return Meaning.TOKENS
+    if _CACHE.search(t.name) and not integer and rank >= 3:
+        return Meaning.TOKENS if _CROSS.search(t.name) else Meaning.PAST
+    if rank == 3 and axis == 1 and isinstance(shape[0], int) and _STATE.search(t.name):
+        return Meaning.BATCH
     if rank == 4 and not integer:
         return _image(shape, axis)
-    if rank == 3 and axis == 1 and isinstance(shape[2], int) and shape[2] >= 16 and not integer:
-        return TOKENS
-    return 1
+    if rank == 3 and not integer and _has_features(shape[3 - axis]):
+        return Meaning.TOKENS
+    return Meaning.OTHER
 
 
-def _image(shape: Shape, axis: int) -> int:
-    if shape[1] in (1, 3, 4) and axis in (2, 3):
-        return IMAGE
-    if shape[3] in (1, 3, 4) and axis in (1, 2):
-        return IMAGE
-    return 1
+def _has_features(size: object) -> bool:
+    return isinstance(size, int) and size >= _LEAST_FEATURES
+
+
+def _image(shape: Shape, axis: int) -> Meaning:
+    if shape[1] in _IMAGE_CHANNELS and axis in (2, 3):
+        return Meaning.IMAGE
+    if shape[3] in _IMAGE_CHANNELS and axis in (1, 2):
+        return Meaning.IMAGE
+    return Meaning.OTHER

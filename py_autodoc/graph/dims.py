@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from py_autodoc.errors import OptionError
 from py_autodoc.graph import expr
-from py_autodoc.graph.assume import assumed_size, holds_integers
+from py_autodoc.graph.assume import USUAL, Meaning, holds_integers, is_signal, meaning, takes_a_rate
 from py_autodoc.graph.model import Diagnostic, Dim, Model, Shape, Tensor, TensorKind
 
 ANY = "*"
@@ -143,19 +143,31 @@ def free_symbols(shapes: Iterable[Shape | None]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def suggest(model: Model) -> dict[str, int]:
-    """An assumed size for every free symbol of the graph inputs (``graph.assume`` has the table)."""
-    shapes, names = symbolic_inputs(model)
-    out: dict[str, int] = {}
+def is_named(t: Tensor, axis: int) -> bool:
+    """True when the file names this dimension of an input."""
+    declared = t.shape[axis] if t.shape is not None else None
+    return isinstance(declared, str) and declared.strip() not in _UNKNOWN
+
+
+def meanings(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, Meaning]:
+    """What each free symbol of the inputs counts, in order of appearance."""
+    out: dict[str, Meaning] = {}
+    sound = takes_a_rate(graph_inputs(model))
     # Ids and masks say best what a symbol means, so they are asked first.
     for t in sorted(graph_inputs(model), key=lambda t: not holds_integers(t)):
-        shape = shapes[t.id]
-        for axis, d in enumerate(shape or ()):
-            declared = t.shape[axis] if t.shape is not None else None
-            named = isinstance(declared, str) and declared.strip() not in _UNKNOWN
+        shape = shapes[t.id] or ()
+        signal = len(shape) <= 3 and ((sound and len(shape) <= 2) or is_signal(model, t))
+        for axis, d in enumerate(shape):
             for symbol in expr.symbols_of(d) if isinstance(d, str) else ():
-                out.setdefault(symbol, assumed_size(symbol if named else "", t, shape or (), axis))
-    return {str(names.original(s)): out[s] for s in free_symbols(shapes.values())}
+                if symbol not in out:
+                    out[symbol] = meaning(symbol if is_named(t, axis) else "", t, shape, axis, signal)
+    return {symbol: out[symbol] for symbol in free_symbols(shapes.values())}
+
+
+def usual(model: Model) -> dict[str, int]:
+    """The usual size of every free symbol by its meaning alone; ``graph.fit`` finds those that fit."""
+    shapes, names = symbolic_inputs(model)
+    return {str(names.original(s)): USUAL[what][0] for s, what in meanings(model, shapes).items()}
 
 
 def parse_bindings(items: Sequence[str]) -> dict[str, int]:

@@ -12,10 +12,14 @@ class Invalid(Exception):
 
 
 class Values:
-    """Values under one binding of sizes >= 1; floor divisions and extremes are computed once."""
+    """Values under one binding; floor divisions and extremes are computed once.
 
-    def __init__(self, bindings: Mapping[str, int]) -> None:
+    ``least`` is the smallest size that is allowed: 1, for which the proofs of ``bounds`` hold, or 0.
+    """
+
+    def __init__(self, bindings: Mapping[str, int], least: int = 1) -> None:
         self.bindings = bindings
+        self.least = least
         self.known: dict[Atom, int] = {}
 
     def of(self, p: Poly) -> int:
@@ -37,8 +41,8 @@ class Values:
             size = self.bindings.get(a)
             if size is None:
                 raise Invalid(f"{a} has no size")
-            if size < 1:
-                raise Invalid(f"{a} is {size}; expressions hold for sizes of at least 1")
+            if size < self.least:
+                raise Invalid(f"{a} is {size}; expressions hold for sizes of at least {self.least}")
             return size
         if isinstance(a, FloorDiv):
             den = self.of(a.den)

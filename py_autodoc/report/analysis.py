@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from py_autodoc.blocks.analyse import structure
 from py_autodoc.blocks.flow import Flows
@@ -28,17 +28,22 @@ from py_autodoc.findings.run import findings
 from py_autodoc.findings.thresholds import Settings, settings
 from py_autodoc.graph.build import build
 from py_autodoc.graph.collector import paused
+from py_autodoc.graph.dims import symbolic_inputs
 from py_autodoc.graph.load import Loaded
 from py_autodoc.graph.mask_tables import mask_tables
 from py_autodoc.graph.model import Diagnostic, Model, TypeTable
 from py_autodoc.graph.weight_stats import TensorFacts
 from py_autodoc.hardware.kernels import Kernels
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.report.dims import Dims, resolve
+from py_autodoc.report.dims import Dims, resolve, unsuggested
 from py_autodoc.report.hardware import Chosen, choose, kernels_of
 from py_autodoc.report.rule_settings import rule_settings
 from py_autodoc.report.schema import RuleSettings
 from py_autodoc.report.source import open_model, plain_source
+
+if TYPE_CHECKING:
+    from py_autodoc.graph.fit import Fitter
+    from py_autodoc.graph.shapes.infer import SymbolicTypes
 
 PHASES = ("load", "build", "shapes", "costs", "memory", "structure", "findings")
 _MISFITS = frozenset({"shape-mismatch", "bad-shape", "shape-inference-failed"})
@@ -147,8 +152,9 @@ class _Run:
         loaded = open_model(given, name, self.options.limits)
         self._enter("build")
         model = build(loaded)
-        dims = resolve(model, self.options)
         self._enter("shapes")
+        open_types = self._guard("expressions", lambda: self._open_types(loaded, model), lambda: None)
+        dims = self._dims(loaded, model, open_types)
         types = self._guard("shapes", lambda: self._infer(loaded, model, dims), lambda: declared_types(model))
         self._enter("costs")
         sizes = Sizes(model, types)
@@ -161,7 +167,9 @@ class _Run:
         split = self._guard(
             "memory breakdown", lambda: breakdown(model, sizes, params, table.nodes), lambda: None
         )
-        symbolic = self._guard("expressions", lambda: self._symbolic(loaded, model, dims), lambda: None)
+        symbolic = self._guard(
+            "expressions", lambda: self._symbolic(loaded, model, dims, open_types), lambda: None
+        )
         self._enter("structure")
         flows = self._guard("masks", lambda: _flows(loaded, model, types, given), lambda: Flows(model, types))
         found = self._guard("structure", lambda: structure(model, flows.types, flows), Structure)
@@ -198,6 +206,7 @@ class _Run:
                 *model.diagnostics,
                 *types.diagnostics,
                 *table.diagnostics,
+                *dims.diagnostics,
                 *gave_up(found),
                 *unread,
                 *notes,
@@ -221,28 +230,51 @@ class _Run:
 
         return self._guard("weights", lambda: read_weights(loaded, model, given, done), lambda: (None, ()))
 
-    def _symbolic(self, loaded: Loaded, model: Model, dims: Dims) -> Expressions | None:
-        """Costs as expressions in the free sizes of the inputs, whatever they are bound to."""
-        if not dims.symbols:
+    def _open_types(self, loaded: Loaded, model: Model) -> SymbolicTypes | None:
+        """Types under sizes that stay symbols; None when no size is free."""
+        if not any(isinstance(d, str) for shape in symbolic_inputs(model)[0].values() for d in shape or ()):
             return None
-        from py_autodoc.costs.expressions import expressions
-        from py_autodoc.graph.shapes import infer, infer_symbolic
+        from py_autodoc.graph.shapes import infer_symbolic
 
-        given = self.options.input_shapes
-        symbolic = infer_symbolic(loaded, model, given)
+        return infer_symbolic(loaded, model, self.options.input_shapes)
+
+    def _dims(self, loaded: Loaded, model: Model, open_types: SymbolicTypes | None) -> Dims:
+        """The sizes, which cost an inference or two to find: where the stage fails, nothing is suggested."""
+
+        def fitting() -> Fitter:
+            from py_autodoc.graph.fit import fitter
+
+            return fitter(loaded, model, self.options.input_shapes, open_types)
+
+        return self._guard(
+            "sizes", lambda: resolve(model, self.options, fitting), lambda: unsuggested(model, self.options)
+        )
+
+    def _symbolic(
+        self, loaded: Loaded, model: Model, dims: Dims, symbolic: SymbolicTypes | None
+    ) -> Expressions | None:
+        """Costs as expressions in the free sizes of the inputs, whatever they are bound to."""
         if symbolic is None:
             return None
+        from py_autodoc.costs.expressions import expressions
+        from py_autodoc.graph.shapes import infer
+
+        free = set(symbolic.original.values())
 
         def reference() -> tuple[Mapping[str, int], Sequence[NodeCost]] | None:
             # A size of 1 may be broadcast, so that less is known with it than with others.
-            free = set(symbolic.original.values())
-            sizes = {s.name: max(2, s.suggested) for s in dims.symbols if s.name in free}
-            bound = infer(loaded, model, sizes, given)
+            suggested = dims.suggested(least=2)
+            if suggested is None:
+                return None
+            sizes = {name: size for name, size in suggested.items() if name in free}
+            bound = infer(loaded, model, sizes, self.options.input_shapes)
             return None if broken(bound) else (sizes, cost_table(model, bound).nodes)
 
         return expressions(model, symbolic, reference)
 
     def _infer(self, loaded: Loaded, model: Model, dims: Dims) -> TypeTable:
+        if dims.types is not None:
+            return dims.types
         # Shape inference is half of the import time: not before the file is known to be a model.
         from py_autodoc.graph.shapes import infer
 

@@ -1,15 +1,21 @@
-"""Which sizes the free symbols of the inputs get: given by the user, assumed, or none."""
+"""Which sizes the free symbols of the inputs get: given, following from those, assumed, or none."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from py_autodoc.errors import OptionError
 from py_autodoc.graph import expr
-from py_autodoc.graph.dims import apply_shapes, free_symbols, suggest, symbolic_inputs, two_sizes
-from py_autodoc.graph.model import Model, Shape
+from py_autodoc.graph.dims import DimNames, apply_shapes, free_symbols, symbolic_inputs, two_sizes
+from py_autodoc.graph.model import Diagnostic, Model, Shape, TypeTable
+
+if TYPE_CHECKING:
+    from py_autodoc.graph.fit import Fit, Fitter
+
+NO_SIZES = "no-fitting-sizes"
+"""Code of the diagnostic that says for which sizes the model was tried in vain."""
 
 
 class _Choices(Protocol):
@@ -26,26 +32,60 @@ class _Choices(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Follows:
+    """A size that is ``plus`` and the sum of other symbols' sizes times their factors."""
+
+    factors: Mapping[str, int]
+    plus: int = 0
+
+    def size(self, sizes: Mapping[str, int]) -> int:
+        """The size under sizes for all the others."""
+        return self.plus + sum(factor * sizes[name] for name, factor in self.factors.items())
+
+
+@dataclass(frozen=True, slots=True)
 class Symbol:
-    """A free symbol of the inputs. ``value`` is None when it stays a symbol."""
+    """A free symbol of the inputs. ``value`` is None when it stays a symbol.
+
+    ``suggested`` is None when no size was found that the model runs with. ``follows`` says of which other
+    sizes it has to be made.
+    """
 
     name: str
     value: int | None
     assumed: bool
-    suggested: int
+    suggested: int | None
     where: tuple[str, ...]
+    follows: Follows | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Dims:
-    """``bindings`` is what shape inference gets; ``symbols`` what the reader is told."""
+    """``bindings`` is what shape inference gets; ``symbols`` what the reader is told.
+
+    ``types`` are the types under the bindings where they had to be inferred to find sizes.
+    """
 
     bindings: Mapping[str, int] = field(default_factory=dict)
     symbols: tuple[Symbol, ...] = ()
+    types: TypeTable | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def suggested(self, least: int) -> dict[str, int] | None:
+        """Sizes of at least ``least`` for all symbols, as they belong together; None without suggestions."""
+        sizes: dict[str, int] = {}
+        for symbol in self.symbols:
+            if symbol.suggested is None:
+                return None
+            sizes[symbol.name] = max(least, symbol.suggested)
+        for symbol in self.symbols:
+            if symbol.follows is not None:
+                sizes[symbol.name] = symbol.follows.size(sizes)
+        return sizes
 
 
-def resolve(model: Model, options: _Choices) -> Dims:
-    """Settle every symbol.
+def resolve(model: Model, options: _Choices, fitter: Callable[[], Fitter]) -> Dims:
+    """Settle every symbol. ``fitter`` is asked for only when a size is free.
 
     Raises:
         OptionError: a name is not in the model, or sizes contradict each other.
@@ -59,21 +99,89 @@ def resolve(model: Model, options: _Choices) -> Dims:
                 raise two_sizes(name, given[name], options.batch_size, "the batch size")
     _, values = apply_shapes(shapes, model, names, given, options.input_shapes)
     free = free_symbols(shapes.values())
-    suggested = suggest(model) if free else {}
+    if not free:
+        return Dims(given)
+    fitting = fitter()
+    _, fixed = apply_shapes(shapes, model, names, {}, options.input_shapes)
+    usual = fitting.fit(fixed)
+    if given or options.input_shapes:
+        values.update(fitting.tied(values))
+    found = usual
+    if values.keys() - fixed.keys():
+        found = fitting.fit(values, preferred=usual.sizes) if values.keys() < set(free) else usual
+    return _settled(model, options, given, names, values, shapes, (usual, found), fitting)
+
+
+def unsuggested(model: Model, options: _Choices) -> Dims:
+    """The symbols with the sizes they are given, for when no others can be found. Raises: OptionError."""
+    shapes, names = symbolic_inputs(model)
+    _, values = apply_shapes(shapes, model, names, options.bindings, options.input_shapes)
+    where = _places(model, shapes)
+    symbols = [
+        Symbol(str(names.original(s)), values.get(s), False, None, tuple(where.get(s, ())))
+        for s in free_symbols(shapes.values())
+    ]
+    return Dims(dict(options.bindings), tuple(symbols))
+
+
+def _settled(
+    model: Model,
+    options: _Choices,
+    given: Mapping[str, int],
+    names: DimNames,
+    values: Mapping[str, int],
+    shapes: Mapping[int, Shape | None],
+    fits: tuple[Fit, Fit],
+    fitting: Fitter,
+) -> Dims:
+    usual, found = fits
+    where = _places(model, shapes)
+    free = free_symbols(shapes.values())
+    proposed = {**(usual.sizes or {}), **(found.sizes or {})} if found.sizes is not None else {}
+    shown = {symbol: str(names.original(symbol)) for symbol in free}
+    follows = {
+        tie.symbol: Follows({shown[name]: factor for name, factor in tie.factors.items()}, tie.plus)
+        for tie in fitting.ties
+    }
+    bindings, symbols = dict(given), list[Symbol]()
+    types = found.types if options.assume and found.given == values else None
+    for symbol in free:
+        value = values.get(symbol)
+        suggested = proposed.get(symbol, (usual.sizes or {}).get(symbol) if value is not None else None)
+        assumed = value is None and options.assume and suggested is not None
+        if assumed:
+            value = suggested
+        if value is not None:
+            bindings.setdefault(shown[symbol], value)
+        symbols.append(
+            Symbol(
+                shown[symbol], value, assumed, suggested, tuple(where.get(symbol, ())), follows.get(symbol)
+            )
+        )
+    return Dims(bindings, tuple(symbols), types, _none_fit(model, found, values, free))
+
+
+def _none_fit(
+    model: Model, found: Fit, values: Mapping[str, int], free: Sequence[str]
+) -> tuple[Diagnostic, ...]:
+    """Why free symbols get no sizes."""
+    if found.sizes is not None or values.keys() >= set(free):
+        return ()
+    node = model.nodes[found.node] if found.node >= 0 else None
+    label = "" if node is None else node.name or f"{node.op_type} #{node.id}"
+    beside = " beside the given ones" if values else ""
+    text = f"No usual sizes{beside} fit this model ({found.tries:,} tried): {found.reason}."
+    return (Diagnostic(NO_SIZES, "warning", text, label, node=found.node),)
+
+
+def _places(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, list[str]]:
+    """Where each symbol stands, as ``input_ids[0]``."""
     where: dict[str, list[str]] = {}
     for tensor, shape in shapes.items():
         for axis, dim in enumerate(shape or ()):
             for symbol in expr.symbols_of(dim) if isinstance(dim, str) else ():
                 where.setdefault(symbol, []).append(f"{model.tensors[tensor].name}[{axis}]")
-    symbols: list[Symbol] = []
-    for symbol in free:
-        name = str(names.original(symbol))
-        value, guess = values.get(symbol), suggested.get(name, 1)
-        assumed = value is None and options.assume
-        if assumed:
-            given[name] = value = guess
-        symbols.append(Symbol(name, value, assumed, guess, tuple(where.get(symbol, ()))))
-    return Dims(given, tuple(symbols))
+    return where
 
 
 def batch_names(model: Model) -> frozenset[str]:

@@ -6,11 +6,13 @@ from py_autodoc.findings.registry import Evidence
 from py_autodoc.graph.model import Diagnostic, Model, TensorKind
 from py_autodoc.report import structure_section
 from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.dims import Follows
 from py_autodoc.report.expressions import total_fields
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
 from py_autodoc.report.schema import (
     Coverage,
     DiagnosticInfo,
+    DimFollows,
     DimInfo,
     Generator,
     GraphInfo,
@@ -191,9 +193,16 @@ def dims(analysis: Analysis) -> list[DimInfo]:
             suggested=symbol.suggested,
             where=[cut(place) for place in symbol.where[:MAX_PLACES]],
             symbol=safe.get(symbol.name, ""),
+            follows=_follows(symbol.follows),
         )
         for symbol in analysis.dims.symbols
     ]
+
+
+def _follows(follows: Follows | None) -> DimFollows | None:
+    if follows is None:
+        return None
+    return DimFollows(factors={cut(name): f for name, f in follows.factors.items()}, plus=follows.plus)
 
 
 def diagnostics(found: tuple[Diagnostic, ...]) -> list[DiagnosticInfo]:

@@ -523,6 +523,18 @@ export interface components {
       node: number | null;
     };
     /**
+     * DimFollows
+     * @description What a size has to be: `plus` and the sum of other dimensions' sizes times their factors.
+     */
+    DimFollows: {
+      /** @description Name of another free dimension → factor; empty when the model decides the size alone. */
+      factors: {
+        [key: string]: number;
+      };
+      /** @description A number that is added. */
+      plus: number;
+    };
+    /**
      * DimInfo
      * @description A free symbol of the inputs.
      */
@@ -533,12 +545,14 @@ export interface components {
       value: number | null;
       /** @description True when the value was not given by the user but assumed. */
       assumed: boolean;
-      /** @description A usual size, by what the dimension means. */
-      suggested: number;
+      /** @description A usual size, checked against the model; None when no size was found that the model runs with. */
+      suggested: number | null;
       /** @description `input_ids[0]` … */
       where: string[];
       /** @description How expressions write it, where the name is none that they can hold; empty when it is the name. */
       symbol: string;
+      /** @description The sizes this one moves with; None when it is free by itself. */
+      follows: components['schemas']['DimFollows'] | null;
     };
     /**
      * ExpressionCondition

@@ -55,7 +55,7 @@ def bound(path: Path) -> TypeTable:
     if truth.get("inputs"):
         names = [t.name for t in dims.graph_inputs(model)]
         shapes = dict(zip(names, truth["inputs"], strict=True))
-    return infer(loaded, model, truth.get("dims") or ({} if shapes else dims.suggest(model)), shapes)
+    return infer(loaded, model, truth.get("dims") or ({} if shapes else dims.usual(model)), shapes)
 
 
 def known(types: TypeTable, tensor: int) -> bool:

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from py_autodoc.graph.model import Dim, Shape, SubGraph
-from py_autodoc.graph.shapes.core import BOOL, DOUBLE, FLOAT, INT64, Bad, Element, Op, State, rule
+from py_autodoc.graph.shapes.core import (
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    INT64,
+    Assumptions,
+    Bad,
+    Element,
+    Op,
+    State,
+    assuming,
+    assumptions,
+    rule,
+)
 from py_autodoc.graph.shapes.sequences import common
 
 MAX_ROUNDS = 4
@@ -51,21 +64,35 @@ def if_(op: Op) -> None:
     """What both branches agree on; a known condition picks one."""
     state = op.state
     branches = [_body(op, "then_branch"), _body(op, "else_branch")]
-    state.branches += 1
-    try:
-        for body in branches:
-            _run(state, body)
-    finally:
-        state.branches -= 1
     cond = op.value(0)
     chosen = branches
     if cond is not None and cond.dtype != object and cond.size == 1:
         chosen = [branches[0 if bool(cond.reshape(-1)[0]) else 1]]
+    granted = [_branch(state, body, len(chosen) == 1, body is chosen[0]) for body in branches]
+    outer = assumptions()
+    if outer is not None and len(chosen) > 1:
+        outer.join([one for one in granted if one is not None])
     for i in range(len(op.outputs)):
         results = [b.outputs[i] for b in chosen if i < len(b.outputs)]
         if len(results) != len(chosen):
             raise Bad("shape-mismatch", "a branch returns fewer values than the node")
         _if_output(op, i, results)
+
+
+def _branch(state: State, body: SubGraph, decided: bool, taken: bool) -> Assumptions | None:
+    """Run a branch; returns what it takes for granted, where that is not what the model does."""
+    if decided and taken:
+        _run(state, body)
+        return None
+    outer = assumptions()
+    inner = None if outer is None else Assumptions(outer.symbols)
+    state.branches += 1
+    try:
+        with assuming(inner):
+            _run(state, body)
+    finally:
+        state.branches -= 1
+    return inner
 
 
 def _if_output(op: Op, i: int, results: list[int]) -> None:

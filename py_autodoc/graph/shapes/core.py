@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import pairwise
@@ -294,14 +294,27 @@ class Assumptions:
         self.symbols = frozenset(symbols)
         self.zero: dict[Poly, None] = {}
         self.positive: dict[Poly, None] = {}
+        self.either: dict[tuple[Poly, Poly], None] = {}
+        """Pairs of which one is 0: the factors of what a broadcast put into ``zero``."""
+        self.certain: dict[Poly, None] = {}
+        """Those of ``zero`` that are not merely needed by a branch which may not be taken."""
 
     def is_zero(self, p: Poly) -> bool:
         """Write down that a polynomial is 0; False when that cannot be checked."""
         if p.names() <= self.symbols:
             if p.terms:
-                self.zero[p] = None
+                self.zero[p] = self.certain[p] = None
             return True
         return False
+
+    def join(self, branches: Sequence[Assumptions]) -> None:
+        """Add what branches take for granted, one of which will be taken: certain is what all need."""
+        for branch in branches:
+            self.zero.update(branch.zero)
+            self.positive.update(branch.positive)
+            self.either.update(branch.either)
+        first = branches[0].certain if branches else {}
+        self.certain.update((p, None) for p in first if all(p in branch.certain for branch in branches))
 
     def rise(self, *sizes: int | str) -> bool:
         """Write down that sizes rise (or stay); False when that cannot be checked."""
@@ -319,7 +332,10 @@ class Assumptions:
         if isinstance(b, int) or (isinstance(a, str) and (len(b), b) < (len(a), a)):
             a, b = b, a
         x, y = expr.poly(a), expr.poly(b)
-        checked = self.is_zero((x - y) * (y - Poly.const(1)))
+        same, one = x - y, y - Poly.const(1)
+        checked = self.is_zero(same * one)
+        if checked:
+            self.either[same, one] = None
         return a if checked or isinstance(a, int) else None
 
 
@@ -327,8 +343,8 @@ _ASSUMED: ContextVar[Assumptions | None] = ContextVar("assumed", default=None)
 
 
 @contextmanager
-def assuming(assumed: Assumptions) -> Iterator[None]:
-    """Inside, undecided sizes may be settled by an assumption, which is written down."""
+def assuming(assumed: Assumptions | None) -> Iterator[None]:
+    """Inside, undecided sizes may be settled by an assumption, which is written down (None: they may not)."""
     token = _ASSUMED.set(assumed)
     try:
         yield

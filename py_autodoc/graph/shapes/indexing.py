@@ -35,12 +35,21 @@ def gather(op: Op) -> None:
     axis = op.axis(len(data))
     op.set(0, data[:axis] + index + data[axis + 1 :])
     value, at = op.value(0), op.value(1)
-    if value is None or at is None or at.dtype.kind not in "iu" or at.size > MAX_VALUE:
+    if at is None or at.dtype.kind not in "iu" or at.size > MAX_VALUE:
+        return
+    _check_indices(at, data[axis])
+    if value is None:
         return
     try:
         op.set_value(0, np.take(value, at, axis=axis))
     except (IndexError, ValueError):
         raise Bad("bad-shape", f"an index is outside 0…{value.shape[axis] - 1}") from None
+
+
+def _check_indices(at: Any, size: Dim) -> None:
+    """Known indices lie in a known size. Raises: Bad."""
+    if isinstance(size, int) and at.size and not (-size <= int(at.min()) and int(at.max()) < size):
+        raise Bad("bad-shape", f"an index is outside 0…{size - 1}")
 
 
 @rule("GatherElements")
@@ -249,13 +258,23 @@ def pad(op: Op) -> None:
     if len(pads) != 2 * len(axes):
         raise Bad("bad-shape", f"{len(pads)} pads for {len(axes)} axes")
     out = list(shape)
+    mirrored = op.text_attr("mode", "constant") == "reflect"
     for i, axis in enumerate(axes):
         at = norm_axis(axis, len(shape))
+        if mirrored:
+            _check_mirror(shape[at], (pads[i], pads[i + len(axes)]), at)
         out[at] = expr.add(out[at], expr.add(pads[i], pads[i + len(axes)]))
         size = out[at]
         if isinstance(size, int) and size < 0:
             raise Bad("bad-shape", f"dimension {at} would become {size}")
     op.set(0, tuple(out))
+
+
+def _check_mirror(size: Dim, pads: tuple[Dim, Dim], axis: int) -> None:
+    """A reflection without its edge reaches size - 1 elements far. Raises: Bad."""
+    for amount in pads:
+        if isinstance(size, int) and isinstance(amount, int) and 0 < size <= amount:
+            raise Bad("bad-shape", f"reflecting {amount} elements of dimension {axis}, which has {size}")
 
 
 @rule("Tile")
@@ -294,6 +313,9 @@ def top_k(op: Op) -> None:
         return
     axis = op.axis(len(shape), default=-1)
     k: Dim = op.int_attr("k", -1) if op.opset < 10 else _one(op.dims_in(1))
+    size = shape[axis]
+    if isinstance(k, int) and isinstance(size, int) and k > size:
+        raise Bad("bad-shape", f"the largest {k} of {size} elements")
     out = (*shape[:axis], k, *shape[axis + 1 :])
     op.set(0, out)
     op.set(1, out)

@@ -62,6 +62,10 @@ class SymbolicTypes:
     original: Mapping[str, str]
     zero: tuple[Poly, ...]
     positive: tuple[Poly, ...]
+    either: tuple[tuple[Poly, Poly], ...] = ()
+    """For those of ``zero`` that are products: the factors."""
+    certain: frozenset[Poly] = frozenset()
+    """Those of ``zero`` that are not merely needed by a branch which may not be taken."""
 
 
 def infer_symbolic(
@@ -80,11 +84,13 @@ def infer_symbolic(
     with assuming(assumed):
         state = _run(loaded, model, inputs, dims.free_symbols(declared.values()), use_declared=False)
     return SymbolicTypes(
-        TypeTable(state.dtypes, state.shapes, state.values),
+        TypeTable(state.dtypes, state.shapes, state.values, tuple(state.diagnostics)),
         symbols,
         {s: str(names.original(s)) for s in symbols},
         tuple(assumed.zero),
         tuple(assumed.positive),
+        tuple(assumed.either),
+        frozenset(assumed.certain),
     )
 
 

@@ -199,6 +199,22 @@ def recurrent(op: Op) -> None:
     op.set(0, whole)
     op.set(1, state)
     op.set(2, state)
+    _check_recurrent(op, x, state)
+
+
+def _check_recurrent(op: Op, x: Shape, state: Shape) -> None:
+    """The features are those of the weights, and initial states have the shape of last ones."""
+    weights = op.shape(1)
+    if weights is not None and len(weights) == 3 and op.node.domain != MS:
+        _joined(x[2], weights[2], "the features of the input and of the weights")
+    for i in (5, 6):
+        start = op.shape(i)
+        if start is None:
+            continue
+        if len(start) != 3:
+            raise Bad("shape-mismatch", f"an initial state has rank {len(start)}, not 3")
+        for a, b in zip(start, state, strict=True):
+            _joined(a, b, f"the initial state {list(start)} and the input {list(x)}")
 
 
 def _hidden(op: Op) -> Dim:

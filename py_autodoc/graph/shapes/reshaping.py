@@ -244,6 +244,7 @@ def sum_dims(sizes: list[Dim]) -> Dim:
 def _agree(a: Dim, b: Dim, axis: int) -> Dim:
     if isinstance(a, int) and isinstance(b, int) and a != b:
         raise Bad("shape-mismatch", f"inputs differ in dimension {axis}: {a} and {b}")
+    agree(a, b)
     return a if isinstance(a, int) or b is None else b if isinstance(b, int) or a is None else a
 
 

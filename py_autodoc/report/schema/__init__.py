@@ -44,6 +44,7 @@ from py_autodoc.report.schema.memory import (
 )
 from py_autodoc.report.schema.model import (
     DiagnosticInfo,
+    DimFollows,
     DimInfo,
     Generator,
     GraphInfo,
@@ -99,6 +100,7 @@ __all__ = [
     "Coverage",
     "DeviceColumns",
     "DiagnosticInfo",
+    "DimFollows",
     "DimInfo",
     "DimValue",
     "ExpressionCondition",

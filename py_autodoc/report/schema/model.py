@@ -85,6 +85,15 @@ class GraphInfo(Wire, frozen=True, kw_only=True):
     """Operator type → nodes, most frequent first."""
 
 
+class DimFollows(Wire, frozen=True, kw_only=True):
+    """What a size has to be: ``plus`` and the sum of other dimensions' sizes times their factors."""
+
+    factors: dict[str, int]
+    """Name of another free dimension → factor; empty when the model decides the size alone."""
+    plus: int = 0
+    """A number that is added."""
+
+
 class DimInfo(Wire, frozen=True, kw_only=True):
     """A free symbol of the inputs."""
 
@@ -94,12 +103,14 @@ class DimInfo(Wire, frozen=True, kw_only=True):
     """The value used, None when the symbol stayed a symbol."""
     assumed: bool
     """True when the value was not given by the user but assumed."""
-    suggested: int
-    """A usual size, by what the dimension means."""
+    suggested: int | None
+    """A usual size, checked against the model; None when no size was found that the model runs with."""
     where: list[str]
     """``input_ids[0]`` …"""
     symbol: str = ""
     """How expressions write it, where the name is none that they can hold; empty when it is the name."""
+    follows: DimFollows | None = None
+    """The sizes this one moves with; None when it is free by itself."""
 
 
 class DiagnosticInfo(Wire, frozen=True, kw_only=True):
