@@ -26,7 +26,7 @@ from py_autodoc.graph.ties import probed, ties
 if TYPE_CHECKING:
     from py_autodoc.graph.load import Loaded
 
-MAX_VISITS = 40_000
+MAX_VISITS = 15_000
 """Nodes that all checks of one model may visit together, beyond the first ``LEAST_TRIES`` checks."""
 LEAST_TRIES = 4
 MAX_TRIES = 64
@@ -67,6 +67,7 @@ class Fitter:
         self.shapes, _ = dims.symbolic_inputs(model)
         self.meanings = dims.meanings(model, self.shapes)
         self.constraints, self.doubtful = constraints(symbolic)
+        self.impossible = any(c.zero and not c.names and not c.holds({}) for c in self.constraints)
         self.ties = ties(self.constraints, self.meanings)
         self.misfits = Misfits(model, symbolic)
         self._proposals: dict[str, tuple[int, ...]] | None = None
@@ -236,6 +237,8 @@ class _Fitting:
         found = self.fitter.misfits.of(types)
         if found.hard:
             self.first = self.first or (found.message, found.hard[0])
+            if self.fitter.impossible:
+                raise Stopped
             return self._blame(found.hard)
         if self.best is None or len(found.doubts) < self.best[0]:
             self.best = (len(found.doubts), sizes, types)

@@ -12,6 +12,12 @@ from py_autodoc.graph.shapes.infer import SymbolicTypes
 CODES = frozenset({"shape-mismatch", "bad-shape", "shape-inference-failed"})
 """Diagnostics that contradict the sizes of the inputs."""
 _MADE_EMPTY = frozenset({"ConstantOfShape", "Range", "NonZero", "Constant", "NonMaxSuppression", "Compress"})
+_COUNTING = frozenset({"CumSum", "Range"})
+_CARRYING = frozenset(
+    {"Add", "Sub", "Mul", "Cast", "Where", "Identity", "Unsqueeze", "Squeeze", "Clip", "Expand"}
+)
+_FAR = 16
+"""Tensors looked at above the positions of a look-up."""
 _FLOATS = frozenset({1, 10, 11, 16})
 
 
@@ -19,8 +25,8 @@ _FLOATS = frozenset({1, 10, 11, 16})
 class Found:
     """What is wrong, as ids of nodes.
 
-    ``hard``: the model cannot run; ``doubts``: a branch that may be taken cannot, or a tensor becomes
-    empty. ``message`` is about the first hard one.
+    ``hard``: the model cannot run; ``doubts``: a branch that may be taken cannot, a tensor becomes empty, or
+    a stored table of positions is too short. ``message`` is about the first hard one.
     """
 
     hard: tuple[int, ...] = ()
@@ -35,6 +41,9 @@ class Misfits:
         self.model = model
         always = symbolic.types.diagnostics if symbolic is not None else ()
         self.always = {d.node for d in always if d.code in CODES}
+        self.counted = [
+            found for node in model.nodes if node.op_type == "Gather" and (found := self._counted(node))
+        ]
 
     def of(self, types: TypeTable) -> Found:
         """What is wrong under the sizes that the types were inferred for."""
@@ -49,7 +58,7 @@ class Misfits:
                 (doubts if native else faults.setdefault(nodes[d.node].graph, [])).append(d.node)
         self._lift(faults, doubts, types)
         hard = sorted(faults.get(0, ()))
-        doubts += self._emptied(types)
+        doubts += self._emptied(types) + self._beyond(types)
         message = first[hard[0]].message if hard else ""
         return Found(tuple(hard), tuple(dict.fromkeys(doubts)), message)
 
@@ -101,3 +110,33 @@ class Misfits:
             if fed and not any(i in empty for i in inputs):
                 found.append(node)
         return sorted(found)
+
+    def _counted(self, node: Node) -> tuple[int, int, int] | None:
+        """(node, rows, tensor) of a look-up in a stored table by positions counted along a tensor."""
+        tensors, nodes = self.model.tensors, self.model.nodes
+        table = tensors[node.inputs[0]] if len(node.inputs) > 1 and node.inputs[0] >= 0 else None
+        stored = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+        if table is None or table.kind not in stored or not table.shape or node.attributes.get("axis", 0):
+            return None
+        rows, front = table.shape[0], [node.inputs[1]]
+        for _ in range(_FAR):
+            t = front.pop() if front else -1
+            if t < 0 or not isinstance(rows, int):
+                return None
+            producer = tensors[t].producer
+            if producer < 0:
+                continue
+            if nodes[producer].op_type in _COUNTING:
+                return node.id, rows, t
+            if nodes[producer].op_type in _CARRYING:
+                front += [i for i in nodes[producer].inputs if i >= 0]
+        return None
+
+    def _beyond(self, types: TypeTable) -> list[int]:
+        """Look-ups of positions that a table does not reach."""
+        found = []
+        for node, rows, t in self.counted:
+            shape = types.shapes[t]
+            if shape and isinstance(shape[-1], int) and shape[-1] > rows:
+                found.append(node)
+        return found

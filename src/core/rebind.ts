@@ -74,8 +74,14 @@ export class Rebinder {
     );
   }
 
-  /** The payload under other sizes, by `dims[].name`; null where the expressions do not hold. */
-  rebind(sizes: Readonly<Record<string, number>>): GraphPayload | null {
+  /**
+   * The payload under other sizes, by `dims[].name`; null where the expressions do not hold. `given` names
+   * the sizes that a user gave: the others stay assumed where they were.
+   */
+  rebind(
+    sizes: Readonly<Record<string, number>>,
+    given: Readonly<Record<string, number>> = {}
+  ): GraphPayload | null {
     const { _payload: payload } = this;
     if (payload.dims.some(dim => !(sizes[dim.name] >= 1))) {
       return null;
@@ -96,7 +102,10 @@ export class Rebinder {
       dims: payload.dims.map(dim => ({
         ...dim,
         value: sizes[dim.name],
-        assumed: dim.assumed && dim.value === sizes[dim.name]
+        assumed:
+          dim.assumed &&
+          dim.value === sizes[dim.name] &&
+          !Object.hasOwn(given, dim.name)
       })),
       nodes: {
         ...nodes,

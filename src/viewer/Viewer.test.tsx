@@ -48,7 +48,8 @@ describe('first picture', () => {
           assumed: false,
           suggested: 1,
           where: [],
-          symbol: ''
+          symbol: '',
+          follows: null
         }
       ]
     });

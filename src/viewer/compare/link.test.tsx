@@ -244,7 +244,8 @@ describe('numbers', () => {
         assumed: false,
         suggested: 2,
         where: ['x[0]'],
-        symbol: ''
+        symbol: '',
+        follows: null
       }
     ];
     const of = (value: number): GraphPayload =>
@@ -265,7 +266,8 @@ describe('numbers', () => {
           assumed: false,
           suggested: 8,
           where: [],
-          symbol: ''
+          symbol: '',
+          follows: null
         }
       ]
     });

@@ -76,9 +76,10 @@ async function give(
   bound: Readonly<Record<string, number>>,
   freed: boolean
 ): Promise<void> {
-  const shown = !freed && (await session.preview(whole));
+  const { assume } = session.store.get();
+  const shown =
+    !freed && (await session.preview(whole, assume ? bound : undefined));
   if (!shown && !session.provider.fixedDims) {
-    const { assume } = session.store.get();
     await session.bind(bound, assume && !freed);
   }
 }

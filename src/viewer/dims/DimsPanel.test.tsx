@@ -3,11 +3,11 @@ import { act, fireEvent, screen } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
 import { formatCount } from '../../core';
 import type { ILoadOptions } from '../../providers/provider';
-import type { GraphPayload } from '../../schema';
+import type { DimInfo, GraphPayload } from '../../schema';
 import { guardConsole, mount, settle } from '../testing/render';
 import { surface } from '../testing/surface';
 import { SYMBOL, testPayload } from '../testing/payload';
-import { parseSize } from './DimsPanel';
+import { parseSize } from './texts';
 
 vi.mock('../graph/surface', async () => ({
   GraphSurface: (await import('../testing/surface')).FakeSurface
@@ -53,6 +53,71 @@ test('an assumed value is marked until it is confirmed', async () => {
   expect(screen.queryByText('assumed')).toBeNull();
 });
 
+/** Two sizes that are free by themselves and one that is their sum. */
+const THREE: readonly DimInfo[] = [
+  SYMBOL,
+  { ...SYMBOL, name: 'past', value: 0, suggested: 0 },
+  {
+    ...SYMBOL,
+    name: 'total',
+    follows: { factors: { batch: 1, past: 1 }, plus: 0 }
+  }
+];
+
+/** As the server would: what is not given is assumed, and what follows is given when the rest is. */
+function analysedThree({ bindings, assume }: ILoadOptions): GraphPayload {
+  const given = new Map(Object.entries(bindings));
+  const sizeOf = (dim: DimInfo): number | null =>
+    given.get(dim.name) ?? (assume ? dim.suggested : null);
+  const [batch, past] = THREE.map(sizeOf);
+  const sizes = [batch, past, (batch ?? 0) + (past ?? 0)];
+  return testPayload({
+    dims: THREE.map((dim, at) => ({
+      ...dim,
+      value: sizes[at],
+      assumed: assume && at < 2 && !given.has(dim.name)
+    }))
+  });
+}
+
+test('changing one size keeps the marks of the others and moves what follows', async () => {
+  const { provider } = await mount(testPayload({ dims: THREE }), {
+    reload: analysedThree
+  });
+  fireEvent.click(screen.getByTitle(/Assumed values/));
+  const total = screen.getByRole<HTMLInputElement>('textbox', {
+    name: 'total'
+  });
+  expect(total.readOnly).toBe(true);
+  expect(screen.getByText('moves with batch, past')).toBeTruthy();
+  fireEvent.change(box(), { target: { value: '8' } });
+  expect(total.value).toBe('8');
+  fireEvent.submit(box());
+  await settle();
+  expect(provider.loads.at(-1)).toEqual({
+    bindings: { batch: 8 },
+    assume: true
+  });
+  expect(screen.getAllByText('assumed – confirm or change')).toHaveLength(1);
+  fireEvent.click(screen.getByRole('button', { name: 'Confirm' }));
+  await settle();
+  expect(provider.loads.at(-1)).toEqual({
+    bindings: { batch: 8, past: 0, total: 8 },
+    assume: false
+  });
+});
+
+test('a size of which no usual one fits the model is asked for', async () => {
+  await mount(
+    testPayload({
+      dims: [{ ...SYMBOL, value: null, assumed: false, suggested: null }]
+    })
+  );
+  fireEvent.click(screen.getByRole('tab', { name: 'Dimensions' }));
+  expect(box().placeholder).toBe('');
+  expect(screen.getByText('stays a symbol')).toBeTruthy();
+});
+
 test('every number follows a new value, while the view stays', async () => {
   const { root } = await mount(
     testPayload(),
@@ -88,7 +153,7 @@ test('reset gives the symbols back', async () => {
 test('what is no size is refused', async () => {
   const { provider } = await mount(testPayload(), { reload: analysed });
   fireEvent.click(screen.getByTitle(/Assumed values/));
-  for (const text of ['0', '-3', '1.5', 'abc', '1e3', '99999999999999']) {
+  for (const text of ['-3', '1.5', 'abc', '1e3', '99999999999999']) {
     fireEvent.change(box(), { target: { value: text } });
     expect(box().getAttribute('aria-invalid')).toBe('true');
     const apply = screen.getByRole<HTMLButtonElement>('button', {

@@ -2,35 +2,33 @@ import * as React from 'react';
 import type { DimInfo } from '../../schema';
 import { formatExact } from '../../core';
 import { useDocument, useSession, useTrans, useView } from '../context';
-import { isBinding } from '../state/snapshot';
 import { brief, visible } from '../ui/text';
-
-/** Reads a size; null when the text is none. */
-export function parseSize(text: string): number | null {
-  const value = /^\d{1,10}$/.test(text.trim()) ? Number(text) : Number.NaN;
-  return isBinding(value) ? value : null;
-}
+import {
+  changed,
+  givenSizes,
+  parseSize,
+  sizesOf,
+  textOf,
+  textsOf
+} from './texts';
 
 /** Positions of a slider. */
 const STEPS = 200;
 
 /** Where a dimension's slider ends: well beyond what is usual. */
 function most(dim: DimInfo): number {
-  return Math.max(64, 8 * dim.suggested);
+  return Math.max(64, 8 * (dim.suggested ?? dim.value ?? 0));
 }
 
 /** Sliders are logarithmic: 1 to 2 matters as much as 512 to 1,024. */
 function toStep(size: number, dim: DimInfo): number {
-  return Math.round((STEPS * Math.log(size)) / Math.log(most(dim)));
+  return size < 1
+    ? 0
+    : Math.round((STEPS * Math.log(size)) / Math.log(most(dim)));
 }
 
 function fromStep(step: number, dim: DimInfo): number {
   return Math.max(1, Math.round(most(dim) ** (step / STEPS)));
-}
-
-/** The text a symbol's box starts with. */
-function textOf(dim: DimInfo): string {
-  return dim.value === null ? '' : String(dim.value);
 }
 
 /** Free dimensions and their values; every number follows when they are applied. */
@@ -74,28 +72,36 @@ function FixedDims({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
   );
 }
 
+/** How long sizes that only an analysis can tell must rest before it begins, in milliseconds. */
+const SETTLE = 800;
+
 function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const busy = useView(state => state.load.status === 'loading');
-  const [texts, setTexts] = React.useState(
-    () => new Map(dims.map(dim => [dim.name, textOf(dim)]))
-  );
+  const [texts, setTexts] = React.useState(() => textsOf(dims));
   const values = dims.map(textOf).join(' ');
   React.useEffect(() => {
     // Values that came from elsewhere; those of a slider are in the boxes already.
-    setTexts(new Map(dims.map(dim => [dim.name, textOf(dim)])));
+    setTexts(textsOf(dims));
   }, [values]);
   /** Shows a slider's size at once; a frame that is overtaken does not matter. */
   const frame = React.useRef(0);
+  const rest = React.useRef<ReturnType<typeof setTimeout>>();
+  React.useEffect(() => () => clearTimeout(rest.current), []);
   const slide = (dim: DimInfo, size: number): void => {
-    const next = new Map(texts).set(dim.name, String(size));
+    const next = changed(dims, texts, dim.name, String(size));
     setTexts(next);
-    const sizes = Object.fromEntries(
-      dims.map(({ name }) => [name, parseSize(next.get(name) ?? '') ?? 0])
-    );
+    const given = givenSizes(dims, next, session.store.get().bindings);
+    const show = async (): Promise<void> => {
+      const shown = await session.preview(sizesOf(dims, next), given);
+      if (!shown && !fixed) {
+        rest.current = setTimeout(() => void session.bind(given, true), SETTLE);
+      }
+    };
+    clearTimeout(rest.current);
     cancelAnimationFrame(frame.current);
-    frame.current = requestAnimationFrame(() => void session.preview(sizes));
+    frame.current = requestAnimationFrame(() => void show());
   };
   const fixed = session.provider.fixedDims === true;
   const valueOf = (dim: DimInfo): string => texts.get(dim.name) ?? '';
@@ -105,16 +111,14 @@ function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
   const assumed = dims.some(dim => dim.assumed);
   const edited = dims.some(dim => valueOf(dim) !== textOf(dim));
   const apply = (): void => {
-    // `fromEntries` makes own properties, whatever a symbol is called.
-    const given = Object.fromEntries(
-      dims.flatMap(dim => {
-        const size = parseSize(valueOf(dim));
-        return size === null ? [] : [[dim.name, size] as const];
-      })
-    );
-    void session.preview(given).then(shown => {
+    const sizes = sizesOf(dims, texts);
+    // Without an edit the assumed sizes are confirmed; what is left empty is to stay a symbol.
+    const some = edited && dims.every(({ name }) => Object.hasOwn(sizes, name));
+    const { bindings } = session.store.get();
+    const given = some ? givenSizes(dims, texts, bindings) : sizes;
+    void session.preview(sizes, some ? given : undefined).then(shown => {
       if (!shown && !fixed) {
-        void session.bind(given, false);
+        void session.bind(given, some);
       }
     });
   };
@@ -142,9 +146,11 @@ function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
             dim={dim}
             text={valueOf(dim)}
             bad={isBad(dim)}
-            onChange={text => setTexts(new Map(texts).set(dim.name, text))}
+            onChange={text => setTexts(changed(dims, texts, dim.name, text))}
             onSlide={
-              session.canPreview && dims.every(other => other.value !== null)
+              !dim.follows &&
+              session.canPreview &&
+              dims.every(other => other.value !== null)
                 ? size => slide(dim, size)
                 : null
             }
@@ -216,7 +222,8 @@ function DimField(props: {
         type="text"
         inputMode="numeric"
         value={text}
-        placeholder={String(dim.suggested)}
+        placeholder={dim.suggested === null ? '' : String(dim.suggested)}
+        readOnly={Boolean(dim.follows) && text !== ''}
         aria-invalid={bad}
         aria-describedby={`${id}-note`}
         onChange={event => props.onChange(event.currentTarget.value)}
@@ -240,8 +247,10 @@ function DimField(props: {
       <span id={`${id}-note`} className="oad-Dim-note">
         {bad ? (
           <span className="oad-mod-error">
-            {trans.__('a whole number, 1 to %1', formatExact(2 ** 31))}
+            {trans.__('a whole number, 0 to %1', formatExact(2 ** 31))}
           </span>
+        ) : dim.follows && text !== '' ? (
+          <span className="oad-Quiet">{leadersOf(dim.follows, trans)}</span>
         ) : assumed ? (
           <span className="oad-Chip-tag">
             {trans.__('assumed – confirm or change')}
@@ -259,4 +268,15 @@ function DimField(props: {
       </span>
     </div>
   );
+}
+
+/** What a size moves with. */
+function leadersOf(
+  { factors }: NonNullable<DimInfo['follows']>,
+  trans: ReturnType<typeof useTrans>
+): string {
+  const names = Object.keys(factors).map(name => visible(brief(name, 40)));
+  return names.length === 0
+    ? trans.__('decided by the model')
+    : trans.__('moves with %1', names.join(', '));
 }

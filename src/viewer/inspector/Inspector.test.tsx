@@ -223,7 +223,8 @@ describe('hostile names stay inert', () => {
       assumed: false,
       suggested: 1,
       where: ['x[0]'],
-      symbol: ''
+      symbol: '',
+      follows: null
     };
     const payload = testPayload({ name: '__proto__', dims: [dim] });
     payload.model.metadata = JSON.parse('{"__proto__": "meta"}');

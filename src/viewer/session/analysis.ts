@@ -84,12 +84,16 @@ export class Analysis {
 
   /**
    * Shows the numbers under other sizes at once, from the expressions of the payload; the full analysis
-   * follows when the sizes rest. False where only an analysis can tell.
+   * follows when the sizes rest. False where only an analysis can tell. `given` are those of the sizes that
+   * the user gave, where the others are assumed.
    */
-  async preview(bindings: Readonly<Record<string, number>>): Promise<boolean> {
+  async preview(
+    sizes: Readonly<Record<string, number>>,
+    given?: Readonly<Record<string, number>>
+  ): Promise<boolean> {
     const session = this._session;
     const { document, device } = session.store.get();
-    const payload = document && this._rebinder?.rebind(bindings);
+    const payload = document && this._rebinder?.rebind(sizes, given);
     if (!payload) {
       return false;
     }
@@ -101,8 +105,8 @@ export class Analysis {
     // The picture first, in the same frame as the panels: they draw when the state tells them.
     const drawn = session.stage.renumber(next);
     session.store.set({
-      bindings,
-      assume: false,
+      bindings: given ?? sizes,
+      assume: given !== undefined,
       document: next,
       brush: null,
       load: { status: 'ready' }

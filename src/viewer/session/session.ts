@@ -113,8 +113,11 @@ export class Session {
     return this._analysis.canPreview;
   }
 
-  preview(bindings: Readonly<Record<string, number>>): Promise<boolean> {
-    return this._analysis.preview(bindings);
+  preview(
+    sizes: Readonly<Record<string, number>>,
+    given?: Readonly<Record<string, number>>
+  ): Promise<boolean> {
+    return this._analysis.preview(sizes, given);
   }
 
   /** Gives symbols their values and analyses again. */

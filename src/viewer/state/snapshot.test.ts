@@ -30,7 +30,7 @@ describe('reading a snapshot back', () => {
         drawer: 1,
         outlineWidth: 1e9
       },
-      bindings: { a: 3, b: 0, c: 1.5, d: 'x' },
+      bindings: { a: 3, b: -1, c: 1.5, d: 'x' },
       bookmarks: { 1: { x: 1, y: 2, k: 3 }, 2: {} },
       open: ['p', 4]
     });

@@ -118,7 +118,7 @@ function entries<V>(
 }
 
 export function isBinding(value: unknown): value is number {
-  return Number.isInteger(value) && finite(value, 1, 2 ** 31) !== undefined;
+  return Number.isInteger(value) && finite(value, 0, 2 ** 31) !== undefined;
 }
 
 function selection(value: unknown): ISelectionRecord | undefined {

@@ -18,7 +18,8 @@ export const SYMBOL: DimInfo = {
   assumed: true,
   suggested: 2,
   where: ['x[0]'],
-  symbol: ''
+  symbol: '',
+  follows: null
 };
 
 /** Nodes 2b and 2b+1 are the Conv and Relu of block b; the last node is a custom op without costs. */
