@@ -113,7 +113,7 @@ test('a size of which no usual one fits the model is asked for', async () => {
       dims: [{ ...SYMBOL, value: null, assumed: false, suggested: null }]
     })
   );
-  fireEvent.click(screen.getByRole('tab', { name: 'Dimensions' }));
+  fireEvent.click(screen.getByTitle(/Values of the free dimensions/));
   expect(box().placeholder).toBe('');
   expect(screen.getByText('stays a symbol')).toBeTruthy();
 });
