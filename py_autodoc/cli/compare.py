@@ -15,6 +15,7 @@ from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.errors import AutodocError, InputError, OptionError
 from py_autodoc.render.output import STDOUT, targets
 from py_autodoc.render.text import printable
+from py_autodoc.units import plural
 
 if TYPE_CHECKING:
     from py_autodoc.compare.tags import TagChange, TagComparison
@@ -199,7 +200,8 @@ def _topology(found: list[Difference], weights: bool) -> list[str]:
     if not found:
         what = "The graphs are the same: nodes, edges, attributes"
         return [f"{what} and weights." if weights else f"{what}. Weights were not compared."]
-    return [f"The graphs differ ({len(found):,} differences listed):", *(f"  {one}" for one in found)]
+    listed = plural(len(found), "difference")
+    return [f"The graphs differ ({listed} listed):", *(f"  {one}" for one in found)]
 
 
 def _tags(found: TagComparison) -> list[str]:

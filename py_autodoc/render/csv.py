@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
@@ -12,7 +13,9 @@ from py_autodoc.render.units import shape
 from py_autodoc.report.numbers import COSTS, NOT_COUNTED, layer_in_inference
 from py_autodoc.report.schema import HardwareEstimates, Layer, Report
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_MOVES = ("\t", "\r", "\n")
+"""At the beginning of a text they move it to another cell."""
 
 Cell = int | float | str | None
 _COLUMNS: tuple[tuple[str, Callable[[Layer], Cell]], ...] = (
@@ -93,7 +96,15 @@ def percent(part: float | None, whole: float | None) -> float | None:
 
 
 def guarded(value: Cell) -> Cell:
-    """A text that a spreadsheet would take for a formula gets a leading apostrophe."""
-    if isinstance(value, str) and value.lstrip(" \n").startswith(_FORMULA):
+    """A text that a spreadsheet would take for a formula gets a leading apostrophe.
+
+    Also behind characters that it passes over. ``src/core/separated.ts`` does the same.
+    """
+    if isinstance(value, str) and (value.startswith(_MOVES) or _begins(value).startswith(_FORMULA)):
         return f"'{value}"
     return value
+
+
+def _begins(text: str) -> str:
+    """The first character that is seen."""
+    return next((c for c in text if not c.isspace() and unicodedata.category(c) not in ("Cc", "Cf")), "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.cli.app import app
+from py_autodoc.render.csv import guarded
 from py_autodoc.tags import load_tags, sidecar, write_sidecar, write_tags
 from py_autodoc.tags.files import to_ir
 from py_autodoc.tags.model import NodeTag, Tags
@@ -201,3 +203,24 @@ def test_extract(model, tmp_path):
     code, _, err = run("extract", model, out, "--tag", "/Net/Block.c")
     assert code == 1
     assert "Near it: /Net/Block." in err
+
+
+def test_no_cell_of_the_table_is_a_formula(tmp_path):
+    """Names of nodes, operators and modules; every table goes through one writer."""
+    cases = json.loads(Path("tests/data/formula_cases.json").read_text("utf-8"))["formulas"]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy"]
+    nodes, before = [], "x"
+    for number, text in enumerate(cases):
+        after = "y" if number == len(cases) - 1 else f"{text}{number}"
+        node = helper.make_node("Relu", [before], [after], f"{text}{number}")
+        for key, value in (("autodoc.tag", f"{text}/Net"), ("autodoc.scope", text)):
+            node.metadata_props.add(key=key, value=value)
+        nodes.append(node)
+        before = after
+    path = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", ends[:1], ends[1:])), path)
+    rows = list(csv.reader(io.StringIO(run("tags", path, "--output", "csv")[1], newline="")))
+    assert len(rows) == len(cases) + 1
+    for row, text in zip(rows[1:], cases, strict=True):
+        assert row[0].startswith(f"'{text}")
+        assert all(not cell or guarded(cell) == cell for cell in row)

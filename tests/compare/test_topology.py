@@ -160,3 +160,59 @@ def test_what_is_no_model(tmp_path):
     (tmp_path / "page.onnx").write_text("<html></html>")
     with pytest.raises(NotAModel):
         same_topology(MODEL, tmp_path / "page.onnx")
+
+
+def declared(*names, weight=1.0):
+    """Two inputs of one free size each, added; a weight of 8 kB."""
+    info = helper.make_tensor_value_info
+    big = numpy_helper.from_array(np.full((2, 1024), weight, np.float32), "w")
+    nodes = [
+        helper.make_node("Add", ["a", "b"], ["c"], "add"),
+        helper.make_node("MatMul", ["c", "w"], ["d"], "mm"),
+    ]
+    one, two = names
+    graph = helper.make_graph(
+        nodes, "g",
+        [info("a", 1, [one, 2]), info("b", 1, [two, 2])], [info("d", 1, [f"{one} + {two}", 1024])],
+        [big], value_info=[info("c", 1, [one, 2])],
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+
+
+def test_a_renamed_dimension_is_one_difference():
+    assert same_topology(declared("batch", "seq"), declared("batch", "seq")) == []
+    (one,) = same_topology(declared("batch", "seq"), declared("N", "seq"))
+    assert str(one) == "dimension batch: name: batch | N"
+    assert len(same_topology(declared("batch", "seq"), declared("N", "L"))) == 2
+
+
+def test_dimensions_that_are_told_apart_in_one_model_only_are_no_renaming():
+    found = same_topology(declared("batch", "seq"), declared("n", "n"))
+    assert any(one.what == "declaration" for one in found)
+    found = same_topology(declared("n", "n"), declared("batch", "seq"))
+    assert any(one.what == "declaration" for one in found)
+    assert any(one.what == "declaration" for one in same_topology(declared("n", "m"), declared("m", 4)))
+
+
+def test_without_weights(tmp_path):
+    a, b = declared("n", "m"), declared("n", "m", weight=2.0)
+    assert [one.what for one in same_topology(a, b)] == ["bytes"]
+    assert same_topology(a, b, weights=False) == []
+    paths = [tmp_path / "a.onnx", tmp_path / "b.onnx"]
+    for path, model in zip(paths, (a, b), strict=True):
+        onnx.save(model, path, save_as_external_data=True, location=f"{path.name}.data", size_threshold=0)
+    assert [one.what for one in same_topology(*paths)] == ["bytes"]
+    for path in paths:
+        path.with_name(f"{path.name}.data").unlink()
+    with pytest.raises(InputError) as caught:
+        same_topology(*paths)
+    assert caught.value.code == "external-missing"
+    assert same_topology(*paths, weights=False) == []
+    # A small tensor that says what is computed counts also without weights.
+    assert same_topology(branches(), _other_branch(), weights=False) != []
+
+
+def _other_branch():
+    other = branches()
+    other.graph.node[0].attribute[0].g.initializer[0].raw_data = np.array([5.0], np.float32).tobytes()
+    return other

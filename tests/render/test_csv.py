@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+from pathlib import Path
 
 import onnx
 import pytest
@@ -13,6 +15,7 @@ from py_autodoc import analyze
 from py_autodoc.render.csv import guarded, layers_csv
 
 F = onnx.TensorProto.FLOAT
+CASES = json.loads(Path("tests/data/formula_cases.json").read_text("utf-8"))
 EVIL = ["=cmd|'/c calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "  =1", "＝1"]
 
 
@@ -76,6 +79,12 @@ def test_formulas_become_text(name):
     (row,) = table(analyze(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])))
     for cell in row.values():
         assert not cell.strip(" \n").startswith(("=", "+", "-", "@", "\t", "\r", "＝"))
+
+
+def test_cells_as_the_viewer_has_them():
+    """``src/core/separated.test.ts`` reads the same file."""
+    assert {text: guarded(text) for text in CASES["formulas"]} == {t: f"'{t}" for t in CASES["formulas"]}
+    assert {text: guarded(text) for text in CASES["texts"]} == {text: text for text in CASES["texts"]}
 
 
 def test_numbers_are_left_alone():

@@ -5,6 +5,7 @@ import { brief } from '../ui/text';
 import { CopyButton } from '../ui/CopyButton';
 import { Weights } from '../weights/Weights';
 import { tensorBytes } from '../../core/bytes';
+import { separated } from '../../core/separated';
 import { lifetimeOf } from './lifetime';
 import { Fact, Facts, Section, Title } from './parts';
 import { SeriesList } from './SeriesList';
@@ -70,12 +71,17 @@ export function TensorInspector({ tensor }: { tensor: number }): JSX.Element {
           label={trans.__('Copy name, type, shape and size')}
           caption={trans.__('Copy')}
           text={() =>
-            [
-              model.tensorName(tensor),
-              model.dtypeText(tensor),
-              model.shapeText(tensor),
-              ...(bytes === null ? [] : [formatExact(bytes, 'B')])
-            ].join('\t')
+            separated(
+              [
+                [
+                  model.tensorName(tensor),
+                  model.dtypeText(tensor),
+                  model.shapeText(tensor),
+                  ...(bytes === null ? [] : [formatExact(bytes, 'B')])
+                ]
+              ],
+              '\t'
+            ).replace(/\r\n$/, '')
           }
         />
       </div>

@@ -1,5 +1,6 @@
 /** The rows shown as CSV, tab-separated text and JSON: exact numbers, unknown ones empty or null. */
 
+import { separated, type Cell } from '../../core/separated';
 import { deviceLabel } from '../overlays/latency';
 import {
   isNumeric,
@@ -15,8 +16,6 @@ export interface IExport {
   readonly view: IRowsView;
   readonly columns: readonly ColumnId[];
 }
-
-type Cell = string | number | null;
 
 /**
  * Names of the fields. By blocks there are three more: depth, layers, and layers with an unknown number;
@@ -83,39 +82,19 @@ function* cellsOf(what: IExport): Generator<Cell[]> {
   }
 }
 
-/** Spreadsheets run a cell that starts with one of these as a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
-
-/** A cell that no spreadsheet runs and no separator in it breaks. */
-function safeCell(cell: Cell): string {
-  if (cell === null) {
-    return '';
-  }
-  if (typeof cell === 'number') {
-    return String(cell);
-  }
-  const inert = FORMULA.test(cell) ? `'${cell}` : cell;
-  return /[",\t\n\r]/.test(inert) || inert !== cell
-    ? `"${inert.replaceAll('"', '""')}"`
-    : inert;
-}
-
-function separated(what: IExport, separator: string): string {
-  const lines = [fieldsOf(what).join(separator)];
-  for (const cells of cellsOf(what)) {
-    lines.push(cells.map(safeCell).join(separator));
-  }
-  return lines.join('\r\n') + '\r\n';
+function* tableOf(what: IExport): Generator<readonly Cell[]> {
+  yield fieldsOf(what);
+  yield* cellsOf(what);
 }
 
 /** RFC 4180. */
 export function rowsCsv(what: IExport): string {
-  return separated(what, ',');
+  return separated(tableOf(what), ',');
 }
 
 /** What spreadsheets take from the clipboard as cells. */
 export function rowsTsv(what: IExport): string {
-  return separated(what, '\t');
+  return separated(tableOf(what), '\t');
 }
 
 /** One object a row; what is unknown is null. */
