@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from py_autodoc.errors import AutodocError
     from py_autodoc.extract import extract_module_subgraph, extract_submodel
+    from py_autodoc.extract.rebatch import rebatch
     from py_autodoc.hf.serving.entry import pipeline
     from py_autodoc.limits import Limits
     from py_autodoc.report.api import analyze
@@ -30,6 +31,7 @@ __all__ = [
     "extract_submodel",
     "pipeline",
     "read_weights",
+    "rebatch",
     "side_by_side",
 ]
 
@@ -43,6 +45,7 @@ _LAZY = {
     "extract_submodel": "py_autodoc.extract",
     "pipeline": "py_autodoc.hf.serving.entry",
     "read_weights": "py_autodoc.report.weights",
+    "rebatch": "py_autodoc.extract.rebatch",
     "side_by_side": "py_autodoc.widget",
 }
 _PACKAGES = ("hf", "keras", "tags", "to_torch", "torch")

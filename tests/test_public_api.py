@@ -26,6 +26,7 @@ def test_names():
         "extract_submodel",
         "pipeline",
         "read_weights",
+        "rebatch",
         "side_by_side",
     ]
     for name in py_autodoc.__all__:
@@ -104,6 +105,6 @@ def test_errors_are_typed():
     with pytest.raises(InputError, match="Cannot analyse a dict"):
         py_autodoc.analyze({})
     with pytest.raises(OptionError):
-        py_autodoc.analyze(MODEL, batch_size=2)
+        py_autodoc.analyze(MODEL, bindings={"batch": 2})
     with pytest.raises(OptionError, match="'batch' is given two sizes: 1 and, by the batch size, 4"):
         py_autodoc.analyze(DYNAMIC, bindings={"batch": 1}, batch_size=4)

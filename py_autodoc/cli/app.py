@@ -28,6 +28,7 @@ COMMANDS = {
     "extract": "Write one module, or some nodes, as a model that runs.",
     "graph": "The graph as SVG, HTML, DOT or data for other viewers.",
     "metadata": "What a model says about running it: task, processor, configuration.",
+    "rebatch": "Another batch for a model whose batch is fixed.",
     "rule": "Explain a rule, or list them all.",
     "schema": "Print the JSON Schema of the report.",
     "tags": "Which module each node comes from.",

@@ -50,10 +50,10 @@ def sizes(says: str) -> Callable[[F], F]:
         click.option(
             "--batch-size",
             metavar="N",
-            type=click.IntRange(min=1),
+            type=click.IntRange(min=1, max=1 << 20),
             multiple=True,
             callback=_one_size,
-            help="Size of the batch dimension.",
+            help="Size of the batch, also where the file has it fixed (see `rebatch`).",
         ),
         click.option(
             "--assume",

@@ -150,7 +150,7 @@ def referred(graph: onnx.GraphProto, files: Files, name: str) -> list[tuple[onnx
             try:
                 found.append((tensor, content_of(tensor, files)))
             except Unread as why:
-                raise _unread(name, tensor, why) from None
+                raise unread(name, tensor, why) from None
     return found
 
 
@@ -167,8 +167,8 @@ def inline(
                 pieces.append(piece)
             data = b"".join(pieces)
         except Unread as why:
-            raise _unread(name, tensor, why) from None
-        _settle(tensor)
+            raise unread(name, tensor, why) from None
+        settle(tensor)
         tensor.raw_data = data
 
 
@@ -185,19 +185,20 @@ def beside(found: list[tuple[onnx.TensorProto, Content]], out: BinaryIO, locatio
                 out.write(piece)
                 at += len(piece)
         except Unread as why:
-            raise _unread(name, tensor, why) from None
-        _settle(tensor)
+            raise unread(name, tensor, why) from None
+        settle(tensor)
         tensor.data_location = _T.EXTERNAL
         for key, value in (("location", location), ("offset", str(start)), ("length", str(at - start))):
             tensor.external_data.add(key=key, value=value)
 
 
-def _settle(tensor: onnx.TensorProto) -> None:
-    """Drop the reference."""
+def settle(tensor: onnx.TensorProto) -> None:
+    """Drop the reference of a tensor to its bytes."""
     del tensor.external_data[:]
     tensor.ClearField("data_location")
 
 
-def _unread(name: str, tensor: onnx.TensorProto, why: Unread) -> ExternalDataError:
+def unread(name: str, tensor: onnx.TensorProto, why: Unread) -> ExternalDataError:
+    """The error that says which tensor cannot be read, and why."""
     hint = why.hint or "Put the model's weights into its folder."
     return ExternalDataError(why.code, f"{name}: {tensor.name or 'a constant'}: {why}.", hint)

@@ -37,6 +37,7 @@ from py_autodoc.hardware.kernels import Kernels
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.dims import Dims, resolve, unsuggested
 from py_autodoc.report.hardware import Chosen, choose, kernels_of
+from py_autodoc.report.rebatch import Rebatch, followed
 from py_autodoc.report.rule_settings import rule_settings
 from py_autodoc.report.schema import RuleSettings
 from py_autodoc.report.source import open_model, plain_source
@@ -63,8 +64,8 @@ class Options:
     """How to analyse.
 
     ``bindings`` gives symbols their sizes (``"*"``: every unbound one), ``input_shapes`` whole shapes
-    to inputs, ``batch_size`` a size to the first symbol of the inputs. ``assume`` gives what is still
-    free its suggested size.
+    to inputs, ``batch_size`` a size to the first symbol of the inputs, or to the batch that the file has
+    fixed (``graph.rebatch``). ``assume`` gives what is still free its suggested size.
     """
 
     bindings: Mapping[str, int] = field(default_factory=dict)
@@ -109,6 +110,8 @@ class Analysis:
     """What a fusing runtime runs as one; None when the stage failed."""
     hardware: Chosen | None = None
     """The device that a latency is estimated for."""
+    rebatch: Rebatch | None = None
+    """How the batch was changed that the file has fixed; None when it was not."""
 
     @property
     def peak(self) -> PeakMemory | None:
@@ -152,10 +155,17 @@ class _Run:
         loaded = open_model(given, name, self.options.limits)
         self._enter("build")
         model = build(loaded)
+        changed = followed(loaded, model, self.options)
+        if changed is not None:
+            loaded = changed.loaded
+            model = build(loaded)
+            self.options = replace(self.options, batch_size=None)
         self._enter("shapes")
         open_types = self._guard("expressions", lambda: self._open_types(loaded, model), lambda: None)
         dims = self._dims(loaded, model, open_types)
         types = self._guard("shapes", lambda: self._infer(loaded, model, dims), lambda: declared_types(model))
+        if changed is not None:
+            changed.check(model, types)
         self._enter("costs")
         sizes = Sizes(model, types)
         table = self._guard("costs", lambda: cost_table(model, types, sizes), lambda: no_costs(model))
@@ -210,11 +220,13 @@ class _Run:
                 *gave_up(found),
                 *unread,
                 *notes,
+                *(changed.diagnostics() if changed else ()),
                 *self.failures,
             ),
             rules=rule_settings(chosen, self.options.read_weights),
             kernels=kernels,
             hardware=hardware,
+            rebatch=changed,
         )
 
     def _weights(

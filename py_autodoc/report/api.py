@@ -33,7 +33,8 @@ def analyze(
     ``model`` is a path, serialized bytes, an ``onnx.ModelProto`` or an ``onnx_ir.Model``. Weights are
     read only with ``read_weights``, for the rules about their values. ``bindings`` gives sizes to
     symbolic dimensions (``{"batch": 8}``, ``{"*": 1}`` for every free one), ``input_shapes`` whole shapes
-    to inputs, ``batch_size`` a size to the batch dimension; ``assume`` gives what is still free its
+    to inputs, ``batch_size`` a size to the batch dimension: where the file has it fixed, the analysis is of
+    the model rewritten for it, or says which node forbids that. ``assume`` gives what is still free its
     suggested size. ``max_layers`` keeps only the heaviest layers in the list; totals stay complete.
     ``thresholds`` is a threshold file or what one holds:
     ``{"deep-chain": {"min_layers": 40}, "large-embedding": {"enabled": False}}``. ``hardware`` is the id of a

@@ -62,6 +62,7 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
             risk_signals=payload.risk_signals,
             rule_settings=payload.rule_settings,
             hardware_estimates=hardware_estimates(analysis),
+            rebatch=analysis.rebatch.info() if analysis.rebatch else None,
         )
 
 
@@ -95,6 +96,7 @@ def _report(analysis: Analysis, max_layers: int | None) -> Report:
         risk_signals=sections.risk_signals(analysis),
         rule_settings=analysis.rules,
         hardware_estimates=hardware_estimates(analysis),
+        rebatch=analysis.rebatch.info() if analysis.rebatch else None,
     )
 
 

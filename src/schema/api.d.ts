@@ -1525,6 +1525,50 @@ export interface components {
       hint: string;
     };
     /**
+     * RebatchInfo
+     * @description How the batch was changed that the file has fixed. Costs and layers are those of the changed model.
+     */
+    RebatchInfo: {
+      /** @description The batch of this report. */
+      batch: number;
+      /** @description The batch of the file. */
+      fixed: number;
+      /** @description Input → axis of the batch; inputs that are not here are the same for all items. */
+      inputs: {
+        [key: string]: number;
+      };
+      /** @description Where the batch is in the outputs. */
+      outputs: components['schemas']['RebatchOutput'][];
+      /** @description What had to change, a line a node; at most 1,000. */
+      edits: string[];
+      /** @description Edits that are not listed. */
+      edits_omitted: number;
+      /** @description What differs from running items one by one. */
+      notes: components['schemas']['RebatchNote'][];
+    };
+    /**
+     * RebatchNote
+     * @description Something to be known of a model whose batch was changed.
+     */
+    RebatchNote: {
+      /** @description A node, an input or an output. */
+      where: string;
+      /** @description A clause about it. */
+      message: string;
+    };
+    /**
+     * RebatchOutput
+     * @description An output of a model whose batch was changed.
+     */
+    RebatchOutput: {
+      /** @description The output. */
+      name: string;
+      /** @description The axis of the batch; None: the same for all items. */
+      axis: number | null;
+      /** @description Entries of one item along the axis; None without an axis, or where the data decide it. */
+      items: number | null;
+    };
+    /**
      * RepeatColumns
      * @description Runs of isomorphic parts; an outer one comes before those inside its parts.
      *
@@ -1603,6 +1647,8 @@ export interface components {
       rule_settings: components['schemas']['RuleSettings'] | null;
       /** @description Latency and memory on the device that was chosen; null without one. */
       hardware_estimates: components['schemas']['HardwareEstimates'] | null;
+      /** @description How the batch was changed that the file has fixed; null: it was not. */
+      rebatch: components['schemas']['RebatchInfo'] | null;
     };
     /**
      * RiskSignal

@@ -79,7 +79,8 @@ def test_schema_is_the_published_one():
         (["analyze", MODEL, "--out-jsn", "x"], 1, ["--out-json"]),
         (["analyze", MODEL, "--log-level", "loud"], 1, ["loud", "debug"]),
         (["analyze", MODEL, "--max-layers", "-1"], 1, ["-1"]),
-        (["analyze", MODEL, "--batch-size", "2"], 1, ["fixed", "--input-shape"]),
+        (["analyze", MODEL, "--batch-size", "2", "--input-shape", "Input3=1x1x28x28"], 1, ["--batch-size"]),
+        (["analyze", "tests/data/models/trt_loop.onnx", "--batch-size", "2"], 1, ["Squeeze"]),
         (["analyze", DYNAMIC, "--bind", "batc=2"], 1, ["'batc'", "batch"]),
         (["analyze", DYNAMIC, "--bind", "batch"], 1, ["NAME=N"]),
         (

@@ -50,6 +50,9 @@ from py_autodoc.report.schema.model import (
     GraphInfo,
     ModelInfo,
     OpsetImport,
+    RebatchInfo,
+    RebatchNote,
+    RebatchOutput,
     ValueInfo,
 )
 from py_autodoc.report.schema.payload import (
@@ -139,6 +142,9 @@ __all__ = [
     "OperatorDoc",
     "OpsetImport",
     "Problem",
+    "RebatchInfo",
+    "RebatchNote",
+    "RebatchOutput",
     "RepeatColumns",
     "RepeatInfo",
     "Report",

@@ -11,7 +11,14 @@ from py_autodoc.report.schema.costs import Block, Coverage, Layer, Metrics, Repe
 from py_autodoc.report.schema.details import WeightValues
 from py_autodoc.report.schema.estimates import HardwareEstimates
 from py_autodoc.report.schema.memory import MemoryInfo
-from py_autodoc.report.schema.model import DiagnosticInfo, DimInfo, Generator, GraphInfo, ModelInfo
+from py_autodoc.report.schema.model import (
+    DiagnosticInfo,
+    DimInfo,
+    Generator,
+    GraphInfo,
+    ModelInfo,
+    RebatchInfo,
+)
 from py_autodoc.report.schema.payload import RuleSettings
 from py_autodoc.report.schema.wire import Wire
 
@@ -58,6 +65,8 @@ class Report(Wire, frozen=True, kw_only=True, dict=True):
     """How they were made; null: as the rules come."""
     hardware_estimates: HardwareEstimates | None = None
     """Latency and memory on the device that was chosen; null without one."""
+    rebatch: RebatchInfo | None = None
+    """How the batch was changed that the file has fixed; null: it was not."""
 
     def to_json(self, indent: int = 0) -> str:
         """The report as JSON text, ``indent`` spaces a level (0: one line)."""

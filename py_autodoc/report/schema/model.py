@@ -113,6 +113,45 @@ class DimInfo(Wire, frozen=True, kw_only=True):
     """The sizes this one moves with; None when it is free by itself."""
 
 
+class RebatchOutput(Wire, frozen=True, kw_only=True):
+    """An output of a model whose batch was changed."""
+
+    name: str
+    """The output."""
+    axis: int | None
+    """The axis of the batch; None: the same for all items."""
+    items: int | None
+    """Entries of one item along the axis; None without an axis, or where the data decide it."""
+
+
+class RebatchNote(Wire, frozen=True, kw_only=True):
+    """Something to be known of a model whose batch was changed."""
+
+    where: str
+    """A node, an input or an output."""
+    message: str
+    """A clause about it."""
+
+
+class RebatchInfo(Wire, frozen=True, kw_only=True):
+    """How the batch was changed that the file has fixed. Costs and layers are those of the changed model."""
+
+    batch: int
+    """The batch of this report."""
+    fixed: int
+    """The batch of the file."""
+    inputs: dict[str, int]
+    """Input → axis of the batch; inputs that are not here are the same for all items."""
+    outputs: list[RebatchOutput]
+    """Where the batch is in the outputs."""
+    edits: list[str]
+    """What had to change, a line a node; at most 1,000."""
+    edits_omitted: int
+    """Edits that are not listed."""
+    notes: list[RebatchNote]
+    """What differs from running items one by one."""
+
+
 class DiagnosticInfo(Wire, frozen=True, kw_only=True):
     """Something the reader must know. ``node`` is a layer id or null."""
 

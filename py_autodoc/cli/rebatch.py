@@ -1,0 +1,87 @@
+"""``onnx-autodoc rebatch``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from py_autodoc.cli import stderr
+from py_autodoc.cli.options import force
+
+_SHOWN = 8
+
+
+@click.command("rebatch", short_help="Another batch for a model whose batch is fixed.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.argument("out", metavar="OUT.onnx", type=click.Path(path_type=str))
+@click.option(
+    "--batch", metavar="N|NAME", required=True, help="How many items, or a name (batch) for any number."
+)
+@click.option(
+    "--axis",
+    metavar="INPUT=AXIS",
+    multiple=True,
+    help="Which axis of an input is the batch; those left out are found out. Repeatable.",
+)
+@click.option("--same", metavar="INPUT", multiple=True, help="An input that all items share. Repeatable.")
+@click.option(
+    "--from",
+    "fixed",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="The batch that the file has (default: 1, or the first size of every input and output).",
+)
+@click.option(
+    "--bind", metavar="NAME=N", multiple=True, help="Fix another free dimension at a size. Repeatable."
+)
+@force
+@click.option("--json", "as_json", is_flag=True, help="Print what was changed as JSON.")
+def command(
+    model: str,
+    out: str,
+    batch: str,
+    axis: tuple[str, ...],
+    same: tuple[str, ...],
+    fixed: int | None,
+    bind: tuple[str, ...],
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write MODEL, whose batch is fixed, to OUT.onnx for another number of items, or for any.
+
+    Item i of a result is what MODEL computes for item i alone. Where a node would mix items, or no rule
+    says that it does not, nothing is written and the node is named. Weights, metadata and tags stay.
+    """
+    from py_autodoc.extract.rebatch import parse_axes, parse_batch, rebatch
+    from py_autodoc.graph.dims import parse_bindings
+
+    done = rebatch(
+        model,
+        out,
+        parse_batch(batch),
+        axes=parse_axes(axis, same),
+        fixed=fixed,
+        bindings=parse_bindings(bind),
+        force=force,
+    )
+    if as_json:
+        click.echo(json.dumps(done.to_dict(), indent=2, ensure_ascii=False))
+        return
+    size = sum(path.stat().st_size for path in done.paths)
+    count = len(done.edits)
+    changed = f"{count:,} edit{'s' * (count != 1)}" if count else "only declared shapes changed"
+    stderr.note(
+        f"{' and '.join(path.name for path in done.paths)}: batch {done.batch} (the file had {done.fixed}),"
+        f" {changed}, {size:,} bytes"
+    )
+    for name, number in done.inputs.items():
+        if number:
+            stderr.note(f"note: input {name}: the batch is axis {number}.")
+    for name, at in done.outputs.items():
+        if at is not None and at.many > 1 and not at.ragged:
+            stderr.note(f"note: output {name}: each item has {at.many:,} entries of axis {at.axis}.")
+    for where, what in done.notes[:_SHOWN]:
+        stderr.note(f"note: {where}: {what}.")
+    if len(done.notes) > _SHOWN:
+        stderr.note(f"note: {len(done.notes) - _SHOWN:,} more with --json.")

@@ -1,0 +1,205 @@
+"""A file whose batch is fixed → a file of another batch, weights copied piece by piece."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import onnx
+
+from py_autodoc.errors import OptionError
+from py_autodoc.extract.build import EXPANDED, beside, referred, tensors_of
+from py_autodoc.extract.stream import write_model
+from py_autodoc.graph.load import load
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.rebatch import Layout, RebatchBlocked, Refusal, Request, planned
+from py_autodoc.graph.values import MAX_ELEMENTS, element_count, stored_bytes
+from py_autodoc.graph.weight_files import Files
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.outputs.marks import DATA, WRITTEN
+from py_autodoc.tags import read_tags, write_tags
+from py_autodoc.tags.files import LARGE, finish, staging, targets, to_ir
+from py_autodoc.tags.store import proto_nodes
+
+MAX_BATCH = 1 << 20
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class RebatchedFile:
+    """What was written."""
+
+    paths: tuple[Path, ...]
+    """The model and, when its weights are large, their file beside it."""
+    batch: int | str
+    fixed: int
+    """The batch that the model had."""
+    inputs: Mapping[str, int]
+    """Input → axis of the batch."""
+    outputs: Mapping[str, Layout | None]
+    """Output → where its batch is; None: the same for all items."""
+    edits: tuple[str, ...]
+    notes: tuple[tuple[str, str], ...]
+    """(node, input or output; what is to be known of it)."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON. ``factor`` is how many entries an item has on the axis."""
+        outputs = {
+            name: None if at is None else {"axis": at.axis, "factor": None if at.ragged else at.many}
+            for name, at in self.outputs.items()
+        }
+        return {
+            "files": [path.name for path in self.paths],
+            "batch": self.batch,
+            "fixed": self.fixed,
+            "inputs": dict(self.inputs),
+            "outputs": outputs,
+            "edits": list(self.edits),
+            "notes": [f"{where}: {what}" for where, what in self.notes],
+        }
+
+
+def rebatch(
+    path: PathLike,
+    out: PathLike,
+    batch: int | str,
+    *,
+    axes: Mapping[str, int | None] | None = None,
+    fixed: int | None = None,
+    bindings: Mapping[str, int] | None = None,
+    force: bool = False,
+    limits: Limits = LIBRARY,
+) -> RebatchedFile:
+    """Write a model for another number of items, or for any.
+
+    Item i of the result is what the model computes for item i alone; where that cannot be had, nothing is
+    written. Weights, metadata and tags stay.
+
+    Args:
+        path: a model whose batch is fixed.
+        out: where the result goes; its folder must exist.
+        batch: the number of items, or a name (``"batch"``) for a free one.
+        axes: input → axis of its batch, None: the input is the same for all items. What is left out is
+            found out.
+        fixed: the batch that the file has; None: 1, or the size that the first axis of every input and
+            output has.
+        bindings: sizes of other free dimensions, which the result then has fixed.
+        force: replace a file that we did not write.
+        limits: how much of an untrusted file to read.
+
+    Raises:
+        PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
+        RebatchBlocked: a node would mix items, or no rule says that it does not.
+        OptionError: an input or a size that is none.
+        ExternalDataError: weights cannot be read.
+        OutputError: the result cannot be written; nothing is left behind then.
+    """
+    targets(out, inputs=[path], force=force)
+    name = base_name(path)
+    loaded = load(path, limits)
+    _check(loaded.proto, batch, axes or {}, name)
+    found = planned(loaded, Request(fixed, dict(axes or {}), bindings=dict(bindings or {})))
+    if isinstance(found, Refusal):
+        raise RebatchBlocked(name, found)
+    odd = found.checked(batch if isinstance(batch, int) else found.plan.batch + 2)
+    if odd is not None:
+        raise RebatchBlocked(name, odd)
+    written = found.written(batch)
+    proto = written.proto
+    if loaded.functions:
+        _tags_of_calls(proto, name)
+    paths = _write(path, out, proto, name, force)
+    plan = found.plan
+    return RebatchedFile(
+        paths, batch, plan.batch, plan.inputs, plan.outputs, tuple(written.edits), plan.notes
+    )
+
+
+def parse_batch(text: str) -> int | str:
+    """``"8"`` as a number, ``"batch"`` as a name. Raises: OptionError."""
+    if text.isascii() and text.isdigit() and 1 <= int(text[:12]) <= MAX_BATCH:
+        return int(text)
+    if _NAME.match(text):
+        return text
+    raise OptionError(
+        "bad-batch",
+        f"{text[:40]!r} is not a batch.",
+        f"Write a number from 1 to {MAX_BATCH:,}, or a name such as batch for a free one.",
+    )
+
+
+def _check(proto: onnx.ModelProto, batch: int | str, axes: Mapping[str, int | None], name: str) -> None:
+    """Raises: OptionError."""
+    parse_batch(str(batch))
+    known = [info.name for info in proto.graph.input]
+    for given in axes:
+        if given not in known:
+            shown = ", ".join(known[:12])
+            raise OptionError(
+                "unknown-input", f"{name}: no input is called {given!r}.", f"Its inputs: {shown}."
+            )
+    used = {dim.dim_param for info in proto.graph.input for dim in info.type.tensor_type.shape.dim}
+    if isinstance(batch, str) and batch in used:
+        raise OptionError(
+            "batch-name-taken", f"{name}: a dimension is called {batch} already.", "Choose another name."
+        )
+
+
+def _tags_of_calls(proto: onnx.ModelProto, name: str) -> None:
+    """Nodes that came out of functions lose the marks of that, and keep their tags."""
+    for node in proto_nodes(proto):
+        kept = [entry for entry in node.metadata_props if not entry.key.startswith(EXPANDED)]
+        del node.metadata_props[:]
+        node.metadata_props.extend(kept)
+    tags = read_tags(to_ir(proto, name))
+    if tags.source != "none":
+        write_tags(proto, tags)
+
+
+def _write(path: PathLike, out: PathLike, proto: onnx.ModelProto, name: str, force: bool) -> tuple[Path, ...]:
+    """Write in one step; weights beside the model when they are large."""
+    source = os.fspath(path)
+    for entry in [entry for entry in proto.metadata_props if entry.key == WRITTEN]:
+        proto.metadata_props.remove(entry)
+    large = _weight_bytes(proto) > LARGE
+    places = targets(out, data=large, inputs=[path], force=force)
+    target = places[0].path
+    with Files(source, os.stat(source).st_size) as files, staging(target) as folder:
+        with open(folder / target.name, "xb") as file:
+            if large:
+                location = f"{target.name}{DATA}"
+                with open(folder / location, "xb") as data:
+                    beside(referred(proto.graph, files, name), data, location, name)
+                file.write(proto.SerializeToString())
+            else:
+                write_model(proto, files, file, name)
+        return tuple(finish(folder, places))
+
+
+def _weight_bytes(proto: onnx.ModelProto) -> int:
+    total = 0
+    for tensor in tensors_of(proto.graph):
+        count = element_count(tuple(tensor.dims)) or 0
+        total += stored_bytes(tensor.data_type, min(count, MAX_ELEMENTS)) or 0
+    return total
+
+
+def parse_axes(axes: Iterable[str], same: Iterable[str]) -> dict[str, int | None]:
+    """``["state=1"]`` and ``["sr"]`` as a mapping. Raises: OptionError."""
+    found: dict[str, int | None] = {}
+    for item in axes:
+        name, _, number = item.rpartition("=")
+        if not name or not re.fullmatch(r"-?\d{1,3}", number, re.ASCII):
+            hint = "Write INPUT=AXIS, e.g. state=1."
+            raise OptionError("bad-axis", f"Cannot read the axis {item[:80]!r}.", hint)
+        if found.setdefault(name, int(number)) != int(number):
+            raise OptionError("bad-axis", f"The input {name!r} is given two axes.", "Give one.")
+    for name in same:
+        if found.setdefault(name, None) is not None:
+            why = f"The input {name!r} cannot have an axis and be the same for all items."
+            raise OptionError("bad-axis", why, "Give one.")
+    return found

@@ -1,0 +1,83 @@
+"""A model written to a file, its weights copied piece by piece: memory does not grow with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import onnx
+
+from py_autodoc.errors import ExternalDataError
+from py_autodoc.extract.build import inline, referred, settle, unread
+from py_autodoc.graph.weight_files import Files, Unread
+from py_autodoc.graph.weight_reader import Content, content_of
+from py_autodoc.graph.wire import encode_header
+
+_GRAPH, _INITIALIZER, _RAW = 7, 5, 9
+
+
+def write_model(proto: onnx.ModelProto, files: Files, out: BinaryIO, name: str) -> int:
+    """Write ``proto`` as one file, weights of the main graph read from ``files`` as they are written.
+
+    ``proto`` loses what was written. Weights in bodies and attributes are read at once. Returns the bytes
+    of weights. Raises: ExternalDataError: weights cannot be read; OSError.
+    """
+    initializers = list(proto.graph.initializer)
+    held = [_Held(tensor, files, name) for tensor in initializers]
+    del proto.graph.initializer[:]
+    inner = referred(proto.graph, files, name)
+    inline(inner, name)
+    graph = proto.graph.SerializeToString()
+    proto.ClearField("graph")
+    out.write(proto.SerializeToString())
+    out.write(encode_header(_GRAPH, len(graph) + sum(one.size for one in held)))
+    out.write(graph)
+    for one in held:
+        for piece in one.pieces():
+            out.write(piece)
+    return sum(c.size for _, c in inner) + sum(one.content.size for one in held if one.content)
+
+
+class _Held:
+    """One initializer as the entry of a graph."""
+
+    def __init__(self, tensor: onnx.TensorProto, files: Files, name: str) -> None:
+        self.tensor, self.name = tensor, name
+        self.content: Content | None = None
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            try:
+                self.content = content_of(tensor, files)
+            except Unread as why:
+                raise unread(name, tensor, why) from None
+        self.head = b""
+        body = tensor
+        if self.content is not None:
+            body = onnx.TensorProto()
+            body.CopyFrom(tensor)
+            settle(body)
+        plain = body.SerializeToString()
+        raw = encode_header(_RAW, self.content.size) if self.content is not None else b""
+        length = len(plain) + len(raw) + (self.content.size if self.content is not None else 0)
+        self.head = encode_header(_INITIALIZER, length) + plain + raw
+        self.size = len(encode_header(_INITIALIZER, length)) + length
+
+    def pieces(self) -> Iterator[bytes]:
+        """The entry's bytes. Raises: ExternalDataError."""
+        yield self.head
+        if self.content is None:
+            return
+        left = self.content.size
+        try:
+            for piece in self.content.pieces():
+                left -= len(piece)
+                if left < 0:
+                    break
+                yield piece
+        except Unread as why:
+            raise unread(self.name, self.tensor, why) from None
+        if left:
+            raise ExternalDataError(
+                "weights-damaged",
+                f"{self.name}: {self.tensor.name}: there are not as many bytes as its shape says.",
+                "The file is damaged.",
+            )

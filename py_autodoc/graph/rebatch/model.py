@@ -1,0 +1,152 @@
+"""The whole way: a loaded model → one of another batch, or a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from py_autodoc.errors import InputError
+from py_autodoc.graph.build import build
+from py_autodoc.graph.dims import symbolic_inputs
+from py_autodoc.graph.model import Model, TypeTable
+from py_autodoc.graph.rebatch.prepare import Facts, Prepared, facts_of, prepared
+from py_autodoc.graph.rebatch.rewrite import Rewritten, rewrite
+from py_autodoc.graph.rebatch.search import Axes, Plan, Refusal, search
+
+if TYPE_CHECKING:
+    from py_autodoc.graph.load import Loaded
+
+BLOCKED = "rebatch-blocked"
+"""Code of the error that says which node would mix items."""
+MAX_ADVICE = 4
+"""Inputs that are tried for that."""
+MAX_NODES = 50_000
+"""Larger graphs are not followed: every try is a pass over all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for.
+
+    ``batch`` is what the file is fixed to, None: 1, or the size that the first axis of every input and
+    output has, where an operator says that it is the batch. ``axes`` says which axis of an input is the
+    batch (None: the input is the same for all items); what is left out is found out. ``bindings`` give
+    other free sizes.
+    """
+
+    batch: int | None = None
+    axes: Axes = field(default_factory=dict)
+    advise: bool = True
+    """Find out whether one input being the same for all items would do."""
+    bindings: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Planned:
+    """A way that was found."""
+
+    loaded: Loaded
+    ready: Prepared
+    facts: Sequence[Facts]
+    plan: Plan
+
+    def written(self, batch: int | str, literal: bool = False) -> Rewritten:
+        """The model for a number of items, or for any; see ``rewrite``."""
+        return rewrite(self.ready, self.plan, batch, literal)
+
+    def checked(self, batch: int) -> Refusal | None:
+        """Infer the shapes of the model for a number of items: a refusal where they are not as followed."""
+        from py_autodoc.graph.shapes import infer
+
+        copy = replace(self.loaded, proto=self.written(batch).proto)
+        model = build(copy)
+        return self.fits(model, infer(copy, model, {}, {}), batch)
+
+    def fits(self, model: Model, types: TypeTable, batch: int) -> Refusal | None:
+        """The same for shapes that were inferred; those that other sizes decide are not looked at."""
+        odd = misfits(model, types, self.plan, batch, self.facts[0]) if len(self.facts) == 1 else []
+        if not odd:
+            return None
+        why = f"the shape of {odd[0]} does not come out as followed"
+        return Refusal("", odd[0], why, "Please report it.")
+
+
+def planned(loaded: Loaded, request: Request | None = None) -> Planned | Refusal:
+    """Find out how the batch of a model can be changed. Never raises on content."""
+    request = request or Request()
+    ready = prepared(loaded.proto)
+    if len(ready.nodes) > MAX_NODES:
+        return Refusal("", "", f"{len(ready.nodes):,} nodes are more than are followed ({MAX_NODES:,})", "")
+    if loaded.unexpanded_calls:
+        return Refusal("", "", "local functions could not be expanded", "Inline them first (onnx.inliner).")
+    first: Refusal | None = None
+    for batch in [request.batch] if request.batch else [1, *_common(ready)]:
+        facts = facts_of(loaded, ready, batch, request.bindings)
+        if not facts:
+            why = "other sizes are free, and none were found that the model runs with"
+            return Refusal("", "", why, "Give them with --bind.")
+        found = search(ready, facts, batch, request.axes)
+        if isinstance(found, Plan) and (batch in (1, request.batch) or found.confirmed):
+            return Planned(loaded, ready, facts, found)
+        first = first or (found if isinstance(found, Refusal) else None)
+    assert first is not None
+    return _advised(first, loaded, ready, request)
+
+
+def _advised(found: Refusal, loaded: Loaded, ready: Prepared, request: Request) -> Refusal:
+    """The refusal, with the input that would have to be the same for all items."""
+    names = [i.name for i in ready.inputs]
+    if found.hint or not request.advise or request.axes or not 2 <= len(names) <= MAX_ADVICE:
+        return found
+    batch = request.batch or 1
+    facts = facts_of(loaded, ready, batch, request.bindings)
+    for name in names:
+        if isinstance(search(ready, facts, batch, {name: None}), Plan):
+            return replace(found, hint=f"It is possible with {name} the same for all items: --same {name}.")
+    return found
+
+
+def _common(ready: Prepared) -> list[int]:
+    """The size above 1 that the first axis of every input and output is declared with."""
+    sizes: set[int] = set()
+    outputs = list(ready.proto.graph.output)
+    for info in (*ready.inputs, *outputs):
+        dims = info.type.tensor_type.shape.dim
+        if len(dims) < 2 or not dims[0].dim_value:
+            return []
+        sizes.add(dims[0].dim_value)
+    return [size for size in sizes if size > 1] if len(sizes) == 1 and outputs else []
+
+
+def fixed_batch(model: Model) -> bool:
+    """True when no input has a free first axis, so that the batch is fixed in the file."""
+    declared, _ = symbolic_inputs(model)
+    return not any(shape and isinstance(shape[0], str) for shape in declared.values())
+
+
+def misfits(model: Model, types: TypeTable, plan: Plan, batch: int, facts: Facts) -> list[str]:
+    """Tensors whose inferred shape is not what the plan says: none, unless a rule is wrong."""
+    found = []
+    for tensor in model.tensors:
+        shape = types.shapes[tensor.id]
+        known = facts.shapes.get(tensor.name)
+        if tensor.name not in plan.followed or shape is None or known is None:
+            continue
+        if not all(isinstance(d, int) for d in shape):
+            continue
+        at = plan.layouts.get(tensor.name)
+        if at is not None and (at.ragged or tensor.name in plan.loose):
+            continue
+        wanted = tuple(at.size(batch) if at and a == at.axis else d for a, d in enumerate(known))
+        if tuple(shape) != wanted:
+            found.append(tensor.name)
+    return found
+
+
+class RebatchBlocked(InputError):
+    """The batch of a model cannot be changed: a node would mix items, or no rule says that it does not."""
+
+    def __init__(self, name: str, refusal: Refusal) -> None:
+        super().__init__(BLOCKED, f"{name}: {refusal.message}", refusal.hint)
+        self.refusal = refusal

@@ -1,0 +1,252 @@
+"""The structure as a pass reads it: a copy with unique names, nodes numbered and in execution order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import onnx
+
+from py_autodoc.graph.build import build
+from py_autodoc.graph.dims import free_symbols, symbolic_inputs
+from py_autodoc.graph.names import text
+from py_autodoc.graph.survey import nested
+from py_autodoc.graph.topology import execution_order
+
+if TYPE_CHECKING:
+    from py_autodoc.graph.load import Loaded
+    from py_autodoc.graph.model import TypeTable
+
+
+class Node:
+    """One node of the copy."""
+
+    def __init__(self, index: int, proto: onnx.NodeProto) -> None:
+        self.index = index
+        self.proto = proto
+        self.op_type = text(proto.op_type)
+        domain = text(proto.domain)
+        self.domain = "" if domain == "ai.onnx" else domain
+        self.inputs = tuple(map(text, proto.input))
+        self.outputs = tuple(map(text, proto.output))
+        self.bodies: dict[str, Graph] = {}
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        name = text(self.proto.name) or next(filter(None, self.outputs), "")
+        return f"{self.op_type} {name}".strip()[:160]
+
+    @cached_property
+    def attributes(self) -> dict[str, Any]:
+        """Values of attributes; graphs are in ``bodies``."""
+        plain = (a for a in self.proto.attribute if not nested(a))
+        return {text(a.name): onnx.helper.get_attribute_value(a) for a in plain if a.type}
+
+    def attr(self, name: str, default: Any = None) -> Any:
+        """Value of an attribute."""
+        return self.attributes.get(name, default)
+
+    def has(self, i: int) -> bool:
+        """True when the optional input is given."""
+        return i < len(self.inputs) and bool(self.inputs[i])
+
+    def captures(self) -> Iterator[str]:
+        """Names that the bodies read."""
+        for body in self.bodies.values():
+            yield from body.outputs
+            for node in body.nodes:
+                yield from node.inputs
+                yield from node.captures()
+
+
+@dataclass(slots=True)
+class Graph:
+    """The main graph or a body. ``nodes`` are in execution order."""
+
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    nodes: list[Node] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A copy of the model, ``nodes`` numbered graph by graph as the file has them."""
+
+    proto: onnx.ModelProto
+    graph: Graph
+    nodes: list[Node]
+    inputs: list[onnx.ValueInfoProto]
+    """Of the main graph, without those that are weights."""
+    opset: int
+    read: frozenset[str]
+    """Every name that something reads or the model returns."""
+
+
+def prepared(proto: onnx.ModelProto) -> Prepared:
+    """A copy of the structure. Local functions must be expanded already."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(proto)
+    _unique(copy.graph, {}, set(), False)
+    nodes: list[Node] = []
+    graph = _graph(copy.graph, nodes)
+    stored = {t.name for t in copy.graph.initializer} | {s.values.name for s in copy.graph.sparse_initializer}
+    opset = max((o.version for o in copy.opset_import if text(o.domain) in ("", "ai.onnx")), default=1)
+    read = {name for node in nodes for name in (*node.inputs, *node.captures())} | set(graph.outputs)
+    inputs = [i for i in copy.graph.input if i.name not in stored]
+    return Prepared(copy, graph, nodes, inputs, opset, frozenset(read))
+
+
+def node_protos(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
+    """The nodes in the order in which ``prepared`` numbers them."""
+    found: list[onnx.NodeProto] = []
+    pending = [graph]
+    while pending:
+        held = pending.pop()
+        for node in held.node:
+            found.append(node)
+            for attribute in node.attribute:
+                pending.extend(nested(attribute))
+    return found
+
+
+def _graph(proto: onnx.GraphProto, nodes: list[Node]) -> Graph:
+    """Read all graphs, in the order of ``node_protos``."""
+    main = Graph()
+    pending = [(proto, main)]
+    while pending:
+        held, graph = pending.pop()
+        graph.inputs = tuple(text(i.name) for i in held.input)
+        graph.outputs = tuple(text(o.name) for o in held.output)
+        for one in held.node:
+            node = Node(len(nodes), one)
+            nodes.append(node)
+            graph.nodes.append(node)
+            for attribute in one.attribute:
+                for body in nested(attribute):
+                    inner = node.bodies.setdefault(text(attribute.name), Graph())
+                    pending.append((body, inner))
+    graphs = [main, *(body for node in nodes for body in node.bodies.values())]
+    for graph in graphs:
+        _sort(graph)
+    return main
+
+
+def _sort(graph: Graph) -> None:
+    made = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs if name}
+    needs = [
+        [made[name] for name in (*node.inputs, *node.captures()) if name in made] for node in graph.nodes
+    ]
+    if all(need < i for i, wanted in enumerate(needs) for need in wanted):
+        return
+    order, stuck = execution_order(needs)
+    if not stuck:
+        graph.nodes = [graph.nodes[i] for i in order]
+
+
+def _unique(graph: onnx.GraphProto, names: Mapping[str, str], taken: set[str], inner: bool) -> None:
+    """Rename what bodies make, where the name was used before: sibling bodies may share names."""
+    pending = [(graph, names, inner)]
+    while pending:
+        graph, names, inner = pending.pop()
+        own = [*(v.name for v in graph.input), *(t.name for t in graph.initializer)]
+        own += [s.values.name for s in graph.sparse_initializer]
+        own += [name for node in graph.node for name in node.output if name]
+        changed: dict[str, str] = {}
+        for name in dict.fromkeys(own):
+            new, number = name, 2
+            while inner and new in taken:
+                new, number = f"{name}_{number}", number + 1
+            taken.add(new)
+            if new != name:
+                changed[name] = new
+        names = {**{k: v for k, v in names.items() if k not in own}, **changed}
+        if names:
+            _rename(graph, names)
+        for node in graph.node:
+            for attribute in node.attribute:
+                pending.extend((body, names, True) for body in nested(attribute))
+
+
+def _rename(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:
+    for infos in (graph.input, graph.output, graph.value_info, graph.initializer):
+        for info in infos:
+            if info.name in names:
+                info.name = names[info.name]
+    for sparse in graph.sparse_initializer:
+        sparse.values.name = names.get(sparse.values.name, sparse.values.name)
+    for node in graph.node:
+        for held in (node.input, node.output):
+            for i, name in enumerate(held):
+                if name in names:
+                    held[i] = names[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Shapes and small values of the file as it is."""
+
+    shapes: Mapping[str, tuple[int, ...]]
+    values: Mapping[str, Any]
+    """Whatever the free sizes are."""
+    bound: Mapping[str, Any]
+    """Under the sizes that were taken."""
+
+
+def facts_of(loaded: Loaded, ready: Prepared, batch: int, given: Mapping[str, int]) -> list[Facts]:
+    """What inference finds; twice, under different sizes, where sizes besides the batch are free.
+
+    ``given`` are sizes of symbols that stay so. Empty where no sizes are found that the model runs with.
+    """
+    from py_autodoc.graph.shapes import infer
+
+    copy = replace(loaded, proto=ready.proto)
+    model = build(copy)
+    declared, names = symbolic_inputs(model)
+    symbols = free_symbols(declared.values())
+    fixed = {names.safe_name(name): size for name, size in given.items()}
+    fixed = {name: size for name, size in fixed.items() if name in symbols}
+    for shape in declared.values():
+        if shape and shape[0] in symbols:
+            fixed.setdefault(str(shape[0]), batch)
+    free = [name for name in symbols if name not in fixed]
+    sizes: list[Mapping[str, int]] = [fixed]
+    if free:
+        from py_autodoc.graph.fit import fitter
+
+        fitting = fitter(copy, model)
+        first = fitting.fit(fixed).sizes
+        if first is None:
+            return []
+        other = fitting.fit(fixed, {name: 2 * max(first[name], 1) for name in free}).sizes
+        sizes = [{**fixed, **first}]
+        if other is not None and other != first:
+            sizes.append({**fixed, **other})
+
+    def under(sizes: Mapping[str, int]) -> tuple[TypeTable, dict[str, Any], set[str]]:
+        types = infer(copy, model, sizes, {})
+        shapes: dict[str, Any] = {}
+        clash: set[str] = set()
+        for tensor in model.tensors:
+            shape = types.shapes[tensor.id]
+            if shape is not None and not all(isinstance(d, int) for d in shape):
+                shape = None
+            if tensor.name in shapes and shapes[tensor.name] != shape:
+                clash.add(tensor.name)
+            shapes[tensor.name] = shape
+        return types, shapes, clash
+
+    def values(types: TypeTable, clash: set[str]) -> dict[str, Any]:
+        found = {model.tensors[i].name: v for i, v in types.values.items() if v.dtype != object}
+        return {name: value for name, value in found.items() if name not in clash}
+
+    steady = values(infer(copy, model, fixed, {}), set()) if free else {}
+    found = []
+    for one in sizes:
+        types, shapes, clash = under(one)
+        bound = values(types, clash)
+        known = {n: s for n, s in shapes.items() if s is not None and n not in clash}
+        found.append(Facts(known, steady if free else bound, bound))
+    return found

@@ -1,0 +1,319 @@
+"""The model with the edits of a plan, for a number of items or for any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from py_autodoc.graph.names import text
+from py_autodoc.graph.rebatch.layout import BIG, Edit
+from py_autodoc.graph.rebatch.prepare import Prepared, node_protos
+from py_autodoc.graph.rebatch.search import Plan
+from py_autodoc.graph.survey import nested
+
+STEM = "rebatch"
+Parts = Sequence[int | None]
+"""Numbers of a shape, None for that of the batch."""
+
+
+@dataclass(slots=True)
+class Rewritten:
+    """A model of another batch. Weights are references as they were."""
+
+    proto: onnx.ModelProto
+    added: frozenset[str]
+    """Names of nodes that the original does not have."""
+    edits: list[str] = field(default_factory=list)
+    """What was changed, a line an edit."""
+    symbolic: dict[str, list[int | str]] = field(default_factory=dict)
+    """Weights that stand for sizes: name → values, where ``literal`` was asked for."""
+
+
+def rewrite(ready: Prepared, plan: Plan, batch: int | str, literal: bool = False) -> Rewritten:
+    """Apply a plan.
+
+    ``batch`` is the size, or the name of a free one. A free size is computed from an input's shape;
+    with ``literal`` it stands in the graph as a constant whose value is told in ``symbolic``, so that
+    the costs are those of the model with a number. Such a graph is for analysis, it cannot run.
+    """
+    return _Writer(ready, plan, batch, literal).run()
+
+
+class _Writer:
+    def __init__(self, ready: Prepared, plan: Plan, batch: int | str, literal: bool) -> None:
+        self.ready, self.plan, self.batch, self.literal = ready, plan, batch, literal
+        self.proto = onnx.ModelProto()
+        self.proto.CopyFrom(ready.proto)
+        self.nodes = node_protos(self.proto.graph)
+        self.taken = {name for node in self.nodes for name in (*map(text, node.output), text(node.name))}
+        self.taken |= {t.name for t in self.proto.graph.initializer} | set(ready.read)
+        self.taken |= {text(i.name) for i in self.proto.graph.input}
+        self.before: dict[int, list[onnx.NodeProto]] = {}
+        self.after: dict[int, list[onnx.NodeProto]] = {}
+        self.head: list[onnx.NodeProto] = []
+        self.consts: dict[tuple[int, ...], str] = {}
+        self.size = ""
+        self.result = Rewritten(self.proto, frozenset())
+        self.added: set[str] = set()
+        self.kinds: dict[str, Callable[..., None]] = {
+            "const": self._const_input,
+            "ints": self._ints,
+            "repeat": self._repeat,
+            "reshape": self._reshape,
+            "sized": self._sized,
+            "sizes": self._sizes,
+            "own": self._own,
+            "strided": self._strided,
+            "scatter": self._scatter,
+            "unfold": self._unfold,
+        }
+
+    def run(self) -> Rewritten:
+        for edit in self.plan.edits:
+            node = self.nodes[edit.node]
+            self.kinds[edit.kind](edit.node, node, *edit.data)
+            self.result.edits.append(f"{self.ready.nodes[edit.node].label}: {_said(edit)}")
+        self._place(self.proto.graph, self.head)
+        self._declare()
+        self.result.added = frozenset(self.added)
+        return self.result
+
+    # Pieces
+
+    def _fresh(self, stem: str) -> str:
+        number = len(self.taken)
+        while f"{STEM}/{stem}_{number}" in self.taken:
+            number += 1
+        name = f"{STEM}/{stem}_{number}"
+        self.taken.add(name)
+        return name
+
+    def _const(self, values: Sequence[int]) -> str:
+        key = tuple(values)
+        if key not in self.consts:
+            name = self.consts[key] = self._fresh("shape")
+            self.proto.graph.initializer.append(numpy_helper.from_array(np.array(key, np.int64), name))
+        return self.consts[key]
+
+    def _node(
+        self,
+        index: int,
+        kind: str,
+        inputs: Sequence[str],
+        where: list[onnx.NodeProto] | None = None,
+        **attributes: Any,
+    ) -> str:
+        """Add a node in front of another, in whose module it is; its output."""
+        name = self._fresh(kind.lower())
+        made = helper.make_node(kind, inputs, [name], name=name, **attributes)
+        if index >= 0:
+            owner = self.nodes[index]
+            made.metadata_props.extend(owner.metadata_props)
+            made.doc_string = owner.doc_string
+        self.added.add(name)
+        (self.before.setdefault(index, []) if where is None else where).append(made)
+        return name
+
+    def _batch(self) -> str:
+        """A tensor of one number, the batch."""
+        if not self.size:
+            name, axis = next(iter(self.plan.inputs.items()))
+            shape = self._node(-1, "Shape", [name], self.head)
+            self.size = self._node(-1, "Gather", [shape, self._const([axis])], self.head, axis=0)
+            inner = self.plan.layouts[name].inner
+            if inner != 1:
+                self.size = self._node(-1, "Div", [self.size, self._const([inner])], self.head)
+        return self.size
+
+    def _vector(self, index: int, parts: Parts, many: int) -> str:
+        """Numbers as a tensor, None being ``many`` times the batch."""
+        if isinstance(self.batch, int):
+            return self._const([self.batch * many if d is None else d for d in parts])
+        if self.literal:
+            name = self._fresh("size")
+            size = self.batch if many == 1 else f"{many}*{self.batch}"
+            self.result.symbolic[name] = [size if d is None else d for d in parts]
+            self.proto.graph.initializer.append(numpy_helper.from_array(np.zeros(len(parts), np.int64), name))
+            return name
+        middle, at = self._batch(), list(parts).index(None)
+        if many != 1:
+            middle = self._node(index, "Mul", [middle, self._const([many])])
+        left, right = [d or 0 for d in parts[:at]], [d or 0 for d in parts[at + 1 :]]
+        pieces = [self._const(left)] * bool(left) + [middle] + [self._const(right)] * bool(right)
+        return self._node(index, "Concat", pieces, axis=0) if len(pieces) > 1 else middle
+
+    # Edits
+
+    def _const_input(self, index: int, node: onnx.NodeProto, i: int, values: Sequence[int]) -> None:
+        node.input[i] = self._const(values)
+
+    def _ints(self, index: int, node: onnx.NodeProto, name: str, values: Sequence[int]) -> None:
+        for attribute in node.attribute:
+            if attribute.name == name:
+                attribute.ints[:] = values
+
+    def _repeat(self, index: int, node: onnx.NodeProto, i: int, axis: int, rank: int) -> None:
+        counts = self._vector(index, [None if a == axis else 1 for a in range(rank)], 1)
+        node.input[i] = self._node(index, "Tile", [node.input[i], counts])
+
+    def _reshape(self, index: int, node: onnx.NodeProto, parts: Parts, many: int) -> None:
+        self._to_reshape(node, self._const([-1 if d is None else d for d in parts]))
+
+    def _sized(self, index: int, node: onnx.NodeProto, parts: Parts, many: int) -> None:
+        self._to_reshape(node, self._vector(index, parts, many))
+
+    def _to_reshape(self, node: onnx.NodeProto, shape: str) -> None:
+        node.op_type, node.domain = "Reshape", ""
+        node.input[:] = [node.input[0], shape]
+        del node.attribute[:]
+
+    def _sizes(self, index: int, node: onnx.NodeProto, i: int, parts: Parts, many: int) -> None:
+        node.input[i] = self._vector(index, parts, many)
+
+    def _own(self, index: int, node: onnx.NodeProto) -> None:
+        """The first part of each index named the only item; now the item is given by its place."""
+        cut = [node.input[1], self._const([1]), self._const([BIG]), self._const([-1])]
+        node.input[1] = self._node(index, "Slice", cut)
+        del node.attribute[:]
+        node.attribute.append(helper.make_attribute("batch_dims", 1))
+
+    def _strided(
+        self,
+        index: int,
+        node: onnx.NodeProto,
+        axis: int,
+        shape: Sequence[int],
+        spots: Sequence[int],
+        out: Sequence[int],
+        inner: int,
+    ) -> None:
+        node.input[0] = self._node(
+            index, "Reshape", [node.input[0], self._const([*shape[:axis], -1, *shape[axis:]])]
+        )
+        if inner == 1:
+            node.input[1] = self._node(index, "Reshape", [node.input[1], self._const(spots[1:])])
+        del node.attribute[:]
+        node.attribute.append(helper.make_attribute("axis", axis + 1))
+        if inner != 1:
+            self._folded(index, node, 0, [*out[:axis], -1, *out[axis + 1 :]])
+
+    def _folded(self, index: int, node: onnx.NodeProto, k: int, shape: Sequence[int]) -> None:
+        """An output gets another shape and keeps its name."""
+        name = node.output[k]
+        node.output[k] = self._fresh("items")
+        inputs = [node.output[k], self._const(shape)]
+        made = helper.make_node("Reshape", inputs, [name], name=self._fresh("fold"))
+        made.metadata_props.extend(node.metadata_props)
+        made.doc_string = node.doc_string
+        self.added.add(made.name)
+        self.after.setdefault(index, []).append(made)
+
+    def _scatter(self, index: int, node: onnx.NodeProto, spots: Sequence[int]) -> None:
+        """Indices [1, …, k] whose first part is 0 become [N, …, k] whose first part is the item."""
+        ones = [1] * (len(spots) - 1)
+        counts = self._vector(index, [None, *ones], 1)
+        rest = self._node(
+            index, "Slice", [node.input[1], self._const([1]), self._const([BIG]), self._const([-1])]
+        )
+        rest = self._node(index, "Tile", [rest, counts])
+        first = self._node(
+            index, "Slice", [node.input[1], self._const([0]), self._const([1]), self._const([-1])]
+        )
+        first = self._node(index, "Tile", [first, counts])
+        one = self._node(index, "Add", [first, self._const([1])])
+        summed = self._node(index, "CumSum", [one, self._scalar_zero()])
+        item = self._node(index, "Sub", [summed, self._const([1])])
+        node.input[1] = self._node(index, "Concat", [item, rest], axis=-1)
+
+    def _scalar_zero(self) -> str:
+        name = self._fresh("axis")
+        self.proto.graph.initializer.append(numpy_helper.from_array(np.array(0, np.int64), name))
+        return name
+
+    def _unfold(
+        self, index: int, node: onnx.NodeProto, axis: int, before: Sequence[Any], after: Sequence[Any]
+    ) -> None:
+        for i, width, (left, right) in before:
+            shape = self._const([*left, -1, width, *right])
+            node.input[i] = self._node(index, "Reshape", [node.input[i], shape])
+        if text(node.op_type) == "Slice":
+            extra = ["", "", "", "", ""]
+            extra[: len(node.input)] = list(node.input)
+            extra[3] = self._const([axis + 1])
+            node.input[:] = extra if extra[4] else extra[:4]
+        else:
+            kept = [a for a in node.attribute if a.name != "axis"]
+            del node.attribute[:]
+            node.attribute.extend(kept)
+            node.attribute.append(helper.make_attribute("axis", axis + 1))
+        for k, _width, (left, right) in after:
+            self._folded(index, node, k, [*left, -1, *right])
+
+    # The whole
+
+    def _place(self, graph: onnx.GraphProto, head: Sequence[onnx.NodeProto]) -> None:
+        """Put new nodes where they belong."""
+        index = {id(node): i for i, node in enumerate(self.nodes)}
+        graphs = [graph, *(body for node in self.nodes for a in node.attribute for body in nested(a))]
+        for one in reversed(graphs):  # bodies before what holds them: nodes are copied
+            numbers = [index[id(node)] for node in one.node]
+            if one is not graph and not any(i in self.before or i in self.after for i in numbers):
+                continue
+            made = list(head) if one is graph else []
+            for i in numbers:
+                made += [*self.before.get(i, ()), self.nodes[i], *self.after.get(i, ())]
+            copies = []
+            for node in made:
+                copy = onnx.NodeProto()
+                copy.CopyFrom(node)
+                copies.append(copy)
+            del one.node[:]
+            one.node.extend(copies)
+
+    def _declare(self) -> None:
+        """Shapes that the file declares, for the new batch."""
+        pending = [self.proto.graph]
+        while pending:
+            graph = pending.pop()
+            for info in (*graph.input, *graph.output, *graph.value_info):
+                self._declared(info)
+            for node in graph.node:
+                for attribute in node.attribute:
+                    pending.extend(nested(attribute))
+
+    def _declared(self, info: onnx.ValueInfoProto) -> None:
+        name = text(info.name)
+        at = self.plan.layouts.get(name)
+        shape = info.type.tensor_type.shape
+        if at is None or at.ragged or not info.type.HasField("tensor_type") or len(shape.dim) <= at.axis:
+            return
+        dim = shape.dim[at.axis]
+        if name in self.plan.loose:
+            dim.Clear()
+        elif isinstance(self.batch, int):
+            dim.dim_value = at.size(self.batch)
+        else:
+            dim.dim_param = self.batch if at.many == 1 else f"{at.many}*{self.batch}"
+
+
+def _said(edit: Edit) -> str:
+    """An edit in words."""
+    if edit.kind == "repeat":
+        return f"input {edit.data[0]} is repeated for each item"
+    if edit.kind in ("reshape", "sized"):
+        own = "-1" if edit.kind == "reshape" else "batch"
+        return f"reshapes to [{', '.join(own if d is None else str(d) for d in edit.data[0])}]"
+    return {
+        "const": "a shape without the batch in it",
+        "ints": "a shape without the batch in it",
+        "sizes": "sizes with the batch in them",
+        "own": "indices are those of each item",
+        "strided": "indices are those of each item",
+        "scatter": "indices are those of each item",
+        "unfold": "works item by item",
+    }[edit.kind]

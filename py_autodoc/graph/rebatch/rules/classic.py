@@ -1,0 +1,32 @@
+"""Classical machine learning: a row is an item."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.rebatch.layout import Blocked
+from py_autodoc.graph.rebatch.prepare import Node
+from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+
+ML = "ai.onnx.ml"
+
+
+@rule(
+    "LinearClassifier", "LinearRegressor", "Normalizer", "SVMClassifier", "SVMRegressor",
+    "TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", domain=ML,
+)  # fmt: skip
+def rows(trace: Trace, node: Node) -> Found:
+    """Rows by themselves."""
+    trace.beyond(node, 1)
+    at = trace.first(node, 0)
+    if at.axis or len(trace.shape(node.inputs[0])) != 2:
+        raise Blocked(f"{node.op_type} takes axis 0 for the batch, here it is axis {at.axis}")
+    return [at] * len(node.outputs)
+
+
+@rule("Binarizer", "Imputer", "LabelEncoder", "Scaler", "CategoryMapper", domain=ML)
+def elements(trace: Trace, node: Node) -> Found:
+    """Elements by themselves; what is stored goes along the last axis."""
+    trace.beyond(node, 1)
+    at = trace.first(node, 0)
+    if node.op_type in ("Imputer", "Scaler"):
+        trace.clear(node, at, [-1])
+    return [at]

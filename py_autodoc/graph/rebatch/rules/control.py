@@ -1,0 +1,99 @@
+"""If, Loop and Scan: all items take the same way through them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from py_autodoc.graph.rebatch.layout import Blocked, Layout
+from py_autodoc.graph.rebatch.prepare import Graph, Node
+from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+
+_ROUNDS = 4
+
+
+@rule("If")
+def branches(trace: Trace, node: Node) -> Found:
+    """Both branches agree, unless the file says which is taken."""
+    trace.never(node, 0)
+    known = trace.const(node.inputs[0])
+    names = ["then_branch", "else_branch"]
+    if known is not None:
+        names = names[:1] if bool(np.ravel(known)[0]) else names[1:]
+    sides = [trace.body(node.bodies[name], []) for name in names]
+    for others in sides[1:]:
+        for a, b in zip(sides[0], others, strict=True):
+            if (a and a.place) != (b and b.place):
+                raise Blocked("its branches hold the batch on different axes")
+    return sides[0]
+
+
+@rule("Loop")
+def loop(trace: Trace, node: Node) -> Found:
+    """What is carried along holds the batch in the same place in every round."""
+    trace.never(node, 0, 1)
+    body, count = node.bodies["body"], len(node.inputs) - 2
+
+    def once(given: Sequence[Layout | None]) -> Sequence[Layout | None]:
+        outs = trace.body(body, [None, None, *given])
+        if outs[0]:
+            raise Blocked("when it ends differs from item to item")
+        return outs[1:]
+
+    outs = _steady(trace, node, body, once, list(range(2, len(node.inputs))))
+    return [*outs[:count], *[at and at.on(at.axis + 1) for at in outs[count:]]]
+
+
+@rule("Scan")
+def scan(trace: Trace, node: Node) -> Found:
+    """As Loop; tensors are also taken apart along an axis, which must not hold the batch."""
+    if trace.opset < 9:
+        raise Blocked("Scan has another form before opset 9")
+    body, parts = node.bodies["body"], node.attr("num_scan_inputs")
+    count = len(node.inputs) - parts
+    axes = list(node.attr("scan_input_axes") or [0] * parts)
+    slices: list[Layout | None] = []
+    for k in range(parts):
+        at = trace.at(node, count + k)
+        if at is not None:
+            axis = axes[k] % len(trace.shape(node.inputs[count + k]))
+            if at.axis == axis:
+                raise Blocked(f"it goes step by step along axis {axis}, which holds the batch")
+            at = at.on(at.axis - (axis < at.axis))
+        slices.append(at)
+    outs = _steady(trace, node, body, lambda given: trace.body(body, [*given, *slices]), list(range(count)))
+    made = list(node.attr("scan_output_axes") or [0] * (len(outs) - count))
+    found = list(outs[:count])
+    for k, at in enumerate(outs[count:]):
+        if at is not None:
+            rank = len(trace.shape(node.outputs[count + k]))
+            at = at.on(at.axis + (made[k] % rank <= at.axis))
+        found.append(at)
+    return found
+
+
+def _steady(
+    trace: Trace,
+    node: Node,
+    body: Graph,
+    once: Callable[[Sequence[Layout | None]], Sequence[Layout | None]],
+    carried: Sequence[int],
+) -> Sequence[Layout | None]:
+    """Follow a body until what it carries stays where it is. Raises: Blocked."""
+    given = [trace.at(node, i) for i in carried]
+    for _ in range(_ROUNDS):
+        edits, notes = len(trace.edits), len(trace.notes)
+        outs = once(given)
+        later = outs[: len(given)]
+        if all((a and a.place) == (b and b.place) for a, b in zip(given, later, strict=True)):
+            for i, at in zip(carried, given, strict=True):
+                if at is not None and trace.at(node, i) is None:
+                    trace.need(node, i, at)
+            return outs
+        del trace.edits[edits:], trace.notes[notes:]
+        for a, b in zip(given, later, strict=True):
+            if a and (b is None or a.place != b.place):
+                raise Blocked("what it carries along holds the batch in changing places")
+        given = [b if a is None else a for a, b in zip(given, later, strict=True)]
+    raise Blocked("what it carries along holds the batch in changing places")

@@ -1,0 +1,68 @@
+"""Operators that treat each element by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from py_autodoc.graph.rebatch.layout import Blocked
+from py_autodoc.graph.rebatch.prepare import Node
+from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+
+_BROADCAST = (
+    "Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater",
+    "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mean", "Min", "Mod", "Mul", "Or", "PRelu", "Pow", "Sub",
+    "Sum", "Where", "Xor",
+)  # fmt: skip
+_SINGLE = (
+    "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Cast", "CastLike", "Ceil",
+    "Celu", "Cos", "Cosh", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish", "Identity",
+    "IsInf", "IsNaN", "LeakyRelu", "Log", "Mish", "Neg", "Not", "Reciprocal", "Relu", "Round", "Selu",
+    "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Swish", "Tan", "Tanh",
+    "ThresholdedRelu",
+)  # fmt: skip
+
+
+@rule(*_BROADCAST)
+@rule("BiasGelu", "BiasAdd", "BiasSplitGelu", domain="com.microsoft")
+def broadcasting(trace: Trace, node: Node) -> Found:
+    """Inputs are broadcast against each other."""
+    if trace.opset < 7 and node.attr("broadcast", 0):
+        return _old_broadcast(trace, node)
+    at = trace.broadcast(node)
+    if node.op_type == "BiasSplitGelu" and at and at.axis == len(trace.shape(node.inputs[0])) - 1:
+        raise Blocked("the batch is on the axis that is split")
+    return [at] * len(node.outputs)
+
+
+def _old_broadcast(trace: Trace, node: Node) -> Found:
+    """Before opset 7 the second input is laid over a stretch of the first one's axes."""
+    trace.never(node, 1)
+    return [trace.at(node, 0)]
+
+
+@rule(*_SINGLE)
+@rule("FastGelu", "Gelu", "QuickGelu", domain="com.microsoft")
+def single(trace: Trace, node: Node) -> Found:
+    """One input; a second one, if any, is a type or a bias."""
+    if node.op_type == "FastGelu":
+        return [trace.broadcast(node)]
+    return [trace.at(node, 0)]
+
+
+@rule("Clip")
+def clip(trace: Trace, node: Node) -> Found:
+    """Bounds are for all items."""
+    trace.beyond(node, 1)
+    return [trace.at(node, 0)]
+
+
+@rule("Dropout")
+@rule("BiasDropout", domain="com.microsoft")
+def dropout(trace: Trace, node: Node) -> Found:
+    """Nothing at inference; random in training."""
+    if node.op_type == "BiasDropout":
+        raise Blocked("it is random")
+    trace.beyond(node, 1)
+    if node.has(2) and ((mode := trace.const(node.inputs[2])) is None or bool(np.ravel(mode).any())):
+        raise Blocked("it is random in training mode")
+    return [trace.at(node, 0)] * len(node.outputs)

@@ -1,0 +1,92 @@
+"""Operators that take the first axis for the batch and look at the rest together."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.rebatch.layout import Blocked, Layout
+from py_autodoc.graph.rebatch.prepare import Node
+from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+
+MS = "com.microsoft"
+
+
+def _first_axis(trace: Trace, node: Node, *inputs: int) -> Layout:
+    at = trace.first(node, *inputs)
+    if at.axis:
+        raise Blocked(f"{node.op_type} takes axis 0 for the batch, here it is axis {at.axis}")
+    trace.confirmed = True
+    return at
+
+
+@rule(
+    "AveragePool", "Conv", "ConvInteger", "ConvTranspose", "DepthToSpace", "GlobalAveragePool",
+    "GlobalLpPool", "GlobalMaxPool", "GroupNormalization", "InstanceNormalization", "LRN", "LpPool",
+    "QLinearConv", "SpaceToDepth", "Col2Im",
+)  # fmt: skip
+@rule(
+    "QLinearConv", "QLinearGlobalAveragePool", "QLinearAveragePool", "NhwcConv", "GroupNorm",
+    "ConvTransposeWithDynamicPads", domain=MS,
+)  # fmt: skip
+def images(trace: Trace, node: Node) -> Found:
+    """One tensor of data; the rest are weights."""
+    trace.beyond(node, 1)
+    at = _first_axis(trace, node, 0)
+    return [at] + [None] * (len(node.outputs) - 1)
+
+
+@rule("MaxPool")
+def max_pool(trace: Trace, node: Node) -> Found:
+    """Its second output counts through all items."""
+    at = _first_axis(trace, node, 0)
+    if len(node.outputs) > 1 and node.outputs[1] in trace.ready.read:
+        raise Blocked("its indices count through all items", node.outputs[1])
+    return [at]
+
+
+@rule("BatchNormalization")
+def batch_norm(trace: Trace, node: Node) -> Found:
+    """Statistics are stored, unless it trains."""
+    statistics = [name for name in node.outputs[1:] if name]
+    if node.attr("training_mode", 0) or (trace.opset < 14 and statistics):
+        raise Blocked("it takes its statistics from the whole batch")
+    trace.beyond(node, 1)
+    return [_first_axis(trace, node, 0)]
+
+
+@rule("FusedConv", domain=MS)
+def fused_conv(trace: Trace, node: Node) -> Found:
+    """A convolution, and a tensor that is added to its result."""
+    trace.never(node, 1, 2)
+    at = _first_axis(trace, node, 0, 3)
+    trace.need(node, 0, at)
+    trace.need(node, 3, at)
+    return [at]
+
+
+@rule("SkipGroupNorm", domain=MS)
+def skip_group_norm(trace: Trace, node: Node) -> Found:
+    """Two inputs are added first."""
+    trace.never(node, 1, 2, 4)
+    at = _first_axis(trace, node, 0, 3)
+    trace.need(node, 0, at)
+    trace.need(node, 3, at)
+    return [at] * len(node.outputs)
+
+
+@rule("GridSample")
+@rule("GridSample", domain=MS)
+def grid_sample(trace: Trace, node: Node) -> Found:
+    """A grid an image."""
+    at = _first_axis(trace, node)
+    trace.need(node, 0, at)
+    trace.need(node, 1, at)
+    return [at]
+
+
+@rule("DeformConv")
+def deform_conv(trace: Trace, node: Node) -> Found:
+    """Offsets and a mask an image; weights and bias for all."""
+    trace.never(node, 1, 3)
+    at = _first_axis(trace, node, 0, 2, 4)
+    for i in (0, 2, 4):
+        trace.need(node, i, at)
+    return [at]

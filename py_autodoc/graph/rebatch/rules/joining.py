@@ -1,0 +1,96 @@
+"""Operators that join and cut along an axis."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.rebatch.layout import BIG, Blocked, Layout
+from py_autodoc.graph.rebatch.prepare import Node
+from py_autodoc.graph.rebatch.sizes import PROBES
+from py_autodoc.graph.rebatch.trace import Found, Trace, full_cut, rule
+from py_autodoc.graph.rebatch.unfold import unfolded
+
+
+@rule("Concat")
+def concat(trace: Trace, node: Node) -> Found:
+    """Along another axis; along the batch's where items are the last part of it, or item by item."""
+    layouts = [trace.at(node, i) for i in range(len(node.inputs))]
+    first, rank = trace.first(node), len(trace.shape(node.inputs[0]))
+    axis = node.attr("axis", 1 if trace.opset < 4 else 0) % rank
+    if axis != first.axis:
+        for i in range(len(node.inputs)):
+            trace.need(node, i, first)
+        return [first]
+    held = [at for at in layouts if at is not None]
+    every = len(held) == len(layouts) and all(at.axis == axis for at in held)
+    alike = every and all(at.inner == first.inner for at in held)
+    if alike and (first.inner == 1 or any(at.outer > 1 for at in held)):
+        return [Layout(axis, sum(at.outer for at in held), first.inner)]
+    if every and all(at.outer == 1 for at in held):
+        widths = tuple(at.inner for at in held)
+        unfolded(trace, node, [*range(len(node.inputs))], axis, widths, (sum(widths),))
+        return [Layout(axis, 1, sum(widths))]
+    raise Blocked(f"it joins along axis {axis}, which holds the batch")
+
+
+@rule("Split", "SplitToSequence")
+def split(trace: Trace, node: Node) -> Found:
+    """Along another axis; along the batch's where whole stretches in front of it are parted."""
+    if node.op_type == "SplitToSequence":
+        raise Blocked("no rule follows sequences of tensors")
+    trace.beyond(node, 1)
+    at, rank, count = trace.first(node, 0), len(trace.shape(node.inputs[0])), len(node.outputs)
+    axis = node.attr("axis", 0) % rank
+    if axis != at.axis:
+        return [at] * count
+    given = trace.ints(node, 1, "split")
+    if given is None and at.inner == 1 and at.outer % count == 0 and at.outer > 1:
+        return [Layout(axis, at.outer // count, 1)] * count
+    if at.outer == 1 and at.inner > 1 and trace.batch == 1:
+        widths = tuple(given or [trace.shape(name)[axis] for name in node.outputs])
+        unfolded(trace, node, [0], axis, (at.inner,), widths)
+        return [Layout(axis, 1, width) for width in widths]
+    raise Blocked(f"it parts axis {axis}, which holds the batch")
+
+
+@rule("Slice")
+def slices(trace: Trace, node: Node) -> Found:
+    """Other axes are cut; of the batch's all is taken, or the same part of every item."""
+    at, shape = trace.at(node, 0), trace.shape(node.inputs[0])
+    if at is None:
+        raise Blocked(f"{node.inputs[0]} is cut at the batch size")
+    trace.never(node, 1, 3, 4)
+    ends = trace.asked(node, 2, "ends")
+    if ends is None:
+        raise Blocked("where it cuts depends on the data")
+    axes = [a % len(shape) for a in trace.ints(node, 3, "axes") or range(len(ends[1]))]
+    if any(ends[p][k] != ends[1][k] for p in PROBES for k, a in enumerate(axes) if a != at.axis):
+        raise Blocked("it cuts another axis at the batch size")
+    if at.axis not in axes:
+        return [at]
+    place, size = axes.index(at.axis), shape[at.axis]
+    starts = trace.ints(node, 1, "starts") or []
+    steps = trace.ints(node, 4) or [1] * len(axes)
+    first, step = starts[place], steps[place]
+    if all(full_cut(0 if first == -size else first, ends[p][place], step, at.size(p)) for p in PROBES):
+        return [at]
+    if first in (0, -size) and step == 1 and ends[trace.batch if trace.batch in PROBES else 1][place] >= size:
+        values = tuple(BIG if k == place else e for k, e in enumerate(ends[1]))
+        kept = tuple(0 if k == place else s for k, s in enumerate(starts))
+        _rewritten(trace, node, kept, values)
+        return [at]
+    if at.outer == 1 and at.inner > 1 and trace.batch == 1 and node.inputs[2:3] != () and len(axes) == 1:
+        width = trace.shape(node.outputs[0])[at.axis]
+        if width:
+            unfolded(trace, node, [0], at.axis, (at.inner,), (width,))
+            return [Layout(at.axis, 1, width)]
+    raise Blocked(f"it cuts along axis {at.axis}, which holds the batch")
+
+
+def _rewritten(trace: Trace, node: Node, starts: tuple[int, ...], ends: tuple[int, ...]) -> None:
+    if node.has(2):
+        if node.inputs[2] in trace.sizes or trace.const(node.inputs[1]) is None:
+            raise Blocked(f"{node.inputs[2]} is computed with 1 for the batch", node.inputs[2])
+        trace.edit("const", node, 1, starts)
+        trace.edit("const", node, 2, ends)
+    else:
+        trace.edit("ints", node, "starts", starts)
+        trace.edit("ints", node, "ends", ends)

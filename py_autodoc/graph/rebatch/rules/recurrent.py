@@ -1,0 +1,31 @@
+"""LSTM, GRU and RNN."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.rebatch.layout import Blocked
+from py_autodoc.graph.rebatch.prepare import Node
+from py_autodoc.graph.rebatch.trace import SHARED_RANGE, Found, Trace, rule
+
+
+@rule("LSTM", "GRU", "RNN")
+@rule("DynamicQuantizeLSTM", domain="com.microsoft")
+def recurrent(trace: Trace, node: Node) -> Found:
+    """Steps, then batch; with ``layout`` 1 the other way round."""
+    states, lengths = [i for i in (5, 6) if node.has(i)], 4
+    trace.never(node, 1, 2, 3)
+    trace.beyond(node, 7)
+    steps_first = node.attr("layout", 0) == 0
+    place = 1 if steps_first else 0
+    at = trace.first(node)
+    if trace.at(node, lengths) is at:
+        at = at.on(place)
+    if at.axis != place:
+        raise Blocked(f"the batch is on axis {at.axis}, where the steps or features are")
+    trace.confirmed = True
+    for i in (0, *states):
+        trace.need(node, i, at)
+    if node.has(lengths):
+        trace.need(node, lengths, at.on(0))
+    if node.op_type == "DynamicQuantizeLSTM":
+        trace.note(node, SHARED_RANGE)
+    return [at.on(2 if steps_first else 0), at, at]

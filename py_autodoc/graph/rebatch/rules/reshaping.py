@@ -1,0 +1,146 @@
+"""Operators that move axes and keep the order of elements: the batch stays where it is in that order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from py_autodoc.graph.rebatch.layout import Blocked, Layout
+from py_autodoc.graph.rebatch.prepare import Node
+from py_autodoc.graph.rebatch.sizes import PROBES
+from py_autodoc.graph.rebatch.trace import Found, Trace, rule
+
+
+@rule("Transpose")
+def transpose(trace: Trace, node: Node) -> Found:
+    """The axis goes where the permutation puts it."""
+    at, rank = trace.first(node, 0), len(trace.shape(node.inputs[0]))
+    order = list(node.attr("perm") or range(rank)[::-1])
+    return [at.on(order.index(at.axis))]
+
+
+@rule("Reshape")
+def reshape(trace: Trace, node: Node) -> Found:
+    """A shape, which is left alone where it says the right thing at every batch size."""
+    at = trace.at(node, 0)
+    if at is None:
+        raise Blocked(f"{node.inputs[1]} holds the batch size, {node.inputs[0]} does not hold the batch")
+    shape, out = trace.shape(node.inputs[0]), trace.shape(node.outputs[0])
+    asked = trace.asked(node, 1, "shape")
+    found = places(trace, at, shape, out)
+    keep_zero = bool(node.attr("allowzero", 0))
+    free = asked[1].index(-1) if asked and asked[1].count(-1) == 1 else -1
+
+    def right(c: Layout) -> bool:
+        return asked is not None and all(
+            _result(asked[p], shape, at, p, keep_zero) == _sized(out, c, p) for p in PROBES
+        )
+
+    def order(c: Layout) -> tuple[bool, ...]:
+        plain = c.axis == at.axis and at.whole
+        return (not plain, not c.whole, c.axis != at.axis, c.axis != free, c.outer != 1)
+
+    if node.has(1) and node.inputs[1] in trace.sizes:
+        found = [c for c in found if right(c)] or found
+    if not found:
+        raise Blocked(f"no axis of {list(out)} begins where the batch is in the order of elements")
+    pick, via = trace.choose(node.outputs[0], sorted(found, key=order))
+    if asked is None:
+        raise Blocked(f"the shape {node.inputs[1] if node.has(1) else ''} is computed from data")
+    if not right(pick):
+        fixed = trace.const(node.inputs[1]) is not None if node.has(1) else True
+        _reshaped(trace, node, pick, asked[1] if fixed else None, at, out)
+    return [replace(pick, via=via)]
+
+
+def places(trace: Trace, at: Layout, shape: Sequence[int], out: Sequence[int]) -> list[Layout]:
+    """Every axis of ``out`` that can hold the batch, given the order of elements. Raises: Blocked."""
+    if 0 in shape:
+        raise Blocked("a tensor has no elements")
+    before, found, passed = math.prod(shape[: at.axis]) * at.outer, [], 1
+    for axis, size in enumerate(out):
+        if before % passed:
+            break
+        outer = before // passed
+        if size % (outer * trace.batch) == 0:
+            found.append(Layout(axis, outer, size // (outer * trace.batch)))
+        passed *= size
+    return found
+
+
+def _sized(shape: Sequence[int], at: Layout, batch: int) -> list[int]:
+    return [at.size(batch) if axis == at.axis else size for axis, size in enumerate(shape)]
+
+
+def _result(asked: Sequence[int], shape: Sequence[int], at: Layout, batch: int, keep_zero: bool) -> list[int]:
+    """What a Reshape gives; an empty list when it cannot."""
+    given = _sized(shape, at, batch)
+    out = [given[i] if d == 0 and not keep_zero and i < len(given) else d for i, d in enumerate(asked)]
+    total, rest = math.prod(given), math.prod(d for d in out if d != -1)
+    if out.count(-1) == 1 and rest > 0 and total % rest == 0:
+        out = [total // rest if d == -1 else d for d in out]
+    return out if math.prod(out) == total and -1 not in out else []
+
+
+def _reshaped(
+    trace: Trace, node: Node, pick: Layout, asked: Sequence[int] | None, at: Layout, out: Sequence[int]
+) -> None:
+    """Write the shape anew, with -1 for the axis of the batch.
+
+    A second -1 stays where sizes are free, and the batch is a number then. What was computed becomes a
+    number, which holds for the sizes of the file: where it changes with free ones, ``search`` refuses.
+    """
+    if trace.opset < 5:
+        values = tuple(-1 if a == pick.axis else d for a, d in enumerate(out))
+        trace.edit("ints", node, "shape", values)
+        return
+    parts: list[int | None] = [None if a == pick.axis else d for a, d in enumerate(out)]
+    counted = False
+    if asked is not None and not node.attr("allowzero", 0):
+        for a, d in enumerate(asked):
+            if a == pick.axis:
+                continue
+            if d == 0 and a != at.axis:
+                parts[a] = 0  # copies a size of the input, which is right for whatever is free
+            elif d == -1 and trace.free:
+                parts[a], counted = -1, True
+    trace.edit("sized" if counted else "reshape", node, tuple(parts), pick.many)
+
+
+@rule("Squeeze", "Unsqueeze", "Flatten")
+def axes_of_one(trace: Trace, node: Node) -> Found:
+    """As they are, or a Reshape where they would drop the batch's axis or merge it with others."""
+    at = trace.at(node, 0)
+    if at is None:
+        raise Blocked(f"{node.inputs[1]} holds the batch size, {node.inputs[0]} does not hold the batch")
+    trace.beyond(node, 1)
+    shape, out = trace.shape(node.inputs[0]), trace.shape(node.outputs[0])
+    natural = _moved(trace, node, at, shape, out)
+    found = places(trace, at, shape, out)
+
+    def order(c: Layout) -> tuple[bool, ...]:
+        return (c.axis != natural, not c.whole, c.outer != 1)
+
+    if not found:
+        raise Blocked(f"no axis of {list(out)} begins where the batch is in the order of elements")
+    pick, via = trace.choose(node.outputs[0], sorted(found, key=order))
+    if pick.axis != natural:
+        _reshaped(trace, node, pick, None, at, out)
+    return [replace(pick, via=via)]
+
+
+def _moved(trace: Trace, node: Node, at: Layout, shape: Sequence[int], out: Sequence[int]) -> int | None:
+    """Where the operator itself puts the axis of the batch; None where it drops it."""
+    rank = len(shape)
+    if node.op_type == "Flatten":
+        axis = node.attr("axis", 1)
+        return 0 if at.axis < (axis + rank if axis < 0 else axis) else 1
+    axes = trace.ints(node, 1, "axes")
+    if node.op_type == "Squeeze":
+        gone = {a for a, d in enumerate(shape) if d == 1} if axes is None else {a % rank for a in axes}
+        if axes is None and at.axis in gone and at.whole and trace.batch == 1:
+            return None
+        return None if at.axis in gone else at.axis - sum(a < at.axis for a in gone)
+    new = {a % len(out) for a in axes or ()}
+    return [a for a in range(len(out)) if a not in new][at.axis]

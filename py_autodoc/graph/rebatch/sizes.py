@@ -1,0 +1,183 @@
+"""Arithmetic on sizes: what a graph computes from the batch size, at several batch sizes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.graph.rebatch.prepare import Node
+from py_autodoc.graph.values import MAX_VALUES
+
+PROBES = (1, 2, 3, 5, 1009)
+"""Batch sizes at which numbers are computed. What agrees at all of them does not depend on the batch."""
+
+
+def _divide(a: Any, b: Any) -> Any:
+    """Division as ONNX does it: integers are cut towards zero."""
+    if np.asarray(a).dtype.kind in "iu":
+        quotient = np.abs(a) // np.abs(b)
+        return np.where((np.asarray(a) < 0) ^ (np.asarray(b) < 0), -quotient, quotient)
+    return np.divide(a, b)
+
+
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "Add": np.add,
+    "Sub": np.subtract,
+    "Mul": np.multiply,
+    "Div": _divide,
+    "Equal": np.equal,
+    "Greater": np.greater,
+    "GreaterOrEqual": np.greater_equal,
+    "Less": np.less,
+    "LessOrEqual": np.less_equal,
+    "And": np.logical_and,
+    "Or": np.logical_or,
+}
+_UNARY: dict[str, Callable[[Any], Any]] = {
+    "Identity": np.asarray,
+    "Neg": np.negative,
+    "Abs": np.abs,
+    "Not": np.logical_not,
+    "Ceil": np.ceil,
+    "Floor": np.floor,
+    "Sqrt": np.sqrt,
+}
+
+
+def computed(node: Node, values: Sequence[Any], opset: int) -> Any | None:
+    """The output of a node on small numbers; None where the operator is not one of those on sizes.
+
+    ``values`` are the inputs, None for those left out.
+    """
+    if any(v is not None and np.asarray(v).size > MAX_VALUES for v in values):
+        return None
+    kind = node.op_type
+    if node.domain or not values:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            if kind in _BINARY and len(values) == 2:
+                out = np.asarray(_BINARY[kind](values[0], values[1]))
+                return out if out.dtype == bool else out.astype(np.asarray(values[0]).dtype)
+            if kind in _UNARY:
+                return np.asarray(_UNARY[kind](values[0]))
+            made = _OTHERS[kind](node, values) if kind in _OTHERS else None
+    except (LookupError, TypeError, ValueError, ArithmeticError, OverflowError):
+        return None
+    return None if made is None or np.asarray(made).size > MAX_VALUES else np.asarray(made)
+
+
+def _axes(node: Node, values: Sequence[Any], place: int) -> tuple[int, ...] | None:
+    if len(values) > place and values[place] is not None:
+        return tuple(int(a) for a in np.ravel(values[place]))
+    given = node.attr("axes")
+    return None if given is None else tuple(given)
+
+
+def _cast(node: Node, values: Sequence[Any]) -> Any:
+    import onnx
+
+    return np.asarray(values[0]).astype(onnx.helper.tensor_dtype_to_np_dtype(node.attr("to")))
+
+
+def _gather(node: Node, values: Sequence[Any]) -> Any:
+    return np.take(values[0], np.asarray(values[1]), axis=node.attr("axis", 0))
+
+
+def _concat(node: Node, values: Sequence[Any]) -> Any:
+    return np.concatenate([np.asarray(v) for v in values], axis=node.attr("axis", 0))
+
+
+def _squeeze(node: Node, values: Sequence[Any]) -> Any:
+    return np.squeeze(values[0], axis=_axes(node, values, 1))
+
+
+def _unsqueeze(node: Node, values: Sequence[Any]) -> Any:
+    return np.expand_dims(values[0], _axes(node, values, 1) or (0,))
+
+
+def _reshape(node: Node, values: Sequence[Any]) -> Any:
+    return np.reshape(values[0], tuple(int(d) for d in np.ravel(values[1])))
+
+
+def _slice(node: Node, values: Sequence[Any]) -> Any:
+    data = np.asarray(values[0])
+    if len(values) > 1:
+        starts, ends = np.ravel(values[1]), np.ravel(values[2])
+        axes = _axes(node, values, 3)
+        steps = np.ravel(values[4]) if len(values) > 4 and values[4] is not None else None
+    else:
+        starts, ends, axes, steps = node.attr("starts"), node.attr("ends"), node.attr("axes"), None
+    cut = [slice(None)] * data.ndim
+    for k, (first, last) in enumerate(zip(starts, ends, strict=True)):
+        step = 1 if steps is None else int(steps[k])
+        if step < 1:
+            return None
+        cut[axes[k] if axes is not None else k] = slice(int(first), int(last), step)
+    return data[tuple(cut)]
+
+
+def _product(node: Node, values: Sequence[Any]) -> Any:
+    fn = {"ReduceProd": np.prod, "ReduceSum": np.sum, "ReduceMax": np.max, "ReduceMin": np.min}[node.op_type]
+    axes = _axes(node, values, 1)
+    if axes == () or (axes is None and node.attr("noop_with_empty_axes", 0)):
+        return None
+    out = fn(values[0], axis=axes, keepdims=bool(node.attr("keepdims", 1)))  # type: ignore[operator]
+    return np.asarray(out).astype(np.asarray(values[0]).dtype)
+
+
+def _where(node: Node, values: Sequence[Any]) -> Any:
+    return np.where(values[0], values[1], values[2])
+
+
+def _extreme(node: Node, values: Sequence[Any]) -> Any:
+    fn = np.maximum if node.op_type == "Max" else np.minimum
+    out = values[0]
+    for value in values[1:]:
+        out = fn(out, value)
+    return out
+
+
+def _mod(node: Node, values: Sequence[Any]) -> Any:
+    return None if node.attr("fmod", 0) else np.mod(values[0], values[1])
+
+
+def _filled(node: Node, values: Sequence[Any]) -> Any:
+    from onnx import numpy_helper
+
+    shape = tuple(int(d) for d in np.ravel(values[0]))
+    if len(shape) > 8 or any(d < 0 or d > MAX_VALUES for d in shape) or np.prod(shape) > MAX_VALUES:
+        return None
+    given = node.attr("value")
+    if given is None:
+        return np.zeros(shape, np.float32)
+    value = np.ravel(numpy_helper.to_array(given))[0]
+    return np.full(shape, value, value.dtype)
+
+
+def _expand(node: Node, values: Sequence[Any]) -> Any:
+    shape = np.broadcast_shapes(np.shape(values[0]), tuple(int(d) for d in np.ravel(values[1])))
+    return np.broadcast_to(values[0], shape) if np.prod(shape) <= MAX_VALUES else None
+
+
+_OTHERS: dict[str, Callable[[Node, Sequence[Any]], Any]] = {
+    "Cast": _cast,
+    "Gather": _gather,
+    "Concat": _concat,
+    "Squeeze": _squeeze,
+    "Unsqueeze": _unsqueeze,
+    "Reshape": _reshape,
+    "Slice": _slice,
+    "ReduceProd": _product,
+    "ReduceSum": _product,
+    "ReduceMax": _product,
+    "ReduceMin": _product,
+    "Where": _where,
+    "Max": _extreme,
+    "Min": _extreme,
+    "Mod": _mod,
+    "ConstantOfShape": _filled,
+    "Expand": _expand,
+}

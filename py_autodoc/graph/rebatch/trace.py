@@ -1,0 +1,299 @@
+"""One pass over the model: which axis of each tensor holds the batch, under the choices made so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from py_autodoc.graph.rebatch.layout import BIG, Blocked, Edit, Layout
+from py_autodoc.graph.rebatch.prepare import Facts, Graph, Node, Prepared
+from py_autodoc.graph.rebatch.sizes import PROBES, computed
+
+Found = Sequence[Layout | None]
+Rule = Callable[["Trace", Node], Found]
+RULES: dict[tuple[str, str], Rule] = {}
+"""(domain, operator) → where the batch goes."""
+MAKERS = frozenset({"Expand", "Tile", "ConstantOfShape"})
+READ_SIZES = frozenset({"Reshape", "Slice", "Resize", "Pad", "Squeeze", "Unsqueeze"}) | MAKERS
+"""Operators that may read the batch size as a number beside data."""
+RAGGED = frozenset({"Identity", "Cast"})
+SHARED_RANGE = "all items share one range of quantization, so that results differ a little from item by item"
+T = TypeVar("T")
+
+
+def rule(*operators: str, domain: str = "") -> Callable[[Rule], Rule]:
+    """Register a rule by names of operators."""
+
+    def add(fn: Rule) -> Rule:
+        RULES.update({(domain, name): fn for name in operators})
+        return fn
+
+    return add
+
+
+class Trace:
+    """A pass. Rules ask it for facts and tell it what must be edited."""
+
+    def __init__(
+        self, ready: Prepared, facts: Facts, batch: int, picks: Mapping[str, int], free: bool = False
+    ) -> None:
+        self.ready, self.facts, self.batch, self.picks = ready, facts, batch, picks
+        self.free = free
+        """Sizes besides the batch are free."""
+        self.opset = ready.opset
+        self.layouts: dict[str, Layout] = {}
+        self.sizes: dict[str, dict[int, Any]] = {}
+        """Numbers made of the batch size, at each probe."""
+        self.bound: dict[str, Any] = dict(facts.bound)
+        self.edits: list[Edit] = []
+        self.choices: dict[str, int] = {}
+        """Choice → number of candidates, in the order met."""
+        self.notes: list[tuple[str, str]] = []
+        self.followed: set[str] = set()
+        """Tensors that nodes make which were passed; those of a branch that is never taken are not."""
+        self.confirmed = False
+        """An operator whose first axis is the batch by definition works on it."""
+
+    # What is known
+
+    def at(self, node: Node, i: int) -> Layout | None:
+        """Layout of an input."""
+        return self.layouts.get(node.inputs[i]) if node.has(i) else None
+
+    def first(self, node: Node, *inputs: int) -> Layout:
+        """Layout of the first input, of those named or of all, that holds the batch. Raises: Blocked."""
+        for i in inputs or range(len(node.inputs)):
+            at = self.at(node, i)
+            if at is not None:
+                return at
+        raise Blocked("the batch is in an input that only says how it works")
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Shape in the file. Raises: Blocked."""
+        found = self.facts.shapes.get(name)
+        if found is None:
+            raise Blocked(f"the shape of {name} is not known", name)
+        return found
+
+    def const(self, name: str) -> Any:
+        """Value of a tensor that is the same whatever the batch is; None when not known."""
+        return None if name in self.sizes or name in self.layouts else self.facts.values.get(name)
+
+    def ints(self, node: Node, i: int, attr: str = "") -> list[int] | None:
+        """Whole numbers of an input or, in old opsets, an attribute. Raises: Blocked when computed."""
+        if node.has(i):
+            value = self.const(node.inputs[i])
+            if value is None:
+                raise Blocked(f"{node.inputs[i]} is computed", node.inputs[i])
+            return [int(v) for v in np.ravel(value)]
+        found = node.attr(attr) if attr else None
+        return None if found is None else [int(v) for v in np.ravel(found)]
+
+    def asked(self, node: Node, i: int, attr: str = "") -> dict[int, list[int]] | None:
+        """The numbers of an input at every probe; None when they come from data."""
+        if not node.has(i):
+            given = node.attr(attr) if attr else None
+            return None if given is None else {p: [int(d) for d in given] for p in PROBES}
+        name = node.inputs[i]
+        if name in self.sizes:
+            return {p: [int(x) for x in np.ravel(v)] for p, v in self.sizes[name].items()}
+        value = None if name in self.layouts else self.bound.get(name)
+        return None if value is None else {p: [int(x) for x in np.ravel(value)] for p in PROBES}
+
+    # Decisions and demands
+
+    def choose(self, key: str, options: Sequence[T]) -> tuple[T, frozenset[str]]:
+        """One of several ways, and the mark of having had a choice."""
+        if len(options) == 1:
+            return options[0], frozenset()
+        self.choices.setdefault(key, len(options))
+        return options[min(self.picks.get(key, 0), len(options) - 1)], frozenset([key])
+
+    def edit(self, kind: str, node: Node, *data: Any) -> None:
+        """Note a change."""
+        self.edits.append(Edit(kind, node.index, data))
+
+    def note(self, node: Node, text: str) -> None:
+        """Say something about a node in the result."""
+        self.notes.append((node.label, text))
+
+    def need(self, node: Node, i: int, at: Layout) -> None:
+        """Input ``i`` must hold the batch just there; what is the same for all items is repeated.
+
+        Raises: Blocked when it cannot.
+        """
+        if not node.has(i):
+            return
+        mine, name = self.at(node, i), node.inputs[i]
+        if mine is not None:
+            if mine.place != at.place:
+                why = f"{name} holds the batch on axis {mine.axis}, the others on axis {at.axis}"
+                raise Blocked(why, name)
+            return
+        shape = self.shape(name)
+        if not 0 <= at.axis < len(shape) or at.outer != 1 or self.batch != 1 or shape[at.axis] != at.inner:
+            raise Blocked(f"{name} {list(shape)} cannot be repeated for each item on axis {at.axis}", name)
+        if name in self.sizes:
+            raise Blocked(f"{name} is the batch size as a number", name)
+        if self.opset < 6:
+            raise Blocked(f"{name} cannot be repeated for each item before opset 6", name)
+        self.edit("repeat", node, i, at.axis, len(shape))
+
+    def never(self, node: Node, *inputs: int) -> None:
+        """These inputs must be the same for all items. Raises: Blocked."""
+        for i in inputs:
+            if node.has(i) and (node.inputs[i] in self.layouts or node.inputs[i] in self.sizes):
+                name = node.inputs[i]
+                raise Blocked(f"{name} differs from item to item, which {node.op_type} cannot have", name)
+
+    def beyond(self, node: Node, first: int) -> None:
+        """Inputs from ``first`` on must be the same for all items. Raises: Blocked."""
+        self.never(node, *range(first, len(node.inputs)))
+
+    def clear(self, node: Node, at: Layout, axes: Iterable[int], rank: int | None = None) -> None:
+        """The operator works along ``axes``, which must not hold the batch. Raises: Blocked."""
+        rank = len(self.shape(node.inputs[0])) if rank is None else rank
+        if at.axis in [a + rank if a < 0 else a for a in axes]:
+            raise Blocked(f"{node.op_type} works along axis {at.axis}, which holds the batch")
+
+    def broadcast(self, node: Node, inputs: Sequence[int] | None = None) -> Layout | None:
+        """The layout of what broadcasts inputs against each other. Raises: Blocked."""
+        live = [i for i in (range(len(node.inputs)) if inputs is None else inputs) if node.has(i)]
+        found = [(i, at) for i in live if (at := self.at(node, i)) is not None]
+        if not found:
+            return None
+        number, first = found[0]
+        right = first.axis - len(self.shape(node.inputs[number]))
+        for i, at in found[1:]:
+            place = (at.axis - len(self.shape(node.inputs[i])), at.outer, at.inner)
+            if place != (right, first.outer, first.inner):
+                names = f"{node.inputs[number]} and {node.inputs[i]}"
+                raise Blocked(f"{names} hold the batch on different axes", node.inputs[i])
+        for i in live:
+            shape = self.shape(node.inputs[i])
+            if self.at(node, i) is None and len(shape) >= -right and shape[right] != 1:
+                self.need(node, i, first.on(right + len(shape)))
+        return first.on(right + max(len(self.shape(node.inputs[i])) for i in live))
+
+    # The pass
+
+    def run(self, graph: Graph) -> None:
+        """Follow the batch through a graph. Raises: Blocked, which names the node."""
+        for node in graph.nodes:
+            try:
+                self._node(node)
+            except Blocked as fault:
+                if fault.node < 0:
+                    fault.node = node.index
+                for name in node.inputs:
+                    if name in self.layouts:
+                        fault.via |= self.layouts[name].via
+                raise
+            except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as fault:
+                odd = Blocked(f"it is not formed as its rule expects ({type(fault).__name__}: {fault})")
+                odd.node = node.index
+                raise odd from fault
+
+    def body(self, graph: Graph, given: Sequence[Layout | None]) -> list[Layout | None]:
+        """Follow the batch through a body whose inputs have these layouts; those of its outputs."""
+        for name, at in zip(graph.inputs, given, strict=False):
+            self._put(name, at)
+        self.run(graph)
+        for name in graph.outputs:
+            if name in self.sizes:
+                raise Blocked(f"{name} is the batch size as a number", name)
+        return [self.layouts.get(name) for name in graph.outputs]
+
+    def _put(self, name: str, at: Layout | None) -> None:
+        if at is None:
+            self.layouts.pop(name, None)
+        else:
+            self.layouts[name] = at
+
+    def _node(self, node: Node) -> None:
+        given = [name for name in node.inputs if name]
+        live = [name for name in given if name in self.layouts]
+        counted = [name for name in given if name in self.sizes]
+        self.followed.update(node.outputs)
+        for name in node.outputs:  # a body is followed several times
+            self.layouts.pop(name, None)
+            self.sizes.pop(name, None)
+        ragged = [name for name in live if self.layouts[name].ragged]
+        if ragged and node.op_type not in RAGGED:
+            raise Blocked(
+                f"the rows of {ragged[0]} belong to several items, as many as the data decide", ragged[0]
+            )
+        if node.op_type in ("Shape", "Size") and not node.domain:
+            if live:
+                self._measure(node)
+            return
+        maker = node.op_type in MAKERS and given and given[-1] in self.sizes
+        if counted and not live and not node.bodies and not maker:
+            self._count(node, counted[0])
+            return
+        if not live and not counted and not node.bodies:
+            return
+        self._follow(node, live, counted)
+
+    def _follow(self, node: Node, live: list[str], counted: list[str]) -> None:
+        fn = RULES.get((node.domain, node.op_type))
+        if fn is None:
+            kind = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
+            raise Blocked(f"no rule says whether {kind} keeps items apart", live[0] if live else "")
+        if counted and (node.bodies or node.op_type not in READ_SIZES or node.domain):
+            raise Blocked(
+                f"{counted[0]} is the batch size as a number, and data are computed with it",
+                counted[0],
+                "Export the model with a free batch.",
+            )
+        via = frozenset[str]().union(*(self.layouts[name].via for name in live))
+        for name, at in zip(node.outputs, fn(self, node), strict=False):
+            if at is None or not name:
+                continue
+            shape = self.facts.shapes.get(name)
+            fits = shape is None or at.ragged or shape[at.axis : at.axis + 1] == (at.size(self.batch),)
+            if not fits or at.axis < 0:
+                raise Blocked(f"{name} does not hold the batch where its rule expects it", name)
+            self.layouts[name] = replace(at, via=at.via | via)
+
+    def _measure(self, node: Node) -> None:
+        at, dims = self.layouts[node.inputs[0]], self.shape(node.inputs[0])
+        if at.ragged:
+            raise Blocked(f"the size of {node.inputs[0]} depends on the data", node.inputs[0])
+        first, last = node.attr("start", 0), node.attr("end")
+        made: dict[int, Any] = {}
+        for p in PROBES:
+            real = [at.size(p) if a == at.axis else d for a, d in enumerate(dims)]
+            whole = node.op_type == "Size"
+            made[p] = np.array(math.prod(real) if whole else real[first:last], np.int64)
+        self._settle(node.outputs[0], made)
+
+    def _count(self, node: Node, name: str) -> None:
+        """Arithmetic on sizes: done at every probe."""
+        inputs = [n if n else None for n in node.inputs]
+        made: dict[int, Any] = {}
+        for p in PROBES:
+            values = [n and (self.sizes[n][p] if n in self.sizes else self.bound.get(n)) for n in inputs]
+            if any(v is None and n is not None for n, v in zip(inputs, values, strict=True)):
+                raise Blocked(f"{name} depends on the batch size, and data are computed with it", name)
+            out = computed(node, values, self.opset)
+            if out is None or len([o for o in node.outputs if o]) != 1:
+                raise Blocked(f"{name} depends on the batch size, and data are made from it", name)
+            made[p] = out
+        self._settle(node.outputs[0], made)
+
+    def _settle(self, name: str, made: dict[int, Any]) -> None:
+        """Keep numbers that change with the batch."""
+        if all(np.array_equal(made[PROBES[0]], made[p]) for p in PROBES):
+            self.bound[name] = made[PROBES[0]]
+        else:
+            self.sizes[name] = made
+
+
+def full_cut(first: int, last: int, step: int, size: int) -> bool:
+    """True for a slice that takes a whole axis."""
+    return first in (0, -size) and step == 1 and (last >= size or last >= BIG >> 33)

@@ -1,0 +1,40 @@
+"""Operators along an axis that folds several entries of an item behind the batch.
+
+``[batch · 64, …]`` becomes ``[batch, 64, …]`` for one operator, which then works along the second
+axis, and is folded again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from py_autodoc.graph.rebatch.layout import Blocked
+
+if TYPE_CHECKING:
+    from py_autodoc.graph.rebatch.prepare import Node
+    from py_autodoc.graph.rebatch.trace import Trace
+
+
+def unfolded(
+    trace: Trace, node: Node, inputs: Sequence[int], axis: int, given: Sequence[int], made: Sequence[int]
+) -> None:
+    """Let ``node`` work item by item along ``axis``.
+
+    ``given`` and ``made`` are the entries of one item along it, of each of ``inputs`` and each output.
+    Raises: Blocked where the operator would have to say its axis in a way that is not followed.
+    """
+    if trace.opset < 13 or trace.batch != 1:
+        raise Blocked(f"it works along axis {axis}, which holds the batch")
+    before = tuple(
+        (i, width, _rest(trace, node.inputs[i], axis)) for i, width in zip(inputs, given, strict=True)
+    )
+    after = tuple(
+        (k, width, _rest(trace, node.outputs[k], axis)) for k, width in enumerate(made) if node.outputs[k]
+    )
+    trace.edit("unfold", node, axis, before, after)
+
+
+def _rest(trace: Trace, name: str, axis: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    shape = trace.shape(name)
+    return shape[:axis], shape[axis + 1 :]
