@@ -1,6 +1,6 @@
 """How long a device takes for the kernels of a model: a roofline a kernel, plus its start.
 
-    seconds = Σ repeat · (max(FLOPs / (peak · sustained · e), bytes / (bandwidth · e)) + start)
+    seconds = Σ runs · (max(FLOPs / (peak · sustained · e), bytes / (bandwidth · e)) + start)
 
 The constants and their sources are in ``docs/hardware.md``. ``src/core/latency*.ts`` is the same rule for
 the viewer; ``tests/data/latency_cases.json`` holds both to the same numbers.
@@ -18,8 +18,20 @@ from py_autodoc.graph.model import Shape
 from py_autodoc.graph.values import BITS
 from py_autodoc.hardware.kernels import Kernels
 from py_autodoc.hardware.model import Device, LatencyModel
-from py_autodoc.hardware.products import BATCHED, CONV, CORE, DEPTHWISE, GEMM, GROUPED
+from py_autodoc.hardware.products import (
+    BATCHED,
+    CONV,
+    CORE,
+    DEPTHWISE,
+    EXPERTS,
+    GEMM,
+    GROUPED,
+    RECURRENT,
+)
+from py_autodoc.hardware.sequential import Routing, experts_share, routing, steps_of
 
+UNCOMPARED = frozenset({RECURRENT, EXPERTS})
+"""Kinds of kernels whose times were never compared with measured ones."""
 FLOATS = frozenset({1, 10, 11, 16})
 """Element types that a runtime converts to the precision: float32, float16, double, bfloat16."""
 
@@ -84,8 +96,13 @@ def estimate(kernels: Kernels, sized: Sized, device: Device, precision: str, mod
     clock = _Clock(kernels, sized, device, precision, model)
     times = tuple(map(clock.kernel, range(len(kernels.kind))))
     known = [time for time in times if time is not None]
-    band = device.band_in(precision, model)
     seconds = math.fsum(time.seconds for time in known) if known else None
+    guessed = math.fsum(
+        time.seconds
+        for kind, time in zip(kernels.kind, times, strict=True)
+        if time is not None and kind in UNCOMPARED
+    )
+    band = device.band_in(precision, model, guessed / seconds if seconds else 0.0)
     ideal = math.fsum(time.ideal for time in known)
     return Estimate(
         seconds=seconds,
@@ -121,30 +138,104 @@ class _Clock:
         self.attention_peak = float(device.peak(own) or self.peak)
         self.vector_peak = float(device.peak("fp32") or self.peak)
         self.cpu = device.category == "cpu"
+        self.start = model.cpu_overhead_s if self.cpu else model.overhead_s
+        if device.clock_hz and not self.cpu:
+            self.start = model.overhead_cycles / device.clock_hz
+        self.memory_e = model.cpu_memory_e if self.cpu else model.memory_e
+        speed = float(device.bandwidth_bytes_per_s)
+        rate = 0 if self.cpu else (device.units or 0) * (device.clock_hz or 0)
+        self.speed = speed
+        self.cached = max(speed, model.l2_bytes_per_clock * rate)
+        self.traffic = [self._traffic(kernel) for kernel in range(len(kernels.kind))]
+        self.weights_speed = self.cached if rate and self._resident() else speed
 
     def kernel(self, kernel: int) -> KernelTime | None:
         """Seconds of a kernel; None when a size is unknown or there is no rule for it."""
         kind = self.kernels.kind[kernel]
-        traffic = self._traffic(kernel)
+        traffic = self.traffic[kernel]
         times = self.sized.repeat.get(self.kernels.anchor[kernel], 1)
         if kind < 0 or traffic is None or times is None or times > MAX_NUMBER:
             return None
         flops, rate, top = 0, 1.0, 1.0
+        weights, activations = float(traffic[0]), traffic[1]
         if kind:
             macs = self._macs(kernel)
-            numbers = None if macs is None else self._rate(kernel, macs)
-            if macs is None or numbers is None:
+            if macs is None:
                 return None
-            flops, (rate, top) = 2 * macs, numbers
-        compute, moved = flops / rate, self._moved(*traffic)
-        memory = moved / (self.model.cpu_memory_e if self.cpu else self.model.memory_e)
-        overhead = self.model.cpu_overhead_s if self.cpu else self.model.overhead_s
+            if kind == RECURRENT:
+                return self._recurrent(kernel, macs, traffic, times)
+            if kind == EXPERTS:
+                found = self._routing(kernel)
+                if found is None:
+                    return None
+                top, weights = self.peak, weights * found.share
+                rate = self._held(self._cpu_share(kind) or experts_share(found, self.model))
+            else:
+                numbers = self._rate(kernel, macs)
+                if numbers is None:
+                    return None
+                rate, top = numbers
+            flops = 2 * macs
+        starts = self.model.experts_kernels if kind == EXPERTS and not self.cpu else 1
+        moved = self._moved(weights, activations)
         ideal = max(flops / top, moved)
+        return self._time(times, [(flops / rate, moved / self.memory_e)], starts, ideal, flops)
+
+    def _time(
+        self, times: int, phases: Sequence[tuple[float, float]], starts: float, ideal: float, flops: int
+    ) -> KernelTime:
+        """The time of phases (seconds of arithmetic, of bytes) that follow each other."""
+        compute, memory = sum(p[0] for p in phases), sum(p[1] for p in phases)
+        overhead = starts * self.start
         bound = max(("compute", compute), ("memory", memory), ("overhead", overhead), key=lambda x: x[1])[0]
         return KernelTime(
-            times * (max(compute, memory) + overhead), times * compute, times * memory,
+            times * (sum(map(max, phases)) + overhead), times * compute, times * memory,
             times * ideal, bound, times * flops,
         )  # fmt: skip
+
+    def _recurrent(self, kernel: int, macs: int, traffic: tuple[int, int], times: int) -> KernelTime | None:
+        """One product for all inputs, then step after step."""
+        shape = self.sized.shapes[self.kernels.product[kernel]]
+        axis, hidden = self.kernels.n_axis[kernel], self.kernels.groups[kernel]
+        work = None if shape is None else steps_of(shape, axis, hidden, macs)
+        if work is None:
+            return None
+        flops, (weights, activations) = 2 * macs, traffic
+        state = weights * work.recurrent_share
+        fits = not self.cpu and state <= self.model.l2_fraction * (self.device.l2_bytes or 0)
+        inputs = self._product_rate(work.steps * work.batch, work.width, work.inputs)
+        steps = self._product_rate(work.batch, work.width, work.hidden)
+        of_state = flops * work.recurrent_share
+        again = work.steps * state / (self.cached if fits else self.speed)
+        phases = [
+            ((flops - of_state) / inputs, self._moved(weights - state, activations) / self.memory_e),
+            (of_state / steps, again / self.memory_e),
+        ]
+        starts = 1 if self.cpu else 1 + self.model.recurrent_kernels * work.steps
+        ideal = max(flops / self.peak, self._moved(weights, activations))
+        return self._time(times, phases, starts, ideal, flops)
+
+    def _product_rate(self, m: float, n: float, k: float) -> float:
+        """FLOP/s of a product of m × n over k."""
+        share = self._cpu_share(GEMM)
+        if not share:
+            share = self.model.gemm_e * (self._utilisation(m, n, k) if m and n and k else 1.0)
+            share = max(share, self.model.utilisation_floor)
+        return self._held(share)
+
+    def _held(self, share: float) -> float:
+        """FLOP/s at a share of the peak; no more than the peak, whatever the share was fitted on."""
+        return self.peak * min(1.0, self.device.sustained * share)
+
+    def _cpu_share(self, kind: int) -> float:
+        """Share of the peak that CPUs reach; 0 on other devices."""
+        if not self.cpu:
+            return 0.0
+        return self.model.cpu_conv_e if kind in (CONV, GROUPED, DEPTHWISE) else self.model.cpu_gemm_e
+
+    def _routing(self, kernel: int) -> Routing | None:
+        shape = self.sized.shapes[self.kernels.product[kernel]]
+        return None if shape is None else routing(shape, self.kernels.groups[kernel])
 
     def _macs(self, kernel: int) -> int | None:
         total = 0
@@ -171,14 +262,23 @@ class _Clock:
             sums[0 if self.sized.weight[tensor] else 1] += size
         return sums[0], sums[1]
 
-    def _moved(self, weights: int, activations: int) -> float:
+    def _moved(self, weights: float, activations: int) -> float:
         """Seconds to move so many bytes at full speed: what fits into half of the L2 cache moves at its."""
-        device, model = self.device, self.model
-        speed = cached = float(device.bandwidth_bytes_per_s)
-        rate = 0 if self.cpu else (device.units or 0) * (device.clock_hz or 0)
-        if rate and activations <= model.l2_fraction * (device.l2_bytes or 0):
-            cached = max(speed, model.l2_bytes_per_clock * rate)
-        return weights / speed + activations / cached
+        fits = activations <= self.model.l2_fraction * (self.device.l2_bytes or 0)
+        return weights / self.weights_speed + activations / (self.cached if fits else self.speed)
+
+    def _resident(self) -> bool:
+        """True when the L2 cache holds all weights from one run to the next, beside what a kernel works on.
+
+        Unknown sizes count as nothing: kernels with one have no time anyhow.
+        """
+        held: dict[int, int] = {}
+        for kernel in range(len(self.kernels.kind)):
+            for tensor in (*self.kernels.reads[kernel], *self.kernels.writes[kernel]):
+                if self.sized.weight[tensor]:
+                    held[tensor] = tensor_bytes(self.sized, tensor, self.width) or 0
+        most = max((traffic[1] for traffic in self.traffic if traffic is not None), default=0)
+        return sum(held.values()) + most <= (self.device.l2_bytes or 0)
 
     # ------------------------------------------------------------------ products
 
@@ -200,8 +300,7 @@ class _Clock:
             top = self.peak
             share = model.batched_e if kind == BATCHED else self._share(kind, kernel, shape, count, macs)
         if self.cpu:
-            share = model.cpu_conv_e if kind in (CONV, GROUPED, DEPTHWISE) else model.cpu_gemm_e
-            top = self.peak
+            share, top = self._cpu_share(kind), self.peak
         # Efficiencies were fitted on sustained rates; where none was measured they may exceed the peak.
         return top * min(1.0, held * share), top
 

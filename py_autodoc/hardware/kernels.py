@@ -19,7 +19,17 @@ from py_autodoc.costs.engine import NodeCost
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.graph.model import Model, Node, SubGraph, TensorKind, TypeTable
 from py_autodoc.hardware.operators import COMPUTED, ROLES, Role
-from py_autodoc.hardware.products import GEMM, Product, attention, convolution, product
+from py_autodoc.hardware.products import (
+    EXPERTS,
+    GEMM,
+    RECURRENT,
+    Product,
+    attention,
+    convolution,
+    experts,
+    product,
+    recurrent,
+)
 
 MEMORY, CORE, NO_MODEL = 0, 6, -1
 """Kinds of kernels beside those of ``products``."""
@@ -180,6 +190,9 @@ class _Fusion:
             self._new(node, 0, convolution(node, self.types.shapes))
         elif role == Role.ATTENTION:
             self._new(node, CORE, attention(node, self.types.shapes))
+        elif role in (Role.RECURRENT, Role.EXPERTS):
+            made = (recurrent if role == Role.RECURRENT else experts)(node, self.types.shapes)
+            self._new(node, NO_MODEL if made is None else 0, made)
         elif role == Role.UNKNOWN:
             self._new(node, NO_MODEL)
         else:
@@ -256,7 +269,7 @@ class _Fusion:
 
     def _fits(self, node: Node, role: int, kernel: int, operand: int) -> bool:
         kind = self.found.kind[kernel]
-        if kind == NO_MODEL or role == Role.OWN:
+        if kind in (NO_MODEL, RECURRENT, EXPERTS) or role == Role.OWN:
             return False
         if role == Role.POINTWISE:
             out = self._key(node.outputs[0])

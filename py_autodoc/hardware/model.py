@@ -47,6 +47,10 @@ class LatencyModel:
     l2_fraction: float = 0.5
     l2_bytes_per_clock: float = 32.0
     overhead_s: float = 5.28e-6
+    overhead_cycles: float = 7445.0
+    recurrent_kernels: int = 2
+    experts_kernels: int = 4
+    experts_rows: int = 16
     cpu_gemm_e: float = 0.40
     cpu_conv_e: float = 0.40
     cpu_memory_e: float = 0.28
@@ -55,11 +59,12 @@ class LatencyModel:
         ("fp32", 4), ("tf32", 4), ("fp16", 2), ("bf16", 2), ("fp8", 1), ("int8", 1),
     )  # fmt: skip
     bands: tuple[Band, ...] = (
-        Band(0.65, 1.5, "estimate"),
+        Band(0.7, 1.5, "estimate"),
         Band(0.5, 2.0, "rough"),
         Band(0.4, 2.5, "order of magnitude"),
     )
     compared: tuple[str, ...] = ("fp16", "bf16", "int8")
+    uncompared_share: float = 0.1
 
 
 MODEL = LatencyModel()
@@ -91,9 +96,13 @@ class Device:
         """FLOP/s, None where unknown."""
         return self.peaks[PRECISIONS.index(precision)]
 
-    def band_in(self, precision: str, model: LatencyModel) -> Band:
-        """The band of an estimate; that of a precision which was never compared is no better than rough."""
-        return model.bands[self.band if precision in model.compared else max(self.band, ROUGH)]
+    def band_in(self, precision: str, model: LatencyModel, uncompared: float = 0.0) -> Band:
+        """The band of an estimate, ``uncompared`` of whose time is in kernels that were never compared.
+
+        Where that is much, or the precision was never compared, the band is no better than rough.
+        """
+        known = precision in model.compared and uncompared <= model.uncompared_share
+        return model.bands[self.band if known else max(self.band, ROUGH)]
 
 
 def device(profile: Profile) -> Device | None:

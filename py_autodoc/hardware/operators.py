@@ -7,7 +7,7 @@ class Role:
     """How an operator takes part in kernels. Plain integers: they are compared several times a node."""
 
     UNKNOWN = 0
-    """No model of its time: recurrent layers, mixtures of experts, trees, operators nobody knows."""
+    """No model of its time: decision trees, operators nobody knows."""
     VIEW = 1
     """Other sizes or types for the same memory: runs nothing."""
     SHAPE = 2
@@ -31,6 +31,10 @@ class Role:
     PRODUCT = 11
     CONV = 12
     ATTENTION = 13
+    RECURRENT = 14
+    """A step of the sequence after the other."""
+    EXPERTS = 15
+    """A mixture of experts with its routing."""
 
 
 _ONNX: dict[int, str] = {
@@ -71,6 +75,7 @@ _ONNX: dict[int, str] = {
     Role.PRODUCT: "MatMul Gemm Einsum MatMulInteger QLinearMatMul",
     Role.CONV: "Conv ConvInteger ConvTranspose QLinearConv",
     Role.ATTENTION: "Attention",
+    Role.RECURRENT: "GRU LSTM RNN",
 }
 _MICROSOFT: dict[int, str] = {
     Role.VIEW: "DequantizeLinear ExpandDims BitmaskDropout",
@@ -98,6 +103,8 @@ _MICROSOFT: dict[int, str] = {
     Role.ATTENTION: (
         "MultiHeadAttention GroupQueryAttention DecoderMaskedMultiHeadAttention PackedMultiHeadAttention"
     ),
+    Role.RECURRENT: "DynamicQuantizeLSTM",
+    Role.EXPERTS: "MoE QMoE",
 }
 PACKED = frozenset(
     [

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from py_autodoc.graph.model import Node, Shape
 from py_autodoc.hardware.operators import PACKED
 
-GEMM, CONV, GROUPED, DEPTHWISE, BATCHED, CORE = 1, 2, 3, 4, 5, 6
+GEMM, CONV, GROUPED, DEPTHWISE, BATCHED, CORE, RECURRENT, EXPERTS = 1, 2, 3, 4, 5, 6, 7, 8
 
 
 class Product(NamedTuple):
@@ -65,3 +65,24 @@ def attention(node: Node, shapes: Sequence[Shape | None]) -> Product:
     heads = node.attributes.get("q_num_heads", node.attributes.get("num_heads", 1))
     inside = shape is not None and len(shape) < 4 and isinstance(heads, int) and heads > 0
     return Product(CORE, out, -1, heads if inside else 1)
+
+
+def recurrent(node: Node, shapes: Sequence[Shape | None]) -> Product | None:
+    """A recurrent layer: its input, the axis of the steps, the hidden size; None without these."""
+    hidden = node.attributes.get("hidden_size")
+    if not isinstance(hidden, int) or hidden < 1:
+        weight = shapes[node.inputs[2]] if len(node.inputs) > 2 and node.inputs[2] >= 0 else None
+        hidden = weight[-1] if weight and node.domain == "" else None
+    if not isinstance(hidden, int) or hidden < 1 or not node.inputs or node.inputs[0] < 0:
+        return None
+    return Product(RECURRENT, node.inputs[0], 1 if node.attributes.get("layout") else 0, hidden)
+
+
+def experts(node: Node, shapes: Sequence[Shape | None]) -> Product | None:
+    """A mixture of experts: its routing (tokens × experts), and how many experts a token goes to."""
+    router = node.inputs[1] if len(node.inputs) > 1 else -1
+    shape = shapes[router] if router >= 0 else None
+    chosen = node.attributes.get("k", 1)
+    if not shape or not isinstance(chosen, int) or chosen < 1:
+        return None
+    return Product(EXPERTS, router, len(shape) - 1, chosen)

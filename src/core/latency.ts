@@ -2,7 +2,7 @@
 
 import type { GraphPayload, HardwarePart } from '../schema';
 import { requiredBytes, TensorBytes } from './latencyBytes';
-import { kernelTime, ratesOf } from './latencyKernels';
+import { KERNEL, kernelTime, ratesOf } from './latencyKernels';
 import { KernelWork } from './latencyWork';
 import { timed } from './model';
 import type { IGraphModel } from './types';
@@ -32,6 +32,8 @@ export interface ILatency {
   /** At the device's full rates, without launches; faster only with weights that a cache still holds. */
   readonly ideal: number;
   readonly label: string;
+  /** Share of the time in kernels of kinds that were never compared with measured times. */
+  readonly uncompared: number;
   /** Kernels without a time. */
   readonly unknown: number;
   /** What the model needs of the device's memory, in bytes; NaN where that is unknown. */
@@ -63,13 +65,19 @@ export function precisionOf(
   );
 }
 
-/** The band of a device; in a precision that was never compared with measured times at least the second. */
+/**
+ * The band of a device; at least the second in a precision that was never compared with measured times, or
+ * where such kernels take much of the time (`uncompared`: their share).
+ */
 export function bandOf(
   { model, devices }: HardwarePart,
   device: number,
-  precision: string
+  precision: string,
+  uncompared = 0
 ): HardwarePart['model']['bands'][number] | undefined {
-  const least = model.compared.includes(precision) ? 0 : 1;
+  const isCompared =
+    model.compared.includes(precision) && uncompared <= model.uncompared_share;
+  const least = isCompared ? 0 : 1;
   return model.bands[Math.max(devices.band[device], least)];
 }
 
@@ -80,27 +88,34 @@ function totalsOf(
   precision: string,
   kernels: Float64Array,
   ideals: Float64Array
-): Pick<ILatency, 'seconds' | 'low' | 'high' | 'ideal' | 'label' | 'unknown'> {
-  let [seconds, ideal, unknown] = [0, 0, 0];
+): Pick<
+  ILatency,
+  'seconds' | 'low' | 'high' | 'ideal' | 'label' | 'uncompared' | 'unknown'
+> {
+  let [seconds, ideal, unknown, guessed] = [0, 0, 0, 0];
   for (let kernel = 0; kernel < kernels.length; kernel++) {
     if (Number.isNaN(kernels[kernel])) {
       unknown++;
     } else {
       seconds += kernels[kernel];
       ideal += ideals[kernel];
+      guessed +=
+        part.kernels.kind[kernel] >= KERNEL.recurrent ? kernels[kernel] : 0;
     }
   }
   // Where nothing runs nothing is known either.
   if (unknown === kernels.length) {
     [seconds, ideal] = [Number.NaN, Number.NaN];
   }
-  const band = bandOf(part, device, precision);
+  const uncompared = seconds > 0 ? guessed / seconds : 0;
+  const band = bandOf(part, device, precision, uncompared);
   return {
     seconds,
     low: Math.max(seconds * (band?.low ?? Number.NaN), ideal),
     high: seconds * (band?.high ?? Number.NaN),
     ideal,
     label: band?.label ?? '',
+    uncompared,
     unknown
   };
 }
@@ -136,13 +151,13 @@ export function latencyOf(
     return null;
   }
   const bytes = new TensorBytes(model, part.model.widths[precision]);
-  const rates = ratesOf(part, device, precision);
+  const work = new KernelWork(model, part, bytes);
+  const rates = ratesOf(part, device, precision, work.resident());
   const count = part.kernels.kind.length;
   const [kernels, compute, memory, ideals] = Array.from(
     { length: 4 },
     () => new Float64Array(count)
   );
-  const work = new KernelWork(model, part, bytes);
   for (let kernel = 0; kernel < count; kernel++) {
     const time = kernelTime(work.of(kernel), rates);
     kernels[kernel] = time.seconds;

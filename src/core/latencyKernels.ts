@@ -10,7 +10,9 @@ export const KERNEL = {
   grouped: 3,
   depthwise: 4,
   batched: 5,
-  attention: 6
+  attention: 6,
+  recurrent: 7,
+  experts: 8
 } as const;
 
 /** What a kernel has to do in one execution; NaN where it is unknown. */
@@ -21,10 +23,16 @@ export interface IWork {
   readonly flops: number;
   readonly weights: number;
   readonly activations: number;
-  /** m × n sums of k terms; of attention m is the number of blocks of queries. */
+  /**
+   * m × n sums of k terms; of attention m is the number of blocks of queries, of a mixture of experts the
+   * rows of each expert. A recurrent layer has them in each step.
+   */
   readonly m: number;
   readonly n: number;
   readonly k: number;
+  /** Of a recurrent layer: its steps, and terms of the sums over its inputs. */
+  readonly steps?: number;
+  readonly inputs?: number;
 }
 
 /** What a device can do in one precision. */
@@ -43,6 +51,10 @@ export interface IRates {
   /** Bytes a second of the cache, and how many bytes move at its speed. */
   readonly cacheRate: number;
   readonly cacheBytes: number;
+  /** Bytes a second of weights: those of the cache where it holds them from one run to the next. */
+  readonly weightRate: number;
+  /** Seconds that a kernel takes to start. */
+  readonly start: number;
 }
 
 export interface IKernelTime {
@@ -53,10 +65,15 @@ export interface IKernelTime {
   readonly ideal: number;
 }
 
+/**
+ * The rates of a device. `resident`: bytes of all weights of a model, beside what a kernel of it works on;
+ * what fits into the cache stays there.
+ */
 export function ratesOf(
   part: HardwarePart,
   device: number,
-  precision: string
+  precision: string,
+  resident = Number.NaN
 ): IRates {
   const { devices, model } = part;
   const peakOf = (name: string): number => devices.peaks[name]?.[device] ?? 0;
@@ -66,24 +83,38 @@ export function ratesOf(
   const clock = devices.clock_hz[device] ?? 0;
   const cached = units > 0 && clock > 0;
   const own = model.attention_precision[precision] ?? precision;
+  const cpu = devices.category[device] === 'cpu';
+  const cacheRate = cached
+    ? Math.max(bandwidth, model.l2_bytes_per_clock * units * clock)
+    : bandwidth;
+  const stays = !cpu && resident <= (devices.l2_bytes[device] ?? 0);
   return {
     model,
-    cpu: devices.category[device] === 'cpu',
+    cpu,
     peak,
     vector: peakOf('fp32') || peak,
     attention: peakOf(own) || peak,
     held: devices.sustained[device],
     bandwidth,
     units,
-    cacheRate: cached
-      ? Math.max(bandwidth, model.l2_bytes_per_clock * units * clock)
-      : bandwidth,
-    cacheBytes: cached ? model.l2_fraction * (devices.l2_bytes[device] ?? 0) : 0
+    cacheRate,
+    cacheBytes: cached
+      ? model.l2_fraction * (devices.l2_bytes[device] ?? 0)
+      : 0,
+    weightRate: stays ? cacheRate : bandwidth,
+    start: cpu
+      ? model.cpu_overhead_s
+      : clock > 0
+        ? model.overhead_cycles / clock
+        : model.overhead_s
   };
 }
 
 /** Share of the tiles' time that is work: the best tile. */
-function utilisation({ m, n, k }: IWork, { model, units }: IRates): number {
+function utilisation(
+  { m, n, k }: Pick<IWork, 'm' | 'n' | 'k'>,
+  { model, units }: IRates
+): number {
   let best = model.utilisation_floor;
   for (const [rows, columns, own] of model.tiles) {
     const [down, across] = [Math.ceil(m / rows), Math.ceil(n / columns)];
@@ -128,6 +159,12 @@ function shareOf(work: IWork, rates: IRates): number {
       const busy = units > 0 ? Math.min(1, m / units) : 1;
       return model.attention_e * Math.max(busy, model.utilisation_floor);
     }
+    case KERNEL.experts: {
+      // Rows are padded to whole tiles.
+      const padded = Math.ceil(m / model.experts_rows) * model.experts_rows;
+      const share = m === 0 ? 1 : m / padded;
+      return Math.max(model.batched_e * share, model.utilisation_floor);
+    }
   }
   if (flops === 0 || k === 0) {
     return model.gemm_e;
@@ -157,15 +194,68 @@ function peakOf({ kind }: IWork, rates: IRates): number {
 
 /** Seconds to move the bytes at full speed: the activations of a small kernel stay in the cache. */
 function movedIn({ weights, activations }: IWork, rates: IRates): number {
-  const { bandwidth, cacheBytes, cacheRate, cpu } = rates;
+  const { bandwidth, cacheBytes, cacheRate, cpu, weightRate } = rates;
   const rate = !cpu && activations <= cacheBytes ? cacheRate : bandwidth;
-  return weights / bandwidth + activations / rate;
+  return weights / weightRate + activations / rate;
+}
+
+/** FLOP/s of a product of m × n over k. */
+function productRate(
+  sizes: Pick<IWork, 'm' | 'n' | 'k'>,
+  rates: IRates
+): number {
+  const { model, cpu, held, peak } = rates;
+  const { m, n, k } = sizes;
+  if (Number.isNaN(m + n + k)) {
+    return Number.NaN;
+  }
+  let share = model.cpu_gemm_e;
+  if (!cpu) {
+    const tiles = m && n && k ? utilisation(sizes, rates) : 1;
+    share = Math.max(model.gemm_e * tiles, model.utilisation_floor);
+  }
+  return peak * Math.min(1, held * share);
+}
+
+/** A recurrent layer: one product for the inputs of all steps, then step after step. */
+function recurrentTime(work: IWork, rates: IRates): IKernelTime {
+  const { model, cpu, peak, bandwidth, cacheRate, cacheBytes } = rates;
+  const { runs, flops, weights, activations, m, n, k } = work;
+  const [steps, inputs] = [work.steps ?? Number.NaN, work.inputs ?? Number.NaN];
+  const memoryShare = cpu ? model.cpu_memory_e : model.memory_e;
+  const ofState = k / (inputs + k);
+  const state = weights * ofState;
+  const inputRate = productRate({ m: steps * m, n, k: inputs }, rates);
+  // The weights of the state are read in each step.
+  const again =
+    (steps * state) / (!cpu && state <= cacheBytes ? cacheRate : bandwidth);
+  const phases = [
+    [
+      (flops * (1 - ofState)) / inputRate,
+      movedIn({ ...work, weights: weights - state }, rates) / memoryShare
+    ],
+    [(flops * ofState) / productRate({ m, n, k }, rates), again / memoryShare]
+  ];
+  const sum = (of: (phase: number[]) => number): number =>
+    runs * phases.reduce((total, phase) => total + of(phase), 0);
+  const starts = cpu ? 1 : 1 + model.recurrent_kernels * steps;
+  return {
+    seconds: sum(phase => Math.max(...phase)) + runs * starts * rates.start,
+    compute: sum(phase => phase[0]),
+    memory: sum(phase => phase[1]),
+    ideal:
+      runs *
+      Math.max(flops / peak, movedIn({ ...work, weights, activations }, rates))
+  };
 }
 
 /** Seconds of a kernel over all its executions; NaN where a number that they need is unknown. */
 export function kernelTime(work: IWork, rates: IRates): IKernelTime {
   const { model, cpu, held } = rates;
   const { kind, runs, flops, m, n, k } = work;
+  if (kind === KERNEL.recurrent) {
+    return recurrentTime(work, rates);
+  }
   const top = peakOf(work, rates);
   // An unknown size makes the share unknown, whatever would be the floor of it.
   const known = kind === KERNEL.memory || !Number.isNaN(flops + m + n + k);
@@ -175,9 +265,9 @@ export function kernelTime(work: IWork, rates: IRates): IKernelTime {
   const compute = kind === KERNEL.memory ? 0 : flops / reached;
   const bytes = movedIn(work, rates);
   const memory = bytes / (cpu ? model.cpu_memory_e : model.memory_e);
-  const start = cpu ? model.cpu_overhead_s : model.overhead_s;
+  const starts = kind === KERNEL.experts && !cpu ? model.experts_kernels : 1;
   return {
-    seconds: runs * (Math.max(compute, memory) + start),
+    seconds: runs * (Math.max(compute, memory) + starts * rates.start),
     compute: runs * compute,
     memory: runs * memory,
     ideal: runs * Math.max(kind === KERNEL.memory ? 0 : flops / top, bytes)

@@ -39,10 +39,12 @@ export class KernelWork {
   }
 
   of(kernel: number): IWork {
-    const { kind, anchor, product, groups } = this._part.kernels;
+    const { kind, anchor, product } = this._part.kernels;
     const what = kind[kernel];
     const made = product[kernel] ?? -1;
     const macs = what > KERNEL.memory ? this._macs[kernel] : 0;
+    const moved = this._moved(kernel);
+    const routed = what === KERNEL.experts ? this._routing(kernel, made) : null;
     return {
       kind: what,
       runs:
@@ -50,13 +52,79 @@ export class KernelWork {
           ? Number.NaN
           : runsOf(this._model.payload.nodes, anchor[kernel]),
       flops: 2 * macs,
-      ...this._moved(kernel),
-      ...(what === KERNEL.attention
-        ? this._queries(made, groups[kernel])
-        : what > KERNEL.memory
-          ? this._product(kernel, made, macs)
-          : { m: 0, n: 0, k: 0 })
+      activations: moved.activations,
+      weights: moved.weights * (routed?.share ?? 1),
+      ...(routed ?? this._sizes(kernel, what, macs))
     };
+  }
+
+  /** Bytes of all weights, beside the most that a kernel of known size works on. */
+  resident(): number {
+    const { kind, reads, writes } = this._part.kernels;
+    const held = new Set(
+      [...reads, ...writes].filter(tensor => this._bytes.isWeight(tensor))
+    );
+    let most = 0;
+    kind.forEach((_, kernel) => {
+      const { weights, activations } = this._moved(kernel);
+      most = Number.isNaN(weights) ? most : Math.max(most, activations || 0);
+    });
+    return [...held].reduce(
+      (sum, tensor) => sum + (this._bytes.bytes(tensor) || 0),
+      most
+    );
+  }
+
+  private _sizes(
+    kernel: number,
+    kind: number,
+    macs: number
+  ): Pick<IWork, 'm' | 'n' | 'k' | 'steps' | 'inputs'> {
+    const { product, groups } = this._part.kernels;
+    const made = product[kernel] ?? -1;
+    if (kind === KERNEL.attention) {
+      return this._queries(made, groups[kernel]);
+    }
+    if (kind === KERNEL.recurrent) {
+      return this._steps(kernel, made, macs);
+    }
+    return kind > KERNEL.memory
+      ? this._product(kernel, made, macs)
+      : { m: 0, n: 0, k: 0 };
+  }
+
+  /** A recurrent layer at its sizes; of its MACs only the width of a step is not in its input's shape. */
+  private _steps(
+    kernel: number,
+    input: number,
+    macs: number
+  ): Pick<IWork, 'm' | 'n' | 'k' | 'steps' | 'inputs'> {
+    const { n_axis: axes, groups } = this._part.kernels;
+    const { shapes, tensors } = this._model.payload;
+    const [axis, k] = [axes[kernel], groups[kernel]];
+    const known = shapes[tensors.shape[input]]?.length === 3 && axis < 2;
+    const size = (at: number): number =>
+      known ? this._size(input, at) : Number.NaN;
+    const [steps, m, inputs] = [size(axis), size(1 - axis), size(2)];
+    const executed = steps * m * (inputs + k);
+    return { steps, m, inputs, k, n: executed === 0 ? 0 : macs / executed };
+  }
+
+  /** Which share of the experts some token goes to, tokens spread evenly, and the rows of each of these. */
+  private _routing(
+    kernel: number,
+    router: number
+  ): Pick<IWork, 'm' | 'n' | 'k'> & { share: number } {
+    const { groups, n_axis: axis } = this._part.kernels;
+    const experts = this._size(router, axis[kernel]);
+    const elements = this._bytes.elements(router);
+    if (elements === 0) {
+      return { m: 0, n: 1, k: 1, share: 0 };
+    }
+    const chosen = Math.min(groups[kernel], experts);
+    const tokens = elements / experts;
+    const share = 1 - Math.pow(1 - chosen / experts, tokens);
+    return { m: (tokens * chosen) / (experts * share), n: 1, k: 1, share };
   }
 
   /** m × n sums of k terms; products side by side differ in n alone. */

@@ -947,7 +947,7 @@ export interface components {
      *
      *         `read_offsets`/`reads` and `write_offsets`/`writes` are tensor ids in CSR form.
      *
-     *         FLOPs of a kernel (kinds 1 to 6) are twice the MACs of all its nodes: an attention core has two products,
+     *         FLOPs of a kernel (kinds 1 to 8) are twice the MACs of all its nodes: an attention core has two products,
      *         and products of one tensor with several weights (queries, keys, values) run side by side in one kernel. Of
      *         these, `product` is the first; with `macs` those of the node that makes it:
      *         k = macs / elements of product, n = size of n_axis / groups · MACs of the kernel / macs,
@@ -960,7 +960,8 @@ export interface components {
       node: number[];
       /**
        * @description 0 moves memory, 1 product (weights, or two dimensions), 2 convolution, 3 convolution in groups,
-       *     4 convolution by channel, 5 product of batches, 6 attention core, -1 cannot be estimated.
+       *     4 convolution by channel, 5 product of batches, 6 attention core, 7 recurrent layer, 8 mixture of experts,
+       *     -1 cannot be estimated.
        */
       kind: number[];
       /** @description Node that carries the kernel's time; the others of the kernel run in it. */
@@ -976,14 +977,15 @@ export interface components {
       writes: number[];
       /**
        * @description Kinds 1 to 5: the tensor that the product writes, of batch × m × n elements. Kind 6: a tensor whose
-       *     last axis but one runs over queries, and those before it over batch and heads. Else -1.
+       *     last axis but one runs over queries, and those before it over batch and heads. Kind 7: the input of the
+       *     layer. Kind 8: the routing, tokens × experts. Else -1.
        */
       product: number[];
-      /** @description Axis of `product` that is n, from the front; -1 without a product. */
+      /** @description Axis of `product` that is n, from the front; of kind 7 that of the steps; -1 without a product. */
       n_axis: number[];
       /**
        * @description Groups of a convolution: n is the size of `n_axis` over the groups. Kind 6: heads that are no axis of
-       *     `product`. Else 1.
+       *     `product`. Kind 7: the hidden size. Kind 8: experts that a token goes to. Else 1.
        */
       groups: number[];
     };
@@ -1049,8 +1051,16 @@ export interface components {
       l2_fraction: number;
       /** @description By unit. */
       l2_bytes_per_clock: number;
-      /** @description By kernel. */
+      /** @description By kernel, on devices of unknown clock. */
       overhead_s: number;
+      /** @description By kernel, in cycles of the device's clock. */
+      overhead_cycles: number;
+      /** @description Kernels of each step of a recurrent layer, beside one for the inputs of all steps. */
+      recurrent_kernels: number;
+      /** @description Kernels of a mixture of experts: routing, two products, the sum. */
+      experts_kernels: number;
+      /** @description Rows of an expert's product are rounded up to a multiple of it. */
+      experts_rows: number;
       /** @description The next four stand in for the others on devices of category `cpu`, without tiles and cache. */
       cpu_gemm_e: number;
       cpu_conv_e: number;
@@ -1070,6 +1080,8 @@ export interface components {
        *     least the second.
        */
       compared: string[];
+      /** @description So is it where more than this share of the time is in kernels of kinds 7 and 8, which were not. */
+      uncompared_share: number;
     };
     /**
      * Layer

@@ -57,6 +57,19 @@ def rest() -> Any:
     return g.model(pair, wide, narrow, lstm[0], folded, table)
 
 
+def steps() -> Any:
+    """Recurrent layers both ways and in both layouts, a mixture of experts, and one of packed weights."""
+    g = Graph(s=[50, 4, 96], b=[4, 30, 32], t=[2, 24, 64])
+    lstm = g.op("LSTM", "s", g.weight(2, 512, 96), g.weight(2, 512, 128), hidden_size=128,
+                direction="bidirectional", outputs=3)  # fmt: skip
+    gru = g.op("GRU", "b", g.weight(1, 96, 32), g.weight(1, 96, 32), hidden_size=32, layout=1, outputs=2)
+    router = g.op("Reshape", g.linear("t", 64, 8), g.ints(48, 8))
+    moe = g.op(
+        "MoE", "t", router, g.weight(8, 64, 128), "", g.weight(8, 128, 64), domain="com.microsoft", k=2
+    )
+    return g.model(lstm[0], gru[1], moe)
+
+
 def mystery() -> Any:
     """An operator that nobody knows between two that are known."""
     g = Graph(x=[2, 64])
@@ -108,6 +121,7 @@ def analyses() -> dict[str, Analysis]:
         "convnet": run(convnet()),
         "convnet-large": run(convnet(128)),
         "rest": run(rest()),
+        "steps": run(steps()),
         "mystery": run(mystery()),
         "loop": run(looped(7)),
         "loop-never": run(looped(0)),

@@ -216,7 +216,7 @@ def test_what_nobody_knows_has_no_model():
     g = Graph(x=[4, 1, 16])
     g.op("Relu", g.op("Mystery", "x", domain="com.example"))
     g.op("LSTM", "x", g.weight(1, 64, 16), g.weight(1, 64, 16), hidden_size=16, outputs=3)
-    assert ops(g.model("Relu_2", "LSTM_3")) == [(-1, ["Mystery"]), (0, ["Relu"]), (-1, ["LSTM"])]
+    assert ops(g.model("Relu_2", "LSTM_3")) == [(-1, ["Mystery"]), (0, ["Relu"]), (7, ["LSTM"])]
 
 
 def branch(g, name, columns):

@@ -40,8 +40,8 @@ def test_bert_as_a_runtime_runs_it():
         ({"device": "a100-sxm4-40gb", "precision": "int8"}, 0.04, 1.0),
         ({"device": "a30"}, 0.06, 1.0),
         ({"device": "t4"}, 0.13, 1.0),
-        ({"device": "l40s", "precision": "fp16"}, 0.13, 0.95),
-        ({"device": "l40s", "precision": "int8"}, 0.26, 0.85),
+        ({"device": "l40s", "precision": "fp16"}, 0.14, 1.0),
+        ({"device": "l40s", "precision": "int8"}, 0.13, 1.0),
     ],
 )
 def test_bert_by_device(chosen, median, inside):
@@ -56,7 +56,7 @@ def test_bert_by_batch():
     assert (small.count, large.count) == (80, 120)
     assert small.median <= 0.08
     assert large.median <= 0.06
-    assert small.inside >= 0.94
+    assert small.inside == 1.0
     assert large.inside == 1.0
 
 
@@ -64,9 +64,9 @@ def test_others_than_the_calibration():
     it = score([row for row in bert() if row.split != "calibration"])
     assert it.count == 160
     assert it.median <= 0.07
-    assert it.ninth <= 0.27
+    assert it.ninth <= 0.22
     assert 0.97 <= it.bias <= 1.05
-    assert it.inside >= 0.97
+    assert it.inside == 1.0
 
 
 def test_no_run_was_faster_than_its_bound():

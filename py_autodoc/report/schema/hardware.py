@@ -79,7 +79,15 @@ class LatencyModel(Wire, frozen=True, kw_only=True):
     l2_bytes_per_clock: float
     """By unit."""
     overhead_s: float
-    """By kernel."""
+    """By kernel, on devices of unknown clock."""
+    overhead_cycles: float
+    """By kernel, in cycles of the device's clock."""
+    recurrent_kernels: int
+    """Kernels of each step of a recurrent layer, beside one for the inputs of all steps."""
+    experts_kernels: int
+    """Kernels of a mixture of experts: routing, two products, the sum."""
+    experts_rows: int
+    """Rows of an expert's product are rounded up to a multiple of it."""
     cpu_gemm_e: float
     """The next four stand in for the others on devices of category ``cpu``, without tiles and cache."""
     cpu_conv_e: float
@@ -93,6 +101,8 @@ class LatencyModel(Wire, frozen=True, kw_only=True):
     compared: list[str]
     """Precisions in which estimates were compared with measured times: in others the band of a device is at
     least the second."""
+    uncompared_share: float
+    """So is it where more than this share of the time is in kernels of kinds 7 and 8, which were not."""
 
 
 class KernelColumns(Wire, frozen=True, kw_only=True):
@@ -100,7 +110,7 @@ class KernelColumns(Wire, frozen=True, kw_only=True):
 
     ``read_offsets``/``reads`` and ``write_offsets``/``writes`` are tensor ids in CSR form.
 
-    FLOPs of a kernel (kinds 1 to 6) are twice the MACs of all its nodes: an attention core has two products,
+    FLOPs of a kernel (kinds 1 to 8) are twice the MACs of all its nodes: an attention core has two products,
     and products of one tensor with several weights (queries, keys, values) run side by side in one kernel. Of
     these, ``product`` is the first; with ``macs`` those of the node that makes it:
     k = macs / elements of product, n = size of n_axis / groups · MACs of the kernel / macs,
@@ -113,7 +123,8 @@ class KernelColumns(Wire, frozen=True, kw_only=True):
     """By node: its kernel; -1: it runs nothing (a constant, a view, a branch that does not count)."""
     kind: list[int]
     """0 moves memory, 1 product (weights, or two dimensions), 2 convolution, 3 convolution in groups,
-    4 convolution by channel, 5 product of batches, 6 attention core, -1 cannot be estimated."""
+    4 convolution by channel, 5 product of batches, 6 attention core, 7 recurrent layer, 8 mixture of experts,
+    -1 cannot be estimated."""
     anchor: list[int]
     """Node that carries the kernel's time; the others of the kernel run in it."""
     read_offsets: list[int]
@@ -125,12 +136,13 @@ class KernelColumns(Wire, frozen=True, kw_only=True):
     """Tensors written to memory: those that others read."""
     product: list[int]
     """Kinds 1 to 5: the tensor that the product writes, of batch × m × n elements. Kind 6: a tensor whose
-    last axis but one runs over queries, and those before it over batch and heads. Else -1."""
+    last axis but one runs over queries, and those before it over batch and heads. Kind 7: the input of the
+    layer. Kind 8: the routing, tokens × experts. Else -1."""
     n_axis: list[int]
-    """Axis of ``product`` that is n, from the front; -1 without a product."""
+    """Axis of ``product`` that is n, from the front; of kind 7 that of the steps; -1 without a product."""
     groups: list[int]
     """Groups of a convolution: n is the size of ``n_axis`` over the groups. Kind 6: heads that are no axis of
-    ``product``. Else 1."""
+    ``product``. Kind 7: the hidden size. Kind 8: experts that a token goes to. Else 1."""
 
 
 class HardwarePart(Wire, frozen=True, kw_only=True):

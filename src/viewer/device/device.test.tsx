@@ -271,9 +271,11 @@ test('how things are written', () => {
     1, 1, 0, 0, 0
   ]);
   expect(likeliest(names, [], 't4')).toBe(-1);
-  const shown = { device: 0, precision: 'fp32' };
+  const shown = { device: 0, precision: 'fp32', uncompared: 0 };
   expect(bandText(part, shown)).toBe('×0.5 … ×2');
-  expect(bandText(part, { device: 0, precision: 'tf32' })).toBe('×0.4 … ×2.5');
+  expect(bandText(part, { device: 0, precision: 'tf32', uncompared: 0 })).toBe(
+    '×0.4 … ×2.5'
+  );
   const narrow = {
     ...part,
     model: { ...part.model, bands: [{ low: 0.65, high: 1.5, label: '' }] }

@@ -200,9 +200,13 @@ export function memoryNeed(
 /** `−35 % … +50 %`. */
 export function bandText(
   part: HardwarePart,
-  { device, precision }: Pick<ILatency, 'device' | 'precision'>
+  {
+    device,
+    precision,
+    uncompared
+  }: Pick<ILatency, 'device' | 'precision' | 'uncompared'>
 ): string {
-  const band = bandOf(part, device, precision);
+  const band = bandOf(part, device, precision, uncompared);
   const signed = (factor: number): string => {
     const percent = Math.round((factor - 1) * 100);
     return `${percent < 0 ? '−' : '+'}${Math.abs(percent)} %`;

@@ -24,6 +24,10 @@ const MODEL: HardwarePart['model'] = {
   l2_fraction: 0.5,
   l2_bytes_per_clock: 32,
   overhead_s: START,
+  overhead_cycles: 7445,
+  recurrent_kernels: 2,
+  experts_kernels: 4,
+  experts_rows: 16,
   cpu_gemm_e: 0.4,
   cpu_conv_e: 0.4,
   cpu_memory_e: 0.3,
@@ -33,7 +37,8 @@ const MODEL: HardwarePart['model'] = {
     { low: 0.5, high: 2, label: 'rough' },
     { low: 0.4, high: 2.5, label: 'order of magnitude' }
   ],
-  compared: ['fp32', 'fp16', 'int8']
+  compared: ['fp32', 'fp16', 'int8'],
+  uncompared_share: 0.1
 };
 
 const DEVICES: HardwarePart['devices'] = {
