@@ -17,6 +17,7 @@ audio samples          16000             name of the dimension; for a float of r
                                          where the model treats the input as sound
 image height, width    224               name, or rank 4 float with 1, 3 or 4 channels
 width of a text line   320               the width of an image whose height alone the model decides
+frames of a video      16                the free axis of a rank 5 float beside channels, height and width
 channels               3                 name
 anything else          1
 =====================  ================  ===============================================================
@@ -25,7 +26,7 @@ anything else          1
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 
 from py_autodoc.graph.model import Model, Shape, Tensor
@@ -40,6 +41,7 @@ class Meaning(Enum):
     SAMPLES = "samples"
     CHANNELS = "channels"
     PAST = "past"
+    CLIP = "clip"
     OTHER = "other"
     LINE = "line"
 
@@ -58,6 +60,7 @@ USUAL: dict[Meaning, tuple[int, ...]] = {
     ),
     Meaning.CHANNELS: (3, 1, 4, 2, 6, 8, 16, 32, 64, 80, 128),
     Meaning.PAST: (0, 128, 1, 16, 64, 127, 256),
+    Meaning.CLIP: (16, 8, 32, 64, 24, 30, 4, 2, 1, 128),
     Meaning.OTHER: (1, 128, 16, 512, 64, 16000, 32, 224, 4, 2, 8, 3, 256, 80, 100, 320, 640, 1024, 4096),
 }  # fmt: skip
 """Sizes to try, the most usual first."""
@@ -112,9 +115,10 @@ def is_signal(model: Model, t: Tensor) -> bool:
             node = model.nodes[number]
             if node.op_type in _SPECTRAL:
                 return True
-            if node.op_type == "Conv":
-                weight = model.tensors[node.inputs[1]].shape if len(node.inputs) > 1 else None
-                if node.inputs[0] in seen and weight is not None and len(weight) == 3 and weight[1] == 1:
+            if node.op_type == "Conv" and node.attributes.get("group", 1) == 1:
+                x, w = (*node.inputs, -1, -1)[:2]
+                weight = model.tensors[w].shape if w >= 0 else None
+                if x in seen and weight is not None and len(weight) == 3 and weight[1] == 1:
                     return True
             elif node.op_type in _MOVING:
                 new = [o for o in node.outputs if o >= 0 and o not in seen]
@@ -141,15 +145,29 @@ def meaning(symbol: str, t: Tensor, shape: Shape, axis: int, signal: bool = Fals
         return Meaning.BATCH
     if integer and rank == 2:
         return Meaning.TOKENS
-    if _CACHE.search(t.name) and not integer and rank >= 3:
+    if _CACHE.search(t.name) and not integer and rank >= 4:
         return Meaning.TOKENS if _CROSS.search(t.name) else Meaning.PAST
     if rank == 3 and axis == 1 and isinstance(shape[0], int) and _STATE.search(t.name):
         return Meaning.BATCH
     if rank == 4 and not integer:
         return _image(shape, axis)
+    if rank == 5 and not integer:
+        return _video(shape, axis)
     if rank == 3 and not integer and _has_features(shape[3 - axis]):
         return Meaning.TOKENS
     return Meaning.OTHER
+
+
+_SPECIFIC = (Meaning.SAMPLES, Meaning.TOKENS, Meaning.IMAGE, Meaning.PAST, Meaning.CHANNELS, Meaning.BATCH)
+"""What says most first."""
+
+
+def common(meanings: Mapping[str, Meaning]) -> Meaning:
+    """What symbols count that have one size: a batch where a name says so, else what says most."""
+    batch = next(pattern for pattern, found in _BY_NAME if found is Meaning.BATCH)
+    if any(found is Meaning.BATCH and batch.search(name) for name, found in meanings.items()):
+        return Meaning.BATCH
+    return next((what for what in _SPECIFIC if what in meanings.values()), Meaning.OTHER)
 
 
 def _has_features(size: object) -> bool:
@@ -162,3 +180,9 @@ def _image(shape: Shape, axis: int) -> Meaning:
     if shape[3] in _IMAGE_CHANNELS and axis in (1, 2):
         return Meaning.IMAGE
     return Meaning.OTHER
+
+
+def _video(shape: Shape, axis: int) -> Meaning:
+    if shape[1] not in _IMAGE_CHANNELS and shape[2] not in _IMAGE_CHANNELS:
+        return Meaning.OTHER
+    return Meaning.IMAGE if axis >= 3 else Meaning.CLIP

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from py_autodoc.graph import dims
-from py_autodoc.graph.assume import Meaning
+from py_autodoc.graph.assume import Meaning, common
 from py_autodoc.graph.influence import Influence
 from py_autodoc.graph.misfits import Misfits
 from py_autodoc.graph.model import Model, Shape, TypeTable
 from py_autodoc.graph.poly import Poly
-from py_autodoc.graph.proposals import compared, constraints, divisors, listed
+from py_autodoc.graph.proposals import compared, constraints, divisors, listed, made_sizes
 from py_autodoc.graph.search import Conflict, Constraint, Search, Stopped, equal
 from py_autodoc.graph.shapes.infer import SymbolicTypes, infer
-from py_autodoc.graph.ties import probed, ties
+from py_autodoc.graph.ties import Tie, probed, ties
 
 if TYPE_CHECKING:
     from py_autodoc.graph.load import Loaded
@@ -69,6 +69,7 @@ class Fitter:
         self.constraints, self.doubtful = constraints(symbolic)
         self.impossible = any(c.zero and not c.names and not c.holds({}) for c in self.constraints)
         self.ties = ties(self.constraints, self.meanings)
+        self.meanings = _shared(self.meanings, self.ties)
         self.misfits = Misfits(model, symbolic)
         self._proposals: dict[str, tuple[int, ...]] | None = None
         self._influence: Influence | None = None
@@ -135,6 +136,19 @@ class Fitter:
         return frozenset(found)
 
 
+def _shared(meanings: Mapping[str, Meaning], found: Sequence[Tie]) -> dict[str, Meaning]:
+    """The meanings with one for symbols of one size."""
+    out = dict(meanings)
+    groups: dict[str, list[str]] = {}
+    for tie in found:
+        if list(tie.factors.values()) == [1] and not tie.plus:
+            groups.setdefault(next(iter(tie.factors)), []).append(tie.symbol)
+    for first, others in groups.items():
+        group = [first, *others]
+        out.update(dict.fromkeys(group, common({name: meanings[name] for name in group})))
+    return out
+
+
 def fitter(
     loaded: Loaded,
     model: Model,
@@ -186,10 +200,11 @@ class _Fitting:
         zero = [c for c in self.fitter.constraints if c.zero]
         positive = [c for c in self.fitter.constraints if c.positive is not None]
         square = self._square(zero)
-        maybe = self.fitter.doubtful
+        maybe, made = self.fitter.doubtful, made_sizes(self.fitter.symbolic)
         seen = []
         for demand in (
-            zero + maybe + square,
+            zero + maybe + made + square,
+            zero + made + square,
             zero + square,
             zero + positive + square,
             zero + positive,

@@ -13,6 +13,8 @@ from py_autodoc.graph.search import Constraint, at_least_one, equal, linear_root
 from py_autodoc.graph.shapes.core import numeric
 from py_autodoc.graph.shapes.infer import SymbolicTypes
 
+MAX_MADE = 200
+"""Most different sizes of tensors that are looked at."""
 MAX_COMPARED = 16
 """Most elements of a compared value."""
 _COMPARISONS = frozenset({"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mod"})
@@ -34,6 +36,23 @@ def constraints(symbolic: SymbolicTypes | None) -> tuple[list[Constraint], list[
             (certain if p in symbolic.certain else doubtful).append(equal(_reduced(p)))
     certain += [at_least_one(p) for p in symbolic.positive]
     return certain, doubtful
+
+
+def made_sizes(symbolic: SymbolicTypes | None) -> list[Constraint]:
+    """Sizes inside the model that a larger window or a stride may bring to nothing: they are 1 or more."""
+    if symbolic is None:
+        return []
+    symbols, found = frozenset(symbolic.symbols), dict[str, Poly]()
+    for shape in symbolic.types.shapes:
+        for d in shape or ():
+            if isinstance(d, str) and d not in symbols and d not in found and len(found) < MAX_MADE:
+                found[d] = expr.poly(d)
+    lessened = [p for p in found.values() if any(c < 0 for c in p.terms.values()) or _has_quotient(p)]
+    return [at_least_one(p) for p in lessened if p.names() <= symbols]
+
+
+def _has_quotient(p: Poly) -> bool:
+    return any(isinstance(atom, FloorDiv) for atom in p.atoms())
 
 
 def _reduced(p: Poly) -> Poly:
