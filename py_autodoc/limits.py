@@ -1,4 +1,4 @@
-"""How much of an untrusted model we agree to read."""
+"""How much of an untrusted model, file of settings or request we agree to read."""
 
 from __future__ import annotations
 
@@ -31,3 +31,25 @@ class Limits:
 
 LIBRARY = Limits()
 SERVER = Limits(nodes=300_000, expanded_nodes=300_000, memory_bytes=4 << 30, seconds=300.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much a text may hold: values (of lists and objects, and these themselves), and levels of them."""
+
+    values: int
+    depth: int = 64
+
+
+SETTINGS = Bounds(values=200_000)
+"""A configuration, a profile, thresholds."""
+REQUEST = Bounds(values=500_000, depth=32)
+"""What a client sends: at most 1 MiB, of which most may be a list of nodes."""
+DESCRIPTION = Bounds(values=1_000_000, depth=200)
+"""A model of Keras: some 300 values a layer."""
+TABLE = Bounds(values=4_000_000)
+"""A row for each node."""
+MAX_KEY_PARTS = 16
+"""Of a dotted key of TOML."""
+MAX_SIZES = 10_000
+"""Bindings, and shapes of inputs, of one analysis."""

@@ -16,7 +16,6 @@ value, ``enabled = false`` silences the rule and ``severity`` replaces the sever
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import stat
@@ -28,8 +27,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from py_autodoc.bounded import TooMuch, check_toml, parse_json
 from py_autodoc.errors import OptionError, PathError, RequirementError
 from py_autodoc.findings.registry import RESERVED, SEVERITIES, Number, Rule, rules
+from py_autodoc.limits import SETTINGS
 
 MAX_FILE_BYTES = 1 << 20
 FLOOR = "floor"
@@ -152,8 +153,10 @@ def read_file(path: str | os.PathLike[str]) -> Mapping[str, Any]:
 
 def _json(text: str, shown: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as fault:
+        return parse_json(text, SETTINGS)
+    except TooMuch as fault:
+        raise OptionError("bad-threshold-file", f"{shown} {fault}; no threshold file does.") from None
+    except ValueError as fault:
         raise OptionError("bad-threshold-file", f"{shown} is no JSON: {str(fault)[:120]}.") from None
 
 
@@ -163,6 +166,9 @@ def _toml(text: str, shown: str) -> Any:
             "toml-unsupported", f"{shown}: reading TOML needs Python 3.11.", "Write the same as a .json file."
         )
     try:
+        check_toml(text, SETTINGS)
         return import_module("tomllib").loads(text)
+    except TooMuch as fault:
+        raise OptionError("bad-threshold-file", f"{shown} {fault}; no threshold file does.") from None
     except (ValueError, RecursionError) as fault:
         raise OptionError("bad-threshold-file", f"{shown} is no TOML: {str(fault)[:120]}.") from None

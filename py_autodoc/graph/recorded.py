@@ -17,6 +17,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+from py_autodoc.bounded import check_json
+from py_autodoc.limits import TABLE as TABLE_BOUNDS
+
 SCOPE = "autodoc.scope"
 """Path of the module, as ``encoder.layer.0.attention``; empty at the top."""
 TAG = "autodoc.tag"
@@ -121,6 +124,7 @@ def unpack_table(text: str) -> Table | None:
         data = inflate.decompress(packed, _MAX_JSON)
         if not inflate.eof:
             return None
+        check_json(data, TABLE_BOUNDS)
         found = msgspec.json.decode(data, type=_Packed)
     except (ValueError, zlib.error, msgspec.DecodeError, RecursionError):
         return None

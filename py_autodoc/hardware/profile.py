@@ -15,7 +15,9 @@ from pathlib import Path
 
 import msgspec
 
+from py_autodoc.bounded import check_json
 from py_autodoc.errors import OptionError
+from py_autodoc.limits import SETTINGS
 
 PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "fp8", "int8")
 """Precisions that a latency can be estimated for."""
@@ -148,6 +150,7 @@ def load(path: str) -> Profile:
     if len(data) > MAX_FILE:
         raise _fault(name, f"it is larger than {MAX_FILE:,} bytes")
     try:
+        check_json(data, SETTINGS)
         profile = msgspec.json.decode(data, type=Profile)
         fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, RecursionError, ValueError) as fault:

@@ -19,7 +19,9 @@ import re
 import zlib
 from typing import Any
 
+from py_autodoc.bounded import TooMuch, parse_json
 from py_autodoc.hf.keys import MAX_FILE, MAX_JSON
+from py_autodoc.limits import SETTINGS
 
 PLAIN = 10_000
 """Bytes up to which a value is kept readable."""
@@ -55,8 +57,10 @@ def unpack_json(value: str) -> Any:
     """What ``pack_json`` wrote. Raises: Damaged."""
     data = unpack(value, MAX_JSON)
     try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
+        return parse_json(data, SETTINGS)
+    except TooMuch as fault:
+        raise Damaged(str(fault)) from None
+    except ValueError:
         raise Damaged("is not JSON") from None
 
 

@@ -14,9 +14,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from py_autodoc.bounded import parse_json
 from py_autodoc.errors import OptionError
 from py_autodoc.hf.keys import MAX_FILE, MAX_FILES
 from py_autodoc.hf.read import is_file_name
+from py_autodoc.limits import TABLE
 from py_autodoc.outputs import scratch
 
 _TOKENIZER = "tokenizer.json"
@@ -167,8 +169,8 @@ def _located(where: str, name: str, local_only: bool) -> Path | None:
 def json_object(data: bytes) -> dict[str, Any] | None:
     """A JSON object; None for anything else."""
     try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
+        found = parse_json(data, TABLE)
+    except ValueError:
         return None
     return found if isinstance(found, dict) else None
 

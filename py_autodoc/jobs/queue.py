@@ -20,7 +20,7 @@ from py_autodoc.jobs.launch import Launcher
 from py_autodoc.jobs.record import DONE, Record
 from py_autodoc.jobs.stamps import unchanged
 from py_autodoc.jobs.store import Store
-from py_autodoc.limits import SERVER, Limits
+from py_autodoc.limits import MAX_SIZES, SERVER, Limits
 from py_autodoc.report.schema import Job
 
 log = logging.getLogger("py_autodoc.jobs")
@@ -74,7 +74,11 @@ class JobQueue:
     # ------------------------------------------------------------ requests
 
     async def submit(self, spec: Spec) -> Job:
-        """The job for ``spec``: the one that runs or is done, else a new one. Raises ``QueueFull``."""
+        """The job for ``spec``: one that runs or is done, else a new one. Raises: QueueFull, LimitError."""
+        sizes = max(len(spec.bindings), len(spec.input_shapes), *map(len, spec.input_shapes.values()), 0)
+        if sizes > MAX_SIZES:
+            message = f"{sizes:,} sizes are given, and at most {MAX_SIZES:,} are taken."
+            raise LimitError("sizes", sizes, MAX_SIZES, message, "Give those that the model has.")
         now = self._now()
         key = self._key(spec)
         record = self._store.find(key, now)

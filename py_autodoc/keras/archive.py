@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import zipfile
@@ -11,12 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
+from py_autodoc.bounded import TooMuch, parse_json
+from py_autodoc.errors import LimitError
 from py_autodoc.graph.probe import PathLike, base_name, regular_file
 from py_autodoc.keras.faults import broken, reading, too_large
 from py_autodoc.keras.hdf import RATIO, Group, most_weights, need_h5py, text
+from py_autodoc.limits import DESCRIPTION
 
 LEGACY, ZIPPED = "h5", "keras"
-MAX_CONFIG = 1 << 28
+MAX_CONFIG = 1 << 26
 """Bytes of the model's description."""
 MAX_MEMBERS = 10_000
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -136,9 +138,10 @@ def _parsed(content: str, name: str) -> dict[str, Any]:
     if len(content) > MAX_CONFIG:
         raise too_large(name, "structure_bytes", len(content), MAX_CONFIG, "characters of its description")
     try:
-        found = json.loads(content)
-    except RecursionError:
-        raise broken(name, "its description is nested too deeply.") from None
+        found = parse_json(content, DESCRIPTION)
+    except TooMuch as fault:
+        message = f"{name}: its description {fault}."
+        raise LimitError("description", len(content), DESCRIPTION.values, message) from None
     except ValueError as fault:
         raise broken(name, f"its description is no JSON: {fault}.") from fault
     if not isinstance(found, dict):

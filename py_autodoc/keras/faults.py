@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from lzma import LZMAError
 from zipfile import BadZipFile
 
 from py_autodoc.errors import InputError, LimitError
@@ -59,6 +61,8 @@ def reading(name: str) -> Iterator[None]:
         IndexError,
         BadZipFile,
         EOFError,
+        LZMAError,
+        zlib.error,
     ) as fault:
         line = str(fault).strip().partition("\n")[0] or type(fault).__name__
         raise broken(name, f"is damaged or no file of Keras: {line[:200].rstrip('.')}.") from fault

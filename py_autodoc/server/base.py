@@ -11,9 +11,11 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.extension.handler import ExtensionHandlerMixin
 from tornado.iostream import StreamClosedError
 
+from py_autodoc.bounded import TooMuch, check_json
 from py_autodoc.errors import LimitError, OptionError
 from py_autodoc.jobs.isolate import Body
 from py_autodoc.jobs.queue import JobQueue
+from py_autodoc.limits import REQUEST
 from py_autodoc.server.paths import ServedFile, resolve
 from py_autodoc.server.problems import ProblemMixin
 
@@ -65,9 +67,13 @@ class Handler(ProblemMixin, ExtensionHandlerMixin, APIHandler):
         if size > MAX_REQUEST_BYTES:
             raise LimitError("request_bytes", size, MAX_REQUEST_BYTES, f"The request has {size:,} bytes.")
         try:
+            check_json(self.request.body, REQUEST)
             found = msgspec.json.decode(self.request.body, type=kind)
             json.loads(self.request.body, object_pairs_hook=_single)
             return found
+        except TooMuch as fault:
+            message = f"The request {fault}."
+            raise LimitError("request", size, REQUEST.values, message) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise OptionError("bad-request", f"The request cannot be read: {error}.") from error
 

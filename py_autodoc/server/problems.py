@@ -6,6 +6,7 @@ from http.client import responses
 from typing import Any
 
 import msgspec
+from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from py_autodoc.errors import AutodocError
@@ -51,7 +52,9 @@ class ProblemMixin:
         self.set_header("Cache-Control", "no-store")
         if isinstance(error, QueueFull):
             self.set_header("Retry-After", str(error.retry_after_s))
-        self.finish(msgspec.json.encode(problem), set_content_type=CONTENT_TYPE)
+        # Jupyter's handlers of its API would say that it is plain JSON; those of sockets know no such thing.
+        kept = {"set_content_type": CONTENT_TYPE} if isinstance(self, APIHandler) else {}
+        self.finish(msgspec.json.encode(problem), **kept)
 
     def log_exception(self: Any, kind: Any, error: Any, trace: Any) -> None:
         """An error that the user sees is no fault of the server: one line, no traceback."""

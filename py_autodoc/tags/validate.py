@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -14,9 +13,10 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
+from py_autodoc.bounded import parse_json
 from py_autodoc.graph import recorded
 from py_autodoc.graph.probe import PathLike
-from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.limits import LIBRARY, TABLE, Limits
 from py_autodoc.tags.files import structure
 from py_autodoc.tags.model import VIAS, Tags, walk
 from py_autodoc.tags.node import from_metadata
@@ -147,10 +147,10 @@ def _sidecar(given: _Model) -> Check:
     try:
         if path.stat().st_size > _MAX_SIDECAR:
             return Check("sidecar", FAILED, "", (f"{path.name}: larger than 256 MiB",), 1)
-        content = json.loads(path.read_bytes())
+        content = parse_json(path.read_bytes(), TABLE)
     except FileNotFoundError:
         return Check("sidecar", SKIPPED, f"there is no {path.name}")
-    except (OSError, ValueError, RecursionError) as fault:
+    except (OSError, ValueError) as fault:
         return Check("sidecar", FAILED, "", (f"{path.name}: {fault}",), 1)
     return _check("sidecar", _agreement(given, content, path.name))
 

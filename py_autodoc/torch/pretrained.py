@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,9 @@ from typing import Any
 
 import torch
 
+from py_autodoc.bounded import parse_json
 from py_autodoc.errors import AutodocError, InputError, OptionError, PathError, RequirementError, ServiceError
+from py_autodoc.limits import SETTINGS
 from py_autodoc.torch.dynamo import quiet
 from py_autodoc.torch.examples import Trial, find_inputs, run
 from py_autodoc.torch.given import Wanted, near, read_arrays
@@ -93,8 +94,8 @@ def _config(transformers: Any, where: str, name: str, local: bool) -> Any:
 
 def _check_json(path: Path, name: str) -> None:
     try:
-        content = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as fault:
+        content = parse_json(path.read_text("utf-8"), SETTINGS)
+    except (OSError, ValueError) as fault:
         raise InputError(
             "bad-config", f"{name}: config.json cannot be read: {sentence(fault)}", ""
         ) from fault
@@ -226,8 +227,8 @@ def _processor(where: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for file in _PROCESSORS:
         try:
-            content = json.loads((Path(where) / file).read_text("utf-8"))
-        except (OSError, ValueError, RecursionError):
+            content = parse_json((Path(where) / file).read_text("utf-8"), SETTINGS)
+        except (OSError, ValueError):
             continue
         if isinstance(content, dict):
             parts = [part for part in content.values() if isinstance(part, dict) and "size" in part]

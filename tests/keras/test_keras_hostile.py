@@ -398,7 +398,7 @@ def test_nesting_is_bounded(tmp_path):
         at["config"]["layer"] = at = layer("TimeDistributed", "t", None)
     assert isinstance(fault(keras_file(tmp_path / "m.keras", functional(deep))), LimitError)
     path = packed(tmp_path / "m.keras", {**members(NESTED), "config.json": "[" * 200_000})
-    assert "nested too deeply" in fault(path).message
+    assert "nested deeper than 200 levels" in fault(path).message
     lists = []
     for _ in range(50):
         lists = [lists]

@@ -133,3 +133,23 @@ async def log_in(client: Any, jp_serverapp: Any) -> str:
         raise_error=False,
     )
     return "; ".join(line.split(";")[0] for line in response.headers.get_list("Set-Cookie"))
+
+
+@pytest.mark.parametrize("headers", [{"Authorization": ""}, {"Authorization": "token wrong"}])
+async def test_a_refused_socket_is_one_line_of_the_log(
+    headers: dict[str, str], client: Any, jp_ws_fetch: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("DEBUG"), pytest.raises(HTTPClientError) as refused:
+        await jp_ws_fetch("autodoc", "api", "jobs", "x", "ws", headers=headers)
+    assert refused.value.code == 403
+    assert refused.value.response.headers["Content-Type"] == "application/problem+json"
+    assert not [record.getMessage() for record in caplog.records if record.exc_info]
+
+
+async def test_a_request_for_a_socket_that_is_none_is_no_fault(
+    client: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("DEBUG"):
+        answer = await client.ask("GET", "jobs", "x", "ws")
+    assert answer.status == 400
+    assert not [record.getMessage() for record in caplog.records if record.exc_info]

@@ -284,3 +284,29 @@ async def test_a_handler_without_permission_would_be_noticed(client: Any, autodo
 
     with pytest.raises(JupyterServerAuthWarning, match="GET of Open"):
         autodoc.serverapp.web_app.add_handlers(".*$", [("/open", Open)])
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ('{"path": "m.onnx", "thresholds": {"a": ' + "[" * 100_000 + "}", 413, "limit-request"),
+        ('{"path": "m.onnx", "x": ' + '{"a":' * 5_000 + "1" + "}" * 5_001, 413, "limit-request"),
+        ('{"path": "m.onnx", "x": [' + "," * 600_000 + "]}", 413, "limit-request"),
+        (
+            json.dumps({"path": "m.onnx", "bindings": {f"n{number}": 1 for number in range(60_000)}}),
+            413,
+            "limit-sizes",
+        ),
+        (json.dumps({"path": "m.onnx", "input_shapes": {"x": [1] * 60_000}}), 413, "limit-sizes"),
+    ],
+    ids=["deep", "deep objects", "wide", "bindings", "rank"],
+)
+async def test_a_body_that_is_too_much(body: str, status: int, code: str, client: Any) -> None:
+    client.file("m.onnx")
+    assert_problem(await client.ask("POST", "jobs", body=body), status, code)
+
+
+async def test_as_many_sizes_as_are_taken_reach_the_child(client: Any) -> None:
+    sizes = {f"{number:0>40}": 1 for number in range(10_000)}
+    started = await client.start(client.file("m.onnx"), bindings=sizes)
+    assert (await client.end(started.json["id"]))["state"] == "done"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from py_autodoc.bounded import parse_json
 from py_autodoc.errors import InputError, OptionError, RequirementError
 from py_autodoc.graph.probe import PathLike
 from py_autodoc.hf.codec import special_floats
@@ -23,6 +23,7 @@ from py_autodoc.hf.serving.model import OnnxModel, named_after
 from py_autodoc.hf.serving.outputs import check_labels, label_count
 from py_autodoc.hf.serving.processors import ROLES, parts_for
 from py_autodoc.hf.serving.session import Session, one_line
+from py_autodoc.limits import SETTINGS
 
 transformers: Any = import_module("transformers")
 
@@ -98,8 +99,8 @@ def _config_dict(config: Any, metadata: HfMetadata, processor: Any) -> dict[str,
     if not beside.is_file():
         return None
     try:
-        return dict(json.loads(beside.read_text("utf-8")))
-    except (OSError, ValueError, TypeError, RecursionError) as fault:
+        return dict(parse_json(beside.read_text("utf-8"), SETTINGS))
+    except (OSError, ValueError, TypeError) as fault:
         raise InputError("bad-config", f"config.json cannot be read: {one_line(fault, beside)}") from fault
 
 
