@@ -14,6 +14,7 @@ from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, hardware, sizes, talk
 from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.cli.verdict import tell_if_impossible
 from py_autodoc.render.output import Target, targets, to_stdout
 from py_autodoc.render.text import printable
 
@@ -94,8 +95,8 @@ def command(log_level: str, **options: object) -> int:
     Without an output option: a summary on a terminal, the JSON report when stdout is not one.
 
     \b
-    Exit status: 0 success, 1 invalid input, 2 analysis error (the report is partial),
-    3 a result could not be written.
+    Exit status: 0 success, 1 invalid input, 2 the model cannot run with these sizes or part of the
+    analysis failed (the report is partial), 3 a result could not be written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     return _run(_Request(**options))  # type: ignore[arg-type]
@@ -104,6 +105,8 @@ def command(log_level: str, **options: object) -> int:
 def _run(request: _Request) -> int:
     outputs = _targets(request)
     result = _Result(_analyze(request), request.max_layers)
+    sized = bool(request.bind or request.input_shape or request.batch_size is not None or request.assume)
+    status = tell_if_impossible(request.model, result.analysis, sized)
     if outputs:
         _write(result, outputs)
     elif sys.stdout.isatty():
@@ -115,7 +118,7 @@ def _run(request: _Request) -> int:
     if result.analysis.partial:
         stderr.error("Part of the analysis failed; the report is partial.", "See its diagnostics.")
         return PARTIAL
-    return 0
+    return status
 
 
 def _targets(request: _Request) -> dict[str, Target]:

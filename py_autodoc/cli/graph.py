@@ -14,6 +14,7 @@ from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, hardware, sizes, talk
 from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.cli.verdict import tell_if_impossible
 from py_autodoc.errors import OptionError
 from py_autodoc.render.output import STDOUT, targets
 from py_autodoc.render.text import printable
@@ -123,8 +124,8 @@ def command(log_level: str, **options: object) -> int:
     model-explorer  node data for Model Explorer
 
     \b
-    Exit status: 0 success, 1 invalid input or a program missing, 2 part of the analysis failed (the file is
-    written all the same), 3 the file could not be written.
+    Exit status: 0 success, 1 invalid input or a program missing, 2 the model cannot run with these sizes or
+    part of the analysis failed (the file is written all the same), 3 the file could not be written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     return _run(_Request(**options))  # type: ignore[arg-type]
@@ -138,6 +139,8 @@ def _run(request: _Request) -> int:
     target = targets(asked, [request.model, request.hardware], request.force)["--out"]
     _need(chosen)
     analysis = _analyze(request)
+    sized = bool(request.bind or request.input_shape or request.batch_size is not None or request.assume)
+    status = tell_if_impossible(request.model, analysis, sized)
     if request.overlay == "latency" and chosen in _PICTURES:
         _tell_of_no_times(analysis)
     made = _WRITERS[chosen](analysis, request)
@@ -151,7 +154,7 @@ def _run(request: _Request) -> int:
             "Part of the analysis failed; numbers are missing.", "See `analyze` for its diagnostics."
         )
         return PARTIAL
-    return 0
+    return status
 
 
 def _tell_of_no_times(analysis: Analysis) -> None:

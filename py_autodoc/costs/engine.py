@@ -151,6 +151,9 @@ class CostRun:
         if rule is None:
             self.unknown.setdefault(op_name(node), []).append(node.id)
             return None, f"no cost rule for {op_name(node)}"
+        fault = self.types.contradiction
+        if fault is not None and node.id in fault.reached:
+            return None, fault.reason
         try:
             cost = rule(self.view(node))
         except Unknown as fault:
@@ -237,8 +240,11 @@ def op_name(node: Node) -> str:
     return f"{node.domain}::{node.op_type}" if node.domain else node.op_type
 
 
-def totals(model: Model, costs: Sequence[NodeCost]) -> Totals:
-    """Sums over the nodes that run. Coverage counts every node but Constants, in all graphs."""
+def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> Totals:
+    """Sums over the nodes that run. Coverage counts every node but Constants, in all graphs.
+
+    A model that is not ``runnable`` has no sums: those of the nodes before its contradiction say nothing.
+    """
     sums = {"macs": _Sum(), "flops": _Sum(), "read": _Sum(), "write": _Sum()}
     by_op: dict[tuple[str, str], OpTotal] = {}
     reasons: Counter[str] = Counter()
@@ -274,7 +280,7 @@ def totals(model: Model, costs: Sequence[NodeCost]) -> Totals:
         sums["write"].add(in_inference(cost.write_bytes, entry.runs))
     for op in by_op.values():
         op.macs, op.flops = min(op.macs, MAX_NUMBER), min(op.flops, MAX_NUMBER)
-    result = {name: s.result(total) for name, s in sums.items()}
+    result = {name: s.result(total) if runnable else None for name, s in sums.items()}
     return Totals(
         result["macs"], result["flops"], result["read"], result["write"],
         known, total, mac_known, mac_total, by_op, dict(reasons), dict(unknown),

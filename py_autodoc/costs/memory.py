@@ -119,7 +119,8 @@ def peak_activation(model: Model, types: TypeTable, sizes: Sizes | None = None) 
 def liveness(model: Model, types: TypeTable, sizes: Sizes | None = None) -> Liveness:
     """Who lives when, and how many bytes that takes. Linear in the size of the graph."""
     table = (sizes or Sizes(model, types)).bytes
-    missing = _unsized(model, table)
+    fault = types.contradiction
+    missing = _unsized(model, table) if fault is None else fault.reason
     size = [n or 0 for n in table]
     order: list[list[int]] = [[] for _ in model.graphs]
     simple = [Sweep() for _ in model.graphs]

@@ -15,11 +15,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from py_autodoc.graph.recorded import Record
+
+if TYPE_CHECKING:
+    from py_autodoc.graph.contradiction import Contradiction
 
 Dim = int | str | None
 """A known size, a symbol (``"batch"`` or an expression such as ``"seq + 1"``), or unknown."""
@@ -224,3 +227,5 @@ class TypeTable:
     """Free symbols of the graph inputs, in order of appearance, before binding."""
     bindings: Mapping[str, int] = field(default_factory=dict)
     """Symbol → value that was applied."""
+    contradiction: Contradiction | None = None
+    """What keeps the model from running with these sizes; what it reaches has no shape."""

@@ -28,6 +28,7 @@ from py_autodoc.findings.run import findings
 from py_autodoc.findings.thresholds import Settings, settings
 from py_autodoc.graph.build import build
 from py_autodoc.graph.collector import paused
+from py_autodoc.graph.contradiction import Contradiction
 from py_autodoc.graph.dims import symbolic_inputs
 from py_autodoc.graph.load import Loaded
 from py_autodoc.graph.mask_tables import mask_tables
@@ -119,6 +120,11 @@ class Analysis:
         return self.timeline.peak if self.timeline else None
 
     @property
+    def contradiction(self) -> Contradiction | None:
+        """What keeps the model from running with the sizes it was given."""
+        return self.types.contradiction
+
+    @property
     def partial(self) -> bool:
         """True when a stage failed and its results are missing."""
         return any(d.code == FAILED for d in self.diagnostics)
@@ -169,7 +175,7 @@ class _Run:
         self._enter("costs")
         sizes = Sizes(model, types)
         table = self._guard("costs", lambda: cost_table(model, types, sizes), lambda: no_costs(model))
-        sums = totals(model, table.nodes)
+        sums = totals(model, table.nodes, types.contradiction is None)
         params = count_params(model, types, sizes)
         self._enter("memory")
         time = self._guard("memory", lambda: timeline(model, types, sizes), lambda: None)
@@ -322,7 +328,7 @@ def _kv_cache(flows: Flows, types: TypeTable, found: Structure) -> KVCache:
 
 def broken(types: TypeTable) -> bool:
     """True when the model cannot run with the sizes that were used, so that they say nothing of others."""
-    return any(d.code in _MISFITS for d in types.diagnostics)
+    return types.contradiction is not None or any(d.code in _MISFITS for d in types.diagnostics)
 
 
 def gave_up(found: Structure) -> list[Diagnostic]:

@@ -30,6 +30,8 @@ class _Sum:
     weight_bytes: int | None = None
     read_bytes: int | None = None
     write_bytes: int | None = None
+    impossible: bool = False
+    """A node of it cannot run: the others are no sum."""
 
     def add(self, other: _Sum) -> None:
         """Add the numbers of a node."""
@@ -40,10 +42,14 @@ class _Sum:
         self.weight_bytes = _plus(self.weight_bytes, other.weight_bytes)
         self.read_bytes = _plus(self.read_bytes, other.read_bytes)
         self.write_bytes = _plus(self.write_bytes, other.write_bytes)
+        self.impossible = self.impossible or other.impossible
 
     def numbers(self) -> dict[str, int | None]:
         """As fields of a ``Block``."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        if found.pop("impossible"):
+            found |= dict.fromkeys(set(found) - {"params", "weight_bytes"})
+        return found
 
 
 def blocks(analysis: Analysis, tree: ScopeTree) -> list[Block]:
@@ -63,6 +69,8 @@ class _Numbers:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         self.known: dict[int, _Sum] = {}
+        fault = analysis.contradiction
+        self.stopped = fault.reached if fault is not None else frozenset[int]()
 
     def of(self, number: int) -> _Sum:
         """Numbers of one node in one inference."""
@@ -78,6 +86,7 @@ class _Numbers:
                 analysis.params.node_bytes[number],
                 cost.read_bytes,
                 cost.write_bytes,
+                number in self.stopped,
             )
         return found
 

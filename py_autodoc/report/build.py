@@ -23,6 +23,7 @@ from py_autodoc.report.labels import (
 from py_autodoc.report.memory import memory_info
 from py_autodoc.report.numbers import activation_bytes, of_execution, of_inference
 from py_autodoc.report.repeats import repeats
+from py_autodoc.report.runnable import runnable
 from py_autodoc.report.schema import SCHEMA_VERSION, GraphPayload, Layer, Report
 from py_autodoc.report.scopes import ScopeTree, scope_tree
 from py_autodoc.report.values import node_attributes
@@ -61,6 +62,7 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
             repeats=[],
             risk_signals=payload.risk_signals,
             rule_settings=payload.rule_settings,
+            runnable=payload.runnable,
             hardware_estimates=hardware_estimates(analysis),
             rebatch=analysis.rebatch.info() if analysis.rebatch else None,
         )
@@ -95,6 +97,7 @@ def _report(analysis: Analysis, max_layers: int | None) -> Report:
         repeats=repeats(analysis),
         risk_signals=sections.risk_signals(analysis),
         rule_settings=analysis.rules,
+        runnable=runnable(analysis),
         hardware_estimates=hardware_estimates(analysis),
         rebatch=analysis.rebatch.info() if analysis.rebatch else None,
     )

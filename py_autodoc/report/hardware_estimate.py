@@ -67,6 +67,8 @@ def _estimate(
     analysis: Analysis, model: Sized, device: Device, precision: str, wished: str
 ) -> tuple[Estimate | None, str]:
     """The estimate, and why there is none or parts of it are not known."""
+    if analysis.contradiction is not None:
+        return None, analysis.contradiction.reason
     kernels = analysis.kernels
     if kernels is None:
         return None, "the kernels of the model could not be told"

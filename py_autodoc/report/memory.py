@@ -47,7 +47,7 @@ def memory_info(analysis: Analysis) -> MemoryInfo:
         input_bytes=time.start if time and time.at_peak else None,
         curve=_curve(time) if time and time.at_peak else None,
         weights=_weights(analysis, split) if split else None,
-        activations=_activations(analysis, split) if split else None,
+        activations=_activations(analysis, split) if split and analysis.contradiction is None else None,
         kv_cache=_cache(analysis, cache) if cache else None,
     )
 

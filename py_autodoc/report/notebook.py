@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from py_autodoc.report.numbers import layer_in_inference
 from py_autodoc.report.rule_settings import told
+from py_autodoc.report.total_texts import CANNOT_RUN, TOTALS, coverage_text
 from py_autodoc.units import at_least, count, exact, seconds, shape, share, size
 
 if TYPE_CHECKING:
@@ -71,8 +72,11 @@ def _totals(report: Report) -> str:
             size(numbers.peak_activation_bytes),
             f"{exact(numbers.peak_activation_bytes)} bytes",
         ),
-        ("Coverage", share(cover.nodes_known, cover.nodes_total), "nodes whose cost is known"),
+        ("Coverage", coverage_text(report), "nodes whose cost is known"),
     ]
+    if report.runnable.verdict == "no":
+        why = report.runnable.reason
+        tiles = [(tile[0], CANNOT_RUN, why) if tile[0] in TOTALS else tile for tile in tiles]
     if report.hardware_estimates is not None:
         tiles.append(_latency(report.hardware_estimates))
     cells = "".join(

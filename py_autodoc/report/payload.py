@@ -19,6 +19,7 @@ from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, 
 from py_autodoc.report.memory import memory_info, timeline_columns
 from py_autodoc.report.numbers import NOT_COUNTED, Numbers, activation_bytes, of_execution
 from py_autodoc.report.repeats import repeat_columns
+from py_autodoc.report.runnable import runnable
 from py_autodoc.report.schema import (
     SCHEMA_VERSION,
     GraphColumns,
@@ -87,6 +88,7 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         blocks=block_columns(analysis),
         risk_signals=sections.risk_signals(analysis),
         rule_settings=analysis.rules,
+        runnable=runnable(analysis),
         modules=_modules(model),
         attributes=attribute_columns(
             (node.id, node_attributes(model, node))

@@ -121,6 +121,7 @@ class _Reviver:
             ),
             risk_signals=report.risk_signals,
             rule_settings=report.rule_settings,
+            runnable=report.runnable,
         )
 
     def _note(self, why: str) -> DiagnosticInfo:

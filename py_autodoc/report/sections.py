@@ -142,7 +142,7 @@ def _by_op(analysis: Analysis) -> list[OpTotals]:
     for node, entry in zip(analysis.model.nodes, analysis.costs, strict=True):
         key = (node.domain, node.op_type)
         params[key] = params.get(key, 0) + analysis.params.params[node.id]
-        if entry.cost is not None:
+        if entry.cost is not None and analysis.contradiction is None:
             known.add(key)
     rows = [
         OpTotals(

@@ -5,6 +5,7 @@ import { requiredBytes, TensorBytes } from './latencyBytes';
 import { KERNEL, kernelTime, ratesOf } from './latencyKernels';
 import { KernelWork } from './latencyWork';
 import { timed } from './model';
+import { cannotRun } from './runnable';
 import type { IGraphModel } from './types';
 
 /** A device by its id, and the precision it computes in; empty: as the model is stored. */
@@ -87,7 +88,8 @@ function totalsOf(
   device: number,
   precision: string,
   kernels: Float64Array,
-  ideals: Float64Array
+  ideals: Float64Array,
+  runs: boolean
 ): Pick<
   ILatency,
   'seconds' | 'low' | 'high' | 'ideal' | 'label' | 'uncompared' | 'unknown'
@@ -104,7 +106,7 @@ function totalsOf(
     }
   }
   // Where nothing runs nothing is known either.
-  if (unknown === kernels.length) {
+  if (unknown === kernels.length || !runs) {
     [seconds, ideal] = [Number.NaN, Number.NaN];
   }
   const uncompared = seconds > 0 ? guessed / seconds : 0;
@@ -165,11 +167,12 @@ export function latencyOf(
     memory[kernel] = time.memory;
     ideals[kernel] = time.ideal;
   }
+  const runs = cannotRun(model.payload) === '';
   return {
     ...{ device, precision, kernels, compute, memory },
     nodes: byNode(model, part.kernels.anchor, kernels),
     required: requiredBytes(model, bytes),
-    ...totalsOf(part, device, precision, kernels, ideals)
+    ...totalsOf(part, device, precision, kernels, ideals, runs)
   };
 }
 

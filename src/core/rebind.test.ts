@@ -110,6 +110,44 @@ describe('other sizes', () => {
     expect(rebinder.rebind({ batch: 5, seq: 0 })).toBeNull();
   });
 
+  it('blank every number where they do not fit the model', () => {
+    const { expressions } = payload;
+    // As where a table of positions ends: seq <= 8.
+    const trees = [...expressions!.trees, ['+', ['*', -1, 'seq'], 9]];
+    const least = { relation: 'positive', tree: trees.length - 1 };
+    const bounded = {
+      ...payload,
+      expressions: { ...expressions!, trees, conditions: [least] }
+    } as GraphPayload;
+    const rebinder = Rebinder.of(bounded)!;
+    const { total_macs: macs } = rebinder.rebind({ batch: 2, seq: 8 })!.metrics;
+    expect(macs).toBeGreaterThan(0);
+    const found = rebinder.rebind({ batch: 2, seq: 9 })!;
+    const { metrics, nodes, runnable, coverage, dims } = found;
+    for (const name of [
+      'total_macs',
+      'total_flops',
+      'read_bytes',
+      'write_bytes',
+      'peak_activation_bytes',
+      'peak_activation_bytes_simple'
+    ] as const) {
+      expect(metrics[name], name).toBeNull();
+    }
+    expect(metrics.total_params).toBe(payload.metrics.total_params);
+    expect(metrics.by_op.every(row => row.macs === null)).toBe(true);
+    expect(nodes.macs.every(value => value === null)).toBe(true);
+    expect(coverage.nodes).toBe(0);
+    expect(runnable.reason).toMatch(/do not fit/);
+    expect(dims.map(dim => dim.value)).toEqual([2, 9]);
+    expect(found.timeline).toBeNull();
+    const shown = decode(found).metrics.macs;
+    expect([...shown].every(Number.isNaN)).toBe(true);
+    expect(rebinder.rebind({ batch: 2, seq: 7 })!.metrics.total_macs).not.toBe(
+      macs
+    );
+  });
+
   it('are refused where a known number has no expression', () => {
     const { expressions } = payload;
     const macs = expressions!.macs.map((tree, node) =>

@@ -1,11 +1,15 @@
 /** Other sizes for free dimensions without another analysis: the payload's numbers from its expressions. */
 
-import type { GraphPayload } from '../schema';
+import type { DimInfo, GraphPayload } from '../schema';
 import { compileExpressions, EXPRESSION_METRICS } from './expr';
 import type { IEvaluation, IExpressions } from './expr';
 import { Lifetimes } from './lifetimes';
 import { decode, renumbered } from './model';
 import type { IGraphModel } from './types';
+
+/** Why nothing is known under sizes that the expressions refuse. */
+const MISFIT = 'the sizes do not fit each other or the model';
+const UNDECIDED = { verdict: 'unknown', reason: '', node: null, sizes: false };
 
 const PEAKS = [
   'peak_activation_bytes',
@@ -75,8 +79,9 @@ export class Rebinder {
   }
 
   /**
-   * The payload under other sizes, by `dims[].name`; null where the expressions do not hold. `given` names
-   * the sizes that a user gave: the others stay assumed where they were.
+   * The payload under other sizes, by `dims[].name`. Without any number where the sizes do not fit the model;
+   * null where only an analysis can tell. `given` names the sizes that a user gave: the others stay assumed
+   * where they were.
    */
   rebind(
     sizes: Readonly<Record<string, number>>,
@@ -87,7 +92,10 @@ export class Rebinder {
       return null;
     }
     const found = this._expressions.evaluate(sizes);
-    if (found.problem || PEAKS.some(name => Number.isNaN(found.totals[name]))) {
+    if (found.problem) {
+      return this._blank(sizes, given);
+    }
+    if (PEAKS.some(name => Number.isNaN(found.totals[name]))) {
       return null;
     }
     const { nodes, metrics } = payload;
@@ -99,14 +107,9 @@ export class Rebinder {
     );
     const rebound: GraphPayload = {
       ...payload,
-      dims: payload.dims.map(dim => ({
-        ...dim,
-        value: sizes[dim.name],
-        assumed:
-          dim.assumed &&
-          dim.value === sizes[dim.name] &&
-          !Object.hasOwn(given, dim.name)
-      })),
+      dims: this._dims(sizes, given),
+      runnable:
+        payload.runnable.verdict === 'yes' ? payload.runnable : UNDECIDED,
       nodes: {
         ...nodes,
         ...columns,
@@ -133,6 +136,69 @@ export class Rebinder {
       ...rebound,
       timeline,
       diagnostics: [...payload.diagnostics, note]
+    };
+  }
+
+  private _dims(
+    sizes: Readonly<Record<string, number>>,
+    given: Readonly<Record<string, number>>
+  ): DimInfo[] {
+    return this._payload.dims.map(dim => ({
+      ...dim,
+      value: sizes[dim.name],
+      assumed:
+        dim.assumed &&
+        dim.value === sizes[dim.name] &&
+        !Object.hasOwn(given, dim.name)
+    }));
+  }
+
+  /** The payload where the sizes fit neither each other nor the model: what depends on them is unknown. */
+  private _blank(
+    sizes: Readonly<Record<string, number>>,
+    given: Readonly<Record<string, number>>
+  ): GraphPayload {
+    const { _payload: payload } = this;
+    const { nodes, metrics, coverage } = payload;
+    const lost = nodes.op.map((_, node) => node);
+    const unknown = nodes.op.map(() => null);
+    const none = Object.fromEntries(
+      [...Object.keys(TOTALS), ...PEAKS].map(name => [name, null])
+    );
+    return {
+      ...payload,
+      dims: this._dims(sizes, given),
+      runnable: { ...UNDECIDED, reason: MISFIT, sizes: true },
+      nodes: {
+        ...nodes,
+        ...Object.fromEntries(EXPRESSION_METRICS.map(id => [id, unknown])),
+        reason: Object.fromEntries(lost.map(node => [String(node), MISFIT]))
+      },
+      shapes: this._shapes(sizes),
+      metrics: {
+        ...metrics,
+        ...none,
+        peak_reason: MISFIT,
+        by_op: metrics.by_op.map(row => ({ ...row, macs: null, flops: null }))
+      },
+      coverage: {
+        ...coverage,
+        nodes: 0,
+        nodes_known: 0,
+        macs: coverage.macs === null ? null : 0,
+        reasons: { [MISFIT]: coverage.nodes_total }
+      },
+      memory: {
+        ...payload.memory,
+        peak: null,
+        peak_simple: null,
+        input_bytes: null,
+        curve: null,
+        activations: null,
+        reason: MISFIT
+      },
+      timeline: null,
+      diagnostics: [...payload.diagnostics, this._note(false)]
     };
   }
 

@@ -767,6 +767,8 @@ export interface components {
       risk_signals: components['schemas']['RiskSignal'][];
       /** @description Null when the rules ran as they come. */
       rule_settings: components['schemas']['RuleSettings'] | null;
+      /** @description Whether the model runs with these sizes; totals are null where it does not. */
+      runnable: components['schemas']['Runnable'];
       /** @description What latencies are estimated from. Null when kernels could not be told. */
       hardware: components['schemas']['HardwarePart'] | null;
     };
@@ -1657,6 +1659,8 @@ export interface components {
       risk_signals: components['schemas']['RiskSignal'][];
       /** @description How they were made; null: as the rules come. */
       rule_settings: components['schemas']['RuleSettings'] | null;
+      /** @description Whether the model runs with these sizes; totals are null where it does not. */
+      runnable: components['schemas']['Runnable'];
       /** @description Latency and memory on the device that was chosen; null without one. */
       hardware_estimates: components['schemas']['HardwareEstimates'] | null;
       /** @description How the batch was changed that the file has fixed; null: it was not. */
@@ -1705,6 +1709,23 @@ export interface components {
       };
       /** @description Every weight was read, for the rules about their values. */
       read_weights: boolean;
+    };
+    /**
+     * Runnable
+     * @description Whether the model runs with the sizes of this analysis. Where it does not there are no totals.
+     */
+    Runnable: {
+      /**
+       * @description `yes`: every size is known and none contradicts another. `no`: a node cannot run; what depends on
+       *     it has no shape and no cost, and totals, peaks and latencies are null. `unknown`: neither is known.
+       */
+      verdict: string;
+      /** @description Why it is not `yes`. */
+      reason: string;
+      /** @description Id of the first layer that cannot run, or whose size is not known. */
+      node: number | null;
+      /** @description True when other sizes may mend it. */
+      sizes: boolean;
     };
     /**
      * SavedFile

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from py_autodoc.graph import dims
 from py_autodoc.graph.collector import paused
+from py_autodoc.graph.contradiction import Contradiction, contradiction, forget
 from py_autodoc.graph.model import Model, Shape, TypeTable
 from py_autodoc.graph.poly import Poly
 from py_autodoc.graph.shapes.core import Assumptions, Element, State, assuming, numeric
@@ -35,6 +36,7 @@ def infer(
     symbols = dims.free_symbols(declared.values())
     inputs, values = dims.apply_shapes(declared, model, names, bindings, input_shapes)
     state = _run(loaded, model, inputs, symbols, use_declared=not (bindings or input_shapes))
+    fault = _contradiction(model, state)
     known = {(d.code, d.node) for d in model.diagnostics if d.node >= 0}
     found = [d for d in state.diagnostics if (d.code, d.node) not in known]
     return TypeTable(
@@ -44,6 +46,7 @@ def infer(
         diagnostics=(*names.diagnostics, *found),
         symbols=tuple(str(names.original(s)) for s in symbols),
         bindings={str(names.original(s)): v for s, v in values.items()},
+        contradiction=fault,
     )
 
 
@@ -83,8 +86,9 @@ def infer_symbolic(
     assumed = Assumptions(symbols)
     with assuming(assumed):
         state = _run(loaded, model, inputs, dims.free_symbols(declared.values()), use_declared=False)
+    fault = _contradiction(model, state)
     return SymbolicTypes(
-        TypeTable(state.dtypes, state.shapes, state.values, tuple(state.diagnostics)),
+        TypeTable(state.dtypes, state.shapes, state.values, tuple(state.diagnostics), contradiction=fault),
         symbols,
         {s: str(names.original(s)) for s in symbols},
         tuple(assumed.zero),
@@ -109,6 +113,14 @@ def _run(
     with paused():
         Engine(state, use_declared=use_declared).run_graph(0)
     return state
+
+
+def _contradiction(model: Model, state: State) -> Contradiction | None:
+    """What keeps the model from running; shapes and values behind it are forgotten."""
+    fault = contradiction(model, (*model.diagnostics, *state.diagnostics))
+    if fault is not None:
+        forget(model, fault, state.shapes, state.values)
+    return fault
 
 
 def _shown(shape: Shape | None, names: dims.DimNames) -> Shape | None:

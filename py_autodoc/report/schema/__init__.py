@@ -53,6 +53,7 @@ from py_autodoc.report.schema.model import (
     RebatchInfo,
     RebatchNote,
     RebatchOutput,
+    Runnable,
     ValueInfo,
 )
 from py_autodoc.report.schema.payload import (
@@ -150,6 +151,7 @@ __all__ = [
     "Report",
     "RiskSignal",
     "RuleSettings",
+    "Runnable",
     "SavedFile",
     "ScopeColumns",
     "TensorColumns",

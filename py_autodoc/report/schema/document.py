@@ -18,6 +18,7 @@ from py_autodoc.report.schema.model import (
     GraphInfo,
     ModelInfo,
     RebatchInfo,
+    Runnable,
 )
 from py_autodoc.report.schema.payload import RuleSettings
 from py_autodoc.report.schema.wire import Wire
@@ -63,6 +64,8 @@ class Report(Wire, frozen=True, kw_only=True, dict=True):
     """Findings of the rules, worst first; at most 20 of one rule."""
     rule_settings: RuleSettings | None = None
     """How they were made; null: as the rules come."""
+    runnable: Runnable = Runnable(verdict="unknown", reason="the report does not say")
+    """Whether the model runs with these sizes; totals are null where it does not."""
     hardware_estimates: HardwareEstimates | None = None
     """Latency and memory on the device that was chosen; null without one."""
     rebatch: RebatchInfo | None = None

@@ -152,6 +152,20 @@ class RebatchInfo(Wire, frozen=True, kw_only=True):
     """What differs from running items one by one."""
 
 
+class Runnable(Wire, frozen=True, kw_only=True):
+    """Whether the model runs with the sizes of this analysis. Where it does not there are no totals."""
+
+    verdict: str
+    """``yes``: every size is known and none contradicts another. ``no``: a node cannot run; what depends on
+    it has no shape and no cost, and totals, peaks and latencies are null. ``unknown``: neither is known."""
+    reason: str = ""
+    """Why it is not ``yes``."""
+    node: int | None = None
+    """Id of the first layer that cannot run, or whose size is not known."""
+    sizes: bool = False
+    """True when other sizes may mend it."""
+
+
 class DiagnosticInfo(Wire, frozen=True, kw_only=True):
     """Something the reader must know. ``node`` is a layer id or null."""
 

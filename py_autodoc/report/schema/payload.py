@@ -8,7 +8,7 @@ from py_autodoc.report.schema.architecture import ArchitectureInfo, RiskSignal
 from py_autodoc.report.schema.costs import Coverage, Metrics
 from py_autodoc.report.schema.hardware import HardwarePart
 from py_autodoc.report.schema.memory import MemoryInfo
-from py_autodoc.report.schema.model import DiagnosticInfo, DimInfo, GraphInfo, ModelInfo
+from py_autodoc.report.schema.model import DiagnosticInfo, DimInfo, GraphInfo, ModelInfo, Runnable
 from py_autodoc.report.schema.wire import DimValue, Wire
 
 
@@ -301,5 +301,7 @@ class GraphPayload(Wire, frozen=True, kw_only=True):
     """Findings of the rules, worst first; ``nodes`` are node ids."""
     rule_settings: RuleSettings | None = None
     """Null when the rules ran as they come."""
+    runnable: Runnable = Runnable(verdict="unknown", reason="the report does not say")
+    """Whether the model runs with these sizes; totals are null where it does not."""
     hardware: HardwarePart | None = None
     """What latencies are estimated from. Null when kernels could not be told."""

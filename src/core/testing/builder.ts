@@ -274,6 +274,7 @@ export function emptyPayload(name: string): GraphPayload {
     expressions: null,
     architecture: null,
     rule_settings: null,
+    runnable: { verdict: 'yes', reason: '', node: null, sizes: false },
     hardware: null,
     modules: null,
     attributes: null,

@@ -82,3 +82,19 @@ test('times are compared with device and precision of each', () => {
   const partial = timed(withHardware(testPayload()));
   expect(difference(here, partial)).toMatchObject(unknown);
 });
+
+test('a model that cannot run has no latency, whatever is known of its first kernels', () => {
+  const payload = whole(withHardware(testPayload()));
+  expect(tileOf(timed(payload)).known).toBe(true);
+  const found = timed({
+    ...payload,
+    runnable: { verdict: 'no', reason: 'fc: sizes', node: 1, sizes: true }
+  });
+  const tile = tileOf(found);
+  expect(tile.value).toBe('cannot run');
+  expect(tile.known).toBe(false);
+  expect(tile.detail).toContain('fc: sizes');
+  expect(differenceOf(found, timed(payload), 'latency', IDENTITY).known).toBe(
+    false
+  );
+});

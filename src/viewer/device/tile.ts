@@ -2,6 +2,7 @@
 
 import type { IDeviceChoice } from '../../core/latency';
 import { hardwareOf } from '../../core/latency';
+import { cannotRun } from '../../core/runnable';
 import type { IGraphModel } from '../../core/types';
 import { formatSeconds, UNKNOWN } from '../../core/units';
 import type { ITile } from '../kpi/tiles';
@@ -37,7 +38,8 @@ export function latencyTile(
   };
   if (!latency || Number.isNaN(latency.seconds)) {
     const detail = noTimeReason(model, choice, trans);
-    return { ...tile, value: UNKNOWN, detail, known: false };
+    const value = cannotRun(model.payload) ? trans.__('cannot run') : UNKNOWN;
+    return { ...tile, value, detail, known: false };
   }
   const { ideal, unknown } = latency;
   const value = leastText(latency);

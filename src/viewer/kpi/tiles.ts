@@ -7,6 +7,7 @@ import {
   formatShare,
   UNKNOWN
 } from '../../core';
+import { cannotRun } from '../../core/runnable';
 import type { GraphPayload } from '../../schema';
 import type { OverlayId } from '../overlays';
 import type { ITranslate } from '../translate';
@@ -30,6 +31,10 @@ export function missingReason(
   payload: GraphPayload,
   trans: ITranslate
 ): string {
+  const impossible = cannotRun(payload);
+  if (impossible) {
+    return trans.__('The model cannot run with these sizes: %1.', impossible);
+  }
   const free = payload.dims.filter(dim => dim.value === null);
   if (free.length > 0) {
     return trans.__(
@@ -70,6 +75,7 @@ function numberTile(
   n: INumber
 ): ITile {
   const known = n.value !== null;
+  const impossible = !known && cannotRun(payload) !== '';
   const bytes = n.unit === 'B';
   const short = bytes ? formatBytes(n.value) : formatCount(n.value);
   const exact = formatExact(n.value, bytes ? trans.__('bytes') : n.unit);
@@ -79,10 +85,14 @@ function numberTile(
   return {
     id: n.id,
     label: n.label,
-    value: known && n.partial ? `≥ ${short}` : short,
+    value: impossible
+      ? trans.__('cannot run')
+      : known && n.partial
+        ? `≥ ${short}`
+        : short,
     detail: known
       ? [exact, n.about, ...(n.partial ? [partial] : [])].join('\n')
-      : n.reason
+      : n.reason && !impossible
         ? trans.__('Unknown: %1.', n.reason)
         : missingReason(payload, trans),
     known,
@@ -180,12 +190,20 @@ function coverageTile(payload: GraphPayload, trans: ITranslate): ITile {
     ...topReasons(payload, 4)
   ];
   const empty = coverage.nodes_total === 0;
+  // A share of what does not depend on the sizes says nothing.
+  const unsized =
+    coverage.nodes_known < coverage.nodes_total &&
+    payload.dims.some(dim => dim.value === null);
   return {
     id: 'coverage',
     label: trans.__('Coverage'),
-    value: empty ? UNKNOWN : formatShare(coverage.nodes),
+    value: empty
+      ? UNKNOWN
+      : unsized
+        ? trans.__('needs sizes')
+        : formatShare(coverage.nodes),
     detail: lines.filter(line => line).join('\n'),
-    known: !empty,
+    known: !empty && !unsized,
     overlay: null
   };
 }
