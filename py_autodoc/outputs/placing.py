@@ -123,9 +123,10 @@ def _checked(wanted: Wanted, inputs: Inputs, force: bool) -> tuple[Place, _Refus
     shown = base_name(wanted.path)
     # What an option names is shown as it was given, else by its name alone.
     said = f"{wanted.option}: {printable(wanted.path)}" if wanted.option else shown
-    path = Path(os.path.realpath(wanted.path))
-    there = Place(path, said, False, None)
+    there = Place(Path(wanted.path), said, False, None)
     try:
+        path = Path(os.path.realpath(wanted.path))
+        there = Place(path, said, False, None)
         status = path.stat()
     except FileNotFoundError:
         return there, _unwritable(path.parent, said)

@@ -38,7 +38,7 @@ class Target:
 
     def write(self, result: str | bytes) -> int:
         """Write the result and return its size in bytes. Raises: OutputError."""
-        data = result.encode("utf-8", "backslashreplace") if isinstance(result, str) else result
+        data = _bytes(result)
         if self._place is None:
             to_stdout(result, json=self._json)
         else:
@@ -81,21 +81,25 @@ def to_stdout(result: str | bytes, json: bool = False) -> None:
     stream = sys.stdout
     if stream is None:
         raise OutputError("stdout-closed", "Nothing can be written: stdout is closed.", "Name a file.")
-    if stream.isatty():
-        if isinstance(result, bytes):
-            raise OutputError("not-for-a-terminal", "This is not text for a terminal.", "Name a file.")
-        result = printable_json(result) if json else printable_text(result)
+    terminal = stream.isatty()
+    if terminal and isinstance(result, bytes):
+        raise OutputError("not-for-a-terminal", "This is not text for a terminal.", "Name a file.")
     try:
         stream.flush()
-        if isinstance(result, str):
-            stream.write(result)
-        else:
-            stream.buffer.write(result)
+        if terminal and isinstance(result, str):
+            stream.write(printable_json(result) if json else printable_text(result))
+        else:  # data are UTF-8, whatever a terminal here would have
+            stream.buffer.write(_bytes(result))
+            stream.buffer.flush()
         stream.flush()
     except BrokenPipeError:
         raise
     except (OSError, ValueError) as fault:
         raise stdout_failed(fault) from fault
+
+
+def _bytes(result: str | bytes) -> bytes:
+    return result.encode("utf-8", "backslashreplace") if isinstance(result, str) else result
 
 
 def stdout_failed(fault: OSError | ValueError) -> OutputError:

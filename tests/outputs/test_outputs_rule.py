@@ -251,3 +251,10 @@ def test_devices_are_written_to(model):
     assert run("analyze", model, "--out-json", "/dev/null")[0] == 0
     assert os.path.exists("/dev/null")
     assert not os.path.isfile("/dev/null")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "n" * 300, "no/where/x", ""])
+def test_a_path_that_cannot_be_is_told(tmp_path, name):
+    with pytest.raises(OutputError) as caught:
+        places([Wanted(f"{tmp_path}/{name}", "report")])
+    assert "\n" not in str(caught.value)

@@ -120,6 +120,25 @@ async def test_nothing_is_replaced_unless_asked(client: Any) -> None:
     assert left(client.root) == before
 
 
+async def test_nothing_of_the_model_is_replaced_whatever_its_name(client: Any) -> None:
+    """Links and hard links of the model and of its weights; ``overwrite`` changes nothing about that."""
+    job = await client.run(save(client.root, external=True))
+    (client.root / "link.onnx").symlink_to("m.onnx")
+    os.link(client.root / "m.onnx", client.root / "hard.onnx")
+    os.link(client.root / "w.bin", client.root / "weights.onnx")
+    (client.root / "data.onnx").symlink_to("w.bin")
+    before = {path.name: path.read_bytes() for path in client.root.iterdir()}
+    for name in ("link.onnx", "hard.onnx", "weights.onnx", "data.onnx"):
+        for overwrite in (False, True):
+            answer = await extract(client, job, "m.onnx", [1], name=name, overwrite=overwrite)
+            assert_problem(answer, 409, "output-is-input")
+            assert str(client.root) not in answer.raw.decode()
+    assert {path.name: path.read_bytes() for path in client.root.iterdir()} == before
+    (client.root / "folder.onnx").mkdir()
+    answer = await extract(client, job, "m.onnx", [1], name="folder.onnx", overwrite=True)
+    assert_problem(answer, 409, "output-is-a-folder")
+
+
 async def test_faults_are_told_and_leave_nothing(client: Any) -> None:
     job = await client.run(save(client.root, external=True))
     before = left(client.root)

@@ -1,13 +1,17 @@
 """Files of what a widget shows, and heatmaps of the user's own."""
 
 import json
+import os
+from functools import partial
 
 import numpy as np
+import onnx
 import pandas as pd
 import pytest
+from onnx import helper, numpy_helper
 
 from py_autodoc import Autodoc
-from py_autodoc.errors import OptionError, RequirementError
+from py_autodoc.errors import OptionError, OutputError, RequirementError
 from py_autodoc.render.node import node
 from py_autodoc.widget.find import TraitFault
 from tests.widget.test_widget import RESNET
@@ -40,6 +44,50 @@ def test_dot_netron_and_model_explorer(widget, tmp_path):
     assert sum(values) > 0
     with pytest.raises(OptionError, match="One of macs, flops"):
         widget.to_model_explorer(tmp_path / "c.json", metric="speed")
+
+
+def extracted(widget, path, **more):
+    return widget.extract(path, 0, **more)
+
+
+def test_no_file_is_written_over_but_our_own(tmp_path):
+    """Not the model, not its weights by any name; files of others only by force."""
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"], "mm")], "g",
+        [helper.make_tensor_value_info("x", 1, [1, 4])], [helper.make_tensor_value_info("y", 1, [1, 4])],
+        [numpy_helper.from_array(np.eye(4, dtype=np.float32), "w")],
+    )  # fmt: skip
+    path = tmp_path / "m.onnx"
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    onnx.save(proto, path, save_as_external_data=True, location="w.bin", size_threshold=0)
+    os.link(tmp_path / "w.bin", tmp_path / "hard")
+    (tmp_path / "mine").write_text("mine")
+    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    made = Autodoc(path)
+    try:
+        writers = (made.to_dot, made.to_netron, made.to_model_explorer, partial(extracted, made))
+        for write in writers:
+            for name in ("m.onnx", "w.bin", "hard"):
+                with pytest.raises(OutputError, match="stay as they are"):
+                    write(tmp_path / name, force=True)
+            with pytest.raises(OutputError, match="mine exists"):
+                write(tmp_path / "mine")
+        assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
+        made.to_dot(tmp_path / "mine", force=True)
+        made.to_dot(tmp_path / "mine", depth=0)
+        assert made.extract(tmp_path / "part.onnx", 0).paths == made.extract(tmp_path / "part.onnx", 0).paths
+    finally:
+        made.close()
+
+
+@needs_node
+def test_own_pictures_are_replaced(widget, tmp_path):
+    for write, name in ((widget.to_svg, "a.svg"), (widget.to_png, "a.png"), (widget.to_html, "a.html")):
+        write(tmp_path / name)
+        write(tmp_path / name)
+        (tmp_path / f"mine{name}").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+        with pytest.raises(OutputError):
+            write(tmp_path / f"mine{name}")
 
 
 @needs_node
