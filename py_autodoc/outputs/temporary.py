@@ -7,6 +7,7 @@ nobody holds any more is removed by the next run that writes into the same folde
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -26,10 +27,11 @@ except ImportError:  # Windows has none: there, age alone decides
     fcntl = None
 
 _NAME = re.compile(r"\.autodoc-\d+-[0-9a-f]{16}\.tmp")
-_YOUNG_S = 60.0
-"""What is younger may just have been made by a run that has not locked it yet."""
 _OLD_S = 24 * 3600.0
 """Where locks tell nothing, what was not written to for so long is nobody's."""
+_AGAIN_S = 60.0
+"""How often a process looks into one folder."""
+_TRIES = 16
 _MOST = 100_000
 """Entries of a folder that are looked at."""
 _swept: dict[str, float] = {}
@@ -47,14 +49,18 @@ def file(folder: Path) -> Iterator[tuple[BinaryIO, Path]]:
     Raises: OSError: the folder cannot be written.
     """
     sweep(folder)
-    path = folder / name()
-    with open(path, "xb") as made:
-        _lock(made.fileno())
-        try:
-            yield made, path
-        finally:
-            made.close()  # Windows removes no open file
-            path.unlink(missing_ok=True)
+    for _ in range(_TRIES):
+        path = folder / name()
+        with open(path, "xb") as made:
+            if not _ours(made.fileno(), path):
+                continue
+            try:
+                yield made, path
+            finally:
+                made.close()  # Windows removes no open file
+                path.unlink(missing_ok=True)
+            return
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
 
 
 @contextmanager
@@ -64,15 +70,22 @@ def folder(parent: Path) -> Iterator[Path]:
     Raises: OSError: the parent cannot be written.
     """
     sweep(parent)
-    path = parent / name()
-    path.mkdir(0o700)
-    held = _held(path)
-    try:
-        yield path
-    finally:
-        if held is not None:
-            os.close(held)
-        shutil.rmtree(path, ignore_errors=True)
+    for _ in range(_TRIES):
+        path = parent / name()
+        path.mkdir(0o700)
+        held = _opened(path)
+        try:
+            if held is not None and not _ours(held, path):
+                continue
+            try:
+                yield path
+            finally:
+                shutil.rmtree(path, ignore_errors=True)
+            return
+        finally:
+            if held is not None:
+                os.close(held)
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(parent))
 
 
 @contextmanager
@@ -83,9 +96,9 @@ def scratch() -> Iterator[Path]:
 
 
 def sweep(where: Path) -> None:
-    """Remove what killed runs left in a folder; at most once a minute in a process. Never fails."""
+    """Remove what killed runs left in a folder; now and then. Never fails."""
     key, now = os.path.realpath(where), time.monotonic()
-    if now - _swept.get(key, -_YOUNG_S) < _YOUNG_S:
+    if now - _swept.get(key, -_AGAIN_S) < _AGAIN_S:
         return
     _swept[key] = now
     with suppress(OSError), os.scandir(key) as entries:
@@ -97,44 +110,48 @@ def sweep(where: Path) -> None:
 
 def _remove(entry: os.DirEntry[str]) -> None:
     """Remove what nobody holds. A link is removed itself, whatever it leads to."""
-    status = entry.stat(follow_symlinks=False)
-    age = time.time() - status.st_mtime
-    if age < _YOUNG_S or (age < _OLD_S and _in_use(entry)):
-        return
-    if entry.is_dir(follow_symlinks=False):
-        shutil.rmtree(entry.path, ignore_errors=True)
-    else:
-        os.unlink(entry.path)
+    held = _opened(Path(entry.path))
+    try:
+        free = None if held is None else _lock(held)
+        if free is None:  # nobody can tell
+            free = time.time() - entry.stat(follow_symlinks=False).st_mtime > _OLD_S
+        if free and entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        elif free:
+            os.unlink(entry.path)
+    finally:
+        if held is not None:
+            os.close(held)
 
 
-def _in_use(entry: os.DirEntry[str]) -> bool:
-    """Whether a process holds it; True where nobody can tell."""
-    held = _held(Path(entry.path))
-    if held is None:
-        return True
-    os.close(held)
-    return False
+def _ours(fd: int, path: Path) -> bool:
+    """Lock what was just made. False when another run saw it unlocked, and removes it."""
+    if _lock(fd) is False:
+        return False
+    try:
+        return os.path.samestat(os.fstat(fd), path.stat())
+    except FileNotFoundError:
+        return False
 
 
-def _held(path: Path) -> int | None:
-    """A descriptor with the lock on a file or folder; None where it cannot be had."""
+def _opened(path: Path) -> int | None:
+    """A descriptor to lock; None where there can be none."""
     if fcntl is None:
         return None
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
-    if _lock(fd):
-        return fd
-    os.close(fd)
-    return None
 
 
-def _lock(fd: int) -> bool:
+def _lock(fd: int) -> bool | None:
+    """Whether the lock was free, and is ours now; None where there are no locks."""
     if fcntl is None:
-        return False
+        return None
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:
+        return None
     return True

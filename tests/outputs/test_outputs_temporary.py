@@ -41,39 +41,59 @@ def started(folder: Path) -> subprocess.Popen[str]:
     return child
 
 
-def older(folder: Path, seconds: float) -> list[Path]:
-    found = sorted(folder.glob(".autodoc-*.tmp"))
-    for path in found:
-        then = time.time() - seconds
-        os.utime(path, (then, then))
-    return found
+def left(folder: Path) -> list[Path]:
+    return sorted(folder.glob(".autodoc-*.tmp"))
 
 
 def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
     child = started(tmp_path)
     try:
-        assert len(older(tmp_path, 3600)) == 2
+        assert len(left(tmp_path)) == 2
         # It is alive: nothing of it is touched.
         place(tmp_path / "a", "report").write(b"{}")
-        assert len(older(tmp_path, 3600)) == 2
+        assert len(left(tmp_path)) == 2
     finally:
         child.send_signal(signal.SIGKILL)
         child.communicate()
-    assert len(older(tmp_path, 3600)) == 2
+    assert len(left(tmp_path)) == 2
     temporary._swept.clear()
     place(tmp_path / "b", "report").write(b"{}")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
 
-def test_what_was_just_made_is_left(tmp_path):
-    young = tmp_path / temporary.name()
-    young.write_bytes(b"")
-    temporary.sweep(tmp_path)
-    assert young.exists()
-    older(tmp_path, 3600)
-    temporary._swept.clear()
-    temporary.sweep(tmp_path)
-    assert not young.exists()
+def test_where_there_are_no_locks_age_decides(tmp_path, monkeypatch):
+    monkeypatch.setattr(temporary, "fcntl", None)
+    with temporary.file(tmp_path) as (_, young), temporary.folder(tmp_path) as folder:
+        temporary._swept.clear()
+        temporary.sweep(tmp_path)
+        assert left(tmp_path) == sorted([young, folder])
+        then = time.time() - 2 * 24 * 3600
+        for path in (young, folder):
+            os.utime(path, (then, then))
+        temporary._swept.clear()
+        temporary.sweep(tmp_path)
+        assert left(tmp_path) == []
+
+
+def test_a_run_that_sweeps_meanwhile_takes_nothing_away(tmp_path, monkeypatch):
+    """Between making a file and locking it another run may remove it: then there is another one."""
+    real, names = temporary._lock, []
+
+    def late(fd: int) -> bool | None:
+        if not names:
+            names.extend(left(tmp_path))
+            for path in names:
+                path.unlink()
+        return real(fd)
+
+    monkeypatch.setattr(temporary, "_lock", late)
+    with temporary.file(tmp_path) as (file, path):
+        file.write(b"whole")
+        file.flush()
+        assert path.read_bytes() == b"whole"
+        assert path not in names
+    assert len(names) == 1
+    assert left(tmp_path) == []
 
 
 def test_other_names_and_what_links_lead_to_are_left(tmp_path):
