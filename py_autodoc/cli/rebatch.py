@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from py_autodoc.cli import stderr
+from py_autodoc.cli import stderr, stdout
 from py_autodoc.cli.options import force
 
 _SHOWN = 8
@@ -66,7 +64,7 @@ def command(
         force=force,
     )
     if as_json:
-        click.echo(json.dumps(done.to_dict(), indent=2, ensure_ascii=False))
+        stdout.as_json(done.to_dict())
         return
     size = sum(path.stat().st_size for path in done.paths)
     count = len(done.edits)

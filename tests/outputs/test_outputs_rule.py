@@ -68,6 +68,7 @@ WRITERS: dict[str, Callable[[Path, Path], list[object]]] = {
     "explorer": lambda model, out: ["graph", model, "--format", "model-explorer", "--out", out],
     "beside": lambda model, out: ["compare", model, model, "--beside", out],
     "extract": lambda model, out: ["extract", model, out, "--node", "1"],
+    "rebatch": lambda model, out: ["rebatch", model, out, "--batch", "4", "--from", "2"],
 }
 """What needs no torch; each writes one file."""
 
