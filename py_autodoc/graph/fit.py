@@ -21,7 +21,7 @@ from py_autodoc.graph.poly import Poly
 from py_autodoc.graph.proposals import compared, constraints, divisors, listed, made_sizes
 from py_autodoc.graph.search import Conflict, Constraint, Search, Stopped, equal
 from py_autodoc.graph.shapes.infer import SymbolicTypes, infer
-from py_autodoc.graph.ties import Tie, probed, ties
+from py_autodoc.graph.ties import Tie, by_name, probed, ties
 
 if TYPE_CHECKING:
     from py_autodoc.graph.load import Loaded
@@ -89,6 +89,8 @@ class Fitter:
     def _settle(self, sizes: Mapping[str, int]) -> None:
         """Keep the ties that hold, and find those that only inference under sizes shows."""
         self.ties = [tie for tie in self.ties if tie.holds(sizes)]
+        tied = {tie.symbol for tie in self.ties}
+        self.ties += [t for t in by_name(self.meanings) if t.symbol not in tied and t.holds(sizes)]
         tied = {tie.symbol for tie in self.ties}
         loose = [name for name in self.meanings if name not in tied]
         for what in _PROBED:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from py_autodoc.graph.poly import Poly
 from py_autodoc.graph.search import Constraint
+
+_TOTAL = re.compile(r"total.*(seq|len)", re.I)
+_PAST = re.compile(r"past.*(seq|len)", re.I)
+_NEW = re.compile(r"^(seq|sequence)(_?len(gth)?)?$", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,17 @@ def _inserted(p: Poly, solved: Mapping[str, Poly]) -> Poly:
         part = solved.get(m[0]) if m and isinstance(m[0], str) else None
         total = total + (Poly.const(c) * part if part is not None else Poly({m: c}))
     return total
+
+
+def by_name(symbols: Iterable[str]) -> list[Tie]:
+    """``total_sequence_length`` is the past and the new tokens, where operators do not say so themselves."""
+    names = list(symbols)
+    totals = [name for name in names if _TOTAL.search(name)]
+    past = [name for name in names if _PAST.search(name) and name not in totals]
+    new = [name for name in names if _NEW.search(name) and name not in (*totals, *past)]
+    if len(past) != 1 or len(new) != 1:
+        return []
+    return [Tie(name, {past[0]: 1, new[0]: 1}) for name in totals]
 
 
 def probed(

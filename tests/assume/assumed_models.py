@@ -133,6 +133,43 @@ MADE: dict[str, Made] = {
             "attention_mask_d0": {"input_ids_d0": 1},
         },
     ),
+    "a total by name": Made(
+        """fused (int64[batch,sequence_length] ids, int64[batch,total_sequence_length] mask,
+          float[batch,2,past_sequence_length,4] past) => (float[batch] y)
+        <float[50,8] table, int64[3] all = {1,2,3}>
+        { x = Gather(table, ids)
+          a = ReduceMean<axes=[1,2], keepdims=0>(x)
+          f = Cast<to=1>(mask)
+          b = ReduceSum<keepdims=0>(f, one)
+          c = ReduceSum<keepdims=0>(past, all)
+          d = Add(a, b)
+          y = Add(d, c) }
+        """.replace("int64[3] all", "int64[1] one = {1}, int64[3] all"),
+        {"sequence_length": 128, "total_sequence_length": 128, "past_sequence_length": 0},
+        {"total_sequence_length": {"past_sequence_length": 1, "sequence_length": 1}},
+    ),
+    "a clip": Made(
+        """clip (float[?,3,?,?,?] video) => (float[n,4] y) <float[4,3,8,7,7] w>
+        { a = Conv<strides=[8,4,4]>(video, w)
+          y = ReduceMean<axes=[2,3,4], keepdims=0>(a) }
+        """,
+        {"video_d2": 16, "video_d3": 224, "video_d4": 224},
+    ),
+    "frames and what they remember": Made(
+        """stream (float[?,24,?] chunk, float[?,24,8] cache) => (float[n,24,t] y) <float[24,1,9] w>
+        { x = Concat<axis=2>(cache, chunk)
+          y = Conv<group=24>(x, w) }
+        """,
+        {"chunk_d2": 128},
+        {"cache_d0": {"chunk_d0": 1}},
+    ),
+    "tables of angles without names": Made(
+        """rotary (float[?,?,16] hidden, float[?,16] cos) => (float[b,s,16] y)
+        { y = Mul(hidden, cos) }
+        """,
+        {"hidden_d1": 128, "cos_d0": 128},
+        {"cos_d0": {"hidden_d1": 1}},
+    ),
     "77 positions": Made(
         """clip (int64[b,s] input_ids) => (float[b,s,4] y)
         <float[50,4] table, float[77,4] positions, int64 one = {1}, int64 zero = {0}>

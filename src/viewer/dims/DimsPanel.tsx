@@ -140,7 +140,7 @@ function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
         </p>
       )}
       <div className="oad-Dims-list">
-        {dims.map(dim => (
+        {leadersFirst(dims).map(dim => (
           <DimField
             key={dim.name}
             dim={dim}
@@ -279,4 +279,12 @@ function leadersOf(
   return names.length === 0
     ? trans.__('decided by the model')
     : trans.__('moves with %1', names.join(', '));
+}
+
+/** What is free by itself before what follows. */
+function leadersFirst(dims: readonly DimInfo[]): DimInfo[] {
+  return [
+    ...dims.filter(dim => !dim.follows),
+    ...dims.filter(dim => dim.follows)
+  ];
 }

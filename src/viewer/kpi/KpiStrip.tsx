@@ -97,11 +97,13 @@ function DimChip(): JSX.Element | null {
     return null;
   }
   const assumed = dims.filter(dim => dim.assumed);
-  const shown = dims
+  const own = dims.filter(dim => !dim.follows);
+  const listed = own.length > 0 ? own : dims;
+  const shown = listed
     .slice(0, 3)
     .map(dim => `${visible(dim.name)} = ${dim.value ?? '?'}`)
     .join(', ');
-  const more = dims.length > 3 ? ', …' : '';
+  const more = listed.length > 3 ? ', …' : '';
   return (
     <button
       type="button"
