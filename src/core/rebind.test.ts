@@ -57,6 +57,20 @@ describe('other sizes', () => {
     }
   );
 
+  it('stay assumed where nobody gave them', () => {
+    const assumed = {
+      ...payload,
+      dims: payload.dims.map(dim => ({ ...dim, assumed: true }))
+    };
+    const marks = (sizes: Record<string, number>, given: object): boolean[] =>
+      Rebinder.of(assumed)!
+        .rebind(sizes, given as Record<string, number>)!
+        .dims.map(dim => dim.assumed);
+    expect(marks({ batch: 5, seq: 16 }, { batch: 5 })).toEqual([false, true]);
+    // Given, though it is what was assumed.
+    expect(marks({ batch: 1, seq: 16 }, { batch: 1 })).toEqual([false, true]);
+  });
+
   it('leave the first payload as it is', () => {
     const before = JSON.stringify(payload);
     Rebinder.of(payload)!.rebind({ batch: 5, seq: 9 });
