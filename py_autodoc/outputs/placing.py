@@ -162,6 +162,8 @@ def _ours(path: Path, kind: str) -> bool:
 def _input(said: str, shown: str, taken: str) -> _Refusal:
     itself = "the model itself" if shown.lower().endswith(_MODELS) else "an input itself"
     what = itself if taken == shown else f"the same file as {taken}"
+    if taken.startswith(f"{shown}, "):  # "w.bin, the data of m.onnx"
+        what = taken.removeprefix(f"{shown}, ")
     return _Refusal("output-is-input", f"{said} is {what}: inputs stay as they are.", "Give another name.")
 
 

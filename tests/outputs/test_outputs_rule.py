@@ -137,7 +137,7 @@ def test_all_that_is_refused_is_told_in_one_line_and_nothing_is_written(model, t
         "--out-html", tmp_path / "no" / "x.html",
     )  # fmt: skip
     assert (code, said.count("\n")) == (3, 1)
-    for part in ("a.json exists", "w.bin, the data of m.onnx", "x.html: its folder does not exist"):
+    for part in ("a.json exists", "w.bin is the data of m.onnx", "x.html: its folder does not exist"):
         assert part in said
     assert listing(tmp_path) == before
 

@@ -132,7 +132,7 @@ def test_weights_that_are_damaged_leave_the_old_files(tmp_path):
     proto.graph.initializer[0].raw_data = b"1234"
     proto.graph.initializer[0].ClearField("float_data")
     with pytest.raises(ExternalDataError):
-        write(save(tmp_path, proto), tmp_path / "m.py")
+        write(save(tmp_path, proto), tmp_path / "m.py", force=True)
     assert (tmp_path / "m.py").read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 2
 

@@ -428,7 +428,7 @@ def test_to_svg_draws_what_is_shown(resnet, tmp_path, monkeypatch):
     wanted = {"name": "resnet_tiny.onnx", "theme": "dark", "overlay": "params", "depth": 2}
     assert asked == wanted | {"direction": "right", "numbers": None, "device": None}
     resnet.overlay = {"node_relu": 1.0}
-    resnet.to_svg(tmp_path / "m.svg")
+    resnet.to_svg(tmp_path / "other.svg")
     assert asked["overlay"] == "user"
     assert list(asked["numbers"]["values"].values()) == [1.0]
 
