@@ -14,6 +14,8 @@ export {
 } from './parts';
 export type { IPart } from './parts';
 export { Blocks, blocksOf } from './blocks';
+export { boundary } from './boundary';
+export type { IBoundary } from './boundary';
 export { ancestors, descendants, paths } from './trace';
 export type { ISeeds, ITrace } from './trace';
 export {

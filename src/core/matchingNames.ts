@@ -8,8 +8,13 @@
 
 import { TENSOR_KIND } from './model';
 import type { MatchRule, Pairs, Side } from './matchingPairs';
-import { SIDES, uniquePairs } from './matchingPairs';
-import type { IGraphModel } from './types';
+import {
+  FIRST_INPUTS,
+  SIDES,
+  uniquePairs,
+  weightShapes
+} from './matchingPairs';
+import { sourceName } from './matchingOps';
 
 type NameOf = (side: Side, node: number) => string;
 
@@ -50,23 +55,6 @@ class Numbering {
   }
 }
 
-/** Inputs beyond these are not looked at one by one: a node may have as many as the file likes. */
-export const FIRST_INPUTS = 16;
-
-/** The shapes of the weights among a node's first inputs; empty without weights. */
-export function weightShapes(model: IGraphModel, node: number): string {
-  const shapes: string[] = [];
-  const from = model.inputOffsets[node];
-  const end = Math.min(model.inputOffsets[node + 1], from + FIRST_INPUTS);
-  for (let k = from; k < end; k++) {
-    const tensor = model.inputs[k];
-    if (tensor >= 0 && model.tensorKind[tensor] === TENSOR_KIND.initializer) {
-      shapes.push(model.shapeText(tensor));
-    }
-  }
-  return shapes.join(' ');
-}
-
 type Found = readonly { readonly left: number; readonly right: number }[];
 type Paths = readonly [Int32Array, Int32Array];
 
@@ -83,14 +71,21 @@ function sameMakers(pairs: Pairs, left: number, right: number): boolean | null {
   for (let k = 0; k < reads; k++) {
     const [x, y] = [a.inputs[from + k], b.inputs[start + k]];
     const makers = [
-      x < 0 ? -1 : a.tensorProducer[x],
-      y < 0 ? -1 : b.tensorProducer[y]
+      x < 0 ? -1 : a.tensorProducer[pairs.operators[0].computed(x)],
+      y < 0 ? -1 : b.tensorProducer[pairs.operators[1].computed(y)]
     ];
-    const known =
-      (makers[0] >= 0 && pairs.to[0][makers[0]] >= 0) ||
-      (makers[1] >= 0 && pairs.to[1][makers[1]] >= 0);
-    if (known) {
-      return makers[0] >= 0 && pairs.to[0][makers[0]] === makers[1];
+    const others = [
+      makers[0] < 0 ? -1 : pairs.to[0][makers[0]],
+      makers[1] < 0 ? -1 : pairs.to[1][makers[1]]
+    ];
+    if (others[0] >= 0 && others[0] === makers[1]) {
+      return true;
+    }
+    // One that has no counterpart says nothing: a fused operator has a Reshape before it, say.
+    if (makers.every((maker, at) => maker < 0 || others[at] >= 0)) {
+      if (others[0] >= 0 || others[1] >= 0) {
+        return false;
+      }
     }
   }
   return null;
@@ -107,20 +102,21 @@ function evidence(
     return pairs.to[0][left] === right;
   }
   const modules = [paths[0][left], paths[1][right]];
-  const shapes = SIDES.map(side =>
-    weightShapes(pairs.models[side], side === 0 ? left : right)
-  );
+  const [a, b] = pairs.operators;
   if (
     pairs.operator(0, left) !== pairs.operator(1, right) ||
-    shapes[0] !== shapes[1] ||
-    (modules[0] !== modules[1] && modules.every(path => path > 0))
+    !pairs.sameWeights(left, right) ||
+    (modules[0] !== modules[1] &&
+      modules.every(path => path > 0) &&
+      // What converts an operator may lose its place, and make one up of its name.
+      a.type(left) === b.type(right))
   ) {
     return false;
   }
   const inModule = modules[0] > 0 && modules[1] > 0;
   return (
     sameMakers(pairs, left, right) ??
-    (inModule || shapes[0] !== '' ? true : null)
+    (inModule || weightShapes(pairs.models[0], left) !== '' ? true : null)
   );
 }
 
@@ -168,7 +164,11 @@ interface INames {
 function join(pairs: Pairs, { rule, alike }: INames, found: Found): void {
   const [a, b] = pairs.models;
   for (const { left, right } of found) {
-    if (!alike || a.category(left) === b.category(right)) {
+    if (
+      !alike ||
+      a.category(left) === b.category(right) ||
+      pairs.operator(0, left) === pairs.operator(1, right)
+    ) {
       pairs.join(left, right, rule);
     }
   }
@@ -229,10 +229,13 @@ export function joinByExactNames(pairs: Pairs): void {
 /** Given names first; numbered ones where modules, operators, weights and wires agree. `paths`: of modules, 0 = none. */
 export function joinByTrustedNames(pairs: Pairs, paths: Paths): void {
   const kinds = [nodeNames(pairs), tensorNames(pairs), weightNames(pairs)];
+  // A quantizer's product bears its source's name; what only stores otherwise keeps its own.
+  const plain = (name: string, side: Side, node: number): string =>
+    pairs.operators[side].handsOn(node) ? name : sourceName(name);
   const numbered = kinds.map(({ nameOf }) => new Numbering(pairs, nameOf));
   kinds.forEach((names, kind) => {
     const found = uniquePairs(pairs, (side, node) => {
-      const name = names.nameOf(side, node);
+      const name = plain(names.nameOf(side, node), side, node);
       return name === '' || numbered[kind].isNumbered(name) ? null : name;
     });
     join(pairs, names, found);
@@ -240,7 +243,7 @@ export function joinByTrustedNames(pairs: Pairs, paths: Paths): void {
   // Numbers of weights say nothing that those of their readers do not.
   kinds.slice(0, 2).forEach((names, kind) => {
     const found = uniquePairs(pairs, (side, node) => {
-      const name = names.nameOf(side, node);
+      const name = plain(names.nameOf(side, node), side, node);
       return numbered[kind].isNumbered(name) ? name : null;
     });
     join(pairs, names, trusted(pairs, paths, found, names.nameOf));

@@ -1,6 +1,25 @@
 /** Pairs of nodes of two models, and the two ways to find them: by a key of its own, by order. */
 
+import { Operators } from './matchingOps';
+import { TENSOR_KIND } from './model';
 import type { IGraphModel } from './types';
+
+/** Inputs beyond these are not looked at one by one: a node may have as many as the file likes. */
+export const FIRST_INPUTS = 16;
+
+/** The shapes of the weights among a node's first inputs; empty without weights. */
+export function weightShapes(model: IGraphModel, node: number): string {
+  const shapes: string[] = [];
+  const from = model.inputOffsets[node];
+  const end = Math.min(model.inputOffsets[node + 1], from + FIRST_INPUTS);
+  for (let k = from; k < end; k++) {
+    const tensor = model.inputs[k];
+    if (tensor >= 0 && model.tensorKind[tensor] === TENSOR_KIND.initializer) {
+      shapes.push(model.shapeText(tensor));
+    }
+  }
+  return shapes.join(' ');
+}
 
 /** How a counterpart was found, the surest first; `position` is a guess. */
 export const MATCH_RULES = [
@@ -33,8 +52,12 @@ export class Pairs {
   /** Index into `MATCH_RULES` by side and node. */
   readonly rules: Both<Uint8Array>;
 
+  /** What their nodes compute. */
+  readonly operators: Both<Operators>;
+
   constructor(readonly models: Both<IGraphModel>) {
     const [left, right] = models;
+    this.operators = [new Operators(left), new Operators(right)];
     this.to = [
       new Int32Array(left.nodeCount).fill(-1),
       new Int32Array(right.nodeCount).fill(-1)
@@ -66,11 +89,18 @@ export class Pairs {
     return true;
   }
 
-  /** Operator with its domain. */
+  /** What the node computes: the same for a product and its quantized form. */
   operator(side: Side, node: number): string {
-    const model = this.models[side];
-    const op = model.payload.ops[model.nodeOp[node]];
-    return op ? `${op.domain}:${op.type}` : '?';
+    return this.operators[side].of(node);
+  }
+
+  /** Whether two nodes that compute the same have weights of the same shapes, where these can be compared. */
+  sameWeights(left: number, right: number): boolean {
+    const [a, b] = this.operators;
+    return (
+      a.type(left) !== b.type(right) ||
+      weightShapes(this.models[0], left) === weightShapes(this.models[1], right)
+    );
   }
 }
 

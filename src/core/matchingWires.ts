@@ -1,7 +1,6 @@
 /** Pairs by wiring: what stands at the same place of the wires around a pair. */
 
-import type { Pairs, Side } from './matchingPairs';
-import { FIRST_INPUTS, weightShapes } from './matchingNames';
+import { FIRST_INPUTS, type Pairs, type Side } from './matchingPairs';
 import type { IGraphModel } from './types';
 
 /** Marks a place that several nodes hold. */
@@ -60,12 +59,13 @@ export class Wiring {
     }
     const from = left.inputOffsets[node];
     const start = right.inputOffsets[other];
-    const reads = Math.min(
-      left.inputOffsets[node + 1] - from,
-      right.inputOffsets[other + 1] - start
-    );
-    for (let k = 0; k < reads; k++) {
-      this._makers(left.inputs[from + k], right.inputs[start + k]);
+    const operands = this._operands(1, other);
+    for (let k = from; k < left.inputOffsets[node + 1]; k++) {
+      const operand = this._pairs.operators[0].operand(node, k - from);
+      const at = operands.get(operand);
+      if (at !== undefined) {
+        this._makers(left.inputs[k], right.inputs[start + at]);
+      }
     }
     const made = left.outputOffsets[node];
     const gave = right.outputOffsets[other];
@@ -78,7 +78,27 @@ export class Wiring {
     }
   }
 
+  /** Place of each operand among the inputs. */
+  private _operands(side: Side, node: number): Map<number, number> {
+    const { inputOffsets } = this._pairs.models[side];
+    const found = new Map<number, number>();
+    for (let k = 0; k < inputOffsets[node + 1] - inputOffsets[node]; k++) {
+      found.set(this._pairs.operators[side].operand(node, k), k);
+    }
+    return found;
+  }
+
+  /** Makers of two tensors, and those of the numbers that they store otherwise. */
   private _makers(a: number, b: number): void {
+    const [left, right] = this._pairs.operators;
+    this._madeBy(a, b);
+    const [x, y] = [left.computed(a), right.computed(b)];
+    if (x !== a || y !== b) {
+      this._madeBy(x, y);
+    }
+  }
+
+  private _madeBy(a: number, b: number): void {
     if (a < 0 || b < 0) {
       return;
     }
@@ -110,30 +130,41 @@ export class Wiring {
 
   private _byPlace(side: Side, tensor: number): Map<string, number> {
     const model = this._pairs.models[side];
+    const operators = this._pairs.operators[side];
     const found = new Map<string, number>();
-    const end = model.consumerOffsets[tensor + 1];
-    for (let k = model.consumerOffsets[tensor]; k < end; k++) {
-      const node = model.consumers[k];
-      if (!this._pairs.isFree(side, node)) {
-        continue;
+    const tensors = [tensor];
+    // The list grows while it is read: what only stores a tensor otherwise is looked through.
+    for (let at = 0; at < tensors.length && at < FIRST_INPUTS; at++) {
+      const read = tensors[at];
+      const end = model.consumerOffsets[read + 1];
+      for (let k = model.consumerOffsets[read]; k < end; k++) {
+        const node = model.consumers[k];
+        const from = model.inputOffsets[node];
+        const to = Math.min(model.inputOffsets[node + 1], from + FIRST_INPUTS);
+        const slot = model.inputs.subarray(from, to).indexOf(read);
+        if (
+          operators.handsOn(node) &&
+          model.outputOffsets[node + 1] > model.outputOffsets[node]
+        ) {
+          tensors.push(model.outputs[model.outputOffsets[node]]);
+        }
+        if (this._pairs.isFree(side, node)) {
+          const place = `${operators.operand(node, slot)} ${operators.of(node)}`;
+          const known = found.get(place);
+          found.set(place, known === undefined || known === node ? node : MANY);
+        }
       }
-      const from = model.inputOffsets[node];
-      const to = Math.min(model.inputOffsets[node + 1], from + FIRST_INPUTS);
-      const slot = model.inputs.subarray(from, to).indexOf(tensor);
-      const place = `${slot} ${this._pairs.operator(side, node)}`;
-      found.set(place, found.has(place) ? MANY : node);
     }
     return found;
   }
 
   private _join(node: number, other: number): void {
     const pairs = this._pairs;
-    const [left, right] = pairs.models;
     const alike =
       pairs.isFree(0, node) &&
       pairs.isFree(1, other) &&
       pairs.operator(0, node) === pairs.operator(1, other) &&
-      weightShapes(left, node) === weightShapes(right, other);
+      pairs.sameWeights(node, other);
     if (alike && pairs.join(node, other, 'wiring')) {
       this._queue.push(node);
     }

@@ -27,10 +27,12 @@ export interface ICommandContext {
 /** Viewer actions that stand in the command palette while a model is in front. */
 const PALETTE_ACTIONS: readonly { id: string; label: string }[] = [
   { id: 'find', label: 'Find in the graph' },
+  { id: 'overview', label: 'Show the first picture' },
   { id: 'fit', label: 'Fit the graph into the view' },
   { id: 'expand-all', label: 'Expand all groups' },
   { id: 'collapse-all', label: 'Collapse all groups' },
   { id: 'next-overlay', label: 'Next heatmap' },
+  { id: 'rescale', label: 'Rescale the colours to the view' },
   { id: 'export-svg', label: 'Save the graph as SVG' },
   { id: 'export-svg-view', label: 'Save what is in view as SVG' },
   { id: 'export-svg-selection', label: 'Save the selection as SVG' },

@@ -268,5 +268,8 @@ function beside(
 ): void {
   app.shell.add(second, 'main', { mode: 'split-right', ref: first.id });
   app.shell.activateById(first.id);
+  // What was looked at in a wide pane is not in a narrow one.
+  first.content.home();
+  second.content.home();
   keeper.link(first, second);
 }

@@ -73,6 +73,12 @@ class OnnxPanel extends ReactWidget {
     return this._handle;
   }
 
+  /** Looks at the picture as at first, as soon as there is a viewer. */
+  home(): void {
+    this._homing = this._handle === null;
+    this._handle?.home();
+  }
+
   override dispose(): void {
     if (!this.isDisposed) {
       Signal.clearData(this);
@@ -136,6 +142,9 @@ class OnnxPanel extends ReactWidget {
           isVisible={() => this.isVisible}
           onReady={handle => {
             this._handle = handle;
+            if (this._homing) {
+              this.home();
+            }
             this.handleChanged.emit();
             this._takeFocus();
           }}
@@ -176,6 +185,7 @@ class OnnxPanel extends ReactWidget {
   private _handle: IViewerHandle | null = null;
   /** The tab was activated, and the focus has not been given on. */
   private _wanted = false;
+  private _homing = false;
   private readonly _visibility = new Signal<this, boolean>(this);
 }
 

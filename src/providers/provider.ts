@@ -28,6 +28,9 @@ export interface IProgress {
   readonly total: number;
 }
 
+/** Of a file that was loaded: as it was, another one, or no longer there. */
+export type FileState = 'same' | 'changed' | 'gone';
+
 /** Files that take more than what is drawn. */
 export type FileFormat = 'html' | 'netron' | 'model-explorer';
 
@@ -65,8 +68,8 @@ export interface IReportProvider {
     signal: AbortSignal
   ): Promise<SavedFile>;
   report?(signal: AbortSignal): Promise<Report>;
-  /** Whether the file is no longer the one that was loaded. Absent where a file cannot change. */
-  changed?(signal: AbortSignal): Promise<boolean>;
+  /** What has become of the file that was loaded. Absent where a file cannot change. */
+  fileState?(signal: AbortSignal): Promise<FileState>;
 }
 
 /** A failure that can be shown as it is: what, where, what to do. */

@@ -331,11 +331,11 @@ describe('after loading', () => {
       })
     });
     const { provider, loaded, abort } = start(fake);
-    expect(await provider.changed(abort.signal)).toBe(false);
+    expect(await provider.fileState(abort.signal)).toBe('same');
     await loaded;
-    expect(await provider.changed(abort.signal)).toBe(false);
+    expect(await provider.fileState(abort.signal)).toBe('same');
     mtime = '2';
-    expect(await provider.changed(abort.signal)).toBe(true);
+    expect(await provider.fileState(abort.signal)).toBe('changed');
   });
 });
 

@@ -15,14 +15,17 @@ import type { IServerConnection } from './connection';
 import { Connection } from './connection';
 import type {
   FileFormat,
+  FileState,
   ILoadOptions,
   IProgress,
   IReportProvider
 } from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
 import {
+  GONE,
   posted,
   readStamp,
+  stampOf,
   startJob,
   withdraw,
   type HeadStart,
@@ -110,15 +113,18 @@ export class ServerProvider implements IReportProvider {
     return this._ofJob<Report>('report', signal);
   }
 
-  async changed(signal: AbortSignal): Promise<boolean> {
+  async fileState(signal: AbortSignal): Promise<FileState> {
     if (this._stamp === null) {
-      return false;
+      return 'same';
     }
     const now = await readStamp(this._connection, this._path, signal);
-    return (
-      now !== null &&
-      (now.bytes !== this._stamp.bytes || now.mtime_ns !== this._stamp.mtime_ns)
-    );
+    if (now === null || now === GONE) {
+      return now === GONE ? 'gone' : 'same';
+    }
+    const { bytes, mtime_ns } = this._stamp;
+    return now.bytes === bytes && now.mtime_ns === mtime_ns
+      ? 'same'
+      : 'changed';
   }
 
   /** Starts (or finds) the job, after a look at the file. */
@@ -132,7 +138,9 @@ export class ServerProvider implements IReportProvider {
     if (begun) {
       return begun;
     }
-    const stamp = await readStamp(this._connection, this._path, signal);
+    const stamp = stampOf(
+      await readStamp(this._connection, this._path, signal)
+    );
     return { stamp, job: await this._start(options, signal) };
   }
 

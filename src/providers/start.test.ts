@@ -93,9 +93,9 @@ describe('a head start', () => {
     const { fake, provider, load, abort } = begin();
     await settle();
     await load();
-    expect(await provider.changed(abort.signal)).toBe(false);
+    expect(await provider.fileState(abort.signal)).toBe('same');
     fake.bytes++;
-    expect(await provider.changed(abort.signal)).toBe(true);
+    expect(await provider.fileState(abort.signal)).toBe('changed');
   });
 
   test('of other sizes is withdrawn, and the right analysis made', async () => {

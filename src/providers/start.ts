@@ -27,12 +27,22 @@ export function posted(body: object): IRequest {
   };
 }
 
+/** Where a file is no longer there. */
+export const GONE = 'gone';
+
+/** The stamp of a file that is there. */
+export function stampOf(
+  found: FileStamp | typeof GONE | null
+): FileStamp | null {
+  return found === GONE ? null : found;
+}
+
 /** Null when the server cannot say; the file is then taken as unchanged. */
 export async function readStamp(
   connection: Connection,
   path: string,
   signal?: AbortSignal
-): Promise<FileStamp | null> {
+): Promise<FileStamp | typeof GONE | null> {
   try {
     return await connection.json<FileStamp>(
       `files?path=${encodeURIComponent(path)}`,
@@ -40,7 +50,7 @@ export async function readStamp(
     );
   } catch (error) {
     if (error instanceof ProblemError) {
-      return null;
+      return error.problem.code === 'file-not-found' ? GONE : null;
     }
     throw error;
   }
@@ -147,7 +157,7 @@ export class HeadStart {
         return null;
       }
       const { options, rules } = known;
-      const stamp = await readStamp(this._connection, this.path);
+      const stamp = stampOf(await readStamp(this._connection, this.path));
       const job = await startJob(this._connection, this.path, options, rules);
       const asked = JSON.stringify(question(this.path, options, rules));
       return { job, stamp, asked };

@@ -3,7 +3,7 @@ import { act, fireEvent, screen, within } from '@testing-library/react';
 import { describe, expect, test, vi } from 'vitest';
 import { formatCount } from '../core';
 import { emptyPayload } from '../core/testing/builder';
-import type { IReportProvider } from '../providers/provider';
+import type { FileState, IReportProvider } from '../providers/provider';
 import { ProblemError, localProblem } from '../providers/provider';
 import { guardConsole, mount, mountProvider, settle } from './testing/render';
 import { surface } from './testing/surface';
@@ -148,16 +148,40 @@ describe('loading and failing', () => {
 
   test('offers to reload a file that changed', async () => {
     const provider = failing(0);
-    let changed = true;
-    provider.changed = () => Promise.resolve(changed);
+    let state: FileState = 'changed';
+    provider.fileState = () => Promise.resolve(state);
     const { handle } = await mountProvider(provider);
     act(() => handle.checkFile());
     await settle();
-    changed = false;
+    state = 'same';
     fireEvent.click(screen.getByRole('button', { name: 'Reload' }));
     await settle();
     expect(provider.loads).toBe(2);
     expect(screen.queryByText('The file has changed on disk.')).toBeNull();
+  });
+
+  test('a deleted file is said to be gone, whatever was said before', async () => {
+    const provider = failing(0);
+    let state: FileState = 'changed';
+    provider.fileState = () => Promise.resolve(state);
+    const { handle } = await mountProvider(provider);
+    const check = async (): Promise<void> => {
+      act(() => handle.checkFile());
+      await settle();
+    };
+    await check();
+    expect(screen.queryByText('The file has changed on disk.')).toBeTruthy();
+    state = 'gone';
+    await check();
+    expect(screen.queryByText('The file has changed on disk.')).toBeNull();
+    expect(screen.queryByText(/no longer there/)).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Reload' })).toBeNull();
+    fireEvent.click(screen.getByRole('button', { name: 'Close' }));
+    await check();
+    expect(screen.queryByText(/no longer there/)).toBeNull();
+    state = 'changed';
+    await check();
+    expect(screen.queryByText('The file has changed on disk.')).toBeTruthy();
   });
 });
 

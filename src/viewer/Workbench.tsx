@@ -12,7 +12,7 @@ import { Menu } from './menu/Menu';
 import { Outline } from './outline/Outline';
 import { WidthContext } from './root';
 import { isShown, NARROW, setPanels } from './session/panels';
-import { ChangedBanner, FailureBanner, NoticeBanner } from './states/Failure';
+import { FailureBanner, FileBanner, NoticeBanner } from './states/Failure';
 import { Working } from './states/Loading';
 import { usePinned, useUnhurried } from './still';
 import { TopBar } from './topbar/TopBar';
@@ -24,7 +24,7 @@ const MAX_PANEL = 640;
 /** Bar and totals above, the graph with its panels, tables below. */
 export function Workbench(props: { theme: string }): JSX.Element {
   const load = useView(state => state.load);
-  const changed = useView(state => state.fileChanged);
+  const file = useView(state => state.file);
   const notice = useView(state => state.notice);
   return (
     <div className="oad-Workbench">
@@ -35,7 +35,7 @@ export function Workbench(props: { theme: string }): JSX.Element {
       {load.status === 'failed' && <FailureBanner problem={load.problem} />}
       {notice && <NoticeBanner text={notice} />}
       <ExtractionBanner />
-      {changed && load.status === 'ready' && <ChangedBanner />}
+      {file !== 'same' && load.status === 'ready' && <FileBanner file={file} />}
       <Middle theme={props.theme} />
       <Drawer />
       <DeviceChooser />

@@ -75,6 +75,8 @@ export interface IViewerHandle {
    * be one. False, and nothing changes, where only an analysis can tell.
    */
   preview(sizes: Readonly<Record<string, number>>): Promise<boolean>;
+  /** Looks at the picture as at first: all of it, or its beginning. */
+  home(): void;
   /** Analyses the file again; the view is kept. */
   reload(): void;
   /** Asks the provider whether the file changed and shows the banner if so. */

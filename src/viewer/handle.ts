@@ -43,6 +43,7 @@ export function createHandle(
     setUserValues: values => showUserValues(session, values),
     bind: bindings => void session.bind(bindings, true),
     preview: sizes => session.preview(sizes),
+    home: () => session.home(),
     reload: () => void session.load(),
     checkFile: () => void session.checkFile(),
     link: (other, options, callbacks) => {

@@ -12,6 +12,7 @@ export async function loadCore() {
   const outfile = join(folder, 'core.mjs');
   const contents =
     "export { decode } from './model'; export { buildTree } from './tree';" +
+    "export { MATCHERS } from './matching';" +
     "export { createGraphView } from './view'; export { plainSizer } from './testing/sizer';";
   try {
     await build({

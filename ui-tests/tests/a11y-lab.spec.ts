@@ -24,7 +24,7 @@ for (const theme of ['light', 'dark'] as const) {
     await panel.getByRole('tab', { name: 'Layers' }).click();
     await panel.getByRole('grid').getByRole('row').nth(2).click();
     await clean(page, PANEL);
-    await page.keyboard.press('o');
+    await page.keyboard.press('Shift+O');
     await panel.getByRole('tab', { name: 'Memory' }).click();
     await page.keyboard.press('Shift+F10');
     await clean(page, PANEL);

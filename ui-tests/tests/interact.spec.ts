@@ -238,7 +238,7 @@ test('the context menu does what its entries say', async ({ page }) => {
     button: 'right',
     position: { x: 30, y: 8 }
   });
-  await menu(page, /^Expand or collapse the selected block Enter/);
+  await menu(page, /^Collapse the selected block Enter/);
   await expect(box(page, /^BertEmbeddings/)).toHaveAttribute(
     'aria-expanded',
     'false'

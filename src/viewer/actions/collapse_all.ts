@@ -7,8 +7,6 @@ export const collapseAll: IAction = {
   keys: ['Shift+E'],
   run: ({ session }) => {
     remember(session);
-    void session.stage
-      .change(view => view.collapseAll())
-      .then(() => session.stage.surface?.fit(true));
+    void session.stage.change(view => view.collapseAll(), undefined, true);
   }
 };

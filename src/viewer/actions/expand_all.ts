@@ -10,6 +10,10 @@ export const expandAll: IAction = {
   keys: ['E'],
   run: ({ session }) => {
     remember(session);
-    void session.stage.change(view => view.expandAll(MAX_BOXES));
+    void session.stage.change(
+      view => view.expandAll(MAX_BOXES),
+      undefined,
+      true
+    );
   }
 };

@@ -20,7 +20,9 @@ import { goForward } from './go_forward';
 import { help } from './help';
 import { hide, showHidden, showOnly } from './hide';
 import { locate } from './locate';
+import { overview } from './overview';
 import { reload } from './reload';
+import { rescale } from './rescale';
 import { selectHits } from './select_hits';
 import { selectSame } from './select_same';
 import { nextPart, previousPart } from './step_part';
@@ -47,14 +49,14 @@ export type { IAction, IActionContext } from './types';
 /** Every action, in the order of the help. To add one: a file beside these and a line here. */
 export const ACTIONS: readonly IAction[] = [
   ...[find, findNext, findPrevious, selectHits],
-  ...[fit, actualSize, zoomIn, zoomOut, toggleDirection],
+  ...[overview, fit, actualSize, zoomIn, zoomOut, toggleDirection],
   ...[toggleGroup, toggleGroupDeep, expandAll, collapseAll],
   ...[nextPart, previousPart],
   ...[locate, goBack, goForward, clear, selectSame, fitSelection],
   ...[traceAncestors, traceDescendants, tracePaths],
   ...[hide, showOnly, showHidden, showInTable],
   ...[copyName, copyTag, copyLink],
-  ...[nextOverlayAction, toggleScale, toggleNames, toggleWeights],
+  ...[nextOverlayAction, toggleScale, rescale, toggleNames, toggleWeights],
   ...[toggleOutline, toggleInspector, toggleLayers],
   ...[toggleDiagnostics, toggleDims, focusGraph],
   ...exportActions,

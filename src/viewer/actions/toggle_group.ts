@@ -1,4 +1,5 @@
 import { entityOf } from '../session/entities';
+import type { Session } from '../session/session';
 import type { IAction, IActionContext } from './types';
 
 function toggle({ session }: IActionContext, recursive: boolean): void {
@@ -9,9 +10,18 @@ function toggle({ session }: IActionContext, recursive: boolean): void {
   }
 }
 
+function isOpen({ store, stage }: Session): boolean {
+  const { selection } = store.get();
+  return selection.kind === 'group' && stage.isOpen(selection.id);
+}
+
 export const toggleGroup: IAction = {
   id: 'toggle-group',
   label: trans => trans.__('Expand or collapse the selected block'),
+  labelNow: (trans, session) =>
+    isOpen(session)
+      ? trans.__('Collapse the selected block')
+      : trans.__('Expand the selected block'),
   keys: ['Enter'],
   enabled: ({ selection }) =>
     selection.kind === 'group' || selection.kind === 'node',
@@ -22,6 +32,10 @@ export const toggleGroupDeep: IAction = {
   id: 'toggle-group-deep',
   label: trans =>
     trans.__('Expand or collapse the selected block and all inside'),
+  labelNow: (trans, session) =>
+    isOpen(session)
+      ? trans.__('Collapse the selected block and all inside')
+      : trans.__('Expand the selected block and all inside'),
   keys: ['Alt+Enter'],
   enabled: ({ selection }) => selection.kind === 'group',
   run: context => toggle(context, true)

@@ -4,7 +4,7 @@ import type { IAction } from './types';
 export const toggleOutline: IAction = {
   id: 'toggle-outline',
   label: trans => trans.__('Outline'),
-  keys: ['O'],
+  keys: ['Shift+O'],
   run: ({ session, root }) => togglePanel(session, 'outline', root)
 };
 

@@ -13,6 +13,8 @@ export interface IActionContext {
 export interface IAction {
   readonly id: string;
   label(trans: ITranslate): string;
+  /** What it does now, where that depends: for menus. */
+  labelNow?(trans: ITranslate, session: Session): string;
   /** Like `Shift+E`; `Ctrl` is also the Mac's command key. The first is the one to show. */
   readonly keys: readonly string[];
   /** Works while a text box has the focus. */

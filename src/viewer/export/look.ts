@@ -25,7 +25,8 @@ export function painted(session: Session, drawing: IDrawing): IDrawing {
     return drawing;
   }
   const { scene, model, tree } = drawing;
-  const look = { scale, brush, dark, with: scaleWith };
+  const over = session.stage.scaled;
+  const look = { scale, brush, dark, with: scaleWith, over };
   const values = paintedOverlay(OVERLAYS[overlay], scene, tree, look).overlay;
   return { ...drawing, paint: new ScenePaint(scene, model, values) };
 }

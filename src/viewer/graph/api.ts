@@ -125,6 +125,10 @@ export interface ISetSceneOptions {
   readonly animateFrom?: IScene | null;
   /** Its box stays where it is on the screen (its top left corner, where the chevron is). */
   readonly anchorEntity?: number;
+  /** Only numbers changed: what is in the middle of the view stays there. */
+  readonly still?: boolean;
+  /** Show all of it, or at a zoom that can be read what was in the middle of the view. */
+  readonly readable?: boolean;
   /** Keep the camera as it is (default true when a scene was there before, else the view is fitted). */
   readonly keepCamera?: boolean;
 }

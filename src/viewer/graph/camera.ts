@@ -89,6 +89,16 @@ export function minZoom(scene: ISize, view: ISize): number {
   return Math.min(0.1, fitRect({ x: 0, y: 0, ...scene }, view).k * 0.6);
 }
 
+/** Whether titles can be read at this zoom. */
+export function isReadable({ k }: ICamera): boolean {
+  return k >= HOME_ZOOM;
+}
+
+/** The zoom of a camera, brought to where titles can be read and several boxes are in view. */
+export function readingZoom({ k }: ICamera): number {
+  return Math.min(0.85, Math.max(HOME_ZOOM, k));
+}
+
 /** How long a picture may be, in world units, to be read in a pane of so many pixels without moving. */
 export function roomIn(pane: number): number {
   return (pane - 2 * FIT_PADDING) / HOME_ZOOM;

@@ -13,12 +13,14 @@ import {
   shiftInto,
   zoomAt
 } from './camera';
-import { boxesRect } from './entities';
+import { boxesRect, middleEntity } from './entities';
 import {
   anchorOf,
   type Auto,
   autoCamera,
   heldCamera,
+  type IPictured,
+  readableCamera,
   turnedCamera
 } from './homing';
 import { Flight } from './motion';
@@ -80,14 +82,17 @@ export class Helm {
 
   /** Another scene is there: its beginning, or where what the reader looks at stays where it was. */
   follow(
-    before: { readonly scene: IScene; readonly camera: ICamera } | null,
+    before: IPictured | null,
     scene: IScene,
     how: ISetSceneOptions,
     looked: number | null
   ): void {
     if (!before || how.keepCamera === false) {
-      this.auto = 'home';
-      this.rehome();
+      this.home();
+    } else if (how.still) {
+      this.stay(before, scene);
+    } else if (how.readable) {
+      this.read(before, scene);
     } else if (this.auto && how.anchorEntity === undefined) {
       // The reader has not looked elsewhere: all of it, or its beginning, as before.
       this.rehome();
@@ -102,6 +107,32 @@ export class Helm {
       } else {
         this.hold(before.scene, scene, anchor);
       }
+    }
+  }
+
+  /** As at first: all of the picture, or its beginning. */
+  home(): void {
+    this.auto = 'home';
+    this.rehome();
+  }
+
+  /** Boxes are a little larger or smaller: what is in the middle stays where it is, nothing comes into view. */
+  private stay(before: IPictured, after: IScene): void {
+    this.flight.stop();
+    const middle = middleEntity(before.scene, before.camera);
+    const held = heldCamera(this._camera, before.scene, after, middle);
+    this.apply(this.clamped(held?.camera ?? this._camera));
+  }
+
+  /** All of the picture where that can be read, else what was in the middle at a zoom that can. */
+  private read(before: IPictured, after: IScene): void {
+    const { view } = this.place;
+    const entity = middleEntity(before.scene, before.camera);
+    const camera = readableCamera(this._camera, view, after, entity);
+    if (camera) {
+      this.go(camera, false);
+    } else {
+      this.fit(false);
     }
   }
 

@@ -1,5 +1,5 @@
 /** Where the camera goes when the picture changes under it. */
-import type { IScene } from '../../core/types';
+import { BoxKind, type IScene } from '../../core/types';
 import type { ICamera } from './api';
 import {
   anchored,
@@ -8,6 +8,8 @@ import {
   homeCamera,
   type IRect,
   type ISize,
+  isReadable,
+  readingZoom,
   sceneSize
 } from './camera';
 import { exactBox, mainLine, middleEntity } from './entities';
@@ -28,13 +30,60 @@ export function autoCamera(scene: IScene, view: ISize, auto: Auto): ICamera {
  * stands in the middle of the view; null = nothing.
  */
 export function anchorOf(
-  before: { readonly scene: IScene; readonly camera: ICamera },
+  before: IPictured,
   after: IScene,
   looked: number | null
 ): number | null {
   return before.scene.direction === after.direction
     ? looked
     : (looked ?? middleEntity(before.scene, before.camera));
+}
+
+/** A picture and where it was looked at. */
+export interface IPictured {
+  readonly scene: IScene;
+  readonly camera: ICamera;
+}
+
+/**
+ * The camera for a picture that is too long to be read as a whole: the card of the entity, or of what was
+ * first in it, at a zoom that can be read; null where the whole can be, or nothing is left of the entity.
+ */
+export function readableCamera(
+  camera: ICamera,
+  view: ISize,
+  after: IScene,
+  entity: number | null
+): ICamera | null {
+  const box = entity === null ? -1 : firstCard(after, after.boxOf(entity));
+  if (box < 0 || isReadable(fitScene(after, view))) {
+    return null;
+  }
+  const { x, y, w, h } = boxRect(after, box);
+  return { x: x + w / 2, y: y + h / 2, k: readingZoom(camera) };
+}
+
+/** The first card in a box: that itself, or in an open group what stands first along its main line. */
+function firstCard(scene: IScene, box: number): number {
+  let found = box;
+  while (found >= 0 && scene.boxKind[found] === BoxKind.OpenGroup) {
+    const panel = found;
+    const inside: number[] = [];
+    for (let b = panel + 1; b < scene.boxCount; b++) {
+      if (
+        scene.boxParent[b] === panel &&
+        scene.boxKind[b] <= BoxKind.OpenGroup
+      ) {
+        inside.push(b);
+      }
+    }
+    const along = scene.direction === 'down' ? scene.boxY : scene.boxX;
+    found = inside.reduce(
+      (a, b) => (along[b] < along[a] ? b : a),
+      inside[0] ?? -1
+    );
+  }
+  return found;
 }
 
 /** What is larger than the view begins at this share of it. */

@@ -54,11 +54,15 @@ export function drawPanel(
   if (lod !== Lod.Reading) {
     return at;
   }
-  if (card.share > 0 && card.share < NEARLY_ALL && room - at > 72) {
+  const painted = d.paint.overlay?.text?.(scene.boxEntity[box]) ?? '';
+  // The bar is of the MACs: under a heatmap the number of the heatmap stands alone.
+  const bar = !painted && card.share > 0 && card.share < NEARLY_ALL;
+  if (bar && room - at > 72) {
     drawShare(at, mid - SHARE_BAR / 2, 56, card.share, sink);
     at += 64;
   }
-  const cost = card.lines.find(line => line.kind === 'cost')?.text ?? '';
+  const cost =
+    painted || (card.lines.find(line => line.kind === 'cost')?.text ?? '');
   const width = d.measure.width(cost, BODY_SIZE);
   if (cost && room - at - PAD_X > width) {
     sink.text(at, mid + BODY_SIZE * 0.36, cost, {

@@ -156,6 +156,11 @@ export class GraphSurface implements IActor {
     this.helm.go(camera, animate);
   }
 
+  /** The first look at the picture: all of it, or its beginning. */
+  home(): void {
+    this.helm.home();
+  }
+
   fit(animate = true): void {
     this.helm.fit(animate);
   }

@@ -1,11 +1,12 @@
 import * as React from 'react';
 import { formatBytes, formatConfidence, formatExact } from '../../core';
-import type { AttentionGroup, KVCacheInfo } from '../../schema';
+import type { IGroupTree } from '../../core';
+import type { AttentionGroup, KVCacheInfo, RepeatColumns } from '../../schema';
 import { useDocument, useSession, useTrans } from '../context';
 import { selectNodes } from '../session/host';
 import type { ITranslate } from '../translate';
 import { brief, visible } from '../ui/text';
-import { Fact, Facts, Section, Some } from './parts';
+import { Fact, Facts, Jump, Section, Some } from './parts';
 
 /** What kind of network it is, its attention, its cache and what repeats in it. */
 export function ArchitectureSections(): JSX.Element {
@@ -226,21 +227,50 @@ function Cache({ cache }: { cache: KVCacheInfo }): JSX.Element {
   );
 }
 
+/** The box of each repeat, -1 where it has none: they bear its name, in the same order. */
+function foldsOf(
+  tree: IGroupTree,
+  { name, count }: RepeatColumns
+): readonly number[] {
+  const taken = new Set<number>();
+  return name.map((text, at) => {
+    const label = `${text} ×${count[at]}`;
+    const found = tree.groupLabel.findIndex(
+      (one, group) =>
+        tree.groupFold[group] === 1 &&
+        !taken.has(group) &&
+        (one === label || one.endsWith(` / ${label}`))
+    );
+    taken.add(found);
+    return found;
+  });
+}
+
 function Repeats(): JSX.Element {
   const trans = useTrans();
-  const { repeats } = useDocument().model.payload;
+  const { tree, model } = useDocument();
+  const { repeats } = model.payload;
   const rows = repeats.count.map((count, at) => ({
     count,
     size: repeats.size[at],
     name: repeats.name[at]
   }));
+  const boxes = foldsOf(tree, repeats);
   return (
     <Section title={trans.__('Repeated parts')} count={rows.length}>
       <ul className="oad-Links">
         <Some items={rows}>
           {({ count, size, name }, at) => (
             <li key={at}>
-              <bdi>{brief(name, 120)}</bdi> ×{count}{' '}
+              {boxes[at] < 0 ? (
+                <>
+                  <bdi>{brief(name, 120)}</bdi> ×{count}
+                </>
+              ) : (
+                <Jump to={{ kind: 'group', id: boxes[at] }}>
+                  <bdi>{brief(name, 120)}</bdi> ×{count}
+                </Jump>
+              )}{' '}
               <span className="oad-Quiet">
                 {trans._n('%1 node each', '%1 nodes each', size)}
               </span>

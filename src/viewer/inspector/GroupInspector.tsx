@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { entityOf } from '../session/entities';
-import { formatExact } from '../../core';
+import { boundary, formatExact } from '../../core';
 import type { IGroupTree } from '../../core';
 import { useDocument, useSession, useTrans } from '../context';
 import { brief, visible } from '../ui/text';
@@ -8,6 +8,7 @@ import { BlocksOfGroup } from './BlockList';
 import { Breadcrumb } from './Breadcrumb';
 import { Costs } from './costs';
 import { Fact, Facts, Jump, Section, Some, Title } from './parts';
+import { Tensors } from './tensors';
 import { useActivationTotal } from './totals';
 
 /** Operator types below a group and how many there are of each, commonest first. */
@@ -34,6 +35,8 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
     () => opHistogram(tree, group),
     [tree, group]
   );
+  const open = useOpen(group);
+  const ends = React.useMemo(() => boundary(tree, group), [tree, group]);
   const entity = entityOf(model, { kind: 'group', id: group }) ?? 0;
   const children = tree.children[group + 1];
   const blocks = children.filter(child => child >= model.nodeCount);
@@ -50,7 +53,7 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
           className="oad-Button"
           onClick={() => void session.activate(entity, false)}
         >
-          {trans.__('Expand or collapse')}
+          {open ? trans.__('Collapse') : trans.__('Expand')}
         </button>
       </div>
       <Facts>
@@ -73,6 +76,12 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
           unknownOf={id => tree.groupUnknown[id][group]}
         />
       </Section>
+      <BlockTensors title={trans.__('Inputs')} ids={ends.inputs} side="input" />
+      <BlockTensors
+        title={trans.__('Outputs')}
+        ids={ends.outputs}
+        side="output"
+      />
       <BlocksOfGroup group={group} />
       <Section title={trans.__('Operators')} count={histogram.length}>
         <Histogram rows={histogram} />
@@ -100,6 +109,39 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
       )}
     </>
   );
+}
+
+/** Whether the block is open, as the picture changes. */
+function useOpen(group: number): boolean {
+  const { stage, followers } = useSession();
+  return React.useSyncExternalStore(
+    React.useCallback(
+      onPicture => {
+        const follower = { onPicture, onCamera: quiet, onHover: quiet };
+        followers.add(follower);
+        return () => followers.delete(follower);
+      },
+      [followers]
+    ),
+    () => stage.isOpen(group)
+  );
+}
+
+const quiet = (): void => undefined;
+
+/** The tensors that enter or leave a block. */
+function BlockTensors(props: {
+  title: string;
+  ids: readonly number[];
+  side: 'input' | 'output';
+}): JSX.Element | null {
+  const { model } = useDocument();
+  const { title, ids, side } = props;
+  return ids.length > 0 ? (
+    <Section title={title} count={ids.length}>
+      <Tensors model={model} ids={ids} roles={[]} side={side} />
+    </Section>
+  ) : null;
 }
 
 /** Bars of operator counts. */

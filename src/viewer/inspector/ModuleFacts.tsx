@@ -3,8 +3,7 @@ import type { NodeDetails } from '../../schema';
 import { useTrans } from '../context';
 import { CopyButton } from '../ui/CopyButton';
 import { brief } from '../ui/text';
-import { Fact, Name } from './parts';
-import type { DetailsState } from './useDetails';
+import { Fact, Facts, Name, Section } from './parts';
 
 type Origin = NonNullable<NodeDetails['module']>;
 type Trans = ReturnType<typeof useTrans>;
@@ -29,27 +28,29 @@ function known(trans: Trans, via: string): string {
 
 /** The module of the original model that a node comes from, and how that is known. */
 export function ModuleFacts({
-  state
+  details
 }: {
-  state: DetailsState;
+  details: NodeDetails;
 }): JSX.Element | null {
   const trans = useTrans();
-  if (state.status !== 'ready') {
+  const { tag, module } = details;
+  if (!tag && !module) {
     return null;
   }
-  const { tag, module } = state.details;
   return (
-    <>
-      {tag && (
-        <Fact label={trans.__('Tag')}>
-          <span className="oad-WithCopy">
-            <Name text={tag} />
-            <CopyButton label={trans.__('Copy the tag')} text={() => tag} />
-          </span>
-        </Fact>
-      )}
-      {module && <Recorded module={module} />}
-    </>
+    <Section title={trans.__('Module')}>
+      <Facts>
+        {tag && (
+          <Fact label={trans.__('Tag')}>
+            <span className="oad-WithCopy">
+              <Name text={tag} />
+              <CopyButton label={trans.__('Copy the tag')} text={() => tag} />
+            </span>
+          </Fact>
+        )}
+        {module && <Recorded module={module} />}
+      </Facts>
+    </Section>
   );
 }
 

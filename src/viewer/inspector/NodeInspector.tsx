@@ -45,7 +45,6 @@ export function NodeInspector({ node }: { node: number }): JSX.Element {
         </Fact>
         <Fact label={trans.__('Opset')}>{op ? op.opset : '?'}</Fact>
         <Repeat node={node} />
-        <ModuleFacts state={state} />
       </Facts>
       <Section title={trans.__('Costs')}>
         <Costs
@@ -162,6 +161,7 @@ function NodeDetailSections(props: { details: NodeDetails }): JSX.Element {
     <>
       <Attributes attributes={details.attributes} />
       <Constants constants={details.constants} />
+      <ModuleFacts details={details} />
       {details.doc_string && (
         <Section title={trans.__('Note in the file')} closed>
           <pre className="oad-Text">{brief(details.doc_string, 20_000)}</pre>

@@ -74,8 +74,11 @@ export function Costs(props: {
           >
             {known ? (
               <Amount
-                text={formatExact(value, row.unit)}
-                short={bytes ? formatBytes(value) : formatCount(value)}
+                text={bytes ? formatBytes(value) : formatExact(value)}
+                short={formatCount(value)}
+                exact={
+                  bytes && value >= 1000 ? formatExact(value, 'B') : undefined
+                }
                 value={value}
                 total={total}
               />

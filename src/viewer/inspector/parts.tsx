@@ -56,6 +56,8 @@ export function Amount(props: {
   text: string;
   /** The same in three digits. */
   short: string;
+  /** The same in all digits, where the text is short. */
+  exact?: string;
   value: number;
   total: number | null;
 }): JSX.Element {
@@ -75,6 +77,9 @@ export function Amount(props: {
           </span>
           {formatShare(share)}
         </span>
+      )}
+      {props.exact && (
+        <span className="oad-Number oad-Amount-exact">{props.exact}</span>
       )}
     </span>
   );

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import { useSession, useTrans, useView } from '../context';
 import { runAction, actionById } from '../actions';
+import { RootContext } from '../root';
 import { OVERLAYS, type IOverlayDefinition } from '../overlays';
 import { scaleName } from '../overlays/names';
 import { entityText, overlayText } from '../overlays/painted';
@@ -25,6 +26,7 @@ function known(value: number, other: number | undefined): number {
 export function Legend(): JSX.Element | null {
   const trans = useTrans();
   const session = useSession();
+  const root = React.useContext(RootContext);
   const overlay = useView(state => state.overlay);
   const range = useView(state => state.range);
   const dark = useView(state => state.dark);
@@ -38,6 +40,7 @@ export function Legend(): JSX.Element | null {
   const definition: IOverlayDefinition = OVERLAYS[overlay];
   const text = (value: number): string => overlayText(definition, value);
   const next = actionById('toggle-scale');
+  const rescale = actionById('rescale');
   return (
     <div
       className="oad-Legend"
@@ -82,6 +85,20 @@ export function Legend(): JSX.Element | null {
         </>
       ) : (
         <p className="oad-Quiet">{trans.__('No value is known here.')}</p>
+      )}
+      {range.kept && rescale && (
+        <button
+          type="button"
+          className="oad-Legend-scale"
+          title={`${rescale.label(trans)} (${rescale.keys[0]})`}
+          onClick={() => {
+            // The button goes: the keys go on in the viewer.
+            root.current?.focus();
+            runAction(rescale, { session, root: root.current });
+          }}
+        >
+          {trans.__('Rescale to view')}
+        </button>
       )}
       {range.unknown > 0 && (
         <div className="oad-Legend-unknown">

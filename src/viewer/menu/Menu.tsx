@@ -150,7 +150,9 @@ function OpenMenu({ menu }: { menu: IMenuState }): JSX.Element {
               }
             }}
           >
-            <span>{action.label(trans)}</span>
+            <span>
+              {action.labelNow?.(trans, session) ?? action.label(trans)}
+            </span>
             {key && (
               <kbd>
                 {key.replace('ArrowLeft', '←').replace('ArrowRight', '→')}

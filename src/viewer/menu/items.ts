@@ -13,7 +13,7 @@ function ofGround({ bookmarks }: IViewerState): MenuEntry[] {
   const slots = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
   const free = slots.find(slot => !Object.hasOwn(bookmarks, slot));
   return [
-    ...['fit', 'actual-size', 'toggle-direction'],
+    ...['overview', 'fit', 'actual-size', 'toggle-direction'],
     null,
     ...['expand-all', 'collapse-all', 'show-hidden'],
     null,

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { buildTree, contrast, decode, luminance } from '../../core';
+import {
+  buildTree,
+  contrast,
+  createGraphView,
+  decode,
+  luminance
+} from '../../core';
+import { plainSizer } from '../../core/testing/sizer';
 import { testPayload } from '../testing/payload';
 import {
   defaultOverlay,
@@ -9,7 +16,7 @@ import {
   OVERLAYS,
   setUserValues
 } from '.';
-import { entityText } from './painted';
+import { entityText, paintedOverlay, visibleEntities } from './painted';
 import { rampOf } from './ramp';
 
 const tree = buildTree(decode(testPayload()));
@@ -143,4 +150,27 @@ describe.each([
       expect(contrast(color(at), textColor(at))).toBeGreaterThan(4.5);
     }
   });
+});
+
+test('a kept range gives a number the same colour in every picture, and says that it is kept', async () => {
+  const view = createGraphView(tree, plainSizer(tree.model, tree));
+  const closed = await view.collapseAll();
+  const before = visibleEntities(closed);
+  const look = { scale: 'linear', dark: false } as const;
+  const first = paintedOverlay(OVERLAYS.macs, closed, tree, {
+    ...look,
+    over: before
+  });
+  expect(first.range.kept).toBe(false);
+  const open = await view.expandAll(Infinity);
+  const kept = paintedOverlay(OVERLAYS.macs, open, tree, {
+    ...look,
+    over: before
+  });
+  expect(kept.range.kept).toBe(true);
+  expect(kept.range.max).toBe(first.range.max);
+  expect(kept.overlay.value(2)).toBeCloseTo(2000 / first.range.max);
+  const fresh = paintedOverlay(OVERLAYS.macs, open, tree, look);
+  expect(fresh.range.kept).toBe(false);
+  expect(fresh.range.max).toBe(2000);
 });

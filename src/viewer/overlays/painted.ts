@@ -21,6 +21,8 @@ export interface ILook {
   readonly brush?: ISpan | null;
   /** Numbers that are not in the picture and yet count for the range. */
   readonly with?: readonly number[];
+  /** Whose values decide the range; the visible boxes where it is absent or knows no value. */
+  readonly over?: readonly number[] | null;
 }
 
 /** Bars of the legend's histogram. */
@@ -30,7 +32,7 @@ const TOP = 10;
 /** The start of the ramp is for what costs nothing: what costs least lies a little above it. */
 const LEAST = 0.02;
 
-/** Contrasts show at every level, because only visible boxes count. */
+/** The values of the boxes in `look.over` decide the range: with it kept, a colour stays a number. */
 export function paintedOverlay(
   definition: IOverlayDefinition,
   scene: IScene,
@@ -39,7 +41,11 @@ export function paintedOverlay(
 ): IPainted {
   const entities = visibleEntities(scene);
   const values = entities.map(entity => definition.value(tree, entity));
-  const counted = look.with?.length ? [...values, ...look.with] : values;
+  const over = look.over?.map(entity => definition.value(tree, entity));
+  const known = over?.some(value => Number.isFinite(value));
+  const deciding = over && known ? over : values;
+  const kept = deciding !== values && look.over?.join() !== entities.join();
+  const counted = look.with?.length ? [...deciding, ...look.with] : deciding;
   const whole = createScale(counted, look.scale);
   const brush = look.brush ?? null;
   const scale = brush ? createScale(counted, look.scale, brush) : whole;
@@ -69,13 +75,14 @@ export function paintedOverlay(
       whole,
       bins: [...histogram(whole, values, BINS)],
       top,
-      values: values.filter(value => Number.isFinite(value))
+      values: deciding.filter(value => Number.isFinite(value)),
+      kept
     }
   };
 }
 
 /** Nodes and closed groups. */
-function visibleEntities(scene: IScene): number[] {
+export function visibleEntities(scene: IScene): number[] {
   const entities: number[] = [];
   for (let box = 0; box < scene.boxCount; box++) {
     const kind = scene.boxKind[box];

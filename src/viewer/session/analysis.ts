@@ -47,7 +47,7 @@ export class Analysis {
     const { bindings, assume } = store.get();
     store.set({
       load: { status: 'loading', progress: { phase: '', done: 0, total: 0 } },
-      fileChanged: false
+      file: 'same'
     });
     try {
       const payload = await provider.load(

@@ -49,19 +49,20 @@ export function pushMarks(
   }
 }
 
-/** Paints the boxes; values of the visible cards decide the range, which is returned. */
+/** Paints the boxes; the values of `over`, else of the visible cards, decide the range, which is returned. */
 export function pushColours(
   surface: GraphSurface | null,
   document: IDocument | null,
   scene: IScene | null,
-  state: IViewerState
+  state: IViewerState,
+  over: readonly number[] | null
 ): IRange | null {
   const { overlay, scale, brush, dark, scaleWith } = state;
   if (!overlay || !scene || !document) {
     surface?.setOverlay(null);
     return null;
   }
-  const look = { scale, dark, brush, with: scaleWith };
+  const look = { scale, dark, brush, with: scaleWith, over };
   const { tree } = document;
   const painted = paintedOverlay(OVERLAYS[overlay], scene, tree, look);
   surface?.setOverlay(painted.overlay);

@@ -1,7 +1,7 @@
 /** One open view of one model: keeps its state, answers the user. */
 
 import type { ILayoutEngine } from '../../core/layout/engine';
-import type { IReportProvider } from '../../providers/provider';
+import type { FileState, IReportProvider } from '../../providers/provider';
 import { isAbort } from '../../providers/provider';
 import type { IFileHost, IViewerSettings } from '../api';
 import type { IHover, ISurfaceCallbacks } from '../graph/api';
@@ -129,15 +129,21 @@ export class Session {
     return this.load();
   }
 
+  /** What was last said about the file. */
+  private _told: FileState = 'same';
+
   async checkFile(): Promise<void> {
     const { load } = this.store.get();
-    if (!this.provider.changed || load.status !== 'ready') {
+    if (!this.provider.fileState || load.status !== 'ready') {
       return;
     }
     const check = new AbortController();
     try {
-      if (await this.provider.changed(check.signal)) {
-        this.store.set({ fileChanged: true });
+      const file = await this.provider.fileState(check.signal);
+      // Said once: the reader may have put it off.
+      if (file !== this._told) {
+        this._told = file;
+        this.store.set({ file });
       }
     } catch (error) {
       if (!isAbort(error)) {
@@ -207,6 +213,12 @@ export class Session {
     } else {
       this.stage.focusOn(entity);
     }
+  }
+
+  /** Looks at the picture as at first, also at one that is still to come. */
+  home(): void {
+    this._analysis.first = { ...this._analysis.first, camera: undefined };
+    this.stage.surface?.home();
   }
 
   // ---- remembering

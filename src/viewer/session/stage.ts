@@ -12,6 +12,7 @@ import type {
 } from '../graph/api';
 import { createSizer } from '../graph/measure';
 import type { GraphSurface } from '../graph/surface';
+import { visibleEntities } from '../overlays/painted';
 import type { IStore } from '../state/store';
 import type { IDocument, IViewerState } from '../state/types';
 import { Easel } from './easel';
@@ -33,6 +34,11 @@ export class Stage {
     groups: []
   };
   private _turned: Promise<void> = Promise.resolve();
+  /** The heatmap that is shown, and the boxes whose values its colours span. */
+  private _scaled: {
+    readonly overlay: IViewerState['overlay'];
+    readonly entities: readonly number[];
+  } | null = null;
   private readonly _gaze = new Gaze(this);
   /** With what takes long. */
   readonly patience: Patience;
@@ -121,6 +127,9 @@ export class Stage {
       this._makeEngine?.()
     );
     this._view = view;
+    if (document !== this._document) {
+      this._scaled = null;
+    }
     this._document = document;
     const { open, hidden } = how;
     const work = async (): Promise<IScene> => {
@@ -161,17 +170,21 @@ export class Stage {
     const sizer = createSizer(model, tree, this._details());
     this._document = document;
     const latest = view.renumber(tree, sizer);
-    this._draw({});
+    this._draw({ still: true });
     await latest;
     if (this._view === view && view.scene !== scene) {
-      this._draw({});
+      this._draw({ still: true });
     }
   }
 
-  /** Opens or closes groups; the box of `anchor` stays where it is. */
+  /**
+   * Opens or closes groups; the box of `anchor` stays where it is. `readable`: the camera shows all of it,
+   * or where the reader was at a zoom that can be read.
+   */
   async change(
     work: (view: IGraphView) => Promise<IScene>,
-    anchor?: number
+    anchor?: number,
+    readable = false
   ): Promise<void> {
     const view = this._view;
     if (view === null) {
@@ -186,8 +199,19 @@ export class Stage {
     };
     const last = await this.patience.wait(view, () => work(view), undo);
     if (last && this._view === view && view.scene !== before) {
-      this._draw({ animateFrom: before, anchorEntity: anchor });
+      this._draw({ animateFrom: before, anchorEntity: anchor, readable });
     }
+  }
+
+  /** The boxes whose values the colours span: those of the picture in which the heatmap was chosen. */
+  get scaled(): readonly number[] | null {
+    return this._scaled?.entities ?? null;
+  }
+
+  /** Spreads the colours over what is visible now. */
+  rescale(): void {
+    this._scaled = null;
+    this._paint();
   }
 
   /** Resolves when the picture flows the way that the state says. */
@@ -302,7 +326,18 @@ export class Stage {
     const scene = this._view?.scene ?? null;
     const state = this._store.get();
     this._painted = state;
-    const range = pushColours(this.surface, this._document, scene, state);
+    const { overlay } = state;
+    if (this._scaled?.overlay !== overlay || !scene) {
+      const entities = overlay && scene ? visibleEntities(scene) : [];
+      this._scaled = entities.length > 0 ? { overlay, entities } : null;
+    }
+    const range = pushColours(
+      this.surface,
+      this._document,
+      scene,
+      state,
+      this.scaled
+    );
     this._store.set({ range });
   }
 }

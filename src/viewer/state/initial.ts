@@ -48,7 +48,7 @@ export function initialState(settings: IViewerSettings): IViewerState {
     outlineOpen: new Set(),
     bookmarks: {},
     linkable: false,
-    fileChanged: false,
+    file: 'same',
     companion: null,
     scaleWith: [],
     extraction: null,

@@ -1,5 +1,6 @@
 /** Everything the viewer's parts share. Ids are those of `core/types.ts`. */
 
+import type { FileState } from '../../providers/provider';
 import type {
   FlowDirection,
   IGraphModel,
@@ -100,7 +101,7 @@ export interface IRange {
   readonly max: number;
   /** The value at the ramp's start. */
   readonly low: number;
-  /** The scale of all visible values, without the brush. */
+  /** The scale of all values that count, without the brush. */
   readonly whole: IScale;
   /** Visible boxes by equal parts of that scale. */
   readonly bins: readonly number[];
@@ -108,8 +109,10 @@ export interface IRange {
   readonly top: readonly { readonly entity: number; readonly value: number }[];
   /** Visible boxes without a number. */
   readonly unknown: number;
-  /** The numbers of the visible boxes that have one. */
+  /** The known numbers that the colours span. */
   readonly values: readonly number[];
+  /** They are of another picture than the one that is shown. */
+  readonly kept: boolean;
 }
 
 export type ExtractionState =
@@ -205,7 +208,8 @@ export interface IViewerState {
   readonly bookmarks: Readonly<Record<string, IBookmark>>;
   /** The host knows an address for a view. */
   readonly linkable: boolean;
-  readonly fileChanged: boolean;
+  /** What has become of the file since it was analysed. */
+  readonly file: FileState;
   /** The view that this one is linked with. */
   readonly companion: ICompanion | null;
   /** Numbers of that view that the colours span too. */

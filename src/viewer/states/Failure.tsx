@@ -98,28 +98,39 @@ export function Cancelled(): JSX.Element {
   );
 }
 
-export function ChangedBanner(): JSX.Element {
+/** The file is another one than what is shown, or no longer there. */
+export function FileBanner({
+  file
+}: {
+  file: 'changed' | 'gone';
+}): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   return (
     <div className="oad-Banner oad-mod-changed" role="status">
       <Icon name="info" />
       <span className="oad-Banner-text">
-        {trans.__('The file has changed on disk.')}
+        {file === 'changed'
+          ? trans.__('The file has changed on disk.')
+          : trans.__(
+              'The file is no longer there; this is what was read before.'
+            )}
       </span>
-      <button
-        type="button"
-        className="oad-Button oad-mod-accept"
-        onClick={() => void session.load()}
-      >
-        {trans.__('Reload')}
-      </button>
+      {file === 'changed' && (
+        <button
+          type="button"
+          className="oad-Button oad-mod-accept"
+          onClick={() => void session.load()}
+        >
+          {trans.__('Reload')}
+        </button>
+      )}
       <button
         type="button"
         className="oad-Button"
-        onClick={() => session.store.set({ fileChanged: false })}
+        onClick={() => session.store.set({ file: 'same' })}
       >
-        {trans.__('Later')}
+        {file === 'changed' ? trans.__('Later') : trans.__('Close')}
       </button>
     </div>
   );

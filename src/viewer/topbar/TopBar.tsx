@@ -26,6 +26,7 @@ export function TopBar(): JSX.Element {
       <OverlayPicker />
       <span className="oad-Bar-gap" />
       <Tool action="go-back" icon="back" />
+      <Tool action="overview" icon="home" />
       <Tool action="expand-all" icon="expand" />
       <Tool action="collapse-all" icon="collapse" />
       <Tool action="fit" icon="fit" />

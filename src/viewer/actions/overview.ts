@@ -1,0 +1,9 @@
+import { showOverview } from '../session/overview';
+import type { IAction } from './types';
+
+export const overview: IAction = {
+  id: 'overview',
+  label: trans => trans.__('Overview: the first picture'),
+  keys: ['O'],
+  run: ({ session }) => void showOverview(session)
+};

@@ -1,0 +1,9 @@
+import type { IAction } from './types';
+
+export const rescale: IAction = {
+  id: 'rescale',
+  label: trans => trans.__('Rescale the colours to the view'),
+  keys: ['Shift+H'],
+  enabled: state => state.range?.kept ?? false,
+  run: ({ session }) => session.stage.rescale()
+};

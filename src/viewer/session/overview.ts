@@ -1,0 +1,14 @@
+/** Back to the first picture, from wherever the reader is. */
+
+import { remember } from './places';
+import type { Session } from './session';
+
+/** Opens and shows what a new view would; what is selected stays so. Back leads to where the reader was. */
+export async function showOverview(session: Session): Promise<void> {
+  const { stage, store } = session;
+  remember(session);
+  store.set({ trace: null, brush: null });
+  await stage.change(view => stage.home(view));
+  stage.surface?.home();
+  stage.rescale();
+}
