@@ -67,7 +67,9 @@ class Fitter:
         self.shapes, _ = dims.symbolic_inputs(model)
         self.meanings = dims.meanings(model, self.shapes)
         self.constraints, self.doubtful = constraints(symbolic)
-        self.impossible = any(c.zero and not c.names and not c.holds({}) for c in self.constraints)
+        # Equations hold where slices are as symbolic inference takes them; without any they always do.
+        never = any(c.zero and not c.names and not c.holds({}) for c in self.constraints)
+        self.impossible = never and all(c.positive is None for c in self.constraints)
         self.ties = ties(self.constraints, self.meanings)
         self.meanings = _shared(self.meanings, self.ties)
         self.misfits = Misfits(model, symbolic)
@@ -176,6 +178,7 @@ class _Fitting:
             name: (*([preferred[name]] if name in preferred else []), *proposals[name]) for name in self.free
         }
         self.tried: dict[tuple[int, ...], Conflict | None] = {}
+        self.checks = 0
         self.visits = 0
         self.doubtful = 0
         self.best: tuple[int, dict[str, int], TypeTable] | None = None
@@ -188,7 +191,7 @@ class _Fitting:
                     break
         except Stopped:
             pass
-        tries = len(self.tried)
+        tries = self.checks
         if self.best is not None:
             return Fit(self.best[1], self.best[2], tries=tries, given=self.given)
         reason, node = self.first or ("the sizes that must be equal contradict each other", -1)
@@ -249,6 +252,7 @@ class _Fitting:
             self.doubtful += 1
             if self.doubtful > DOUBTFUL_TRIES or self.visits + nodes > MAX_VISITS // 2:
                 raise Stopped
+        self.checks += 1
         self.visits += nodes
         types = self.fitter.infer({**self.given, **sizes})
         found = self.fitter.misfits.of(types)

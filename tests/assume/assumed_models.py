@@ -148,6 +148,18 @@ MADE: dict[str, Made] = {
         {"sequence_length": 128, "total_sequence_length": 128, "past_sequence_length": 0},
         {"total_sequence_length": {"past_sequence_length": 1, "sequence_length": 1}},
     ),
+    "the last rows of 32": Made(
+        """relative (float[b,s,8] x) => (float[b,s,8] y)
+        <float[32,8] table, int64 one = {1}, int64[1] most = {32}, int64[1] none = {0}>
+        { shape = Shape(x)
+          n = Gather(shape, index)
+          start = Sub(most, n)
+          from = Max(start, none)
+          t = Slice(table, from, most, none)
+          y = Add(x, t) }
+        """.replace("int64 one", "int64[1] index = {1}, int64 one"),
+        {"s": 32},
+    ),
     "a clip": Made(
         """clip (float[?,3,?,?,?] video) => (float[n,4] y) <float[4,3,8,7,7] w>
         { a = Conv<strides=[8,4,4]>(video, w)
