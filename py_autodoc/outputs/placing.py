@@ -124,6 +124,8 @@ def _checked(wanted: Wanted, inputs: Inputs, force: bool) -> tuple[Place, _Refus
     # What an option names is shown as it was given, else by its name alone.
     said = f"{wanted.option}: {printable(wanted.path)}" if wanted.option else shown
     there = Place(Path(wanted.path), said, False, None)
+    if not os.fspath(wanted.path):
+        return there, _Refusal("output-nameless", f"{said}the path is empty.", "Give a file name.")
     try:
         path = Path(os.path.realpath(wanted.path))
         there = Place(path, said, False, None)

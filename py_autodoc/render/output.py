@@ -60,7 +60,7 @@ def targets(
         OutputError: what speaks against any of them, all in one line.
         OptionError: two go to stdout.
     """
-    given = {option: (path, kind) for option, (path, kind) in asked.items() if path}
+    given = {option: (path, kind) for option, (path, kind) in asked.items() if path is not None}
     printed = [option for option, (path, _) in given.items() if path == STDOUT]
     if len(printed) > 1:
         raise OptionError("two-to-stdout", "Only one output can go to stdout.", "Give the others file names.")

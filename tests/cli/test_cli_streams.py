@@ -109,6 +109,15 @@ def test_a_full_device(args):
     assert "No space left" in err
 
 
+@pytest.mark.parametrize(
+    "args", [["analyze", MODEL, "--out-json", ""], ["graph", MODEL, "--format", "dot", "--out", ""]]
+)
+def test_an_empty_path(args):
+    code, _, err = run(*args)
+    assert (code, err.count("\n")) == (3, 1)
+    assert "the path is empty" in err
+
+
 @pytest.fixture(scope="module")
 def nasty(tmp_path_factory) -> str:
     """Names of everything steer the terminal."""
