@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 from py_autodoc.errors import OptionError, RequirementError
 from py_autodoc.torch.branches import recording
 from py_autodoc.torch.dynamo import Exported, quiet, tagged
+from py_autodoc.torch.generating import cache_length, fixed_axes, name_axes, shapes_of, some, stage_axes
+from py_autodoc.torch.given import BATCH, SEQUENCE
 from py_autodoc.torch.inputs import dynamic_shapes
 from py_autodoc.torch.result import Request
 from py_autodoc.torch.scopes import watching
@@ -27,17 +31,24 @@ def export_hf(request: Request, generation: bool) -> tuple[Any, dict[str, Export
         RequirementError: transformers has no such exporter.
         OptionError: inputs without names, or a model that is not of transformers.
     """
-    exporter_class, config = _requirements(request)
+    exporter_class, config = _requirements(request, generation)
+    prompt = _prompt(request) if generation else {}
     found: list[Exported] = []
 
     class Tagging(exporter_class):  # type: ignore[misc,valid-type]
         """Tags every program right after it is made, while its FX nodes are there."""
 
         def export_program(self, model: Any, sample_inputs: Any, config: Any) -> Any:
+            stage = _stage(model, sample_inputs) if generation else {}
+            axes = stage_axes(stage, prompt)
+            if some(axes) and not config.dynamic:
+                config = dataclasses.replace(config, dynamic_shapes=shapes_of(axes))
             with watching(model) as ran, recording(model) as branches:
                 program, metadata = super().export_program(model, sample_inputs, config)
+            name_axes(program, axes, stage)
             done = tagged(program, model, None, request.keep, set(ran), None, branches)
             done.tags.exporter = "hf"
+            done.warnings += _fixed(program, axes, stage)
             found.append(done)
             return program, metadata
 
@@ -54,11 +65,53 @@ def export_hf(request: Request, generation: bool) -> tuple[Any, dict[str, Export
         if program is not done.model or any(node.graph is None for node in done.tags.records):
             again = tagged(program, done.module, None, request.keep, done.ran, None)
             again.tags.exporter = "hf"
+            again.warnings += [line for line in done.warnings if line not in again.warnings]
             components[name] = again
     return exported, components
 
 
-def _requirements(request: Request) -> tuple[Any, Any]:
+def _prompt(request: Request) -> Mapping[str, Mapping[int, Any]]:
+    """What the caller said of the inputs of ``generate``. Raises: OptionError."""
+    if request.dynamic is True:
+        tensors = {name: value for name, value in request.inputs.kwargs.items() if hasattr(value, "dim")}
+        return {
+            name: {0: BATCH, **({1: SEQUENCE} if value.dim() == 2 else {})}
+            for name, value in tensors.items()
+            if value.dim()
+        }
+    if not request.dynamic:
+        return {}
+    # Names and axes are checked as those of an export in one piece are.
+    dynamic_shapes(request.model, request.inputs, None, request.dynamic)
+    if not isinstance(request.dynamic, Mapping):
+        raise OptionError("dynamic-form", "dynamic: with generation, a mapping of input → axis → name.")
+    return request.dynamic
+
+
+def _stage(model: Any, sample_inputs: Any) -> dict[str, Any]:
+    """The inputs of a stage as they will be traced."""
+    from transformers.exporters.exporter_dynamo import register_cache_pytrees_for_model
+    from transformers.exporters.utils import prepare_for_export
+
+    register_cache_pytrees_for_model(model)
+    return dict(prepare_for_export(model, dict(sample_inputs))[1])
+
+
+def _fixed(program: Any, axes: Mapping[str, Any], stage: dict[str, Any]) -> list[str]:
+    """What does not change with the input though it may be expected to."""
+    if not stage:
+        return []
+    length = cache_length(stage)
+    if not some(axes):
+        what = "" if length is None else f", the cache to {length} tokens"
+        return [f"Batch and sequence are fixed{what}. Add --dynamic batch,seq to keep them free."]
+    return [
+        f"{symbol} is fixed to {size}: the model computes with it as a number."
+        for symbol, size in fixed_axes(program, axes, stage).items()
+    ]
+
+
+def _requirements(request: Request, generation: bool) -> tuple[Any, Any]:
     try:
         from transformers import PreTrainedModel
 
@@ -83,6 +136,6 @@ def _requirements(request: Request) -> tuple[Any, Any]:
     options: dict[str, Any] = {"opset_version": request.opset, **request.options}
     if request.dynamic is True:
         options["dynamic"] = True
-    elif request.dynamic:
+    elif request.dynamic and not generation:
         options["dynamic_shapes"] = dynamic_shapes(request.model, request.inputs, None, request.dynamic)
     return exporter, config(**options)

@@ -1,0 +1,152 @@
+"""Which axes of the stages of a generative model stay free, and what they are called.
+
+transformers captures the inputs of each stage (prefill, decode …) itself, the key-value cache among them:
+what the caller says of the prompt is carried over to them. ``batch`` is axis 0, ``seq`` the length of the
+prompt, and with it that of the cache. Sizes that torch finds to be fixed (one token to decode) stay fixed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+import onnx_ir as ir
+import torch
+
+from py_autodoc.torch.given import BATCH, SEQUENCE
+
+PAST = "past"
+"""How the length of the cache is called."""
+_TOKEN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_CACHE = "past_key_values"
+Axes = dict[int, str]
+
+
+def stage_axes(inputs: Mapping[str, Any], prompt: Mapping[str, Mapping[int, Any]]) -> dict[str, Any]:
+    """Input of a stage → axis → symbol; of an input that holds several tensors a list of such.
+
+    Args:
+        inputs: what transformers captured for the stage.
+        prompt: what the caller said of the inputs of ``generate``: input → axis → symbol.
+    """
+    symbols = {_symbol(one) for axes in prompt.values() for one in axes.values()}
+    batch, sequence = BATCH in symbols, SEQUENCE in symbols
+    return {
+        name: {axis: _symbol(one) for axis, one in prompt[name].items()}
+        if name in prompt and isinstance(value, torch.Tensor)
+        else _axes(name, value, batch, sequence)
+        for name, value in inputs.items()
+    }
+
+
+def _symbol(one: Any) -> str:
+    """The name of a ``torch.export.Dim``, or the name itself."""
+    return str(getattr(one, "__name__", one))
+
+
+def _axes(name: str, value: Any, batch: bool, sequence: bool) -> Any:
+    if not isinstance(value, torch.Tensor):
+        # A cache, or the outputs of an encoder: torch.export wants a list for what they hold.
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return None
+        leaves = [leaf for leaf in torch.utils._pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+        return [_axes(_CACHE if name == _CACHE else "", leaf, batch, sequence) for leaf in leaves]
+    found: Axes = {0: BATCH} if batch and value.dim() else {}
+    if not sequence:
+        return found
+    if name == _CACHE:
+        return found | ({2: PAST} if value.dim() == 4 else {})
+    if value.dim() == 4 and not value.is_complex() and value.shape[1] == 1:  # a mask: queries × keys
+        return found | {2: "queries", 3: "keys"}
+    if value.dim() in (2, 3):  # ids, positions, masks; states of an encoder
+        return found | {1: SEQUENCE}
+    return found
+
+
+def some(axes: Mapping[str, Any]) -> bool:
+    """True when an axis was asked for."""
+    return any(any(one) if isinstance(one, list) else bool(one) for one in axes.values())
+
+
+def shapes_of(axes: Mapping[str, Any]) -> dict[str, Any]:
+    """``dynamic_shapes`` of torch.export: free where it can be."""
+
+    def auto(one: Any) -> Any:
+        if isinstance(one, list):
+            return [auto(item) for item in one]
+        return one and dict.fromkeys(one, torch.export.Dim.AUTO)
+
+    return {name: auto(one) for name, one in axes.items()}
+
+
+def name_axes(model: ir.Model, axes: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+    """Give the free axes of a stage their symbols in place of those that torch numbered.
+
+    Graph inputs are in the order of the tensors in ``inputs``. An axis whose size follows from another one
+    (``past + 1``) keeps the expression. The first to be called so keeps the name.
+    """
+    names: dict[str, str] = {}
+    for value, wanted in zip(model.graph.inputs, _flat(axes, inputs), strict=False):
+        for axis, symbol in (wanted or {}).items():
+            dim = value.shape[axis] if value.shape is not None and axis < len(value.shape) else None
+            text = getattr(dim, "value", None)
+            if isinstance(text, str) and _TOKEN.fullmatch(text) and symbol not in names.values():
+                names.setdefault(text, symbol)
+    if names:
+        for value in _values(model):
+            _rename(value, names)
+
+
+def _flat(axes: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterator[Axes | None]:
+    for name, value in inputs.items():
+        one = axes.get(name)
+        if isinstance(one, list):
+            yield from one
+        elif isinstance(value, torch.Tensor):
+            yield one
+
+
+def _values(model: ir.Model) -> Iterator[ir.Value]:
+    for graph in model.graphs():
+        yield from graph.inputs
+        yield from graph.outputs
+        for node in graph:
+            yield from node.outputs
+
+
+def _rename(value: ir.Value, names: Mapping[str, str]) -> None:
+    shape = value.shape
+    if shape is None or shape.frozen:
+        return
+    for axis, dim in enumerate(shape):
+        text = getattr(dim, "value", None)
+        if isinstance(text, str):
+            named = _TOKEN.sub(lambda found: names.get(found[0], found[0]), text)
+            if named != text:
+                shape[axis] = named
+
+
+def fixed_axes(model: ir.Model, axes: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, int]:
+    """Symbols that were asked for but are numbers in the exported stage → that number.
+
+    An axis of one (a token to decode, positions that all items share) is no loss.
+    """
+    fixed: dict[str, int] = {}
+    free: set[str] = set()
+    for value, wanted in zip(model.graph.inputs, _flat(axes, inputs), strict=False):
+        for axis, symbol in (wanted or {}).items():
+            dim = value.shape[axis] if value.shape is not None and axis < len(value.shape) else None
+            if not isinstance(dim, int):
+                free.add(symbol)
+            elif dim != 1:
+                fixed.setdefault(symbol, dim)
+    return {symbol: size for symbol, size in fixed.items() if symbol not in free}
+
+
+def cache_length(inputs: MutableMapping[str, Any]) -> int | None:
+    """Tokens in the cache of a stage; None without one."""
+    cache = inputs.get(_CACHE)
+    leaves = torch.utils._pytree.tree_leaves(cache) if cache is not None else []
+    sizes = [leaf.shape[2] for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.dim() == 4]
+    return sizes[0] if sizes else None
