@@ -8,6 +8,7 @@ from py_autodoc.graph.model import Model, Shape
 from py_autodoc.report import sections, structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.attribute_columns import attribute_columns
+from py_autodoc.report.batch_offer import NAME, Offer, batch_offer
 from py_autodoc.report.block_columns import block_columns
 from py_autodoc.report.categories import category_of
 from py_autodoc.report.csr import csr
@@ -22,6 +23,8 @@ from py_autodoc.report.repeats import repeat_columns
 from py_autodoc.report.runnable import runnable
 from py_autodoc.report.schema import (
     SCHEMA_VERSION,
+    BatchOffer,
+    DimInfo,
     GraphColumns,
     GraphPayload,
     HardwarePart,
@@ -54,7 +57,9 @@ def build_payload(analysis: Analysis) -> GraphPayload:
     dtypes: _Pool[int] = _Pool()
     # A number may come from several expressions: the pool holds each pair once.
     shapes: _Pool[tuple[Shape | None, Shape | None]] = _Pool()
-    free = analysis.symbolic.shapes if analysis.symbolic else ()
+    offer = batch_offer(analysis)
+    written = analysis.symbolic or (offer.costs if offer else None)
+    free = written.shapes if written else ()
     pairs = zip(analysis.types.shapes, free or analysis.types.shapes, strict=True)
     tensors = TensorColumns(
         name=[cut(tensor.name) for tensor in model.tensors],
@@ -65,6 +70,7 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         inputs=list(model.graphs[0].inputs),
         outputs=list(model.graphs[0].outputs),
     )
+    sizes = [size for _, size in shapes] if free else []
     return GraphPayload(
         schema_version=SCHEMA_VERSION,
         model=sections.model_info(model),
@@ -83,7 +89,8 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         scopes=ScopeColumns(parent=tree.parent, label=tree.label, type=tree.type, origin=tree.origin),
         nodes=nodes,
         tensors=tensors,
-        expressions=expression_pool(analysis.symbolic, [written for _, written in shapes] if free else ()),
+        expressions=expression_pool(analysis.symbolic, sizes),
+        batch=_batch(offer, sizes),
         repeats=repeat_columns(analysis),
         blocks=block_columns(analysis),
         risk_signals=sections.risk_signals(analysis),
@@ -97,6 +104,21 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         ),
         hardware=_hardware(analysis),
     )
+
+
+def _batch(offer: Offer | None, sizes: list[Shape | None]) -> BatchOffer | None:
+    """Other batches, where the file has one fixed. ``sizes`` are the shapes with the batch in them."""
+    pool = expression_pool(offer.costs, sizes) if offer else None
+    if offer is None or pool is None:
+        return None
+    dim = DimInfo(
+        name=NAME,
+        value=offer.fixed,
+        assumed=False,
+        suggested=offer.fixed,
+        where=[cut(f"{name}[{axis}]") for name, axis in offer.inputs.items()],
+    )
+    return BatchOffer(dim=dim, expressions=pool)
 
 
 def _hardware(analysis: Analysis) -> HardwarePart | None:

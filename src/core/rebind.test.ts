@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GraphPayload } from '../schema';
 import { decode } from './model';
-import { Rebinder } from './rebind';
+import { Rebinder, sizable } from './rebind';
 import fixture from './testing/rebind.json';
 
 const payload = fixture.payload as unknown as GraphPayload;
@@ -23,6 +23,48 @@ describe('a body that runs as often as a size says', () => {
       expect(shown.reduce((a, b) => a + b, 0)).toBe(metrics.total_macs);
     }
   );
+});
+
+describe('a batch that the file has fixed', () => {
+  const fixed = fixture.fixed.payload as unknown as GraphPayload;
+
+  it.each(fixture.fixed.cases.map(item => [item.batch, item] as const))(
+    'has the totals and shapes of an analysis of the rewritten model: %i',
+    (batch, expected) => {
+      const found = Rebinder.of(fixed)!.rebind({ batch })!;
+      for (const name of [
+        'total_macs',
+        'total_flops',
+        'read_bytes',
+        'write_bytes',
+        'peak_activation_bytes',
+        'peak_activation_bytes_simple',
+        'total_params'
+      ] as const) {
+        expect(found.metrics[name], name).toEqual(expected.metrics[name]);
+      }
+      const weight = fixed.tensors.name.indexOf('shape');
+      found.tensors.shape.forEach((at, tensor) => {
+        if (tensor !== weight) {
+          expect(found.shapes[at]).toEqual(expected.shapes[tensor]);
+        }
+      });
+      // The copies of the token count with the node that reads them.
+      const { read_bytes: read } = decode(found).metrics;
+      expect(read.reduce((a, b) => a + b, 0)).toBe(found.metrics.read_bytes);
+      expect(found.dims).toEqual([{ ...fixed.batch!.dim, value: batch }]);
+    }
+  );
+
+  it('is the analysis itself at the batch of the file', () => {
+    expect(Rebinder.of(fixed)!.rebind({ batch: 1 })).toBe(fixed);
+  });
+
+  it('is not offered where a size is free', () => {
+    expect(payload.batch).toBeNull();
+    expect(sizable(payload)).toBe(payload.dims);
+    expect(sizable(fixed)).toEqual([fixed.batch!.dim]);
+  });
 });
 
 describe('other sizes', () => {

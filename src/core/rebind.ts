@@ -27,13 +27,22 @@ const TOTALS = {
 const known = (value: number | undefined): number | null =>
   value === undefined || Number.isNaN(value) ? null : value;
 
+/** The sizes that can be chosen: those that are free, or a batch that the file has fixed. */
+export function sizable(payload: GraphPayload): GraphPayload['dims'] {
+  return payload.dims.length > 0 || !payload.batch
+    ? payload.dims
+    : [payload.batch.dim];
+}
+
 /** Gives a payload other sizes, as often as wanted. */
 export class Rebinder {
   private constructor(
     private readonly _payload: GraphPayload,
+    private readonly _dims: GraphPayload['dims'],
     private readonly _model: IGraphModel,
     private readonly _expressions: IExpressions,
-    private readonly _shapeTrees: IExpressions
+    private readonly _shapeTrees: IExpressions,
+    private readonly _trees: readonly (readonly number[])[]
   ) {}
 
   /**
@@ -44,8 +53,9 @@ export class Rebinder {
     payload: GraphPayload,
     model: IGraphModel = decode(payload)
   ): Rebinder | null {
-    const pool = payload.expressions;
-    if (!pool || payload.dims.some(dim => !pool.dims.includes(dim.name))) {
+    const pool = payload.expressions ?? payload.batch?.expressions;
+    const dims = sizable(payload);
+    if (!pool || dims.some(dim => !pool.dims.includes(dim.name))) {
       return null;
     }
     const lost = EXPRESSION_METRICS.some(metric =>
@@ -72,9 +82,11 @@ export class Rebinder {
     };
     return new Rebinder(
       payload,
+      dims,
       model,
       compileExpressions(pool),
-      compileExpressions(shapePool)
+      compileExpressions(shapePool),
+      pool.shapes
     );
   }
 
@@ -88,8 +100,13 @@ export class Rebinder {
     given: Readonly<Record<string, number>> = {}
   ): GraphPayload | null {
     const { _payload: payload } = this;
-    if (payload.dims.some(dim => !(sizes[dim.name] >= 1))) {
+    if (this._dims.some(dim => !(sizes[dim.name] >= 1))) {
       return null;
+    }
+    const same = this._dims.every(dim => dim.value === sizes[dim.name]);
+    if (payload.batch && same) {
+      // What the file has; a rewritten model may copy what all items share.
+      return payload;
     }
     const found = this._expressions.evaluate(sizes);
     if (found.problem) {
@@ -107,7 +124,7 @@ export class Rebinder {
     );
     const rebound: GraphPayload = {
       ...payload,
-      dims: this._dims(sizes, given),
+      dims: this._sized(sizes, given),
       runnable:
         payload.runnable.verdict === 'yes' ? payload.runnable : UNDECIDED,
       nodes: {
@@ -139,11 +156,11 @@ export class Rebinder {
     };
   }
 
-  private _dims(
+  private _sized(
     sizes: Readonly<Record<string, number>>,
     given: Readonly<Record<string, number>>
   ): DimInfo[] {
-    return this._payload.dims.map(dim => ({
+    return this._dims.map(dim => ({
       ...dim,
       value: sizes[dim.name],
       assumed:
@@ -167,7 +184,7 @@ export class Rebinder {
     );
     return {
       ...payload,
-      dims: this._dims(sizes, given),
+      dims: this._sized(sizes, given),
       runnable: { ...UNDECIDED, reason: MISFIT, sizes: true },
       nodes: {
         ...nodes,
@@ -204,7 +221,7 @@ export class Rebinder {
 
   /** What still speaks of the sizes of the analysis. */
   private _note(timed: boolean): GraphPayload['diagnostics'][number] {
-    const sizes = this._payload.dims.map(dim => `${dim.name} = ${dim.value}`);
+    const sizes = this._dims.map(dim => `${dim.name} = ${dim.value}`);
     const kept = timed
       ? 'findings and the cache'
       : 'findings, memory over time and the cache';
@@ -219,7 +236,7 @@ export class Rebinder {
 
   private _shapes(sizes: Readonly<Record<string, number>>): Shapes {
     const { totals } = this._shapeTrees.evaluate(sizes);
-    const trees = this._payload.expressions!.shapes;
+    const trees = this._trees;
     return this._payload.shapes.map((shape, at) =>
       shape === null || !trees[at]?.length
         ? shape

@@ -323,6 +323,16 @@ export interface components {
       description: string;
     };
     /**
+     * BatchOffer
+     * @description Other batches for a model whose batch is fixed: costs of the model rewritten for them.
+     */
+    BatchOffer: {
+      /** @description The batch and the inputs that hold it; its value is the file's. */
+      dim: components['schemas']['DimInfo'];
+      /** @description By the nodes of this payload; what a rewritten model has besides counts with the node it serves. */
+      expressions: components['schemas']['ExpressionPool'];
+    };
+    /**
      * Block
      * @description A group of nodes shown as one box: a module, or a structure recognised in the graph.
      *
@@ -756,6 +766,8 @@ export interface components {
       architecture: components['schemas']['ArchitectureInfo'] | null;
       /** @description Null when no input size is free. */
       expressions: components['schemas']['ExpressionPool'] | null;
+      /** @description Null when a size is free, or the batch cannot be changed. */
+      batch: components['schemas']['BatchOffer'] | null;
       /** @description Null when no node's module is recorded. */
       modules: components['schemas']['ModuleColumns'] | null;
       /** @description Null when no node has any. */

@@ -18,6 +18,7 @@ from py_autodoc.report.payload import build_payload
 
 FIXTURE = Path(__file__).parents[2] / "src" / "core" / "testing" / "rebind.json"
 FIRST = {"batch": 1, "seq": 16}
+BATCHES = (3, 8)
 OTHERS = ({"batch": 3, "seq": 7}, {"batch": 2, "seq": 31})
 
 
@@ -57,6 +58,43 @@ def scanned() -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 
+def fixed() -> onnx.ModelProto:
+    """Batch 1 in the file: a class token that all items share, and a Reshape with the batch in it."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 8])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 40])
+    weights = [
+        numpy_helper.from_array(np.ones((1, 1, 8), np.float32), "token"),
+        numpy_helper.from_array(np.ones((8, 8), np.float32), "w"),
+        numpy_helper.from_array(np.array([1, 40]), "shape"),
+    ]
+    nodes = [
+        helper.make_node("Concat", ["token", "x"], ["h"], name="join", axis=1),
+        helper.make_node("MatMul", ["h", "w"], ["p"], name="product"),
+        helper.make_node("Reshape", ["p", "shape"], ["y"], name="flat"),
+    ]
+    graph = helper.make_graph(nodes, "fixed", [x], [y], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+def _fixed() -> dict[str, Any]:
+    payload = build_payload(run(fixed(), Options()))
+    cases = []
+    for batch in BATCHES:
+        other = build_payload(run(fixed(), Options(batch_size=batch)))
+        shapes = {
+            name: other.shapes[at] for name, at in zip(other.tensors.name, other.tensors.shape, strict=True)
+        }
+        cases.append(
+            {
+                "batch": batch,
+                "metrics": msgspec.to_builtins(other.metrics),
+                "shapes": [shapes[name] for name in payload.tensors.name],
+            }
+        )
+    first: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(payload, hardware=None))
+    return {"payload": first, "cases": cases}
+
+
 def _payload(sizes: dict[str, int], source: onnx.ModelProto | None = None) -> dict[str, Any]:
     payload = build_payload(run(source or model(), Options(bindings=sizes)))
     found: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(payload, hardware=None))
@@ -84,7 +122,8 @@ def fixture() -> bytes:
         {"sizes": sizes, "metrics": other["metrics"], "nodes": other["nodes"]}
         for sizes, other in zip(OTHERS, within[1:], strict=True)
     ]
-    found = {"payload": first, "cases": cases, "loop": {"payload": within[0], "cases": loops}}
+    loop = {"payload": within[0], "cases": loops}
+    found = {"payload": first, "cases": cases, "loop": loop, "fixed": _fixed()}
     return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
 
 

@@ -12,7 +12,7 @@ from py_autodoc.graph.dims import symbolic_inputs
 from py_autodoc.graph.model import Model, TypeTable
 from py_autodoc.graph.rebatch.prepare import Facts, Prepared, facts_of, prepared
 from py_autodoc.graph.rebatch.rewrite import Rewritten, rewrite
-from py_autodoc.graph.rebatch.search import Axes, Plan, Refusal, search
+from py_autodoc.graph.rebatch.search import MAX_TRIES, Axes, Plan, Refusal, search
 
 if TYPE_CHECKING:
     from py_autodoc.graph.load import Loaded
@@ -37,6 +37,8 @@ class Request:
 
     batch: int | None = None
     axes: Axes = field(default_factory=dict)
+    tries: int = MAX_TRIES
+    """Passes until the search gives up."""
     advise: bool = True
     """Find out whether one input being the same for all items would do."""
     bindings: Mapping[str, int] = field(default_factory=dict)
@@ -86,7 +88,7 @@ def planned(loaded: Loaded, request: Request | None = None) -> Planned | Refusal
         if not facts:
             why = "other sizes are free, and none were found that the model runs with"
             return Refusal("", "", why, "Give them with --bind.")
-        found = search(ready, facts, batch, request.axes)
+        found = search(ready, facts, batch, request.axes, request.tries)
         if isinstance(found, Plan) and (batch in (1, request.batch) or found.confirmed):
             return Planned(loaded, ready, facts, found)
         first = first or (found if isinstance(found, Refusal) else None)

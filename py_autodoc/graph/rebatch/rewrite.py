@@ -17,6 +17,8 @@ from py_autodoc.graph.rebatch.search import Plan
 from py_autodoc.graph.survey import nested
 
 STEM = "rebatch"
+AFTER = f"{STEM}/fold"
+"""How names of added nodes begin that come after the node they serve; others come before it."""
 Parts = Sequence[int | None]
 """Numbers of a shape, None for that of the batch."""
 
@@ -55,6 +57,7 @@ class _Writer:
         self.taken |= {text(i.name) for i in self.proto.graph.input}
         self.before: dict[int, list[onnx.NodeProto]] = {}
         self.after: dict[int, list[onnx.NodeProto]] = {}
+        self.constants: list[onnx.NodeProto] = []
         self.head: list[onnx.NodeProto] = []
         self.consts: dict[tuple[int, ...], str] = {}
         self.size = ""
@@ -78,7 +81,7 @@ class _Writer:
             node = self.nodes[edit.node]
             self.kinds[edit.kind](edit.node, node, *edit.data)
             self.result.edits.append(f"{self.ready.nodes[edit.node].label}: {_said(edit)}")
-        self._place(self.proto.graph, self.head)
+        self._place(self.proto.graph, [*self.constants, *self.head])
         self._declare()
         self.result.added = frozenset(self.added)
         return self.result
@@ -96,9 +99,19 @@ class _Writer:
     def _const(self, values: Sequence[int]) -> str:
         key = tuple(values)
         if key not in self.consts:
-            name = self.consts[key] = self._fresh("shape")
-            self.proto.graph.initializer.append(numpy_helper.from_array(np.array(key, np.int64), name))
+            self.consts[key] = self._stored(np.array(key, np.int64))
         return self.consts[key]
+
+    def _stored(self, value: Any) -> str:
+        """Numbers in the graph: a constant before IR version 4, where every initializer is an input."""
+        name = self._fresh("shape")
+        tensor = numpy_helper.from_array(value, name)
+        if self.proto.ir_version >= 4 or self.literal:
+            self.proto.graph.initializer.append(tensor)
+        else:
+            self.constants.append(helper.make_node("Constant", [], [name], name=name, value=tensor))
+            self.added.add(name)
+        return name
 
     def _node(
         self,
@@ -231,9 +244,7 @@ class _Writer:
         node.input[1] = self._node(index, "Concat", [item, rest], axis=-1)
 
     def _scalar_zero(self) -> str:
-        name = self._fresh("axis")
-        self.proto.graph.initializer.append(numpy_helper.from_array(np.array(0, np.int64), name))
-        return name
+        return self._stored(np.array(0, np.int64))
 
     def _unfold(
         self, index: int, node: onnx.NodeProto, axis: int, before: Sequence[Any], after: Sequence[Any]
@@ -280,8 +291,12 @@ class _Writer:
         pending = [self.proto.graph]
         while pending:
             graph = pending.pop()
+            made = {text(name) for node in graph.node for name in node.output}
             for info in (*graph.input, *graph.output, *graph.value_info):
                 self._declared(info)
+                if text(info.name) in made and text(info.name) not in self.plan.followed:
+                    # In a branch that is never taken: nobody followed what it would be.
+                    info.type.tensor_type.ClearField("shape")
             for node in graph.node:
                 for attribute in node.attribute:
                     pending.extend(nested(attribute))

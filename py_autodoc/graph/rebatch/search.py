@@ -56,7 +56,9 @@ class Plan:
     """An operator whose first axis is the batch by definition works on it."""
 
 
-def search(ready: Prepared, facts: Sequence[Facts], batch: int, axes: Axes) -> Plan | Refusal:
+def search(
+    ready: Prepared, facts: Sequence[Facts], batch: int, axes: Axes, most: int = MAX_TRIES
+) -> Plan | Refusal:
     """Find a way to give every item its own place.
 
     ``axes``: input → its batch axis; None: the same for all items.
@@ -66,7 +68,7 @@ def search(ready: Prepared, facts: Sequence[Facts], batch: int, axes: Axes) -> P
         return Refusal("", "", "the model has no inputs", "")
     picks: dict[str, int] = {}
     first: Blocked | None = None
-    for tries in range(1, MAX_TRIES + 1):
+    for tries in range(1, most + 1):
         traces = [Trace(ready, one, batch, picks, len(facts) > 1) for one in facts]
         try:
             for trace in traces:

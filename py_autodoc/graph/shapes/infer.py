@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from py_autodoc.graph import dims
+from py_autodoc.graph import dims, expr
 from py_autodoc.graph.collector import paused
 from py_autodoc.graph.contradiction import Contradiction, contradiction, forget
 from py_autodoc.graph.model import Model, Shape, TypeTable
 from py_autodoc.graph.poly import Poly
-from py_autodoc.graph.shapes.core import Assumptions, Element, State, assuming, numeric
+from py_autodoc.graph.shapes.core import Assumptions, Element, State, assuming, dims_array, numeric
 from py_autodoc.graph.shapes.engine import Engine, seed
 from py_autodoc.graph.values import declared_type
 
@@ -72,11 +72,15 @@ class SymbolicTypes:
 
 
 def infer_symbolic(
-    loaded: Loaded, model: Model, input_shapes: Mapping[str, Sequence[int]]
+    loaded: Loaded,
+    model: Model,
+    input_shapes: Mapping[str, Sequence[int]],
+    written: Mapping[str, Sequence[int | str]] | None = None,
 ) -> SymbolicTypes | None:
     """Types of every tensor with nothing bound but ``input_shapes``; None without free symbols.
 
-    Shapes declared inside the file are not used. Raises: OptionError like ``infer``.
+    Shapes declared inside the file are not used. ``written`` are sizes that stand in weights of these
+    names, with symbols of the inputs among them. Raises: OptionError like ``infer``.
     """
     declared, names = dims.symbolic_inputs(model)
     inputs, _ = dims.apply_shapes(declared, model, names, {}, input_shapes)
@@ -85,7 +89,8 @@ def infer_symbolic(
         return None
     assumed = Assumptions(symbols)
     with assuming(assumed):
-        state = _run(loaded, model, inputs, dims.free_symbols(declared.values()), use_declared=False)
+        free = dims.free_symbols(declared.values())
+        state = _run(loaded, model, inputs, free, use_declared=False, written=written)
     fault = _contradiction(model, state)
     return SymbolicTypes(
         TypeTable(state.dtypes, state.shapes, state.values, tuple(state.diagnostics), contradiction=fault),
@@ -104,11 +109,16 @@ def _run(
     inputs: dict[int, Shape | None],
     symbols: tuple[str, ...],
     use_declared: bool,
+    written: Mapping[str, Sequence[int | str]] | None = None,
 ) -> State:
     """Inference from the shapes of the inputs to those of everything."""
     state = State(model)
     state.reserved.update(dims.declared_names(model), symbols)
     seed(state, inputs)
+    for i in model.graphs[0].initializers if written else ():
+        sizes = written.get(model.tensors[i].name) if written else None
+        if sizes is not None:
+            state.values[i] = dims_array([expr.to_dim(expr.parse(str(size))) for size in sizes])
     _containers(loaded, model, state)
     with paused():
         Engine(state, use_declared=use_declared).run_graph(0)

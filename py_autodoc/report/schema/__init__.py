@@ -59,6 +59,7 @@ from py_autodoc.report.schema.model import (
 from py_autodoc.report.schema.payload import (
     AttributeColumns,
     AttributeItem,
+    BatchOffer,
     BlockColumns,
     BlockKind,
     ExpressionCondition,
@@ -95,6 +96,7 @@ __all__ = [
     "AttributeColumns",
     "AttributeInfo",
     "AttributeItem",
+    "BatchOffer",
     "Block",
     "BlockColumns",
     "BlockKind",

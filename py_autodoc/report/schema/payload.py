@@ -266,6 +266,15 @@ class RuleSettings(Wire, frozen=True, kw_only=True):
     """Every weight was read, for the rules about their values."""
 
 
+class BatchOffer(Wire, frozen=True, kw_only=True):
+    """Other batches for a model whose batch is fixed: costs of the model rewritten for them."""
+
+    dim: DimInfo
+    """The batch and the inputs that hold it; its value is the file's."""
+    expressions: ExpressionPool
+    """By the nodes of this payload; what a rewritten model has besides counts with the node it serves."""
+
+
 class GraphPayload(Wire, frozen=True, kw_only=True):
     """What the viewer draws. Columnar and compact: about 100–200 bytes a node."""
 
@@ -290,6 +299,8 @@ class GraphPayload(Wire, frozen=True, kw_only=True):
     """What kind of network it is."""
     expressions: ExpressionPool | None = None
     """Null when no input size is free."""
+    batch: BatchOffer | None = None
+    """Null when a size is free, or the batch cannot be changed."""
     modules: ModuleColumns | None = None
     """Null when no node's module is recorded."""
     attributes: AttributeColumns | None = None

@@ -272,6 +272,7 @@ export function emptyPayload(name: string): GraphPayload {
     repeats: { count: [], size: [], name: [] },
     blocks: null,
     expressions: null,
+    batch: null,
     architecture: null,
     rule_settings: null,
     runnable: { verdict: 'yes', reason: '', node: null, sizes: false },

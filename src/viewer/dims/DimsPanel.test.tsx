@@ -2,6 +2,7 @@
 import { act, fireEvent, screen } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
 import { formatCount } from '../../core';
+import fixture from '../../core/testing/rebind.json';
 import type { ILoadOptions } from '../../providers/provider';
 import type { DimInfo, GraphPayload } from '../../schema';
 import { guardConsole, mount, settle } from '../testing/render';
@@ -170,4 +171,26 @@ test('a model without symbols says so', async () => {
   await mount(testPayload({ dims: [] }));
   fireEvent.click(screen.getByRole('tab', { name: 'Dimensions' }));
   expect(screen.getByText(/no free dimension/)).toBeTruthy();
+});
+
+test('a batch that the file has fixed has a slider of its own, and no analysis is asked for it', async () => {
+  const fixed = fixture.fixed.payload as unknown as GraphPayload;
+  const { provider } = await mount(fixed);
+  fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
+  expect(screen.getByText('not in the file')).toBeTruthy();
+  expect(box().value).toBe('1');
+  expect(screen.queryByRole('button', { name: 'Reset to symbols' })).toBeNull();
+  const before = macs();
+  fireEvent.change(box(), { target: { value: '8' } });
+  fireEvent.click(screen.getByRole('button', { name: 'Apply' }));
+  await settle();
+  const expected = fixture.fixed.cases.find(({ batch }) => batch === 8)!;
+  expect(macs()).toBe(formatCount(expected.metrics.total_macs));
+  expect(macs()).not.toBe(before);
+  expect(screen.getByText('not in the file')).toBeTruthy();
+  fireEvent.change(box(), { target: { value: '1' } });
+  fireEvent.click(screen.getByRole('button', { name: 'Apply' }));
+  await settle();
+  expect(macs()).toBe(before);
+  expect(provider.loads).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import type { DimInfo } from '../../schema';
 import { formatExact } from '../../core';
+import { sizable } from '../../core/rebind';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import { brief, visible } from '../ui/text';
 import {
@@ -35,7 +36,8 @@ function fromStep(step: number, dim: DimInfo): number {
 export function DimsPanel(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
-  const { dims } = useDocument().model.payload;
+  const { payload } = useDocument().model;
+  const dims = sizable(payload);
   if (dims.length === 0) {
     return (
       <p className="oad-Drawer-none">
@@ -43,11 +45,15 @@ export function DimsPanel(): JSX.Element {
       </p>
     );
   }
-  if (session.provider.fixedDims && !session.canPreview) {
+  if (
+    dims === payload.dims &&
+    session.provider.fixedDims &&
+    !session.canPreview
+  ) {
     return <FixedDims dims={dims} />;
   }
   const key = dims.map(dim => dim.name).join('\n');
-  return <DimsForm key={key} dims={dims} />;
+  return <DimsForm key={key} dims={dims} offered={Boolean(payload.batch)} />;
 }
 
 /** The values the model was analysed with, where they cannot be changed. */
@@ -75,7 +81,12 @@ function FixedDims({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
 /** How long sizes that only an analysis can tell must rest before it begins, in milliseconds. */
 const SETTLE = 800;
 
-function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
+function DimsForm(props: {
+  dims: readonly DimInfo[];
+  /** A batch that the file has fixed: costs are those of the model rewritten for it. */
+  offered: boolean;
+}): JSX.Element {
+  const { dims, offered } = props;
   const trans = useTrans();
   const session = useSession();
   const busy = useView(state => state.load.status === 'loading');
@@ -103,7 +114,7 @@ function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
     cancelAnimationFrame(frame.current);
     frame.current = requestAnimationFrame(() => void show());
   };
-  const fixed = session.provider.fixedDims === true;
+  const fixed = session.provider.fixedDims === true || offered;
   const valueOf = (dim: DimInfo): string => texts.get(dim.name) ?? '';
   const isBad = (dim: DimInfo): boolean =>
     valueOf(dim).trim() !== '' && parseSize(valueOf(dim)) === null;
@@ -132,6 +143,13 @@ function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
         }
       }}
     >
+      {offered && (
+        <p className="oad-Dims-note">
+          {trans.__(
+            'The batch is fixed in the file. Other sizes show what the model costs when it is rewritten for them (onnx-autodoc rebatch).'
+          )}
+        </p>
+      )}
       {assumed && (
         <p className="oad-Dims-note">
           {trans.__(
@@ -144,6 +162,7 @@ function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
           <DimField
             key={dim.name}
             dim={dim}
+            offered={offered}
             text={valueOf(dim)}
             bad={isBad(dim)}
             onChange={text => setTexts(changed(dims, texts, dim.name, text))}
@@ -200,6 +219,7 @@ function DimsForm({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
 
 function DimField(props: {
   dim: DimInfo;
+  offered: boolean;
   text: string;
   bad: boolean;
   onChange(text: string): void;
@@ -255,6 +275,8 @@ function DimField(props: {
           <span className="oad-Chip-tag">
             {trans.__('assumed – confirm or change')}
           </span>
+        ) : props.offered ? (
+          <span className="oad-Chip-tag">{trans.__('not in the file')}</span>
         ) : text === '' ? (
           <span className="oad-Quiet">{trans.__('stays a symbol')}</span>
         ) : null}

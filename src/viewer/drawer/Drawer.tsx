@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { sizable } from '../../core/rebind';
 import { DiagnosticsPanel } from '../diagnostics/DiagnosticsPanel';
 import { ChartsPanel } from '../charts/ChartsPanel';
 import { DimsPanel } from '../dims/DimsPanel';
@@ -49,7 +50,7 @@ export function Drawer(): JSX.Element {
     memory: 0,
     charts: 0,
     diagnostics: payload.diagnostics.length,
-    dims: payload.dims.length
+    dims: sizable(payload).length
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

@@ -104,16 +104,19 @@ export class Analysis {
     const next: IDocument = { model, tree };
     // The picture first, in the same frame as the panels: they draw when the state tells them.
     const drawn = session.stage.renumber(next);
+    // No analysis of the file can have a batch that the file has not.
+    const offered = Boolean(payload.batch);
     session.store.set({
-      bindings: given ?? sizes,
-      assume: given !== undefined,
+      ...(offered
+        ? {}
+        : { bindings: given ?? sizes, assume: given !== undefined }),
       document: next,
       brush: null,
       load: { status: 'ready' }
     });
     findAgain(session);
     this._dropSettle();
-    if (!session.provider.fixedDims) {
+    if (!session.provider.fixedDims && !offered) {
       this._settle = setTimeout(() => void this.load(), SETTLE);
     }
     await drawn;

@@ -732,6 +732,19 @@ def scale_of_each_item():
 
 
 @good
+def old_file():
+    """IR version 3, where every initializer is an input."""
+    m = Maker(11, 3)
+    h = m("Reshape", m("Concat", m.w(1, 1, 6), m.x("x", 1, 4, 6), axis=1), m.c([1, 30]))
+    model = m.done(m("MatMul", h, m.w(30, 4)), shapes=[[1, 4]])
+    for tensor in model.graph.initializer:
+        model.graph.input.append(
+            helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
+        )
+    return model
+
+
+@good
 def fixed_to_four():
     """Conv says that the first axis is the batch."""
     m = Maker()

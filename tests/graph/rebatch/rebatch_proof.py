@@ -62,11 +62,12 @@ def complete(model: onnx.ModelProto, folder: Path | None = None) -> onnx.ModelPr
         elif not count or tensor.raw_data or any(len(getattr(tensor, f)) for f in _FIELDS):
             continue
         _fill(tensor, count)
-    _weights_made(model.graph)
+    if _weights_made(model.graph):
+        model.ir_version = max(model.ir_version, 4)  # where weights need not be inputs
     return model
 
 
-def _weights_made(graph: onnx.GraphProto) -> None:
+def _weights_made(graph: onnx.GraphProto) -> bool:
     """Weights that ConstantOfShape makes are all one number, which hides faults: random ones instead."""
     known = {t.name: t for t in graph.initializer}
     left = []
@@ -84,10 +85,12 @@ def _weights_made(graph: onnx.GraphProto) -> None:
         )
         _fill(tensor, int(np.prod(dims)))
         graph.initializer.append(tensor)
-    if len(left) < len(graph.node):
+    made = len(left) < len(graph.node)
+    if made:
         kept = [onnx.NodeProto.FromString(node.SerializeToString()) for node in left]
         del graph.node[:]
         graph.node.extend(kept)
+    return made
 
 
 _FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")

@@ -1,0 +1,107 @@
+"""Costs at other batches for a model whose batch is fixed, as expressions that a viewer evaluates."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from py_autodoc.costs.engine import NodeCost, cost_table
+from py_autodoc.costs.expressions import METRICS, Expressions, NodeExpressions, expressions
+from py_autodoc.costs.symbolic import Number, Undecided
+from py_autodoc.graph.build import build
+from py_autodoc.graph.model import Model
+from py_autodoc.graph.rebatch import Refusal, Request, planned
+from py_autodoc.graph.rebatch.rewrite import AFTER
+from py_autodoc.report.analysis import Analysis
+
+MAX_NODES = 3_000
+"""Models of more nodes are not followed for an offer that most viewers never use."""
+MAX_TRIES = 40
+NAME = "batch"
+_STAND_IN = 2
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Costs at any batch."""
+
+    costs: Expressions
+    """By the analysis' own nodes and tensors, over ``NAME``."""
+    inputs: Mapping[str, int]
+    """Input → axis of the batch."""
+    fixed: int
+    """The batch of the file."""
+
+
+def batch_offer(analysis: Analysis) -> Offer | None:
+    """Costs at other batches than the file's.
+
+    None where a size is free already, where the batch cannot be changed, and where a number would be lost.
+    """
+    if analysis.dims.symbols or analysis.rebatch is not None or len(analysis.model.nodes) > MAX_NODES:
+        return None
+    try:
+        return _offer(analysis)
+    except Exception:
+        log.debug("no other batch is offered", exc_info=True)
+        return None
+
+
+def _offer(analysis: Analysis) -> Offer | None:
+    from py_autodoc.graph.shapes import infer, infer_symbolic
+
+    found = planned(analysis.loaded, Request(advise=False, tries=MAX_TRIES))
+    if isinstance(found, Refusal):
+        return None
+    written = found.written(NAME, literal=True)
+    loaded = replace(analysis.loaded, proto=written.proto)
+    model = build(loaded)
+    types = infer_symbolic(loaded, model, {}, written.symbolic)
+    if types is None:
+        return None
+
+    def reference() -> tuple[dict[str, int], list[NodeCost]] | None:
+        numbers = replace(analysis.loaded, proto=found.written(_STAND_IN, literal=True).proto)
+        other = build(numbers)
+        return {NAME: _STAND_IN}, cost_table(other, infer(numbers, other, {}, {})).nodes
+
+    costs = expressions(model, types, reference)
+    if any(value is None for value in (*costs.totals.values(), *costs.peak.values())):
+        return None
+    mapped = _mapped(costs, model, analysis.model, written.added)
+    return None if mapped is None else Offer(mapped, found.plan.inputs, found.plan.batch)
+
+
+def _mapped(costs: Expressions, model: Model, original: Model, added: frozenset[str]) -> Expressions | None:
+    """The expressions by nodes and tensors of the original; what was added counts with the node it serves."""
+    nodes: list[NodeExpressions] = []
+    waiting: list[NodeExpressions] = []
+    for node, cost in zip(model.nodes, costs.nodes, strict=True):
+        if node.name not in added:
+            for one in waiting:
+                _add(cost, one)
+            waiting.clear()
+            nodes.append(cost)
+        elif node.name.startswith(AFTER):
+            _add(nodes[-1], cost)
+        else:
+            waiting.append(cost)
+    places = {tensor.name: tensor.id for tensor in model.tensors}
+    names = [tensor.name for tensor in original.tensors]
+    if len(nodes) != len(original.nodes) or len(set(names)) < len(names) or not places.keys() >= set(names):
+        return None
+    return replace(costs, nodes=nodes, shapes=[costs.shapes[places[name]] for name in names])
+
+
+def _add(to: NodeExpressions, other: NodeExpressions) -> None:
+    """Count the costs of a node with those of another."""
+    for metric in METRICS:
+        mine: Number | None = getattr(to, metric)
+        theirs: Number | None = getattr(other, metric)
+        try:
+            setattr(to, metric, None if mine is None or theirs is None else mine + theirs)
+        except Undecided as fault:
+            setattr(to, metric, None)
+            to.reason = to.reason or str(fault)
