@@ -26,6 +26,8 @@ __all__ = [
     "totals",
 ]
 
+LOOPING = "how often its loop runs is not known: it counts once"
+"""Why a node's cost in one inference is not known although that of one execution is."""
 MAX_NUMBER = (1 << 127) - 1
 """Larger numbers are no real costs; only a hostile file reaches them."""
 
@@ -267,8 +269,11 @@ def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> To
             if rule_for(*key) is None:
                 unknown[op_name(node)] += 1
             continue
-        known += 1
-        mac_known += mac
+        if entry.counted and entry.repeat is None:
+            reasons[LOOPING] += 1
+        else:
+            known += 1
+            mac_known += mac
         if not entry.counted:
             continue
         macs, flops = in_inference(cost.macs, entry.runs), in_inference(cost.flops, entry.runs)

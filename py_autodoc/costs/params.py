@@ -37,6 +37,8 @@ from py_autodoc.costs.slots import (
 from py_autodoc.graph.model import ConstTensor, Model, Node, Tensor, TensorKind, TypeTable
 from py_autodoc.graph.values import BITS
 
+MAX_ELEMENTS = 1 << 50
+"""Most elements of one constant that are believed: more than all weights of any model together."""
 _FLOAT, _BOOL, _STRING = 1, 9, 8
 _CONSTANT_KINDS = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 
@@ -78,6 +80,8 @@ class ParamTable:
     """Ids of the tensors that count as parameters."""
     constants: tuple[Constant, ...] = ()
     """Every constant once; their bytes add up to ``weight_bytes``, their parameters to ``total``."""
+    impossible: int = 0
+    """Parameters' tensors of a shape that cannot be: ``total`` leaves them out, and means nothing then."""
 
 
 def count_params(model: Model, types: TypeTable, sizes: Sizes | None = None) -> ParamTable:
@@ -92,7 +96,7 @@ class _Count:
         self.sizes = sizes
         self.params = [0] * len(model.nodes)
         self.node_bytes: list[int | None] = [0] * len(model.nodes)
-        self.total = self.unused = 0
+        self.total = self.unused = self.impossible = 0
         self.weight_bytes: int | None = 0
         self.other: Counter[str] = Counter()
         self.tensors: set[int] = set()
@@ -110,7 +114,7 @@ class _Count:
                 self._attributes(node)
         return ParamTable(
             self.total, self.params, self.node_bytes, self.weight_bytes, dict(self.other), self.unused,
-            frozenset(self.tensors), tuple(self.constants),
+            frozenset(self.tensors), tuple(self.constants), self.impossible,
         )  # fmt: skip
 
     def _constant(self, tensor: Tensor) -> None:
@@ -120,14 +124,17 @@ class _Count:
             if region in self.regions:
                 return
             self.regions.add(region)
-        elements = self.sizes.numel[tensor.id] or 0
+        found = self.sizes.numel[tensor.id]
         if storage is not None and storage.sparse_values is not None:
-            elements = storage.sparse_values
+            found = storage.sparse_values
+        possible = found is not None and found <= MAX_ELEMENTS
+        elements = found if found is not None and possible else 0
         reason, elements, bits = self._kind(tensor, elements)
         if reason:
             self.other[reason] += elements
         origin = "external" if storage is not None and storage.location else "inline"
         self._add(tensor.id, 0 if reason else elements, self.sizes.bytes[tensor.id], bits, origin)
+        self.impossible += not possible and not reason
         if not reason:
             self.tensors.add(tensor.id)
 
@@ -176,7 +183,10 @@ class _Count:
             return
         if self.types.dtypes[made] in FLOAT_TYPES and self._reaches_weight(made):
             self.tensors.add(made)
-            self._add(made, elements, self.sizes.bytes[made], 0, "generated")
+            possible = elements <= MAX_ELEMENTS
+            size = self.sizes.bytes[made] if possible else None
+            self._add(made, elements if possible else 0, size, 0, "generated")
+            self.impossible += not possible
 
     def _reaches_weight(self, tensor: int) -> bool:
         """True when a weight input takes the tensor, directly or through views."""

@@ -114,7 +114,7 @@ def metrics(analysis: Analysis) -> Metrics:
     """Totals of the whole model, for one inference."""
     total, params, peak = analysis.totals, analysis.params, analysis.peak
     return Metrics(
-        total_params=params.total,
+        total_params=None if params.impossible else params.total,
         other_constants=dict(params.other_constants),
         weight_bytes=params.weight_bytes,
         total_macs=_unless_blind(total.macs, total.mac_nodes_known, total.mac_nodes_total),

@@ -38,7 +38,7 @@ class ModelStats:
     """Counts and shapes of one model."""
 
     model_name: str
-    num_parameters: int
+    num_parameters: int | None
     num_initializers: int
     num_nodes: int
     num_inputs: int

@@ -15,7 +15,12 @@ import onnx_ir as ir
 
 from py_autodoc.bounded import parse_json
 from py_autodoc.graph import recorded
-from py_autodoc.graph.probe import PathLike
+from py_autodoc.graph.build import build
+from py_autodoc.graph.contradiction import SIZES
+from py_autodoc.graph.load import Loaded, load, parse_structure
+from py_autodoc.graph.model import Model
+from py_autodoc.graph.probe import PathLike, base_name, regular_file
+from py_autodoc.graph.wire import Source
 from py_autodoc.limits import LIBRARY, TABLE, Limits
 from py_autodoc.tags.files import structure
 from py_autodoc.tags.model import VIAS, Tags, walk
@@ -25,6 +30,8 @@ from py_autodoc.tags.read import NONE, read_tags, table_in
 from py_autodoc.tags.sidecar import SCHEMA, sidecar_path
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+_DATA = frozenset({"data-size-mismatch", "external-missing", "external-outside", "external-range"})
+"""Diagnostics about the data of tensors."""
 _FORM = re.compile(r"(/[^/\s]+)+\Z")
 _SHOWN = 5
 _MAX_SIDECAR = 1 << 28
@@ -52,14 +59,23 @@ class _Model:
 
 
 def validate(path: PathLike, limits: Limits = LIBRARY) -> list[Check]:
-    """Check a model: ONNX's own rules, form and consistency of its tags, its sidecar.
+    """Check a model: ONNX's own rules, what an analysis says of it, its tags and its sidecar.
+
+    Where data lie outside the file an analysis judges, not ONNX: it follows links as the Hugging Face cache
+    has them, and looks where the data end.
 
     Raises:
         PathError, NotAModel, CorruptModel, LimitError, InputError: there is nothing to check.
     """
     model = structure(path, limits)
     given = _Model(Path(os.fspath(path)), model, read_tags(model))
-    checks = [_check("onnx", _onnx(given))]
+    loaded = load(path, limits)
+    built = build(loaded)
+    checks = [
+        _check("onnx", _onnx(path, limits)),
+        _check("analysis", _analysis(loaded, built)),
+        _weights(built),
+    ]
     if given.tags.source == NONE:
         told = "the model has no tags"
         return checks + [Check(name, SKIPPED, told) for name in (*_TAGS, "sidecar")]
@@ -73,12 +89,57 @@ def _check(name: str, faults: Iterator[str]) -> Check:
     return Check(name, FAILED if first else PASSED, "", first, len(first) + more)
 
 
-def _onnx(given: _Model) -> Iterator[str]:
-    """Does onnx's checker take the file?"""
+def _onnx(path: PathLike, limits: Limits) -> Iterator[str]:
+    """Does onnx's checker take the structure? Large and external data are not looked at here."""
+    with regular_file(path) as (fd, status):
+        proto = parse_structure(Source(status.st_size, fd), base_name(path), limits)
+    for tensor in _external(proto.graph):
+        # Nothing has no data, wherever they are.
+        tensor.ClearField("external_data")
+        tensor.ClearField("data_location")
+        tensor.ClearField("dims")
+        tensor.dims.append(0)
     try:
-        onnx.checker.check_model(str(given.path))
-    except onnx.checker.ValidationError as fault:
+        onnx.checker.check_model(proto)
+    except (onnx.checker.ValidationError, ValueError) as fault:
         yield str(fault).strip().partition("\n")[0]
+
+
+def _weights(model: Model) -> Check:
+    """Are the data of the tensors as large as their shapes say, and inside their files?"""
+    found = [d for d in model.diagnostics if d.code in _DATA]
+    wrong = [d for d in found if d.code != "external-missing"]
+    if wrong:
+        return _check("weights", (f"{d.code}: {d.where}: {d.message}" for d in wrong))
+    if found:
+        return Check("weights", SKIPPED, f"{found[0].where}: {found[0].message}")
+    return Check("weights", PASSED)
+
+
+def _external(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
+    """Every tensor of a graph and its bodies whose data are elsewhere."""
+    stack = [graph]
+    while stack:
+        current = stack.pop()
+        tensors = [*current.initializer]
+        for node in current.node:
+            for attribute in node.attribute:
+                tensors += [attribute.t, *attribute.tensors]
+                stack += [attribute.g] if attribute.HasField("g") else []
+                stack += attribute.graphs
+        yield from (t for t in tensors if t.data_location == onnx.TensorProto.EXTERNAL)
+
+
+def _analysis(loaded: Loaded, model: Model) -> Iterator[str]:
+    """What an analysis calls an error of the structure, and what keeps the model from running."""
+    from py_autodoc.graph.shapes import infer  # slow to import
+
+    for found in model.diagnostics:
+        if found.severity == "error" and found.code not in _DATA:
+            yield f"{found.code}: {found.where}: {found.message}"
+    fault = infer(loaded, model, {}, {}).contradiction
+    if fault is not None and fault.code in SIZES:
+        yield f"{fault.code}: {fault.message}"
 
 
 def _complete(given: _Model) -> Iterator[str]:

@@ -60,6 +60,18 @@ class Op:
             raise NotCovered(f"attribute {name} is not an integer")
         return held
 
+    def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
+        """An attribute that is one of some words. Raises: NotCovered for another."""
+        held = self.node.attributes.get(name, default)
+        if held not in allowed:
+            raise NotCovered(f"{name} {str(held)[:40]!r}, which is none of {', '.join(allowed)}")
+        return str(held)
+
+    def auto_pad(self) -> str:
+        """How windows are padded. Raises: NotCovered."""
+        known = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
+        return self.choice("auto_pad", "NOTSET", (*known, "")) or "NOTSET"
+
     def tensor_attr(self, name: str) -> Any:
         """The values of a tensor attribute; None without one."""
         held = self.node.attributes.get(name)

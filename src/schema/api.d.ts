@@ -461,7 +461,7 @@ export interface components {
     Coverage: {
       /** @description Share of nodes whose cost is known. */
       nodes: number;
-      /** @description Nodes whose cost is known. */
+      /** @description Nodes whose cost in one inference is known: not those in loops of unknown length, which count once. */
       nodes_known: number;
       /** @description Nodes, Constant nodes excluded. */
       nodes_total: number;
@@ -1294,8 +1294,11 @@ export interface components {
      * @description Totals. A null total means that no part of it could be computed.
      */
     Metrics: {
-      /** @description Parameters, tied ones counted once. */
-      total_params: number;
+      /**
+       * @description Parameters, tied ones counted once. Null when the shape of one cannot be: negative, or beyond 2^50
+       *     elements.
+       */
+      total_params: number | null;
       /** @description Elements that are not parameters: integer constants, scales, zero points, masks … */
       other_constants: {
         [key: string]: number;

@@ -114,7 +114,7 @@ def test_restore(model, tmp_path):
 def test_a_model_in_order(model):
     code, out, _ = run("validate", model)
     assert code == 0, out
-    assert [line.split()[0] for line in out.splitlines()] == ["ok"] * 6
+    assert [line.split()[0] for line in out.splitlines()] == ["ok"] * 8
     assert all(check["status"] == "passed" for check in json.loads(run("validate", model, "--json")[1]))
 
 

@@ -177,8 +177,9 @@ class OpTotals(Wire, frozen=True, kw_only=True):
 class Metrics(Wire, frozen=True, kw_only=True):
     """Totals. A null total means that no part of it could be computed."""
 
-    total_params: int
-    """Parameters, tied ones counted once."""
+    total_params: int | None
+    """Parameters, tied ones counted once. Null when the shape of one cannot be: negative, or beyond 2^50
+    elements."""
     other_constants: dict[str, int]
     """Elements that are not parameters: integer constants, scales, zero points, masks …"""
     weight_bytes: int | None
@@ -231,7 +232,7 @@ class Coverage(Wire, frozen=True, kw_only=True):
     nodes: float
     """Share of nodes whose cost is known."""
     nodes_known: int
-    """Nodes whose cost is known."""
+    """Nodes whose cost in one inference is known: not those in loops of unknown length, which count once."""
     nodes_total: int
     """Nodes, Constant nodes excluded."""
     shapes: float

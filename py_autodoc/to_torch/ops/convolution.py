@@ -21,7 +21,7 @@ def paddings(op: Op, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tuple[str
 
     The padding is None when it depends on the size of the input and a function of the runtime adds it.
     """
-    auto, rank = op.attr("auto_pad", "NOTSET"), len(kernel)
+    auto, rank = op.auto_pad(), len(kernel)
     pads = tuple(op.attr("pads", (0,) * (2 * rank))) if auto in ("NOTSET", "") else (0,) * (2 * rank)
     if auto in ("SAME_UPPER", "SAME_LOWER"):
         lists = (sequence(part, "[]") for part in (kernel, stride, dilation))
@@ -95,7 +95,7 @@ def transpose(op: Op) -> None:
         raise NotCovered(f"{rank} spatial dimensions")
     stride, dilation = tuple(op.attr("strides", (1,) * rank)), tuple(op.attr("dilations", (1,) * rank))
     more = tuple(op.attr("output_padding", (0,) * rank))
-    group, auto = op.attr("group", 1), op.attr("auto_pad", "NOTSET")
+    group, auto = op.attr("group", 1), op.auto_pad()
     pads = tuple(op.attr("pads", (0,) * (2 * rank)))
     settings: dict[str, object] = {}
     odd = (
@@ -131,7 +131,7 @@ def transpose(op: Op) -> None:
 
 def _cropped(op: Op, rank: int, settings: dict[str, object], sizes: tuple[Sizes, ...]) -> None:
     kernel, stride, dilation, more, pads = sizes
-    auto = op.attr("auto_pad", "NOTSET")
+    auto = op.auto_pad()
     rest = "".join(f", {key}={value}" for key, value in settings.items())
     full = op.keep(f"F.conv_transpose{rank}d({op.t(0)}, {op.t(1)}{rest})")
     shape = op.attr("output_shape", None)
@@ -164,7 +164,7 @@ def centered(op: Op, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tuple[str
     zero = op.t(2) if op.has(2) else "None"
     x = op.keep(op.call("onnx_centered", op.t(0), zero))
     rank = len(kernel)
-    auto = op.attr("auto_pad", "NOTSET")
+    auto = op.auto_pad()
     if auto in ("SAME_UPPER", "SAME_LOWER"):
         lists = (sequence(part, "[]") for part in (kernel, stride, dilation))
         return op.call("onnx_same_pad", x, *lists, lower=auto == "SAME_LOWER"), (0,) * rank

@@ -143,7 +143,11 @@ def bits(op: Op) -> None:
 @rule("BitShift")
 def shift(op: Op) -> None:
     """Bits of unsigned numbers."""
-    op.out(op.call("onnx_bit_shift", op.t(0), op.t(1), left=op.attr("direction") == "LEFT"))
+    op.out(
+        op.call(
+            "onnx_bit_shift", op.t(0), op.t(1), left=op.choice("direction", "", ("LEFT", "RIGHT")) == "LEFT"
+        )
+    )
 
 
 @rule(*_PLAIN)

@@ -22,7 +22,7 @@ def gather_nd(op: Op) -> None:
 
 
 def _reduction(op: Op) -> str | None:
-    name = op.attr("reduction", "none")
+    name = op.choice("reduction", "none", ("none", "add", "mul", "min", "max"))
     if name not in _REDUCTIONS:
         raise NotCovered(f"reduction {name}")
     return None if name == "none" else f'"{name}"'
@@ -44,7 +44,7 @@ def scatter_nd(op: Op) -> None:
 @rule("TensorScatter")
 def tensor_scatter(op: Op) -> None:
     """New entries of a cache."""
-    circular = op.attr("mode", "linear") == "circular"
+    circular = op.choice("mode", "linear", ("linear", "circular")) == "circular"
     arguments = op.t(0), op.t(1), op.optional(2), op.attr("axis", -2)
     op.out(op.call("onnx_tensor_scatter", *arguments, circular=circular))
 

@@ -12,7 +12,7 @@ def _sizes(op: Op) -> tuple[Sizes, Sizes, Sizes, Sizes, str]:
     """(kernel, stride, dilation, pads, auto_pad)."""
     kernel = tuple(op.attr("kernel_shape"))
     rank = len(kernel)
-    auto = op.attr("auto_pad", "NOTSET") or "NOTSET"
+    auto = op.auto_pad()
     pads = tuple(op.attr("pads", (0,) * (2 * rank))) if auto == "NOTSET" else (0,) * (2 * rank)
     ones = (1,) * rank
     return kernel, tuple(op.attr("strides", ones)), tuple(op.attr("dilations", ones)), pads, auto

@@ -108,7 +108,7 @@ def average(op: Op) -> None:
     rank = len(kernel)
     x = op.call("onnx_dequantize", op.t(0), op.t(1), op.optional(2))
     lists = [kernel, list(op.attr("strides", [1] * rank)), [1] * rank, list(op.attr("pads", [0] * 2 * rank))]
-    auto = op.attr("auto_pad", "NOTSET")
+    auto = op.auto_pad()
     if auto not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
         raise NotCovered(f"auto_pad {auto}")
     flags = {"ceil": bool(op.attr("ceil_mode", 0)), "include_pad": bool(op.attr("count_include_pad", 0))}

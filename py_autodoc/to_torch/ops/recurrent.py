@@ -26,7 +26,7 @@ _KNOWN = frozenset(
 def recurrent(op: Op) -> None:
     """nn.LSTM and the like where they mean the same, else the recurrence step by step."""
     name = op.node.op_type
-    direction = op.attr("direction", "forward")
+    direction = op.choice("direction", "forward", ("forward", "reverse", "bidirectional"))
     directions = 2 if direction == "bidirectional" else 1
     if direction not in ("forward", "reverse", "bidirectional"):
         raise NotCovered(f"direction {direction}")

@@ -157,7 +157,7 @@ def roi_align(op: Op) -> None:
     """Bilinear samples of regions."""
     shift = op.attr("coordinate_transformation_mode", "half_pixel" if op.opset >= 16 else "output_half_pixel")
     settings = op.attr("output_height", 1), op.attr("output_width", 1), op.attr("sampling_ratio", 0)
-    scale, largest = fl(op.attr("spatial_scale", 1.0)), op.attr("mode", "avg") == "max"
+    scale, largest = fl(op.attr("spatial_scale", 1.0)), op.choice("mode", "avg", ("avg", "max")) == "max"
     arguments = op.t(0), op.t(1), op.t(2), *settings, scale
     op.out(op.call("onnx_roi_align", *arguments, half=shift == "half_pixel", largest=largest))
 

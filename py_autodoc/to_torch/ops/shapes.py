@@ -178,11 +178,19 @@ def concat(op: Op) -> None:
     op.out(f"torch.cat([{', '.join(op.t(place) for place in range(op.count))}], dim={axis})")
 
 
+def _block(op: Op) -> int:
+    """The size of a block. Raises: NotCovered."""
+    block = op.attr("blocksize")
+    if not isinstance(block, int) or block < 1:
+        raise NotCovered(f"a blocksize of {block!r:.40}")
+    return block
+
+
 @rule("DepthToSpace")
 def depth_to_space(op: Op) -> None:
     """Channels become blocks of pixels."""
-    block = op.attr("blocksize")
-    if op.attr("mode", "DCR") == "CRD":
+    block = _block(op)
+    if op.choice("mode", "DCR", ("DCR", "CRD")) == "CRD":
         op.out(f"F.pixel_shuffle({op.t(0)}, {block})")
     else:
         op.out(op.call("onnx_depth_to_space", op.t(0), block))
@@ -195,7 +203,7 @@ def space_to_depth(op: Op) -> None:
         op.call(
             "onnx_space_to_depth",
             op.t(0),
-            op.attr("blocksize"),
-            channels_first=op.attr("mode", "DCR") == "CRD",
+            _block(op),
+            channels_first=op.choice("mode", "DCR", ("DCR", "CRD")) == "CRD",
         )
     )
