@@ -61,7 +61,7 @@ structure. Its JSON Schema (2020-12) ships with the package as `py_autodoc/repor
   depend on the data: an upper bound, every region covers its map.
 - A size in a shape is an integer, a symbol (`"batch"`, `"seq + 1"`) or `null`; a shape of `null` has no
   known rank.
-- Files are named by their base name and content identity, never by a path.
+- Files are named by their base name and the identity of their structure, never by a path.
 - `macs_expr` and its like hold the same numbers as expressions in the symbols of `dims`, bound or not:
   `18432*batch*seq*seq + 84934656*batch*seq`. Integers, names, `+ - *`, `//` (rounded down), `ceil(a/b)`,
   `max(…)` and `min(…)`; names are those of `dims[].symbol`, or of `dims[].name` where that is empty.

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import click
 
-from py_autodoc.cli import stderr
+from py_autodoc.cli import stderr, stdout
+from py_autodoc.cli.completion import files
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, hardware, sizes, talk
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.verdict import tell_if_impossible
+from py_autodoc.errors import AutodocError, OptionError, OutputError
 from py_autodoc.render.output import Target, targets, to_stdout
 from py_autodoc.render.text import printable
 
 if TYPE_CHECKING:
-    from py_autodoc.report.analysis import Analysis
+    from py_autodoc.cli.many import Outcome
+    from py_autodoc.report.analysis import Analysis, Options
     from py_autodoc.report.schema import Report
 
 PARTIAL = 2
 """Exit status when a stage failed and the report says so."""
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
     """The options as given."""
 
-    model: str
+    models: tuple[str, ...]
     out_json: str | None
     out_csv: str | None
     out_html: str | None
@@ -41,6 +47,8 @@ class _Request:
     max_layers: int | None
     thresholds: str | None
     read_weights: bool
+    hash: bool
+    findings: bool
     hardware: str
     precision: str
     force: bool
@@ -63,7 +71,7 @@ class _Result:
 
 
 @click.command("analyze", short_help="What a model is and what it costs.")
-@click.argument("model", type=click.Path(path_type=str))
+@click.argument("models", metavar="MODEL…", type=click.Path(path_type=str), nargs=-1, required=True)
 @click.option("--out-json", metavar="PATH", help="Write the report as JSON; - is stdout.")
 @click.option("--out-csv", metavar="PATH", help="Write the table of layers as CSV; - is stdout.")
 @click.option(
@@ -79,6 +87,7 @@ class _Result:
 @click.option(
     "--thresholds",
     metavar="FILE",
+    shell_complete=files,
     help="TOML or JSON file that changes the rules' thresholds and severities, or disables rules.",
 )
 @click.option(
@@ -86,6 +95,8 @@ class _Result:
     is_flag=True,
     help="Read every weight, for the rules about their values (NaN, all zero, duplicates).",
 )
+@click.option("--hash", is_flag=True, help="Give the SHA-256 of the file, and of the files with its weights.")
+@click.option("--findings", is_flag=True, help="List all findings with their nodes; else they are counted.")
 @hardware
 @force
 @talk
@@ -94,34 +105,117 @@ def command(log_level: str, **options: object) -> int:
 
     Without an output option: a summary on a terminal, the JSON report when stdout is not one.
 
+    Several models, or folders of .onnx files: a line each on a terminal, the JSON of one a line else;
+    --out-json and --out-csv take them all.
+
     \b
     Exit status: 0 success, 1 invalid input, 2 the model cannot run with these sizes or part of the
-    analysis failed (the report is partial), 3 a result could not be written.
+    analysis failed (the report is partial), 3 a result could not be written; of several models the worst.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     return _run(_Request(**options))  # type: ignore[arg-type]
 
 
 def _run(request: _Request) -> int:
-    outputs = _targets(request)
-    result = _Result(_analyze(request), request.max_layers)
+    first = request.models[0]
+    if len(request.models) > 1 or os.path.isdir(first):
+        return _run_all(request)
+    outputs = _targets(request, [first])
+    result = _Result(_analyze(request, first), request.max_layers)
+    status = _verdict(request, first, result.analysis)
+    _show(request, result, outputs, remark=status == 0)
+    return max(status, _partial(result.analysis))
+
+
+def _verdict(request: _Request, model: str, analysis: Analysis) -> int:
+    """The status of a model that cannot run with these sizes, which is said first."""
     sized = bool(request.bind or request.input_shape or request.batch_size is not None or request.assume)
-    status = tell_if_impossible(request.model, result.analysis, sized)
-    if outputs:
-        _write(result, outputs)
-    elif sys.stdout.isatty():
+    return tell_if_impossible(model, analysis, sized)
+
+
+def _show(request: _Request, result: _Result, outputs: dict[str, Target], remark: bool) -> None:
+    """The results of one model, and what they leave out where no summary says so."""
+    _write(result, outputs)
+    if not outputs and sys.stdout.isatty():
         from py_autodoc.cli.summary import print_summary
 
-        print_summary(result.report)
-    else:
+        print_summary(result.report, findings=request.findings)
+        return
+    if request.findings and not any(target.to_stdout for target in outputs.values()):
+        from py_autodoc.cli.findings_lines import findings_text
+
+        stdout.lines(findings_text(result.report))
+    elif not outputs:
         to_stdout(result.report.to_json(2) + "\n", json=True)
-    if result.analysis.partial:
+    from py_autodoc.cli.remarks import remarks
+
+    for line in remarks(result.analysis) if remark else ():
+        stderr.warning(line)
+
+
+def _partial(analysis: Analysis) -> int:
+    if analysis.partial:
         stderr.error("Part of the analysis failed; the report is partial.", "See its diagnostics.")
         return PARTIAL
-    return status
+    return 0
 
 
-def _targets(request: _Request) -> dict[str, Target]:
+def _run_all(request: _Request) -> int:
+    """Several models: each by itself, the results as they come."""
+    from py_autodoc.cli.many import Lines, json_line, model_files, table_csv
+
+    if request.out_html or request.findings:
+        option = "--out-html" if request.out_html else "--findings"
+        raise OptionError("one-model-only", f"{option} is for one model.", "Name one.")
+    _options(request)  # what is wrong with them is wrong for every model
+    files = model_files(request.models)
+    outputs, done = _targets(request, files), []
+    terminal = not outputs and sys.stdout.isatty()
+    lines = Lines(files)
+    if terminal:
+        stdout.lines([lines.head()])
+    for outcome in _outcomes(request, files):
+        if terminal:
+            stdout.lines([lines.of(outcome)])
+        elif not outputs:
+            to_stdout(json_line(outcome), json=True)
+        done.append(outcome)
+    for option, target in outputs.items():
+        target.write(table_csv(done) if option == "--out-csv" else "".join(map(json_line, done)))
+    return max(outcome.status for outcome in done)
+
+
+def _outcomes(request: _Request, files: list[str]) -> Iterator[Outcome]:
+    """What became of each file; one that is broken does not stop the others."""
+    from py_autodoc.cli.many import Outcome
+
+    for file in files:
+        try:
+            result = _Result(_analyze(request, file), request.max_layers)
+            status = max(_verdict(request, file, result.analysis), _partial(result.analysis))
+            yield Outcome(file, status, result.report)
+        except OutputError:
+            raise
+        except AutodocError as error:
+            stderr.error(_named(file, error.message), error.hint)
+            yield Outcome(file, error.exit_status, None, error.code, error.message)
+        except MemoryError:
+            message = f"{file}: the analysis ran out of memory."
+            stderr.error(message)
+            yield Outcome(file, PARTIAL, None, "memory", message)
+        except Exception as fault:
+            log.debug("%s failed", file, exc_info=True)
+            message = f"{file}: the analysis failed because of a fault of ours ({type(fault).__name__})."
+            stderr.error(message, "Analyse it alone with --log-level debug, and please report it.")
+            yield Outcome(file, PARTIAL, None, "internal", message)
+
+
+def _named(file: str, message: str) -> str:
+    """The message with the file's path in it: among several the base name may not tell."""
+    return message if file in message else f"{file}: {message.removeprefix(f'{os.path.basename(file)}: ')}"
+
+
+def _targets(request: _Request, files: list[str]) -> dict[str, Target]:
     """Outputs by option, checked."""
     return targets(
         {
@@ -129,28 +223,35 @@ def _targets(request: _Request) -> dict[str, Target]:
             "--out-csv": (request.out_csv, "csv"),
             "--out-html": (request.out_html, "html"),
         },
-        [request.model, request.thresholds or "", request.hardware],
+        [*files, request.thresholds or "", request.hardware],
         request.force,
     )
 
 
-def _analyze(request: _Request) -> Analysis:
+def _options(request: _Request) -> Options:
     from py_autodoc.findings.thresholds import settings
     from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
-    from py_autodoc.report.analysis import Options, run
+    from py_autodoc.report.analysis import Options
 
-    options = Options(
+    return Options(
         bindings=parse_bindings(request.bind),
         input_shapes=parse_input_shapes(request.input_shape),
         batch_size=request.batch_size,
         assume=request.assume,
         thresholds=settings(request.thresholds),
         read_weights=request.read_weights,
+        hash=request.hash,
         hardware=request.hardware,
         precision=request.precision,
     )
-    with ProgressLine(printable(os.path.basename(request.model)), request.progress) as progress:
-        return run(request.model, options, progress.update)
+
+
+def _analyze(request: _Request, model: str) -> Analysis:
+    from py_autodoc.report.analysis import run
+
+    options = _options(request)
+    with ProgressLine(printable(os.path.basename(model)), request.progress) as progress:
+        return run(model, options, progress.update)
 
 
 def _write(result: _Result, outputs: dict[str, Target]) -> None:

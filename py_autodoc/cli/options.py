@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from py_autodoc.cli import completion
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -39,6 +41,7 @@ def sizes(says: str) -> Callable[[F], F]:
             "--bind",
             metavar="NAME=N",
             multiple=True,
+            shell_complete=completion.symbols,
             help="Give a symbolic dimension its size; '*=N' for every one that is still free. Repeatable.",
         ),
         click.option(
@@ -92,12 +95,14 @@ def hardware(command: F) -> F:
             metavar="ID|FILE",
             multiple=True,
             callback=_one_device,
+            shell_complete=completion.devices,
             help="Estimate latency and memory on a device: an id such as l4, or a profile's JSON file.",
         ),
         click.option(
             "--precision",
             metavar="P",
             default="",
+            shell_complete=completion.precisions,
             help="fp32, tf32, fp16, bf16, fp8 or int8 (default: as the model is stored).",
         ),
         click.option(

@@ -7,9 +7,14 @@ import time
 from types import TracebackType
 
 from py_autodoc.cli import stderr
+from py_autodoc.units import share, size
 
 QUIET_S = 0.4
 """Work that is done sooner shows nothing on a terminal."""
+STEP_S = 0.1
+"""Between two lines of one phase."""
+BYTES = frozenset({"weights", "hash"})
+"""Phases that count bytes and take as long as they are large; the others count phases."""
 
 
 class ProgressLine:
@@ -25,17 +30,24 @@ class ProgressLine:
         self._name = name
         self._start = time.monotonic()
         self._phase = ""
+        self._next = 0.0
         self._shown = False
 
     def __enter__(self) -> ProgressLine:
         return self
 
     def update(self, phase: str, done: int, total: int) -> None:
-        """Phase ``done`` of ``total`` begins."""
-        if not self._on or phase == self._phase:
+        """Phase ``done`` of ``total`` begins; of those in ``BYTES``, so many bytes are read."""
+        if not self._on:
             return
-        self._phase = phase
-        text = f"{self._name}: {phase} ({min(done + 1, total)}/{total})"
+        now = time.monotonic()
+        if phase == self._phase and (phase not in BYTES or not self._terminal or now < self._next):
+            return
+        self._phase, self._next = phase, now + STEP_S
+        if phase in BYTES:
+            text = f"{self._name}: {phase} ({size(done)} of {size(total)}, {share(done, total)})"
+        else:
+            text = f"{self._name}: {phase} ({min(done + 1, total)}/{total})"
         if not self._terminal:
             stderr.note(text)
         elif not self._patient or time.monotonic() - self._start > QUIET_S:

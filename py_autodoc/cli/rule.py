@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from py_autodoc.cli import stdout
+from py_autodoc.cli.completion import rules
 
 if TYPE_CHECKING:
     from py_autodoc.findings.docs import RuleDoc
 
 
 @click.command("rule", short_help="Explain a rule, or list them all.")
-@click.argument("rule_id", metavar="[ID]", required=False)
+@click.argument("rule_id", metavar="[ID]", required=False, shell_complete=rules)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(rule_id: str | None, as_json: bool) -> None:
     """Explain the rule ID: what it finds, why it matters, what to do instead, its thresholds.
@@ -22,11 +23,11 @@ def command(rule_id: str | None, as_json: bool) -> None:
     Without ID: the list of the rules with the severities they may report.
     """
     from py_autodoc.findings.docs import document
-    from py_autodoc.findings.registry import rules
+    from py_autodoc.findings.registry import rules as known
     from py_autodoc.findings.thresholds import find_rule
 
     if rule_id is None:
-        docs = [document(rule) for rule in rules().values()]
+        docs = [document(rule) for rule in known().values()]
         _print([asdict(doc) for doc in docs] if as_json else _list(docs))
     else:
         doc = document(find_rule(rule_id))

@@ -16,6 +16,11 @@ def error(message: str, hint: str = "") -> None:
     note(f"error: {message} {hint}".rstrip())
 
 
+def warning(message: str) -> None:
+    """``warning: message``: the result stands, but not for all of the model."""
+    note(f"warning: {message}")
+
+
 def note(text: str) -> None:
     """One line."""
     raw(printable(text) + "\n")

@@ -14,6 +14,7 @@ from rich.text import Text
 from py_autodoc.cli.architecture import architecture_line
 from py_autodoc.cli.blocks_line import block_counts
 from py_autodoc.cli.expression_lines import expression_lines
+from py_autodoc.cli.findings_lines import HOW, finding_counts, finding_lines
 from py_autodoc.cli.hardware_lines import WIDTH, hardware_lines
 from py_autodoc.cli.memory_lines import memory_lines
 from py_autodoc.cli.streams import styled
@@ -29,7 +30,6 @@ from py_autodoc.report.schema import (
     OpTotals,
     RepeatInfo,
     Report,
-    RiskSignal,
     ValueInfo,
 )
 from py_autodoc.report.total_texts import CANNOT_RUN, TOTALS, coverage_text
@@ -42,11 +42,8 @@ WIDE = 100
 MAX_VALUES = 8
 MAX_DIAGNOSTICS = 8
 MAX_REPEATS = 6
-MAX_FINDINGS = 12
 _RULES = 600
 """Characters of what was changed in the rules."""
-LISTED = ("high", "medium")
-"""Severities of findings that are listed; of the others there is a count."""
 BAR = 16
 _DIM, _HEAD, _STRONG, _WARN, _BAD = "dim", "bold", "bold cyan", "yellow", "bold red"
 GAP = 3
@@ -56,15 +53,15 @@ _MARKS = {"error": ("✗", _BAD), "warning": ("!", _WARN), "info": ("·", _DIM)}
 _RISKS = {"high": _BAD, "medium": _WARN}
 
 
-def print_summary(report: Report, width: int | None = None) -> None:
-    """Print the summary to stdout, at most 120 columns wide."""
+def print_summary(report: Report, width: int | None = None, findings: bool = False) -> None:
+    """Print the summary to stdout, at most 120 columns wide; ``findings`` lists them all."""
     console = Console(file=styled(sys.stdout), markup=False, emoji=False, highlight=False, width=width)
     console.width = min(console.width, MAX_WIDTH)
-    for part in _parts(report, console.width):
+    for part in _parts(report, console.width, findings):
         console.print(part)
 
 
-def _parts(report: Report, width: int) -> Iterable[RenderableType]:
+def _parts(report: Report, width: int, findings: bool) -> Iterable[RenderableType]:
     yield _title(report, width)
     yield _kpis(report)
     yield _interface(report, width)
@@ -91,8 +88,8 @@ def _parts(report: Report, width: int) -> Iterable[RenderableType]:
     if report.metrics.by_op:
         yield _section("Operators", _operators(report, width))
     rules = told(report.rule_settings)
-    if report.risk_signals or rules:
-        found = _findings(report.risk_signals)
+    if report.risk_signals or rules or findings:
+        found = _findings(report, findings)
         yield _section("Findings", Group(Text(_clean(rules, _RULES)), found) if rules else found)
     if report.diagnostics:
         yield _section("Diagnostics", _diagnostics(report.diagnostics))
@@ -380,24 +377,22 @@ def _table(*columns: tuple[str, str]) -> Table:
     return table
 
 
-def _findings(signals: list[RiskSignal]) -> RenderableType:
-    """The severe ones, each with what to do; how many others there are."""
+def _findings(report: Report, listed: bool) -> RenderableType:
+    """How many there are of each severity; all of them, with their nodes, where that was asked for."""
+    if not listed:
+        counts = finding_counts(signal.severity for signal in report.risk_signals)
+        return Text.assemble(counts, (f"  ({HOW})", _DIM)) if counts else Text("none")
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    severe = [signal for signal in signals if signal.severity in LISTED]
-    for signal in severe[:MAX_FINDINGS]:
-        text = Text(_clean(signal.description, 300))
-        text.append(f"  {_clean(signal.recommendation, 300)}", style=_DIM)
-        text.append(f"  [{signal.id}]", style=_DIM)
-        grid.add_row(Text(signal.severity, style=_RISKS[signal.severity]), text)
-    counts = dict.fromkeys((*LISTED, "low", "info"), 0)
-    for signal in [*severe[MAX_FINDINGS:], *(s for s in signals if s.severity not in LISTED)]:
-        counts[signal.severity] = counts.get(signal.severity, 0) + 1
-    rest = ", ".join(f"{number} {severity}" for severity, number in counts.items() if number)
-    if rest:
-        grid.add_row("", Text(f"{'also ' if severe else ''}{rest}, in the report", style=_DIM))
-    return grid
+    for line in finding_lines(report):
+        text = Text(_clean(line.text, _RULES))
+        text.append(f"  {_clean(line.advice, _RULES)}", style=_DIM)
+        text.append(f"  [{line.rule}]", style=_DIM)
+        grid.add_row(Text(line.severity, style=_RISKS.get(line.severity, "")), text)
+        if line.nodes:
+            grid.add_row("", Text(printable(line.nodes), style=_DIM))
+    return grid if report.risk_signals else Text("none")
 
 
 def _diagnostics(found: list[DiagnosticInfo]) -> RenderableType:

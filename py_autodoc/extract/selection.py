@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
 
 from py_autodoc.errors import InputError, OptionError
+from py_autodoc.near import near
 from py_autodoc.tags import Tags, bodies, walk
 from py_autodoc.tags.paths import below
 
@@ -144,8 +144,8 @@ def _nothing(tags: Tags, target: str, path: str | None) -> OptionError:
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> OptionError:
-    near = difflib.get_close_matches(name, known[:20_000], 3, 0.5)
-    hint = f"Near it: {', '.join(near)}." if near else "`onnx-autodoc tags MODEL` lists the modules."
+    found = near(name, known)
+    hint = f"Near it: {', '.join(found)}." if found else "`onnx-autodoc tags MODEL` lists the modules."
     return OptionError(f"unknown-{what.split()[0]}", f"{name}: no such {what}.", hint)
 
 

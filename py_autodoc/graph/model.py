@@ -159,9 +159,13 @@ class FileFacts(msgspec.Struct, frozen=True):
     structure_bytes: int
     """Bytes read: everything but weights."""
     identity: str
-    """Content identity of what was read: sha256 over the structure bytes, sizes and offsets."""
+    """Identity of the structure: sha256 over its bytes, and sizes and offsets of weights, not values."""
     external_files: tuple[str, ...] = ()
     external_bytes: int = 0
+    sha256: str | None = None
+    """Of the whole file, in hexadecimal; None where nobody asked."""
+    external_sha256: dict[str, str | None] = {}
+    """Of each of ``external_files``; None where it is not there."""
 
 
 class LocalPaths(msgspec.Struct, frozen=True):

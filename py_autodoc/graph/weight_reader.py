@@ -32,7 +32,9 @@ from py_autodoc.graph.weight_stats import CHUNK_ELEMENTS, Stats, TensorFacts
 
 _T = onnx.TensorProto
 Progress = Callable[[int, int], None]
-"""(tensors done, tensors in all); what it raises ends the reading."""
+"""(bytes done, bytes in all); what it raises ends the reading."""
+_STEPS = 200
+"""Times that progress is told, at most."""
 
 
 def read_weights(
@@ -46,16 +48,45 @@ def read_weights(
     notes = Notes()
     tensors = list(_tensors(loaded, model))
     facts: list[TensorFacts] = []
+    sizes = [_stored(proto) for _, proto in tensors]
+    meter = _Meter(sum(sizes), progress)
     with Files(source, loaded.facts.bytes) as files:
-        reader = _Reader(files)
-        for done, (number, proto) in enumerate(tensors):
-            if progress is not None and not done % 64:
-                progress(done, len(tensors))
+        reader = _Reader(files, meter)
+        for (number, proto), size in zip(tensors, sizes, strict=True):
             try:
                 facts.append(reader.read(number, proto))
             except Unread as why:
                 notes.add("weights-unread", f"Its values were not read: {why}.", proto.name, tensor=number)
+            meter.end(size)
     return tuple(facts), tuple(notes.done())
+
+
+def _stored(proto: onnx.TensorProto) -> int:
+    """Bytes of a tensor, 0 where they cannot be told."""
+    elements = element_count(tuple(proto.dims))
+    return 0 if elements is None else stored_bytes(proto.data_type, elements) or 0
+
+
+class _Meter:
+    """How much is read; tells it in ``_STEPS`` steps, also within one tensor."""
+
+    def __init__(self, whole: int, tell: Progress | None) -> None:
+        self._whole, self._tell = whole, tell
+        self._past = self._within = self._next = 0
+        self.add(0)
+
+    def add(self, count: int) -> None:
+        """So many bytes more of the present tensor."""
+        self._within += count
+        done = min(self._past + self._within, self._whole)
+        if self._tell is not None and done >= self._next:
+            self._next = done + self._whole // _STEPS + 1
+            self._tell(done, self._whole)
+
+    def end(self, size: int) -> None:
+        """The tensor, of so many bytes, is done, whether it could be read or not."""
+        self._past, self._within = self._past + size, 0
+        self.add(0)
 
 
 def _tensors(loaded: Loaded, model: Model) -> Iterator[tuple[int, onnx.TensorProto]]:
@@ -140,8 +171,9 @@ def chunks(content: Content) -> Iterator[tuple[bytes, int]]:
 class _Reader:
     """Reads tensors; those that share one region are read once."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, meter: _Meter) -> None:
         self.files = files
+        self.meter = meter
         self.known: dict[tuple[object, ...], TensorFacts] = {}
 
     def read(self, number: int, proto: onnx.TensorProto) -> TensorFacts:
@@ -152,6 +184,7 @@ class _Reader:
             stats = Stats(content.dtype)
             for data, elements in chunks(content):
                 stats.add(data, elements)
+                self.meter.add(len(data))
             known = stats.done(number)
             if content.key is not None:
                 self.known[content.key] = known

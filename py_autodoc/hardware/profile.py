@@ -121,18 +121,25 @@ def find(wanted: str) -> Profile:
         raise OptionError(
             "ambiguous-device",
             f"{wanted[:80]!r} is the name of several devices.",
-            f"Give one of {', '.join(one.id for one in named[:8])}.",
+            f"Give one of {', '.join(one.id for one in named)}.",
         )
     raise OptionError(
         "unknown-device", f"There is no hardware profile {wanted[:80]!r}.", _nearest(key, known)
     )
 
 
+def _names(one: Profile) -> tuple[str, ...]:
+    """What a device is asked for by."""
+    return (one.id, one.name.lower(), *one.aliases)
+
+
 def _nearest(key: str, known: Sequence[Profile]) -> str:
-    names = {name: one.id for one in known for name in (one.id, one.name.lower(), *one.aliases)}
+    inside = [one.id for one in known if len(key) > 1 and any(key in name for name in _names(one))]
+    if inside:
+        return f"These match: {', '.join(inside)}."
+    names = {name: one.id for one in known for name in _names(one)}
     close = [names[name] for name in difflib.get_close_matches(key, names, _NEAREST * 2, 0.5)]
-    inside = [one.id for one in known if key and key in one.id]
-    ids = list(dict.fromkeys([*inside[:2], *close, *inside]))[:_NEAREST]
+    ids = list(dict.fromkeys(close))[:_NEAREST]
     nearest = f"Nearest: {', '.join(ids)}. " if ids else ""
     return f"{nearest}All ids: onnx-autodoc analyze --list-hardware; or give a profile's JSON file."
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
 from py_autodoc.blocks.analyse import structure
 from py_autodoc.blocks.flow import Flows
 from py_autodoc.blocks.kv_sizes import attention_sizes, decoder_confidence, longest_context
@@ -78,6 +80,8 @@ class Options:
     """Which rules run, at which thresholds and severities; None: as they come."""
     read_weights: bool = False
     """Read every weight, for the rules about their values."""
+    hash: bool = False
+    """SHA-256 of the file and of the files with its weights."""
     hardware: str = ""
     """Device to estimate the latency for: the id of a profile, or a profile's file."""
     precision: str = ""
@@ -134,8 +138,8 @@ def run(source: Any, options: Options | None = None, progress: Progress | None =
     """Analyse a path, serialized bytes, ``onnx.ModelProto`` or ``onnx_ir.Model``.
 
     No weight is read from a file and no external file is opened, unless ``read_weights`` asks for it
-    (phase ``weights``, within ``findings``, counts tensors). A stage that fails on an odd model leaves
-    its numbers unknown and a diagnostic ``analysis-failed``.
+    (phase ``weights``, within ``findings``, counts bytes) or ``hash`` (phase ``hash``, within ``load``, as
+    well). A stage that fails on an odd model leaves its numbers unknown and a diagnostic ``analysis-failed``.
 
     Raises:
         InputError: the model cannot be read at all, or an option does not fit it.
@@ -159,6 +163,8 @@ class _Run:
         hardware = choose(self.options.hardware, self.options.precision)
         given, name = plain_source(source)
         loaded = open_model(given, name, self.options.limits)
+        if self.options.hash:
+            loaded = self._hashed(loaded, source, given)
         self._enter("build")
         model = build(loaded)
         changed = followed(loaded, model, self.options)
@@ -234,6 +240,21 @@ class _Run:
             hardware=hardware,
             rebatch=changed,
         )
+
+    def _hashed(self, loaded: Loaded, source: Any, given: str | bytes) -> Loaded:
+        """With the hashes of its files. A model that was made in memory has none."""
+        from py_autodoc.graph.hashes import hashes, of_bytes
+
+        def done(count: int, total: int) -> None:
+            self.progress("hash", count, total)
+
+        facts = loaded.facts
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            facts = msgspec.structs.replace(facts, sha256=of_bytes(bytes(source)))
+        elif isinstance(given, str):
+            found = hashes(given, facts.external_files, done)
+            facts = msgspec.structs.replace(facts, sha256=found.model, external_sha256=found.external)
+        return replace(loaded, facts=facts)
 
     def _weights(
         self, loaded: Loaded, model: Model, given: str | bytes

@@ -25,17 +25,19 @@ def analyze(
     max_layers: int | None = None,
     thresholds: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     read_weights: bool = False,
+    hash: bool = False,
     hardware: str | os.PathLike[str] | None = None,
     precision: str | None = None,
 ) -> Report:
     """What a model is and what it costs.
 
     ``model`` is a path, serialized bytes, an ``onnx.ModelProto`` or an ``onnx_ir.Model``. Weights are
-    read only with ``read_weights``, for the rules about their values. ``bindings`` gives sizes to
-    symbolic dimensions (``{"batch": 8}``, ``{"*": 1}`` for every free one), ``input_shapes`` whole shapes
-    to inputs, ``batch_size`` a size to the batch dimension: where the file has it fixed, the analysis is of
-    the model rewritten for it, or says which node forbids that. ``assume`` gives what is still free its
-    suggested size. ``max_layers`` keeps only the heaviest layers in the list; totals stay complete.
+    read only with ``read_weights``, for the rules about their values, and with ``hash``, for the SHA-256 of
+    the files (``report.model.sha256``). ``bindings`` gives sizes to symbolic dimensions (``{"batch": 8}``,
+    ``{"*": 1}`` for every free one), ``input_shapes`` whole shapes to inputs, ``batch_size`` a size to the
+    batch dimension: where the file has it fixed, the analysis is of the model rewritten for it, or says which
+    node forbids that. ``assume`` gives what is still free its suggested size. ``max_layers`` keeps only the
+    heaviest layers in the list; totals stay complete.
     ``thresholds`` is a threshold file or what one holds:
     ``{"deep-chain": {"min_layers": 40}, "large-embedding": {"enabled": False}}``. ``hardware`` is the id of a
     profile (``"l4"``) or a profile's file, to estimate latency and memory for, in ``precision`` (``fp32``,
@@ -57,6 +59,7 @@ def analyze(
         limits=limits,
         thresholds=None if thresholds is None else settings(thresholds),
         read_weights=read_weights,
+        hash=hash,
         hardware="" if hardware is None else os.fspath(hardware),
         precision=precision or "",
     )

@@ -47,6 +47,8 @@ def model_info(model: Model) -> ModelInfo:
         external_files=[cut(name) for name in file.external_files[:MAX_LISTED]],
         external_bytes=file.external_bytes,
         identity=file.identity,
+        sha256=file.sha256,
+        external_sha256={cut(name): value for name, value in list(file.external_sha256.items())[:MAX_LISTED]},
         onnx_ir_version=str(model.ir_version),
         opset_imports=[
             OpsetImport(domain=domain_name(domain), version=number) for domain, number in model.opsets.items()

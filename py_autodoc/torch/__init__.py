@@ -7,11 +7,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from py_autodoc.errors import RequirementError
+
 if TYPE_CHECKING:
     from py_autodoc.torch.exporting import export
     from py_autodoc.torch.result import ExportResult
 
 __all__ = ["ExportResult", "export"]
+
+_NEEDED = ("torch", "onnxscript")
+"""What the extra ``export`` brings."""
+
+
+class TorchMissing(RequirementError, ImportError):
+    """torch, or its ONNX exporter, is not installed; an ``ImportError`` to those who try."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            "torch-missing", f"py_autodoc.torch needs {name}.", 'pip install "onnx-autodoc[export]"'
+        )
+
 
 _LAZY = {"ExportResult": "py_autodoc.torch.result", "export": "py_autodoc.torch.exporting"}
 
@@ -21,5 +36,10 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         from importlib import import_module
 
-        return getattr(import_module(_LAZY[name]), name)
+        try:
+            return getattr(import_module(_LAZY[name]), name)
+        except ModuleNotFoundError as fault:
+            if fault.name is None or fault.name.partition(".")[0] not in _NEEDED:
+                raise
+            raise TorchMissing(fault.name) from None
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

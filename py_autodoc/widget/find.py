@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from operator import index
 from typing import Any
@@ -10,12 +10,11 @@ from typing import Any
 from traitlets import TraitError
 
 from py_autodoc.errors import OptionError
+from py_autodoc.near import near
 from py_autodoc.report.schema import Layer
 
 MOST = 2**31
 """Sizes are smaller."""
-_NEAR = 20_000
-"""Names that are compared for what a mistyped one may mean."""
 
 
 class TraitFault(OptionError, TraitError):
@@ -103,7 +102,17 @@ def _under(path: str, prefix: str) -> bool:
 def _missing(layers: Sequence[Layer], item: int | str) -> TraitFault:
     if isinstance(item, int):
         return TraitFault("unknown-node", f"There is no node {item}.", f"The model has {len(layers)} nodes.")
-    names = [layer.name for layer in layers] + [layer.tag for layer in layers if layer.tag]
-    near = get_close_matches(item, list(dict.fromkeys(names))[:_NEAR], 3)
-    hint = f"Near it: {', '.join(near)}." if near else "Look in report.layers for names and tags."
+    found = near(item, _names(layers))
+    hint = f"Near it: {', '.join(found)}." if found else "Look in report.layers for names and tags."
     return TraitFault("unknown-node", f"Nothing in the model is called {item!r}.", hint)
+
+
+def _names(layers: Sequence[Layer]) -> Iterator[str]:
+    """What nodes can be asked for by: modules with those around them, tags, then names."""
+    for paths in ({layer.group for layer in layers}, {layer.tag for layer in layers}):
+        found: dict[str, None] = {}
+        for path in sorted(paths):
+            parts = path.split("/")
+            found.update(dict.fromkeys("/".join(parts[:end]) for end in range(1, len(parts) + 1)))
+        yield from found
+    yield from (layer.name for layer in layers)

@@ -1367,8 +1367,17 @@ export interface components {
       external_files: string[];
       /** @description Bytes the model keeps in them. */
       external_bytes: number;
-      /** @description Content identity: SHA-256 over the structure and over the places and sizes of the weights. */
+      /**
+       * @description Identity of the **structure**: SHA-256 over all but weights, and over the weights' places and sizes.
+       *     Equal for two trainings of one network; `sha256` tells their files apart.
+       */
       identity: string;
+      /** @description SHA-256 of the whole file in hexadecimal; null unless it was asked for (`--hash`). */
+      sha256: string | null;
+      /** @description With `sha256`: that of each of `external_files`, null where it is not in the model's folder. */
+      external_sha256: {
+        [key: string]: string | null;
+      };
       /** @description Version of the file format. */
       onnx_ir_version: string;
       /** @description Operator sets the model is written for. */

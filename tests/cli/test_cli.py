@@ -73,7 +73,7 @@ def test_schema_is_the_published_one():
     [
         (["analyze", "missing.onnx"], 1, ["missing.onnx"]),
         (["analyze", "pyproject.toml"], 1, ["pyproject.toml"]),
-        (["analyze", "tests"], 1, ["tests"]),
+        (["analyze", "docs"], 1, ["docs", ".onnx"]),
         (["analyze"], 1, ["MODEL", "--help"]),
         (["analyse", MODEL], 1, ["Did you mean analyze?"]),
         (["analyze", MODEL, "--out-jsn", "x"], 1, ["--out-json"]),

@@ -113,6 +113,20 @@ class Report(Wire, frozen=True, kw_only=True, dict=True):
 
         return report_weights(self, name, graph)
 
+    def __repr__(self) -> str:
+        """One line: the file, and what it is in short."""
+        from py_autodoc.units import at_least, count, share, size
+
+        numbers, cover = self.metrics, self.coverage
+        parts = (
+            f"{self.graph.num_nodes:,} node{'' if self.graph.num_nodes == 1 else 's'}",
+            f"{count(numbers.total_params)} parameters",
+            f"{at_least(numbers.total_macs, cover.macs)} MACs",
+            f"{size(numbers.weight_bytes)} of weights",
+            f"coverage {share(cover.nodes_known, cover.nodes_total) if cover.nodes_total else '100 %'}",
+        )
+        return f"<Report {self.model.name!r}: {', '.join(parts)}>"
+
     def _repr_html_(self) -> str:
         """What a notebook shows for a report: static HTML, all texts escaped."""
         from py_autodoc.report.notebook import html

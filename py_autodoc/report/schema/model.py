@@ -28,7 +28,12 @@ class ModelInfo(Wire, frozen=True, kw_only=True):
     external_bytes: int
     """Bytes the model keeps in them."""
     identity: str
-    """Content identity: SHA-256 over the structure and over the places and sizes of the weights."""
+    """Identity of the **structure**: SHA-256 over all but weights, and over the weights' places and sizes.
+    Equal for two trainings of one network; ``sha256`` tells their files apart."""
+    sha256: str | None = None
+    """SHA-256 of the whole file in hexadecimal; null unless it was asked for (``--hash``)."""
+    external_sha256: dict[str, str | None] = {}
+    """With ``sha256``: that of each of ``external_files``, null where it is not in the model's folder."""
     onnx_ir_version: str
     """Version of the file format."""
     opset_imports: list[OpsetImport]

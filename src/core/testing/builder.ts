@@ -190,6 +190,8 @@ export function emptyPayload(name: string): GraphPayload {
       external_files: [],
       external_bytes: 0,
       identity: '',
+      sha256: null,
+      external_sha256: {},
       onnx_ir_version: '9',
       opset_imports: [],
       producer_name: '',

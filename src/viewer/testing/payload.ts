@@ -50,6 +50,8 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       file_bytes: 12345,
       structure_bytes: 345,
       identity: 'sha256:0',
+      sha256: null,
+      external_sha256: {},
       onnx_ir_version: '10',
       opset_imports: [{ domain: 'ai.onnx', version: 20 }],
       producer_name: 'maker',

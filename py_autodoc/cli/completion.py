@@ -1,0 +1,62 @@
+"""What the shell completes: devices, rules, symbols of the model on the line, files."""
+
+from __future__ import annotations
+
+import os
+
+import click
+from click.shell_completion import CompletionItem
+
+_MOST = 1000
+"""Devices and symbols that are offered."""
+
+
+def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The shell's own completion of files."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def devices(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Ids of the devices that a latency can be estimated for; files for what is a path."""
+    if os.sep in incomplete or incomplete.endswith(".json"):
+        return files(context, parameter, incomplete)
+    from py_autodoc.hardware.profile import estimable, profiles
+
+    wanted = incomplete.lower()
+    found = [one for one in profiles() if one.id.startswith(wanted) and estimable(one)]
+    return [CompletionItem(one.id, help=one.name) for one in found[:_MOST]]
+
+
+def precisions(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Precisions that a latency can be estimated in."""
+    from py_autodoc.hardware.profile import PRECISIONS
+
+    return [CompletionItem(one) for one in PRECISIONS if one.startswith(incomplete.lower())]
+
+
+def rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Ids of the rules."""
+    from py_autodoc.findings.registry import rules as known
+
+    found = [one for one in known().values() if one.id.startswith(incomplete)]
+    return [CompletionItem(one.id, help=one.title) for one in found]
+
+
+def symbols(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """``NAME=`` of the free dimensions of the model that stands on the line already; nothing without one."""
+    from py_autodoc.errors import AutodocError
+    from py_autodoc.graph.build import build
+    from py_autodoc.graph.dims import usual
+    from py_autodoc.graph.load import load
+
+    # An option that still waits for its value leaves the arguments unread.
+    given = context.params.get("models") or context.params.get("model") or context.args
+    paths = [given] if isinstance(given, str) else [one for one in given if os.path.isfile(one)]
+    found: list[str] = []
+    for path in paths[:1]:
+        try:
+            found = list(usual(build(load(path))))
+        except (AutodocError, OSError):
+            return []
+    names = [f"{name}=" for name in found[:_MOST]]
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]

@@ -1,0 +1,139 @@
+"""Several models in one run: which files are meant, a line of a table or of JSON for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from py_autodoc.cli.findings_lines import finding_counts
+from py_autodoc.errors import PathError
+from py_autodoc.render.csv import csv_text
+from py_autodoc.render.text import printable, shorten
+from py_autodoc.report.schema import Report
+from py_autodoc.units import at_least, count, share, size
+
+SUFFIX = ".onnx"
+_NAME = 48
+"""Widest column of names."""
+_COLUMNS = (("Params", 8), ("MACs", 10), ("FLOPs", 10), ("Weights", 8), ("Peak", 8), ("Coverage", 8))
+CSV_COLUMNS = (
+    "file",
+    "status",
+    "family",
+    "nodes",
+    "total_params",
+    "total_macs",
+    "total_flops",
+    "weight_bytes",
+    "peak_activation_bytes",
+    "coverage",
+    "macs_coverage",
+    "findings",
+    "error",
+)
+
+
+class Outcome(NamedTuple):
+    """What became of one file: a report, or why there is none; ``status`` is the exit status of it alone."""
+
+    file: str
+    status: int
+    report: Report | None = None
+    code: str = ""
+    message: str = ""
+
+
+def model_files(paths: Sequence[str]) -> list[str]:
+    """Files as given, and the ``.onnx`` files of folders and those below, sorted; each once.
+
+    Links to folders are not followed. Raises: PathError for a folder without any.
+    """
+    found: dict[str, None] = {}
+    for path in paths:
+        if not os.path.isdir(path):
+            found[path] = None
+            continue
+        inside = sorted(_below(path))
+        if not inside:
+            shown = os.path.basename(os.path.normpath(path)) or path
+            what = f"{shown}: there is no {SUFFIX} file in this folder."
+            raise PathError("no-models", what, "Name a file.")
+        found.update(dict.fromkeys(inside))
+    return list(found)
+
+
+def _below(folder: str) -> Iterator[str]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (os.path.join(place, name) for name in names if name.lower().endswith(SUFFIX))
+
+
+def json_line(outcome: Outcome) -> str:
+    """``{"file", "status", "error", "report"}`` in one line; of the last two one is null."""
+    error = None if outcome.report is not None else {"code": outcome.code, "message": outcome.message}
+    line = {"file": outcome.file, "status": outcome.status, "error": error, "report": outcome.report}
+    return msgspec.json.encode(line).decode() + "\n"
+
+
+class Lines:
+    """The table on a terminal, line by line as results come."""
+
+    def __init__(self, files: Iterable[str]) -> None:
+        self._width = min(_NAME, max((len(printable(file)) for file in files), default=0))
+
+    def head(self) -> str:
+        """The names of the columns."""
+        return self._line("Model", [title for title, _ in _COLUMNS], "Findings")
+
+    def of(self, outcome: Outcome) -> str:
+        """The line of one file."""
+        if outcome.report is None:
+            return f"{self._name(outcome.file)}  {printable(outcome.message)}"
+        numbers, cover = outcome.report.metrics, outcome.report.coverage
+        cells = [
+            count(numbers.total_params),
+            at_least(numbers.total_macs, cover.macs),
+            at_least(numbers.total_flops, cover.nodes),
+            size(numbers.weight_bytes),
+            size(numbers.peak_activation_bytes),
+            share(cover.nodes_known, cover.nodes_total) if cover.nodes_total else "100 %",
+        ]
+        told = finding_counts(signal.severity for signal in outcome.report.risk_signals)
+        return self._line(outcome.file, cells, told)
+
+    def _name(self, file: str) -> str:
+        return shorten(printable(file), self._width).ljust(self._width)
+
+    def _line(self, name: str, cells: Sequence[str], last: str) -> str:
+        numbers = (cell.rjust(width) for cell, (_, width) in zip(cells, _COLUMNS, strict=True))
+        return "  ".join([self._name(name), *numbers, last]).rstrip()
+
+
+def table_csv(outcomes: Iterable[Outcome]) -> str:
+    """One row a file, numbers exact, unknown cells empty."""
+    return csv_text([CSV_COLUMNS, *(_row(outcome) for outcome in outcomes)])
+
+
+def _row(outcome: Outcome) -> list[int | float | str | None]:
+    report = outcome.report
+    if report is None:
+        return [outcome.file, outcome.status, *[None] * (len(CSV_COLUMNS) - 3), outcome.message]
+    numbers, cover = report.metrics, report.coverage
+    return [
+        outcome.file,
+        outcome.status,
+        None if report.architecture is None else report.architecture.family,
+        report.graph.num_nodes,
+        numbers.total_params,
+        numbers.total_macs,
+        numbers.total_flops,
+        numbers.weight_bytes,
+        numbers.peak_activation_bytes,
+        cover.nodes,
+        cover.macs,
+        finding_counts(signal.severity for signal in report.risk_signals),
+        None,
+    ]
