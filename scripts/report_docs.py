@@ -31,6 +31,8 @@ ORDER = [
     "LargeTensor",
     "KVCacheInfo",
     "KVCacheLayer",
+    "ArchitectureInfo",
+    "QuantizationInfo",
     "Coverage",
     "DimInfo",
     "DiagnosticInfo",

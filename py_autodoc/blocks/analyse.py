@@ -12,8 +12,9 @@ from py_autodoc.blocks.embedding import find_embeddings
 from py_autodoc.blocks.flow import Flow, Flows
 from py_autodoc.blocks.head import find_heads
 from py_autodoc.blocks.mlp import find_mlps
-from py_autodoc.blocks.model import Attention, Found, Repeat, Structure, Verdict
+from py_autodoc.blocks.model import Attention, Found, Quantized, Repeat, Structure, Verdict
 from py_autodoc.blocks.norm import find_normalizations
+from py_autodoc.blocks.quantized import find_quantized
 from py_autodoc.blocks.recurrent import find_recurrent
 from py_autodoc.blocks.repeats import find_repeats
 from py_autodoc.blocks.residual import find_residuals
@@ -41,6 +42,7 @@ class _Run:
         self.flows = flows
         self.found: list[Found] = []
         self.attention: list[Attention] = []
+        self.quantized: list[Quantized] = []
         self.failed: dict[tuple[str, str], int] = {}
 
     def run(self) -> Structure:
@@ -54,7 +56,9 @@ class _Run:
             lambda: verdict(model, types, found, attention, repeats, self.flows),
             Verdict("unknown", 0.0, ()),
         )
-        return Structure(found, attention, tuple(repeats), kind, tuple(self._gave_up()))
+        return Structure(
+            found, attention, tuple(repeats), kind, tuple(self.quantized), tuple(self._gave_up())
+        )
 
     def _graph(self, flow: Flow) -> None:
         """Everything in one graph; what it finds is added."""
@@ -70,6 +74,7 @@ class _Run:
         self.found += self._guard("embeddings", lambda: find_embeddings(flow), [])
         self.found += self._guard("heads", lambda: find_heads(flow), [])
         self.found += self._guard("recurrent layers", lambda: find_recurrent(flow), [])
+        self.quantized += self._guard("quantized layers", lambda: find_quantized(flow), [])
         for name in sorted(flow.incomplete):
             key = (f"{name}s", "search limit")
             self.failed[key] = self.failed.get(key, 0) + 1

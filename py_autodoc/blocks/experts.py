@@ -95,6 +95,13 @@ def _router(flow: Flow, number: int) -> _Router | None:
     return None
 
 
+def _chosen(flow: Flow, number: int, router: _Router) -> int | None:
+    """How many of all experts a TopK picks; None for other nodes, and for one that picks groups of them."""
+    if flow.bare[number] != "TopK" or dim(flow, arg(flow, number, 0), -1) != router.experts:
+        return None
+    return dim(flow, flow.firsts[number], -1)
+
+
 def _mixture(flow: Flow, router: _Router, ends: dict[int, Found]) -> Found | None:
     """Forward from the router to the products with expert results."""
     queue = [router.gate]
@@ -117,10 +124,8 @@ def _mixture(flow: Flow, router: _Router, ends: dict[int, Found]) -> Found | Non
             elif name in _ROUTES:
                 seen.add(reader)
                 queue.append(reader)
-                if name == "TopK":
-                    top = dim(flow, flow.firsts[reader], -1)
-    if flow.bare[router.gate] == "TopK":
-        top = dim(flow, flow.firsts[router.gate], -1)
+                top = _chosen(flow, reader, router) or top
+    top = _chosen(flow, router.gate, router) or top
     return _built(flow, router, experts, between | seen, top)
 
 
@@ -149,7 +154,7 @@ def _picked(flow: Flow, router: _Router, tables: dict[int, tuple[int, ...]]) -> 
         return None
     queue, seen = [router.gate], {router.gate}
     hits: dict[int, tuple[int, ...]] = {}
-    top = dim(flow, flow.firsts[router.gate], -1) if flow.bare[router.gate] == "TopK" else None
+    top = _chosen(flow, router.gate, router)
     while queue and len(seen) < _NEAR:
         for reader in flow.successors(queue.pop(0)):
             if reader in seen:
@@ -158,8 +163,7 @@ def _picked(flow: Flow, router: _Router, tables: dict[int, tuple[int, ...]]) -> 
                 hits[reader] = mine[reader]
             elif flow.bare[reader] in _ROUTES:
                 queue.append(reader)
-                if flow.bare[reader] == "TopK":
-                    top = dim(flow, flow.firsts[reader], -1)
+                top = _chosen(flow, reader, router) or top
             seen.add(reader)
     if not hits:
         return None

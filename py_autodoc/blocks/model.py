@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 KINDS = (
     "conv", "depthwise-separable", "squeeze-excite", "residual", "attention", "mlp", "gated-mlp", "moe",
@@ -104,6 +105,20 @@ class Verdict:
     """One line a reason, with the numbers."""
 
 
+class Quantized(NamedTuple):
+    """How one layer is quantized. ``scheme`` is empty where it computes with float numbers as stored."""
+
+    node: int
+    scheme: str
+    """``QDQ``, ``QOperator``, ``dynamic`` or ``weight-only``."""
+    weights: str = ""
+    """Element type of the weight, ``int4`` …"""
+    data: str = ""
+    """Element type of what it reads; empty where that stays float."""
+    weighted: bool = True
+    """False for a product of two computed tensors."""
+
+
 @dataclass(frozen=True, slots=True)
 class Structure:
     """Everything the recognisers found in a model."""
@@ -112,5 +127,7 @@ class Structure:
     attention: tuple[Attention, ...] = ()
     repeats: tuple[Repeat, ...] = ()
     verdict: Verdict = Verdict("unknown", 0.0, ())
+    quantized: tuple[Quantized, ...] = ()
+    """Layers of models with any quantized one; empty for all others."""
     gave_up: tuple[str, ...] = ()
     """Recognisers that failed on this model, one line each."""

@@ -11,6 +11,8 @@ from py_autodoc.blocks.model import Attention
 from py_autodoc.blocks.stacks import MAX_LAYERS, towers, upstream
 
 Made = tuple[str, float, list[str]]
+_BIG_VOCABULARY = 1000
+"""Words that a model that writes text chooses from, at least."""
 _FEW = 2
 """Self-attention layers before the first cross attention that make an encoder: the decoder has one itself."""
 
@@ -125,10 +127,19 @@ def _single(main: Flow, attention: Sequence[Attention], stock: Inventory, lines:
     return _open(stock, lines, words[1] if words is not None and known_words else None, main)
 
 
+def _predicts(main: Flow) -> bool:
+    """An output that looks like one score for each of many words."""
+    words = outputs.vocabulary(main)
+    return words is not None and words[1] and words[0] >= _BIG_VOCABULARY
+
+
 def _open(stock: Inventory, lines: list[str], bare: bool | None, main: Flow) -> Made:
     """Masks whose values were not read leave it to the ends of the network."""
     if stock.patches:
         return "transformer-encoder", 0.8, lines
+    if not stock.token_tables and not _predicts(main):
+        told = "it reads features, not tokens, and gives no scores over a vocabulary to go on from"
+        return "transformer-encoder", 0.7, [*lines, told]
     if bare:
         told = "the scores are a product without a bias, as in a model that predicts the next token"
         return "transformer-decoder", 0.75, [*lines, told]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from py_autodoc import units
 from py_autodoc.report.schema import AttentionInfo, Report
 
 _NAMES = {"cnn": "CNN", "mlp": "MLP", "unknown": "not recognised"}
+_NAMED = 3
+"""Layers that are named where many are not quantized."""
 _SURE = 0.8
 """From this confidence the family stands without a question mark."""
 
@@ -21,6 +24,32 @@ def architecture_line(report: Report) -> str:
     parts = [name] if attention is None else [name, *_attention(attention)]
     if attention is None and made.evidence:
         parts.append(made.evidence[0])
+    return " · ".join(parts)
+
+
+def quantization_line(report: Report) -> str:
+    """``int8 weights and uint8 data (QDQ) · 53 of 54 layers · 99.9 % of the MACs · not: /fc/Gemm``."""
+    made = report.architecture.quantization
+    if made is None:
+        return ""
+    if not made.quantized:
+        return "none" if report.coverage.macs is not None else ""
+    data = f" and {'/'.join(made.activations)} data" if made.activations else ""
+    how = ", ".join(
+        scheme if len(made.schemes) == 1 else f"{scheme} ×{count:,}" for scheme, count in made.schemes.items()
+    )
+    total = made.layers_total or made.layers
+    layers = f"{made.layers:,} of {total:,} layers"
+    if made.layers == total:
+        layers = "the one layer" if total == 1 else f"all {total:,} layers"
+    parts = [f"{'/'.join(made.weights) or 'few-bit'} weights{data} ({how})", layers]
+    if made.macs_share is not None:
+        parts.append(f"{units.share(made.macs_share, 1.0)} of the MACs")
+    if made.not_quantized:
+        named = {layer.id: layer.name for layer in report.layers}
+        names = [named.get(node) or f"node {node}" for node in made.not_quantized[:_NAMED]]
+        rest = total - made.layers - len(names)
+        parts.append(f"not: {', '.join(names)}" + (f" and {rest:,} more" if rest > 0 else ""))
     return " · ".join(parts)
 
 

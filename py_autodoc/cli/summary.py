@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from py_autodoc.cli.architecture import architecture_line
+from py_autodoc.cli.architecture import architecture_line, quantization_line
 from py_autodoc.cli.blocks_line import block_counts
 from py_autodoc.cli.expression_lines import expression_lines
 from py_autodoc.cli.findings_lines import HOW, finding_counts, finding_lines
@@ -167,6 +167,9 @@ def _architecture(report: Report, width: int) -> RenderableType:
     grid.add_column(no_wrap=True, min_width=len("Architecture"))
     grid.add_column(overflow="fold")
     grid.add_row(Text("Architecture", style=_HEAD), Text(_clean(architecture_line(report), 2 * width)))
+    quantized = quantization_line(report)
+    if quantized:
+        grid.add_row(Text("Quantization", style=_HEAD), Text(_clean(quantized, 2 * width)))
     return Padding(grid, (0, 0, 1, 0))
 
 

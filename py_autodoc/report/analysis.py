@@ -17,6 +17,7 @@ from py_autodoc.blocks.flow import Flows
 from py_autodoc.blocks.kv_sizes import attention_sizes, decoder_confidence, longest_context
 from py_autodoc.blocks.model import Structure
 from py_autodoc.costs.breakdown import Breakdown, breakdown
+from py_autodoc.costs.coverage import uncovered
 from py_autodoc.costs.engine import CostTable, NodeCost, Totals, cost_table, totals
 from py_autodoc.costs.expressions import Expressions
 from py_autodoc.costs.kv_cache import KVCache, kv_cache
@@ -229,6 +230,9 @@ class _Run:
                 *types.diagnostics,
                 *table.diagnostics,
                 *dims.diagnostics,
+                *self._guard(
+                    "coverage", lambda: uncovered(model, types, table.nodes, sizes), _no_diagnostics
+                ),
                 *gave_up(found),
                 *unread,
                 *notes,
@@ -332,6 +336,10 @@ class _Run:
             message = f"The stage {phase} failed ({type(fault).__name__}); its numbers are unknown."
             self.failures.append(Diagnostic(FAILED, "error", message))
             return fallback()
+
+
+def _no_diagnostics() -> list[Diagnostic]:
+    return []
 
 
 def _flows(loaded: Loaded, model: Model, types: TypeTable, given: str | bytes) -> Flows:

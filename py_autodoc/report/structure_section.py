@@ -11,6 +11,7 @@ from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.model import Attention
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import cut
+from py_autodoc.report.quantization import quantization
 from py_autodoc.report.schema import ArchitectureInfo, AttentionGroup, AttentionInfo
 from py_autodoc.report.values import MAX_TEXT
 
@@ -27,6 +28,7 @@ def architecture(analysis: Analysis) -> ArchitectureInfo:
         family=made.family,
         confidence=made.confidence,
         evidence=[cut(line, MAX_TEXT) for line in made.evidence[:_MAX_LINES]],
+        quantization=quantization(analysis),
     )
 
 

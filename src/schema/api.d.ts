@@ -221,6 +221,8 @@ export interface components {
       confidence: number;
       /** @description One line a reason. */
       evidence: string[];
+      /** @description Whether and how it is quantized; null in reports of versions that did not look. */
+      quantization: components['schemas']['QuantizationInfo'] | null;
     };
     /**
      * AttentionGroup
@@ -1561,6 +1563,33 @@ export interface components {
       detail: string;
       code: string;
       hint: string;
+    };
+    /**
+     * QuantizationInfo
+     * @description Whether the layers compute with numbers of few bits. Shares are between 0 and 1.
+     */
+    QuantizationInfo: {
+      /** @description True when a layer with weights is quantized. */
+      quantized: boolean;
+      /**
+       * @description `QDQ` (float operators between QuantizeLinear and DequantizeLinear), `QOperator` (integer operators
+       *     with fixed scales), `dynamic` (data quantized while it runs), `weight-only` → layers, most first.
+       */
+      schemes: {
+        [key: string]: number;
+      };
+      /** @description Element types of quantized weights, the most frequent first: `int8`, `int4` … */
+      weights: string[];
+      /** @description Element types of quantized data that layers with weights read; empty for weight-only. */
+      activations: string[];
+      /** @description Layers with weights that are quantized. */
+      layers: number;
+      /** @description Layers with weights; null when none is quantized. */
+      layers_total: number | null;
+      /** @description Share of the known MACs that quantized operators do; null without any, or where no MACs are known. */
+      macs_share: number | null;
+      /** @description Ids of the layers with weights that are not, at most 200; empty when none is quantized. */
+      not_quantized: number[];
     };
     /**
      * RebatchInfo

@@ -41,6 +41,7 @@ export type ArchitectureInfo = Schemas['ArchitectureInfo'];
 export type AttentionInfo = Schemas['AttentionInfo'];
 export type AttentionGroup = Schemas['AttentionGroup'];
 export type KVCacheInfo = Schemas['KVCacheInfo'];
+export type QuantizationInfo = Schemas['QuantizationInfo'];
 export type MemoryInfo = Schemas['MemoryInfo'];
 export type RepeatColumns = Schemas['RepeatColumns'];
 

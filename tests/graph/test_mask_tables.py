@@ -55,6 +55,32 @@ def test_from_a_file(tmp_path):
     assert tables.mask_tables(loaded, built, str(path)) == {}
 
 
+@pytest.mark.parametrize("stored", ["initializer", "Constant"])
+@pytest.mark.parametrize("size", [40, 80])
+def test_masks_of_any_size_are_read(stored, size):
+    """Some thousand elements are too many for the analysis and too few to stay in the file."""
+    mask = np.tri(size, dtype=bool)[None, None]
+    proto = model(mask=mask)
+    if stored == "Constant":
+        del proto.graph.initializer[:]
+        made = helper.make_node("Constant", [], ["mask"], value=numpy_helper.from_array(mask, "mask"))
+        proto.graph.node.insert(0, made)
+    assert np.array_equal(read(proto)["mask"], mask)
+
+
+def test_square_floats_are_read_where_they_are_added():
+    mask = np.where(LOWER, 0, -1e4).astype(np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("Add", ["x", "mask"], ["y"]), helper.make_node("MatMul", ["x", "weight"], ["z"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [80, 80])],
+        [helper.make_empty_tensor_value_info("y")],
+        initializer=[numpy_helper.from_array(mask, name) for name in ("mask", "weight")],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    assert set(read(proto)) == {"mask"}
+
+
 def test_weights_are_not_read():
     ones = np.ones((80, 80), np.float32)
     assert read(model(w=ones, kernel=np.ones((8, 8, 8, 8), np.float32), ids=ones.astype(np.int64))) == {}

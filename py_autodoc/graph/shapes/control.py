@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from py_autodoc.graph.model import Dim, Shape, SubGraph
 from py_autodoc.graph.shapes.core import (
     BOOL,
@@ -117,6 +119,36 @@ def _if_output(op: Op, i: int, results: list[int]) -> None:
         op.set_value(i, state.values[results[0]])
 
 
+def _count(state: State, t: int, shape: tuple[int, ...], trips: int | None) -> None:
+    """Give a number that counts iterations a name, so that what is cut out by it has a size."""
+    state.depth += 1
+    try:
+        name = state.fresh(f"step_{t}")
+    finally:
+        state.depth -= 1
+    value = np.empty(shape, dtype=object)
+    value[...] = name
+    state.values[t] = value
+    state.steps[name] = trips
+
+
+def _counts(state: State, start: int, t: int, out: int) -> bool:
+    """True for a carried number that begins at 0 or above and grows by a constant."""
+    value = state.values.get(start)
+    if value is None or value.size != 1 or value.dtype.kind not in "iu" or int(value.reshape(-1)[0]) < 0:
+        return False
+    producer = state.model.tensors[out].producer
+    for _ in range(4):
+        node = state.model.nodes[producer] if producer >= 0 else None
+        if node is None or node.domain or node.op_type not in ("Identity", "Cast"):
+            break
+        producer = state.model.tensors[node.inputs[0]].producer
+    if node is None or node.domain or node.op_type != "Add" or t not in node.inputs or len(node.inputs) != 2:
+        return False
+    step = state.model.constants.get(node.inputs[1] if node.inputs[0] == t else node.inputs[0])
+    return step is not None and step.size == 1 and step.dtype.kind in "iu" and int(step.reshape(-1)[0]) >= 0
+
+
 @rule("Loop")
 def loop(op: Op) -> None:
     """Body (iteration, condition, carried…) → (condition, carried…, scanned…)."""
@@ -126,6 +158,9 @@ def loop(op: Op) -> None:
         raise Bad("shape-mismatch", f"the body does not take {carried} carried values")
     if len(body.inputs) > 0:
         _give(state, body.inputs[0], INT64, ())
+        limit = op.value(0)
+        known = limit is not None and limit.size == 1 and limit.dtype.kind in "iu"
+        _count(state, body.inputs[0], (), int(limit.reshape(-1)[0]) if known else None)
     if len(body.inputs) > 1:
         _give(state, body.inputs[1], BOOL, ())
     starts = [op.inputs[2 + i] for i in range(carried)]
@@ -171,6 +206,9 @@ def _iterate(state: State, body: SubGraph, starts: list[int], ins: list[int], ou
         shapes.append(shape)
         dtype = state.dtypes[start] if start >= 0 else 0
         _give(state, t, dtype or state.model.tensors[t].dtype, shape, element)
+    for start, t, out in zip(starts, ins, outs, strict=True):
+        if start >= 0 and _counts(state, start, t, out):
+            _count(state, t, state.values[start].shape, None)
     for attempt in range(MAX_ROUNDS):
         _run(state, body)
         merged = [_stable(state, t, s, o) for t, s, o in zip(ins, shapes, outs, strict=True)]

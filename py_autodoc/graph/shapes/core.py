@@ -52,6 +52,8 @@ class State:
         self.reported: set[tuple[int, str]] = set()
         self.minted: dict[str, int] = {}
         """Generated symbol → depth of the graph it was made in."""
+        self.steps: dict[str, int | None] = {}
+        """Symbols that number the iterations of a loop → their count, None where it is not known."""
         self.reserved: set[str] = set()
         self.depth = 0
         self.branches = 0

@@ -101,7 +101,8 @@ def slice_(op: Op) -> None:
         at = norm_axis(axis, len(shape))
         if step == 0:
             raise Bad("bad-attribute", f"the step of axis {at} is 0")
-        out[at] = slice_size(out[at], start, end, step)
+        walked, length = _walked(op, out[at], start, end) if step == 1 else (False, None)
+        out[at] = length if walked else slice_size(out[at], start, end, step)
     op.set(0, tuple(out))
     _slice_value(op, starts, ends, axes, steps)
 
@@ -112,6 +113,24 @@ def _unknown_like(op: Op, shape: Shape, axes: tuple[int, ...] | None) -> Shape:
         return (None,) * len(shape)
     hit = {norm_axis(a, len(shape)) for a in axes}
     return tuple(None if i in hit else d for i, d in enumerate(shape))
+
+
+def _walked(op: Op, size: Dim, start: Dim, end: Dim) -> tuple[bool, Dim]:
+    """(whether a loop cuts piece after piece out of a dimension, length of a piece).
+
+    A loop walks over what there is: only a count that is known to go beyond leaves the length open.
+    """
+    steps = op.state.steps
+    if not steps or not isinstance(start, str) or not isinstance(end, str):
+        return False, None
+    names = [name for name in expr.symbols_of(start) if name in steps]
+    length = expr.sub(end, start)
+    if not names or not isinstance(length, int) or length <= 0:
+        return False, None
+    trips = {name: count - 1 for name in names if (count := steps[name]) is not None and count > 0}
+    last = expr.substitute(end, trips) if len(trips) == len(names) else None
+    beyond = isinstance(last, int) and isinstance(size, int) and last > size
+    return True, None if beyond else length
 
 
 def slice_size(size: Dim, start: Dim, end: Dim, step: Dim) -> Dim:

@@ -6,7 +6,13 @@ msgspec Structs, snake_case, units in the names, ``None`` for unknown (never 0).
 
 from __future__ import annotations
 
-from py_autodoc.report.schema.architecture import ArchitectureInfo, AttentionGroup, AttentionInfo, RiskSignal
+from py_autodoc.report.schema.architecture import (
+    ArchitectureInfo,
+    AttentionGroup,
+    AttentionInfo,
+    QuantizationInfo,
+    RiskSignal,
+)
 from py_autodoc.report.schema.costs import Block, Coverage, Layer, Metrics, OpTotals, RepeatInfo
 from py_autodoc.report.schema.details import (
     AttributeInfo,
@@ -145,6 +151,7 @@ __all__ = [
     "OperatorDoc",
     "OpsetImport",
     "Problem",
+    "QuantizationInfo",
     "RebatchInfo",
     "RebatchNote",
     "RebatchOutput",

@@ -81,6 +81,28 @@ class AttentionInfo(Wire, frozen=True, kw_only=True):
     """Distinct configurations, in the order of their first layer."""
 
 
+class QuantizationInfo(Wire, frozen=True, kw_only=True):
+    """Whether the layers compute with numbers of few bits. Shares are between 0 and 1."""
+
+    quantized: bool
+    """True when a layer with weights is quantized."""
+    schemes: dict[str, int]
+    """``QDQ`` (float operators between QuantizeLinear and DequantizeLinear), ``QOperator`` (integer operators
+    with fixed scales), ``dynamic`` (data quantized while it runs), ``weight-only`` → layers, most first."""
+    weights: list[str]
+    """Element types of quantized weights, the most frequent first: ``int8``, ``int4`` …"""
+    activations: list[str]
+    """Element types of quantized data that layers with weights read; empty for weight-only."""
+    layers: int
+    """Layers with weights that are quantized."""
+    layers_total: int | None
+    """Layers with weights; null when none is quantized."""
+    macs_share: float | None
+    """Share of the known MACs that quantized operators do; null without any, or where no MACs are known."""
+    not_quantized: list[int]
+    """Ids of the layers with weights that are not, at most 200; empty when none is quantized."""
+
+
 class ArchitectureInfo(Wire, frozen=True, kw_only=True):
     """What kind of network it is."""
 
@@ -91,6 +113,8 @@ class ArchitectureInfo(Wire, frozen=True, kw_only=True):
     """Between 0 and 1."""
     evidence: list[str]
     """One line a reason."""
+    quantization: QuantizationInfo | None = None
+    """Whether and how it is quantized; null in reports of versions that did not look."""
 
 
 class RiskSignal(Wire, frozen=True, kw_only=True):

@@ -40,7 +40,17 @@ function decoder(): GraphPayload {
   payload.architecture = {
     family: 'transformer-decoder',
     confidence: 0.9,
-    evidence: ['2 self-attention layers, all causal']
+    evidence: ['2 self-attention layers, all causal'],
+    quantization: {
+      quantized: true,
+      schemes: { dynamic: 3 },
+      weights: ['int8'],
+      activations: ['uint8'],
+      layers: 3,
+      layers_total: 4,
+      macs_share: 0.5,
+      not_quantized: [1]
+    }
   };
   payload.metrics.attention = {
     num_layers: 2,
@@ -118,9 +128,39 @@ test('verdict, attention, cache and repeats, unknown facts with their reason', a
   expect(surface().selection).toEqual([0, 2]);
 });
 
+test('how it is quantized, and the layers that are not', async () => {
+  const panel = await inspector(decoder());
+  expect(facts(panel).get('Quantization')).toMatch(
+    /^int8 weights, uint8 data \(dynamic\), 3 of 4 layers, 50.% of the MACs$/
+  );
+  fireEvent.click(within(panel).getByRole('button', { name: '1 layer' }));
+  await settle();
+  expect(surface().selection).toEqual([1]);
+});
+
+test('a model that is not quantized says so', async () => {
+  const payload = decoder();
+  payload.architecture!.quantization = {
+    quantized: false,
+    schemes: {},
+    weights: [],
+    activations: [],
+    layers: 0,
+    layers_total: null,
+    macs_share: null,
+    not_quantized: []
+  };
+  expect(facts(await inspector(payload)).get('Quantization')).toBe('None');
+});
+
 test('what was not recognised is said so, without a confidence', async () => {
   const payload = testPayload();
-  payload.architecture = { family: 'unknown', confidence: 0, evidence: [] };
+  payload.architecture = {
+    family: 'unknown',
+    confidence: 0,
+    evidence: [],
+    quantization: null
+  };
   const told = facts(await inspector(payload));
   expect(told.get('Kind')).toBe('Not recognised');
   expect(told.has('Confidence')).toBe(false);

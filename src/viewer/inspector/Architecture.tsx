@@ -1,7 +1,17 @@
 import * as React from 'react';
-import { formatBytes, formatConfidence, formatExact } from '../../core';
+import {
+  formatBytes,
+  formatConfidence,
+  formatExact,
+  formatShare
+} from '../../core';
 import type { IGroupTree } from '../../core';
-import type { AttentionGroup, KVCacheInfo, RepeatColumns } from '../../schema';
+import type {
+  AttentionGroup,
+  KVCacheInfo,
+  QuantizationInfo,
+  RepeatColumns
+} from '../../schema';
 import { useDocument, useSession, useTrans } from '../context';
 import { selectNodes } from '../session/host';
 import type { ITranslate } from '../translate';
@@ -42,13 +52,36 @@ function familyText(family: string, trans: ITranslate): string {
   return words.get(family) ?? visible(family);
 }
 
+/** How the layers are quantized: `int8 weights, uint8 data (QDQ), 53 of 54 layers, 99.9 % of the MACs`. */
+function quantizationText(made: QuantizationInfo, trans: ITranslate): string {
+  if (!made.quantized) {
+    return trans.__('None');
+  }
+  const kinds = [trans.__('%1 weights', made.weights.map(visible).join('/'))];
+  if (made.activations.length > 0) {
+    kinds.push(trans.__('%1 data', made.activations.map(visible).join('/')));
+  }
+  const schemes = Object.keys(made.schemes).map(visible).join(', ');
+  const parts = [
+    `${kinds.join(', ')} (${schemes})`,
+    trans.__('%1 of %2 layers', made.layers, made.layers_total ?? made.layers)
+  ];
+  if (made.macs_share !== null) {
+    parts.push(trans.__('%1 of the MACs', formatShare(made.macs_share)));
+  }
+  return parts.join(', ');
+}
+
 function Verdict(): JSX.Element | null {
   const trans = useTrans();
+  const session = useSession();
   const { architecture } = useDocument().model.payload;
   if (architecture === null) {
     return null;
   }
   const known = architecture.family !== 'unknown';
+  const quantization = architecture.quantization ?? null;
+  const plain = quantization?.not_quantized ?? [];
   return (
     <Section title={trans.__('Architecture')}>
       <Facts>
@@ -58,6 +91,22 @@ function Verdict(): JSX.Element | null {
         {known && (
           <Fact label={trans.__('Confidence')}>
             {formatConfidence(architecture.confidence)}
+          </Fact>
+        )}
+        {quantization && (
+          <Fact label={trans.__('Quantization')}>
+            {quantizationText(quantization, trans)}
+          </Fact>
+        )}
+        {plain.length > 0 && (
+          <Fact label={trans.__('Not quantized')}>
+            <button
+              type="button"
+              className="oad-Jump"
+              onClick={() => selectNodes(session, plain)}
+            >
+              {trans._n('%1 layer', '%1 layers', plain.length)}
+            </button>
           </Fact>
         )}
       </Facts>

@@ -1,0 +1,166 @@
+"""Why costs are unknown: the nodes that leave the sizes of others open, those with most behind them first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from py_autodoc.costs.engine import NodeCost, op_name
+from py_autodoc.costs.registry import carries_macs
+from py_autodoc.costs.sizes import Sizes
+from py_autodoc.graph.expr import symbols_of
+from py_autodoc.graph.model import Diagnostic, Model, TensorKind, TypeTable
+from py_autodoc.units import plural
+
+CODE = "partial-coverage"
+MAX_REASONS = 3
+"""Reasons that a diagnostic names."""
+_MAX_STEPS = 10_000
+
+
+@dataclass(slots=True)
+class Gap:
+    """Nodes whose cost is unknown for one reason."""
+
+    reason: str
+    node: int
+    """The first node that leaves them open, -1 for an input of the model."""
+    roots: set[int] = field(default_factory=set)
+    """All that leave them open."""
+    nodes: int = 0
+    macs: int = 0
+    """Of these, nodes that multiply and accumulate."""
+
+
+def gaps(model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: Sizes) -> list[Gap]:
+    """The reasons for unknown costs, those of most MAC-carrying nodes first. Linear in the graph."""
+    search = _Search(model, types, costs, sizes)
+    found: dict[str, Gap] = {}
+    for node, entry in zip(model.nodes, costs, strict=True):
+        if entry.cost is not None or (node.op_type == "Constant" and not node.domain):
+            continue
+        root, reason = search.root(node.id)
+        gap = found.setdefault(reason, Gap(reason, root))
+        gap.roots.add(root)
+        gap.nodes += 1
+        gap.macs += carries_macs(node.domain, node.op_type)
+    return sorted(found.values(), key=lambda gap: (-gap.macs, -gap.nodes, gap.node, gap.reason))
+
+
+def uncovered(model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: Sizes) -> list[Diagnostic]:
+    """One diagnostic with the largest reasons when some costs are unknown, none otherwise."""
+    unknown = sum(
+        entry.cost is None and (node.op_type != "Constant" or bool(node.domain))
+        for node, entry in zip(model.nodes, costs, strict=True)
+    )
+    if not unknown:
+        return []
+    listed = gaps(model, types, costs, sizes)
+    macs = sum(gap.macs for gap in listed)
+    parts = [f"{plural(gap.nodes, 'node')}: {_told(model, gap)}" for gap in listed[:MAX_REASONS]]
+    rest = sum(gap.nodes for gap in listed[MAX_REASONS:])
+    if rest:
+        parts.append(f"{plural(rest, 'node')}: other reasons")
+    beside = f", {macs:,} of them with MACs" if macs else ""
+    message = f"The costs of {plural(unknown, 'node')} are unknown{beside}. {'; '.join(parts)}."
+    first = next((gap.node for gap in listed if gap.node >= 0), -1)
+    free = all(gap.node < 0 for gap in listed)  # sizes that the caller may give
+    where = "" if first < 0 else model.nodes[first].name or op_name(model.nodes[first])
+    return [Diagnostic(CODE, "info" if free else "warning", message, where, node=first)]
+
+
+def _told(model: Model, gap: Gap) -> str:
+    """The reason with the node, or how many nodes there are of the kind."""
+    if gap.node < 0:
+        return gap.reason
+    node = model.nodes[gap.node]
+    name = f" “{node.name[:60]}”" if node.name else ""
+    many = f", the first of {len(gap.roots):,}" if len(gap.roots) > 1 else ""
+    return f"{op_name(node)}{name}{many}: {gap.reason}"
+
+
+def _free(model: Model, types: TypeTable) -> frozenset[str]:
+    """Symbols in the shapes of the inputs."""
+    shapes = (types.shapes[t] or () for t in model.graphs[0].inputs)
+    return frozenset(name for shape in shapes for d in shape if isinstance(d, str) for name in symbols_of(d))
+
+
+class _Search:
+    """From a node without a cost back to what leaves its sizes open."""
+
+    def __init__(self, model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: Sizes) -> None:
+        self.model = model
+        self.types = types
+        self.free = _free(model, types)
+        self.costs = costs
+        self.sizes = sizes
+        self.known: dict[int, tuple[int, str]] = {}
+
+    def root(self, start: int) -> tuple[int, str]:
+        """(node, reason); the node is -1 for an input of the model."""
+        path: list[int] = []
+        seen: set[int] = set()
+        number = start
+        found = (start, self.costs[start].reason)
+        for _ in range(_MAX_STEPS):
+            if number in self.known:
+                found = self.known[number]
+                break
+            path.append(number)
+            seen.add(number)
+            tensor = next((t for t in self.model.nodes[number].inputs if self._open(t)), -1)
+            if tensor < 0:
+                found = self._own(number)
+                break
+            maker = self.model.tensors[tensor].producer
+            while maker < 0 and (outer := self._outside(tensor)) >= 0 and outer != tensor:
+                tensor, maker = outer, self.model.tensors[outer].producer
+            if maker < 0 or maker in seen:
+                found = self._fed(tensor, number)
+                break
+            number = maker
+        for passed in path:
+            self.known[passed] = found
+        return found
+
+    def _open(self, tensor: int) -> bool:
+        return tensor >= 0 and self.sizes.bytes[tensor] is None
+
+    def _own(self, number: int) -> tuple[int, str]:
+        """What a node with known inputs leaves open."""
+        node, entry = self.model.nodes[number], self.costs[number]
+        left = [t for t in node.outputs if self._open(t)]
+        if left and all(self._named(t) for t in left):
+            return -1, self._sizes_are_free()
+        if entry.cost is None and not left:
+            return number, entry.reason
+        return number, f"output sizes of {op_name(node)} that the graph does not tell"
+
+    def _named(self, tensor: int) -> bool:
+        """True for a shape in the sizes of the inputs."""
+        shape = self.types.shapes[tensor]
+        if shape is None or not self.free:
+            return False
+        return all(
+            isinstance(d, int) or (d is not None and self.free.issuperset(symbols_of(d))) for d in shape
+        )
+
+    def _sizes_are_free(self) -> str:
+        names = sorted(self.free)
+        more = f" and {len(names) - MAX_REASONS} more" if len(names) > MAX_REASONS else ""
+        listed = ", ".join(name[:40] for name in names[:MAX_REASONS])
+        return f"sizes of inputs are free ({listed}{more})" if names else "sizes of inputs are not known"
+
+    def _outside(self, tensor: int) -> int:
+        """What the node around a body feeds it, where that has no size either; -1 for none."""
+        graph = self.model.graphs[self.model.tensors[tensor].graph]
+        if graph.parent_node < 0:
+            return -1
+        return next((t for t in self.model.nodes[graph.parent_node].inputs if self._open(t)), -1)
+
+    def _fed(self, tensor: int, number: int) -> tuple[int, str]:
+        """A size that no node makes: of an input, or of what a loop hands on."""
+        about = self.model.tensors[tensor]
+        if about.kind == TensorKind.INPUT and about.graph == 0:
+            return -1, self._sizes_are_free()
+        return number, "sizes that change from one iteration to the next"
