@@ -42,12 +42,8 @@ EVIDENCE = {
 def test_mixtures(name):
     for block in (b for b in analysed(name).structure.found if b.kind == "moe"):
         facts = block.facts
-        assert (block.variant, facts["experts"], facts["top_k"], facts["hidden"]) == (
-            variant,
-            experts,
-            top,
-            hidden,
-        )
+        found = (block.variant, facts["experts"], facts["top_k"], facts["hidden"])
+        assert found == MIXTURES[name]
 
 
 @pytest.mark.parametrize("name", ["mixtral_batched_mm.ts", "mixtral_eager.ts", "qwen2moe_eager.tsd"])
