@@ -48,6 +48,7 @@ class _Finder:
         self.live = live_constants(flow)
         self.weighty = weighted_nodes(flow)
         self.upward = frozenset(flow.of(UPWARD))
+        self.convolves = bool(flow.of(CONV))
         self.sources: dict[int, int] = {}
         """Join found so far (no Concat) → its source."""
 
@@ -117,7 +118,6 @@ class _Finder:
         """A tensor joined, along the channels, with what was computed from it."""
         flow = self.flow
         bases = {t: flow.back(t, PASS) for t in join.operands}
-        wholes = [self._whole(base) for base in bases.values()]
         order = sorted(join.operands, key=lambda t: -self._place(bases[t]))
         # Only what comes later can be computed from an operand.
         search = Backward(flow, order[:1], self.budget)
@@ -129,7 +129,7 @@ class _Finder:
                 if not weighted or upward or (join.sequence and not self._convolves(path)):
                     return None
                 return _Match(bases[tensor], (), 0, tuple(path), weighted, order[0])
-        return self._halves(join, bases, [whole for whole in wholes if whole >= 0])
+        return self._halves(join, bases) if self.convolves and len(join.operands) == 2 else None
 
     def _whole(self, tensor: int) -> int:
         """What a tensor is one of the channel parts of, -1 for none."""
@@ -144,10 +144,11 @@ class _Finder:
         differ = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
         return source if differ in ([1], [len(one) - 1]) else -1
 
-    def _halves(self, join: Join, bases: dict[int, int], wholes: list[int]) -> _Match | None:
+    def _halves(self, join: Join, bases: dict[int, int]) -> _Match | None:
         """Some channels joined, untouched, with what was computed from the others of the same tensor."""
         flow = self.flow
-        if len(wholes) != 1 or len(join.operands) != 2:
+        wholes = [whole for base in bases.values() if (whole := self._whole(base)) >= 0]
+        if len(wholes) != 1:
             return None
         kept = next(t for t in join.operands if self._whole(bases[t]) == wholes[0])
         long = next(t for t in join.operands if t != kept)

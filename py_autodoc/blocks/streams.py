@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.flow import Flow, remembered
 from py_autodoc.blocks.norm import normalized_from
 from py_autodoc.blocks.operands import NORMS, Operand
 from py_autodoc.blocks.products import ADDS, CONVS, MOVING, MS, PASSING, Projection, product, projection
@@ -46,6 +46,7 @@ def source(operand: Operand) -> int:
     return operand.projection.source if operand.projection else operand.tensor
 
 
+@remembered
 def roots(flow: Flow, tensor: int) -> set[int]:
     """The tensor, what it is a normalization or a move of, and the two sides of one Add (positions).
 
