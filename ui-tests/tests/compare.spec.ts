@@ -130,6 +130,42 @@ test('heatmap, blocks and the link itself survive a reload; closing one side end
   await expect(page.locator('.oad-LabPanel')).toHaveCount(1);
 });
 
+test('after a split both pictures are in view, wherever they were looked at before', async ({
+  page
+}) => {
+  const first = await openModel(page, 'bert_base.onnx');
+  const area = (await first.locator('.oad-graph').boundingBox())!;
+  await page.mouse.move(area.x + area.width / 2, area.y + area.height / 2);
+  await page.mouse.wheel(2500, 400);
+  await page.evaluate(() =>
+    window.jupyterapp.commands.execute('onnx-autodoc:compare-with', {
+      path: 'resnet_tiny.onnx'
+    })
+  );
+  for (const panel of await pair(page)) {
+    const card = panel
+      .locator('.oad-graph')
+      .locator('.oad-node, .oad-group, .oad-pill')
+      .first();
+    await expect
+      .poll(async () => {
+        const [pane, box] = await Promise.all([
+          panel.locator('.oad-graph').boundingBox(),
+          card.boundingBox()
+        ]);
+        return (
+          pane !== null &&
+          box !== null &&
+          box.x > pane.x &&
+          box.x < pane.x + pane.width / 2 &&
+          box.y > pane.y &&
+          box.y < pane.y + pane.height
+        );
+      })
+      .toBe(true);
+  }
+});
+
 test('open views are linked and unlinked by commands', async ({ page }) => {
   await openModel(page, 'resnet_tiny.onnx');
   await openModel(page, 'resnet50.onnx');
