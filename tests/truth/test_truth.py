@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from py_autodoc.costs.engine import Totals, cost_table, totals
+from py_autodoc.costs.engine import LOOPING, Totals, cost_table, totals
 from py_autodoc.costs.memory import PeakMemory, peak_activation
 from py_autodoc.costs.params import ParamTable, count_params
 from py_autodoc.graph.build import build
@@ -73,8 +73,10 @@ def test_macs(name: str, path: Path) -> None:
 @pytest.mark.parametrize(("name", "path"), MODELS)
 def test_coverage_is_complete(name: str, path: Path) -> None:
     total, _, _ = analysed(name, path)
-    assert total.nodes_known == total.nodes_total
-    assert not total.reasons
+    # Nobody knows how often its loop runs: its body of four nodes counts once, and is not covered.
+    loops = {LOOPING: 4} if name == "trt_loop" else {}
+    assert total.reasons == loops
+    assert total.nodes_known == total.nodes_total - sum(loops.values())
     assert total.flops is not None
     assert total.flops >= 2 * (total.macs or 0)
     assert total.read_bytes
