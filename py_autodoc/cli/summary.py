@@ -120,7 +120,11 @@ def _title(report: Report, width: int) -> RenderableType:
         size += f" + {units.size(model.external_bytes)} external"
     facts = [fact for fact in (maker, opsets, f"IR {model.onnx_ir_version}", nodes, size) if fact]
     name = Text(_clean(model.name, width), style=_STRONG)
-    return Padding(Group(name, Text(" · ".join(facts), style=_DIM)), (1, 0, 1, 0))
+    lines = [name, Text(" · ".join(facts), style=_DIM)]
+    if model.sha256 is not None:
+        files = {"sha256": model.sha256, **model.external_sha256}
+        lines += [Text(f"{_clean(file, 60)}  {value or '—'}", style=_DIM) for file, value in files.items()]
+    return Padding(Group(*lines), (1, 0, 1, 0))
 
 
 def _kpis(report: Report) -> RenderableType:

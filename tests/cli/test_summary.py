@@ -81,3 +81,11 @@ def test_unknown_totals_are_not_zero():
         text.splitlines().index(next(x for x in text.splitlines() if "MACs" in x)) + 1
     ]
     assert numbers.split() == ["109", "M", "—", "—", "436", "MB", "—", "needs", "sizes"]
+
+
+def test_hashes_are_shown_when_they_were_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    report = analyze("tests/data/models/mnist_cntk.onnx", hash=True)
+    shown = summary("tests/data/models/mnist_cntk.onnx", hash=True)
+    assert f"sha256  {report.model.sha256}" in shown
+    assert "sha256" not in summary("tests/data/models/mnist_cntk.onnx")
