@@ -19,7 +19,7 @@ from py_autodoc.cli.options import force, hardware, sizes, talk
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.verdict import tell_if_impossible
 from py_autodoc.errors import AutodocError, OptionError, OutputError
-from py_autodoc.render.output import Target, targets, to_stdout
+from py_autodoc.render.output import Target, pieces_to_stdout, targets, to_stdout
 from py_autodoc.render.text import printable
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class _Request:
     input_shape: tuple[str, ...]
     batch_size: int | None
     assume: bool
+    pretty: bool
     max_layers: int | None
     thresholds: str | None
     read_weights: bool
@@ -77,6 +78,7 @@ class _Result:
 @click.option(
     "--out-html", metavar="PATH", help="Write one HTML file that shows the model offline; - is stdout."
 )
+@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @sizes("report")
 @click.option(
     "--max-layers",
@@ -135,7 +137,7 @@ def _verdict(request: _Request, model: str, analysis: Analysis) -> int:
 
 def _show(request: _Request, result: _Result, outputs: dict[str, Target], remark: bool) -> None:
     """The results of one model, and what they leave out where no summary says so."""
-    _write(result, outputs)
+    _write(result, outputs, request.pretty)
     if not outputs and sys.stdout.isatty():
         from py_autodoc.cli.summary import print_summary
 
@@ -146,7 +148,7 @@ def _show(request: _Request, result: _Result, outputs: dict[str, Target], remark
 
         stdout.lines(findings_text(result.report))
     elif not outputs:
-        to_stdout(result.report.to_json(2) + "\n", json=True)
+        pieces_to_stdout(_pieces(result, request.pretty), json=True)
     from py_autodoc.cli.remarks import remarks
 
     for line in remarks(result.analysis) if remark else ():
@@ -254,17 +256,25 @@ def _analyze(request: _Request, model: str) -> Analysis:
         return run(model, options, progress.update)
 
 
-def _write(result: _Result, outputs: dict[str, Target]) -> None:
+def _pieces(result: _Result, pretty: bool) -> Iterator[bytes]:
+    """The report as JSON, without the memory that the whole takes."""
+    from py_autodoc.report.stream import report_pieces
+
+    return report_pieces(result.analysis, result.max_layers, pretty)
+
+
+def _write(result: _Result, outputs: dict[str, Target], pretty: bool) -> None:
     for option, target in outputs.items():
-        written = target.write(_text(option.removeprefix("--out-"), result))
+        if option == "--out-json":
+            written = target.write_pieces(_pieces(result, pretty))
+        else:
+            written = target.write(_text(option.removeprefix("--out-"), result))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
 
 
 def _text(kind: str, result: _Result) -> str:
     """What goes into the output of a kind."""
-    if kind == "json":
-        return result.report.to_json(2) + "\n"
     if kind == "csv":
         from py_autodoc.render.csv import layers_csv
 

@@ -45,6 +45,16 @@ class Target:
             self._place.write(data)
         return len(data)
 
+    def write_pieces(self, pieces: Iterable[bytes]) -> int:
+        """Write UTF-8 text that comes in pieces and return its size in bytes. Raises: OutputError."""
+        if self._place is None:
+            return pieces_to_stdout(pieces, self._json)
+        size = 0
+        with self._place.opened() as file:
+            for piece in pieces:
+                size += file.write(piece)
+        return size
+
 
 def targets(
     asked: Mapping[str, tuple[str | None, str]],
@@ -100,6 +110,21 @@ def to_stdout(result: str | bytes, json: bool = False) -> None:
 
 def _bytes(result: str | bytes) -> bytes:
     return result.encode("utf-8", "backslashreplace") if isinstance(result, str) else result
+
+
+def pieces_to_stdout(pieces: Iterable[bytes], json: bool = False) -> int:
+    """Print UTF-8 text that comes in pieces; its size in bytes. Raises: as ``to_stdout``."""
+    stream = sys.stdout
+    if stream is None or stream.isatty():
+        # What is shown to people is looked at as a whole.
+        text = b"".join(pieces)
+        to_stdout(text.decode("utf-8"), json)
+        return len(text)
+    size = 0
+    for piece in pieces:
+        to_stdout(piece, json)
+        size += len(piece)
+    return size
 
 
 def stdout_failed(fault: OSError | ValueError) -> OutputError:

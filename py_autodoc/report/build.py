@@ -38,13 +38,14 @@ def build_report(analysis: Analysis, max_layers: int | None = None) -> Report:
     graph order, and ``layers_omitted`` counts the others; totals and blocks stay complete.
     """
     with paused():  # many objects, none of them garbage
-        return _report(analysis, max_layers)
+        layers, omitted = layers_of(analysis, max_layers)
+        return report_around(analysis, list(layers), omitted)
 
 
 def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> Report:
     """The report without blocks and repeats, for a summary beside the payload: what both have is shared."""
     with paused():
-        layers, omitted = _layers(analysis, scope_tree(analysis.model), max_layers)
+        layers, omitted = layers_of(analysis, max_layers)
         return Report(
             schema_version=SCHEMA_VERSION,
             generator=sections.generator(),
@@ -56,7 +57,7 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
             coverage=payload.coverage,
             dims=payload.dims,
             diagnostics=payload.diagnostics,
-            layers=layers,
+            layers=list(layers),
             layers_omitted=omitted,
             blocks=[],
             repeats=[],
@@ -68,18 +69,17 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
         )
 
 
-def _layers(analysis: Analysis, tree: ScopeTree, most: int | None) -> tuple[list[Layer], int]:
-    """The layers to list, and how many others there are."""
+def layers_of(analysis: Analysis, most: int | None) -> tuple[Iterator[Layer], int]:
+    """The layers to list, made one by one, and how many others there are."""
     order = [node for node in graph_order(analysis.model) if not is_constant(node)]
     kept = order if most is None else heaviest(analysis, order, most)
-    maker = _Layers(analysis, tree)
-    return [maker.layer(node) for node in kept], len(order) - len(kept)
+    maker = _Layers(analysis, scope_tree(analysis.model))
+    return map(maker.layer, kept), len(order) - len(kept)
 
 
-def _report(analysis: Analysis, max_layers: int | None) -> Report:
+def report_around(analysis: Analysis, layers: list[Layer], omitted: int) -> Report:
+    """The report with these layers."""
     model = analysis.model
-    tree = scope_tree(model)
-    layers, omitted = _layers(analysis, tree, max_layers)
     return Report(
         schema_version=SCHEMA_VERSION,
         generator=sections.generator(),
@@ -93,7 +93,7 @@ def _report(analysis: Analysis, max_layers: int | None) -> Report:
         diagnostics=sections.diagnostics(analysis.diagnostics),
         layers=layers,
         layers_omitted=omitted,
-        blocks=blocks(analysis, tree),
+        blocks=blocks(analysis, scope_tree(model)),
         repeats=repeats(analysis),
         risk_signals=sections.risk_signals(analysis),
         rule_settings=analysis.rules,
