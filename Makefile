@@ -28,7 +28,7 @@ BESIDE := $(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget)
 # Of the inner loop: half of the cores for pytest, the rest for what stands beside it.
 CHECKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n > 3 ? n / 2 : 0 )))
 
-.PHONY: lab test check check-py check-js lint test-lint test-lint-py test-lint-js test-py test-js test-ui wheel wheel-check chromium generate lock bench clean
+.PHONY: lab test check check-py check-js lint test-lint test-lint-py test-lint-js test-py test-js test-ui wheel wheel-check chromium generate lock bench fuzz clean
 
 lab: $(STAMPS)/extension
 	cd examples && jupyter lab $(ROOT_FLAG) resnet_tiny.onnx $(ARGS)
@@ -123,6 +123,11 @@ wheel: $(STAMPS)/node
 # The wheel in an environment of its own, without node: the extension must be there and enabled.
 wheel-check: wheel
 	scripts/check_wheel.sh
+
+# Every command with broken inputs, until MINUTES are over; the next run goes on where this one ended.
+MINUTES ?= 30
+fuzz: $(STAMPS)/package
+	python tests/fuzz/fuzz_run.py --minutes $(MINUTES) $(ARGS)
 
 bench: $(STAMPS)/package $(STAMPS)/node
 	python benchmarks/engine.py

@@ -22,7 +22,7 @@ _PLAIN_FROM = -6
 
 def count(value: float | None, unit: str = "") -> str:
     """``118 M``, ``9.41 K``, ``2.0 Z``, ``64``; ``unit`` follows the prefix. Unknown is ``—``."""
-    if value is None or not math.isfinite(value):
+    if value is None or not _finite(value):
         return UNKNOWN
     digits, power = _scaled(value)
     return " ".join(part for part in (digits, _COUNTS[power], unit) if part)
@@ -40,7 +40,7 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 def size(value: float | None) -> str:
     """Bytes with SI prefixes, 1 kB = 1000 B: ``3.21 MB``. Unknown is ``—``."""
-    if value is None or not math.isfinite(value):
+    if value is None or not _finite(value):
         return UNKNOWN
     digits, power = _scaled(value)
     return f"{digits} {_BYTES[power]}B"
@@ -48,7 +48,7 @@ def size(value: float | None) -> str:
 
 def seconds(value: float | None) -> str:
     """A time in the unit that suits it: ``1.28 ms``, ``5.28 µs``, ``12.3 s``. Unknown is ``—``."""
-    if value is None or not math.isfinite(value):
+    if value is None or not _finite(value):
         return UNKNOWN
     if not value:
         return "0 s"
@@ -89,7 +89,7 @@ def share(part: float | None, whole: float | None) -> str:
 
 def confidence(value: float | None) -> str:
     """How sure a guess is, in whole percent: ``90 %``; ``100 %`` is certain. Unknown is ``—``."""
-    if value is None or not math.isfinite(value):
+    if value is None or not _finite(value):
         return UNKNOWN
     percent = _rounded(float(f"{100 * value:.12g}"), 0)
     return f"{'99' if percent == '100' and value < 1 else percent} %"
@@ -101,6 +101,14 @@ def shape(sizes: Iterable[int | str | None] | None) -> str:
         return "?"
     parts = ["?" if d is None else _dim(d) for d in sizes]
     return "×".join(parts) if parts else "scalar"
+
+
+def _finite(value: float) -> bool:
+    """Whether a number can be written; one that no float can hold is none that a model has."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _dim(dim: int | str) -> str:

@@ -30,7 +30,7 @@ from py_autodoc.graph.notes import Notes
 from py_autodoc.graph.probe import PathLike, base_name, regular_file
 from py_autodoc.graph.survey import survey
 from py_autodoc.graph.wire import Source
-from py_autodoc.tags.files import structure
+from py_autodoc.tags.files import structure, to_ir
 
 Model: TypeAlias = PathLike | onnx.ModelProto | ir.Model
 
@@ -93,12 +93,15 @@ def _open(source: Model, weights: bool) -> ir.Model:
     name = "The model"
     try:
         if isinstance(source, onnx.ModelProto):
-            return ir.from_proto(source)
+            return to_ir(source)
         name = base_name(source)
         if not weights:
             return structure(source)
         _check_weights(source, name)
-        return ir.load(source)
+        # As onnx_ir loads it, but that texts need not be UTF-8.
+        model = to_ir(onnx.load(source, load_external_data=False), name)
+        ir.external_data.set_base_dir(model.graph, os.path.dirname(os.fspath(source)))
+        return model
     except (ValueError, TypeError, KeyError, OSError, ir.serde.SerdeError) as fault:
         line = str(fault.__cause__ or fault).strip().partition("\n")[0]
         raise InputError("graph-inconsistent", f"{name}: its graph makes no sense: {line}") from fault

@@ -18,6 +18,7 @@ from py_autodoc.extract.selection import Selection, by_ids, by_module, by_output
 from py_autodoc.graph.build import build as build_graph
 from py_autodoc.graph.functions import expand_functions
 from py_autodoc.graph.load import load, parse_structure
+from py_autodoc.graph.names import repair_texts
 from py_autodoc.graph.notes import Notes
 from py_autodoc.graph.probe import PathLike, base_name, regular_file
 from py_autodoc.graph.shapes import infer
@@ -72,6 +73,7 @@ class _Opened:
     """A model's structure with functions expanded, so that its nodes are those that the viewer shows."""
 
     def __init__(self, proto: onnx.ModelProto, name: str, limits: Limits) -> None:
+        repair_texts(proto)
         if expand_functions(proto, limits, Notes()):
             raise InputError(
                 "functions-not-expanded",
@@ -201,7 +203,14 @@ def _cut_out(
     name = base_name(path)
     if not found.outputs:
         raise OptionError("no-outputs", f"{name}: what is selected makes no tensor.", "Select other nodes.")
-    protos = dict(zip((node for node, _ in walk(opened.model)), proto_nodes(opened.proto), strict=True))
+    nodes, stored = [node for node, _ in walk(opened.model)], list(proto_nodes(opened.proto))
+    if len(nodes) != len(stored):
+        raise InputError(
+            "graph-inconsistent",
+            f"{name}: its graph makes no sense: bodies or attributes of one name.",
+            "`analyze` tells more.",
+        )
+    protos = dict(zip(nodes, stored, strict=True))
     proto = build.sub_model(opened.proto, found, protos, _types(path, found, limits), name)
     if opened.tags.source != "none":
         write_tags(proto, _kept(opened.tags, found))

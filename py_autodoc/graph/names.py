@@ -6,6 +6,8 @@ from collections.abc import Iterable, MutableSequence
 from typing import Any, Protocol
 
 import onnx
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
 
 from py_autodoc.graph.notes import Notes
 
@@ -17,6 +19,21 @@ _KEPT = 400
 def text(value: str | bytes) -> str:
     """A protobuf string as ``str``: protobuf hands out bytes where it is not valid UTF-8."""
     return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
+
+
+def repair_texts(message: Message) -> None:
+    """Makes every text in a protobuf a ``str``, in place: other libraries take none that is bytes."""
+    for field, value in message.ListFields():
+        if field.type == FieldDescriptor.TYPE_STRING:
+            if isinstance(value, bytes):
+                setattr(message, field.name, text(value))
+            elif not isinstance(value, str):
+                for place, item in enumerate(value):
+                    if isinstance(item, bytes):
+                        value[place] = text(item)
+        elif field.type == FieldDescriptor.TYPE_MESSAGE:
+            for inner in (value,) if isinstance(value, Message) else value:
+                repair_texts(inner)
 
 
 class _Named(Protocol):

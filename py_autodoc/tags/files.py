@@ -17,6 +17,7 @@ import onnx_ir as ir
 
 from py_autodoc.errors import InputError
 from py_autodoc.graph.load import parse_structure
+from py_autodoc.graph.names import repair_texts
 from py_autodoc.graph.probe import PathLike, base_name, regular_file
 from py_autodoc.graph.wire import Source
 from py_autodoc.limits import LIBRARY, Limits
@@ -42,6 +43,7 @@ def structure(path: PathLike, limits: Limits = LIBRARY) -> ir.Model:
 
 def to_ir(proto: onnx.ModelProto, name: str = "The model") -> ir.Model:
     """The graph of a protobuf. Raises: InputError where it makes no sense."""
+    repair_texts(proto)
     try:
         return ir.from_proto(proto)
     except Exception as fault:

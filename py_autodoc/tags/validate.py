@@ -101,7 +101,14 @@ def _onnx(path: PathLike, limits: Limits) -> Iterator[str]:
         tensor.dims.append(0)
     try:
         onnx.checker.check_model(proto)
-    except (onnx.checker.ValidationError, ValueError) as fault:
+    except UnicodeDecodeError:
+        yield "one of its texts is not UTF-8, and onnx's checker cannot tell what else is wrong"
+    except (
+        onnx.checker.ValidationError,
+        onnx.shape_inference.InferenceError,
+        ValueError,
+        RuntimeError,
+    ) as fault:
         yield str(fault).strip().partition("\n")[0]
 
 

@@ -15,6 +15,7 @@ from typing import IO
 
 import numpy as np
 
+from py_autodoc.errors import OptionError
 from py_autodoc.graph.values import element_count
 from py_autodoc.graph.weight_files import Files, Unread
 from py_autodoc.outputs.marks import COMMENT, WRITER
@@ -62,13 +63,27 @@ def bits_only(stored: Iterable[Stored]) -> dict[str, str]:
 def write(source: Source, stored: list[Stored], path: Path, kind: str) -> None:
     """Write the weights.
 
-    Raises: ExternalDataError: a weight cannot be read. OSError: the file cannot be written.
+    Raises: OptionError: the format has no name for a type. ExternalDataError: a weight cannot be read.
+    OSError: the file cannot be written.
     """
+    if kind == "safetensors":
+        _nameable(source, stored)
     with source.files() as files:
         if kind == "safetensors":
             _safetensors(source, files, stored, path)
         else:
             _npz(source, files, stored, path)
+
+
+def _nameable(source: Source, stored: list[Stored]) -> None:
+    """Raises: OptionError: the format has no name for a type."""
+    odd = next((one for one in stored if one.weight.dtype not in SAFETENSORS), None)
+    if odd is not None:
+        raise OptionError(
+            "weights-type",
+            f"{source.name}: {odd.name} is {TORCH[odd.weight.dtype]}, which safetensors cannot hold.",
+            "Give --weights npz.",
+        )
 
 
 def _safetensors(source: Source, files: Files, stored: list[Stored], path: Path) -> None:

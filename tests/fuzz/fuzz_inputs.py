@@ -33,8 +33,8 @@ OUTPUTS = {
 }  # fmt: skip
 PICTURES = {"svg": 1, "png": 1, "html": 3, "dot": 6, "netron": 6, "model-explorer": 6}
 """How often; the first two start another process."""
-NOT_DRAWN = {"help", "list_hardware", "progress"}
-REPLACED = {"graph": {"overlay", "theme", "direction", "depth", "scale"}}
+NOT_DRAWN = {"help", "list_hardware", "progress", "exporter"}
+"""The last one would have Keras run the model, which is not ours."""
 
 
 @dataclass(frozen=True)

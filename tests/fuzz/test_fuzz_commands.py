@@ -1,0 +1,189 @@
+"""A small, fixed share of ``make fuzz``, and the inputs that once broke its rule, as makers."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import zipfile
+
+import fuzz_inputs
+import fuzz_mutate
+import fuzz_rule
+import fuzz_seeds
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from py_autodoc.cli.app import COMMANDS
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits a child as Linux does")
+SHARE = 30
+
+
+@pytest.mark.parametrize("command", fuzz_inputs.commands())
+def test_broken_inputs(command):
+    """``python tests/fuzz/fuzz_run.py`` finds more; a fault's number makes its input again."""
+    if command == "export":
+        pytest.importorskip("h5py")
+    # Here nobody measures time: the machine may do other things too.
+    found = list(fuzz_rule.survey(command, 0, SHARE, cpu_s=60.0))
+    assert [number for number, _ in found] == list(range(SHARE))
+    assert [(number, fault) for number, fault in found if fault is not None] == []
+
+
+def test_every_command_is_fuzzed():
+    assert set(fuzz_inputs.commands()) == set(COMMANDS) - {"schema"}
+
+
+def test_inputs_are_the_same_each_time():
+    for command in fuzz_inputs.commands():
+        assert fuzz_inputs.make(command, 7) == fuzz_inputs.make(command, 7)
+    models = {fuzz_inputs.make("analyze", number).files.get("m.onnx") for number in range(20)}
+    assert len(models) > 10
+
+
+def test_the_rule_sees_faults():
+    """What it is for: it must not be content with everything."""
+
+    def judged(status, out=b"", err=b"", took=0.0, left=(), command="analyze"):
+        made = fuzz_inputs.Input(command, [command], {})
+        return fuzz_rule._judge(made, status, out, err, took, list(left), 5.0)
+
+    assert judged(0, b'{"a": 1}') is None
+    assert judged(1, b"", b"error: m.onnx: no.\n") is None
+    assert "exit 7" in judged(7)
+    assert "fault in" in judged(2, b"", b"error: The analysis failed because of a fault in x (KeyError).\n")
+    assert "2 lines" in judged(1, b"", b"error: a\nerror: b\n")
+    assert "0 lines" in judged(1)
+    assert "exit 0 with an error" in judged(0, b"", b"error: a\n")
+    assert "control" in judged(1, b"", b"error: a\x1b[31m\n")
+    assert "CPU" in judged(0, b"", b"", 6.0)
+    assert "left behind" in judged(0, left=[".m.tmp"])
+    assert "not JSON" in judged(0, b'{"a": NaN}')
+    assert "diagnostic" in judged(0, b'{"code": "analysis-failed"}')
+    assert judged(1, command="compare") is None
+
+
+def run(arguments, **files):
+    """What the rule says of a command with these files, dots of names written as ``__``."""
+    named = {name.replace("__", "."): data for name, data in files.items()}
+    return fuzz_rule.check(fuzz_inputs.Input(arguments[0], list(arguments), named), 60.0)
+
+
+def mangled(old: bytes) -> bytes:
+    """The rich model with a byte in a text that is not UTF-8."""
+    data = fuzz_seeds.rich()
+    assert old in data
+    return data.replace(old, b"\xff" + old[1:])
+
+
+NOT_UTF8 = [b"local", b"Twice", b"/Net/Block.0/Part.1", b"batch", b"seeds", b"words", b"text-classification"]
+
+
+@pytest.mark.parametrize("old", NOT_UTF8, ids=lambda old: old.decode())
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("analyze", "m.onnx"),
+        ("validate", "m.onnx"),
+        ("tags", "m.onnx", "--output", "json"),
+        ("extract", "m.onnx", "out.onnx", "--node", "0"),
+        ("compare", "m.onnx", "b.onnx"),
+        ("to-torch", "m.onnx", "out.py"),
+        ("metadata", "m.onnx"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_texts_that_are_not_utf8(arguments, old):
+    model = mangled(old)
+    assert run(arguments, m__onnx=model, b__onnx=fuzz_seeds.rich(), w__bin=fuzz_seeds.WEIGHTS) is None
+
+
+def test_a_doc_string_that_is_not_utf8():
+    proto = onnx.ModelProto.FromString(fuzz_seeds.rich())
+    proto.graph.node[0].doc_string = "words of a node"
+    model = proto.SerializeToString().replace(b"words of a node", b"words of \xff node")
+    for arguments in (("tags", "m.onnx"), ("extract", "m.onnx", "out.onnx", "--node", "0")):
+        assert run(arguments, m__onnx=model) is None
+
+
+@pytest.mark.parametrize(
+    "kind", [TensorProto.FLOAT8E4M3FNUZ, TensorProto.FLOAT8E5M2FNUZ, TensorProto.COMPLEX128]
+)
+def test_weights_that_safetensors_has_no_name_for(kind):
+    width = 16 if kind == TensorProto.COMPLEX128 else 1
+    weight = TensorProto(name="w", data_type=kind, dims=[2], raw_data=bytes(2 * width))
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["w"], ["y"])],
+        "g",
+        [],
+        [helper.make_tensor_value_info("y", kind, [2])],
+        [weight],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)]).SerializeToString()
+    for weights in ("safetensors", "npz"):
+        assert run(("to-torch", "m.onnx", "out.py", "--weights", weights), m__onnx=model) is None
+
+
+def test_a_sparse_tensor_whose_sizes_differ():
+    proto = onnx.ModelProto.FromString(fuzz_seeds.rich())
+    proto.graph.sparse_initializer[0].indices.dims[0] = 3
+    for arguments in (("validate", "m.onnx", "--json"), ("analyze", "m.onnx")):
+        assert run(arguments, m__onnx=proto.SerializeToString()) is None
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+@pytest.mark.parametrize("member", ["config.json", "metadata.json", "model.weights.h5"])
+def test_damaged_members_of_an_archive(packing, member):
+    pytest.importorskip("h5py")
+    members = fuzz_seeds.keras_archives()[0]
+    whole = fuzz_seeds.zipped(members, packing)
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        info = archive.getinfo(member)
+    start = info.header_offset + 30 + len(member)
+    for at in (0, 1, 5, 9, 20, info.compress_size // 2, info.compress_size - 1):
+        made = bytearray(whole)
+        made[start + min(at, info.compress_size - 1)] ^= 0x5A
+        assert run(("export", "m.keras", "out.onnx"), m__keras=bytes(made)) is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("analyze", "m.onnx", "--out-json", ""),
+        ("graph", "m.onnx", "--out", ""),
+        ("compare", "m.onnx", "m.onnx", "--beside", ""),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_name_that_is_empty(arguments):
+    assert run(arguments, m__onnx=fuzz_seeds.rich(), w__bin=fuzz_seeds.WEIGHTS) is None
+
+
+def test_totals_that_no_float_can_hold():
+    weight = TensorProto(name="w", data_type=1, dims=[2**62] * 20, data_location=TensorProto.EXTERNAL)
+    weight.external_data.add(key="location", value="w.bin")
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["w"], ["y"])],
+        "g",
+        [],
+        [helper.make_tensor_value_info("y", 1, None)],
+        [weight],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)]).SerializeToString()
+    for output in ("--out-html", "--out-json", "--out-csv"):
+        assert run(("analyze", "m.onnx", output, "out"), m__onnx=model, w__bin=fuzz_seeds.WEIGHTS) is None
+
+
+def test_mutations_break_things_but_stay_models():
+    import random
+
+    dice = random.Random(0)
+    data = fuzz_seeds.rich()
+    changed = {fuzz_mutate.model(dice, data, data) for _ in range(50)}
+    assert len(changed) > 40
+    for one in changed:
+        onnx.ModelProto.FromString(one)
+    assert any(fuzz_mutate.tree(dice, {"a": [1, 2], "b": {"c": "d"}}) != {"a": [1, 2]} for _ in range(9))
+    assert json.dumps(fuzz_mutate.tree(dice, [[1]] * 20))
