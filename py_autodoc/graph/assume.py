@@ -9,6 +9,7 @@ batch                  1                 name (``batch``, ``bs``, ``N``), else a
                                          recurrent state (``state``, ``hidden``, ``h0``)
 cached tokens          0                 name (``past…``, ``…cache…``) of the dimension, or of the input:
                                          a prefill, consistent with 128 tokens
+… of a decode step       128               the same, in a model whose ids are one token by the file itself
 tokens, frames         128               name (``seq``, ``token``, ``len``, ``time`` …), integer rank 2
                                          axis 1, the free axis of a float ``[batch, ?, features]`` or
                                          ``[batch, features, ?]``
@@ -41,6 +42,8 @@ class Meaning(Enum):
     SAMPLES = "samples"
     CHANNELS = "channels"
     PAST = "past"
+    STEP = "step"
+    """The cache of a model that takes one token at a time."""
     CLIP = "clip"
     OTHER = "other"
     LINE = "line"
@@ -60,6 +63,7 @@ USUAL: dict[Meaning, tuple[int, ...]] = {
     ),
     Meaning.CHANNELS: (3, 1, 4, 2, 6, 8, 16, 32, 64, 80, 128),
     Meaning.PAST: (0, 128, 1, 16, 64, 127, 256),
+    Meaning.STEP: (128, 127, 64, 16, 1, 256, 0),
     Meaning.CLIP: (16, 8, 32, 64, 24, 30, 4, 2, 1, 128),
     Meaning.OTHER: (1, 128, 16, 512, 64, 16000, 32, 224, 4, 2, 8, 3, 256, 80, 100, 320, 640, 1024, 4096),
 }  # fmt: skip
@@ -81,6 +85,7 @@ _AUDIO = re.compile(r"audio|wave|speech|pcm|waveform|signal", re.I)
 _NO_AUDIO = re.compile(r"mask|emb|feat|hidden|score|logit", re.I)
 _STATE = re.compile(r"(^|[_.])(state|hidden|cell|memory|[hc][0n]?|[hc]x)([_.\d]|$)", re.I)
 _CACHE = re.compile(r"past|cache", re.I)
+_IDS = re.compile(r"(^|[_.])(ids|tokens?)([_.\d]|$)", re.I)
 _CROSS = re.compile(r"encoder|cross", re.I)
 _RATE = re.compile(r"^(sr|sample_?rate|sampling_?rate)$", re.I)
 _SPECTRAL = frozenset({"STFT", "DFT"})
@@ -105,6 +110,12 @@ def holds_integers(t: Tensor) -> bool:
 def takes_a_rate(inputs: Iterable[Tensor]) -> bool:
     """True when one of the inputs is a sampling rate, so that others are sound."""
     return any(t.dtype in _INTEGER and len(t.shape or ()) <= 1 and _RATE.search(t.name) for t in inputs)
+
+
+def takes_one_token(inputs: Iterable[Tensor]) -> bool:
+    """True when the file itself fixes the ids to one token: its cache holds what came before."""
+    ids = [t.shape for t in inputs if t.dtype in _INTEGER and _IDS.search(t.name) and len(t.shape or ()) == 2]
+    return bool(ids) and all(shape is not None and shape[1] == 1 for shape in ids)
 
 
 def is_signal(model: Model, t: Tensor) -> bool:
@@ -158,7 +169,15 @@ def meaning(symbol: str, t: Tensor, shape: Shape, axis: int, signal: bool = Fals
     return Meaning.OTHER
 
 
-_SPECIFIC = (Meaning.SAMPLES, Meaning.TOKENS, Meaning.IMAGE, Meaning.PAST, Meaning.CHANNELS, Meaning.BATCH)
+_SPECIFIC = (
+    Meaning.SAMPLES,
+    Meaning.TOKENS,
+    Meaning.IMAGE,
+    Meaning.PAST,
+    Meaning.STEP,
+    Meaning.CHANNELS,
+    Meaning.BATCH,
+)
 """What says most first."""
 
 

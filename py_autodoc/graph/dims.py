@@ -15,7 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from py_autodoc.errors import OptionError
 from py_autodoc.graph import expr
-from py_autodoc.graph.assume import USUAL, Meaning, holds_integers, is_signal, meaning, takes_a_rate
+from py_autodoc.graph.assume import (
+    USUAL,
+    Meaning,
+    holds_integers,
+    is_signal,
+    meaning,
+    takes_a_rate,
+    takes_one_token,
+)
 from py_autodoc.graph.model import Diagnostic, Dim, Model, Shape, Tensor, TensorKind
 
 ANY = "*"
@@ -161,6 +169,8 @@ def meanings(model: Model, shapes: Mapping[int, Shape | None]) -> dict[str, Mean
             for symbol in expr.symbols_of(d) if isinstance(d, str) else ():
                 if symbol not in out:
                     out[symbol] = meaning(symbol if is_named(t, axis) else "", t, shape, axis, signal)
+    if takes_one_token(graph_inputs(model)):
+        out = {symbol: Meaning.STEP if what is Meaning.PAST else what for symbol, what in out.items()}
     return {symbol: out[symbol] for symbol in free_symbols(shapes.values())}
 
 

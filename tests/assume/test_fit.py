@@ -65,3 +65,9 @@ def test_the_others_fit_the_given_sizes(tmp_path):
 def test_suggestions_stay_what_they_were_when_sizes_are_given(tmp_path):
     _, report = assumed(MADE["U-Net of stride 32"], tmp_path, bindings={"H": 64, "W": 64, "N": 2})
     assert {dim.name: dim.suggested for dim in report.dims} == {"N": 1, "H": 224, "W": 224}
+
+
+def test_a_step_of_one_token_has_a_cache():
+    """A file whose ids are one token by itself; with other lengths the cache begins empty."""
+    report = py_autodoc.analyze("ui-tests/models/llama_cache.onnx", assume=True)
+    assert sizes(report) == {"s16": 128}
