@@ -13,12 +13,13 @@ from py_autodoc.errors import PathError
 from py_autodoc.render.csv import csv_text
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.report.schema import Report
-from py_autodoc.units import at_least, count, share, size
+from py_autodoc.report.total_texts import CANNOT_RUN, coverage_text
+from py_autodoc.units import at_least, count, size
 
 SUFFIX = ".onnx"
 _NAME = 48
 """Widest column of names."""
-_COLUMNS = (("Params", 8), ("MACs", 10), ("FLOPs", 10), ("Weights", 8), ("Peak", 8), ("Coverage", 8))
+_COLUMNS = (("Params", 8), ("MACs", 10), ("FLOPs", 10), ("Weights", 8), ("Peak", 8), ("Coverage", 11))
 CSV_COLUMNS = (
     "file",
     "status",
@@ -99,8 +100,10 @@ class Lines:
             at_least(numbers.total_flops, cover.nodes),
             size(numbers.weight_bytes),
             size(numbers.peak_activation_bytes),
-            share(cover.nodes_known, cover.nodes_total) if cover.nodes_total else "100 %",
+            coverage_text(outcome.report),
         ]
+        if outcome.report.runnable.verdict == "no":
+            cells[1:3] = [CANNOT_RUN] * 2
         told = finding_counts(signal.severity for signal in outcome.report.risk_signals)
         return self._line(outcome.file, cells, told)
 
