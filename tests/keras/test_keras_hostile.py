@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -22,6 +24,7 @@ pytestmark = pytest.mark.slow
 
 h5py = pytest.importorskip("h5py")
 DATA = Path("tests/data/keras")
+HERE = Path(__file__).parent
 NESTED = (DATA / "tf2_nested.keras").read_bytes()
 OLD = (DATA / "tf2_nested.h5").read_bytes()
 
@@ -155,7 +158,7 @@ def survives(path, out):
 
 @QUICK
 @given(st.data())
-def test_cut_and_changed_bytes(data):
+def changed_bytes(data):
     import tempfile
 
     whole, suffix = data.draw(st.sampled_from([(OLD, ".h5"), (NESTED, ".keras")]))
@@ -167,6 +170,13 @@ def test_cut_and_changed_bytes(data):
         path = Path(folder) / f"m{suffix}"
         path.write_bytes(bytes(changed))
         survives(path, Path(folder) / "m.onnx")
+
+
+def test_cut_and_changed_bytes():
+    """In a process of its own: what libhdf5 makes of changed bytes depends on the memory it finds."""
+    code = f"import sys; sys.path.insert(0, {str(HERE)!r}); import test_keras_hostile as t; t.changed_bytes()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
 
 
 JUNK = st.sampled_from([None, True, -1, 0, 3, 10**12, 1.5, float("nan"), "", "x", "same", [], [0],
