@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from py_autodoc.hf.serving.entry import pipeline
     from py_autodoc.limits import Limits
     from py_autodoc.report.api import analyze
+    from py_autodoc.report.arrays import read_array
     from py_autodoc.report.schema import Report
     from py_autodoc.report.weights import read_weights
     from py_autodoc.widget import Autodoc, side_by_side
@@ -30,6 +31,7 @@ __all__ = [
     "extract_module_subgraph",
     "extract_submodel",
     "pipeline",
+    "read_array",
     "read_weights",
     "rebatch",
     "side_by_side",
@@ -44,6 +46,7 @@ _LAZY = {
     "extract_module_subgraph": "py_autodoc.extract",
     "extract_submodel": "py_autodoc.extract",
     "pipeline": "py_autodoc.hf.serving.entry",
+    "read_array": "py_autodoc.report.arrays",
     "read_weights": "py_autodoc.report.weights",
     "rebatch": "py_autodoc.extract.rebatch",
     "side_by_side": "py_autodoc.widget",

@@ -25,6 +25,7 @@ def test_names():
         "extract_module_subgraph",
         "extract_submodel",
         "pipeline",
+        "read_array",
         "read_weights",
         "rebatch",
         "side_by_side",

@@ -75,7 +75,8 @@ def decode(data: bytes, dtype: int, elements: int) -> Array:
     kind = _ml_type(dtype)
     if kind is None:
         raise ValueError(f"element type {dtype} cannot be read")
-    wide: Array = codes.view(kind).astype(np.float32)
+    own = codes.astype(codes.dtype.newbyteorder("="), copy=False)
+    wide: Array = own.view(kind).astype(np.float32)
     return wide
 
 

@@ -115,13 +115,14 @@ def small_value(tensor: onnx.TensorProto, dims: tuple[int, ...]) -> Any:
     if count is None or count > MAX_VALUES or tensor.data_location == _T.EXTERNAL:
         return None
     dtype = _NATIVE.get(tensor.data_type)
-    if dtype is not None and tensor.HasField("raw_data"):
-        raw = tensor.raw_data
-        size = np.dtype(dtype).itemsize * count
-        return np.frombuffer(raw, dtype).reshape(dims) if len(raw) == size else None
-    if tensor.data_type not in KNOWN_TYPES:
-        return None
     try:
+        if dtype is not None and tensor.HasField("raw_data"):
+            raw = tensor.raw_data
+            size = np.dtype(dtype).itemsize * count
+            # numpy bounds dimensions and, also of arrays without elements, their product.
+            return np.frombuffer(raw, dtype).reshape(dims) if len(raw) == size else None
+        if tensor.data_type not in KNOWN_TYPES:
+            return None
         array = onnx.numpy_helper.to_array(tensor)
     except (ValueError, TypeError, OverflowError):
         return None

@@ -28,6 +28,8 @@ from py_autodoc.graph.weight_stats import Stats, TensorFacts
 _T = onnx.TensorProto
 FIRST = 200
 """Values that are shown one by one."""
+NOTHING = "it has none that can be understood"
+"""Said of a Constant node without a value."""
 _COMPLEX = (_T.COMPLEX64, _T.COMPLEX128)
 Check = Callable[[], None]
 """Called between chunks; what it raises ends the reading."""
@@ -51,8 +53,8 @@ class WeightView:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """A constant as the file has it."""
+class Held:
+    """A constant as the file has it; ``indices`` of a sparse one."""
 
     values: onnx.TensorProto
     dims: tuple[int, ...]
@@ -75,31 +77,32 @@ def view_weight(
         InputError: the model changed since it was loaded.
     """
     tensor = model.tensors[number]
-    held = _find(loaded, model, tensor)
+    held = held_constant(loaded, model, tensor)
     try:
         if held is None:
-            raise Unread("it has none that can be understood")
+            raise Unread(NOTHING)
         if held.values.data_type == _T.STRING:
             return _text(held)
         with Files(source, loaded.facts.bytes) as files:
-            return _numbers(held, files, number, check or _never)
+            return _numbers(held, files, number, check or never)
     except Unread as why:
-        what = f"{loaded.facts.name}: the values of {tensor.name[:200]!r} cannot be read"
-        raise _error(why, what) from None
+        raise unread_error(why, loaded, tensor) from None
 
 
-def _never() -> None:
+def never() -> None:
     """For those who do not want to stop it."""
 
 
-def _error(why: Unread, what: str) -> InputError:
+def unread_error(why: Unread, loaded: Loaded, tensor: Tensor) -> InputError:
+    """The error that says why the values of a constant cannot be read."""
+    what = f"{loaded.facts.name}: the values of {tensor.name[:200]!r} cannot be read"
     if why.code == DAMAGED:
         return CorruptModel(f"{what}: {why}.", why.hint or "Export the model again.")
     kind = InputError if why.code == CHANGED else ExternalDataError
     return kind(why.code, f"{what}: {why}.", why.hint)
 
 
-def _find(loaded: Loaded, model: Model, tensor: Tensor) -> _Held | None:
+def held_constant(loaded: Loaded, model: Model, tensor: Tensor) -> Held | None:
     """The constant in the protobuf; None for a Constant node without a value."""
     if tensor.kind == TensorKind.INITIALIZER:
         proto = graph_proto(loaded, model, tensor.graph)
@@ -123,15 +126,15 @@ def _find(loaded: Loaded, model: Model, tensor: Tensor) -> _Held | None:
     return None
 
 
-def _dense(proto: onnx.TensorProto) -> _Held:
-    return _Held(proto, tuple(proto.dims))
+def _dense(proto: onnx.TensorProto) -> Held:
+    return Held(proto, tuple(proto.dims))
 
 
-def _sparse(proto: onnx.SparseTensorProto) -> _Held:
-    return _Held(proto.values, tuple(proto.dims), proto.indices)
+def _sparse(proto: onnx.SparseTensorProto) -> Held:
+    return Held(proto.values, tuple(proto.dims), proto.indices)
 
 
-def _text(held: _Held) -> WeightView:
+def _text(held: Held) -> WeightView:
     """Text is shown when it is in the structure (less than 4 KiB); longer text is not read."""
     proto = held.values
     first = [text(item) for item in proto.string_data[:FIRST]]
@@ -141,7 +144,7 @@ def _text(held: _Held) -> WeightView:
     return WeightView(_T.STRING, held.dims, stored, held.indices is not None, first, None, None, None)
 
 
-def _numbers(held: _Held, files: Files, number: int, check: Check) -> WeightView:
+def _numbers(held: Held, files: Files, number: int, check: Check) -> WeightView:
     content = content_of(held.values, files)
     facts, narrow, first = _read(content, number, check)
     spread = narrow.done() if narrow else _read_again(content, facts, check)
@@ -183,7 +186,7 @@ def _read_again(content: Content, facts: TensorFacts, check: Check) -> Spread:
     return spread
 
 
-def _places(held: _Held, stored: int, files: Files) -> tuple[int, ...]:
+def _places(held: Held, stored: int, files: Files) -> tuple[int, ...]:
     """Where the first stored values of a sparse tensor stand, row by row. Raises: Unread."""
     proto = held.indices
     assert proto is not None
@@ -201,7 +204,7 @@ def _places(held: _Held, stored: int, files: Files) -> tuple[int, ...]:
     return _inside([sum(i * step for i, step in zip(row, steps, strict=True)) for row in rows], held)
 
 
-def _inside(places: list[int], held: _Held) -> tuple[int, ...]:
+def _inside(places: list[int], held: Held) -> tuple[int, ...]:
     if any(not 0 <= place < (element_count(held.dims) or 0) for place in places):
         raise Unread("its indices lie outside its shape")
     return tuple(places)

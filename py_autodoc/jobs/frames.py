@@ -85,11 +85,16 @@ class Render(msgspec.Struct, frozen=True, kw_only=True):
     graph: str | None = None
     """The body that has it; None where its name tells enough."""
     format: str = ""
-    """Of ``file``."""
+    """Of ``file``; of ``weights``: ``npy`` for all values, empty for what the viewer shows of them."""
     metric: str = ""
     """Of ``file``: the number that it shows."""
     ranges: list[tuple[int, int]] = []
     """Of ``extract``: first and last ids of nodes that follow each other."""
+
+    @property
+    def bulky(self) -> bool:
+        """True where the answer is mostly weights: it does not shrink, and it is not kept."""
+        return self.what == "extract" or (self.what == "weights" and bool(self.format))
 
 
 SLOW = frozenset({"weights", "extract"})

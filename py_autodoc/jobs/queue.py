@@ -141,12 +141,16 @@ class JobQueue:
     async def weights(self, job_id: str, request: Render) -> Body:
         """Values of one constant of a finished job; known ones as long as the files are what they were.
 
+        All values (a ``format``) are read each time: what is kept of a constant is small.
+
         Cancelled, it stops the reading. Raises like ``body``, and the problems of reading.
         """
         record = self._finished(job_id)
         key = (record.spec.path, record.spec.stamp, request.tensor, request.name, request.graph)
         # One after the other: who asks for the same finds it done.
         async with record.reading:
+            if request.bulky:
+                return await self._ask(record, request)
             known = self._weights.get(key, record.companions)
             loop = asyncio.get_running_loop()
             spec = record.spec

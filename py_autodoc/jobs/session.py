@@ -16,6 +16,7 @@ from py_autodoc.jobs.frames import Render, Spec
 from py_autodoc.jobs.stamps import Companion, stamp_beside, stamp_of
 from py_autodoc.jobs.worker import ProgressCall
 from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.report.arrays import NPY, weight_file
 from py_autodoc.report.build import build_report
 from py_autodoc.report.details import node_details
 from py_autodoc.report.extracted import extracted
@@ -57,14 +58,15 @@ class ModelSession:
         return self._encoder.encode(details)
 
     def weights(self, request: Render, check: Callable[[], None]) -> bytes:
-        """The values of one constant as JSON. Raises: FileChanged, PathError, InputError."""
+        """What is shown of one constant, or all its values, as JSON. Raises: FileChanged, InputError."""
         analysis = self._analysis
         self._same_files(-1)
         number = request.tensor
         if number < 0:
             number = named(analysis.model, request.name, request.graph)
         self._same_files(number)
-        values = weight_values(analysis.loaded, analysis.model, self._spec.path, number, check)
+        read = weight_file if request.format == NPY else weight_values
+        values = read(analysis.loaded, analysis.model, self._spec.path, number, check)
         self._same_files(number)
         return self._encoder.encode(values)
 

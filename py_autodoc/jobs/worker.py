@@ -119,7 +119,7 @@ class Worker:
         if body is not None:
             self._send(frames.pack(frames.BEGIN, frames.NUMBER.pack(request.number)))
             # Weights do not shrink.
-            self._send_body(body, packed=request.what != "extract")
+            self._send_body(body, packed=not request.bulky)
 
     def _between(self, spec: Spec, session: Session, number: int) -> None:
         """Called while weights are read for the request ``number``: who asks for little does not wait.

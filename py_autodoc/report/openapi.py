@@ -29,6 +29,7 @@ from py_autodoc.report.schema import (
     Problem,
     Report,
     SavedFile,
+    WeightFile,
     WeightValues,
 )
 
@@ -107,7 +108,7 @@ def document(operations: Iterable[Operation], version: str = schema.SCHEMA_VERSI
     """OpenAPI 3.1 document of the server's routes and of every wire type."""
     types = [
         *(Report, GraphPayload, NodeDetails, Bundle, Job, JobRequest, Problem, FileStamp),
-        *(WeightValues, ExtractRequest, Extracted, SavedFile),
+        *(WeightValues, WeightFile, ExtractRequest, Extracted, SavedFile),
     ]
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:

@@ -16,8 +16,15 @@ from py_autodoc.report.schema import (
     NodeDetails,
     Report,
     SavedFile,
+    WeightFile,
     WeightValues,
 )
+
+_CONSTANT = {
+    "tensor": "Id of the tensor in the payload.",
+    "name": "Name of the tensor, instead of its id.",
+    "graph": "With a name: the body that has it, empty for the main graph.",
+}
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
@@ -46,11 +53,15 @@ OPERATIONS: tuple[Operation, ...] = (
         "getWeights",
         "Values of one initializer or Constant, by ``tensor`` or by ``name``.",
         {200: WeightValues},
-        optional={
-            "tensor": "Id of the tensor in the payload.",
-            "name": "Name of the tensor, instead of its id.",
-            "graph": "With a name: the body that has it, empty for the main graph.",
-        },
+        optional=_CONSTANT,
+    ),
+    Operation(
+        "GET",
+        "/jobs/{id}/weights/npy",
+        "getWeightFile",
+        "All values of one initializer or Constant as a ``.npy`` file, at most 128 MiB of them.",
+        {200: WeightFile},
+        optional=_CONSTANT,
     ),
     Operation(
         "GET",

@@ -57,17 +57,22 @@ def read_weights(
 
 def report_weights(report: Report, name: str | int, graph: str | None = None) -> WeightValues:
     """``Report.weights``."""
+    loaded, built, path = model_of(report, "Call py_autodoc.read_weights(model, name).")
+    return weight_values(loaded, built, path, named(built, name, graph) if isinstance(name, str) else name)
+
+
+def model_of(report: Report, hint: str) -> tuple[Loaded, Model, str]:
+    """The model of a report, opened again, and its path.
+
+    Raises: InputError: it is not at hand (``hint`` is the way out) or it changed.
+    """
     origin = origin_of(report)
     if origin is None or origin.path is None:
         why = "was read without its model" if origin is None else "does not keep a model that was in memory"
-        hint = "Call py_autodoc.read_weights(model, name)."
         raise InputError("model-not-at-hand", f"The report {why}.", hint)
     loaded = open_model(origin.path, "", origin.options.limits)
     same_model(loaded, report.model.identity)
-    built = build(loaded)
-    return weight_values(
-        loaded, built, origin.path, named(built, name, graph) if isinstance(name, str) else name
-    )
+    return loaded, build(loaded), origin.path
 
 
 def named(model: Model, name: str, graph: str | None = None) -> int:
@@ -117,12 +122,18 @@ def weight_values(
         PathError: there is no such tensor, or it is no constant.
         InputError: see ``view_weight``.
     """
+    about = constant_of(model, tensor)
+    return _wire(model, about, view_weight(loaded, model, given, tensor, check))
+
+
+def constant_of(model: Model, tensor: int) -> Tensor:
+    """The constant with that id. Raises: PathError: there is no such tensor, or it is not a constant."""
     if not 0 <= tensor < len(model.tensors):
         raise PathError("unknown-weight", f"The model has no tensor with the id {tensor}.")
     about = model.tensors[tensor]
     if not is_constant(about):
         raise _no_constant(about.name)
-    return _wire(model, about, view_weight(loaded, model, given, tensor, check))
+    return about
 
 
 def same_model(loaded: Loaded, before: str) -> None:

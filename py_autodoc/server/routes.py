@@ -42,6 +42,7 @@ _BINDINGS: dict[str, tuple[type[Any], str, str]] = {
     "getReport": (results.ReportHandler, "read", results.RESOURCE),
     "getNode": (results.NodeHandler, "read", results.RESOURCE),
     "getWeights": (weights.WeightsHandler, "read", weights.RESOURCE),
+    "getWeightFile": (weights.WeightFileHandler, "read", weights.RESOURCE),
     "getFile": (results.FileHandler, "read", results.RESOURCE),
     "extractNodes": (extract.ExtractHandler, "write", extract.RESOURCE),
     "statFile": (files.FilesHandler, "read", files.RESOURCE),

@@ -1,6 +1,6 @@
 """Values of one constant for the widget's viewer, asked for by message and read in the kernel.
 
-The message names a ``tensor``; the value is a ``WeightValues``.
+The message names a ``tensor``; the value is a ``WeightValues``, with the ``format`` ``npy`` a ``WeightFile``.
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from py_autodoc.errors import InputError
+from py_autodoc.graph.load import Loaded
+from py_autodoc.graph.model import Model
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.schema import Report, WeightValues
+from py_autodoc.report.arrays import NPY, report_weight_file, weight_file
+from py_autodoc.report.schema import Report, WeightFile, WeightValues
 from py_autodoc.report.source import open_model, plain_source
 from py_autodoc.report.weights import same_model, weight_values
 from py_autodoc.widget.answers import State, answer
@@ -27,16 +30,31 @@ def constant_values(source: Any, analysis: Analysis | None, tensor: int) -> Weig
     """The values of the constant with that id. Raises: InputError, also when the model changed."""
     if isinstance(source, Report):
         return source.weights(tensor)
+    return weight_values(*_at_hand(source, analysis), tensor)
+
+
+def constant_file(source: Any, analysis: Analysis | None, tensor: int) -> WeightFile:
+    """The constant with that id as a file. Raises: InputError, also when the model changed."""
+    if isinstance(source, Report):
+        return report_weight_file(source, tensor)
+    return weight_file(*_at_hand(source, analysis), tensor)
+
+
+def _at_hand(source: Any, analysis: Analysis | None) -> tuple[Loaded, Model, str | bytes]:
+    """The model opened again, and what it was read from. Raises: InputError."""
     if analysis is None:
         raise InputError("model-not-at-hand", "The model is not at hand.", "Make the widget of the model.")
     given, name = plain_source(source)
     loaded = open_model(given, name)
     same_model(loaded, analysis.model.file.identity)
-    return weight_values(loaded, analysis.model, given, tensor)
+    return loaded, analysis.model, given
 
 
-def _values(content: Mapping[str, Any], source: Any, analysis: Analysis | None) -> WeightValues:
+def _values(content: Mapping[str, Any], source: Any, analysis: Analysis | None) -> WeightValues | WeightFile:
     tensor = content.get("tensor")
     if isinstance(tensor, bool) or not isinstance(tensor, int):
         raise InputError("bad-request", "The message names no tensor.")
-    return constant_values(source, analysis, tensor)
+    form = content.get("format", "")
+    if form not in ("", NPY):
+        raise InputError("bad-request", f"{str(form)[:40]!r} is not a format of weights.", f"Choose {NPY}.")
+    return (constant_file if form else constant_values)(source, analysis, tensor)

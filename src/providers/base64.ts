@@ -1,3 +1,15 @@
+/** Characters decoded at once; a multiple of 4, so that each piece is base64 of its own. */
+const PIECE = 1 << 20;
+
+/** Base64 text, which may be long, as a file. */
+export function blobOfBase64(text: string, type: string): Blob {
+  const parts: BlobPart[] = [];
+  for (let at = 0; at < text.length; at += PIECE) {
+    parts.push(bytesOfBase64(text.slice(at, at + PIECE)));
+  }
+  return new Blob(parts, { type });
+}
+
 /** Bytes of base64 text. Throws for what is none. */
 export function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
   const raw = atob(text.trim());

@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import {
   kernelExtract,
   kernelFile,
+  kernelWeightFile,
   kernelWeights,
   type IKernelModel
 } from './kernel';
@@ -91,6 +92,20 @@ test('nodes to extract go with the name of the part; a weight is no answer', asy
   fake.answer({ type: sent.type, id: sent.id, value: { path: 'm.stem.onnx' } });
   expect(await extracting).toEqual({ path: 'm.stem.onnx' });
   expect(kernelExtract(fakeModel(false).model)).toBeUndefined();
+});
+
+test('all values are asked for as the file of the same weight', async () => {
+  const fake = fakeModel();
+  const reading = kernelWeightFile(fake.model)!(7, signal());
+  const [sent] = fake.sent;
+  expect(sent).toMatchObject({
+    type: 'autodoc:weights',
+    tensor: 7,
+    format: 'npy'
+  });
+  fake.answer({ type: sent.type, id: sent.id, value: { data: 'AA==' } });
+  expect(await reading).toEqual({ data: 'AA==' });
+  expect(kernelWeightFile(fakeModel(false).model)).toBeUndefined();
 });
 
 test('a file is asked for by its format', async () => {

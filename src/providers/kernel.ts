@@ -1,6 +1,12 @@
 /** What a notebook's kernel does for the viewer: one message there, one back. */
 
-import type { Extracted, Problem, SavedFile, WeightValues } from '../schema';
+import type {
+  Extracted,
+  Problem,
+  SavedFile,
+  WeightFile,
+  WeightValues
+} from '../schema';
 import type { IReportProvider } from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
 
@@ -81,6 +87,21 @@ export function kernelWeights(model: IKernelModel): IReportProvider['weights'] {
     ? undefined
     : (tensor, signal) =>
         ask<WeightValues>(model, 'autodoc:weights', { tensor }, signal);
+}
+
+/** How a widget's provider gets all values of one; undefined where no kernel is there. */
+export function kernelWeightFile(
+  model: IKernelModel
+): IReportProvider['weightFile'] {
+  return model.comm_live === false
+    ? undefined
+    : (tensor, signal) =>
+        ask<WeightFile>(
+          model,
+          'autodoc:weights',
+          { tensor, format: 'npy' },
+          signal
+        );
 }
 
 /** How a widget's provider writes a part of the model; undefined where no kernel is there. */

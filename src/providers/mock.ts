@@ -15,6 +15,7 @@ export interface IMockOptions {
   readonly details?: Readonly<Record<number, NodeDetails>>;
   /** Values by tensor id; absent: nobody can read them. */
   readonly weights?: Readonly<Record<number, WeightValues | Problem>>;
+  readonly weightFile?: IReportProvider['weightFile'];
   /** Writes parts of the model; absent: nobody can. */
   readonly extract?: IReportProvider['extract'];
   readonly file?: IReportProvider['file'];
@@ -25,6 +26,7 @@ export interface IMockOptions {
 export class MockProvider implements IReportProvider {
   readonly exportName: string;
   readonly weights?: IReportProvider['weights'];
+  readonly weightFile?: IReportProvider['weightFile'];
   readonly extract?: IReportProvider['extract'];
   readonly file?: IReportProvider['file'];
   /** Options of every load so far, oldest first. */
@@ -37,6 +39,7 @@ export class MockProvider implements IReportProvider {
     this.exportName =
       _options.exportName ?? _payload.model.name.replace(/\.onnx$/i, '');
     const { weights } = _options;
+    this.weightFile = _options.weightFile;
     this.extract = _options.extract;
     this.file = _options.file;
     if (weights) {

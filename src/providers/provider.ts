@@ -10,6 +10,7 @@ import type {
   Problem,
   Report,
   SavedFile,
+  WeightFile,
   WeightValues
 } from '../schema';
 
@@ -49,6 +50,8 @@ export interface IReportProvider {
   details(node: number, signal: AbortSignal): Promise<NodeDetails>;
   /** Values of a constant tensor, read now. Absent where nobody is there to read them. */
   weights?(tensor: number, signal: AbortSignal): Promise<WeightValues>;
+  /** All values of a constant tensor as a `.npy` file. Absent where nobody is there to read them. */
+  weightFile?(tensor: number, signal: AbortSignal): Promise<WeightFile>;
   /**
    * Writes nodes as a model of their own beside the model; `part` is what to call it. Absent where nobody
    * is there to write it.

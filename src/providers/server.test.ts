@@ -359,6 +359,26 @@ describe('weights and rules', () => {
     expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(1);
   });
 
+  test('all values come as a file, and a bound is told as it is', async () => {
+    const fake = server({
+      'POST jobs': done,
+      'GET jobs/j1/weights/npy?tensor=7': ok({ tensor: 7, data: 'AA==' }),
+      'GET jobs/j1/weights/npy?tensor=8': ok(
+        problem({ status: 413, code: 'limit-array-bytes', hint: 'In Python' }),
+        413
+      )
+    });
+    const { provider, loaded, abort } = start(fake);
+    await loaded;
+    const found = await provider.weightFile(7, abort.signal);
+    expect(found).toEqual({ tensor: 7, data: 'AA==' });
+    const refused = await problemFrom(provider.weightFile(8, abort.signal));
+    expect(refused).toMatchObject({
+      code: 'limit-array-bytes',
+      hint: 'In Python'
+    });
+  });
+
   test('nodes to extract are sent with the path of the model', async () => {
     const fake = server({
       'POST jobs': done,

@@ -8,6 +8,7 @@ import type {
   NodeDetails,
   Report,
   SavedFile,
+  WeightFile,
   WeightValues
 } from '../schema';
 import { JobWatcher } from './jobs';
@@ -86,6 +87,10 @@ export class ServerProvider implements IReportProvider {
 
   async weights(tensor: number, signal: AbortSignal): Promise<WeightValues> {
     return this._ofJob<WeightValues>(`weights?tensor=${tensor}`, signal);
+  }
+
+  async weightFile(tensor: number, signal: AbortSignal): Promise<WeightFile> {
+    return this._ofJob<WeightFile>(`weights/npy?tensor=${tensor}`, signal);
   }
 
   async extract(

@@ -124,6 +124,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/jobs/{id}/weights/npy': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** All values of one initializer or Constant as a ``.npy`` file, at most 128 MiB of them. */
+    get: operations['getWeightFile'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/jobs/{id}/files/{format}': {
     parameters: {
       query?: never;
@@ -1873,6 +1890,30 @@ export interface components {
       container: string;
     };
     /**
+     * WeightFile
+     * @description All values of one initializer or Constant as a `.npy` file.
+     */
+    WeightFile: {
+      /** @description Id of the tensor, as in the payload. */
+      tensor: number;
+      /** @description Name of the tensor. */
+      name: string;
+      /** @description The body it belongs to (`If_3.then_branch`); empty for the main graph. */
+      graph: string;
+      /** @description Element type in the model. */
+      elem_type: string;
+      /** @description Element type in the file, as numpy calls it. */
+      dtype: string;
+      /** @description numpy lacks `elem_type`; `dtype` holds each of its values. */
+      converted: boolean;
+      /** @description Shape. */
+      shape: number[];
+      /** @description Size of the file. */
+      bytes: number;
+      /** @description What is in the file, as base64. */
+      data: string;
+    };
+    /**
      * WeightHistogram
      * @description `counts[i]` finite values lie from `edges[i]` to before `edges[i + 1]`; nothing is sampled.
      *
@@ -2263,6 +2304,44 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['WeightValues'];
+        };
+      };
+      /** @description What went wrong and the way out. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getWeightFile: {
+    parameters: {
+      query?: {
+        /** @description Id of the tensor in the payload. */
+        tensor?: string;
+        /** @description Name of the tensor, instead of its id. */
+        name?: string;
+        /** @description With a name: the body that has it, empty for the main graph. */
+        graph?: string;
+      };
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description All values of one initializer or Constant as a ``.npy`` file. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WeightFile'];
         };
       };
       /** @description What went wrong and the way out. */

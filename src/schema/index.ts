@@ -48,6 +48,7 @@ export type RepeatColumns = Schemas['RepeatColumns'];
 export type NodeDetails = Schemas['NodeDetails'];
 export type AttributeInfo = Schemas['AttributeInfo'];
 export type ConstantInfo = Schemas['ConstantInfo'];
+export type WeightFile = Schemas['WeightFile'];
 export type WeightValues = Schemas['WeightValues'];
 export type WeightHistogram = Schemas['WeightHistogram'];
 export type RuleSettings = Schemas['RuleSettings'];

@@ -2,7 +2,12 @@
 
 import { upgraded } from '../core/upgrade';
 import { BundleProvider, readBundle } from '../providers/bundle';
-import { kernelExtract, kernelFile, kernelWeights } from '../providers/kernel';
+import {
+  kernelExtract,
+  kernelFile,
+  kernelWeightFile,
+  kernelWeights
+} from '../providers/kernel';
 import type { ILoadOptions, IReportProvider } from '../providers/provider';
 import { abortError, localProblem, ProblemError } from '../providers/provider';
 import type { GraphPayload } from '../schema';
@@ -36,6 +41,7 @@ export class WidgetProvider implements IReportProvider {
   base: Sizes;
 
   private readonly _weights: IReportProvider['weights'];
+  private readonly _weightFile: IReportProvider['weightFile'];
   private readonly _extract: IReportProvider['extract'];
   private readonly _file: IReportProvider['file'];
 
@@ -48,6 +54,7 @@ export class WidgetProvider implements IReportProvider {
     this.exportName = _served.exportName;
     this.base = sizesOf(payload);
     this._weights = kernelWeights(_model);
+    this._weightFile = kernelWeightFile(_model);
     this._extract = kernelExtract(_model);
     this._file = kernelFile(_model);
   }
@@ -76,6 +83,11 @@ export class WidgetProvider implements IReportProvider {
   /** Undefined where no kernel is there to read them. */
   get weights(): IReportProvider['weights'] {
     return this._isLive() ? this._weights : undefined;
+  }
+
+  /** The same. */
+  get weightFile(): IReportProvider['weightFile'] {
+    return this._isLive() ? this._weightFile : undefined;
   }
 
   /** The same. */

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import io
 import json
 import os
 import shutil
@@ -17,7 +19,7 @@ from conftest_help import assert_problem
 from jobs_help import until
 from onnx import TensorProto, helper, numpy_helper
 
-from py_autodoc.report.schema import GraphPayload, WeightValues
+from py_autodoc.report.schema import GraphPayload, WeightFile, WeightValues
 
 pytestmark = pytest.mark.slow
 
@@ -135,6 +137,52 @@ async def test_a_changed_model_is_told(client: Any) -> None:
     assert (await weights(client, job, name="weight")).status == 200
     os.utime(client.root / "m.onnx", ns=(1, 1))
     assert_problem(await weights(client, job, name="weight"), 409, "file-changed")
+
+
+async def saved(client: Any, job: dict[str, Any], **params: Any) -> Any:
+    return await client.ask("GET", "jobs", job["id"], "weights", "npy", params=params)
+
+
+async def test_all_values_as_a_file(client: Any, autodoc: Any) -> None:
+    job = await client.run(model(client))
+    answer = await saved(client, job, name="weight")
+    assert answer.status == 200, answer.raw
+    found = msgspec.json.decode(answer.raw, type=WeightFile)
+    assert (found.shape, found.dtype, found.converted) == ([40, 50], "float32", False)
+    assert np.array_equal(np.load(io.BytesIO(found.data), allow_pickle=False), VALUES)
+    assert base64.b64decode(answer.json["data"]) == found.data
+    by_id = await saved(client, job, tensor=str(found.tensor))
+    assert by_id.json == answer.json
+    # What the viewer shows of it is another answer, and neither is taken for the other.
+    shown = await weights(client, job, name="weight")
+    assert shown.json["elements"] == 2000
+    assert (await saved(client, job, name="weight")).json == answer.json
+    assert len(autodoc.jobs._weights._bodies) == 1
+
+
+async def test_faults_of_the_file(client: Any) -> None:
+    job = await client.run(model(client))
+    assert_problem(await saved(client, job, name="h"), 404, "not-a-weight")
+    assert_problem(await saved(client, job), 422, "bad-request")
+    assert_problem(await saved(client, {"id": "nope"}, name="weight"), 404, "unknown-job")
+    assert_problem(await saved(client, job, name="bias"), 422, "external-missing")
+    os.utime(client.root / "m.onnx", ns=(1, 1))
+    assert_problem(await saved(client, job, name="weight"), 409, "file-changed")
+
+
+async def test_a_file_too_large_names_the_way_out(client: Any) -> None:
+    """A hole of 200 MB, of which nothing is read."""
+    huge = TensorProto(name="huge", data_type=1, dims=[50_000_000], data_location=TensorProto.EXTERNAL)
+    huge.external_data.add(key="location", value="huge.bin")
+    info = helper.make_tensor_value_info("y", 1, [50_000_000])
+    graph = helper.make_graph([helper.make_node("Identity", ["huge"], ["y"])], "g", [], [info], [huge])
+    onnx.save(helper.make_model(graph, ir_version=10), client.root / "m.onnx")
+    with open(client.root / "huge.bin", "wb") as file:
+        file.truncate(200_000_000)
+    job = await client.run("m.onnx")
+    answer = await saved(client, job, name="huge")
+    assert_problem(answer, 413, "limit-array-bytes")
+    assert "py_autodoc.read_array('m.onnx', 'huge')" in answer.json["hint"]
 
 
 async def test_a_client_that_leaves_stops_the_reading(client: Any, autodoc: Any) -> None:

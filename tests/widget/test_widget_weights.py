@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import py_autodoc
@@ -45,6 +48,20 @@ def test_an_answer(form):
     (answer,) = ask(form, tensor=0)
     assert (answer["type"], answer["id"]) == (TYPE, "a")
     assert answer["value"] == py_autodoc.read_weights(RESNET, 0).to_dict()
+
+
+@pytest.mark.parametrize("form", [str(RESNET), RESNET.read_bytes(), py_autodoc.analyze(RESNET)], ids=type)
+def test_all_values_as_a_file(form):
+    (answer,) = ask(form, tensor=0, format="npy")
+    saved = np.load(io.BytesIO(base64.b64decode(answer["value"]["data"])), allow_pickle=False)
+    assert np.array_equal(saved, py_autodoc.read_array(RESNET, 0))
+    assert list(saved.shape) == answer["value"]["shape"]
+
+
+@pytest.mark.parametrize("form", ["npz", None, ["npy"], 1, "../npy"])
+def test_other_formats_are_refused(form):
+    (answer,) = ask(str(RESNET), tensor=0, format=form)
+    assert answer["problem"]["code"] == "bad-request"
 
 
 def test_a_report_answers_for_its_model():

@@ -22,6 +22,7 @@ from py_autodoc.report.schema.details import (
     ModuleOrigin,
     NodeDetails,
     OperatorDoc,
+    WeightFile,
     WeightHistogram,
     WeightValues,
 )
@@ -166,6 +167,7 @@ __all__ = [
     "TensorColumns",
     "TimelineColumns",
     "ValueInfo",
+    "WeightFile",
     "WeightHistogram",
     "WeightMemory",
     "WeightOpBytes",

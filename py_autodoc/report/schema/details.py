@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import msgspec
@@ -163,6 +164,29 @@ class WeightValues(Wire, frozen=True, kw_only=True):
         """JSON text, ``indent`` spaces a level (0: one line)."""
         data = msgspec.json.encode(self)
         return (msgspec.json.format(data, indent=indent) if indent else data).decode()
+
+
+class WeightFile(Wire, frozen=True, kw_only=True):
+    """All values of one initializer or Constant as a ``.npy`` file."""
+
+    tensor: int
+    """Id of the tensor, as in the payload."""
+    name: str
+    """Name of the tensor."""
+    graph: str
+    """The body it belongs to (``If_3.then_branch``); empty for the main graph."""
+    elem_type: str
+    """Element type in the model."""
+    dtype: str
+    """Element type in the file, as numpy calls it."""
+    converted: bool
+    """numpy lacks ``elem_type``; ``dtype`` holds each of its values."""
+    shape: list[int]
+    """Shape."""
+    bytes: int
+    """Size of the file."""
+    data: builtins.bytes
+    """What is in the file, as base64."""
 
 
 class BundleNode(Wire, frozen=True, kw_only=True):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 from tornado import web
 
 from py_autodoc.errors import OptionError
 from py_autodoc.jobs.frames import Render
 from py_autodoc.jobs.isolate import Body
+from py_autodoc.report.arrays import NPY
 from py_autodoc.server.auth import authorized
 from py_autodoc.server.base import Handler
 
@@ -26,7 +28,11 @@ class WeightsHandler(Handler):
     @authorized("read", RESOURCE)
     async def get(self, job_id: str) -> None:
         """Statistics, histogram and first values."""
-        request = self._request()
+        await self._answer(job_id)
+
+    async def _answer(self, job_id: str, format: str = "") -> None:
+        """Reads the constant for as long as the client is there."""
+        request = msgspec.structs.replace(self._request(), format=format)
         self._reading = asyncio.ensure_future(self.jobs.weights(job_id, request))
         try:
             body = await self._reading
@@ -58,3 +64,13 @@ class WeightsHandler(Handler):
                 "bad-request", f"{tensor[:20]!r} is no tensor id.", "Ids are numbers from 0 up."
             )
         return Render(what="weights", tensor=int(tensor))
+
+
+class WeightFileHandler(WeightsHandler):
+    """All values of a constant of an analysed model."""
+
+    @web.authenticated
+    @authorized("read", RESOURCE)
+    async def get(self, job_id: str) -> None:
+        """The ``.npy`` file."""
+        await self._answer(job_id, NPY)

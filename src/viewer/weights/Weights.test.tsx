@@ -207,6 +207,7 @@ test('where nobody can read them that is said, once', async () => {
   await mount(testPayload());
   await selectWeight();
   expect(inspector().textContent).toContain('py_autodoc.read_weights');
+  expect(inspector().textContent).toContain('py_autodoc.read_array');
   expect(screen.queryByRole('button', { name: /Show values/ })).toBeNull();
 });
 

@@ -5,6 +5,7 @@ import { useDocument, useTrans } from '../context';
 import { InlineProblem } from '../ui/InlineProblem';
 import { visible } from '../ui/text';
 import { Statistics } from './Statistics';
+import { SaveValues } from './SaveValues';
 import { useWeights } from './useWeights';
 
 /** A button that reads the values of a constant tensor, and what was read. */
@@ -45,14 +46,17 @@ export function Weights(props: {
           aria-label={trans.__('Values of %1', name)}
         >
           <Statistics of={state.values} />
-          <button
-            type="button"
-            className="oad-Button oad-mod-values"
-            aria-label={trans.__('Hide values of %1', name)}
-            onClick={hide}
-          >
-            {trans.__('Hide values')}
-          </button>
+          <div className="oad-Weights-buttons">
+            <button
+              type="button"
+              className="oad-Button oad-mod-values"
+              aria-label={trans.__('Hide values of %1', name)}
+              onClick={hide}
+            >
+              {trans.__('Hide values')}
+            </button>
+            <SaveValues of={state.values} name={name} />
+          </div>
         </div>
       );
   }
@@ -64,7 +68,7 @@ export function Absent(): JSX.Element {
   return (
     <p className="oad-Quiet">
       {trans.__(
-        'Values are not kept here, only the structure. Open the model in JupyterLab, run the notebook cell again, or call py_autodoc.read_weights(model, name).'
+        'Values are not kept here, only the structure. Open the model in JupyterLab, run the notebook cell again, or call py_autodoc.read_weights(model, name). For a .npy file: numpy.save("weight.npy", py_autodoc.read_array(model, name)).'
       )}
     </p>
   );

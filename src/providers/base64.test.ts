@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { blobOfBase64, bytesOfBase64 } from './base64';
+
+test.each([0, 1, 2, 3, 1 << 20, 3 * (1 << 18), 3 * (1 << 18) + 1, 2_000_003])(
+  'a file of %i bytes is the same file',
+  async size => {
+    const bytes = Uint8Array.from({ length: size }, (_, at) => (at * 7) % 251);
+    const text = btoa(Array.from(bytes, b => String.fromCharCode(b)).join(''));
+    const blob = blobOfBase64(text, 'application/octet-stream');
+    expect(blob.type).toBe('application/octet-stream');
+    const back = new Uint8Array(await blob.arrayBuffer());
+    expect(back.length).toBe(size);
+    expect(back.every((byte, at) => byte === bytes[at])).toBe(true);
+  }
+);
+
+test('what is not base64 is refused', () => {
+  expect(() => bytesOfBase64('§')).toThrow();
+  expect(() => blobOfBase64('A'.repeat(1 << 20) + '§', '')).toThrow();
+});
