@@ -240,7 +240,9 @@ def test_interrupt(monkeypatch):
 def test_a_signal_ends_the_process_cleanly(tmp_path):
     """SIGINT while the model is being read (from a pipe that nobody fills the process would refuse it)."""
     code = (
-        "import sys, time\n"
+        "import signal, sys, time\n"
+        # Whoever runs the tests in the background may have it ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from py_autodoc.report import analysis\n"
         "def slow(*_):\n"
         "    print('ready', file=sys.stderr, flush=True)\n"

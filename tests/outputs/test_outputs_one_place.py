@@ -12,8 +12,12 @@ RULES = {
     r"\bos\.(replace|rename)\(|\.rename\(|shutil\.(move|copy)": {
         "outputs/placing.py",  # the rule
         "server/saving.py",  # onto the empty file that `reserve` just made
+        "graph/hashes.py",  # no result: a cache in a folder of its own
     },
-    r"\btempfile\.(mk|Temporary|Named|Spooled)": {"keras/archive.py"},  # unnamed: it has no place
+    r"\btempfile\.(mk|Temporary|Named|Spooled)": {
+        "keras/archive.py",  # unnamed: it has no place
+        "graph/hashes.py",
+    },
     r"\.write_(text|bytes)\(|\bopen\([^)\n]*[\"'][wax+]b?[\"']|\.open\([\"'][wax]b?[\"']": {
         "outputs/placing.py",
         "outputs/temporary.py",

@@ -229,7 +229,7 @@ def test_summary_and_notebook_show_no_number(file):
 
     console = Console(width=120, file=None, record=True, markup=False)
     with console.capture() as shown:
-        for part in summary._parts(report, 120):
+        for part in summary._parts(report, 120, findings=False):
             console.print(part)
     text = shown.get()
     assert text.count("cannot run") >= 3
