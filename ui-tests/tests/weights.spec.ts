@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { expect } from '@jupyterlab/galata';
-import type { Locator } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { openModel, test } from './helpers';
+import { drawn, notebook } from './notebooks';
 import { pick } from './pages';
 
 test.use({ autoGoto: false, tmpPath: '' });
@@ -14,6 +16,33 @@ test.beforeEach(async ({ page }) => {
 async function inspect(panel: Locator, op: RegExp): Promise<Locator> {
   await pick(panel, op);
   return panel.locator('.oad-Inspector');
+}
+
+interface ISaved {
+  name: string;
+  /** What numpy says of the values in its header. */
+  header: string;
+  values: Float32Array;
+}
+
+/** Shows the values of the first constant and saves all of them. */
+async function saveFirst(page: Page, inspector: Locator): Promise<ISaved> {
+  await inspector
+    .getByRole('button', { name: /^Show values of/ })
+    .first()
+    .click();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    inspector.getByRole('button', { name: /^Save .* as \.npy$/ }).click()
+  ]);
+  const file = readFileSync(await download.path());
+  expect(file.toString('latin1', 1, 6)).toBe('NUMPY');
+  const start = 10 + file.readUInt16LE(8);
+  return {
+    name: download.suggestedFilename(),
+    header: file.toString('latin1', 10, start),
+    values: new Float32Array(Uint8Array.from(file.subarray(start)).buffer)
+  };
 }
 
 test('values of a weight are read when asked for', async ({ page, log }) => {
@@ -61,4 +90,39 @@ test('a file that is not there is named with the way out', async ({
   // The browser itself notes that the server refused.
   expect(log.errors).toEqual([expect.stringContaining('422')]);
   log.errors.length = 0;
+});
+
+test('all values of a weight are saved as a file of numpy', async ({
+  page
+}) => {
+  const panel = await openModel(page, 'resnet_tiny.onnx');
+  const inspector = await inspect(panel, /^Conv/);
+  const saved = await saveFirst(page, inspector);
+  expect(saved.name).toMatch(/weight\.npy$/);
+  expect(saved.header).toContain("'descr': '<f4'");
+  const shape = /'shape': \(([\d, ]+)\)/.exec(saved.header)?.[1].split(', ');
+  const elements = shape?.reduce((whole, size) => whole * Number(size), 1);
+  expect(saved.values).toHaveLength(elements ?? 0);
+  const cell = inspector.locator('.oad-Weights').getByRole('cell').first();
+  expect(Number(await cell.textContent())).toBeCloseTo(saved.values[0], 5);
+});
+
+test('the kernel reads them for a widget', async ({ page }) => {
+  await notebook(page, 'npy.ipynb', [
+    [
+      'import py_autodoc',
+      "w = py_autodoc.Autodoc('resnet_tiny.onnx', height=700)",
+      'w'
+    ].join('\n'),
+    "w.show(w.find('op=Conv')[0].id)"
+  ]);
+  await page.notebook.runCell(0, true);
+  const widget = page.locator('.oad-Widget');
+  await drawn(widget);
+  await page.notebook.runCell(1, true);
+  const inspector = widget.locator('.oad-Inspector');
+  await expect(inspector).toContainText('Conv');
+  const saved = await saveFirst(page, inspector);
+  expect(saved.header).toContain("'descr': '<f4'");
+  expect(saved.values.length).toBeGreaterThan(100);
 });
