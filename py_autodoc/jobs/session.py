@@ -16,12 +16,13 @@ from py_autodoc.jobs.frames import Render, Spec
 from py_autodoc.jobs.stamps import Companion, stamp_beside, stamp_of
 from py_autodoc.jobs.worker import ProgressCall
 from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.arrays import NPY, weight_file
+from py_autodoc.report.arrays import weight_file
 from py_autodoc.report.build import build_report
 from py_autodoc.report.details import node_details
 from py_autodoc.report.extracted import extracted
 from py_autodoc.report.hardware import device_columns
 from py_autodoc.report.payload import build_payload
+from py_autodoc.report.schema.details import NPY
 from py_autodoc.report.weights import named, weight_values
 
 _IMPORTED_LATE = ("py_autodoc.graph.shapes", "onnx.shape_inference")

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from py_autodoc.graph.decode import Array
 
-NPY = "npy"
 MAX_NPY_BYTES = 128 << 20
 """Values that are sent to a viewer; as text in JSON they take a third more."""
 _MAX_NAME = 200

@@ -166,6 +166,10 @@ class WeightValues(Wire, frozen=True, kw_only=True):
         return (msgspec.json.format(data, indent=indent) if indent else data).decode()
 
 
+NPY = "npy"
+"""The format of a ``WeightFile``."""
+
+
 class WeightFile(Wire, frozen=True, kw_only=True):
     """All values of one initializer or Constant as a ``.npy`` file."""
 

@@ -10,7 +10,7 @@ from tornado import web
 from py_autodoc.errors import OptionError
 from py_autodoc.jobs.frames import Render
 from py_autodoc.jobs.isolate import Body
-from py_autodoc.report.arrays import NPY
+from py_autodoc.report.schema.details import NPY
 from py_autodoc.server.auth import authorized
 from py_autodoc.server.base import Handler
 
