@@ -1,7 +1,7 @@
 // The one-file page of a model, opened from disk in a browser that asks nobody and complains of nothing.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -52,17 +52,22 @@ export const test = base.extend<{ seen: ISeen }>({
 
 export { expect };
 
-/** The page of a model, made once a run. The command writes it whole or not at all. */
+/**
+ * The page of a model, made once a run. Two workers may make one at once: each writes its own, and the
+ * command writes over nothing that came meanwhile.
+ */
 export function pageOf(model: string, ...options: string[]): string {
   mkdirSync(pages, { recursive: true });
   const file = join(pages, `${[model, ...options].join(' ')}.html`);
   if (!existsSync(file)) {
     const path = join(models, model);
+    const mine = `${file}.${process.pid}.html`;
     execFileSync(
       'onnx-autodoc',
-      ['analyze', path, '--assume', '--out-html', file, ...options],
+      ['analyze', path, '--assume', '--out-html', mine, ...options],
       { stdio: ['ignore', 'ignore', 'inherit'] }
     );
+    renameSync(mine, file);
   }
   return pathToFileURL(file).href;
 }

@@ -58,7 +58,7 @@ describe('findings', () => {
     fireEvent.click(within(items[2]).getByRole('button', { name: 'relu' }));
     await settle();
     expect(surface().selection).toEqual([3]);
-    expect(items[2].textContent).toMatch(/share25.%/);
+    expect(items[2].textContent).toMatch(/share25\.0.%/);
     expect(items[2].textContent).toContain('table bytes');
     fireEvent.click(screen.getByRole('button', { name: 'Medium 1' }));
     expect(within(list).getAllByRole('listitem')).toHaveLength(1);

@@ -62,6 +62,24 @@ test('A long layout is told, and Cancel brings the picture back', async () => {
   expect(surface().scene?.boxEntity).toEqual(before);
 });
 
+test('A picture is told of when it is there, not while the first one is laid out', async () => {
+  const engine = new Engine();
+  engine.hangs = true;
+  const { root } = await mount(
+    testPayload(),
+    {},
+    { makeLayoutEngine: () => engine }
+  );
+  const host = root.querySelector<HTMLElement>('.oad-GraphHost')!;
+  expect(surface().scene?.boxEntity).toHaveLength(0);
+  expect(host.dataset.drawn).toBeUndefined();
+  engine.hangs = false;
+  fireEvent.keyDown(root, { key: 'e', code: '' });
+  await settle();
+  expect(surface().scene?.boxEntity.length).toBeGreaterThan(0);
+  expect(host.dataset.drawn).toMatch(/^[1-9]/);
+});
+
 test('Escape stops a picture that turns, and the direction stays what it was', async () => {
   const { engine, root, handle } = await open();
   const before = surface().scene;

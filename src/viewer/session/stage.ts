@@ -275,7 +275,10 @@ export class Stage {
     // Colours first: the new boxes are then drawn once, in their final colours.
     this._paint();
     this.surface.setScene(this._view.scene, model, tree, how);
-    this._easel.label(this._view.scene.version);
+    if (this._view.scene.version > 0) {
+      // Until something is laid out, an empty scene stands in.
+      this._easel.label(this._view.scene.version);
+    }
     this._drawn = null;
     this._sync();
     this.onPicture?.();
