@@ -59,6 +59,25 @@ describe('what is drawn', () => {
     expect(host.querySelector('canvas')!.style.display).toBe('block');
   });
 
+  it('is said to move until it is painted at rest', async () => {
+    await show(encoderPayload(2));
+    const frames: FrameRequestCallback[] = [];
+    const held = vi
+      .spyOn(globalThis, 'requestAnimationFrame')
+      .mockImplementation(callback => frames.push(callback));
+    const paint = () => frames.splice(0).forEach(callback => callback(0));
+    const isMoving = () => root().classList.contains('oad-moving');
+    surface.setCamera({ ...surface.camera, x: surface.camera.x + 20 });
+    paint();
+    expect(isMoving()).toBe(true);
+    // The camera rests, and the next frame is not there yet.
+    await vi.waitFor(() => expect(frames).toHaveLength(1));
+    expect(isMoving()).toBe(true);
+    paint();
+    expect(isMoving()).toBe(false);
+    held.mockRestore();
+  });
+
   it('lets no name run or become an element', async () => {
     const m = new PayloadMaker();
     const evil =

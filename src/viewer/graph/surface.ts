@@ -48,7 +48,9 @@ export class GraphSurface implements IActor {
   private _cursor = -1;
   private request = 0;
   private readonly rest = new Rest(moving => {
-    this.stage.root.classList.toggle('oad-moving', moving);
+    if (moving) {
+      this.stage.root.classList.add('oad-moving');
+    }
     this.schedule();
   });
   private reported: ICamera | null = null;
@@ -302,6 +304,10 @@ export class GraphSurface implements IActor {
       marks.takeChange(),
       this.rest.moving
     );
+    if (!this.rest.moving) {
+      // Only now: until it is painted at rest, the picture is shifted as a whole.
+      this.stage.root.classList.remove('oad-moving');
+    }
     if (!this.reported || !sameCamera(this.reported, camera)) {
       this.reported = camera;
       this.callbacks.onCameraChange?.(camera);
