@@ -25,8 +25,8 @@ PYTEST := pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile
 # Two at a time, each with its output in one piece where this make can do that.
 BESIDE := $(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget)
 
-# Of the inner loop: half of the cores for pytest, the rest for what stands beside it.
-CHECKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n > 3 ? n / 2 : 0 )))
+# Processes of pytest in the inner loop, which share the cores with what stands beside it.
+CHECKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n > 3 ? n / 2 : 2 )))
 
 .PHONY: lab test check check-py check-js lint test-lint test-lint-py test-lint-js test-py test-js test-ui wheel wheel-check chromium generate lock bench fuzz clean
 
@@ -38,7 +38,7 @@ test:
 	$(BESIDE) test-lint $(STAMPS)/extension
 	$(MAKE) test-py test-js test-ui
 
-# One core for TypeScript, one for Python. Tests that are marked slow wait for `make test`.
+# TypeScript beside Python. Tests that are marked slow wait for `make test`.
 check: $(STAMPS)/package $(STAMPS)/static
 	$(BESIDE) check-js check-py
 

@@ -18,6 +18,8 @@ from py_autodoc.bounded import TooMuch, check_json, check_toml, parse_json
 from py_autodoc.graph import recorded
 from py_autodoc.limits import SETTINGS, Bounds
 
+pytestmark = pytest.mark.slow
+
 MOST = 400 << 20
 """Bytes; Python with onnx takes 60 MB, a whole reading of Keras' h5py 80."""
 _CHILD = """

@@ -23,6 +23,8 @@ from py_autodoc.blocks.residual import find_residuals
 from py_autodoc.errors import AutodocError
 from py_autodoc.graph.load import load
 
+pytestmark = pytest.mark.slow
+
 FINDERS = (
     find_normalizations, find_conv_blocks, find_residuals, find_embeddings, find_heads, find_recurrent,
 )  # fmt: skip
@@ -110,7 +112,6 @@ def graphs(draw):
     return helper.make_model(graph, opset_imports=opsets, ir_version=9)
 
 
-@pytest.mark.slow
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(graphs())
 def test_random_graphs(proto):

@@ -19,6 +19,8 @@ from onnx import helper, numpy_helper
 from py_autodoc.cli.app import COMMANDS, app, command_of
 from py_autodoc.render.text import printable_json, printable_text
 
+pytestmark = pytest.mark.slow
+
 MODEL = str(Path("tests/data/models/mnist_cntk.onnx").resolve())
 TAGGED = str(Path("examples/bert_tiny.onnx").resolve())
 NASTY = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202eevil\u2066\x7f"
@@ -61,7 +63,6 @@ def run(*args: str) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 @pytest.mark.parametrize("name", PRINTING)
 def test_a_full_disk_behind_stdout(name):
@@ -185,7 +186,6 @@ SHOWN = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals")
 @pytest.mark.parametrize("name", SHOWN)
 def test_nothing_that_steers_reaches_a_terminal(nasty, name):

@@ -15,6 +15,8 @@ import py_autodoc
 from py_autodoc.cli.app import app
 from py_autodoc.tags import load_tags
 
+pytestmark = pytest.mark.slow
+
 MODEL = "tests/data/models/resnet_tiny.onnx"
 EXTERNAL = "tests/data/models/resnet_tiny_ext.onnx"
 

@@ -25,7 +25,10 @@ MODELS = ROOT / "tests" / "data" / "models"
 PRODUCTS = re.compile(r"MatMul|Gemm|Conv(?!ert)")
 APPENDED = re.compile(r"(_quant|_Q4|_Q8|/\w+Fusion/?)$")
 READY = shutil.which("node") and (ROOT / "node_modules" / "esbuild").is_dir()
-pytestmark = pytest.mark.skipif(not READY, reason="needs Node and the packages of the viewer")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not READY, reason="needs Node and the packages of the viewer"),
+]
 
 
 def with_weights(source, path):

@@ -17,7 +17,10 @@ from onnx import TensorProto, helper
 
 from py_autodoc.cli.app import COMMANDS
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits a child as Linux does")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="limits a child as Linux does"),
+]
 SHARE = 30
 
 

@@ -24,6 +24,8 @@ from py_autodoc.jobs.queue import JobQueue, Settings
 from py_autodoc.jobs.record import DONE, Record
 from py_autodoc.jobs.stamps import Stamp
 
+pytestmark = pytest.mark.slow
+
 
 def read(body: Body) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(b"".join(body.unpacked()))

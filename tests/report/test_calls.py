@@ -20,6 +20,8 @@ from py_autodoc.report.grouping import grouped_tree
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.scopes import scope_tree
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
 MODELS = sorted([*DATA.glob("models/*.onnx"), *DATA.glob("stripped/*.onnx")])

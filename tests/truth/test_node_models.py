@@ -17,6 +17,8 @@ from py_autodoc.graph.load import load_bytes
 from py_autodoc.graph.model import Shape
 from py_autodoc.graph.shapes import infer
 
+pytestmark = pytest.mark.slow
+
 # Operators whose output sizes depend on data that is not there; test names begin so.
 DATA_DEPENDENT = {
     "none": None,

@@ -22,6 +22,8 @@ from py_autodoc.report.schema import Report
 from py_autodoc.widget import autodoc, dim, parts, picture, saved
 from py_autodoc.widget.autodoc import OVERLAYS, Autodoc
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[1] / "data"
 RESNET = DATA / "models" / "resnet_tiny.onnx"
 DYNAMIC = DATA / "stripped" / "bert_base_dyn.stripped.onnx"

@@ -14,6 +14,8 @@ from py_autodoc.errors import InputError, OptionError
 from py_autodoc.render import html
 from py_autodoc.widget import Autodoc, autodoc, beside, dim, parts
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[1] / "data"
 TINY = DATA / "models" / "resnet_tiny.onnx"
 FIXED = DATA / "stripped" / "bert_base.stripped.onnx"

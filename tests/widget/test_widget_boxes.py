@@ -13,6 +13,8 @@ import py_autodoc
 from py_autodoc.render import html
 from py_autodoc.widget import Autodoc, autodoc, boxes, dim, parts
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[1] / "data"
 TINY = DATA / "models" / "resnet_tiny.onnx"
 FIXED = DATA / "stripped" / "bert_base.stripped.onnx"

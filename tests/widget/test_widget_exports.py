@@ -16,6 +16,8 @@ from py_autodoc.render.node import node
 from py_autodoc.widget.find import TraitFault
 from tests.widget.test_widget import RESNET
 
+pytestmark = pytest.mark.slow
+
 
 def has_node():
     try:

@@ -15,6 +15,8 @@ from py_autodoc.report.analysis import Options, run
 from py_autodoc.widget import extracting
 from py_autodoc.widget.extracting import TYPE, answer_extract
 
+pytestmark = pytest.mark.slow
+
 RESNET = Path(__file__).parents[1] / "data" / "models" / "resnet_tiny.onnx"
 
 

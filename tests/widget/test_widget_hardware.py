@@ -9,6 +9,8 @@ from py_autodoc import Autodoc, analyze
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.report.schema import Report
 
+pytestmark = pytest.mark.slow
+
 MODEL = "tests/data/stripped/bert_base_dyn.stripped.onnx"
 
 

@@ -13,6 +13,8 @@ from py_autodoc.render import html
 from py_autodoc.report.analysis import Options, run
 from py_autodoc.widget.saving import TYPE, answer_files
 
+pytestmark = pytest.mark.slow
+
 RESNET = Path(__file__).parents[1] / "data" / "models" / "resnet_tiny.onnx"
 
 

@@ -17,6 +17,8 @@ from py_autodoc.report.analysis import Options, run
 from py_autodoc.widget import weights
 from py_autodoc.widget.weights import TYPE, answer_weights
 
+pytestmark = pytest.mark.slow
+
 RESNET = Path(__file__).parents[1] / "data" / "models" / "resnet_tiny.onnx"
 
 

@@ -11,6 +11,8 @@ from py_autodoc.errors import OptionError
 from py_autodoc.extract.rebatch import rebatch
 from py_autodoc.graph.rebatch import RebatchBlocked
 
+pytestmark = pytest.mark.slow
+
 DATA = "tests/data/"
 FILES = (
     "models/bert_tiny.onnx",

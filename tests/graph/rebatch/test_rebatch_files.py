@@ -11,6 +11,8 @@ from rebatch_proof import prove
 from py_autodoc.errors import AutodocError
 from py_autodoc.extract.rebatch import rebatch
 
+pytestmark = pytest.mark.slow
+
 DATA = Path("tests/data")
 EXACT = 1e-4
 QUICK = (
