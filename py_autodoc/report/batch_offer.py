@@ -44,7 +44,9 @@ def batch_offer(analysis: Analysis) -> Offer | None:
         return None
     try:
         return _offer(analysis)
-    except Exception:
+    except Exception as fault:
+        # The viewer loses a slider, not the model: said, not raised.
+        log.warning("No other batch is offered: an internal fault (%s).", type(fault).__name__)
         log.debug("no other batch is offered", exc_info=True)
         return None
 

@@ -18,17 +18,28 @@ NO_SIZES = "no-fitting-sizes"
 """Code of the diagnostic that says for which sizes the model was tried in vain."""
 
 
-class _Choices(Protocol):
+class Choices(Protocol):
     """The part of ``Options`` that concerns dimensions."""
 
     @property
-    def bindings(self) -> Mapping[str, int]: ...
+    def bindings(self) -> Mapping[str, int]:
+        """Sizes by name."""
+        ...
+
     @property
-    def input_shapes(self) -> Mapping[str, Sequence[int]]: ...
+    def input_shapes(self) -> Mapping[str, Sequence[int]]:
+        """Shapes by input."""
+        ...
+
     @property
-    def batch_size(self) -> int | None: ...
+    def batch_size(self) -> int | None:
+        """The size of the batch."""
+        ...
+
     @property
-    def assume(self) -> bool: ...
+    def assume(self) -> bool:
+        """Whether sizes that are still free get typical values."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +95,7 @@ class Dims:
         return sizes
 
 
-def resolve(model: Model, options: _Choices, fitter: Callable[[], Fitter]) -> Dims:
+def resolve(model: Model, options: Choices, fitter: Callable[[], Fitter]) -> Dims:
     """Settle every symbol. ``fitter`` is asked for only when a size is free.
 
     Raises:
@@ -112,7 +123,7 @@ def resolve(model: Model, options: _Choices, fitter: Callable[[], Fitter]) -> Di
     return _settled(model, options, given, names, values, shapes, (usual, found), fitting)
 
 
-def unsuggested(model: Model, options: _Choices) -> Dims:
+def unsuggested(model: Model, options: Choices) -> Dims:
     """The symbols with the sizes they are given, for when no others can be found. Raises: OptionError."""
     shapes, names = symbolic_inputs(model)
     _, values = apply_shapes(shapes, model, names, options.bindings, options.input_shapes)
@@ -126,7 +137,7 @@ def unsuggested(model: Model, options: _Choices) -> Dims:
 
 def _settled(
     model: Model,
-    options: _Choices,
+    options: Choices,
     given: Mapping[str, int],
     names: DimNames,
     values: Mapping[str, int],

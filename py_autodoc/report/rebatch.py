@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from py_autodoc.errors import OptionError
 from py_autodoc.graph.dims import ANY, free_symbols, symbolic_inputs
 from py_autodoc.graph.model import Diagnostic, Model, TypeTable
+from py_autodoc.report.dims import Choices
 from py_autodoc.report.schema import RebatchInfo, RebatchNote, RebatchOutput
 
 if TYPE_CHECKING:
@@ -17,15 +17,6 @@ if TYPE_CHECKING:
 
 REBATCHED = "rebatched"
 """Code of the diagnostic that says that the costs are of a batch the file does not have."""
-
-
-class _Choices(Protocol):
-    @property
-    def bindings(self) -> Mapping[str, int]: ...
-    @property
-    def input_shapes(self) -> Mapping[str, Sequence[int]]: ...
-    @property
-    def batch_size(self) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +74,7 @@ def _entries(at: object) -> int | None:
     return at.many if isinstance(at, Layout) and not at.ragged else None
 
 
-def followed(loaded: Loaded, model: Model, options: _Choices) -> Rebatch | None:
+def followed(loaded: Loaded, model: Model, options: Choices) -> Rebatch | None:
     """The model at ``options.batch_size``; None when nobody asks or the batch is free anyhow.
 
     Raises:
@@ -110,7 +101,7 @@ def followed(loaded: Loaded, model: Model, options: _Choices) -> Rebatch | None:
     return Rebatch(replace(loaded, proto=written.proto), options.batch_size, found, tuple(written.edits))
 
 
-def _sizes(model: Model, options: _Choices) -> dict[str, int]:
+def _sizes(model: Model, options: Choices) -> dict[str, int]:
     """Sizes that other free dimensions are given in this analysis."""
     given = {name: size for name, size in options.bindings.items() if name != ANY}
     if ANY in options.bindings:
