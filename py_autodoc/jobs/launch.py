@@ -6,24 +6,18 @@ import asyncio
 import contextlib
 import itertools
 import os
-import re
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from py_autodoc import children
 from py_autodoc.jobs import zygote
 
 ENGINE = "py_autodoc.jobs.session:open_session"
 READ_BYTES = 1 << 18
 EXIT_GRACE_S = 5.0
-_KEPT_VARIABLES = re.compile(
-    r"PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|SYSTEMROOT|WINDIR|LD_LIBRARY_PATH|DYLD_\w+"
-    r"|VIRTUAL_ENV|CONDA_PREFIX|PYTHON(HOME|UTF8|NOUSERSITE)"
-)
-"""What a child may know of the server's environment: no token, no key."""
 
 
 class Child:
@@ -156,7 +150,9 @@ class ForkLauncher:
     def _popen(self, control: int) -> subprocess.Popen[bytes]:
         code = f"from py_autodoc.jobs.zygote import main; main({control}, {self._engine!r})"
         null = subprocess.DEVNULL
-        return _popen(_command(code, self._search), pass_fds=(control,), stdin=null, stdout=null)
+        return children.popen(
+            children.command(code, self._search), pass_fds=(control,), stdin=null, stdout=null
+        )
 
 
 class _ZygoteLink:
@@ -232,7 +228,7 @@ class SpawnLauncher:
     """One interpreter a child: no fork needed, a second of imports each."""
 
     def __init__(self, engine: str = ENGINE, search: Sequence[str] = ()) -> None:
-        self._command = _command(f"from py_autodoc.jobs.worker import main; main({engine!r})", search)
+        self._command = children.command(f"from py_autodoc.jobs.worker import main; main({engine!r})", search)
         self._running: set[subprocess.Popen[bytes]] = set()
 
     async def warm(self) -> None:
@@ -267,7 +263,9 @@ class SpawnLauncher:
             process.kill()
 
     def _popen(self) -> subprocess.Popen[bytes]:
-        return _popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        return children.popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
 
     def _pump(
         self,
@@ -290,48 +288,6 @@ class SpawnLauncher:
         self._running.discard(process)
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(exited.set_result, status)
-
-
-def _command(code: str, search: Sequence[str]) -> list[str]:
-    """An interpreter that runs ``code`` and imports nothing from the folder that the server was started in.
-
-    A folder with untrusted models may hold an ``onnx.py``. ``python -m`` puts that folder first on the
-    server's path, so the child has the path of an interpreter of its own (its packages, also those installed
-    for editing), and what else the server has comes last, where it can stand before nothing.
-    """
-    here = _launched_in()
-    others = [entry for entry in sys.path if os.path.isabs(entry) and os.path.realpath(entry) not in here]
-    # Wherever this package is, it is what shall run.
-    others.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-    boot = (
-        "import sys; sys.path[:] = [entry for entry in sys.path if entry]; "
-        f"sys.path[:0] = {[*search, *_python_path()]!a}; "
-        f"sys.path += [entry for entry in {others!a} if entry not in sys.path]; {code}"
-    )
-    return [sys.executable, "-c", boot]
-
-
-def _launched_in() -> set[str]:
-    """The working folder, and the one that the shell was in."""
-    found = {os.path.realpath(os.sep), os.path.realpath(os.environ.get("PWD") or os.sep)}
-    with contextlib.suppress(OSError):  # it may be gone
-        found.add(os.path.realpath(os.getcwd()))
-    return found
-
-
-def _python_path() -> list[str]:
-    """The user's own additions to the path, without those that mean the working folder."""
-    here = _launched_in()
-    entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return [entry for entry in entries if os.path.isabs(entry) and os.path.realpath(entry) not in here]
-
-
-def _popen(command: list[str], **options: object) -> subprocess.Popen[bytes]:
-    variables = {name: value for name, value in os.environ.items() if _KEPT_VARIABLES.fullmatch(name)}
-    # Threads of numerical libraries would make fork unsafe and eat address space; nothing here needs them.
-    variables |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    settings = {"env": variables, "cwd": os.path.abspath(os.sep), "start_new_session": True, **options}
-    return subprocess.Popen(command, **settings)  # type: ignore[call-overload,no-any-return]  # noqa: S603
 
 
 def _reap(process: subprocess.Popen[bytes]) -> None:

@@ -23,8 +23,9 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from py_autodoc import confine
 from py_autodoc.errors import AnalysisError, AutodocError
-from py_autodoc.jobs import confine, frames
+from py_autodoc.jobs import frames
 from py_autodoc.jobs.errors import Stopped, out_of_memory
 from py_autodoc.jobs.frames import Spec
 from py_autodoc.jobs.problems import problem_of, unexpected

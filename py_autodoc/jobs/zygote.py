@@ -18,7 +18,8 @@ import struct
 import sys
 from typing import NoReturn
 
-from py_autodoc.jobs import confine, worker
+from py_autodoc import confine
+from py_autodoc.jobs import worker
 
 ORDER = struct.Struct("!cI")
 """server → zygote: what, child id. FORK carries the child's end of a socket pair."""

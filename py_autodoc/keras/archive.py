@@ -13,8 +13,10 @@ from typing import IO, Any
 from py_autodoc.bounded import TooMuch, parse_json
 from py_autodoc.errors import LimitError
 from py_autodoc.graph.probe import PathLike, base_name, regular_file
+from py_autodoc.keras import hdf_reader
 from py_autodoc.keras.faults import broken, reading, too_large
-from py_autodoc.keras.hdf import RATIO, Group, most_weights, need_h5py, text
+from py_autodoc.keras.hdf import RATIO, most_weights
+from py_autodoc.keras.hdf_reader import Group
 from py_autodoc.limits import DESCRIPTION
 
 LEGACY, ZIPPED = "h5", "keras"
@@ -53,28 +55,18 @@ def opened(path: PathLike) -> Iterator[Archive]:
         RequirementError: h5py is missing.
     """
     name = base_name(path)
-    need_h5py()
+    hdf_reader.need_h5py()
     with regular_file(path) as (fd, status), os.fdopen(os.dup(fd), "rb") as file:
         head = file.read(len(_HDF5))
         file.seek(0)
         if head == _HDF5:
-            with _hdf(file, name, status.st_size) as top:
+            with hdf_reader.opened(file, name, status.st_size) as top:
                 yield _legacy(top, name, status.st_size)
         elif head[:4] == b"PK\x03\x04":
             with _zipped(file, name, status.st_size) as archive:
                 yield archive
         else:
             raise broken(name, "is neither HDF5 nor a .keras archive.", "Save the model with Keras.")
-
-
-@contextmanager
-def _hdf(file: IO[bytes], name: str, size: int) -> Iterator[Group]:
-    with reading(name):
-        handle = need_h5py().File(file, "r")
-    try:
-        yield Group(handle, name, size)
-    finally:
-        handle.close()
 
 
 def _legacy(top: Group, name: str, size: int) -> Archive:
@@ -87,7 +79,7 @@ def _legacy(top: Group, name: str, size: int) -> Archive:
     if weights is None:
         raise broken(name, "has no model_weights.", "Save the whole model: model.save(path).")
     version = top.attribute("keras_version") or weights.attribute("keras_version") or ""
-    return Archive(name, LEGACY, text(version), _parsed(text(config), name), size, weights)
+    return Archive(name, LEGACY, version, _parsed(config, name), size, weights)
 
 
 @contextmanager
@@ -111,7 +103,7 @@ def _zipped(file: IO[bytes], name: str, size: int) -> Iterator[Archive]:
         for piece in _pieces(archive, info, name, most_weights(size)):
             unpacked.write(piece)
         unpacked.seek(0)
-        with _hdf(unpacked, name, info.file_size) as weights:
+        with hdf_reader.opened(unpacked, name, info.file_size) as weights:
             yield Archive(name, ZIPPED, version, config, size, weights)
 
 

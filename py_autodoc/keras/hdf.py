@@ -1,5 +1,6 @@
 """Reading HDF5 that may be hostile: no link is followed, nothing larger than the file justifies is read.
 
+What crashes the library all the same crashes a process of its own: ``hdf_reader`` reads through it.
 A group is left by hard links only, so that a name never leads into another file; a dataset must lie in
 the file itself, be filtered only by what HDF5 brings along, and have a plausible size.
 """
@@ -38,10 +39,15 @@ def need_h5py() -> Any:
     try:
         h5py: Any = import_module("h5py")
     except ImportError:
-        raise RequirementError(
-            "h5py-missing", "Reading files of Keras needs h5py.", 'pip install "onnx-autodoc[keras]"'
-        ) from None
+        raise h5py_missing() from None
     return h5py
+
+
+def h5py_missing() -> RequirementError:
+    """What is said where it is not installed."""
+    return RequirementError(
+        "h5py-missing", "Reading files of Keras needs h5py.", 'pip install "onnx-autodoc[keras]"'
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +55,24 @@ class Stored:
     """One weight in the file, not read yet."""
 
     dataset: Any
-    name: str
-    """As the file calls it."""
+    file: str
     shape: tuple[int, ...]
     nbytes: int
-    kind: str
+    type: str
+    """As numpy writes it, with the order of bytes."""
 
-    def read(self, file: str) -> npt.NDArray[Any]:
-        """Its values. Raises: InputError."""
-        with reading(file):
-            return np.asarray(self.dataset[()])
+    def parts(self, nbytes: int) -> Iterator[npt.NDArray[Any]]:
+        """Its values in order, in parts of about so many bytes. Raises: InputError."""
+        with reading(self.file):
+            if not self.shape or self.nbytes <= nbytes:
+                yield np.asarray(self.dataset[()])
+                return
+            rows = self.shape[0]
+            # What is packed together is unpacked together, and once.
+            together = min(self.dataset.chunks[0] if self.dataset.chunks else 1, rows)
+            step = max(nbytes * rows // self.nbytes // together, 1) * together
+            for first in range(0, rows, step):
+                yield np.asarray(self.dataset[first : first + step])
 
 
 class Group:
@@ -97,8 +111,12 @@ class Group:
             return None
         return self._checked(found, name)
 
-    def attribute(self, name: str) -> Any:
-        """An attribute; None where there is none. Raises: InputError, LimitError."""
+    def attribute(self, name: str) -> str | None:
+        """An attribute as text; None where there is none. Raises: InputError, LimitError."""
+        found = self._attribute(name)
+        return None if found is None else text(found)
+
+    def _attribute(self, name: str) -> Any:
         with reading(self._file):
             attributes = self._group.attrs
             if name not in attributes:
@@ -110,7 +128,7 @@ class Group:
 
     def texts(self, name: str) -> list[str] | None:
         """An attribute that lists names, in one piece or, as Keras cuts long ones, in several."""
-        found = self.attribute(name)
+        found = self._attribute(name)
         parts = [found] if found is not None else list(self._pieces(name))
         if not parts:
             return None
@@ -119,7 +137,7 @@ class Group:
 
     def _pieces(self, name: str) -> Iterator[Any]:
         for number in range(MAX_MEMBERS):
-            piece = self.attribute(f"{name}{number}")
+            piece = self._attribute(f"{name}{number}")
             if piece is None:
                 return
             yield piece
@@ -147,7 +165,7 @@ class Group:
             if filters - FILTERS:
                 raise broken(self._file, f"{name} is packed in a way that needs a plug-in of HDF5.")
             kind, shape = found.dtype, tuple(int(size) for size in found.shape or ())
-            if found.shape is None or not _plain(kind):
+            if found.shape is None or not plain(kind):
                 raise broken(self._file, f"{name} holds no numbers.")
             nbytes = int(np.prod([float(size) for size in shape]) * kind.itemsize)
             held = int(found.id.get_storage_size())
@@ -155,10 +173,11 @@ class Group:
                 raise too_large(
                     self._file, "structure_bytes", nbytes, held, f"bytes that {name} claims to have"
                 )
-            return Stored(found, name, shape, nbytes, str(kind))
+            return Stored(found, self._file, shape, nbytes, kind.str)
 
 
-def _plain(kind: Any) -> bool:
+def plain(kind: Any) -> bool:
+    """Whether a type of numpy is one of numbers."""
     return kind.kind in "fiub" and kind.itemsize <= 8
 
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from py_autodoc.keras.archive import LEGACY, Archive
 from py_autodoc.keras.faults import broken, too_large
-from py_autodoc.keras.hdf import Group, Stored, most_weights, text
+from py_autodoc.keras.hdf import most_weights
+from py_autodoc.keras.hdf_reader import Group, Stored
 from py_autodoc.keras.slots import ALIASES, Slot, attribute, slots
 from py_autodoc.keras.spec import LayerSpec, ModelSpec
 
@@ -43,7 +44,7 @@ class Weights:
                 f"{'/'.join(path)}: {name} has the shape {_sizes(stored.shape)}, "
                 f"its layer needs {_sizes(shape)}.",
             )
-        return stored.read(self._file).astype(np.float32)
+        return stored.read().astype(np.float32, copy=False)
 
     def _stored(self, path: tuple[str, ...], name: str) -> Stored:
         found = self._found.get((path, name))
@@ -205,7 +206,7 @@ def _group_names(container: Group | None, layers: Iterable[LayerSpec]) -> dict[s
         own = group.group("vars") if group is not None else None
         kept = own.attribute("name") if own is not None else None
         if kept is not None:
-            found[text(kept)] = name
+            found[kept] = name
     named = bool(found)
     counted: dict[str, int] = {}
     for spec in layers:

@@ -213,5 +213,5 @@ def descendants(pid: int) -> list[int]:
 @needs_proc
 def test_a_child_whose_parent_is_gone_already_ends() -> None:
     """The request to die with the parent comes too late when the parent is dead."""
-    code = "import time; from py_autodoc.jobs.confine import die_with_parent as d; d(1 << 22); time.sleep(60)"
+    code = "import time; from py_autodoc.confine import die_with_parent as d; d(1 << 22); time.sleep(60)"
     assert subprocess.run([sys.executable, "-c", code], timeout=30).returncode == -9

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from py_autodoc.jobs import launch
+from py_autodoc import children
 
 ROOT = Path(__file__).parents[2]
 MODEL = ROOT / "tests" / "data" / "models" / "mnist_cntk.onnx"
@@ -74,11 +74,11 @@ def test_the_users_own_additions_stay_and_the_folder_does_not(folder, tmp_path, 
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PWD", str(folder))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", str(own), ".", str(folder), f"{folder}/."]))
-    assert launch._python_path() == [str(own)]
+    assert children.python_path() == [str(own)]
     (own / "helps.py").write_text("here = True\n")
     (own / "onnx_tools_of_mine.py").write_text("")
-    process = launch._popen(
-        launch._command("import helps, numpy, onnx, py_autodoc; print(helps.here, *sys.path, sep='\\n')", []),
+    process = children.popen(
+        children.command("import helps, numpy, onnx, py_autodoc; print(helps.here, *sys.path, sep='\\n')"),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
     )
@@ -95,8 +95,8 @@ def test_what_only_the_server_knows_comes_last(tmp_path, monkeypatch):
     (tmp_path / "onnx.py").write_text("raise ImportError('a trap')")
     (tmp_path / "only_here.py").write_text("")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    process = launch._popen(
-        launch._command("import onnx, only_here; print(onnx.__file__)", []),
+    process = children.popen(
+        children.command("import onnx, only_here; print(onnx.__file__)"),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
     )

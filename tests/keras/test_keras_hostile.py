@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from py_autodoc.errors import AutodocError, InputError, LimitError, OutputError, PathError, RequirementError
-from py_autodoc.keras import convert, hdf
+from py_autodoc.keras import convert, hdf_reader
 from py_autodoc.keras.config import parse
 from py_autodoc.keras.run import escaped
 
@@ -118,10 +118,7 @@ def test_what_is_no_file_of_keras(tmp_path):
 
 
 def test_h5py_missing(tmp_path, monkeypatch):
-    def missing(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(hdf, "import_module", missing)
+    monkeypatch.setattr(hdf_reader, "find_spec", lambda name: None)
     with pytest.raises(RequirementError) as caught:
         convert(DATA / "ad01.h5", tmp_path / "m.onnx")
     assert caught.value.hint == 'pip install "onnx-autodoc[keras]"'

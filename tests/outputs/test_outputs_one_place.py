@@ -36,7 +36,7 @@ RULES = {
         "extract/place.py",
         "server/saving.py",
         # No results: a switch of the kernel, nowhere, an entry of an archive that is open.
-        "jobs/confine.py",
+        "confine.py",
         "cli/streams.py",
     },
     r"\bcsv\.(writer|DictWriter)\(": {"render/csv.py"},

@@ -1,0 +1,117 @@
+"""The process that reads HDF5: libhdf5 may crash on a damaged file, and takes no one with it.
+
+It answers one request after another about the file it was given; ``hdf_reader`` asks. A request is a line
+of JSON: what, the groups on the way, a name. An answer is one frame, after those of values: a byte of kind,
+eight of length, that many bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import IO, Any
+
+import numpy as np
+
+from py_autodoc import confine
+from py_autodoc.errors import InputError, LimitError, RequirementError
+from py_autodoc.keras.faults import reading
+from py_autodoc.keras.hdf import Group, need_h5py
+
+FRAME = struct.Struct("!cQ")
+READY, ANSWER, PIECE, BROKEN, LIMIT, MISSING, MEMORY, FAULT = (
+    b"R", b"A", b"P", b"B", b"L", b"M", b"O", b"F"
+)  # fmt: skip
+PIECE_BYTES = 1 << 24
+"""Weights cross in pieces of about this size."""
+_KNOWN_GROUPS = 256
+
+
+def main(source: int, name: str, size: int, memory_bytes: int, seconds: float) -> None:
+    """Serves the file that is open as ``source``, over stdin and stdout, until nobody asks any more."""
+    with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
+        confine.silence()
+        confine.confine(memory_bytes, seconds)
+        serve(os.fdopen(source, "rb"), requests, answers, name, size)
+
+
+def serve(file: IO[bytes], requests: IO[bytes], answers: IO[bytes], name: str, size: int) -> None:
+    """Answers requests about ``file``; ``size`` is what its contents are measured against."""
+
+    def send(kind: bytes, data: Any = b"") -> None:
+        view = memoryview(data).cast("B") if len(data) else b""
+        answers.write(FRAME.pack(kind, len(view)))
+        answers.write(view)
+        answers.flush()
+
+    try:
+        h5py = need_h5py()
+    except RequirementError:
+        send(MISSING)
+        return
+    send(READY)
+    service = _Service(name)
+    try:
+        for line in requests:
+            what, path, last = json.loads(line)
+            try:
+                if service.top is None:
+                    with reading(name):
+                        service.top = Group(h5py.File(file, "r"), name, size)
+                for data in service.answers(what, tuple(path), last):
+                    send(PIECE, data)
+                send(ANSWER, json.dumps(service.said).encode())
+            except LimitError as fault:
+                send(LIMIT, json.dumps([fault.which, fault.value, fault.limit, fault.message]).encode())
+            except InputError as fault:
+                send(BROKEN, json.dumps([fault.message, fault.hint]).encode())
+            except MemoryError:
+                send(MEMORY)
+            except BrokenPipeError:
+                raise
+            except Exception as fault:  # noqa: BLE001 - a fault of ours is told there, and not as the file's
+                send(FAULT, json.dumps(type(fault).__name__).encode())
+    except BrokenPipeError:
+        return
+
+
+class _Service:
+    """What can be asked about a file."""
+
+    def __init__(self, name: str) -> None:
+        self.top: Group | None = None
+        self.said: Any = None
+        self._name = name
+        self._group: Callable[[tuple[str, ...]], Group | None] = lru_cache(_KNOWN_GROUPS)(self._found)
+
+    def answers(self, what: str, path: tuple[str, ...], name: str) -> Iterator[Any]:
+        """Sets ``said``; yields values where those of a weight are asked for."""
+        self.said = None
+        group = self._group(path)
+        if group is None:
+            return
+        if what == "names":
+            self.said = group.names()
+        elif what == "group":
+            self.said = self._group((*path, name)) is not None
+        elif what == "attribute":
+            self.said = group.attribute(name)
+        elif what == "texts":
+            self.said = group.texts(name)
+        elif what == "dataset":
+            stored = group.dataset(name)
+            self.said = None if stored is None else [stored.shape, stored.nbytes, stored.type]
+        elif what == "read":
+            stored = group.dataset(name)
+            if stored is not None:
+                for part in stored.parts(PIECE_BYTES):
+                    yield np.ascontiguousarray(part).reshape(-1).view(np.uint8)
+
+    def _found(self, path: tuple[str, ...]) -> Group | None:
+        if not path:
+            return self.top
+        above = self._group(path[:-1])
+        return above.group(path[-1]) if above is not None else None

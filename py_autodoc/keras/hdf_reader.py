@@ -1,0 +1,278 @@
+"""Reading HDF5 in another process: what crashes or hangs there is one line here.
+
+The process (``hdf_child``) has the open file, limits of memory and CPU time, and nothing else; weights cross
+in pieces into the array that is asked for. What it answers is checked as what a file says is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from py_autodoc import children
+from py_autodoc.errors import AnalysisError, InputError, LimitError
+from py_autodoc.keras import hdf_child as child
+from py_autodoc.keras.faults import broken
+from py_autodoc.keras.hdf import MAX_ATTRIBUTE, h5py_missing, most_weights, plain
+
+_MEMORY, _SECONDS = 2 << 30, 4.0
+"""What reading takes beside what grows with the file: libraries are mapped, not used."""
+_BYTES_A_SECOND = 2 << 20
+"""Of the packed file; unpacking does a hundred times that."""
+EXIT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One weight in the file, not read yet."""
+
+    reader: Reader
+    path: tuple[str, ...]
+    name: str
+    """As the file calls it."""
+    shape: tuple[int, ...]
+    nbytes: int
+    dtype: np.dtype[Any]
+
+    @property
+    def kind(self) -> str:
+        """Its type in the file."""
+        return str(self.dtype)
+
+    def read(self) -> npt.NDArray[Any]:
+        """Its values. Raises: InputError."""
+        values = np.empty(self.shape, self.dtype)
+        self.reader.fill(values.reshape(-1).view(np.uint8).data, self.path, self.name)
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One group of a file, by the names on the way to it."""
+
+    reader: Reader
+    path: tuple[str, ...] = ()
+
+    def names(self) -> list[str]:
+        """Names of what lies in it."""
+        return [str(name) for name in self.reader.ask("names", self.path) or ()]
+
+    def group(self, name: str) -> Group | None:
+        """The group of this name; None where there is none."""
+        return Group(self.reader, (*self.path, name)) if self.reader.ask("group", self.path, name) else None
+
+    def dataset(self, name: str) -> Stored | None:
+        """The dataset of this name, which may be a path of hard links; None where there is none.
+
+        Raises:
+            InputError: it is not in this file, or needs a plug-in.
+            LimitError: it claims to be larger than the file can hold.
+        """
+        found = self.reader.ask("dataset", self.path, name)
+        if found is None:
+            return None
+        shape, nbytes, kind = tuple(int(size) for size in found[0]), int(found[1]), np.dtype(str(found[2]))
+        if not plain(kind) or any(size < 0 for size in shape) or nbytes != math.prod(shape) * kind.itemsize:
+            raise broken(self.reader.name, f"{name} has no plausible size.")
+        return Stored(self.reader, self.path, name, shape, nbytes, kind)
+
+    def attribute(self, name: str) -> str | None:
+        """An attribute as text; None where there is none. Raises: InputError, LimitError."""
+        found = self.reader.ask("attribute", self.path, name)
+        return None if found is None else str(found)
+
+    def texts(self, name: str) -> list[str] | None:
+        """An attribute that lists names; None where there is none. Raises: InputError, LimitError."""
+        found = self.reader.ask("texts", self.path, name)
+        return None if found is None else [str(one) for one in found]
+
+
+class Reader:
+    """The process, and what is asked of it."""
+
+    def __init__(
+        self, name: str, requests: IO[bytes], answers: IO[bytes], end: Callable[[float], int | None]
+    ) -> None:
+        self.name = name
+        self._requests = requests
+        self._answers = answers
+        self.end = end
+        """Waits so many seconds for the end of the process, then kills it; how it ended by itself: negative a
+        signal."""
+        self._up = False
+
+    def ask(self, what: str, path: tuple[str, ...], name: str = "") -> Any:
+        """An answer. Raises: InputError, LimitError, RequirementError, AnalysisError."""
+        self._request(what, path, name)
+        kind, length = self._frame()
+        if kind != child.ANSWER:
+            raise self._gone()
+        return json.loads(self._bytes(length))
+
+    def fill(self, values: memoryview, path: tuple[str, ...], name: str) -> None:
+        """The values of a weight. Raises: as ``ask``, and InputError where there are more or fewer."""
+        self._request("read", path, name)
+        done = 0
+        while True:
+            kind, length = self._frame()
+            if kind != child.PIECE:
+                break
+            if done + length > len(values):
+                raise broken(self.name, f"{name} has more values than it says.")
+            self._into(values[done : done + length])
+            done += length
+        self._bytes(length)
+        if done != len(values):
+            raise broken(self.name, f"{name} has fewer values than it says.")
+
+    def _request(self, what: str, path: tuple[str, ...], name: str) -> None:
+        if not self._up:
+            kind, _ = self._frame()
+            if kind == child.MISSING:
+                raise h5py_missing()
+            self._up = True
+        with contextlib.suppress(OSError):  # how it ended is found out by listening
+            self._requests.write(json.dumps([what, path, name]).encode() + b"\n")
+            self._requests.flush()
+
+    def _frame(self) -> tuple[bytes, int]:
+        """The next frame's kind and length; one that tells of a fault is raised."""
+        kind, length = child.FRAME.unpack(self._bytes(child.FRAME.size))
+        # A text of the file becomes at most six times as long in JSON.
+        if length > (child.PIECE_BYTES if kind == child.READY else 8 * MAX_ATTRIBUTE):
+            raise self._gone()
+        if kind == child.BROKEN:
+            message, hint = json.loads(self._bytes(length))
+            raise InputError("keras-file", str(message), str(hint))
+        if kind == child.LIMIT:
+            which, value, limit, message = json.loads(self._bytes(length))
+            raise LimitError(str(which), int(value), int(limit), str(message))
+        if kind == child.MEMORY:
+            raise self._out_of("memory_bytes", "memory")
+        if kind == child.FAULT:
+            what = f"because of a fault of ours ({json.loads(self._bytes(length))})"
+            raise AnalysisError("hdf5-reader", f"{self.name}: reading HDF5 failed {what}.")
+        return kind, length
+
+    def _bytes(self, length: int) -> bytes:
+        data = bytearray(length)
+        self._into(memoryview(data))
+        return bytes(data)
+
+    def _into(self, view: memoryview) -> None:
+        done = 0
+        while done < len(view):
+            got = self._answers.readinto(view[done:])  # type: ignore[attr-defined]
+            if not got:
+                raise self._gone()
+            done += got
+
+    def _gone(self) -> Exception:
+        """What is said about a process that ended, or says what it cannot say."""
+        status = self.end(EXIT_S)
+        if not self._up:
+            return AnalysisError("hdf5-reader", f"{self.name}: the process that reads HDF5 did not start.")
+        if status == -getattr(signal, "SIGXCPU", 24):
+            return self._out_of("seconds", "time")
+        if status == -getattr(signal, "SIGKILL", 9):
+            return self._out_of("memory_bytes", "memory")
+        how = f" ({signal.Signals(-status).name})" if status is not None and status < 0 else ""
+        return broken(self.name, f"is damaged: the HDF5 library failed while it read the file{how}.")
+
+    def _out_of(self, which: str, what: str) -> LimitError:
+        return LimitError(which, 0, 0, f"{self.name}: reading it takes more {what} than its size justifies.")
+
+
+def need_h5py() -> None:
+    """Raises: RequirementError where h5py is not installed."""
+    if find_spec("h5py") is None:
+        raise h5py_missing()
+
+
+@contextlib.contextmanager
+def opened(file: IO[bytes], name: str, size: int) -> Iterator[Group]:
+    """The whole of an open file of ``size`` bytes; nothing of it is left after the block.
+
+    Raises:
+        RequirementError: h5py is missing.
+    """
+    start = in_thread if sys.platform == "win32" else in_process
+    reader = start(file, name, size)
+    try:
+        yield Group(reader)
+    finally:
+        reader.end(0.0)
+
+
+def in_process(file: IO[bytes], name: str, size: int) -> Reader:
+    """A reader with a process of its own."""
+    file.flush()
+    memory, seconds = limits(size)
+    code = (
+        "from py_autodoc.keras.hdf_child import main; "
+        f"main({file.fileno()}, {name!a}, {size}, {memory}, {seconds})"
+    )
+    process = children.popen(
+        children.command(code),
+        pass_fds=(file.fileno(),),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    requests, answers = process.stdin, process.stdout
+    assert requests is not None
+    assert answers is not None
+
+    def end(patience: float) -> int | None:
+        for stream in (requests, answers):
+            with contextlib.suppress(OSError):
+                stream.close()
+        try:
+            return process.wait(patience)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            return None
+
+    return Reader(name, requests, answers, end)
+
+
+def in_thread(file: IO[bytes], name: str, size: int) -> Reader:
+    """A reader without a process, where a child cannot be given an open file (Windows): a crash is ours."""
+    source, asking = os.pipe()
+    answering, sink = os.pipe()
+    requests, answers = os.fdopen(asking, "wb"), os.fdopen(answering, "rb")
+
+    def work() -> None:
+        with os.fdopen(source, "rb") as asked, os.fdopen(sink, "wb") as said:
+            child.serve(file, asked, said, name, size)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+
+    def end(patience: float) -> int | None:
+        for stream in (requests, answers):
+            with contextlib.suppress(OSError):
+                stream.close()
+        thread.join(max(patience, EXIT_S))
+        return None
+
+    return Reader(name, requests, answers, end)
+
+
+def limits(size: int) -> tuple[int, float]:
+    """Bytes of memory and seconds of CPU for a file of ``size`` bytes."""
+    return _MEMORY + 2 * most_weights(size), _SECONDS + size / _BYTES_A_SECOND
