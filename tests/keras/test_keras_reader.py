@@ -1,4 +1,4 @@
-"""The process that reads HDF5: its end is one line, whatever ended it, and nothing of the folder gets into it."""
+"""The process that reads HDF5: its end is one line, whatever ended it; it imports nothing of the folder."""
 
 from __future__ import annotations
 
