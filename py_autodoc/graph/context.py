@@ -1,20 +1,22 @@
 """Scopes for nodes that carry none, from the nodes around them.
 
 Optimizers and quantizers make nodes without the exporter's metadata (a Split out of a folded
-sequence, a QuantizeLinear on a wire). Such a node belongs to the innermost scope that holds its
-neighbours: ``a/b/x → ? → a/b/y`` gives ``a/b``. Nodes that are known to be in the root are left
-there, and so is a graph of which less than a fifth has scopes: there is nothing to go by. None is put
-into the body of a function: the file says exactly which nodes are.
+sequence, a QuantizeLinear on a wire). What a quantizer made is placed by what it serves (``serving``);
+any other node belongs to the innermost scope that holds its neighbours: ``a/b/x → ? → a/b/y`` gives
+``a/b``. Nodes that are known to be in the root are left there, and so is a graph of which less than a
+fifth has scopes: there is nothing to go by. None is put into the body of a function: the file says
+exactly which nodes are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from py_autodoc.graph.draft import DraftTensor
 from py_autodoc.graph.model import Node
+from py_autodoc.graph.serving import common, served_scopes
 
 Names = tuple[str, ...]
 _SHARE = 5
@@ -25,7 +27,12 @@ def fill_scopes(
 ) -> None:
     """Replace those of ``nodes`` that are in ``unscoped``; ``order`` lists the graph's nodes."""
     unknown = set(unscoped)
-    if not unknown or (len(order) - len(unknown)) * _SHARE < len(order):
+    if (len(order) - len(unknown)) * _SHARE < len(order):
+        return
+    served = served_scopes(nodes, tensors, order, unknown)
+    _put(nodes, [node for node in order if node not in unknown and node not in served], served)
+    unknown -= served.keys()
+    if not unknown:
         return
     scopes: dict[int, Names] = {node: nodes[node].scope for node in order if node not in unknown}
     found: dict[int, Names] = {}
@@ -40,34 +47,39 @@ def fill_scopes(
             after = [scopes[c] for c in _consumers(nodes[node], tensors) if c in scopes]
             if after:
                 scopes[node] = found[node] = common(after)
-    known = {nodes[node].scope: nodes[node] for node in order if node not in unknown}
-    deeper = {name[: len(name) - cut]: like for name, like in known.items() for cut in range(len(name))}
-    for node, names in found.items():
-        like = known.get(names) or deeper.get(names)
-        if like is None:
+    _put(nodes, [node for node in order if node not in unknown], found)
+
+
+def _put(nodes: list[Node], like: Sequence[int], found: Mapping[int, Names]) -> None:
+    """Write scopes; classes and origins of their levels are those of the nodes ``like``."""
+    if not found:
+        return
+    known = {nodes[node].scope: nodes[node] for node in like}
+    deeper = {name[: len(name) - cut]: node for name, node in known.items() for cut in range(len(name))}
+    for number, names in found.items():
+        above = names
+        while above and above not in known and above not in deeper:
+            above = above[:-1]
+        model = known.get(above) or deeper.get(above)
+        if model is None and above:
             continue
-        origins = like.origins[: len(names)]
-        depth = origins.index("function") if "function" in origins else len(names)
-        if depth:
-            tag = like.tag if len(like.scope) == depth else ""
-            nodes[node] = replace(
-                nodes[node],
-                scope=names[:depth],
-                classes=like.classes[:depth],
+        origins = model.origins[: len(above)] if model else ()
+        depth = origins.index("function") if "function" in origins else len(above)
+        new = names[depth:] if depth == len(above) else ()
+        tag = model.tag if model and not new and len(model.scope) == depth else ""
+        classes = model.classes[:depth] if model else ()
+        if new and classes:
+            classes = (*classes, *[""] * (depth + len(new) - len(classes)))
+        if depth or new:
+            nodes[number] = replace(
+                nodes[number],
+                scope=(*names[:depth], *new),
+                classes=classes,
                 tag=tag,
-                origins=origins[:depth],
+                origins=(*origins[:depth], *["name"] * len(new)),
             )
-
-
-def common(scopes: Sequence[Names]) -> Names:
-    """The innermost scope that holds all of them."""
-    first, last = min(scopes), max(scopes)
-    length = 0
-    for a, b in zip(first, last, strict=False):
-        if a != b:
-            break
-        length += 1
-    return first[:length]
+        elif nodes[number].scope:
+            nodes[number] = replace(nodes[number], scope=(), classes=(), tag="", origins=())
 
 
 def _producers(node: Node, tensors: Sequence[DraftTensor]) -> list[int]:

@@ -36,7 +36,7 @@ CARDS = {
     "models-ppocr_v4_det": (40, 34),
     "models-resnet_tiny": (38, 8),
     "models-resnet_tiny_ext": (38, 8),
-    "models-resnet_tiny_qdq_int8": (40, 6),
+    "models-resnet_tiny_qdq_int8": (35, 8),
     "models-silero_vad_half": (39, 9),
     "models-swift_f0": (31, 5),
     "models-trt_loop": (10, 7),
