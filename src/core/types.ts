@@ -77,6 +77,28 @@ export interface ITree {
 /** Which way tensors flow through the picture: from left to right, or from top to bottom. */
 export type FlowDirection = 'right' | 'down';
 
+/**
+ * How a picture is set. `wrapped`: from left to right in rows, like text. `auto`: in one row or in several,
+ * whichever shows more in the pane.
+ */
+export type Flow = 'auto' | FlowDirection | 'wrapped';
+
+export const FLOWS: readonly Flow[] = ['auto', 'right', 'down', 'wrapped'];
+
+/** The place for a picture, in pixels of the screen. */
+export interface IPane {
+  readonly w: number;
+  readonly h: number;
+}
+
+/** Rows of a picture: what is wider goes on in a next row. */
+export interface IRowWidth {
+  /** Width of the picture, px at zoom 1. */
+  readonly room: number;
+  /** Share of a row that may stand beside an open group that is in rows itself. */
+  readonly beside: number;
+}
+
 export const enum BoxKind {
   Node = 0,
   /** A collapsed group: a card. */
@@ -140,11 +162,16 @@ export interface IGraphView {
   readonly tree: ITree;
   readonly scene: IScene;
   readonly direction: FlowDirection;
+  readonly flow: Flow;
+  /** The rows of the picture; null = everything in one. */
+  readonly rows: IRowWidth | null;
   /** Called while a long layout goes on, with the share that is done; the page breathes in between. */
   onProgress: ((share: number) => void) | null;
   isOpen(group: number): boolean;
-  /** Lays what is open out the other way. */
+  /** Lays what is open out one way, in one row. */
   setDirection(direction: FlowDirection): Promise<IScene>;
+  /** Lays what is open out anew for a pane. Until the next such call rows stay as wide as they are. */
+  setFlow(flow: Flow, pane: IPane): Promise<IScene>;
   /** Takes other numbers for the same boxes; only what no longer fits its card is laid out again. */
   renumber(tree: ITree, sizer: ISizer): Promise<IScene>;
   /**
@@ -152,6 +179,8 @@ export interface IGraphView {
    * picture is not longer than `length` in the direction it flows.
    */
   initial(budget: number, length?: number): Promise<IScene>;
+  /** First picture set so: in rows as much as can be read in the pane as a whole. */
+  initialIn(budget: number, flow: Flow, pane: IPane): Promise<IScene>;
   expand(group: number, recursive?: boolean): Promise<IScene>;
   collapse(group: number, recursive?: boolean): Promise<IScene>;
   expandAll(maxBoxes: number): Promise<IScene>;
@@ -164,6 +193,11 @@ export interface IGraphView {
   hidden(): number[];
   /** Open groups, for saving and restoring a view. */
   openGroups(): number[];
-  restore(open: readonly number[], hidden?: readonly number[]): Promise<IScene>;
+  /** `rows`: as they were; absent: as they are. */
+  restore(
+    open: readonly number[],
+    hidden?: readonly number[],
+    rows?: IRowWidth | null
+  ): Promise<IScene>;
   dispose(): void;
 }

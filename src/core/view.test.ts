@@ -399,6 +399,12 @@ class SlowEngine implements ILayoutEngine {
     });
   }
 
+  inRows(...given: Parameters<InlineEngine['inRows']>): Promise<ILayoutResult> {
+    return new Promise(resolve => {
+      this.open.push(() => resolve(this._inline.inRows(...given)));
+    });
+  }
+
   dispose(): void {
     this.disposed = true;
   }

@@ -1,26 +1,25 @@
 /** Opens and closes groups and keeps the scene up to date. */
 
+import { bestRows } from './arrange';
+import { lastNotLonger, lastReadable } from './first';
 import { normalHidden } from './hidden';
 import { InlineEngine } from './layout/engine';
 import type { ILayoutEngine } from './layout/engine';
-import { Hierarchy } from './layout/hierarchy';
+import { Layouts } from './layouts';
+import type { IJob } from './layouts';
 import { openingSteps, type IOpenings } from './openings';
+import { roomIn } from './pane';
 import { buildScene } from './scene';
-import { Shown } from './shown';
 import type { IGroupTree } from './tree';
-import type { FlowDirection, IGraphView, IScene, ISizer } from './types';
-
-/** A picture of so many boxes says something: a longer one must have room. */
-const ENOUGH = 6;
-/** One of so many does where those after it only show what carries little of the arithmetic. */
-const HARDLY_ENOUGH = 3;
-/** The part of the pane that they may fill: a smaller picture is a dear price for a look at little. */
-const LIGHT_ROOM = 0.7;
-
-/** So long a layout may keep the page from answering, in milliseconds. */
-const BREATH = 40;
-
-const turn = () => new Promise<void>(resolve => setTimeout(resolve));
+import type {
+  Flow,
+  FlowDirection,
+  IGraphView,
+  IPane,
+  IRowWidth,
+  IScene,
+  ISizer
+} from './types';
 
 /** The view, with what tests and benchmarks look at. */
 export interface IMeasuredView extends IGraphView {
@@ -30,30 +29,32 @@ export interface IMeasuredView extends IGraphView {
   layoutCounts(): { computed: number; remembered: number };
 }
 
+/** Which way a picture flows that is set so. */
+export function directionOf(flow: Flow): FlowDirection {
+  return flow === 'down' ? 'down' : 'right';
+}
+
 class GraphView implements IMeasuredView {
   constructor(
     tree: IGroupTree,
     sizer: ISizer,
     engine: ILayoutEngine,
-    direction: FlowDirection
+    private _flow: Flow
   ) {
-    this._tree = tree;
     this._engine = engine;
-    this._hierarchy = new Hierarchy(tree, sizer, engine);
-    this._hierarchy.direction = direction;
-    this._shown = new Shown(tree);
+    this._layouts = new Layouts(tree, sizer, engine, directionOf(_flow));
     this._scene = buildScene(
       tree,
       () => undefined,
       () => false,
-      direction,
+      this.direction,
       0
     );
     this._latest = Promise.resolve(this._scene);
   }
 
   get tree(): IGroupTree {
-    return this._tree;
+    return this._layouts.tree;
   }
 
   onProgress: ((share: number) => void) | null = null;
@@ -63,7 +64,15 @@ class GraphView implements IMeasuredView {
   }
 
   get direction(): FlowDirection {
-    return this._hierarchy.direction;
+    return this._layouts.hierarchy.direction;
+  }
+
+  get flow(): Flow {
+    return this._flow;
+  }
+
+  get rows(): IRowWidth | null {
+    return this._rows;
   }
 
   isOpen(group: number): boolean {
@@ -71,55 +80,54 @@ class GraphView implements IMeasuredView {
   }
 
   setDirection(direction: FlowDirection): Promise<IScene> {
-    if (direction !== this.direction) {
-      this._hierarchy.direction = direction;
-      this._shown.spoil();
-    }
+    this._turn(direction);
     return this._refresh();
   }
 
+  setFlow(flow: Flow, pane: IPane): Promise<IScene> {
+    this._turn(flow);
+    return flow === 'auto' || flow === 'wrapped'
+      ? this._refresh(job => this._arrange(job, flow, pane))
+      : this._refresh();
+  }
+
   renumber(tree: IGroupTree, sizer: ISizer): Promise<IScene> {
-    this._tree = tree;
-    const changed = this._hierarchy.resize(sizer);
+    this._layouts.tree = tree;
+    const changed = this._layouts.hierarchy.resize(sizer);
     this._shown.resized(changed);
     return changed.length > 0 ? this._refresh() : this._latest;
   }
 
-  async initial(budget: number, length = Infinity): Promise<IScene> {
+  initial(budget: number, length = Infinity): Promise<IScene> {
     const steps = openingSteps(this.tree, budget);
-    const show = ({ open, hidden }: IOpenings) => {
-      this._shown.hide(hidden);
-      return this._openExactly(open);
-    };
-    if (length === Infinity) {
-      return show(steps[steps.length - 1]);
+    return this._refresh(async job => {
+      const step = await lastNotLonger(steps, length, async shown =>
+        (await this._show(shown, job)) ? this._size().width : null
+      );
+      return step !== null && this._show(step, job);
+    });
+  }
+
+  initialIn(budget: number, flow: Flow, pane: IPane): Promise<IScene> {
+    this._turn(flow);
+    if (flow === 'right' || flow === 'down') {
+      return this.initial(budget, roomIn(flow === 'down' ? pane.h : pane.w));
     }
-    let scene = this._scene;
-    // Up to the first picture that says enough, the next is taken however long it is.
-    const isEnough = (at: number): boolean =>
-      steps[at].visible >= ENOUGH ||
-      (steps[at].visible >= HARDLY_ENOUGH &&
-        steps.slice(at + 1).every(({ light }) => light));
-    const enough = steps.findIndex((_, at) => isEnough(at));
-    const first = enough < 0 ? steps.length - 1 : enough;
-    for (const [at, step] of steps.entries()) {
-      if (at < first) {
-        continue;
+    const steps = openingSteps(this.tree, budget);
+    return this._refresh(async job => {
+      const best = await lastReadable(steps, pane, async step => {
+        this._rows = null;
+        const shown = await this._show(step, job);
+        return shown && (await this._arrange(job, flow, pane))
+          ? { ...this._size(), rows: this._rows }
+          : null;
+      });
+      if (best === null) {
+        return false;
       }
-      const shown = show(step);
-      const version = this._version;
-      scene = await shown;
-      if (version !== this._version) {
-        return this._latest;
-      }
-      const { width, height } = scene;
-      const room = step.light ? LIGHT_ROOM * length : length;
-      const long = (this.direction === 'down' ? height : width) > room;
-      if (long && at > 0 && isEnough(at - 1)) {
-        return show(steps[at - 1]);
-      }
-    }
-    return scene;
+      this._rows = best.shown.rows;
+      return this._show(best.step, job);
+    });
   }
 
   expand(group: number, recursive = false): Promise<IScene> {
@@ -173,8 +181,12 @@ class GraphView implements IMeasuredView {
 
   restore(
     open: readonly number[],
-    hidden?: readonly number[]
+    hidden?: readonly number[],
+    rows?: IRowWidth | null
   ): Promise<IScene> {
+    if (rows !== undefined && this.direction === 'right') {
+      this._rows = rows;
+    }
     if (hidden) {
       this._shown.hide(normalHidden(this.tree, hidden));
     }
@@ -195,7 +207,11 @@ class GraphView implements IMeasuredView {
   }
 
   layoutCounts(): { computed: number; remembered: number } {
-    return this._hierarchy.counts();
+    return this._layouts.hierarchy.counts();
+  }
+
+  private get _shown() {
+    return this._layouts.shown;
   }
 
   private _openExactly(wanted: Uint8Array): Promise<IScene> {
@@ -203,56 +219,94 @@ class GraphView implements IMeasuredView {
     return this._refresh();
   }
 
+  /** Takes another flow; rows are chosen anew. */
+  private _turn(flow: Flow): void {
+    const direction = directionOf(flow);
+    if (direction !== this.direction) {
+      this._layouts.hierarchy.direction = direction;
+      this._shown.spoil();
+    }
+    this._flow = flow;
+    this._rows = null;
+  }
+
   /**
-   * Lays out what is dirty, innermost first, and builds the scene. A call that a later one
-   * overtook stops and answers with the later one's scene.
+   * Lays out and builds the scene. A call that a later one overtook stops and answers with the later
+   * one's scene.
    */
-  private _refresh(): Promise<IScene> {
-    this._latest = this._run(++this._version);
+  private _refresh(
+    work: (job: IJob) => Promise<boolean> = job => this._lay(job)
+  ): Promise<IScene> {
+    this._latest = this._run(++this._version, work);
     return this._latest;
   }
 
-  private async _run(version: number): Promise<IScene> {
-    const shown = this._shown;
-    this._hierarchy.hidden = shown.hidden;
-    const open = shown.copy();
-    const isOpen = (group: number) => open[group] === 1;
-    const stale = shown.stale();
-    let breath = performance.now();
-    for (const [at, group] of stale.entries()) {
-      if (performance.now() - breath > BREATH) {
-        this.onProgress?.(at / stale.length);
-        await turn();
-        if (version !== this._version) {
-          return this._latest;
-        }
-        breath = performance.now();
-      }
-      let placed = this._hierarchy.place(group, isOpen);
-      if (placed instanceof Promise) {
-        placed = await placed;
-        if (version !== this._version) {
-          return this._latest;
-        }
-      }
-      this._hierarchy.keep(group, placed);
-      shown.settle(group);
+  private async _run(
+    version: number,
+    work: (job: IJob) => Promise<boolean>
+  ): Promise<IScene> {
+    const job: IJob = {
+      isCurrent: () => version === this._version,
+      progress: share => this.onProgress?.(share)
+    };
+    if (!(await work(job))) {
+      return this._latest;
     }
-    const placedOf = (group: number) => this._hierarchy.placed(group);
     this._scene = buildScene(
       this.tree,
-      placedOf,
-      isOpen,
+      group => this._layouts.hierarchy.placed(group),
+      this._layouts.isOpen,
       this.direction,
       version
     );
     return this._scene;
   }
 
-  private _tree: IGroupTree;
+  /** Lays out what is dirty, and rows that begin where they began as far as they can. */
+  private async _lay(job: IJob): Promise<boolean> {
+    return (
+      (await this._layouts.straight(job)) &&
+      this._layouts.inRows(this._rows, true, job)
+    );
+  }
+
+  private async _show(
+    { open, hidden }: IOpenings,
+    job: IJob
+  ): Promise<boolean> {
+    if (!job.isCurrent()) {
+      return false;
+    }
+    this._shown.hide(hidden);
+    this._shown.setExactly(open);
+    return this._lay(job);
+  }
+
+  /** Chooses rows for the pane and lays out in them. */
+  private async _arrange(
+    job: IJob,
+    flow: 'auto' | 'wrapped',
+    pane: IPane
+  ): Promise<boolean> {
+    if (!(await this._layouts.straight(job))) {
+      return false;
+    }
+    const rows = await bestRows(this._layouts.arrangeable(job), pane, flow);
+    if (!job.isCurrent()) {
+      return false;
+    }
+    this._rows = rows;
+    return this._layouts.inRows(rows, false, job);
+  }
+
+  private _size(): { width: number; height: number } {
+    const root = this._layouts.hierarchy.placed(-1);
+    return { width: root?.along ?? 0, height: root?.across ?? 0 };
+  }
+
   private readonly _engine: ILayoutEngine;
-  private readonly _hierarchy: Hierarchy;
-  private readonly _shown: Shown;
+  private readonly _layouts: Layouts;
+  private _rows: IRowWidth | null = null;
   private _scene: IScene;
   private _version = 0;
   private _latest: Promise<IScene>;
@@ -266,7 +320,7 @@ export function createGraphView(
   tree: IGroupTree,
   sizer: ISizer,
   engine: ILayoutEngine = new InlineEngine(),
-  direction: FlowDirection = 'right'
+  flow: Flow = 'right'
 ): IMeasuredView {
-  return new GraphView(tree, sizer, engine, direction);
+  return new GraphView(tree, sizer, engine, flow);
 }

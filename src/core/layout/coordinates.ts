@@ -276,6 +276,8 @@ export function assignHeights(
     }
   }
   const y = combine(results, graph.height);
-  closeDrift(context, pin, y);
+  if (!options.falls) {
+    closeDrift(context, pin, y);
+  }
   return y;
 }

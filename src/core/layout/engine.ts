@@ -1,6 +1,8 @@
 /** Who runs the layout: this thread, or a worker for levels that would freeze the page. */
 
 import { layered } from './layered';
+import { inRows } from './rows/rows';
+import type { IRowOptions } from './rows/rows';
 import type { ILayoutInput, ILayoutOptions, ILayoutResult } from './types';
 
 /** Runs one layout. Small levels answer at once, so callers need not wait for a turn each. */
@@ -9,14 +11,31 @@ export interface ILayoutEngine {
     input: ILayoutInput,
     options: ILayoutOptions
   ): ILayoutResult | Promise<ILayoutResult>;
+  /** Sets a layout in rows. */
+  inRows(
+    input: ILayoutInput,
+    straight: ILayoutResult,
+    options: IRowOptions
+  ): ILayoutResult | Promise<ILayoutResult>;
   dispose(): void;
 }
 
+/** A layout, or a layout to set in rows. */
+type Work =
+  | { readonly input: ILayoutInput; readonly options: ILayoutOptions }
+  | {
+      readonly input: ILayoutInput;
+      readonly straight: ILayoutResult;
+      readonly rows: IRowOptions;
+    };
+
 /** What goes to the worker. */
-export interface ILayoutRequest {
-  readonly id: number;
-  readonly input: ILayoutInput;
-  readonly options: ILayoutOptions;
+export type ILayoutRequest = Work & { readonly id: number };
+
+function done(work: Work): ILayoutResult {
+  return 'rows' in work
+    ? inRows(work.input, work.straight, work.rows)
+    : layered(work.input, work.options);
 }
 
 /** What comes back: a result, or why there is none. */
@@ -43,6 +62,14 @@ export class InlineEngine implements ILayoutEngine {
     return layered(input, options);
   }
 
+  inRows(
+    input: ILayoutInput,
+    straight: ILayoutResult,
+    options: IRowOptions
+  ): ILayoutResult {
+    return inRows(input, straight, options);
+  }
+
   dispose(): void {
     // Nothing is held.
   }
@@ -51,10 +78,7 @@ export class InlineEngine implements ILayoutEngine {
 /** Answers a request; runs inside the worker. */
 export function answer(request: ILayoutRequest): ILayoutAnswer {
   try {
-    return {
-      id: request.id,
-      result: layered(request.input, request.options)
-    };
+    return { id: request.id, result: done(request) };
   } catch (error) {
     return { id: request.id, error: String(error) };
   }
@@ -93,12 +117,24 @@ export class WorkerEngine implements ILayoutEngine {
     input: ILayoutInput,
     options: ILayoutOptions
   ): ILayoutResult | Promise<ILayoutResult> {
+    return this._send({ input, options });
+  }
+
+  inRows(
+    input: ILayoutInput,
+    straight: ILayoutResult,
+    rows: IRowOptions
+  ): ILayoutResult | Promise<ILayoutResult> {
+    return this._send({ input, straight, rows });
+  }
+
+  private _send(work: Work): ILayoutResult | Promise<ILayoutResult> {
     const worker =
-      input.itemCount >= this._threshold ? this._ensureWorker() : null;
+      work.input.itemCount >= this._threshold ? this._ensureWorker() : null;
     if (!worker) {
-      return layered(input, options);
+      return done(work);
     }
-    const request = { id: ++this._lastId, input, options };
+    const request = { ...work, id: ++this._lastId };
     return new Promise(resolve => {
       this._pending.set(request.id, { request, resolve });
       worker.postMessage(request);
@@ -140,7 +176,7 @@ export class WorkerEngine implements ILayoutEngine {
       pending.resolve(data.result);
     } else {
       console.warn(`Layout worker failed: ${data.error}`);
-      pending.resolve(layered(pending.request.input, pending.request.options));
+      pending.resolve(done(pending.request));
     }
   }
 
@@ -151,7 +187,7 @@ export class WorkerEngine implements ILayoutEngine {
     this._worker = null;
     this._broken = true;
     for (const { request, resolve } of this._pending.values()) {
-      resolve(layered(request.input, request.options));
+      resolve(done(request));
     }
     this._pending.clear();
   }

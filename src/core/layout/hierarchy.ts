@@ -12,9 +12,10 @@ import type { ILayoutEngine } from './engine';
 import { importances } from './importance';
 import { LayoutMemo } from './memo';
 import { PILL_MAX, STUB_MAX } from './panel';
-import { firstPorts, optionsOf, roomForTitle, wrap } from './panels';
+import { firstPorts, margins, optionsOf, roomForTitle, wrap } from './panels';
 import type { IPanelGeometry, ITitleRoom } from './panels';
 import { finder, portsOf } from './ports';
+import { rowed } from './rows/rows';
 import { ShapeMemo } from './shapes';
 import type { IShapeQuery } from './shapes';
 import type { ILayoutOptions, ILayoutResult } from './types';
@@ -29,6 +30,22 @@ export interface IPlacedLevel extends IAssembly, IPanelGeometry {
   readonly ports: IChildPorts;
   /** Equal for levels that share their layout. */
   readonly shape: number;
+  /** Whether it is in rows, or something in it is: what it leads on leaves lower than it came in. */
+  readonly falls: boolean;
+}
+
+/** A layout in rows, and what it was made of: while that stays, so does it. */
+interface IPlacedRows {
+  readonly placed: IPlacedLevel;
+  readonly room: number;
+  readonly straight: IPlacedLevel | undefined;
+  readonly inner: readonly (IPlacedLevel | undefined)[];
+}
+
+/** How wide a level may be, and whether rows begin where they began. */
+export interface IRowRequest {
+  readonly room: number;
+  readonly keep: boolean;
 }
 
 function capped(size: ISize, most: number): ISize {
@@ -52,6 +69,22 @@ function twinOf(level: ILevel, twin: IPlacedLevel): IPlacedLevel {
       leaving: finder(level.portsOut)
     }
   };
+}
+
+/** Items that begin a row. */
+function beginsOf({ geometry }: IPlacedLevel): readonly number[] {
+  const breaks = new Set(rowed(geometry)?.breaks);
+  const items: number[] = [];
+  geometry.rank.forEach((r, item) => breaks.has(r) && items.push(item));
+  return items;
+}
+
+/** The next step at once where the one before answered at once. */
+function after<A, B>(
+  value: A | Promise<A>,
+  next: (value: A) => B | Promise<B>
+): B | Promise<B> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 /** `IItems.likeness` of items that are not open groups; those have their shape. */
@@ -93,42 +126,120 @@ export class Hierarchy {
     return (this._levels[group + 1] ??= this._builder.build(group));
   }
 
-  /** The last layout of a group. */
+  /** The layout of a group that is drawn: in rows where it is in rows. */
   placed(group: number): IPlacedLevel | undefined {
+    return this._rows.get(group)?.placed ?? this._placed[group + 1];
+  }
+
+  /** The last layout of a group in one row, and so all that is in it. */
+  straight(group: number): IPlacedLevel | undefined {
     return this._placed[group + 1];
   }
 
-  /** Makes a layout the group's current one. */
+  /** Makes a layout in one row the group's current one. */
   keep(group: number, placed: IPlacedLevel): void {
     this._placed[group + 1] = placed;
   }
 
+  /** Puts no group in rows but these. */
+  keepRows(groups: ReadonlySet<number>): void {
+    for (const group of this._rows.keys()) {
+      if (!groups.has(group)) {
+        this._rows.delete(group);
+      }
+    }
+  }
+
   /**
-   * Lays out a group whose open children are laid out and kept already. Answers at once unless a
-   * worker does the work.
+   * Lays out a group in one row; its open children are laid out and kept already. Answers at once unless
+   * a worker does the work.
    */
   place(
     group: number,
     isOpen: (child: number) => boolean
   ): IPlacedLevel | Promise<IPlacedLevel> {
+    return this._place(group, isOpen, child => this.straight(child), null);
+  }
+
+  /**
+   * Lays out a group in rows and makes that what is drawn; its open children are laid out already, in one
+   * row and, where they have several, in rows.
+   */
+  placeRows(
+    group: number,
+    isOpen: (child: number) => boolean,
+    request: IRowRequest
+  ): void | Promise<void> {
+    const straight = this.straight(group);
+    const children = this.level(group).children;
+    const inner = [...children].map(entity => {
+      const child = entity - this._tree.model.nodeCount;
+      return child >= 0 && isOpen(child) ? this.placed(child) : undefined;
+    });
+    const before = this._rows.get(group);
+    const { room } = request;
+    if (
+      before?.room === room &&
+      before.straight === straight &&
+      before.inner.every((placed, i) => placed === inner[i])
+    ) {
+      return;
+    }
+    const kept = request.keep && before ? beginsOf(before.placed) : [];
+    const rows = { room, kept };
+    const keep = (placed: IPlacedLevel): void =>
+      void this._rows.set(group, { placed, room, straight, inner });
+    const placed = this._place(
+      group,
+      isOpen,
+      child => this.placed(child),
+      rows
+    );
+    return placed instanceof Promise ? placed.then(keep) : keep(placed);
+  }
+
+  private _place(
+    group: number,
+    isOpen: (child: number) => boolean,
+    placedOf: (child: number) => IPlacedLevel | undefined,
+    rows: { readonly room: number; readonly kept: readonly number[] } | null
+  ): IPlacedLevel | Promise<IPlacedLevel> {
     const level = withoutHidden(this.level(group), this.hidden);
     const { direction } = this;
-    const items = this._items(level, isOpen);
+    const items = this._items(level, isOpen, placedOf);
     const title = this._title(level);
-    const shape = level.cuts
-      ? NO_TWIN
-      : this._shapes.find(level, items, title, direction);
+    const room = rows?.room ?? Infinity;
+    // Rows that keep their beginnings have a past that equal levels need not share.
+    const shape =
+      level.cuts || rows?.kept.length
+        ? NO_TWIN
+        : this._shapes.find(level, items, title, direction, room);
     if (shape.twin) {
       return twinOf(level, shape.twin);
     }
     const assembly = assemble(level, items);
-    const run = (options: ILayoutOptions) =>
-      this._memo.get(assembly.input, options, () =>
+    const inner = level.children.some(entity => {
+      const child = entity - this._tree.model.nodeCount;
+      return child >= 0 && isOpen(child) && placedOf(child)?.falls;
+    });
+    const run = (given: ILayoutOptions) => {
+      const options = inner ? { ...given, falls: true } : given;
+      return this._memo.get(assembly.input, options, () =>
         this._engine.layout(assembly.input, options)
       );
+    };
     const widen = (geometry: ILayoutResult) => {
       const options = roomForTitle(level, geometry, title.panel, direction);
       return options ? run(options) : geometry;
+    };
+    const wrapped = (straight: ILayoutResult) => {
+      if (rows === null) {
+        return straight;
+      }
+      const { before, after } = margins(level, direction);
+      const content = group < 0 ? room : room - before - after;
+      const options = { room: content, kept: rows.kept };
+      return this._engine.inRows(assembly.input, straight, options);
     };
     const settle = (geometry: ILayoutResult) => {
       const panel = wrap(level, geometry, title, direction);
@@ -138,14 +249,14 @@ export class Hierarchy {
         level,
         geometry,
         shape: this._lastShape++,
+        falls: inner || rowed(geometry) !== null,
         ports: portsOf(level, geometry, panel)
       };
       shape.remember(placed);
       return placed;
     };
     const first = run(optionsOf(direction));
-    const second = first instanceof Promise ? first.then(widen) : widen(first);
-    return second instanceof Promise ? second.then(settle) : settle(second);
+    return after(after(after(first, widen), wrapped), settle);
   }
 
   /**
@@ -169,7 +280,11 @@ export class Hierarchy {
     return changed;
   }
 
-  private _items(level: ILevel, isOpen: (child: number) => boolean): IItems {
+  private _items(
+    level: ILevel,
+    isOpen: (child: number) => boolean,
+    placedOf: (child: number) => IPlacedLevel | undefined
+  ): IItems {
     const { nodeCount } = this._tree.model;
     const { inputs, outputs, children } = level;
     const opened = children.map(entity =>
@@ -179,7 +294,7 @@ export class Hierarchy {
     );
     const placedChild = (item: number) =>
       item < children.length && opened[item] >= 0
-        ? this.placed(opened[item])
+        ? placedOf(opened[item])
         : undefined;
     return {
       size: item => {
@@ -269,6 +384,9 @@ export class Hierarchy {
   private readonly _shapes = new ShapeMemo();
   private _lastShape = FIRST_SHAPE;
   private readonly _levels: (ILevel | undefined)[];
+  /** In one row, by group + 1. */
   private readonly _placed: (IPlacedLevel | undefined)[];
+  /** In rows, by group. */
+  private readonly _rows = new Map<number, IPlacedRows>();
   private readonly _sizes: (ISize | undefined)[];
 }

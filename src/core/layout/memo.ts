@@ -45,7 +45,8 @@ function sameOptions(a: ILayoutOptions, b: ILayoutOptions): boolean {
     a.itemGap === b.itemGap &&
     a.wireGap === b.wireGap &&
     a.maxSpan === b.maxSpan &&
-    a.sweeps === b.sweeps
+    a.sweeps === b.sweeps &&
+    a.falls === b.falls
   );
 }
 

@@ -51,7 +51,7 @@ export function firstPorts(level: ILevel): {
 }
 
 /** Margins along the flow; ports stand on the border itself. */
-function margins(
+export function margins(
   level: ILevel,
   direction: FlowDirection
 ): { before: number; after: number } {
@@ -61,6 +61,16 @@ function margins(
     before: level.portsIn.length > 0 ? onBorder : first,
     after: level.portsOut.length > 0 ? onBorder : PANEL.padding
   };
+}
+
+/** Width that rows lose to what stands at a panel's sides: margins, ports and the gaps beside them. */
+export function widthAround(level: ILevel): number {
+  if (level.group < 0) {
+    return 0;
+  }
+  const side = (ports: Int32Array) =>
+    ports.length > 0 ? PANEL.port + OPTIONS.right.portGap : PANEL.padding;
+  return side(level.portsIn) + side(level.portsOut);
 }
 
 /** Wider gaps when the panel would be narrower than its title; null = wide enough. */

@@ -28,7 +28,10 @@ class Signature {
   hash(): number {
     let h = 0x811c9dc5;
     for (let i = 0; i < this._length; i++) {
-      h = Math.imul(h ^ Math.round(this._data[i] * 64), 0x01000193);
+      h = Math.imul(
+        h ^ Math.round(Math.min(this._data[i], 1e7) * 64),
+        0x01000193
+      );
     }
     return h >>> 0;
   }
@@ -75,13 +78,16 @@ export class ShapeMemo {
     level: ILevel,
     items: IItems,
     title: ITitleRoom,
-    direction: FlowDirection
+    direction: FlowDirection,
+    room = Infinity
   ): IShapeQuery {
     if (level.linkSource.length > LARGEST) {
       return { twin: null, remember: () => undefined };
     }
     const head =
-      direction === 'down' ? [1, title.panel, title.text] : [0, title.panel];
+      direction === 'down'
+        ? [1, title.panel, title.text, room]
+        : [0, title.panel, room];
     this._sign(level, items, head);
     const hash = this._signature.hash();
     const bucket = this._known.get(hash) ?? [];

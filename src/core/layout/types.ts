@@ -40,6 +40,8 @@ export interface ILayoutOptions {
   readonly maxSpan: number;
   /** Sweeps of crossing reduction for each start. */
   readonly sweeps: number;
+  /** Whether the main path may leave lower than it entered: it goes through rows. */
+  readonly falls?: boolean;
 }
 
 export const LAYOUT_OPTIONS: ILayoutOptions = {

@@ -3,7 +3,7 @@ import { pillText } from '../../core/series';
 import { BoxKind, type IScene } from '../../core/types';
 import { drawBox } from '../graph/boxes';
 import { boxRect, type IRect } from '../graph/camera';
-import { edgePath, portSpots } from '../graph/edges';
+import { edgePath, portSpots, returnMarks } from '../graph/edges';
 import type { SceneIndex } from '../graph/grid';
 import { FAR_UP_TO, LABELS_FROM, lodOf } from '../graph/lod';
 import { LABEL_SIZE, PAD_X } from '../graph/metrics';
@@ -158,6 +158,10 @@ function wire(picture: IPicture, edge: number, sink: ISink): void {
   const k = detailOf(picture.k);
   const width = wireWidth(scene.edgeWeight[edge], k);
   sink.path(edgePath(scene, edge), { stroke, width });
+  const marks = returnMarks(scene, edge);
+  if (marks) {
+    sink.path(marks, { stroke, width });
+  }
   const spots = portSpots(scene, edge);
   for (let i = 0; i < spots.length; i += 2) {
     const [x, y] = [spots[i] - DOT / 2, spots[i + 1] - DOT / 2];

@@ -7,12 +7,12 @@ import {
   homeCamera,
   minZoom,
   panBy,
-  roomIn,
   toScreen,
   toWorld,
   visibleRect,
   zoomAt
 } from './camera';
+import { roomIn } from '../../core/pane';
 
 const view = { w: 800, h: 600 };
 

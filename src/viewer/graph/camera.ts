@@ -1,4 +1,5 @@
 /** Camera arithmetic: pure functions over a centre, a zoom and the size of the host. */
+import { LEAST_ZOOM, PADDING } from '../../core/pane';
 import type { FlowDirection, IScene } from '../../core/types';
 import type { ICamera } from './api';
 
@@ -20,10 +21,6 @@ export interface IPoint {
 }
 
 const MAX_ZOOM = 4;
-/** Below this a card's title cannot be read; the first picture does not start lower. */
-const HOME_ZOOM = 0.5;
-/** Screen pixels kept free around a fitted picture. */
-const FIT_PADDING = 24;
 /** Screen pixels of the scene that always stay in view. */
 const KEEP_IN_VIEW = 48;
 
@@ -69,8 +66,8 @@ export function zoomAt(
 
 /** The camera that shows the whole rectangle, at most at zoom `maxK`. */
 export function fitRect(rect: IRect, view: ISize, maxK = 1): ICamera {
-  const w = Math.max(1, view.w - 2 * FIT_PADDING);
-  const h = Math.max(1, view.h - 2 * FIT_PADDING);
+  const w = Math.max(1, view.w - 2 * PADDING);
+  const h = Math.max(1, view.h - 2 * PADDING);
   const k = Math.min(maxK, w / Math.max(1, rect.w), h / Math.max(1, rect.h));
   return { x: rect.x + rect.w / 2, y: rect.y + rect.h / 2, k };
 }
@@ -91,17 +88,12 @@ export function minZoom(scene: ISize, view: ISize): number {
 
 /** Whether titles can be read at this zoom. */
 export function isReadable({ k }: ICamera): boolean {
-  return k >= HOME_ZOOM;
+  return k >= LEAST_ZOOM;
 }
 
 /** The zoom of a camera, brought to where titles can be read and several boxes are in view. */
 export function readingZoom({ k }: ICamera): number {
-  return Math.min(0.85, Math.max(HOME_ZOOM, k));
-}
-
-/** How long a picture may be, in world units, to be read in a pane of so many pixels without moving. */
-export function roomIn(pane: number): number {
-  return (pane - 2 * FIT_PADDING) / HOME_ZOOM;
+  return Math.min(0.85, Math.max(LEAST_ZOOM, k));
 }
 
 /**
@@ -115,7 +107,7 @@ export function homeCamera(
   line?: number
 ): ICamera {
   const fit = fitRect({ x: 0, y: 0, ...scene }, view);
-  if (fit.k >= HOME_ZOOM) {
+  if (fit.k >= LEAST_ZOOM) {
     return fit;
   }
   const down = direction === 'down';
@@ -125,13 +117,13 @@ export function homeCamera(
   const byBreadth = fitRect(across, view, 1).k;
   // A narrow tab starts a little smaller: three or four boxes say more than one and a half.
   const wanted = Math.min(0.85, Math.max(0.6, view.w / 1300));
-  const k = Math.max(HOME_ZOOM, Math.min(byBreadth, wanted));
+  const k = Math.max(LEAST_ZOOM, Math.min(byBreadth, wanted));
   const [breadth, room] = down ? [scene.w, view.w] : [scene.h, view.h];
-  const whole = breadth * k <= room - 2 * FIT_PADDING;
+  const whole = breadth * k <= room - 2 * PADDING;
   const middle = whole ? breadth / 2 : (line ?? breadth / 2);
   return down
-    ? { x: middle, y: (view.h / 2 - FIT_PADDING) / k, k }
-    : { x: (view.w / 2 - FIT_PADDING) / k, y: middle, k };
+    ? { x: middle, y: (view.h / 2 - PADDING) / k, k }
+    : { x: (view.w / 2 - PADDING) / k, y: middle, k };
 }
 
 /** Keeps the zoom in its range and some of the scene in view. */

@@ -15,15 +15,79 @@ export function edgePath(scene: IScene, edge: number): string {
     return '';
   }
   const down = scene.direction === 'down';
-  if (isLane(p, from, to, down)) {
-    return lanePath(p, from, to);
-  }
   const draw = down ? pieceDown : piece;
+  const straight = (i: number): boolean => isStraight(p, i, from, to - 1, down);
   let d = `M${round(p[2 * from])},${round(p[2 * from + 1])}`;
   for (let i = from; i + 1 < to; i++) {
-    d += draw(p[2 * i], p[2 * i + 1], p[2 * i + 2], p[2 * i + 3]);
+    if (!straight(i) || to - from === 2) {
+      d += draw(p[2 * i], p[2 * i + 1], p[2 * i + 2], p[2 * i + 3]);
+      continue;
+    }
+    const [x, y] = [p[2 * i + 2], p[2 * i + 3]];
+    const turns = i + 2 < to && straight(i + 1) && isCorner(p, i + 1);
+    const before = turns ? cornerCut(p, i + 1, i) : null;
+    const after = turns ? cornerCut(p, i + 1, i + 2) : null;
+    d +=
+      before && after
+        ? `L${before}Q${round(x)},${round(y)} ${after}`
+        : `L${round(x)},${round(y)}`;
   }
   return d;
+}
+
+/** Pieces that run back at least so far say so. */
+const LONG_BACK = 90;
+
+/** Where on the piece: beside the label in its middle. */
+const MARK = 0.8;
+
+/** Arrowheads on the long pieces of a wire that run against the flow: from one row back to the next. */
+export function returnMarks(scene: IScene, edge: number): string {
+  const p = scene.edgePoints;
+  const from = scene.edgeOffsets[edge];
+  const to = scene.edgeOffsets[edge + 1];
+  const down = scene.direction === 'down';
+  let d = '';
+  for (let i = from; i + 1 < to; i++) {
+    const [dx, dy] = [p[2 * i + 2] - p[2 * i], p[2 * i + 3] - p[2 * i + 1]];
+    const [along, across] = down ? [dy, dx] : [dx, dy];
+    if (along < -LONG_BACK && Math.abs(across) < 0.05) {
+      const [x, y] = [
+        round(p[2 * i] + dx * MARK),
+        round(p[2 * i + 1] + dy * MARK)
+      ];
+      d += down
+        ? `M${x - 4},${y + 3}L${x},${y - 3}L${x + 4},${y + 3}`
+        : `M${x + 3},${y - 4}L${x - 3},${y}L${x + 3},${y + 4}`;
+    }
+  }
+  return d;
+}
+
+/**
+ * Whether a piece runs straight across the flow or along it; straight back it does only between pieces
+ * across: else it swings out.
+ */
+function isStraight(
+  p: Float64Array,
+  i: number,
+  first: number,
+  last: number,
+  down: boolean
+): boolean {
+  const [dx, dy] = [p[2 * i + 2] - p[2 * i], p[2 * i + 3] - p[2 * i + 1]];
+  const [along, across] = down ? [dy, dx] : [dx, dy];
+  if (isAcross(along)) {
+    return true;
+  }
+  const lone = i === first && i + 1 === last;
+  return Math.abs(across) < 0.05 && !(along < 0 && lone);
+}
+
+function isCorner(p: Float64Array, i: number): boolean {
+  const before = Math.abs(p[2 * i] - p[2 * i - 2]) < 0.05;
+  const after = Math.abs(p[2 * i + 2] - p[2 * i]) < 0.05;
+  return before !== after;
 }
 
 /** Radius of the corners of a wire in a lane. */
@@ -32,40 +96,6 @@ const CORNER = 10;
 /** Whether a piece that gets so far along the flow runs straight across it. */
 export function isAcross(along: number): boolean {
   return Math.abs(along) < 0.05;
-}
-
-/** Whether the wire runs in a lane beside its level: some of it goes straight across the flow. */
-function isLane(
-  p: Float64Array,
-  from: number,
-  to: number,
-  down: boolean
-): boolean {
-  for (let i = from + 1; i + 1 < to; i++) {
-    const dx = Math.abs(p[2 * i + 2] - p[2 * i]);
-    const dy = Math.abs(p[2 * i + 3] - p[2 * i + 1]);
-    const [along, across] = down ? [dy, dx] : [dx, dy];
-    if (isAcross(along) && across > 0.05) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/** Straight pieces, each along or across the flow, with rounded corners between. */
-function lanePath(p: Float64Array, from: number, to: number): string {
-  let d = `M${round(p[2 * from])},${round(p[2 * from + 1])}`;
-  for (let i = from + 1; i < to; i++) {
-    const [x, y] = [p[2 * i], p[2 * i + 1]];
-    const before = cornerCut(p, i, i - 1);
-    const after = i + 1 < to ? cornerCut(p, i, i + 1) : null;
-    if (!before || !after) {
-      d += `L${round(x)},${round(y)}`;
-    } else {
-      d += `L${before}Q${round(x)},${round(y)} ${after}`;
-    }
-  }
-  return d;
 }
 
 /** Where the corner at a point begins on the way to its neighbour; null = no way between them. */
@@ -200,6 +230,25 @@ function spotAbove(scene: IScene, edge: number): ILabelSpot | null {
         p[2 * i + 1] + (level ? Math.min(0, dy) : dy > 0 ? 0 : dy * 0.13);
       const x = p[2 * i] + (room * share) / 2;
       best = { x, y, room: room * share, beside: false };
+    }
+  }
+  return best && best.room >= 70
+    ? best
+    : (spotBack(p, from, scene.edgeOffsets[edge + 1]) ?? best);
+}
+
+/** Above the longest piece that runs back to the next row. */
+function spotBack(
+  p: Float64Array,
+  from: number,
+  to: number
+): ILabelSpot | null {
+  let best: ILabelSpot | null = null;
+  for (let i = from; i + 1 < to; i++) {
+    const room = p[2 * i] - p[2 * i + 2] - 60;
+    if (room > (best?.room ?? 40) && p[2 * i + 1] === p[2 * i + 3]) {
+      const x = (p[2 * i] + p[2 * i + 2]) / 2;
+      best = { x, y: p[2 * i + 1], room, beside: false };
     }
   }
   return best;

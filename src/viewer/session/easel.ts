@@ -1,5 +1,6 @@
 /** The drawing surface's coming and going: where it stands, what it is made with, the camera it leaves. */
 
+import { roomIn } from '../../core/pane';
 import type { IViewerSettings } from '../api';
 import type {
   ICamera,
@@ -7,7 +8,6 @@ import type {
   ISurfaceCallbacks,
   ISurfaceStrings
 } from '../graph/api';
-import { roomIn } from '../graph/camera';
 import { GraphSurface } from '../graph/surface';
 
 /** Pixels of a pane that is not on the screen yet. */

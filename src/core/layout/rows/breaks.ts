@@ -1,0 +1,76 @@
+/** Where the rows of a level begin. */
+
+import type { IColumns } from './columns';
+import { GUTTER, LEAST_GUTTER, TRACK, TURN } from './spacing';
+
+/** What a break costs, in px of height, for each wire but the first that it tears. */
+const TORN = 30;
+/** A row of which half is empty. */
+const RAGGED = 90;
+/** In a level of so many columns rows that are less full are not tried. */
+const MANY_COLUMNS = 1500;
+const FULL = 0.8;
+/** A row that is nearly empty, as a last one with a lone result, and up to which share it is that. */
+const WIDOW = 70;
+const NEARLY_EMPTY = 0.3;
+/** A break where one was before; taken off. */
+const KEPT = 60;
+
+/**
+ * First columns of the rows after the first, by shortest path over the columns: the rows of least cost
+ * altogether, as lines of a paragraph are found in Knuth and Plass, "Breaking paragraphs into lines",
+ * 1981. `keeps` tells columns that began a row before.
+ */
+export function breaksOf(
+  { from, to, left, right, top, bottom, torn }: IColumns,
+  room: number,
+  keeps: (column: number) => boolean
+): number[] {
+  const best = new Float64Array(to + 1).fill(Infinity);
+  const previous = new Int32Array(to + 1).fill(-1);
+  best[from] = 0;
+  const isLong = to - from > MANY_COLUMNS;
+  for (let i = from; i < to; i++) {
+    if (best[i] === Infinity) {
+      continue;
+    }
+    let [high, low] = [Infinity, -Infinity];
+    const begins = i > from;
+    for (let j = i + 1; j <= to; j++) {
+      high = Math.min(high, top[j - 1]);
+      low = Math.max(low, bottom[j - 1]);
+      const ends = j < to;
+      const turn = ends && torn[j] > 0 ? TURN + torn[j] * TRACK : 0;
+      const width = right[j - 1] - left[i] + turn;
+      // One column stands alone whatever its width.
+      if (width > room && j > i + 1) {
+        break;
+      }
+      const more = ends ? right[j] - left[i] : Infinity;
+      if (isLong && more < room * FULL) {
+        continue;
+      }
+      const free = Math.max(0, room - width) / room;
+      const ragged = RAGGED * 4 * free * free;
+      let cost = best[i] + (low - high);
+      // The last row may be as short as it likes.
+      cost += ends ? ragged : ragged / 6;
+      if (width < NEARLY_EMPTY * room) {
+        cost += WIDOW;
+      }
+      if (begins) {
+        cost += Math.max(LEAST_GUTTER, 2 * GUTTER + torn[i] * TRACK);
+        cost += TORN * Math.max(0, torn[i] - 1) - (keeps(i) ? KEPT : 0);
+      }
+      if (cost < best[j]) {
+        best[j] = cost;
+        previous[j] = i;
+      }
+    }
+  }
+  const breaks: number[] = [];
+  for (let j = previous[to]; j > from; j = previous[j]) {
+    breaks.push(j);
+  }
+  return breaks.reverse();
+}

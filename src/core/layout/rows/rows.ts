@@ -1,0 +1,80 @@
+/**
+ * Wrapped flow: a laid out level set in rows, like text. A row ends at a column that few wires pass; what
+ * passes it returns in the gutter below and goes on at the left of the row that reads it.
+ *
+ * A pass over a finished layout: columns, order and heights stay, whole columns move. Linear in items and
+ * bends, but for the choice of the breaks: columns times columns a row.
+ */
+
+import type { ILayoutInput, ILayoutResult } from '../types';
+import { breaksOf } from './breaks';
+import { columnsOf, trunksOf } from './columns';
+import { extentsOf } from './extents';
+import { RowedLevel } from './level';
+import { placeRows } from './place';
+import { returnsOf } from './returns';
+import { OUT_SIDE, PORTS_SIDE, TRACK, TURN } from './spacing';
+import { wiresOf } from './wires';
+
+/** A layout in rows. */
+export interface IRowedResult extends ILayoutResult {
+  /** First column of each row after the first. */
+  readonly breaks: readonly number[];
+  /** Tensors that return in gutters. */
+  readonly returning: number;
+}
+
+export interface IRowOptions {
+  /** Width that a row may take, with what returns at its sides, px. */
+  readonly room: number;
+  /** Items that began a row when the level was laid out last: breaks before them are kept where they can. */
+  readonly kept?: readonly number[];
+}
+
+/** The rows of a layout; null for one that is not in rows. */
+export function rowed(result: ILayoutResult): IRowedResult | null {
+  return 'breaks' in result ? (result as IRowedResult) : null;
+}
+
+/** The layout in rows no wider than the room, as far as columns allow; itself where it fits. */
+export function inRows(
+  input: ILayoutInput,
+  geometry: ILayoutResult,
+  { room, kept = [] }: IRowOptions
+): ILayoutResult {
+  if (geometry.width <= room || input.itemCount < 2) {
+    return geometry;
+  }
+  const trunks = trunksOf(input, geometry.rank);
+  const columns = columnsOf(input, geometry, trunks);
+  if (!columns) {
+    return geometry;
+  }
+  const begins = new Set<number>();
+  for (const v of kept) {
+    if (v < input.itemCount) {
+      begins.add(geometry.rank[v]);
+    }
+  }
+  const sides =
+    (columns.from > 0 ? PORTS_SIDE : TURN + TRACK) +
+    (columns.to < columns.left.length ? OUT_SIDE : 0);
+  const breaks = breaksOf(columns, Math.max(1, room - sides), column =>
+    begins.has(column)
+  );
+  if (breaks.length === 0) {
+    return geometry;
+  }
+  const level = new RowedLevel(input, geometry, columns, trunks, breaks);
+  const returns = returnsOf(level);
+  const extents = extentsOf(level, returns.byTrunk);
+  const { x, y, width, height, ...places } = placeRows(level, returns, extents);
+  const all = { x, y, width, height, ...places };
+  const returning = returns.inGutter.reduce((sum, n) => sum + n, 0);
+  return {
+    ...geometry,
+    ...{ x, y, width, height },
+    ...wiresOf(level, returns, extents, all),
+    ...({ breaks, returning } satisfies Partial<IRowedResult>)
+  };
+}

@@ -1,0 +1,133 @@
+import { expect, it } from 'vitest';
+import type { GraphPayload } from '../schema';
+import { decode } from './model';
+import { zoomIn } from './pane';
+import {
+  bertPayload,
+  chainPayload,
+  llamaPayload,
+  resnetPayload
+} from './testing/payloads';
+import { Random } from './testing/random';
+import { randomPayload } from './testing/randomPayload';
+import { sceneFaults } from './testing/sceneFaults';
+import { plainSizer } from './testing/sizer';
+import { buildTree } from './tree';
+import type { IScene } from './types';
+import { createGraphView } from './view';
+
+const PANE = { w: 1070, h: 640 };
+const SMALL = { w: 700, h: 560 };
+
+function viewOf(payload: GraphPayload) {
+  const model = decode(payload);
+  const tree = buildTree(model);
+  return createGraphView(tree, plainSizer(model, tree));
+}
+
+/** A picture without its version and functions, to compare. */
+function picture(scene: IScene): object {
+  return { ...scene, version: 0, boxOf: null };
+}
+
+it('The first picture is in view as a whole, and reads in rows where a row would not fit', async () => {
+  for (const payload of [resnetPayload(), bertPayload(), llamaPayload(4)]) {
+    const view = viewOf(payload);
+    const scene = await view.initialIn(40, 'auto', PANE);
+    expect(zoomIn(scene, PANE)).toBeGreaterThanOrEqual(0.5);
+    expect(sceneFaults(scene)).toEqual([]);
+    expect(view.flow).toBe('auto');
+  }
+});
+
+it('A long chain fits a small pane in rows only', async () => {
+  const view = viewOf(chainPayload(30));
+  const straight = await view.initialIn(40, 'right', SMALL);
+  expect(view.rows).toBeNull();
+  expect(zoomIn(straight, SMALL)).toBeLessThan(0.3);
+  const scene = await view.initialIn(40, 'auto', SMALL);
+  expect(view.rows?.room).toBeLessThan(SMALL.w * 2);
+  expect(zoomIn(scene, SMALL)).toBeGreaterThan(0.5);
+  expect(scene.direction).toBe('right');
+});
+
+it('Random models have no faults in rows while groups open and close', async () => {
+  for (let seed = 0; seed < 12; seed++) {
+    const random = new Random(seed);
+    const view = viewOf(randomPayload(random, 60));
+    await view.initialIn(12, 'wrapped', SMALL);
+    for (let step = 0; step < 6 && view.tree.groupCount > 0; step++) {
+      const group = random.int(view.tree.groupCount);
+      const scene = await (view.isOpen(group)
+        ? view.collapse(group)
+        : view
+            .reveal(view.tree.model.nodeCount + group)
+            .then(() => view.expand(group)));
+      expect({ seed, step, faults: sceneFaults(scene) }).toEqual({
+        seed,
+        step,
+        faults: []
+      });
+    }
+  }
+});
+
+it('Rows stay as wide as they are while boxes open, until they are chosen anew', async () => {
+  const view = viewOf(llamaPayload(4));
+  await view.initialIn(20, 'wrapped', SMALL);
+  const { rows } = view;
+  expect(rows).not.toBeNull();
+  await view.expandAll(200);
+  expect(view.rows).toBe(rows);
+  expect(view.scene.width).toBeLessThan((rows?.room ?? 0) * 1.2);
+  await view.setFlow('wrapped', { w: 1800, h: 900 });
+  expect(view.rows).not.toEqual(rows);
+});
+
+it('A box that closes again leaves the picture as it was', async () => {
+  const view = viewOf(bertPayload());
+  const before = picture(await view.initialIn(20, 'wrapped', SMALL));
+  const group = view.openGroups()[0];
+  await view.collapse(group);
+  expect(picture(await view.expand(group))).toEqual(before);
+});
+
+it('Open boxes and rows bring a picture back in another view', async () => {
+  const view = viewOf(llamaPayload(6));
+  const scene = await view.initialIn(40, 'auto', SMALL);
+  const other = viewOf(llamaPayload(6));
+  const again = await other.restore(
+    view.openGroups(),
+    view.hidden(),
+    view.rows
+  );
+  expect(picture(again)).toEqual(picture(scene));
+});
+
+it('One row and top to bottom know no rows; turning back from rows leaves none', async () => {
+  const view = viewOf(bertPayload());
+  const straight = picture(await view.initial(40));
+  await view.setFlow('wrapped', SMALL);
+  expect(view.rows).not.toBeNull();
+  expect(picture(view.scene)).not.toEqual(straight);
+  await view.setFlow('down', SMALL);
+  expect([view.rows, view.scene.direction]).toEqual([null, 'down']);
+  expect(picture(await view.setFlow('right', SMALL))).toEqual(straight);
+});
+
+it('Rows that are chosen are overtaken by what comes after', async () => {
+  const view = viewOf(llamaPayload(4));
+  const arranging = view.initialIn(40, 'auto', SMALL);
+  const closed = view.collapseAll();
+  expect(await arranging).toBe(await closed);
+  expect(view.openGroups()).toEqual([]);
+});
+
+it('50,000 boxes are set in rows that a reader can scan', async () => {
+  const view = viewOf(llamaPayload(1700));
+  await view.expandAll(1e6);
+  const scene = await view.setFlow('auto', PANE);
+  const shape = scene.width / scene.height;
+  expect(shape).toBeGreaterThan(0.8);
+  expect(shape).toBeLessThan(3.5);
+});
