@@ -12,6 +12,8 @@ from py_autodoc.graph.notes import Notes
 from py_autodoc.graph.values import const_sparse, const_tensor, declared_type
 
 _A = onnx.AttributeProto
+NO_ATTRIBUTES: Mapping[str, Any] = {}
+"""Of every node that has none."""
 OpenGraph = Callable[[str, onnx.GraphProto], int]
 """(attribute name, body) → id of the new graph."""
 
@@ -69,8 +71,10 @@ class AttributeReader:
 
     def read(
         self, node: onnx.NodeProto, number: int, where: str, domain: str, op_type: str, open_graph: OpenGraph
-    ) -> dict[str, Any]:
+    ) -> Mapping[str, Any]:
         """The attributes by name, the first where one is given twice; notes ``bad-attribute``."""
+        if not len(node.attribute):
+            return NO_ATTRIBUTES
         values: dict[str, Any] = {}
         wanted: Mapping[str, int] | None = None
         for attribute in node.attribute:

@@ -6,6 +6,7 @@ is read; nodes are numbered graph by graph in file order.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -16,7 +17,7 @@ from py_autodoc.graph import checks
 from py_autodoc.graph.attributes import AttributeReader
 from py_autodoc.graph.collector import paused
 from py_autodoc.graph.context import fill_scopes
-from py_autodoc.graph.draft import Chain, DraftGraph, DraftTensor
+from py_autodoc.graph.draft import Chain, DraftGraph, DraftTensor, Ids
 from py_autodoc.graph.hierarchy import NO_SCOPE, Scope, Scopes
 from py_autodoc.graph.load import Loaded
 from py_autodoc.graph.model import ConstTensor, Model, Node, Storage, TensorKind
@@ -50,7 +51,9 @@ class _Builder:
         self.scopes = Scopes(self.proto)
         self.opsets = checks.opsets(self.proto, self.notes)
         self.attributes = AttributeReader(self.opsets, self.notes)
+        self.ids = Ids()
         self.domains = {"ai.onnx": ""}
+        self.operators: dict[str, str] = {}
         self.names: dict[str, int] = {}
         self.unscoped: list[int] = []
 
@@ -87,7 +90,7 @@ class _Builder:
     # Tensors
 
     def _new(self, name: str, graph: DraftGraph, kind: TensorKind, producer: int = -1) -> DraftTensor:
-        tensor = DraftTensor(len(self.tensors), name, graph.id, kind, producer)
+        tensor = DraftTensor(self.ids.number(len(self.tensors)), name, graph.id, kind, producer)
         self.tensors.append(tensor)
         return tensor
 
@@ -116,7 +119,7 @@ class _Builder:
         own: dict[str, DraftTensor] = {}
         self._initializers(graph, own)
         self._inputs(graph, own)
-        raw = list(graph.proto.node)
+        raw = graph.proto.node
         made = self._outputs(graph, own, raw)
         for info in graph.proto.value_info:
             known = own.get(info.name)
@@ -162,29 +165,33 @@ class _Builder:
                 self.notes.add("duplicate-output", "A graph input is listed twice.", name, tensor=tensor.id)
 
     def _outputs(
-        self, graph: DraftGraph, own: dict[str, DraftTensor], nodes: list[onnx.NodeProto]
+        self, graph: DraftGraph, own: dict[str, DraftTensor], nodes: Iterable[onnx.NodeProto]
     ) -> list[tuple[int, ...]]:
         """Make a tensor for every node output before any node is read: nodes need not be sorted."""
         made: list[tuple[int, ...]] = []
-        for number, node in enumerate(nodes, len(self.nodes)):
-            ids = []
+        for at, node in enumerate(nodes, len(self.nodes)):
+            number, row = self.ids.number(at), []
             for name in node.output:
                 if not name:
-                    ids.append(-1)
+                    row.append(-1)
                     continue
                 tensor = self._new(name, graph, TensorKind.ACTIVATION, number)
                 if own.setdefault(name, tensor) is not tensor:
                     what = "Made twice; readers get the first."
                     self.notes.add("duplicate-output", what, name, number, tensor.id)
-                ids.append(tensor.id)
-            made.append(tuple(ids))
+                row.append(tensor.id)
+            made.append(self._row(row))
         return made
+
+    def _row(self, ids: list[int]) -> tuple[int, ...]:
+        """Ids as a tuple; one that is alone is shared with the other places that hold it alone."""
+        return self.ids.alone(ids[0]) if len(ids) == 1 else tuple(ids)
 
     def _results(self, graph: DraftGraph, chain: Chain) -> None:
         for info in graph.proto.output:
             tensor = chain[0].get(info.name) or self._outer(graph, chain, info.name, "graph output", -1)
             if tensor.graph != graph.id:
-                tensor.read_by(graph.parent)
+                tensor.read_by(graph.parent, self.ids)
             elif not tensor.dtype or tensor.shape is None:
                 self._declare(tensor, info)
             tensor.is_output = tensor.is_output or not graph.id
@@ -204,9 +211,10 @@ class _Builder:
     # Nodes
 
     def _node(self, graph: DraftGraph, chain: Chain, proto: onnx.NodeProto, outputs: tuple[int, ...]) -> None:
-        number = len(self.nodes)
+        number = self.ids.number(len(self.nodes))
         name, op_type, domain = proto.name, proto.op_type, proto.domain
         domain = self.domains.setdefault(domain, domain)
+        op_type = self.operators.setdefault(op_type, op_type)
         if name and self.names.setdefault(name, number) != number:
             self.notes.add("duplicate-name", f"Also the name of node {self.names[name]}.", name, number)
         where = name or op_type
@@ -215,7 +223,7 @@ class _Builder:
         for source in proto.input:
             if source:
                 tensor = own.get(source) or self._outer(graph, chain, source, where, number)
-                tensor.read_by(number)
+                tensor.read_by(number, self.ids)
                 inputs.append(tensor.id)
             else:
                 inputs.append(-1)
@@ -238,7 +246,7 @@ class _Builder:
                 name,
                 op_type,
                 domain,
-                tuple(inputs),
+                self._row(inputs),
                 outputs,
                 attributes,
                 tuple(bodies),
@@ -263,7 +271,9 @@ class _Builder:
             return scope
         return replace(graph.scope, record=scope.record, tag=scope.tag or graph.scope.tag)
 
-    def _constant_node(self, tensor: DraftTensor, proto: onnx.NodeProto, attributes: dict[str, Any]) -> None:
+    def _constant_node(
+        self, tensor: DraftTensor, proto: onnx.NodeProto, attributes: Mapping[str, Any]
+    ) -> None:
         tensor.kind = TensorKind.CONSTANT
         for attribute in proto.attribute:
             name = text(attribute.name)
@@ -317,4 +327,4 @@ class _Builder:
             self.notes.add("cycle", f"{len(ring):,} nodes wait for each other.", where, first + ring[0])
         elif any(before > after for before, after in pairwise(order)):
             self.notes.add("unsorted", "The nodes are not in execution order; they were sorted.")
-        return [first + i for i in order]
+        return [self.ids.number(first + i) for i in order]

@@ -1,4 +1,4 @@
-"""Tensors and graphs while they are being built."""
+"""Tensors and graphs while they are being built, and the ids that they share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,35 @@ import onnx
 
 from py_autodoc.graph.hierarchy import NO_SCOPE, Scope
 from py_autodoc.graph.model import Shape, Storage, SubGraph, Tensor, TensorKind
+
+
+class Ids:
+    """The ids of nodes and tensors, one object a number, and the tuples that hold one of them.
+
+    The same number stands in a dozen places of a model and of what is worked out from it: as a node's own
+    id, as a producer, as a reader, in an order. An object for each place would be half of the memory that
+    a graph takes.
+    """
+
+    __slots__ = ("_alone", "_numbers")
+
+    def __init__(self) -> None:
+        self._numbers: list[int] = []
+        self._alone: dict[int, tuple[int]] = {}
+
+    def number(self, id: int) -> int:
+        """The object for an id; ids are asked for the first time in ascending order."""
+        numbers = self._numbers
+        if id == len(numbers):
+            numbers.append(id)
+        return numbers[id]
+
+    def alone(self, id: int) -> tuple[int]:
+        """The tuple of one id."""
+        known = self._alone.get(id)
+        if known is None:
+            known = self._alone[id] = (id,)
+        return known
 
 
 class DraftTensor:
@@ -34,14 +63,18 @@ class DraftTensor:
         self.shape: Shape | None = None
         self.container = "tensor"
         self.producer = producer
-        self.consumers: list[int] = []
+        self.consumers: tuple[int, ...] | list[int] = ()
         self.is_output = False
         self.storage: Storage | None = None
 
-    def read_by(self, node: int) -> None:
+    def read_by(self, node: int, ids: Ids) -> None:
         """Record a reader, once."""
         readers = self.consumers
-        if not readers or readers[-1] != node:
+        if not readers:
+            self.consumers = ids.alone(node)  # nearly all tensors have one
+        elif readers[-1] != node:
+            if isinstance(readers, tuple):
+                self.consumers = readers = list(readers)
             readers.append(node)
 
     def freeze(self, quantized_scale: bool) -> Tensor:
@@ -56,7 +89,7 @@ class DraftTensor:
             self.shape,
             self.container,
             self.producer,
-            tuple(sorted(set(consumers))) if len(consumers) > 1 else tuple(consumers),
+            consumers if isinstance(consumers, tuple) else tuple(sorted(set(consumers))),
             self.is_output,
             self.storage,
             quantized_scale,

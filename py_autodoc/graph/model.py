@@ -7,7 +7,8 @@ Local functions are expanded while the model is built (each call's body appears 
 whose ``scope`` carries the call), unless the expansion is over the limit; then the call stays one
 node, a diagnostic says so, and its costs are unknown.
 
-What there is thousands of is a ``msgspec.Struct``: made ten times as fast as a dataclass.
+What there is thousands of is a ``msgspec.Struct``: made ten times as fast as a dataclass. Nodes and tensors
+name each other by id, so that no circle leads through one and the garbage collector need not know them.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Storage(msgspec.Struct, frozen=True):
     """Number of stored values of a sparse tensor."""
 
 
-class Tensor(msgspec.Struct, frozen=True):
+class Tensor(msgspec.Struct, frozen=True, gc=False):
     """One value of one graph. Types found by inference live in ``TypeTable``, not here."""
 
     id: int
@@ -82,7 +83,7 @@ class Tensor(msgspec.Struct, frozen=True):
     """True when the tensor is used as a scale or zero point only."""
 
 
-class Node(msgspec.Struct, frozen=True):
+class Node(msgspec.Struct, frozen=True, gc=False):
     """One operator call."""
 
     id: int
