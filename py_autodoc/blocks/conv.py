@@ -123,7 +123,7 @@ def _affine(flow: Flow, number: int, tensor: int) -> str:
     name, node = flow.bare[number], flow.nodes[number]
     if name == "BatchNormalization":
         return "BN" if node.inputs[0] == tensor else ""
-    if name not in ("Mul", "Add") or len(node.inputs) != 2 or flow.reads[number] != [tensor]:
+    if name not in ("Mul", "Add") or len(node.inputs) != 2 or flow.reads[number] != (tensor,):
         return ""
     if not per_channel(flow, weight(flow, number), tensor):
         return ""
@@ -132,7 +132,7 @@ def _affine(flow: Flow, number: int, tensor: int) -> str:
     # A scale alone may be anything; with a shift behind it, it is a normalization in inference form.
     after, passed = next_node(flow, flow.firsts[number])
     shifted = flow.firsts[passed[-1]] if passed else flow.firsts[number]
-    if flow.bare[after] == "Add" and flow.reads[after] == [shifted]:
+    if flow.bare[after] == "Add" and flow.reads[after] == (shifted,):
         return "Scale" if per_channel(flow, weight(flow, after), shifted) else ""
     return ""
 

@@ -50,7 +50,7 @@ class Flow:
     """Node → operator type, ``domain::Op`` outside ai.onnx; -1: empty."""
     bare: Table[str]
     """The same with the domains in ``KNOWN`` left out."""
-    reads: Table[list[int]]
+    reads: Table[tuple[int, ...]]
     """Node → its inputs that are not constant, in order; -1: none."""
     makers: Table[int]
     """Tensor → the node of this graph that makes it; -1 for inputs, constants, outer tensors and -1."""
@@ -96,7 +96,7 @@ class Flow:
         makers = [-1] * (len(tensors) + 1)
         constants = [tensor.kind in _CONSTANT for tensor in tensors]
         constants.append(False)
-        reads: list[list[int]] = [[]] * (len(nodes) + 1)
+        reads: list[tuple[int, ...]] = [()] * (len(nodes) + 1)
         self.makers, self.constants, self.reads = makers, constants, reads
         self._connect(makers, constants, reads)
         makers[-1], constants[-1] = -1, False
@@ -124,10 +124,10 @@ class Flow:
         nodes, tensors, shapes = self.model.nodes, self.model.tensors, self.types.shapes
         makers: Lazy[int] = Lazy(lambda tensor: -1)
         constants: Lazy[bool] = Lazy(lambda tensor: tensors[tensor].kind in _CONSTANT)
-        reads: Lazy[list[int]] = Lazy(partial(_data, nodes, constants))
+        reads: Lazy[tuple[int, ...]] = Lazy(partial(_data, nodes, constants))
         self.makers, self.constants, self.reads = makers, constants, reads
         self._connect(makers, constants, reads)
-        makers[-1], constants[-1], reads[-1] = -1, False, []
+        makers[-1], constants[-1], reads[-1] = -1, False, ()
         self.shapes = Lazy(lambda tensor: shapes[tensor] if tensor >= 0 else None)
         self.names = Lazy(lambda number: _name(nodes[number]) if number >= 0 else "")
         self.bare = Lazy(lambda number: _bare(nodes[number]) if number >= 0 else "")
@@ -138,13 +138,13 @@ class Flow:
         self,
         makers: list[int] | Lazy[int],
         constants: list[bool] | Lazy[bool],
-        reads: list[list[int]] | Lazy[list[int]],
+        reads: list[tuple[int, ...]] | Lazy[tuple[int, ...]],
     ) -> None:
         """Fill the tables node by node, in the order of execution."""
         nodes = self.model.nodes
         for number in self.order:
             node = nodes[number]
-            reads[number] = data = [t for t in node.inputs if t >= 0 and not constants[t]]
+            reads[number] = data = _live(node, constants)
             for tensor in node.outputs:
                 makers[tensor] = number
             if not data and node.inputs and not node.subgraphs:
@@ -199,8 +199,8 @@ class Flow:
         """True for weights, constants and what is computed from them alone."""
         return self.constants[tensor]
 
-    def data(self, number: int) -> list[int]:
-        """Inputs of a node that are not constant, in order. Not to be changed."""
+    def data(self, number: int) -> tuple[int, ...]:
+        """Inputs of a node that are not constant, in order."""
         return self.reads[number]
 
     def weights(self, number: int) -> list[int]:
@@ -329,8 +329,14 @@ def _first(nodes: Sequence[Node], number: int) -> int:
     return nodes[number].outputs[0] if number >= 0 and nodes[number].outputs else -1
 
 
-def _data(nodes: Sequence[Node], constants: Table[bool], number: int) -> list[int]:
-    return [t for t in nodes[number].inputs if t >= 0 and not constants[t]]
+def _data(nodes: Sequence[Node], constants: Table[bool], number: int) -> tuple[int, ...]:
+    return _live(nodes[number], constants)
+
+
+def _live(node: Node, constants: Table[bool]) -> tuple[int, ...]:
+    """The inputs of a node that are not constant; its own tuple where that is all of them."""
+    data = [t for t in node.inputs if t >= 0 and not constants[t]]
+    return node.inputs if len(data) == len(node.inputs) else tuple(data)
 
 
 def _weights(nodes: Sequence[Node], constants: Table[bool], number: int) -> list[int]:

@@ -116,7 +116,7 @@ def _gate(flow: Flow, maker: int) -> str:
     return ""
 
 
-def _swish(flow: Flow, maker: int, data: list[int], walk: _Walk) -> int:
+def _swish(flow: Flow, maker: int, data: tuple[int, int], walk: _Walk) -> int:
     """x·sigmoid(x) between the layers."""
     if not walk.layers:
         return -1

@@ -109,7 +109,7 @@ def dense(flow: Flow, number: int) -> _Dense | None:
     for _ in range(8):
         after, passed = next_node(flow, tensor, _HANDS_ON)
         before = flow.firsts[passed[-1]] if passed else tensor
-        if flow.bare[after] == "Add" and flow.reads[after] == [before] and not bias:
+        if flow.bare[after] == "Add" and flow.reads[after] == (before,) and not bias:
             if not per_channel(flow, weight(flow, after), before):
                 break
             bias = True

@@ -144,7 +144,7 @@ def affine_after(flow: Flow, tensor: int) -> tuple[list[int], int]:
     for wanted in ("Mul", "Add"):
         number, passed = next_node(flow, tensor)
         before = flow.firsts[passed[-1]] if passed else tensor
-        if flow.bare[number] != wanted or flow.reads[number] != [before] or flow.firsts[number] < 0:
+        if flow.bare[number] != wanted or flow.reads[number] != (before,) or flow.firsts[number] < 0:
             continue
         factor = weight(flow, number)
         shape = flow.shapes[factor]

@@ -83,16 +83,16 @@ def _step(flow: Flow, number: int) -> tuple[int, list[int], int]:
     return -1, [], 0
 
 
-def _values(flow: Flow, name: str, data: list[int]) -> list[int]:
+def _values(flow: Flow, name: str, data: tuple[int, ...]) -> tuple[int, ...]:
     """What a node reads without the numbers that only scale it, and without zeros that pad it."""
     if name == "Concat":
-        return [t for t in data if flow.bare[flow.makers[t]] != "ConstantOfShape"]
+        return tuple([t for t in data if flow.bare[flow.makers[t]] != "ConstantOfShape"])
     if name in _ARITHMETIC:
-        return [t for t in data if not single(flow, t)] or data
-    return [t for t in data if not scale(flow, t)]
+        return tuple([t for t in data if not single(flow, t)]) or data
+    return tuple([t for t in data if not scale(flow, t)])
 
 
-def _swish(flow: Flow, number: int, data: list[int]) -> tuple[int, list[int], int]:
+def _swish(flow: Flow, number: int, data: tuple[int, int]) -> tuple[int, list[int], int]:
     """x·sigmoid(x), the one activation of two operators that shortcuts have."""
     for inner, whole in (data, data[::-1]):
         gate = flow.makers[inner]

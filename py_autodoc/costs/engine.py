@@ -32,7 +32,7 @@ MAX_NUMBER = (1 << 127) - 1
 """Larger numbers are no real costs; only a hostile file reaches them."""
 
 
-class NodeCost(msgspec.Struct):
+class NodeCost(msgspec.Struct, frozen=True, gc=False):
     """Cost of one execution of a node, and how often it runs.
 
     ``cost`` is None when MACs or FLOPs are unknown; inside a cost ``None`` bytes are unknown.
@@ -119,9 +119,12 @@ def node_costs(model: Model, types: TypeTable) -> list[NodeCost]:
 def cost_table(model: Model, types: TypeTable, sizes: Sizes | None = None) -> CostTable:
     """Cost of every node and the diagnostics. Never raises on content."""
     run = CostRun(model, types, sizes or Sizes(model, types))
-    own = [run.one(node) for node in model.nodes]
+    known: dict[tuple[Cost | None, str], tuple[Cost | None, str]] = {}
+    # Layers repeat, and so do their costs: what is equal is one object.
+    own = [known.setdefault(found, found) for found in map(run.one, model.nodes)]
     if len(model.graphs) == 1:
-        return CostTable([NodeCost(cost, why) for cost, why in own], tuple(run.notes()))
+        entries = {found: NodeCost(*found) for found in known}
+        return CostTable([entries[found] for found in own], tuple(run.notes()))
 
     def weight(node: int) -> tuple[int, int, int]:
         cost = own[node][0]

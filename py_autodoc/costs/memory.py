@@ -74,7 +74,8 @@ class Sweep:
             self.alone = live
         if live > self.bytes:
             self.bytes, self.step, self.node, self.body = live, step, node, -1
-        self.curve.append(max(live, self.within))
+        held, curve = max(live, self.within), self.curve
+        curve.append(curve[-1] if curve and curve[-1] == held else held)  # no object for what stays
         self.within = 0
 
     def inside(self, live: int, step: int, node: Node, bodies: Sequence[int]) -> None:
@@ -162,7 +163,10 @@ class Plan:
         order = [node for node in map(model.nodes.__getitem__, graph.nodes) if not _is_constant(node)]
         self.order = order
         self.position = {node.id: i for i, node in enumerate(order)}
-        self.made = [[t for t in node.outputs if t >= 0] for node in order]
+        self.made = [
+            node.outputs if -1 not in node.outputs else tuple([t for t in node.outputs if t >= 0])
+            for node in order
+        ]
         """Tensors each node makes."""
         self.last = self._last_uses()
         """Tensor → position of its last use; the number of nodes for outputs; absent when unused."""
@@ -211,7 +215,7 @@ class Plan:
         end = len(self.order) - 1
         for tensor in self.inputs:
             first[tensor], last[tensor] = -1, min(self.last.get(tensor, end), end)
-        for at, made in enumerate(self.made):
+        for at, made in zip(self.position.values(), self.made, strict=True):
             for tensor in made:
                 until = min(self.last.get(tensor, at), end)
                 # Used before it is made, in a graph with a circle: nothing frees it.

@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-class Cost(msgspec.Struct, frozen=True):
+class Cost(msgspec.Struct, frozen=True, gc=False):
     """What one execution of a node costs.
 
     From a rule, ``read_bytes`` / ``write_bytes`` of ``None`` mean "all inputs once / all outputs

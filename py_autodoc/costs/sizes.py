@@ -31,17 +31,22 @@ class Sizes:
 
     def __init__(self, model: Model, types: TypeTable) -> None:
         bits = BITS
+        known: dict[tuple[Shape | None, int], tuple[int | None, int | None]] = {}
         counts: list[int | None] = []
         sizes: list[int | None] = []
         for tensor, shape, dtype in zip(model.tensors, types.shapes, types.dtypes, strict=True):
-            n = numel(shape)
-            counts.append(n)
+            found = known.get((shape, dtype))
+            if found is None:
+                n = numel(shape)
+                dense = None if n is None or dtype not in bits else (n * bits[dtype] + 7) // 8
+                found = known[shape, dtype] = n, dense
+            counts.append(found[0])
             storage = tensor.storage
             if storage is not None and storage.bytes is not None:
                 sizes.append(storage.bytes)
-            elif n is None or dtype not in bits or tensor.container not in ("tensor", "sparse"):
-                sizes.append(None)
+            elif tensor.container in ("tensor", "sparse"):
+                sizes.append(found[1])
             else:
-                sizes.append((n * bits[dtype] + 7) // 8)
+                sizes.append(None)
         self.numel = counts
         self.bytes = sizes

@@ -110,7 +110,7 @@ def _reader(ctx: Context, number: int) -> int:
 
 def _keeps(ctx: Context, before: Node, node: Node) -> bool:
     """True for a linear operator of one value that keeps its shape (a quotient by it is not linear)."""
-    if ctx.flow.reads[node.id] != [before.outputs[0]]:
+    if ctx.flow.reads[node.id] != (before.outputs[0],):
         return False
     if node.op_type == "Div" and node.inputs[0] != before.outputs[0]:
         return False
