@@ -47,7 +47,7 @@ def chained(wiring: Wiring, parts: Sequence[Sequence[int]]) -> bool:
     """True when each part reads something that the one before it makes."""
     for before, part in pairwise(parts):
         made = set(before)
-        if all(made.isdisjoint(wiring.makers[node]) for node in part):
+        if all(made.isdisjoint(wiring.makers(node)) for node in part):
             return False
     return True
 
@@ -59,10 +59,10 @@ def gap(wiring: Wiring, run: Run) -> list[int]:
     makers = wiring.makers
     after = set(inside)
     for node in range(first, last):
-        if node not in inside and not after.isdisjoint(makers[node]):
+        if node not in inside and not after.isdisjoint(makers(node)):
             after.add(node)
     before: set[int] = set()
     for node in range(last, first - 1, -1):
         if node in inside or node in before:
-            before.update(makers[node])
+            before.update(makers(node))
     return sorted(node for node in after & before if node not in inside)

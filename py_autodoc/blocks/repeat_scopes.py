@@ -193,7 +193,7 @@ def _last(entry: tuple[int, list[int]]) -> int:
 def local_order(wiring: Wiring, part: Sequence[int]) -> list[int]:
     """The nodes of a part by a walk back from its ends, so that no wire outside decides their order."""
     makers, inside = wiring.makers, set(part)
-    reads = {node: [maker for maker in makers[node] if maker in inside] for node in part}
+    reads = {node: [maker for maker in makers(node) if maker in inside] for node in part}
     read = {maker for row in reads.values() for maker in row}
     order: list[int] = []
     seen: set[int] = set()

@@ -93,7 +93,7 @@ def _counterparts(
     for _ in range(_PASSES):
         for node in reversed(order):  # from a reader to what it reads
             other = known.get(node, -1)
-            if other < 0 or wanted.isdisjoint(makers[node]):
+            if other < 0 or wanted.isdisjoint(makers(node)):
                 continue
             for code, theirs in zip(wiring.ins[node], wiring.ins[other], strict=False):
                 if code >= 0 and theirs >= 0 and code // stride in wanted:

@@ -43,37 +43,43 @@ def find_repeats(model: Model, types: TypeTable) -> list[Repeat]:
 def graph_runs(model: Model, wiring: Wiring) -> list[Run]:
     """The repeats of one graph, an outer one before those in its parts."""
     named = scope_runs(model, wiring)
-    covered = {node for run in named for part in run.parts for node in part}
+    covered = bytearray(len(wiring.nodes))
+    for run in named:
+        for part in run.parts:
+            for node in part:
+                covered[node] = 1
     # Where names tell most of it, what they leave out is left out for a reason.
-    grown = [] if 2 * len(covered) >= len(wiring.nodes) else Growth(wiring).nested(range(len(wiring.nodes)))
+    grown = [] if 2 * sum(covered) >= len(wiring.nodes) else Growth(wiring).nested(range(len(wiring.nodes)))
     ranked = [(BY_NAME * run.covers, run) for run in named] + [(run.covers, run) for run in grown]
     ranked.sort(key=lambda entry: -entry[0])
-    found = _without_crossings([run for _, run in ranked])
+    found = _without_crossings([run for _, run in ranked], len(wiring.nodes))
     return sorted(found, key=lambda run: -run.covers)
 
 
-def _without_crossings(runs: list[Run]) -> list[Run]:
-    """Runs, the first ones preferred, each inside one part of another or beside it."""
-    cells: dict[int, list[Cell]] = {}
-    """Node → the parts it is in."""
+def _without_crossings(runs: list[Run], count: int) -> list[Run]:
+    """Runs among ``count`` nodes, the first ones preferred, each inside one part of another or beside it."""
+    cells: list[tuple[Cell, ...]] = [()] * count
+    """Node → the parts it is in; nodes in the same parts share the tuple."""
     kept: list[Run] = []
     for run in runs:
         if not _fits(run, kept, cells):
             continue
         for number, part in enumerate(run.parts):
+            cell = len(kept), number
+            deeper = {held: (*held, cell) for held in {cells[node] for node in part}}
             for node in part:
-                cells.setdefault(node, []).append((len(kept), number))
+                cells[node] = deeper[cells[node]]
         kept.append(run)
     return kept
 
 
-def _fits(run: Run, kept: list[Run], cells: dict[int, list[Cell]]) -> bool:
+def _fits(run: Run, kept: list[Run], cells: list[tuple[Cell, ...]]) -> bool:
     """Whether all of ``run`` is in one part of each kept run it meets, or all of that in one of its own."""
     inside: dict[Cell, int] = {}
     for part in run.parts:
         met: dict[int, int] = {}
         for node in part:
-            for cell in cells.get(node, ()):
+            for cell in cells[node]:
                 inside[cell] = inside.get(cell, 0) + 1
                 met[cell[0]] = met.get(cell[0], 0) + 1
         # A kept run that is not wholly in this part must hold the whole of ours: looked at below.

@@ -24,6 +24,8 @@ NOTHING = -1
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _FLOATS = frozenset({1, 10, 11, 14, 15, 16, *range(17, 21), 23, 24})
 """TensorProto.DataType of the float and complex types."""
+_OPEN, _DONE = 1, 2
+"""What a walk knows of a node: it has been entered, it has been left."""
 _OMITTED, _DATA = -1, -2
 """What an input is in a label when it is no constant."""
 _PLAIN = frozenset({int, float, str, bytes})
@@ -40,27 +42,32 @@ class Wiring:
     elsewhere (the same tensor has the same code), ``NOTHING`` otherwise.
     """
 
-    def __init__(self, nodes: list[int], label: list[int], ins: list[list[int]], stride: int) -> None:
+    def __init__(self, nodes: list[int], label: list[int], ins: list[tuple[int, ...]], stride: int) -> None:
         self.nodes = nodes
         self.label = label
         self.ins = ins
         self.stride = stride
-        self.makers = [[code // stride for code in row if code >= 0] for row in ins]
-        """The nodes that each node reads from."""
         self.weighted: set[int] = set()
         """Labels of nodes that have a weight."""
         self.layers: set[int] = set()
         """Those with a weight of two dimensions or more."""
 
+    def makers(self, node: int) -> list[int]:
+        """The nodes that a node reads from."""
+        stride = self.stride
+        return [code // stride for code in self.ins[node] if code >= 0]
+
     @cached_property
     def outs(self) -> list[dict[tuple[int, int, int], int]]:
         """For each node (output, input of the reader, label of the reader) → reader; -1: several."""
         found: list[dict[tuple[int, int, int], int]] = [{} for _ in self.nodes]
+        known: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         for reader, codes in enumerate(self.ins):
             for slot, code in enumerate(codes):
                 if code >= 0:
                     maker, output = divmod(code, self.stride)
                     key = (output, slot, self.label[reader])
+                    key = known.setdefault(key, key)
                     found[maker][key] = -1 if key in found[maker] else reader
         return found
 
@@ -116,7 +123,7 @@ class Wirings:
                 if about is not None and about.graph != graph and about.kind not in _CONSTANT:
                     outside[about.id] = None
             labels.append(label)
-            ins.append(row)
+            ins.append(tuple(row))
         wiring = Wiring(order, labels, ins, stride)
         wiring.weighted, wiring.layers = self.weighted, self.layers
         self.captured[graph] = list(outside)
@@ -129,31 +136,22 @@ class Wirings:
         """Nodes in canonical order: before each the nodes that it and its bodies read, slot by slot."""
         nodes, made = self.model.nodes, self.made
         order: list[int] = []
-        # Nodes of other graphs are passed over as if they had been seen.
-        seen = {-1}
-        if len(self.model.graphs) > 1:
-            seen.update(node.id for node in nodes if node.graph != graph)
+        state = bytearray(len(nodes) + 1)  # the last byte is that of -1
+        state[-1] = _DONE
         for result in self.model.graphs[graph].outputs:
-            path = [-1]
-            stack = [iter((made[result],))]
+            # A walk that is as deep as the graph: nothing but numbers may wait in it.
+            stack = [made[result]]
             while stack:
-                for maker in stack[-1]:
-                    if maker in seen:
-                        continue
-                    seen.add(maker)
-                    node = nodes[maker]
-                    reads = [before for t in node.inputs if (before := made[t]) not in seen]
-                    for _, body in node.subgraphs:
-                        reads += [made[t] for t in self.captured[body]]
-                    if reads:
-                        stack.append(iter(reads))
-                        path.append(maker)
-                        break
-                    order.append(maker)
-                else:
-                    stack.pop()
-                    order.append(path.pop())
-            order.pop()  # the -1 that the outputs stand for
+                number = stack.pop()
+                if state[number] == _OPEN:
+                    state[number] = _DONE
+                    order.append(number)
+                elif not state[number] and (node := nodes[number]).graph == graph:
+                    state[number] = _OPEN
+                    stack.append(number)
+                    for _, body in reversed(node.subgraphs):
+                        stack += [made[t] for t in reversed(self.captured[body]) if not state[made[t]]]
+                    stack += [made[t] for t in reversed(node.inputs) if not state[made[t]]]
         return order
 
     # Labels
