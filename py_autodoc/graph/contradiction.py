@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from py_autodoc.graph.faults import stops
 from py_autodoc.graph.model import Diagnostic, Model, Shape, TensorKind
-
-CODES = frozenset({"bad-attribute", "bad-shape", "cycle", "shape-mismatch", "undefined-input"})
-"""Diagnostics of a node that no runtime can execute."""
-SIZES = frozenset({"bad-shape", "shape-mismatch"})
-"""Those that other sizes may mend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +30,8 @@ class Contradiction:
 
 
 def contradiction(model: Model, diagnostics: Iterable[Diagnostic]) -> Contradiction | None:
-    """What keeps the model from running; None when nothing was found.
-
-    Diagnostics of severity ``info`` are of branches that need not be taken.
-    """
-    found = [d for d in diagnostics if d.code in CODES and d.severity != "info" and d.node >= 0]
+    """What keeps the model from running, as ``faults`` judges it; None when nothing was found."""
+    found = [d for d in diagnostics if stops(d)]
     if not found:
         return None
     place = _places(model)

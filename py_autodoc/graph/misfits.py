@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from py_autodoc.graph.faults import against_sizes
 from py_autodoc.graph.model import Diagnostic, Model, Node, TensorKind, TypeTable
 from py_autodoc.graph.shapes.core import numeric
 from py_autodoc.graph.shapes.infer import SymbolicTypes
 
-CODES = frozenset({"shape-mismatch", "bad-shape", "shape-inference-failed"})
-"""Diagnostics that contradict the sizes of the inputs."""
 _MADE_EMPTY = frozenset({"ConstantOfShape", "Range", "NonZero", "Constant", "NonMaxSuppression", "Compress"})
 _COUNTING = frozenset({"CumSum", "Range"})
 _CARRYING = frozenset(
@@ -40,7 +39,7 @@ class Misfits:
     def __init__(self, model: Model, symbolic: SymbolicTypes | None) -> None:
         self.model = model
         always = symbolic.types.diagnostics if symbolic is not None else ()
-        self.always = {d.node for d in always if d.code in CODES}
+        self.always = {d.node for d in always if against_sizes(d)}
         self.counted = [
             found for node in model.nodes if node.op_type == "Gather" and (found := self._counted(node))
         ]
@@ -52,7 +51,7 @@ class Misfits:
         first: dict[int, Diagnostic] = {}
         nodes = self.model.nodes
         for d in types.diagnostics:
-            if d.code in CODES and d.node >= 0 and d.node not in self.always:
+            if against_sizes(d) and d.node not in self.always:
                 first.setdefault(d.node, d)
                 native = d.severity == "info" and not nodes[d.node].graph
                 (doubts if native else faults.setdefault(nodes[d.node].graph, [])).append(d.node)

@@ -33,6 +33,7 @@ from py_autodoc.graph.build import build
 from py_autodoc.graph.collector import paused
 from py_autodoc.graph.contradiction import Contradiction
 from py_autodoc.graph.dims import symbolic_inputs
+from py_autodoc.graph.faults import against_sizes
 from py_autodoc.graph.load import Loaded
 from py_autodoc.graph.mask_tables import mask_tables
 from py_autodoc.graph.model import Diagnostic, Model, TypeTable
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from py_autodoc.graph.shapes.infer import SymbolicTypes
 
 PHASES = ("load", "build", "shapes", "costs", "memory", "structure", "findings")
-_MISFITS = frozenset({"shape-mismatch", "bad-shape", "shape-inference-failed"})
 FAILED = "analysis-failed"
 """Code of the diagnostic that says a stage broke and the report is partial."""
 GAVE_UP = "structure-gave-up"
@@ -357,7 +357,7 @@ def _kv_cache(flows: Flows, types: TypeTable, found: Structure) -> KVCache:
 
 def broken(types: TypeTable) -> bool:
     """True when the model cannot run with the sizes that were used, so that they say nothing of others."""
-    return types.contradiction is not None or any(d.code in _MISFITS for d in types.diagnostics)
+    return types.contradiction is not None or any(map(against_sizes, types.diagnostics))
 
 
 def gave_up(found: Structure) -> list[Diagnostic]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.graph.contradiction import SIZES
+from py_autodoc.graph.faults import mendable
 from py_autodoc.graph.model import Model, Node, Shape, TypeTable
 from py_autodoc.report.analysis import FAILED, Analysis
 from py_autodoc.report.labels import cut, node_label
@@ -17,7 +17,7 @@ def runnable(analysis: Analysis) -> Runnable:
     fault = analysis.contradiction
     if fault is not None:
         return Runnable(
-            verdict="no", reason=cut(fault.message, 400), node=fault.node, sizes=fault.code in SIZES
+            verdict="no", reason=cut(fault.message, 400), node=fault.node, sizes=mendable(fault.code)
         )
     if any(d.code == FAILED and "shapes" in d.message for d in analysis.diagnostics):
         return Runnable(verdict="unknown", reason="the shapes could not be inferred")

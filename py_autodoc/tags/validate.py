@@ -16,7 +16,7 @@ import onnx_ir as ir
 from py_autodoc.bounded import parse_json
 from py_autodoc.graph import recorded
 from py_autodoc.graph.build import build
-from py_autodoc.graph.contradiction import SIZES
+from py_autodoc.graph.faults import mendable
 from py_autodoc.graph.load import Loaded, load, parse_structure
 from py_autodoc.graph.model import Model
 from py_autodoc.graph.probe import PathLike, base_name, regular_file
@@ -145,7 +145,7 @@ def _analysis(loaded: Loaded, model: Model) -> Iterator[str]:
         if found.severity == "error" and found.code not in _DATA:
             yield f"{found.code}: {found.where}: {found.message}"
     fault = infer(loaded, model, {}, {}).contradiction
-    if fault is not None and fault.code in SIZES:
+    if fault is not None and mendable(fault.code):
         yield f"{fault.code}: {fault.message}"
 
 
