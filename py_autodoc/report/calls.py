@@ -15,11 +15,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
+from typing import Protocol
 
-from py_autodoc.graph.model import Model
+from py_autodoc.graph.model import Node, SubGraph
 from py_autodoc.graph.topology import execution_order
 from py_autodoc.report.labels import cut
 from py_autodoc.report.scopes import SUBGRAPH, ScopeTree
+
+
+class Graphs(Protocol):
+    """What is drawn: a model, or what a report tells of one."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """By id."""
+        ...
+
+    @property
+    def graphs(self) -> Sequence[SubGraph]:
+        """By id."""
+        ...
+
 
 Readers = Callable[[int], Iterable[int]]
 Orders = Sequence[Sequence[int]]
@@ -29,7 +45,7 @@ _SPARE = 8
 """Rounds beyond the depth of the tree, in each of which the outermost circles are cut."""
 
 
-def by_calls(model: Model, tree: ScopeTree, readers: Readers, orders: Orders) -> None:
+def by_calls(model: Graphs, tree: ScopeTree, readers: Readers, orders: Orders) -> None:
     """Cut the modules of ``tree`` that wait for each other in a circle; ``readers`` are of the same graph."""
     fine: set[int] = set()
     rounds = _SPARE + max((len(path) for path in _Paths(tree).values()), default=0)
@@ -119,7 +135,7 @@ def _peeled(items: set[int], before: dict[int, set[int]], after: dict[int, set[i
     return left
 
 
-def execution_orders(model: Model, readers: Readers) -> Orders:
+def execution_orders(model: Graphs, readers: Readers) -> Orders:
     """By graph its nodes that are drawn, in order of execution; without those that wait for themselves."""
     orders = []
     for graph in model.graphs:
@@ -176,7 +192,7 @@ def _outermost(tree: ScopeTree, levels: Sequence[_Level]) -> list[_Level]:
     return found
 
 
-def _cut_level(model: Model, tree: ScopeTree, level: _Level, readers: Readers) -> None:
+def _cut_level(model: Graphs, tree: ScopeTree, level: _Level, readers: Readers) -> None:
     calls = _calls(model, tree, level)
     if calls:
         _split(model, tree, level.scope, calls)
@@ -186,7 +202,7 @@ def _cut_level(model: Model, tree: ScopeTree, level: _Level, readers: Readers) -
             _split(model, tree, item, runs)
 
 
-def _calls(model: Model, tree: ScopeTree, level: _Level) -> list[list[int]]:
+def _calls(model: Graphs, tree: ScopeTree, level: _Level) -> list[list[int]]:
     """The nodes of each call of the level's own module: when its parts come again and again in one order."""
     if level.scope < 0 or tree.origin[level.scope] == SUBGRAPH:
         return []
@@ -305,7 +321,7 @@ def _apart(after: Sequence[set[int]], one: int, other: int) -> bool:
     return False
 
 
-def _split(model: Model, tree: ScopeTree, scope: int, parts: Sequence[Sequence[int]]) -> None:
+def _split(model: Graphs, tree: ScopeTree, scope: int, parts: Sequence[Sequence[int]]) -> None:
     """Make the box ``scope`` into one for each of ``parts``, its nodes; the first keeps its number."""
     label = tree.label[scope]
     for number, nodes in enumerate(parts):

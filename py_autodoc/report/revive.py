@@ -8,13 +8,13 @@ bodies, and the layers that ``--max-layers`` cut off.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from py_autodoc.errors import InputError
 from py_autodoc.report.attribute_columns import attribute_columns
 from py_autodoc.report.categories import category_of
 from py_autodoc.report.numbers import COSTS, NOT_COUNTED
+from py_autodoc.report.revived_scopes import Drawn, ReportScopes
 from py_autodoc.report.schema import (
     DiagnosticInfo,
     DimValue,
@@ -33,7 +33,6 @@ CODE = "report-only"
 """Code of the diagnostic that says that the picture is drawn from a report."""
 _ACTIVATION, _INPUT, _CONSTANT = 0, 1, 3
 _UNKNOWN = "unknown"
-_MIN_FOLD = 3
 _SPARE = 100_000
 """Ids may be this much larger than there are layers: each id takes memory."""
 
@@ -82,16 +81,14 @@ class _Reviver:
         self.node_graph: dict[int, int] = {}
         self.latest: dict[str, int] = {}
         """Name → the last node of that name."""
-        self.scopes = _Scopes(report)
+        self.scopes = ReportScopes(report)
 
     def payload(self, why: str) -> GraphPayload:
         report = self.report
         self._inputs()
         nodes = self._nodes()
         self._outputs()
-        scopes, place = self.scopes.columns()
-        nodes.scope[:] = [place[scope] if scope >= 0 else -1 for scope in nodes.scope]
-        self.graphs.scope[:] = [place[scope] if scope >= 0 else -1 for scope in self.graphs.scope]
+        scopes = self._tree(nodes)
         return GraphPayload(
             schema_version=report.schema_version,
             model=report.model,
@@ -136,6 +133,14 @@ class _Reviver:
             severity="warning" if self.report.layers_omitted else "info",
             message=f"{text}Shown from the report alone; missing: {', '.join(missing)}.",
         )
+
+    def _tree(self, nodes: NodeColumns) -> ScopeColumns:
+        """The boxes, which nodes and bodies are told of."""
+        ops = [op for op in self.ops.values if isinstance(op, OpEntry)]
+        drawn = Drawn.of(nodes, self.graphs, ops, [layer.id for layer in self.report.layers])
+        tree = self.scopes.tree(drawn, nodes.scope, self.graphs.scope)
+        nodes.scope[:], self.graphs.scope[:] = tree.node, tree.graph
+        return ScopeColumns(parent=tree.parent, label=tree.label, type=tree.type, origin=tree.origin)
 
     # ---- tensors
 
@@ -285,95 +290,3 @@ def _costs(nodes: NodeColumns, layer: Layer) -> None:
         nodes.reason[str(number)] = reason
     for column in COSTS:
         getattr(nodes, column)[number] = getattr(layer, column)
-
-
-class _Scopes:
-    """The tree of modules, from the paths of the layers; equal modules are folded as the report says."""
-
-    def __init__(self, report: Report) -> None:
-        self.report = report
-        self.parent: list[int] = []
-        self.label: list[str] = []
-        self.full: list[str] = []
-        self.known: dict[tuple[int, str], int] = {}
-        self.paths: dict[str, int] = {"": -1}
-        modules = (block for block in report.blocks if block.kind == "module")
-        self.modules = {block.name: block for block in modules}
-
-    def of(self, path: str) -> int:
-        """Scope of a path, its parents made on the way."""
-        found = self.paths.get(path)
-        if found is None:
-            found = -1
-            for label in path.split("/"):
-                found = self._child(found, label)
-            self.paths[path] = found
-        return found
-
-    def box(self, path: str, label: str) -> int:
-        """The scope of this label on a path, -1 when there is none."""
-        found = -1
-        for part in path.split("/"):
-            found = self._child(found, part)
-            if part == label:
-                return found
-        return -1
-
-    def _child(self, parent: int, label: str) -> int:
-        found = self.known.get((parent, label))
-        if found is None:
-            found = self.known[parent, label] = len(self.parent)
-            self.parent.append(parent)
-            self.label.append(label)
-            self.full.append(f"{self.full[parent]}/{label}" if parent >= 0 else label)
-        return found
-
-    def columns(self) -> tuple[ScopeColumns, list[int]]:
-        """The tree, a parent before its children, and the new number of each scope."""
-        blocks = [self.modules.get(path) for path in self.full]
-        kind = [block.type if block else "" for block in blocks]
-        origin = [block.how if block else "name" for block in blocks]
-        numbers = {path: scope for scope, path in enumerate(self.full)}
-        for repeat in self.report.repeats:
-            parts = {numbers.get(path, -1) for path in repeat.scopes}
-            above = {self.parent[scope] for scope in parts if scope >= 0}
-            if (
-                repeat.count >= _MIN_FOLD
-                and len(parts) == repeat.count
-                and -1 not in parts
-                and len(above) == 1
-            ):
-                self._fold(f"{repeat.name} ×{repeat.count}", parts, above.pop())
-                kind.append("")
-                origin.append("repeat")
-        order = _parents_first(self.parent)
-        place = [0] * len(order)
-        for new, old in enumerate(order):
-            place[old] = new
-        return ScopeColumns(
-            parent=[place[self.parent[old]] if self.parent[old] >= 0 else -1 for old in order],
-            label=[self.label[old] for old in order],
-            type=[kind[old] for old in order],
-            origin=[origin[old] for old in order],
-        ), place
-
-    def _fold(self, label: str, parts: Iterable[int], above: int) -> None:
-        """A box around equal siblings."""
-        for scope in parts:
-            self.parent[scope] = len(self.parent)
-        self.parent.append(above)
-        self.label.append(label)
-
-
-def _parents_first(parent: list[int]) -> list[int]:
-    """Scopes in an order in which a parent comes before its children."""
-    below: list[list[int]] = [[] for _ in range(len(parent) + 1)]
-    for scope, above in enumerate(parent):
-        below[above + 1].append(scope)
-    order: list[int] = []
-    rows = [0]
-    while rows:
-        children = below[rows.pop()]
-        order.extend(children)
-        rows.extend(scope + 1 for scope in reversed(children))
-    return order
