@@ -120,7 +120,8 @@ def _title(report: Report, width: int) -> RenderableType:
         size += f" + {units.size(model.external_bytes)} external"
     facts = [fact for fact in (maker, opsets, f"IR {model.onnx_ir_version}", nodes, size) if fact]
     name = Text(_clean(model.name, width), style=_STRONG)
-    lines = [name, Text(" · ".join(facts), style=_DIM)]
+    words = [Text(_clean(report.identity.text, 4 * width), style=_HEAD)] if report.identity else []
+    lines = [*words, name, Text(" · ".join(facts), style=_DIM)]
     if model.sha256 is not None:
         files = {"sha256": model.sha256, **model.external_sha256}
         lines += [Text(f"{_clean(file, 60)}  {value or '—'}", style=_DIM) for file, value in files.items()]

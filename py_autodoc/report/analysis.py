@@ -39,6 +39,8 @@ from py_autodoc.graph.mask_tables import mask_tables
 from py_autodoc.graph.model import Diagnostic, Model, TypeTable
 from py_autodoc.graph.weight_stats import TensorFacts
 from py_autodoc.hardware.kernels import Kernels
+from py_autodoc.identity.identify import identify
+from py_autodoc.identity.model import Identified
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.dims import Dims, resolve, unsuggested
 from py_autodoc.report.hardware import Chosen, choose, kernels_of
@@ -118,6 +120,8 @@ class Analysis:
     """The device that a latency is estimated for."""
     rebatch: Rebatch | None = None
     """How the batch was changed that the file has fixed; None when it was not."""
+    identified: Identified = field(default_factory=Identified)
+    """The model in words; nothing known when the stage failed."""
 
     @property
     def peak(self) -> PeakMemory | None:
@@ -196,6 +200,7 @@ class _Run:
         self._enter("structure")
         flows = self._guard("masks", lambda: _flows(loaded, model, types, given), lambda: Flows(model, types))
         found = self._guard("structure", lambda: structure(model, flows.types, flows), Structure)
+        words = self._guard("identity", lambda: identify(flows.of(0), found), Identified)
         cache = self._guard("KV cache", lambda: _kv_cache(flows, types, found), lambda: None)
         kernels = self._guard(
             "kernels", lambda: kernels_of(model, types, sizes, table.nodes, found), lambda: None
@@ -243,6 +248,7 @@ class _Run:
             kernels=kernels,
             hardware=hardware,
             rebatch=changed,
+            identified=words,
         )
 
     def _hashed(self, loaded: Loaded, source: Any, given: str | bytes) -> Loaded:

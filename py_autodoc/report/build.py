@@ -11,6 +11,7 @@ from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.blocks import blocks
 from py_autodoc.report.expressions import Texts
 from py_autodoc.report.hardware_estimate import hardware_estimates
+from py_autodoc.report.identity import identity
 from py_autodoc.report.labels import (
     cut,
     domain_name,
@@ -66,6 +67,7 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
             runnable=payload.runnable,
             hardware_estimates=hardware_estimates(analysis),
             rebatch=analysis.rebatch.info() if analysis.rebatch else None,
+            identity=payload.identity,
         )
 
 
@@ -100,6 +102,7 @@ def report_around(analysis: Analysis, layers: list[Layer], omitted: int) -> Repo
         runnable=runnable(analysis),
         hardware_estimates=hardware_estimates(analysis),
         rebatch=analysis.rebatch.info() if analysis.rebatch else None,
+        identity=identity(analysis),
     )
 
 

@@ -15,7 +15,7 @@ from py_autodoc.report.total_texts import CANNOT_RUN, TOTALS, coverage_text
 from py_autodoc.units import at_least, count, exact, seconds, shape, share, size
 
 if TYPE_CHECKING:
-    from py_autodoc.report.schema import HardwareEstimates, Layer, Report
+    from py_autodoc.report.schema import HardwareEstimates, Identity, Layer, Report
 
 TOP_LAYERS = 8
 TOP_FINDINGS = 6
@@ -57,7 +57,14 @@ def _title(report: Report) -> str:
     ]
     line = " · ".join(_cut(fact) for fact in facts if fact)
     name = f'<b style="font-size:15px">{_cut(model.name)}</b>'
-    return f'<div>{name} <span style="color:{_QUIET}">{line}</span></div>'
+    title = f'<div>{name} <span style="color:{_QUIET}">{line}</span></div>'
+    return f"{_words(report.identity)}{title}" if report.identity else title
+
+
+def _words(made: Identity) -> str:
+    """The model in words, with the reasons where the pointer rests."""
+    why = "\n".join(f"{line.about}: {line.text}" for line in made.evidence)
+    return f'<div style="font-weight:600" title="{escape(why)}">{escape(made.text)}</div>'
 
 
 def _totals(report: Report) -> str:

@@ -16,6 +16,7 @@ from py_autodoc.report.details import MAX_ORIGINS
 from py_autodoc.report.expressions import expression_pool
 from py_autodoc.report.grouping import grouped_tree
 from py_autodoc.report.hardware import hardware_part, stored_precisions
+from py_autodoc.report.identity import identity
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
 from py_autodoc.report.memory import memory_info, timeline_columns
 from py_autodoc.report.numbers import NOT_COUNTED, Numbers, activation_bytes, of_execution
@@ -103,6 +104,7 @@ def build_payload(analysis: Analysis) -> GraphPayload:
             if node.attributes and not is_constant(node)
         ),
         hardware=_hardware(analysis),
+        identity=identity(analysis),
     )
 
 

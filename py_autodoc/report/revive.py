@@ -119,6 +119,7 @@ class _Reviver:
             risk_signals=report.risk_signals,
             rule_settings=report.rule_settings,
             runnable=report.runnable,
+            identity=report.identity,
         )
 
     def _note(self, why: str) -> DiagnosticInfo:

@@ -802,6 +802,8 @@ export interface components {
       runnable: components['schemas']['Runnable'];
       /** @description What latencies are estimated from. Null when kernels could not be told. */
       hardware: components['schemas']['HardwarePart'] | null;
+      /** @description The model in words; null in reports of versions that had none. */
+      identity: components['schemas']['Identity'] | null;
     };
     /**
      * HardwareEstimates
@@ -868,6 +870,75 @@ export interface components {
       chosen: string;
       /** @description Empty: as the model is stored. */
       precision: string;
+    };
+    /**
+     * Identity
+     * @description The model in words. `unknown` where nothing tells; what is only likely is said so.
+     */
+    Identity: {
+      /** @description One line: task · family · inputs → outputs · parameters · precision. */
+      text: string;
+      /** @description `image classification` …, `unknown`. */
+      task: string;
+      /** @description Its stable name: `image-classification` …, a task of the file's own wording, or `unknown`. */
+      task_id: string;
+      /** @description `CNN/transformer hybrid (MobileViT)` …, `unknown`. */
+      family: string;
+      /** @description Those that say most first; at most 64. */
+      inputs: components['schemas']['IdentityValue'][];
+      /** @description Results before states and caches; at most 64. */
+      outputs: components['schemas']['IdentityValue'][];
+      /** @description Parameters, as `metrics.total_params`. */
+      parameters: number | null;
+      /** @description `float32, not quantized`, `int8 weights and uint8 data (QDQ)` …, `unknown`. */
+      precision: string;
+      /** @description How the facts are known. */
+      known: components['schemas']['IdentityKnown'];
+      /** @description The reasons, fact by fact. */
+      evidence: components['schemas']['IdentityEvidence'][];
+    };
+    /**
+     * IdentityEvidence
+     * @description One reason for one of the facts.
+     */
+    IdentityEvidence: {
+      /** @description `task`, `family` or `precision`. */
+      about: string;
+      /** @description The reason. */
+      text: string;
+    };
+    /**
+     * IdentityKnown
+     * @description How each fact is known.
+     *
+     *         `file`: the file names it. `structure`: the graph admits no other usual reading. `likely`: the
+     *         graph suggests it, and the text says *probably*. `unknown`: nothing tells.
+     */
+    IdentityKnown: {
+      /** @description Of the task. */
+      task: string;
+      /** @description Of the family; a make in brackets is always the file's. */
+      family: string;
+      /** @description Of the precision: it is read from the stored types. */
+      precision: string;
+    };
+    /**
+     * IdentityValue
+     * @description An input or output with what it is for.
+     */
+    IdentityValue: {
+      /** @description Name. */
+      name: string;
+      /** @description `image`, `tokens`, `attention mask`, `class scores` …; empty where nothing says it. */
+      role: string;
+      /** @description True for a role that is only likely. */
+      likely: boolean;
+      /** @description Whether the line shows its shape; others stand beside it, as masks and states. */
+      shown: boolean;
+      /** @description `float32` … */
+      elem_type: string;
+      /** @description Null: rank unknown. */
+      shape: (number | string | null)[] | null;
     };
     /**
      * Job
@@ -1735,6 +1806,8 @@ export interface components {
       hardware_estimates: components['schemas']['HardwareEstimates'] | null;
       /** @description How the batch was changed that the file has fixed; null: it was not. */
       rebatch: components['schemas']['RebatchInfo'] | null;
+      /** @description The model in words; null in reports of versions that had none. `model.identity` is another thing. */
+      identity: components['schemas']['Identity'] | null;
     };
     /**
      * RiskSignal

@@ -35,6 +35,12 @@ from py_autodoc.report.schema.hardware import (
     LatencyBand,
     LatencyModel,
 )
+from py_autodoc.report.schema.identity import (
+    Identity,
+    IdentityEvidence,
+    IdentityKnown,
+    IdentityValue,
+)
 from py_autodoc.report.schema.memory import (
     ActivationMemory,
     ActivationOpBytes,
@@ -127,6 +133,10 @@ __all__ = [
     "GraphPayload",
     "HardwareEstimates",
     "HardwarePart",
+    "Identity",
+    "IdentityEvidence",
+    "IdentityKnown",
+    "IdentityValue",
     "Job",
     "JobRequest",
     "KVCacheInfo",

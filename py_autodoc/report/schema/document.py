@@ -10,6 +10,7 @@ from py_autodoc.report.schema.architecture import ArchitectureInfo, RiskSignal
 from py_autodoc.report.schema.costs import Block, Coverage, Layer, Metrics, RepeatInfo
 from py_autodoc.report.schema.details import WeightValues
 from py_autodoc.report.schema.estimates import HardwareEstimates
+from py_autodoc.report.schema.identity import Identity
 from py_autodoc.report.schema.memory import MemoryInfo
 from py_autodoc.report.schema.model import (
     DiagnosticInfo,
@@ -70,6 +71,8 @@ class Report(Wire, frozen=True, kw_only=True, dict=True):
     """Latency and memory on the device that was chosen; null without one."""
     rebatch: RebatchInfo | None = None
     """How the batch was changed that the file has fixed; null: it was not."""
+    identity: Identity | None = None
+    """The model in words; null in reports of versions that had none. ``model.identity`` is another thing."""
 
     def to_json(self, indent: int = 0) -> str:
         """The report as JSON text, ``indent`` spaces a level (0: one line)."""

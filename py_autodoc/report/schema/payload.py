@@ -7,6 +7,7 @@ from typing import Any
 from py_autodoc.report.schema.architecture import ArchitectureInfo, RiskSignal
 from py_autodoc.report.schema.costs import Coverage, Metrics
 from py_autodoc.report.schema.hardware import HardwarePart
+from py_autodoc.report.schema.identity import Identity
 from py_autodoc.report.schema.memory import MemoryInfo
 from py_autodoc.report.schema.model import DiagnosticInfo, DimInfo, GraphInfo, ModelInfo, Runnable
 from py_autodoc.report.schema.wire import DimValue, Wire
@@ -316,3 +317,5 @@ class GraphPayload(Wire, frozen=True, kw_only=True):
     """Whether the model runs with these sizes; totals are null where it does not."""
     hardware: HardwarePart | None = None
     """What latencies are estimated from. Null when kernels could not be told."""
+    identity: Identity | None = None
+    """The model in words; null in reports of versions that had none."""

@@ -1,0 +1,191 @@
+"""What the rules of tasks may ask of a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.model import Found, Structure
+from py_autodoc.graph.model import Model
+from py_autodoc.identity.ends import End, end_of
+from py_autodoc.identity.inputs import input_ports
+from py_autodoc.identity.model import Port
+from py_autodoc.identity.words import said, words
+
+_MAX_OUTPUTS = 64
+_CACHES = frozenset({"present", "cache", "presents"})
+_STATES = frozenset({"state", "staten", "hn", "cn"})
+
+
+@dataclass(frozen=True)
+class Case:
+    """One model: roles of its inputs, ends of its outputs, what it is made of."""
+
+    flow: Flow
+    structure: Structure
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self.flow.model
+
+    @cached_property
+    def ports(self) -> list[Port]:
+        """The inputs in the file's order."""
+        found = input_ports(self.flow, self.structure)
+        decoding = self.crossing and self.family == "transformer-decoder"
+        stated = any(port.role == "state" for port in found)
+        for place, port in enumerate(found):
+            if decoding and port.role in ("spectrogram", "features") and port.rank == 3:
+                # Cross attention of a decoder alone reads what its encoder made.
+                found[place] = replace(port, role="hidden states")
+            elif stated and port.role == "image":
+                found[place] = replace(port, sure=False)
+        return found
+
+    def port(self, *roles: str) -> Port | None:
+        """The first input of one of these roles."""
+        return next((port for port in self.ports if port.role in roles), None)
+
+    @property
+    def image(self) -> Port | None:
+        """The first image that goes in."""
+        return self.port("image")
+
+    @property
+    def tokens(self) -> Port | None:
+        """The first row of token ids that goes in."""
+        return self.port("tokens")
+
+    @property
+    def wave(self) -> Port | None:
+        """The first sound that goes in, as samples."""
+        return self.port("waveform")
+
+    @property
+    def bands(self) -> Port | None:
+        """The first sound that goes in, as frequency bands."""
+        return self.port("spectrogram")
+
+    @cached_property
+    def only(self) -> str:
+        """The role of the data when all of them have one; masks, states and numbers are no data."""
+        data = {p.role for p in self.ports if p.role in DATA}
+        return data.pop() if len(data) == 1 else ""
+
+    @cached_property
+    def ends(self) -> list[End]:
+        """The ends of the outputs that are results: states and caches left out."""
+        tensors = [t for t in self.model.graphs[0].outputs[:_MAX_OUTPUTS] if not self._kept(t)]
+        return [end_of(self.flow, tensor, self._normalizing) for tensor in tensors]
+
+    @cached_property
+    def _normalizing(self) -> frozenset[int]:
+        blocks = (block for block in self.structure.found if block.kind == "normalization")
+        return frozenset(node for block in blocks for node in block.nodes)
+
+    def _kept(self, tensor: int) -> bool:
+        """A state or cache that the caller hands in again."""
+        name, shape = self.model.tensors[tensor].name, self.flow.shapes[tensor]
+        parts = words(name)
+        if _CACHES.intersection(parts):
+            return True
+        held = [p for p in self.ports if p.role in ("state", "key/value cache")]
+        alike = any(
+            p.shape is not None and shape is not None and len(p.shape) == len(shape) and p.role == "state"
+            and p.shape == shape for p in held
+        )  # fmt: skip
+        if alike or (held and said(name, _STATES)):
+            return True
+        # Keys and values of every layer: (batch, heads, positions, head size).
+        return (
+            self.tokens is not None
+            and bool(self.structure.attention)
+            and shape is not None
+            and len(shape) == 4
+            and shape[-1] in {layer.head_dim for layer in self.structure.attention}
+        )
+
+    def kept(self, tensor: int) -> bool:
+        """A state or cache that the caller hands in again."""
+        return self._kept(tensor)
+
+    @cached_property
+    def end(self) -> End | None:
+        """The only result; None when there are several."""
+        return self.ends[0] if len(self.ends) == 1 else None
+
+    @property
+    def first(self) -> End | None:
+        """The first result."""
+        return self.ends[0] if self.ends else None
+
+    def name(self, end: End) -> tuple[str, ...]:
+        """Words of an output's name."""
+        return words(self.model.tensors[end.tensor].name)
+
+    def named(self, *parts: str) -> bool:
+        """Whether an output's name has one of these words."""
+        return any(set(parts).intersection(self.name(end)) for end in self.ends)
+
+    @cached_property
+    def heads(self) -> list[Found]:
+        """Recognised heads."""
+        return [block for block in self.structure.found if block.kind == "head"]
+
+    def head(self, end: End) -> Found | None:
+        """The head that ends in an output."""
+        return next((head for head in self.heads if end.node in head.nodes), None)
+
+    @property
+    def family(self) -> str:
+        """The verdict."""
+        return self.structure.verdict.family
+
+    @property
+    def sure_family(self) -> bool:
+        """Whether the verdict is more than a guess."""
+        return self.structure.verdict.confidence >= 0.75
+
+    @cached_property
+    def causal(self) -> bool | None:
+        """Whether every self-attention layer is causal; None when that cannot be told or there is none."""
+        known = {layer.causal for layer in self.structure.attention if layer.kind != "cross"}
+        return known.pop() if len(known) == 1 else None
+
+    @cached_property
+    def crossing(self) -> bool:
+        """Whether a layer attends to another sequence."""
+        return any(layer.kind == "cross" for layer in self.structure.attention)
+
+    @cached_property
+    def vocabulary(self) -> End | None:
+        """The output with one score a row of the token table for each position."""
+        rows = {port.rows for port in self.ports if port.role == "tokens"}
+        return next((e for e in self.ends if e.rank in (2, 3) and e.width and e.width in rows), None)
+
+    @cached_property
+    def positions(self) -> int:
+        """Rows of the largest token table; 0 without."""
+        return max((port.rows or 0 for port in self.ports if port.role == "tokens"), default=0)
+
+
+DATA = (
+    "image",
+    "tokens",
+    "waveform",
+    "signal",
+    "spectrogram",
+    "features",
+    "hidden states",
+    "volume or video",
+)
+"""Roles of what a model is about; others steer it."""
+LANGUAGE = 5000
+"""Rows of a table from which tokens are words of a language: music, molecules and sound codes have fewer."""
+
+
+def text_like(case: Case) -> bool:
+    """Whether the tokens are those of a language for sure."""
+    return case.positions >= LANGUAGE

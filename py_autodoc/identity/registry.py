@@ -1,0 +1,62 @@
+"""The rules of tasks, each family of tasks in its own file of ``identity/tasks``.
+
+A rule is a function ``read(case) -> Reading | None`` registered with ``@task`` under a stable id, with the
+words for it and the names that files have for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from py_autodoc.identity.case import Case
+from py_autodoc.identity.model import Reading
+
+Read = Callable[[Case], Reading | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A registered task."""
+
+    id: str
+    words: str
+    """As it is said: ``image classification``."""
+    read: Read
+    pipelines: tuple[str, ...]
+    """Names of pipelines and tasks that exporters write into metadata."""
+    classes: tuple[str, ...]
+    """Ends of the names of classes, as ``ForImageClassification``."""
+
+
+_TASKS: dict[str, Task] = {}
+
+
+def task(
+    id: str, words: str, pipelines: tuple[str, ...] = (), classes: tuple[str, ...] = ()
+) -> Callable[[Read], Read]:
+    """Register a rule. Raises: ValueError when the id is taken."""
+
+    def add(read: Read) -> Read:
+        if id in _TASKS:
+            raise ValueError(f"two tasks are called {id}")
+        _TASKS[id] = Task(id, words, read, pipelines, classes)
+        return read
+
+    return add
+
+
+def tasks() -> Mapping[str, Task]:
+    """Every task by id, sorted. Imports ``identity/tasks`` the first time."""
+    _import_tasks()
+    return dict(sorted(_TASKS.items()))
+
+
+@cache
+def _import_tasks() -> None:
+    package = import_module("py_autodoc.identity.tasks")
+    for entry in iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{entry.name}")

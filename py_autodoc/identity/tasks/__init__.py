@@ -1,0 +1,1 @@
+"""Rules of tasks, a family a file."""

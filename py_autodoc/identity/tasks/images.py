@@ -1,0 +1,99 @@
+"""One answer for a whole image: classes, a vector."""
+
+from __future__ import annotations
+
+from py_autodoc.identity.case import Case
+from py_autodoc.identity.ends import End
+from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
+from py_autodoc.identity.registry import task
+from py_autodoc.units import plural
+
+_SETS = {
+    1000: "the classes of ImageNet-1K", 1001: "the classes of ImageNet-1K and one for none",
+    21841: "the classes of ImageNet-21K", 21843: "the classes of ImageNet-21K",
+    11221: "the classes of ImageNet-21K-P", 10450: "the classes of ImageNet-21K-P",
+    365: "the scenes of Places365",
+}  # fmt: skip
+_VECTORS = frozenset({64, 128, 192, 256, 320, 384, 512, 640, 768, 1024, 1152, 1280, 1408, 1536, 2048, 4096})
+"""Usual lengths of vectors for whole images."""
+_COARSE = 16
+_MANY = 300
+"""Scores between 0 and 1 that are classes for sure: nothing has so many coordinates."""
+
+
+def _flat(end: End) -> int | None:
+    """Width of one vector for a whole image."""
+    if end.rank in (2, 4) and (end.rank == 2 or (end.at(2) == 1 and end.at(3) == 1)):
+        return end.at(1)
+    return end.at(0) if end.rank == 1 else None
+
+
+@task(
+    "image-classification",
+    "image classification",
+    ("image-classification", "classify"),
+    ("ForImageClassification",),
+)
+def classification(case: Case) -> Reading | None:
+    """Scores of classes for an image."""
+    image = case.image
+    if image is None or case.only != "image" or not case.ends:
+        return None
+    widths = [_flat(end) for end in case.ends]
+    end, width = case.ends[0], widths[0]
+    if width is None or (len(widths) > 1 and (None in widths or len(widths) > 4)):
+        return None
+    sure = SURE if image.sure else PROBABLE
+    told = f"an image goes in, {plural(width, 'number')} for the whole image come out"
+    if end.activation in ("Softmax", "ArgMax") and width > 1 and end.kind in ("linear", "conv", "other"):
+        return Reading(
+            sure, (told, "they end in a Softmax: they are probabilities of classes"), "class scores"
+        )
+    if end.kind not in ("linear", "conv", "join", "other"):
+        return None
+    if width in _SETS:
+        return Reading(sure, (told, f"{width:,}: {_SETS[width]}"), "class scores")
+    if width == 1:
+        if end.activation == "Sigmoid":
+            return Reading(PROBABLE, (told, "it ends in a Sigmoid"), "score")
+        return None
+    if width in _VECTORS and not end.activation:
+        return Reading(WEAK, (told,), "class scores")
+    if end.activation == "Sigmoid" and width >= _MANY:
+        return Reading(sure, (told, "each ends in a Sigmoid: several classes may hold"), "class scores")
+    if end.activation in ("", "Sigmoid") and case.head(end) is not None:
+        return Reading(PROBABLE, (told, "a head over pooled features"), "class scores")
+    return Reading(WEAK, (told,), "class scores")
+
+
+@task(
+    "image-encoding", "image encoding",
+    ("image-feature-extraction", "image-encoding", "image-embedding"), (),
+)  # fmt: skip
+def encoding(case: Case) -> Reading | None:
+    """Features of an image: vectors, one a place or one for all."""
+    image = case.image
+    if image is None or case.only != "image" or not case.ends:
+        return None
+    end = case.ends[0]
+    sure = SURE if image.sure else PROBABLE
+    if case.named("embeds", "embedding", "embeddings", "feature", "features") and _flat(end):
+        return Reading(sure, ("an image goes in, and an output is named so",), "embedding")
+    if end.rank == 3 and end.kind == "norm" and not end.activation:
+        told = f"an image goes in, a normalized vector of {end.width or '?'} for each place comes out"
+        return Reading(sure, (told,), "hidden states")
+    if any(e.kind == "unit" and _flat(e) for e in case.ends):
+        return Reading(sure, ("an image goes in, a vector of length 1 comes out",), "embedding")
+    width = _flat(end)
+    if width in _VECTORS and not end.activation and width not in _SETS:
+        told = f"an image goes in, a vector of {width} comes out: a usual length of embeddings"
+        strong = SURE if end.kind == "norm" and image.sure else PROBABLE
+        return Reading(strong, (told,), "embedding")
+    if end.rank == 4 and all(e.rank == 4 for e in case.ends) and case.family not in ("detector", "segmenter"):
+        rows, channels = end.at(2), case.ends[-1].at(1)
+        full = image.size[0] if image.size else None
+        last = case.ends[-1].at(2)
+        if isinstance(full, int) and rows and last and full >= _COARSE * last and (channels or 0) >= 64:
+            told = f"maps of {channels} channels at 1/{full // last} of the image's size come out"
+            return Reading(PROBABLE, (told,), "features")
+    return None

@@ -1,0 +1,206 @@
+"""A map over the image: segments, depths, another image, keypoints."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from py_autodoc.graph.model import Shape
+from py_autodoc.identity.case import Case
+from py_autodoc.identity.ends import End
+from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Port, Reading
+from py_autodoc.identity.registry import task
+
+_FACTORS = (2, 3, 4, 6, 8)
+_KNOWN = {
+    19: "the classes of Cityscapes", 20: "the classes of Cityscapes or of human parts",
+    21: "the classes of VOC", 150: "the classes of ADE20K", 151: "the classes of ADE20K",
+    171: "the classes of COCO-Stuff", 182: "the classes of COCO-Stuff", 59: "the classes of Pascal Context",
+    91: "the classes of COCO",
+}  # fmt: skip
+_JOINTS = {14, 16, 17, 18, 25, 26, 68, 98, 106, 133}
+"""Usual numbers of keypoints: COCO has 17, MPII 16, faces 68 …"""
+
+
+_HEAD = 12
+"""Operators of a head, at most."""
+
+
+_POINTS = {
+    42: "21 points of a hand", 63: "21 points of a hand in space", 136: "68 points of a face",
+    196: "98 points of a face", 212: "106 points of a face", 1404: "468 points of a face in space",
+}  # fmt: skip
+
+
+class _Map(NamedTuple):
+    """A result with rows and columns."""
+
+    end: End
+    channels: int | None
+    scale: float | None
+    """Its rows by the image's; None when unknown."""
+
+
+def _maps(case: Case, image: Port) -> list[_Map]:
+    return [found for end in case.ends if (found := _map(end, image)) is not None]
+
+
+def _map(end: End, image: Port) -> _Map | None:
+    shape = end.shape
+    if shape is None or len(shape) not in (3, 4):
+        return None
+    sides: list[tuple[int | None, Shape]] = [(1 if len(shape) == 4 else None, shape[-2:])]
+    if len(shape) == 4 and image.shape is not None and image.shape[-1] == image.channels:
+        sides.insert(0, (3, shape[1:3]))
+    for axis, size in sides:
+        channels = 1 if axis is None else end.at(axis)
+        rates = [
+            have / full
+            for have, full in zip(size, image.size, strict=True)
+            if isinstance(have, int) and isinstance(full, int) and full
+        ]
+        if len(rates) == 2 and abs(rates[0] - rates[1]) < 0.02 * rates[0] and channels:
+            return _Map(end, channels, rates[0])
+    if len(shape) == 4 and not any(isinstance(d, int) for d in (*shape[2:], *image.size)):
+        return _Map(end, end.at(1), None)
+    return None
+
+
+def _one(case: Case) -> tuple[Port, _Map] | None:
+    """The image and its first map, where nothing but maps comes out."""
+    image = case.image
+    if image is None or case.only not in ("image",) or not case.ends:
+        return None
+    maps = _maps(case, image)
+    return (image, maps[0]) if len(maps) == len(case.ends) else None
+
+
+def _sure(image: Port) -> float:
+    return SURE if image.sure else PROBABLE
+
+
+@task("super-resolution", "super-resolution", ("super-resolution", "image-super-resolution"),
+      ("ForImageSuperResolution",))  # fmt: skip
+def super_resolution(case: Case) -> Reading | None:
+    """An image of more rows and columns, as many channels."""
+    found = _one(case)
+    if found is None:
+        return None
+    image, made = found
+    if made.scale is None or round(made.scale, 3) not in _FACTORS or made.channels != image.channels:
+        return None
+    told = f"an image of {round(made.scale)} times as many rows and columns comes out, as many channels"
+    return Reading(SURE if image.channels == 3 or len(case.ends) == 1 else PROBABLE, (told,), "image")
+
+
+@task("image-to-image", "image to image", ("image-to-image",), ("ForImageToImage",))
+def image_to_image(case: Case) -> Reading | None:
+    """Another image of the same size: restored, or in another style."""
+    found = _one(case)
+    if found is None:
+        return None
+    image, made = found
+    if made.scale != 1 or made.channels != image.channels or made.end.activation in ("Softmax", "ArgMax"):
+        return None
+    told = f"a map of the image's own size and {made.channels} channels comes out"
+    if made.end.kind == "join" and image.tensor in made.end.joined:
+        return Reading(_sure(image), (told, "what the layers make is added to the image itself"), "image")
+    if made.channels == 3:
+        ended = made.end.activation in ("Tanh", "Clip")
+        return Reading(PROBABLE, (told, f"it ends in {made.end.activation}") if ended else (told,), "image")
+    return Reading(WEAK, (told,), "image")
+
+
+@task("depth-estimation", "depth estimation", ("depth-estimation",), ("ForDepthEstimation",))
+def depth(case: Case) -> Reading | None:
+    """One number without a bound above for each pixel."""
+    image = case.image
+    if image is None or case.only != "image":
+        return None
+    if case.named("depth", "depths", "disparity"):
+        return Reading(_sure(image), ("an output is named so",), "depth map")
+    found = _one(case)
+    if found is None or found[1].channels != 1 or len(case.ends) > 1:
+        return None
+    made = found[1]
+    if made.scale == 1 and made.end.activation in ("Relu", "Softplus", "Exp"):
+        told = f"one number a pixel comes out, of at least 0 ({made.end.activation}), without an upper bound"
+        return Reading(PROBABLE, (told,), "depth map")
+    return None
+
+
+@task("image-segmentation", "image segmentation", ("image-segmentation", "semantic-segmentation"),
+      ("ForSemanticSegmentation", "ForInstanceSegmentation", "ForUniversalSegmentation",
+       "ForImageSegmentation", "ForPanopticSegmentation"))  # fmt: skip
+def segmentation(case: Case) -> Reading | None:
+    """Classes for each pixel."""
+    found = _one(case)
+    if found is None or case.family == "detector":
+        return None
+    image, made = found
+    end, sure = made.end, _sure(image)
+    told = f"{made.channels or '?'} numbers for each place of a map over the image come out"
+    known = _KNOWN.get(made.channels or 0)
+    if made.scale is not None and not 0.1 <= made.scale <= 1:
+        coarse = known and made.scale >= 1 / 32 and end.kind == "conv" and len(case.ends) == 1
+        return Reading(PROBABLE, (told, f"{made.channels}: {known}"), "class maps") if coarse else None
+    if end.activation == "ArgMax" and made.scale == 1:
+        return Reading(sure, ("a class for each pixel comes out",), "class map")
+    if end.activation == "Softmax" and (made.channels or 0) > 1:
+        return Reading(sure, (told, "a Softmax makes them probabilities of classes"), "class maps")
+    if made.channels == 1:
+        if end.activation == "Sigmoid":
+            return Reading(PROBABLE, ("one probability a pixel comes out: foreground or not",), "mask")
+        return Reading(WEAK, ("one number a pixel comes out",), "map") if made.scale == 1 else None
+    if made.channels is None or made.channels in (3, image.channels):
+        return Reading(WEAK, (told,), "class maps") if case.family == "segmenter" else None
+    if len(case.ends) > 3:
+        return None
+    if made.scale == 1 and made.channels >= 4:
+        return Reading(sure, (told, "it has the image's own size"), "class maps")
+    if known and (made.scale or 0) >= 0.12 and case.family == "segmenter":
+        return Reading(sure, (told, f"{made.channels}: {known}"), "class maps")
+    if case.family == "segmenter":
+        return Reading(PROBABLE, (told, *case.structure.verdict.evidence[:1]), "class maps")
+    return None
+
+
+@task("keypoint-detection", "keypoint detection", ("keypoint-detection", "pose", "pose-estimation"),
+      ("ForPoseEstimation", "ForKeypointDetection"))  # fmt: skip
+def keypoints(case: Case) -> Reading | None:
+    """A heat map for each point of a body or face."""
+    flat = case.end
+    if case.only == "image" and flat is not None and flat.rank == 2 and flat.width in _POINTS:
+        told = f"{flat.width} numbers come out: {_POINTS[flat.width]}"
+        return Reading(PROBABLE + 0.1, (told,), "coordinates") if not flat.activation else None
+    found = _one(case)
+    if found is None or found[1].end.activation in ("Softmax", "ArgMax"):
+        return None
+    image, made = found
+    upright = len(image.size) == 2 and image.size[0] != image.size[1]
+    if made.scale == 0.25 and made.channels in _JOINTS and made.channels not in _KNOWN:
+        told = f"{made.channels} maps at a quarter of the image's size: a usual number of keypoints"
+        return Reading(PROBABLE + (0.1 if upright else 0), (told,), "heat maps")
+    return None
+
+
+@task("text-detection", "text detection", ("text-detection", "scene-text-detection"), ())
+def text_detection(case: Case) -> Reading | None:
+    """A probability map by differentiable binarization (Liao et al., 2020): two transposed convolutions."""
+    found = _one(case)
+    if found is None or found[1].channels != 1 or found[1].end.activation != "Sigmoid":
+        return None
+    image, made = found
+    flow, node, steps = case.flow, made.end.node, []
+    for _ in range(_HEAD):
+        steps.append(flow.bare[node])
+        before = flow.reads[node]
+        if len(before) != 1:
+            break
+        node = flow.makers[before[0]]
+    head = [op for op in steps if op in ("Conv", "ConvTranspose")][:3]
+    if head != ["ConvTranspose", "ConvTranspose", "Conv"] or not image.sure:
+        return None
+    told = "the head doubles the size twice by transposed convolutions and ends in one Sigmoid map (DB)"
+    paddle = "paddle" in f"{case.model.producer_name} {case.model.graphs[0].name}".lower()
+    named = ("PaddlePaddle wrote it",) if paddle else ()
+    return Reading(SURE if paddle else PROBABLE + 0.1, (told, *named), "text map")

@@ -1,0 +1,40 @@
+"""Objects in an image: boxes, and masks for them."""
+
+from __future__ import annotations
+
+from py_autodoc.identity.case import Case
+from py_autodoc.identity.model import PROBABLE, SURE, Reading
+from py_autodoc.identity.registry import task
+
+_POSES = frozenset({56})
+"""Rows of 4 numbers, a score and 17 points of three numbers: a pose, or 52 classes."""
+_PROTOTYPES = 32
+
+
+@task("object-detection", "object detection", ("object-detection", "detect", "obb"),
+      ("ForObjectDetection",))  # fmt: skip
+def detection(case: Case) -> Reading | None:
+    """What the outputs say of candidates, boxes and grids."""
+    if case.family != "detector":
+        return None
+    verdict = case.structure.verdict
+    told = verdict.evidence[:1]
+    rows = {end.at(1) for end in case.ends} | {end.at(2) for end in case.ends}
+    sure = verdict.confidence >= 0.85 and case.image is not None and not _POSES & rows
+    return Reading(SURE if sure else PROBABLE, told, "boxes and scores")
+
+
+@task("instance-segmentation", "instance segmentation", ("instance-segmentation", "segment"), ())
+def instances(case: Case) -> Reading | None:
+    """Boxes with coefficients of 32 prototypes of masks (Bolya et al., YOLACT, 2019)."""
+    if case.image is None:
+        return None
+    for proto in case.ends:
+        if proto.rank != 4 or proto.at(1) != _PROTOTYPES:
+            continue
+        for boxes in case.ends:
+            row = min(boxes.at(1) or 0, boxes.at(2) or 0) if boxes.rank == 3 else 0
+            if row > 4 + _PROTOTYPES:
+                told = f"rows of {row} numbers beside {_PROTOTYPES} maps: boxes, scores, weights of the maps"
+                return Reading(SURE + 0.05, (told,), "boxes, scores and mask weights")
+    return None

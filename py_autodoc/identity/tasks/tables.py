@@ -1,0 +1,47 @@
+"""Rows of numbers: classical models and dense networks."""
+
+from __future__ import annotations
+
+from py_autodoc.identity.case import Case
+from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
+from py_autodoc.identity.registry import task
+
+_CLASSIFIERS = ("TreeEnsembleClassifier", "SVMClassifier", "LinearClassifier")
+_REGRESSORS = ("TreeEnsembleRegressor", "SVMRegressor", "LinearRegressor")
+
+
+def _ops(case: Case, names: tuple[str, ...]) -> str:
+    return next((op for op in names if f"ai.onnx.ml::{op}" in case.flow.by_name), "")
+
+
+@task("tabular-classification", "tabular classification", ("tabular-classification",), ())
+def classification(case: Case) -> Reading | None:
+    """Classes of a row of numbers."""
+    op = _ops(case, _CLASSIFIERS)
+    if op and case.family == "classical-ml":
+        return Reading(SURE, (f"a {op} decides",), "class")
+    end, port = case.first, case.port("features")
+    if case.family != "mlp" or case.only != "features" or end is None or port is None:
+        return None
+    if end.rank != 2 or port.shape is None or len(port.shape) != 2 or (end.width or 0) < 2:
+        return None
+    if end.activation == "Softmax":
+        told = "rows of numbers go in, probabilities of classes come out"
+        return Reading(SURE, (told,), "class scores")
+    if not end.activation and end.kind == "linear" and (end.width,) != port.shape[1:]:
+        return Reading(WEAK, ("rows of numbers go in, several scores come out",), "scores")
+    return None
+
+
+@task("tabular-regression", "tabular regression", ("tabular-regression",), ())
+def regression(case: Case) -> Reading | None:
+    """A number for a row of numbers."""
+    op = _ops(case, _REGRESSORS)
+    if op and case.family == "classical-ml" and not _ops(case, _CLASSIFIERS):
+        return Reading(SURE, (f"a {op} decides",), "value")
+    end = case.end
+    if case.family != "mlp" or case.only != "features" or end is None or end.rank != 2 or end.width != 1:
+        return None
+    if end.activation or end.kind != "linear":
+        return None
+    return Reading(PROBABLE, ("rows of numbers go in, one number comes out",), "value")

@@ -1,0 +1,127 @@
+"""Text that is read: vectors, classes, spans."""
+
+from __future__ import annotations
+
+from py_autodoc.identity.case import Case, text_like
+from py_autodoc.identity.ends import End
+from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
+from py_autodoc.identity.registry import task
+from py_autodoc.units import plural
+
+_SHORTEST = 128
+"""Numbers of a vector for a text, at least."""
+_MOST = 50
+"""Classes of a text, at most, without a Softmax: vectors are longer."""
+
+
+def _reads(case: Case) -> bool:
+    """Tokens go in, nothing else, and nothing is written from them."""
+    ports = [port for port in case.ports if port.role == "tokens"]
+    rows = {port.rows for port in ports}
+    # Ids of users and things come alone, and from tables of their own.
+    in_order = any(port.rank > 1 or port.shape not in ((1,), None) for port in ports)
+    return case.only == "tokens" and bool(case.ends) and not case.crossing and len(rows) == 1 and in_order
+
+
+def _level(case: Case) -> float:
+    return SURE if text_like(case) else PROBABLE
+
+
+def _in(case: Case) -> str:
+    return f"tokens of a table of {plural(case.positions, 'row')} go in" if case.positions else "tokens go in"
+
+
+def _wide(case: Case, end: End) -> bool:
+    """As wide as the layers are: hidden states, not scores."""
+    return end.width is not None and end.width in {
+        layer.hidden_size for layer in case.structure.attention if layer.hidden_size
+    }
+
+
+@task("text-encoding", "text encoding", ("feature-extraction", "sentence-similarity", "text-embedding"), ())
+def encoding(case: Case) -> Reading | None:
+    """Vectors for a text or its tokens."""
+    if not _reads(case) or case.vocabulary is not None:
+        return None
+    end = case.ends[0]
+    if case.named("embedding", "embeddings") and end.rank == 2:
+        return Reading(SURE, (_in(case), "an output is named so"), "embedding")
+    if end.kind == "unit" or any(e.kind == "unit" for e in case.ends):
+        return Reading(_level(case), (_in(case), "a vector of length 1 comes out"), "embedding")
+    hidden = "hidden" in case.name(end)
+    if end.rank == 3 and (end.kind == "norm" or hidden or _wide(case, end)) and not end.activation:
+        told = f"a vector of {end.width or '?'} for each token comes out, no scores of words"
+        return Reading(_level(case), (_in(case), told), "hidden states")
+    if end.rank == 2 and (_wide(case, end) or end.kind == "norm") and end.activation in ("", "Tanh"):
+        told = f"a vector of {end.width} for the whole text comes out, as wide as the layers"
+        return Reading(_level(case), (_in(case), told), "embedding")
+    if end.rank == 2 and (end.width or 0) >= _SHORTEST and not end.activation:
+        told = f"a vector of {end.width} for the whole text comes out"
+        return Reading(PROBABLE, (_in(case), told), "embedding")
+    return None
+
+
+@task("text-classification", "text classification", ("text-classification", "sentiment-analysis"),
+      ("ForSequenceClassification",))  # fmt: skip
+def classification(case: Case) -> Reading | None:
+    """A few scores for a whole text."""
+    if not _reads(case):
+        return None
+    end = case.ends[0]
+    width = end.width
+    if end.rank != 2 or width is None or len(case.ends) > 1 or _wide(case, end):
+        return None
+    told = f"{plural(width, 'score')} for the whole text come{'s' if width == 1 else ''} out"
+    if width > 1 and end.activation == "Softmax":
+        return Reading(_level(case), (_in(case), told, "they end in a Softmax"), "class scores")
+    if end.kind == "linear" and 1 < width <= _MOST:
+        return Reading(_level(case), (_in(case), told), "class scores")
+    return Reading(WEAK if width > _MOST else PROBABLE, (_in(case), told), "class scores")
+
+
+@task("token-classification", "token classification", ("token-classification", "ner"),
+      ("ForTokenClassification",))  # fmt: skip
+def tagging(case: Case) -> Reading | None:
+    """A few scores for each token."""
+    if not _reads(case) or case.vocabulary is not None or len(case.ends) > 1:
+        return None
+    end = case.ends[0]
+    width = end.width
+    if end.rank != 3 or width is None or _wide(case, end) or end.kind not in ("linear", "other"):
+        return None
+    told = f"{plural(width, 'score')} for each token come{'s' if width == 1 else ''} out"
+    if case.causal:
+        return Reading(WEAK, (_in(case), told), "class scores")
+    level = _level(case) if 3 <= width <= 4 * _MOST else PROBABLE
+    return Reading(level, (_in(case), told), "class scores")
+
+
+@task("question-answering", "question answering", ("question-answering",), ("ForQuestionAnswering",))
+def answering(case: Case) -> Reading | None:
+    """Two scores for each token: where the answer begins and ends."""
+    if not _reads(case) or len(case.ends) != 2:
+        return None
+    named = case.named("start") and case.named("end")
+    one, other = case.ends
+    source = case.tokens
+    alike = one.shape == other.shape and one.rank == 2 and source is not None and source.shape == one.shape
+    if named and alike:
+        return Reading(SURE, (_in(case), "two scores a token come out, named start and end"), "scores")
+    if alike and _level(case) == SURE:
+        return Reading(SURE, (_in(case), "two scores a token come out: begin and end of a span"), "scores")
+    return Reading(PROBABLE, ("two scores a token come out",), "scores") if alike else None
+
+
+@task(
+    "masked-language-modelling",
+    "masked language modelling",
+    ("fill-mask",),
+    ("ForMaskedLM", "ForPreTraining"),
+)
+def masked(case: Case) -> Reading | None:
+    """Scores of words where tokens see both sides."""
+    end = case.vocabulary
+    if end is None or not _reads(case) or case.family != "transformer-encoder" or case.causal is not False:
+        return None
+    told = f"{end.width:,} scores for each token come out, one a row of the table; attention sees both sides"
+    return Reading(_level(case), (_in(case), told), "word scores")

@@ -1,0 +1,96 @@
+"""Text that is written: from text, images or sound."""
+
+from __future__ import annotations
+
+from py_autodoc.identity.case import LANGUAGE, Case, text_like
+from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
+from py_autodoc.identity.registry import task
+from py_autodoc.units import plural
+
+
+@task("text-generation", "text generation", ("text-generation",), ("ForCausalLM", "LMHeadModel"))
+def generation(case: Case) -> Reading | None:
+    """Scores of the next token, seen from the tokens before it."""
+    end = case.vocabulary
+    if end is None:
+        return _from_vectors(case)
+    if case.only not in ("tokens", "") or case.family == "encoder-decoder":
+        return None
+    others = {p.role for p in case.ports} & {"image", "waveform", "spectrogram", "features"}
+    if others:
+        return None
+    told = f"{end.width:,} scores a position come out, one for each row of the token table"
+    why: tuple[str, ...] = (told,)
+    level = PROBABLE
+    cached = case.port("key/value cache") is not None
+    if case.causal or cached:
+        why = (told, "every attention layer is causal" if case.causal else "keys and values are cached")
+        level = SURE
+    elif case.family in ("state-space", "recurrent") or (
+        case.family == "hybrid" and case.causal is not False
+    ):
+        why = (told, *case.structure.verdict.evidence[:1])
+        level = SURE
+    elif case.family == "transformer-decoder":
+        why = (told, *case.structure.verdict.evidence[-2:])
+        level = SURE if case.sure_family else PROBABLE
+    elif case.causal is False:
+        return None
+    if not text_like(case):
+        level = min(level, PROBABLE + 0.1)
+    return Reading(level, why, "next-token scores")
+
+
+def _from_vectors(case: Case) -> Reading | None:
+    """A decoder that is fed vectors in place of tokens."""
+    end = case.first
+    cached = case.port("key/value cache") is not None
+    if not cached or case.tokens is not None or end is None or end.rank != 3 or end.kind != "linear":
+        return None
+    if (end.width or 0) < LANGUAGE:
+        return None
+    told = f"vectors and cached keys and values go in, {end.width:,} scores a position come out"
+    return Reading(SURE, (told,), "next-token scores")
+
+
+@task(
+    "text-to-text",
+    "text to text",
+    ("text2text-generation", "summarization", "translation"),
+    ("ForSeq2SeqLM",),
+)
+def rewriting(case: Case) -> Reading | None:
+    """An encoder reads tokens, a decoder writes others."""
+    tokens = [port for port in case.ports if port.role == "tokens"]
+    if case.family != "encoder-decoder" or len(tokens) < 2 or case.only != "tokens":
+        return None
+    told = "an encoder reads tokens, a decoder with cross attention scores the next one"
+    if case.vocabulary is None:
+        return Reading(WEAK, ("an encoder and a decoder read tokens",), "hidden states")
+    return Reading(SURE if text_like(case) else PROBABLE + 0.1, (told,), "next-token scores")
+
+
+@task("image-to-text", "image to text", ("image-to-text", "image-text-to-text", "visual-question-answering",
+                                        "document-question-answering"), ("ForVision2Seq",))  # fmt: skip
+def describing(case: Case) -> Reading | None:
+    """An image and tokens go in, scores of the next token come out."""
+    if case.image is None or case.tokens is None or case.vocabulary is None:
+        return None
+    told = f"an image and tokens go in, {plural(case.vocabulary.width or 0, 'score')} a token come out"
+    return Reading(SURE if text_like(case) else PROBABLE, (told,), "next-token scores")
+
+
+@task("image-text-matching", "image–text matching", ("zero-shot-image-classification",), ("CLIPModel",))
+def matching(case: Case) -> Reading | None:
+    """Towers for images and for text, whose vectors are compared."""
+    if case.image is None or case.tokens is None or case.vocabulary is not None:
+        return None
+    if case.crossing:
+        return None
+    towers = any("towers" in line for line in case.structure.verdict.evidence)
+    unit = any(end.kind == "unit" for end in case.ends)
+    named = case.named("similarity", "embeds") or any("per" in case.name(end) for end in case.ends)
+    told = "an image and a text go in, each through its own tower"
+    if towers or unit or named:
+        return Reading(SURE if towers and (unit or named or case.ends) else PROBABLE, (told,), "similarity")
+    return Reading(WEAK, ("an image and a text go in",), "scores")

@@ -1,0 +1,31 @@
+"""Words in names: what an input's or output's name says, whatever its spelling."""
+
+from __future__ import annotations
+
+import re
+
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+IMAGE = frozenset({"image", "images", "img", "imgs", "pixel", "pixels", "photo", "picture", "rgb", "bgr"})
+AUDIO = frozenset({"audio", "audios", "wav", "waveform", "waveforms", "wave", "speech", "pcm", "sound"})
+SPECTRUM = frozenset({
+    "mel", "mels", "fbank", "fbanks", "spectrogram", "melspec", "melspectrogram", "logmel", "mfcc", "spec",
+})  # fmt: skip
+RATE = frozenset({"sr", "samplerate", "rate"})
+MASK = frozenset({"mask", "masks", "padding"})
+LENGTH = frozenset({"length", "lengths", "len", "lens"})
+STATE = frozenset({
+    "state", "states", "staten", "h", "c", "hn", "cn", "h0", "c0", "hidden", "cache", "caches",
+})  # fmt: skip
+STEP = frozenset({"timestep", "timesteps", "sigma"})
+
+
+def words(name: str) -> tuple[str, ...]:
+    """``StatefulPartitionedCall:0`` → (stateful, partitioned, call, 0); lower case."""
+    return tuple(part.lower() for part in _PART.findall(name[:200]))
+
+
+def said(name: str, of: frozenset[str]) -> bool:
+    """Whether one of the words is in a name, alone or as its whole."""
+    parts = words(name)
+    return bool(of.intersection(parts)) or "".join(parts) in of
