@@ -139,6 +139,8 @@ def _run(request: _Request) -> int:
     target = targets(asked, [request.model, request.hardware], request.force)["--out"]
     _need(chosen)
     analysis = _analyze(request)
+    if chosen == "model-explorer":
+        _metric(analysis, request)
     sized = bool(request.bind or request.input_shape or request.batch_size is not None or request.assume)
     status = tell_if_impossible(request.model, analysis, sized)
     if request.overlay == "latency" and chosen in _PICTURES:
@@ -238,7 +240,14 @@ def _netron(analysis: Analysis, request: _Request) -> Attached:
 
 
 def _model_explorer(analysis: Analysis, request: _Request) -> Attached:
-    from py_autodoc.render.attachments import model_explorer_data, offered
+    from py_autodoc.render.attachments import model_explorer_data
+
+    return model_explorer_data(analysis, _metric(analysis, request))
+
+
+def _metric(analysis: Analysis, request: _Request) -> str:
+    """The number to write. Raises: OptionError where there is none of this name."""
+    from py_autodoc.render.attachments import offered
 
     metric = "macs" if request.overlay == "auto" else request.overlay
     known = offered(analysis)
@@ -246,7 +255,7 @@ def _model_explorer(analysis: Analysis, request: _Request) -> Attached:
         raise OptionError(
             "no-such-number", f"Model Explorer data has no {metric}.", f"One of {', '.join(known)}."
         )
-    return model_explorer_data(analysis, metric)
+    return metric
 
 
 def _tell_of_unnamed(found: Attached) -> None:

@@ -93,6 +93,8 @@ def is_dense(ctx: Context, layer: Map) -> bool:
     if layer.groups != 1:
         return False
     node = ctx.flow.nodes[layer.node]
+    if not node.inputs or node.inputs[0] < 0 or not node.outputs or node.outputs[0] < 0:
+        return False
     given, made = ctx.flow.shapes[node.inputs[0]], ctx.flow.shapes[node.outputs[0]]
     if given is None or made is None:
         return False

@@ -102,7 +102,7 @@ def _tagged(
     return Exported(model, tags, module, ran, [] if evidence.told else [NO_CALLS], exported)
 
 
-_TALKERS = ("torch.onnx", "torch.export", "torch._export", "transformers")
+_TALKERS = ("onnxscript", "torch.onnx", "torch.export", "torch._export", "transformers")
 
 
 @contextmanager

@@ -169,7 +169,15 @@ def _check(request: Request, exporter: str, generation: bool) -> None:
 
 
 def _written(done: Exported, request: Request, exporter: str, path: Path, with_sidecar: bool) -> ExportResult:
-    """Write tags into a model in memory, then the model."""
+    """Write tags into a model in memory, then the model. Raises: OptionError for an opset that it has not."""
+    made = done.model.opset_imports.get("")
+    if request.opset is not None and made != request.opset:
+        # The exporter has only warned of it.
+        raise OptionError(
+            "opset",
+            f"The exporter {exporter} cannot write this model with opset {request.opset}.",
+            f"It can with {made}; --exporter torchscript writes older ones.",
+        )
     write_tags(done.model, done.tags)
     done.model.metadata_props.update(request.metadata)
     request.stage("save", 0.92)

@@ -65,9 +65,9 @@ def load_source(source: str, wanted: Wanted) -> Loaded:
         ServiceError: the hub cannot be reached.
     """
     need_torch()
-    path = Path(source).expanduser()
-    if path.exists():
-        return _from_path(path, wanted)
+    place = os.path.expanduser(source)
+    if os.path.exists(place):
+        return _from_path(Path(place), wanted)
     if _FACTORY.fullmatch(source):
         return from_factory(source, wanted)
     suffixes = (*PROGRAM, *KERAS, *(suffix for group in _REFUSED for suffix in group))

@@ -17,8 +17,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
+import fuzz_fork
 import fuzz_inputs
 
 from py_autodoc.cli.app import app
@@ -145,6 +147,14 @@ def _grown() -> int:
 
 def _prepare(command: str) -> None:
     """Imports what a first run would import, so that no input pays for it."""
+    if command == "export" and find_spec("torch") is not None:
+        # A name that is no file may be one of the hub, which nobody is asked for.
+        os.environ["HF_HUB_OFFLINE"] = "1"
+        import torch
+        import transformers  # noqa: F401
+
+        # Threads would not be there after a fork.
+        torch.set_num_threads(1)
     for number in range(3):
         check(fuzz_inputs.make(command, number), 1000.0)
 
@@ -169,6 +179,11 @@ def _child(command: str, numbers: range, sink: int, cpu_s: float) -> None:
 
 def survey(command: str, first: int, last: int, cpu_s: float = CPU_S) -> Iterator[tuple[int, str | None]]:
     """(number, fault or None) of each input from ``first`` up to ``last``, each run in a child."""
+    with fuzz_fork.forking():
+        yield from _survey(command, first, last, cpu_s)
+
+
+def _survey(command: str, first: int, last: int, cpu_s: float) -> Iterator[tuple[int, str | None]]:
     _prepare(command)
     at = first
     while at < last:

@@ -33,7 +33,7 @@ def models() -> tuple[bytes, ...]:
     for path in ("models/trt_loop.onnx", "models/trt_qdq_conv.onnx", "models/light_bvlc_alexnet.onnx"):
         found += [(DATA / path).read_bytes()] * 10
     # What is rich is taken more often than its one place in the list.
-    found += [rich()] * (len(found) // 2)
+    found += [rich()] * (len(found) // 2) + [fixed()] * (len(found) // 8)
     return tuple(found)
 
 
@@ -121,6 +121,46 @@ def rich() -> bytes:
     return made.SerializeToString()
 
 
+@cache
+def fixed() -> bytes:
+    """A model for one image at a time, with the one written into shapes and constants."""
+    info, node = helper.make_tensor_value_info, helper.make_node
+    rng = np.random.default_rng(1)
+
+    def weight(name: str, *shape: int) -> onnx.TensorProto:
+        return numpy_helper.from_array(rng.normal(0, 1, shape).astype(np.float32), name)
+
+    def numbers(name: str, *values: int) -> onnx.TensorProto:
+        return numpy_helper.from_array(np.array(values, np.int64), name)
+
+    nodes = [
+        node("Conv", ["x", "k"], ["c0"], pads=[1, 1, 1, 1]),
+        node("BatchNormalization", ["c0", "one", "zero", "zero", "one"], ["c1"]),
+        node("Relu", ["c1"], ["c2"]),
+        node("MaxPool", ["c2"], ["c3"], kernel_shape=[2, 2], strides=[2, 2]),
+        node("Reshape", ["c3", "flat"], ["f0"]),
+        node("MatMul", ["f0", "w"], ["f1"]),
+        node("Reshape", ["f1", "heads"], ["h0"]),
+        node("Transpose", ["h0"], ["h1"], perm=[0, 2, 1, 3]),
+        node("Concat", ["h1", "first"], ["h2"], axis=2),
+        node("Softmax", ["h2"], ["h3"], axis=-1),
+        node("ReduceMean", ["h3"], ["y"], axes=[2, 3], keepdims=0),
+        node("Expand", ["f1", "wide"], ["z"]),
+        node("Slice", ["z", "at", "end", "at"], ["z1"]),
+    ]
+    weights = [
+        weight("k", 4, 3, 3, 3), weight("one", 4), weight("zero", 4), weight("w", 16, 8),
+        weight("first", 1, 2, 1, 4),
+        numbers("flat", 1, 16), numbers("heads", 1, 1, 2, 4), numbers("at", 0), numbers("end", 1),
+        numbers("wide", 1, 8),
+    ]  # fmt: skip
+    inputs, ends = [info("x", 1, [1, 3, 4, 4])], [info("y", 1, None), info("z1", 1, None)]
+    graph = helper.make_graph(nodes, "fixed", inputs, ends, weights)
+    imports = [helper.make_opsetid("", 17)]
+    made: bytes = helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString()
+    return made
+
+
 WEIGHTS = bytes(range(64))
 """What lies beside the models as ``w.bin``."""
 
@@ -139,6 +179,26 @@ def keras_archives() -> tuple[tuple[tuple[str, bytes], ...], ...]:
 def keras_older() -> tuple[bytes, ...]:
     """Files of HDF5."""
     return tuple((DATA / "keras" / f"{name}.h5").read_bytes() for name in ("tf2_nested", "tf2_masks"))
+
+
+@cache
+def program() -> bytes:
+    """A program of torch.export."""
+    import torch
+
+    held = io.BytesIO()
+    module = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU())
+    torch.export.save(torch.export.export(module, (torch.ones(1, 4),)), held)
+    return held.getvalue()
+
+
+def configuration() -> dict[str, Any]:
+    """A folder's description of a small model of transformers."""
+    return {
+        "model_type": "bert", "architectures": ["BertModel"], "hidden_size": 8, "num_hidden_layers": 1,
+        "num_attention_heads": 2, "intermediate_size": 16, "vocab_size": 20, "max_position_embeddings": 16,
+        "type_vocab_size": 2, "hidden_act": "gelu", "id2label": {"0": "no", "1": "yes"}, "pad_token_id": 0,
+    }  # fmt: skip
 
 
 def zipped(members: Any, packing: int) -> bytes:

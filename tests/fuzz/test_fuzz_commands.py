@@ -179,6 +179,27 @@ def test_totals_that_no_float_can_hold():
         assert run(("analyze", "m.onnx", output, "out"), m__onnx=model, w__bin=fuzz_seeds.WEIGHTS) is None
 
 
+def test_a_layer_without_outputs():
+    proto = onnx.ModelProto.FromString(fuzz_seeds.fixed())
+    del proto.graph.node[0].output[:]
+    for arguments in (("analyze", "m.onnx", "--bind", "*=3"), ("validate", "m.onnx")):
+        assert run(arguments, m__onnx=proto.SerializeToString()) is None
+
+
+def test_one_error_is_told_at_a_time():
+    """The model cannot run, and what is asked for is not there."""
+    proto = onnx.ModelProto.FromString(fuzz_seeds.rich())
+    proto.graph.node[0].input[0] = "nobody makes it"
+    given = ("graph", "m.onnx", "--out", "out.json", "--format", "model-explorer", "--overlay", "none")
+    assert run(given, m__onnx=proto.SerializeToString(), w__bin=fuzz_seeds.WEIGHTS) is None
+
+
+def test_a_source_whose_name_no_file_can_have():
+    pytest.importorskip("torch")
+    for name in ("a" * 300 + ".h5", "~nobody-has-this-name/m.h5", "a\0.h5"):
+        assert run(("export", "--exporter", "dynamo", name, "out.onnx")) is None
+
+
 def test_mutations_break_things_but_stay_models():
     import random
 

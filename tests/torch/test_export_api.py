@@ -188,6 +188,13 @@ def test_weights_beside_the_model_and_own_metadata(exporter, tmp_path):
     assert json.loads((tmp_path / "a.onnx.json").read_text()) == result.sidecar
 
 
+def test_an_opset_that_the_exporter_cannot_write(tmp_path):
+    """It would warn, and write another one."""
+    with pytest.raises(OptionError, match="cannot write this model with opset 3"):
+        py_autodoc.torch.export(torch.nn.ReLU(), (torch.ones(1, 2),), tmp_path / "m.onnx", opset=3)
+    assert not list(tmp_path.iterdir())
+
+
 def test_large_weights_go_into_one_file(tmp_path, monkeypatch):
     """As beyond protobuf's limit, which is lowered here."""
     monkeypatch.setattr("py_autodoc.tags.files.LARGE", 1000)
