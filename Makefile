@@ -10,6 +10,8 @@ VENV ?= .venv
 BIN := $(abspath $(VENV))/bin
 export PATH := $(BIN):$(PATH)
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
+# Hundreds of processes are started; each would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 STAMPS := .stamps
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 # Outside the lock: which build of it is right (CPU, CUDA) is the machine's matter, and so are the

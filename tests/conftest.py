@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,6 +43,14 @@ LONG = (
     "tests/server/test_server_jobs.py",
 )
 """The longest first."""
+WHOLLY_SLOW = re.compile(r"^pytestmark = (\[[^\]]*)?pytest\.mark\.slow\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Without the slow tests, a file of slow tests only is not imported: many import torch."""
+    if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
+        return None
+    return WHOLLY_SLOW.search(collection_path.read_text(encoding="utf-8")) is not None or None
 
 
 @pytest.fixture(scope="session", autouse=True)

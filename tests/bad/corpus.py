@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import make_files as f
 import make_graphs as g
 import make_models as m
+import pytest
 
 from py_autodoc.errors import AutodocError, CorruptModel, LimitError, NotAModel, PathError
 
@@ -180,3 +182,10 @@ _EXTERNAL = [
 ]
 
 CASES: list[Case] = [*_FILES, *_STRUCTURE, *_CONTENT, *_EXTERNAL]
+
+LARGE = frozenset({"chain-300k", "concat-20000", "empty-nodes"})
+
+
+def params(cases: list[Case]) -> list[Any]:
+    """Cases for ``parametrize``; what is large waits for the whole run."""
+    return [pytest.param(case, id=case.id, marks=[pytest.mark.slow] * (case.name in LARGE)) for case in cases]

@@ -7,7 +7,7 @@ import math
 
 import jsonschema
 import pytest
-from corpus import CASES, Diag, Error, Ok
+from corpus import CASES, Diag, Error, Ok, params
 
 from py_autodoc import analyze
 from py_autodoc.report.analysis import FAILED, run
@@ -40,7 +40,7 @@ def _no_constant(name):
     raise AssertionError(f"{name} is no JSON")
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.name not in SLOW], ids=lambda case: case.id)
+@pytest.mark.parametrize("case", params([c for c in CASES if c.name not in SLOW]))
 def test_case(case, made, validator, monkeypatch, tmp_path):
     path = made(case)
     monkeypatch.chdir(tmp_path)
@@ -65,9 +65,7 @@ def test_case(case, made, validator, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "case",
-    [c for c in CASES if c.name not in SLOW and not isinstance(c.expect, Error)],
-    ids=lambda case: case.id,
+    "case", params([c for c in CASES if c.name not in SLOW and not isinstance(c.expect, Error)])
 )
 def test_viewer(case, made):
     """The payload and every node's details exist, bounded, wherever a report does."""

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from corpus import CASES, Diag, Error, Ok
+from corpus import CASES, Diag, Error, Ok, params
 
 from py_autodoc.graph.build import build
 from py_autodoc.graph.load import load
@@ -46,7 +46,7 @@ def made(tmp_path_factory):
     return get
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", params(CASES))
 def test_case(case, made, opened):
     path = made(case)
     opened.clear()
@@ -88,6 +88,7 @@ with open("/proc/self/status") as status:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory(made):
     """All cases but the large honest one in one process of less than 512 MB."""

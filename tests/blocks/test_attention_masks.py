@@ -322,6 +322,7 @@ OPS = ("MatMul", "Softmax", "Add", "Transpose", "Mul", "Reshape", "Where", "Conc
        "Einsum", "Attention", "Tanh", "Split", "Gemm", "Less", "Trilu")  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=60, deadline=None)
 def test_random_graphs_never_raise(data):

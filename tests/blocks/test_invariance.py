@@ -93,6 +93,7 @@ def check_same(proto: onnx.ModelProto, seed: int) -> None:
     assert (one.verdict.family, one.verdict.confidence) == (two.verdict.family, two.verdict.confidence)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.name.partition(".onnx")[0])
 def test_names_and_order_change_nothing(path):
     check_same(onnx.load(path, load_external_data=False), seed=7)
@@ -176,6 +177,7 @@ def layered(draw):
     return maker.proto(maker.layer(draw(STEPS), ["x", value]))
 
 
+@pytest.mark.slow
 @given(layered(), st.integers(0, 1000))
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_generated_graphs(proto, seed):

@@ -155,6 +155,7 @@ COUNTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts_of_known_architectures(name):
     found = Counter(block.kind for flow in flows_of(name) for block in found_in(flow))

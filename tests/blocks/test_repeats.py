@@ -90,6 +90,7 @@ def _constant(model: Model, types: TypeTable, tensor: int) -> tuple:
     return (*told, value.tolist() if integers and not small_weight else None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [True, False], ids=["names", "bare"])
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.name.partition(".onnx")[0])
 def test_claims_hold(path, names):
@@ -97,6 +98,7 @@ def test_claims_hold(path, names):
     repeats(labelled(proto) if names else without_names(proto))
 
 
+@pytest.mark.slow
 @given(layered())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_claims_hold_on_generated_graphs(proto):
@@ -143,6 +145,7 @@ BARE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BARE)
 def test_without_names(name):
     found = Counter((r.count, len(r.members[0])) for r in repeats(without_names(load(name))))
@@ -169,6 +172,7 @@ AGREE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AGREE)
 def test_structure_finds_what_the_names_say(name):
     """Node for node, where a layer begins and ends included."""

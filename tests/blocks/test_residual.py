@@ -304,6 +304,7 @@ def test_rotary_embedding_is_no_residual():
     none(g, g.op("Add", g.op("Mul", q, g.weight(1, 5, 8)), g.op("Mul", turned, g.weight(1, 5, 8))))
 
 
+@pytest.mark.slow
 def test_a_long_chain_stays_cheap():
     """Two thousand skips over one another: bounded, and the limit is told."""
     g = G(x=(1, 4))

@@ -131,6 +131,7 @@ def test_files_with_all_of_them(folder):
     assert [json.loads(line)["status"] for line in lines] == [0, 0, 1]
 
 
+@pytest.mark.slow
 def test_a_table_on_a_terminal(folder):
     code, out = on_terminal(folder)
     assert code == 1
@@ -187,6 +188,7 @@ def test_an_unknown_operator_is_the_reason(tmp_path):
     assert "--bind" not in err
 
 
+@pytest.mark.slow
 def test_findings_are_counted_or_listed_with_their_nodes():
     path = "tests/data/models/light_squeezenet.onnx"
     code, out, _ = run(path, "--findings")

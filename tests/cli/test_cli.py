@@ -129,6 +129,7 @@ def test_exit_codes(args, code, words):
         assert word in line
 
 
+@pytest.mark.slow
 def test_bindings_reach_the_numbers():
     def macs(*args):
         return json.loads(run("analyze", DYNAMIC, *args)[1])["metrics"]["total_macs"]
@@ -261,6 +262,7 @@ def test_a_signal_ends_the_process_cleanly(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes")
 @pytest.mark.parametrize("args", [["analyze", MODEL], ["schema"], ["--help"]], ids=lambda args: args[0])
 def test_a_reader_that_left(args):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import onnx
+import pytest
 from onnx import helper
 
 from py_autodoc import analyze
@@ -27,6 +28,7 @@ def test_a_static_model_has_none():
     assert lines(DATA / "models/resnet_tiny.onnx") == {}
 
 
+@pytest.mark.slow
 def test_what_has_no_formula_says_why():
     shown = lines(DATA / "models/silero_vad_half.onnx")
     assert all(shown[label].startswith("—  (") for label in ("MACs", "FLOPs", "Peak activations"))

@@ -150,6 +150,7 @@ def test_png_without_resvg_says_what_it_needs(tmp_path, monkeypatch):
     assert "pip install 'onnx-autodoc[pictures]'" in err
 
 
+@pytest.mark.slow
 @drawing
 def test_png_is_the_picture_at_any_scale(tmp_path):
     pytest.importorskip("resvg_py")

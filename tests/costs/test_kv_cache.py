@@ -300,6 +300,7 @@ def test_names_play_no_part() -> None:
     assert renamed == cache_of(concat_decoder(1, 16, 4, 4))
 
 
+@pytest.mark.slow
 def test_too_many_candidates_are_given_up() -> None:
     m = Maker()
     m.feed("x", ["batch", 1, 8])

@@ -17,6 +17,7 @@ NEEDS_DATA = {"ImageDecoder", "Gradient"}
 """Operators whose cost no shape can tell."""
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the package computes its expected outputs
 def test_every_operator_of_every_model_has_a_cost() -> None:
     models = load_model_tests(kind="node")

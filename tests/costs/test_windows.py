@@ -157,6 +157,7 @@ def of_elements(pool: Pool, elements: int, out: tuple[int, ...]) -> int:
     return elements + (QUANTIZE * prod(out) if pool.op == "QLinearAveragePool" else 0)
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(pools())
 def test_sizes_and_elements_are_those_of_the_runtime(pool: Pool) -> None:
@@ -210,6 +211,7 @@ def dilations(pool: Pool) -> list[int]:
     return pool.attributes.get("dilations", [1] * len(pool.sizes))
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(pools(), st.lists(st.integers(1, 40), min_size=3, max_size=3))
 def test_expressions_are_the_numbers(pool: Pool, sizes: list[int]) -> None:

@@ -14,6 +14,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MODELS = sorted(EXAMPLES.glob("*.onnx"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notebook", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda p: p.name)
 def test_a_notebook_runs_top_to_bottom(notebook, tmp_path):
     for path in EXAMPLES.iterdir():

@@ -58,6 +58,7 @@ def test_does_not_fire_because_of_a_branch_that_reads_only_the_shape():
     assert finding.evidence["shortest_path_layers"] == 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["resnet50", "bert_base", "mobilenet_v2", "llama32_narrow", "detr_r50"])
 def test_does_not_fire_on_residual_networks(name):
     assert found(RULE, f"tests/data/stripped/{name}.stripped.onnx") == []

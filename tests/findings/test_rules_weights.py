@@ -69,6 +69,7 @@ def test_used_in_a_body_or_returned_is_used():
 # duplicated-weights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [256, 2048])
 def test_duplicates_by_their_bytes(size):
     values = noise(size, size)

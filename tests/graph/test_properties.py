@@ -33,6 +33,7 @@ def models(draw):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), nodes
 
 
+@pytest.mark.slow
 @given(models())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_names_and_edges_survive(drawn):

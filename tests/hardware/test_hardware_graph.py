@@ -24,6 +24,7 @@ def test_the_picture_says_of_which_device(tmp_path):
     assert "µs" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "model", "says"),
     [

@@ -59,6 +59,7 @@ def served(folder: Path, kind: str, **environ: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["fork", "spawn"])
 def test_nothing_of_the_launch_folder_is_imported(folder, kind):
     if kind == "fork" and not hasattr(os, "fork"):

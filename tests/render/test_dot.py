@@ -59,6 +59,7 @@ def named(name):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted((DATA / "models").glob("*.onnx")), ids=lambda p: p.stem)
 def test_every_node_is_a_box(path):
     data = payload(path, assume=True)

@@ -51,6 +51,7 @@ def test_the_tree_is_sound(path):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_no_box_waits_for_itself(path):
     """No path leaves a box that is made here and comes back."""

@@ -94,6 +94,7 @@ def test_decoders_exported_without_a_past_are_estimated(name, layers, kv_heads, 
     assert cache.sequence_axis is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["bert_base", "bert_base_dyn", "distilbert", "vit_b16", "whisper_tiny_encoder", "t5_small_encoder",

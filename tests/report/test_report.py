@@ -24,6 +24,7 @@ def validator():
     return jsonschema.Draft202012Validator(schema)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_real_models_match_the_schema(path, validator):
     report = analyze(path, assume=True)

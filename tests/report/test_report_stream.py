@@ -26,6 +26,7 @@ def test_pieces_are_the_report(name, monkeypatch):
         assert pretty == report.to_json(2) + "\n"
 
 
+@pytest.mark.slow
 def test_pieces_are_forgotten():
     count = 6_000
     nodes = [helper.make_node("Relu", [f"t{at}"], [f"t{at + 1}"], name=f"n{at}") for at in range(count)]

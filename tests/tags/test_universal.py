@@ -71,6 +71,7 @@ def test_the_grep_finds_what_it_looks_for():
     assert {t.lower() for t in literals(ast.parse(code))} & NAMES == {"matmul", "bert", "query"}
 
 
+@pytest.mark.slow
 def test_tags_need_no_torch():
     code = (
         "import py_autodoc.tags, py_autodoc.compare, sys\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
+import pytest
 import torch
 from onnx import parser
 from torch_files import imported, run, same, save, session
@@ -25,6 +26,7 @@ def floats(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
+@pytest.mark.slow
 def test_modules_of_a_transformer(tmp_path):
     done = write("tests/data/models/bert_tiny.onnx", tmp_path / "bert.py")
     source = (tmp_path / "bert.py").read_text("ascii")

@@ -49,7 +49,7 @@ def test_both_formats_give_the_same(tmp_path):
         results.append(run(module, x)[0])
         assert module.load(weights=done.paths[1]).training is False
     assert torch.equal(*results)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
         "npz_model.npz", "npz_model.py", "safetensors_model.py", "safetensors_model.safetensors",
     ]  # fmt: skip
 
@@ -137,6 +137,7 @@ def test_weights_that_are_damaged_leave_the_old_files(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["safetensors", "npz"])
 def test_large_weights_are_copied_in_pieces(kind, tmp_path):
     rows = 1 << 14

@@ -37,6 +37,7 @@ def case(path: Path, replaced: bool) -> Case | None:
     return case_of(with_symbols(proto) if replaced else proto.SerializeToString())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replaced", [False, True], ids=["as-it-is", "made-symbolic"])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_expressions_equal_a_new_analysis(path: Path, replaced: bool):

@@ -70,6 +70,7 @@ def outputs(notebook):
     return [cell.outputs[0].data for cell in notebook.cells]
 
 
+@pytest.mark.slow
 def test_each_output_has_a_picture_of_bounded_size(saved):
     for data in outputs(saved):
         assert VIEW in data
@@ -130,6 +131,7 @@ def test_the_state_carries_the_viewer_once_and_each_model_packed(saved):
     assert len([size for size in sizes if size > 200_000]) == 1
 
 
+@pytest.mark.slow
 def test_nbconvert_shows_the_picture(without_state):
     html, _ = HTMLExporter().from_notebook_node(without_state)
     assert html.count('src="data:image/svg+xml;base64,') == 3
