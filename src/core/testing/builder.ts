@@ -182,6 +182,7 @@ export class PayloadBuilder {
 /** A payload without nodes. */
 export function emptyPayload(name: string): GraphPayload {
   return {
+    identity: null,
     schema_version: '1.1',
     model: {
       name,
