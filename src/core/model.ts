@@ -4,7 +4,12 @@ import type { GraphPayload } from '../schema';
 import { groupBy } from './csr';
 import type { ILatency } from './latency';
 import { inInference, isRunCost } from './runs';
-import type { IGraphModel, MetricId, PayloadMetric } from './types';
+import {
+  RUNS,
+  type IGraphModel,
+  type MetricId,
+  type PayloadMetric
+} from './types';
 import { formatShape } from './units';
 
 /** `tensors.kind` of the payload. */
@@ -121,6 +126,21 @@ function metricsOf(
   ]) as Record<MetricId, Float64Array>;
 }
 
+function runsColumn({
+  op,
+  runs_unknown,
+  uncounted
+}: GraphPayload['nodes']): Uint8Array {
+  const column = new Uint8Array(op.length);
+  for (const node of runs_unknown) {
+    column[node] = RUNS.endless;
+  }
+  for (const node of uncounted) {
+    column[node] = RUNS.out;
+  }
+  return column;
+}
+
 /** The model with what a device takes for it; without one nothing is known of its time. */
 export function timed(
   model: IGraphModel,
@@ -147,6 +167,7 @@ export function renumbered(
   return {
     ...model,
     payload,
+    nodeRuns: runsColumn(payload.nodes),
     metrics: metricsOf(payload.nodes),
     latency: null,
     shapeText: tensor => texts[shape[tensor]] ?? '?'
@@ -188,6 +209,7 @@ export function decode(payload: GraphPayload): IGraphModel {
     nodeScope: within(ids(nodes.scope, nodeCount), scopes.parent.length),
     nodeGraph: within(ids(nodes.graph, nodeCount, 0), graphs.name.length),
     nodeConstant,
+    nodeRuns: runsColumn(nodes),
     inputOffsets,
     inputs,
     outputOffsets,

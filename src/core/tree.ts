@@ -8,6 +8,7 @@ import { METRIC_IDS } from './model';
 import { inputHomes, outputHomes } from './pills';
 import { findSeries } from './series';
 import { collectReads, neededOrder, readingRange } from './reads';
+import { columnsOf } from './sums';
 import type { IGraphModel, ITree, MetricId } from './types';
 
 /**
@@ -174,31 +175,19 @@ function aggregate(
   numbering: Pick<INumbering, 'count' | 'parent' | 'nodeParent'>
 ) {
   const { count, parent, nodeParent } = numbering;
+  const drawn = model.nodeConstant.reduce<number[]>((found, hidden, node) => {
+    if (!hidden) {
+      found.push(node);
+    }
+    return found;
+  }, []);
+  const tree = { groupCount: count, groupParent: parent, nodeParent };
   const sums = {} as Record<MetricId, Float64Array>;
   const unknown = {} as Record<MetricId, Int32Array>;
   for (const id of METRIC_IDS) {
-    const values = model.metrics[id];
-    const sum = new Float64Array(count);
-    const missing = new Int32Array(count);
-    for (let node = 0; node < model.nodeCount; node++) {
-      const group = nodeParent[node];
-      if (group < 0 || model.nodeConstant[node]) {
-        continue;
-      }
-      if (Number.isNaN(values[node])) {
-        missing[group]++;
-      } else {
-        sum[group] += values[node];
-      }
-    }
-    for (let group = count - 1; group >= 0; group--) {
-      if (parent[group] >= 0) {
-        sum[parent[group]] += sum[group];
-        missing[parent[group]] += missing[group];
-      }
-    }
-    sums[id] = sum;
-    unknown[id] = missing;
+    const columns = columnsOf(model, id, drawn, tree);
+    sums[id] = columns.sum.subarray(1);
+    unknown[id] = columns.unknown.subarray(1);
   }
   return { sums, unknown };
 }

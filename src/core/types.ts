@@ -5,6 +5,15 @@
  * (entity = nodeCount + group). Boxes are indices into a scene and change with every scene.
  */
 
+/** How a node runs, where that is not as often as the payload says. */
+export const RUNS = {
+  told: 0,
+  /** In a loop of unknown length: its cost is that of one iteration. */
+  endless: 1,
+  /** In a branch of an If that the totals leave out. */
+  out: 2
+} as const;
+
 /** A model decoded for drawing: columns as typed arrays, NaN where a number is unknown. */
 export interface IGraphModel {
   readonly nodeCount: number;
@@ -15,6 +24,8 @@ export interface IGraphModel {
   readonly nodeGraph: Int32Array;
   /** 1 for Constant nodes, which are not drawn. */
   readonly nodeConstant: Uint8Array;
+  /** One of `RUNS` for each node. */
+  readonly nodeRuns: Uint8Array;
   readonly inputOffsets: Int32Array;
   readonly inputs: Int32Array;
   readonly outputOffsets: Int32Array;

@@ -47,7 +47,7 @@ export function OperatorsChart({ model, order }: IChartProps): JSX.Element {
       value,
       // All unknown is no 0, and a sum that lacks parts is a lower bound.
       text:
-        unknown >= nodes.length
+        unknown >= nodes.length && value === 0
           ? '—'
           : (unknown > 0 ? '≥ ' : '') +
             (measure === 'count'

@@ -1,5 +1,6 @@
 /** What the charts show: numbers of a model over its execution, by operator and by size. */
 
+import { Tally } from '../../core/sums';
 import type { IGraphModel, MetricId } from '../../core/types';
 import { mainOutput } from '../table/texts';
 
@@ -23,17 +24,13 @@ export function cumulative(
   order: Int32Array,
   metric: MetricId
 ): ICumulative {
-  const values = model.metrics[metric];
   const shares = new Float64Array(order.length);
-  let [total, unknown] = [0, 0];
+  const tally = new Tally(model, metric);
   order.forEach((node, at) => {
-    if (Number.isNaN(values[node])) {
-      unknown++;
-    } else {
-      total += values[node];
-    }
-    shares[at] = total;
+    tally.add(node);
+    shares[at] = tally.known;
   });
+  const { known: total, unknown } = tally;
   return {
     values: total > 0 ? shares.map(sum => sum / total) : new Float64Array(0),
     total,
@@ -99,24 +96,24 @@ export function byOperator(
   order: Int32Array,
   metric: MetricId | 'count'
 ): IPart[] {
-  const parts = new Map<
-    string,
-    { value: number; unknown: number; nodes: number[] }
-  >();
+  const parts = new Map<string, { tally: Tally | null; nodes: number[] }>();
   for (const node of order) {
     const type = model.opType(node);
-    const part = parts.get(type) ?? { value: 0, unknown: 0, nodes: [] };
+    const part = parts.get(type) ?? {
+      tally: metric === 'count' ? null : new Tally(model, metric),
+      nodes: []
+    };
     parts.set(type, part);
-    const value = metric === 'count' ? 1 : model.metrics[metric][node];
     part.nodes.push(node);
-    if (Number.isNaN(value)) {
-      part.unknown++;
-    } else {
-      part.value += value;
-    }
+    part.tally?.add(node);
   }
   return [...parts]
-    .map(([label, part]) => ({ label, ...part }))
+    .map(([label, { tally, nodes }]) => ({
+      label,
+      value: tally ? tally.known : nodes.length,
+      unknown: tally ? tally.unknown : 0,
+      nodes
+    }))
     .sort((a, b) => b.value - a.value || (a.label < b.label ? -1 : 1));
 }
 

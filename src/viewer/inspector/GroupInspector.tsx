@@ -3,6 +3,7 @@ import { entityOf } from '../session/entities';
 import { boundary, formatExact } from '../../core';
 import type { IGroupTree } from '../../core';
 import { useDocument, useSession, useTrans } from '../context';
+import { metricOf } from '../overlays/metric';
 import { brief, visible } from '../ui/text';
 import { BlocksOfGroup } from './BlockList';
 import { Breadcrumb } from './Breadcrumb';
@@ -68,11 +69,7 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
         <Costs
           metrics={model.payload.metrics}
           activationTotal={activationTotal}
-          valueOf={id =>
-            tree.groupUnknown[id][group] >= tree.groupSize[group]
-              ? Number.NaN
-              : tree.groupMetrics[id][group]
-          }
+          valueOf={id => metricOf(tree, id, model.nodeCount + group)}
           unknownOf={id => tree.groupUnknown[id][group]}
         />
       </Section>

@@ -1,5 +1,6 @@
 import * as React from 'react';
 import { formatBytes, formatExact, TENSOR_KIND } from '../../core';
+import { Tally } from '../../core/sums';
 import type { IGraphModel, MetricId } from '../../core/types';
 import { useDocument, useTrans, useView } from '../context';
 import { entityName, selectionOf } from '../session/entities';
@@ -12,29 +13,15 @@ import { Histogram } from './GroupInspector';
 import { Fact, Facts, Jump, Section, Some } from './parts';
 import { useActivationTotal } from './totals';
 
-interface ISum {
-  readonly known: number;
-  /** Nodes without a number. */
-  readonly unknown: number;
-}
-
 /** Sum of a metric over nodes, what is unknown left out and counted. */
 export function sumOf(
   model: IGraphModel,
   nodes: readonly number[],
   metric: MetricId
-): ISum {
-  const values = model.metrics[metric];
-  let known = 0;
-  let unknown = 0;
-  for (const node of nodes) {
-    if (Number.isNaN(values[node])) {
-      unknown++;
-    } else {
-      known += values[node];
-    }
-  }
-  return { known, unknown };
+): Pick<Tally, 'known' | 'unknown'> {
+  const tally = new Tally(model, metric);
+  nodes.forEach(node => tally.add(node));
+  return tally;
 }
 
 /**
@@ -90,7 +77,7 @@ export function MultiInspector(): JSX.Element {
       histogram: [...counts].sort((a, b) => b[1] - a[1])
     };
   }, [model, tree, document, selection, also]);
-  const sum = (id: MetricId): ISum => sumOf(model, nodes, id);
+  const sum = (id: MetricId) => sumOf(model, nodes, id);
   return (
     <>
       <header className="oad-Inspector-title">
@@ -122,7 +109,7 @@ export function MultiInspector(): JSX.Element {
           activationTotal={activationTotal}
           valueOf={id => {
             const { known, unknown } = sum(id);
-            return unknown > 0 && unknown === nodes.length ? Number.NaN : known;
+            return unknown > 0 && known === 0 ? Number.NaN : known;
           }}
           unknownOf={id => sum(id).unknown}
         />

@@ -16,9 +16,7 @@ export function metricOf(
   const group = entity - nodeCount;
   const sum = tree.groupMetrics[metric][group];
   const unknown = tree.groupUnknown[metric][group];
-  return unknown > 0 && (unknown >= tree.groupSize[group] || sum === 0)
-    ? Number.NaN
-    : sum;
+  return unknown > 0 && sum === 0 ? Number.NaN : sum;
 }
 
 /** True for the sum of a group that lacks the number of a node below: a lower bound. */

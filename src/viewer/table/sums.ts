@@ -2,6 +2,7 @@
 
 import { intensityOf } from '../../core/intensity';
 import { METRIC_IDS } from '../../core/model';
+import { columnsOf } from '../../core/sums';
 import type { ITree, MetricId } from '../../core/types';
 import type { Measure } from './columns';
 
@@ -39,7 +40,7 @@ export class Sums {
     const unknown: Partial<Record<MetricId, Int32Array>> = {};
     const max: Partial<Record<MetricId, number>> = {};
     for (const id of METRIC_IDS) {
-      const columns = this._metric(id, layers);
+      const columns = columnsOf(_tree.model, id, layers, _tree);
       sum[id] = columns.sum;
       unknown[id] = columns.unknown;
       max[id] = columns.max;
@@ -66,8 +67,9 @@ export class Sums {
   private _at(measure: Measure, entry: number, count: number): ISum {
     if (measure !== 'intensity') {
       const unknown = this._unknown[measure][entry];
-      const none = count > 0 && unknown >= count;
-      return { value: none ? Number.NaN : this._sum[measure][entry], unknown };
+      const value = this._sum[measure][entry];
+      const none = count > 0 && unknown >= count && value === 0;
+      return { value: none ? Number.NaN : value, unknown };
     }
     const parts: MetricId[] = ['flops', 'read_bytes', 'write_bytes'];
     const unknown = Math.max(...parts.map(id => this._unknown[id][entry]));
@@ -75,31 +77,6 @@ export class Sums {
     // A quotient of sums that lack parts is no bound on anything.
     const value = unknown > 0 ? Number.NaN : intensityOf(flops, read + written);
     return { value, unknown };
-  }
-
-  private _metric(id: MetricId, layers: Int32Array) {
-    const { groupCount, nodeParent, model } = this._tree;
-    const values = model.metrics[id];
-    const sum = new Float64Array(groupCount + 1);
-    const unknown = new Int32Array(groupCount + 1);
-    let max = 0;
-    for (const node of layers) {
-      const value = values[node];
-      // A layer outside of all blocks counts in the total.
-      const entry = nodeParent[node] + 1;
-      if (Number.isNaN(value)) {
-        unknown[entry]++;
-      } else {
-        sum[entry] += value;
-        max = Math.max(max, value);
-      }
-    }
-    const { groupParent } = this._tree;
-    for (let group = groupCount - 1; group >= 0; group--) {
-      sum[groupParent[group] + 1] += sum[group + 1];
-      unknown[groupParent[group] + 1] += unknown[group + 1];
-    }
-    return { sum, unknown, max };
   }
 
   private _up(column: Int32Array): void {

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import type { GraphPayload } from '../schema';
+import { decode } from './model';
+import { PART, partOf, Tally } from './sums';
+import { PayloadBuilder } from './testing/builder';
+import { buildTree } from './tree';
+
+/** Two boxes of two products, 10 MACs each, inside a third one: an If with its branches. */
+function branches(): GraphPayload {
+  const b = new PayloadBuilder('sums');
+  let tensor = b.input('x');
+  for (const branch of ['then', 'else']) {
+    for (let at = 0; at < 2; at++) {
+      const scope = ['choice', branch];
+      [tensor] = b.add('MatMul', [tensor], { macs: 10, params: 3, scope });
+    }
+  }
+  b.output(tensor);
+  return b.finish();
+}
+
+/** [sum, nodes it lacks] of the MACs of each box. */
+function boxes(payload: GraphPayload): Record<string, [number, number]> {
+  const tree = buildTree(decode(payload));
+  return Object.fromEntries(
+    tree.groupLabel.map((label, group) => [
+      label,
+      [tree.groupMetrics.macs[group], tree.groupUnknown.macs[group]]
+    ])
+  );
+}
+
+describe('a branch that the totals leave out', () => {
+  it('is no missing part of what is around it, and has no number itself', () => {
+    const payload = branches();
+    payload.nodes.uncounted = [2, 3];
+    expect(boxes(payload)).toEqual({
+      choice: [20, 0],
+      then: [20, 0],
+      else: [0, 2]
+    });
+    const model = decode(payload);
+    expect(partOf(model, 'macs', 2)).toBe(PART.out);
+    expect(partOf(model, 'latency', 2)).toBe(PART.out);
+    expect(partOf(model, 'params', 2)).toBe(PART.known);
+  });
+
+  it('is one where its cost is unknown: then the other branch may be the costlier', () => {
+    const payload = branches();
+    payload.nodes.uncounted = [2, 3];
+    payload.nodes.macs[3] = null;
+    expect(boxes(payload)).toEqual({
+      choice: [20, 1],
+      then: [20, 0],
+      else: [0, 2]
+    });
+  });
+});
+
+describe('a loop of unknown length', () => {
+  it('makes a sum a lower bound, but not of what costs nothing in it', () => {
+    const payload = branches();
+    payload.nodes.runs_unknown = [2, 3];
+    payload.nodes.macs[3] = 0;
+    expect(boxes(payload)).toEqual({
+      choice: [30, 1],
+      then: [20, 0],
+      else: [10, 1]
+    });
+    const model = decode(payload);
+    expect(partOf(model, 'macs', 2)).toBe(PART.least);
+    expect(partOf(model, 'macs', 3)).toBe(PART.known);
+    expect(partOf(model, 'activation_bytes', 2)).toBe(PART.known);
+  });
+});
+
+describe('a tally', () => {
+  it('says what a box with the same nodes says', () => {
+    for (const [uncounted, endless, unknown] of [
+      [[], [], []],
+      [[2, 3], [], []],
+      [[2, 3], [0], [1]],
+      [[0, 1, 2, 3], [], []],
+      [[0], [1], [2, 3]]
+    ]) {
+      const payload = branches();
+      payload.nodes.uncounted = uncounted;
+      payload.nodes.runs_unknown = endless;
+      unknown.forEach(node => (payload.nodes.macs[node] = null));
+      const tally = new Tally(decode(payload), 'macs');
+      [0, 1, 2, 3].forEach(node => tally.add(node));
+      expect([tally.known, tally.unknown]).toEqual(boxes(payload).choice);
+    }
+  });
+});
