@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from py_autodoc.errors import AutodocError
     from py_autodoc.extract import extract_module_subgraph, extract_submodel
     from py_autodoc.extract.rebatch import rebatch
+    from py_autodoc.extract.resize import resize
     from py_autodoc.hf.serving.entry import pipeline
     from py_autodoc.limits import Limits
     from py_autodoc.report.api import analyze
@@ -34,6 +35,7 @@ __all__ = [
     "read_array",
     "read_weights",
     "rebatch",
+    "resize",
     "side_by_side",
 ]
 
@@ -49,6 +51,7 @@ _LAZY = {
     "read_array": "py_autodoc.report.arrays",
     "read_weights": "py_autodoc.report.weights",
     "rebatch": "py_autodoc.extract.rebatch",
+    "resize": "py_autodoc.extract.resize",
     "side_by_side": "py_autodoc.widget",
 }
 _PACKAGES = ("hf", "keras", "tags", "to_torch", "torch")

@@ -28,6 +28,7 @@ def test_names():
         "read_array",
         "read_weights",
         "rebatch",
+        "resize",
         "side_by_side",
     ]
     for name in py_autodoc.__all__:
@@ -39,7 +40,7 @@ def test_names():
 def test_analyze_signature():
     parameters = inspect.signature(py_autodoc.analyze).parameters
     assert list(parameters) == [
-        "model", "bindings", "input_shapes", "batch_size", "assume", "limits", "max_layers",
+        "model", "bindings", "input_shapes", "batch_size", "resize", "assume", "limits", "max_layers",
         "thresholds", "read_weights", "hash", "hardware", "precision",
     ]  # fmt: skip
     assert all(p.kind is p.KEYWORD_ONLY for name, p in parameters.items() if name != "model")

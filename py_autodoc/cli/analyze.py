@@ -43,6 +43,7 @@ class _Request:
     bind: tuple[str, ...]
     input_shape: tuple[str, ...]
     batch_size: int | None
+    resize: tuple[str, ...]
     assume: bool
     pretty: bool
     max_layers: int | None
@@ -131,7 +132,13 @@ def _run(request: _Request) -> int:
 
 def _verdict(request: _Request, model: str, analysis: Analysis) -> int:
     """The status of a model that cannot run with these sizes, which is said first."""
-    sized = bool(request.bind or request.input_shape or request.batch_size is not None or request.assume)
+    sized = bool(
+        request.bind
+        or request.input_shape
+        or request.batch_size is not None
+        or request.resize
+        or request.assume
+    )
     return tell_if_impossible(model, analysis, sized)
 
 
@@ -239,6 +246,7 @@ def _options(request: _Request) -> Options:
         bindings=parse_bindings(request.bind),
         input_shapes=parse_input_shapes(request.input_shape),
         batch_size=request.batch_size,
+        resize=parse_input_shapes(request.resize),
         assume=request.assume,
         thresholds=settings(request.thresholds),
         read_weights=request.read_weights,

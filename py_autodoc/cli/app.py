@@ -29,6 +29,7 @@ COMMANDS = {
     "graph": "The graph as SVG, HTML, DOT or data for other viewers.",
     "metadata": "What a model says about running it: task, processor, configuration.",
     "rebatch": "Another batch for a model whose batch is fixed.",
+    "resize": "Another sequence length or resolution for a model that has it fixed.",
     "rule": "Explain a rule, or list them all.",
     "schema": "Print the JSON Schema of the report.",
     "tags": "Which module each node comes from.",

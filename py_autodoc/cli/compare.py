@@ -49,6 +49,7 @@ class _Sizes:
     bind: tuple[str, ...]
     input_shape: tuple[str, ...]
     batch_size: int | None
+    resize: tuple[str, ...]
     assume: bool
 
 
@@ -90,7 +91,7 @@ def command(
     chosen = _Sizes(**given)
     if topology and structure:
         raise OptionError("two-comparisons", "Give --topology or --structure, not both.")
-    if beside is None and chosen != _Sizes((), (), None, False):
+    if beside is None and chosen != _Sizes((), (), None, (), False):
         raise OptionError("sizes-without-page", "Sizes are those of a page.", "Give --beside PATH.html too.")
     status = _page(a, b, beside, chosen, force) if beside is not None else 0
     asked = topology or structure or tags or as_json or beside is None
@@ -127,11 +128,12 @@ def _analyses(paths: tuple[str, str], chosen: _Sizes) -> list[Analysis]:
     from py_autodoc.report.analysis import Options, run
 
     bindings, shapes = parse_bindings(chosen.bind), parse_input_shapes(chosen.input_shape)
-    every = Options(bindings=bindings, input_shapes=shapes, batch_size=chosen.batch_size, assume=True)
+    resize = parse_input_shapes(chosen.resize)
+    every = Options(bindings, shapes, chosen.batch_size, resize, assume=True)
     analyses, unused = [], []
     for path in paths:
         with ProgressLine(printable(os.path.basename(path)), None) as line:
-            options, left = _fitting(path, every) if bindings or shapes else (every, set())
+            options, left = _fitting(path, every) if bindings or shapes or resize else (every, set())
             analyses.append(run(path, options, line.update))
         unused.append(left)
     nowhere = sorted(unused[0] & unused[1])
@@ -151,8 +153,10 @@ def _fitting(path: str, options: Options) -> tuple[Options, set[str]]:
     inputs, symbols = input_names(path)
     bindings = {name: size for name, size in options.bindings.items() if name in symbols or name == ANY}
     shapes = {name: shape for name, shape in options.input_shapes.items() if name in inputs}
+    resize = {name: shape for name, shape in options.resize.items() if name in inputs}
     left = (set(options.bindings) - bindings.keys()) | (set(options.input_shapes) - shapes.keys())
-    return replace(options, bindings=bindings, input_shapes=shapes), left
+    left |= set(options.resize) - resize.keys()
+    return replace(options, bindings=bindings, input_shapes=shapes, resize=resize), left
 
 
 def _compare(a: str, b: str, graph: str, tags: bool, as_json: bool) -> int:

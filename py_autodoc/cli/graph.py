@@ -58,6 +58,7 @@ class _Request:
     bind: tuple[str, ...]
     input_shape: tuple[str, ...]
     batch_size: int | None
+    resize: tuple[str, ...]
     assume: bool
     hardware: str
     precision: str
@@ -141,7 +142,13 @@ def _run(request: _Request) -> int:
     analysis = _analyze(request)
     if chosen == "model-explorer":
         _metric(analysis, request)
-    sized = bool(request.bind or request.input_shape or request.batch_size is not None or request.assume)
+    sized = bool(
+        request.bind
+        or request.input_shape
+        or request.batch_size is not None
+        or request.resize
+        or request.assume
+    )
     status = tell_if_impossible(request.model, analysis, sized)
     if request.overlay == "latency" and chosen in _PICTURES:
         _tell_of_no_times(analysis)
@@ -193,6 +200,7 @@ def _analyze(request: _Request) -> Analysis:
         bindings=parse_bindings(request.bind),
         input_shapes=parse_input_shapes(request.input_shape),
         batch_size=request.batch_size,
+        resize=parse_input_shapes(request.resize),
         assume=request.assume,
         hardware=request.hardware,
         precision=request.precision,

@@ -59,6 +59,12 @@ def sizes(says: str) -> Callable[[F], F]:
             help="Size of the batch, also where the file has it fixed (see `rebatch`).",
         ),
         click.option(
+            "--resize",
+            metavar="NAME=1x3x320x320",
+            multiple=True,
+            help="The shape of an input whose sizes the file has fixed (see `resize`). Repeatable.",
+        ),
+        click.option(
             "--assume",
             is_flag=True,
             help=f"Give dimensions that are still free a usual size (the {says} says which).",

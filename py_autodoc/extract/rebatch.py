@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,18 +11,12 @@ from typing import Any
 import onnx
 
 from py_autodoc.errors import OptionError
-from py_autodoc.extract.build import EXPANDED, beside, referred, tensors_of
-from py_autodoc.extract.stream import write_model
+from py_autodoc.extract.rewritten import write_rewritten
 from py_autodoc.graph.load import load
 from py_autodoc.graph.probe import PathLike, base_name
 from py_autodoc.graph.rebatch import Layout, RebatchBlocked, Refusal, Request, planned
-from py_autodoc.graph.values import MAX_ELEMENTS, element_count, stored_bytes
-from py_autodoc.graph.weight_files import Files
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.outputs.marks import DATA, WRITTEN
-from py_autodoc.tags import read_tags, write_tags
-from py_autodoc.tags.files import LARGE, finish, staging, targets, to_ir
-from py_autodoc.tags.store import proto_nodes
+from py_autodoc.tags.files import targets
 
 MAX_BATCH = 1 << 20
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}\Z")
@@ -110,9 +103,7 @@ def rebatch(
         raise RebatchBlocked(name, odd)
     written = found.written(batch)
     proto = written.proto
-    if loaded.functions:
-        _tags_of_calls(proto, name)
-    paths = _write(path, out, proto, name, force)
+    paths = write_rewritten(path, out, loaded, proto, name, force)
     plan = found.plan
     return RebatchedFile(
         paths, batch, plan.batch, plan.inputs, plan.outputs, tuple(written.edits), plan.notes
@@ -147,45 +138,6 @@ def _check(proto: onnx.ModelProto, batch: int | str, axes: Mapping[str, int | No
         raise OptionError(
             "batch-name-taken", f"{name}: a dimension is called {batch} already.", "Choose another name."
         )
-
-
-def _tags_of_calls(proto: onnx.ModelProto, name: str) -> None:
-    """Nodes that came out of functions lose the marks of that, and keep their tags."""
-    for node in proto_nodes(proto):
-        kept = [entry for entry in node.metadata_props if not entry.key.startswith(EXPANDED)]
-        del node.metadata_props[:]
-        node.metadata_props.extend(kept)
-    tags = read_tags(to_ir(proto, name))
-    if tags.source != "none":
-        write_tags(proto, tags)
-
-
-def _write(path: PathLike, out: PathLike, proto: onnx.ModelProto, name: str, force: bool) -> tuple[Path, ...]:
-    """Write in one step; weights beside the model when they are large."""
-    source = os.fspath(path)
-    for entry in [entry for entry in proto.metadata_props if entry.key == WRITTEN]:
-        proto.metadata_props.remove(entry)
-    large = _weight_bytes(proto) > LARGE
-    places = targets(out, data=large, inputs=[path], force=force)
-    target = places[0].path
-    with Files(source, os.stat(source).st_size) as files, staging(target) as folder:
-        with open(folder / target.name, "xb") as file:
-            if large:
-                location = f"{target.name}{DATA}"
-                with open(folder / location, "xb") as data:
-                    beside(referred(proto.graph, files, name), data, location, name)
-                file.write(proto.SerializeToString())
-            else:
-                write_model(proto, files, file, name)
-        return tuple(finish(folder, places))
-
-
-def _weight_bytes(proto: onnx.ModelProto) -> int:
-    total = 0
-    for tensor in tensors_of(proto.graph):
-        count = element_count(tuple(tensor.dims)) or 0
-        total += stored_bytes(tensor.data_type, min(count, MAX_ELEMENTS)) or 0
-    return total
 
 
 def parse_axes(axes: Iterable[str], same: Iterable[str]) -> dict[str, int | None]:

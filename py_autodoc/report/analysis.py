@@ -45,6 +45,7 @@ from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.dims import Dims, resolve, unsuggested
 from py_autodoc.report.hardware import Chosen, choose, kernels_of
 from py_autodoc.report.rebatch import Rebatch, followed
+from py_autodoc.report.resize import Resize, at_sizes
 from py_autodoc.report.rule_settings import rule_settings
 from py_autodoc.report.schema import RuleSettings
 from py_autodoc.report.source import open_model, plain_source
@@ -71,12 +72,14 @@ class Options:
 
     ``bindings`` gives symbols their sizes (``"*"``: every unbound one), ``input_shapes`` whole shapes
     to inputs, ``batch_size`` a size to the first symbol of the inputs, or to the batch that the file has
-    fixed (``graph.rebatch``). ``assume`` gives what is still free its suggested size.
+    fixed (``graph.rebatch``); ``resize`` whole shapes to inputs whose sizes the file has fixed, so that the
+    model is rewritten for them (``graph.resize``). ``assume`` gives what is still free its suggested size.
     """
 
     bindings: Mapping[str, int] = field(default_factory=dict)
     input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     batch_size: int | None = None
+    resize: Mapping[str, Sequence[int]] = field(default_factory=dict)
     assume: bool = False
     limits: Limits = LIBRARY
     thresholds: Settings | None = None
@@ -122,6 +125,8 @@ class Analysis:
     """How the batch was changed that the file has fixed; None when it was not."""
     identified: Identified = field(default_factory=Identified)
     """The model in words; nothing known when the stage failed."""
+    resize: Resize | None = None
+    """How sizes were changed that the file has fixed; None when they were not."""
 
     @property
     def peak(self) -> PeakMemory | None:
@@ -171,6 +176,9 @@ class _Run:
         if self.options.hash:
             loaded = self._hashed(loaded, source, given)
         self._enter("build")
+        sized = at_sizes(loaded, self.options.resize, self.options.bindings)
+        if sized is not None:
+            loaded = sized.found.loaded
         model = build(loaded)
         changed = followed(loaded, model, self.options)
         if changed is not None:
@@ -242,6 +250,7 @@ class _Run:
                 *unread,
                 *notes,
                 *(changed.diagnostics() if changed else ()),
+                *(sized.diagnostics() if sized else ()),
                 *self.failures,
             ),
             rules=rule_settings(chosen, self.options.read_weights),
@@ -249,6 +258,7 @@ class _Run:
             hardware=hardware,
             rebatch=changed,
             identified=words,
+            resize=sized,
         )
 
     def _hashed(self, loaded: Loaded, source: Any, given: str | bytes) -> Loaded:

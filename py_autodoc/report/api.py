@@ -20,6 +20,7 @@ def analyze(
     bindings: Mapping[str, int] | None = None,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     batch_size: int | None = None,
+    resize: Mapping[str, Sequence[int]] | None = None,
     assume: bool = False,
     limits: Limits = LIBRARY,
     max_layers: int | None = None,
@@ -36,8 +37,9 @@ def analyze(
     the files (``report.model.sha256``). ``bindings`` gives sizes to symbolic dimensions (``{"batch": 8}``,
     ``{"*": 1}`` for every free one), ``input_shapes`` whole shapes to inputs, ``batch_size`` a size to the
     batch dimension: where the file has it fixed, the analysis is of the model rewritten for it, or says which
-    node forbids that. ``assume`` gives what is still free its suggested size. ``max_layers`` keeps only the
-    heaviest layers in the list; totals stay complete.
+    node forbids that. ``resize`` gives whole shapes to inputs whose sequence length or resolution the file
+    has fixed, in the same way. ``assume`` gives what is still free its suggested size. ``max_layers`` keeps
+    only the heaviest layers in the list; totals stay complete.
     ``thresholds`` is a threshold file or what one holds:
     ``{"deep-chain": {"min_layers": 40}, "large-embedding": {"enabled": False}}``. ``hardware`` is the id of a
     profile (``"l4"``) or a profile's file, to estimate latency and memory for, in ``precision`` (``fp32``,
@@ -55,6 +57,7 @@ def analyze(
         bindings=dict(bindings or {}),
         input_shapes=dict(input_shapes or {}),
         batch_size=batch_size,
+        resize=dict(resize or {}),
         assume=assume,
         limits=limits,
         thresholds=None if thresholds is None else settings(thresholds),

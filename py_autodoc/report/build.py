@@ -68,6 +68,7 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
             hardware_estimates=hardware_estimates(analysis),
             rebatch=analysis.rebatch.info() if analysis.rebatch else None,
             identity=payload.identity,
+            resize=analysis.resize.info() if analysis.resize else None,
         )
 
 
@@ -103,6 +104,7 @@ def report_around(analysis: Analysis, layers: list[Layer], omitted: int) -> Repo
         hardware_estimates=hardware_estimates(analysis),
         rebatch=analysis.rebatch.info() if analysis.rebatch else None,
         identity=identity(analysis),
+        resize=analysis.resize.info() if analysis.resize else None,
     )
 
 

@@ -1703,7 +1703,7 @@ export interface components {
     };
     /**
      * RebatchNote
-     * @description Something to be known of a model whose batch was changed.
+     * @description Something to be known of a model whose batch or sizes were changed.
      */
     RebatchNote: {
       /** @description A node, an input or an output. */
@@ -1808,6 +1808,28 @@ export interface components {
       rebatch: components['schemas']['RebatchInfo'] | null;
       /** @description The model in words; null in reports of versions that had none. `model.identity` is another thing. */
       identity: components['schemas']['Identity'] | null;
+      /** @description How sizes were changed that the file has fixed; null: they were not. */
+      resize: components['schemas']['ResizeInfo'] | null;
+    };
+    /**
+     * ResizeInfo
+     * @description How sizes were changed that the file has fixed. Costs and layers are those of the changed model.
+     */
+    ResizeInfo: {
+      /** @description Input → its shape in this report. */
+      inputs: {
+        [key: string]: number[];
+      };
+      /** @description Input → its shape in the file. */
+      fixed: {
+        [key: string]: number[];
+      };
+      /** @description What had to change, a line an edit; at most 1,000. */
+      edits: string[];
+      /** @description Edits that are not listed. */
+      edits_omitted: number;
+      /** @description How stored numbers were read. */
+      notes: components['schemas']['RebatchNote'][];
     };
     /**
      * RiskSignal

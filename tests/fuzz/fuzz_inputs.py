@@ -20,7 +20,8 @@ from py_autodoc.cli.app import COMMANDS, app
 
 MODEL_NAMES = ("m.onnx",) * 12 + ("m", "m.ONNX", "a b.onnx", "-m.onnx", "m.keras", "m.ort", "ünï.onnx")
 OUTPUTS = {
-    "extract": "out.onnx", "to-torch": "out.py", "rebatch": "out.onnx", "export": "out.onnx",
+    "extract": "out.onnx", "to-torch": "out.py", "rebatch": "out.onnx", "resize": "out.onnx",
+    "export": "out.onnx",
     "graph": "out.svg",
 }  # fmt: skip
 
@@ -73,10 +74,10 @@ def a_model(dice: random.Random, command: str) -> bytes:
     data, another = dice.choice(seeds), dice.choice(seeds)
     if command in ("extract", "tags") and dice.random() < 0.6:
         data = fuzz_seeds.rich()
-    if command == "rebatch" and dice.random() < 0.7:
+    if command in ("rebatch", "resize") and dice.random() < 0.7:
         data = fuzz_seeds.fixed()
     kind = dice.random()
-    if kind < (0.2 if command in ("compare", "rebatch") else 0.05):
+    if kind < (0.2 if command in ("compare", "rebatch", "resize") else 0.05):
         return data
     if kind < 0.75:
         return fuzz_mutate.model(dice, data, another)

@@ -24,7 +24,7 @@ RULES = {
         "outputs/marks.py",
         # Into a folder of their own that takes its place by the rule, or that is removed.
         "extract/model.py",
-        "extract/rebatch.py",
+        "extract/rewritten.py",
         "to_torch/convert.py",
         "to_torch/weights.py",
         "torch/exporting.py",

@@ -69,6 +69,7 @@ WRITERS: dict[str, Callable[[Path, Path], list[object]]] = {
     "beside": lambda model, out: ["compare", model, model, "--beside", out],
     "extract": lambda model, out: ["extract", model, out, "--node", "1"],
     "rebatch": lambda model, out: ["rebatch", model, out, "--batch", "4", "--from", "2"],
+    "resize": lambda model, out: ["resize", model, out, "--input-shape", "x=4x8"],
 }
 """What needs no torch; each writes one file."""
 

@@ -66,6 +66,7 @@ from py_autodoc.report.schema.model import (
     RebatchInfo,
     RebatchNote,
     RebatchOutput,
+    ResizeInfo,
     Runnable,
     ValueInfo,
 )
@@ -169,6 +170,7 @@ __all__ = [
     "RepeatColumns",
     "RepeatInfo",
     "Report",
+    "ResizeInfo",
     "RiskSignal",
     "RuleSettings",
     "Runnable",

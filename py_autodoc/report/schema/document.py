@@ -19,6 +19,7 @@ from py_autodoc.report.schema.model import (
     GraphInfo,
     ModelInfo,
     RebatchInfo,
+    ResizeInfo,
     Runnable,
 )
 from py_autodoc.report.schema.payload import RuleSettings
@@ -73,6 +74,8 @@ class Report(Wire, frozen=True, kw_only=True, dict=True):
     """How the batch was changed that the file has fixed; null: it was not."""
     identity: Identity | None = None
     """The model in words; null in reports of versions that had none. ``model.identity`` is another thing."""
+    resize: ResizeInfo | None = None
+    """How sizes were changed that the file has fixed; null: they were not."""
 
     def to_json(self, indent: int = 0) -> str:
         """The report as JSON text, ``indent`` spaces a level (0: one line)."""

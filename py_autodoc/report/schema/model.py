@@ -130,7 +130,7 @@ class RebatchOutput(Wire, frozen=True, kw_only=True):
 
 
 class RebatchNote(Wire, frozen=True, kw_only=True):
-    """Something to be known of a model whose batch was changed."""
+    """Something to be known of a model whose batch or sizes were changed."""
 
     where: str
     """A node, an input or an output."""
@@ -155,6 +155,21 @@ class RebatchInfo(Wire, frozen=True, kw_only=True):
     """Edits that are not listed."""
     notes: list[RebatchNote]
     """What differs from running items one by one."""
+
+
+class ResizeInfo(Wire, frozen=True, kw_only=True):
+    """How sizes were changed that the file has fixed. Costs and layers are those of the changed model."""
+
+    inputs: dict[str, list[int]]
+    """Input → its shape in this report."""
+    fixed: dict[str, list[int]]
+    """Input → its shape in the file."""
+    edits: list[str]
+    """What had to change, a line an edit; at most 1,000."""
+    edits_omitted: int
+    """Edits that are not listed."""
+    notes: list[RebatchNote]
+    """How stored numbers were read."""
 
 
 class Runnable(Wire, frozen=True, kw_only=True):

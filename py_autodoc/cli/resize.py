@@ -1,0 +1,60 @@
+"""``onnx-autodoc resize``."""
+
+from __future__ import annotations
+
+import click
+
+from py_autodoc.cli import stderr, stdout
+from py_autodoc.cli.options import force
+
+_SHOWN = 8
+
+
+@click.command("resize", short_help="Another sequence length or resolution for a model that has it fixed.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.argument("out", metavar="OUT.onnx", type=click.Path(path_type=str))
+@click.option(
+    "--input-shape",
+    metavar="NAME=1x3x320x320",
+    multiple=True,
+    required=True,
+    help="The whole shape of an input; those left out keep theirs. Repeatable.",
+)
+@click.option("--bind", metavar="NAME=N", multiple=True, help="A size for a free dimension. Repeatable.")
+@force
+@click.option("--json", "as_json", is_flag=True, help="Print what was changed as JSON.")
+def command(
+    model: str, out: str, input_shape: tuple[str, ...], bind: tuple[str, ...], force: bool, as_json: bool
+) -> None:
+    """Write MODEL, whose sizes are fixed, to OUT.onnx for inputs of other shapes.
+
+    The same operators with the same weights: numbers that stood for old sizes are written anew, stored
+    tables beside a sequence are cut to their first entries. Where a table would have to be longer, lies over
+    a picture, or a number can be read in two ways, nothing is written and the node is named.
+    """
+    from py_autodoc.extract.resize import resize
+    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+
+    done = resize(
+        model, out, parse_input_shapes(input_shape), bindings=parse_bindings(bind), force=force
+    )  # fmt: skip
+    if as_json:
+        stdout.as_json(done.to_dict())
+        return
+    size = sum(path.stat().st_size for path in done.paths)
+    count = len(done.edits)
+    changed = f"{count:,} edit{'s' * (count != 1)}" if count else "only declared shapes changed"
+    stderr.note(f"{' and '.join(path.name for path in done.paths)}: {changed}, {size:,} bytes")
+    for name, shape in done.inputs.items():
+        if shape != done.fixed[name]:
+            stderr.note(f"note: input {name}: {_shape(shape)} (the file had {_shape(done.fixed[name])}).")
+    for name, shape in done.outputs.items():
+        stderr.note(f"note: output {name}: {_shape(shape)}.")
+    for where, what in done.notes[:_SHOWN]:
+        stderr.note(f"note: {where}: {what}.")
+    if len(done.notes) > _SHOWN:
+        stderr.note(f"note: {len(done.notes) - _SHOWN:,} more with --json.")
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape))

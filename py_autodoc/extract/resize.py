@@ -1,0 +1,85 @@
+"""A file whose sizes are fixed → a file of other sizes, weights copied piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from py_autodoc.extract.rewritten import write_rewritten
+from py_autodoc.graph.load import load
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.graph.rebatch import Refusal
+from py_autodoc.graph.resize import ResizeBlocked, resized
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.tags.files import targets
+
+
+@dataclass(frozen=True, slots=True)
+class ResizedFile:
+    """What was written."""
+
+    paths: tuple[Path, ...]
+    """The model and, when its weights are large, their file beside it."""
+    inputs: Mapping[str, tuple[int, ...]]
+    """Input → its shape now."""
+    fixed: Mapping[str, tuple[int, ...]]
+    """The shapes that the file had."""
+    outputs: Mapping[str, tuple[int, ...]]
+    """Output → its shape now, where it is another."""
+    edits: tuple[str, ...]
+    notes: tuple[tuple[str, str], ...]
+    """(node, what is to be known of it)."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return {
+            "files": [path.name for path in self.paths],
+            "inputs": {name: list(shape) for name, shape in self.inputs.items()},
+            "fixed": {name: list(shape) for name, shape in self.fixed.items()},
+            "outputs": {name: list(shape) for name, shape in self.outputs.items()},
+            "edits": list(self.edits),
+            "notes": [f"{where}: {what}" for where, what in self.notes],
+        }
+
+
+def resize(
+    path: PathLike,
+    out: PathLike,
+    input_shapes: Mapping[str, Sequence[int]],
+    *,
+    bindings: Mapping[str, int] | None = None,
+    force: bool = False,
+    limits: Limits = LIBRARY,
+) -> ResizedFile:
+    """Write a model whose sequence length or resolution is fixed for another one.
+
+    The result is the same operators with the same weights at other sizes. Numbers that stood for old sizes
+    are written anew; a stored table beside a sequence is cut to its first entries. Where a table would
+    have to be longer, lies over a picture, or a stored number can be read in two ways, nothing is written.
+    Weights, metadata and tags stay.
+
+    Args:
+        path: a model whose sizes are fixed.
+        out: where the result goes; its folder must exist.
+        input_shapes: input → its whole shape. Inputs that are left out keep theirs.
+        bindings: sizes of free dimensions, for which the edits hold.
+        force: replace a file that we did not write.
+        limits: how much of an untrusted file to read.
+
+    Raises:
+        PathError, NotAModel, CorruptModel, LimitError, InputError: the model cannot be read.
+        ResizeBlocked: a node cannot have these sizes, or no rule says that it can.
+        OptionError: an input or a size that is none.
+        ExternalDataError: weights cannot be read.
+        OutputError: the result cannot be written; nothing is left behind then.
+    """
+    targets(out, inputs=[path], force=force)
+    name = base_name(path)
+    loaded = load(path, limits)
+    found = resized(loaded, input_shapes, bindings)
+    if isinstance(found, Refusal):
+        raise ResizeBlocked(name, found)
+    paths = write_rewritten(path, out, loaded, found.loaded.proto, name, force)
+    return ResizedFile(paths, found.inputs, found.fixed, found.outputs, found.edits, found.notes)

@@ -1,0 +1,75 @@
+"""A file whose structure was edited → the edited file, weights copied piece by piece."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import onnx
+
+from py_autodoc.extract.build import EXPANDED, beside, referred, tensors_of
+from py_autodoc.extract.stream import write_model
+from py_autodoc.graph.load import Loaded
+from py_autodoc.graph.probe import PathLike
+from py_autodoc.graph.values import MAX_ELEMENTS, element_count, stored_bytes
+from py_autodoc.graph.weight_files import Files
+from py_autodoc.outputs.marks import DATA, WRITTEN
+from py_autodoc.tags import read_tags, write_tags
+from py_autodoc.tags.files import LARGE, finish, staging, targets, to_ir
+from py_autodoc.tags.store import proto_nodes
+
+
+def write_rewritten(
+    path: PathLike, out: PathLike, loaded: Loaded, proto: onnx.ModelProto, name: str, force: bool
+) -> tuple[Path, ...]:
+    """Write in one step; weights beside the model when they are large.
+
+    Args:
+        path: the model that was read, from which weights are copied.
+        out: where the result goes.
+        loaded: what was read.
+        proto: its structure as it is now.
+        name: how messages call the model.
+        force: replace a file that we did not write.
+
+    Raises:
+        ExternalDataError: weights cannot be read.
+        OutputError: the result cannot be written; nothing is left behind then.
+    """
+    if loaded.functions:
+        _tags_of_calls(proto, name)
+    source = os.fspath(path)
+    for entry in [entry for entry in proto.metadata_props if entry.key == WRITTEN]:
+        proto.metadata_props.remove(entry)
+    large = _weight_bytes(proto) > LARGE
+    places = targets(out, data=large, inputs=[path], force=force)
+    target = places[0].path
+    with Files(source, os.stat(source).st_size) as files, staging(target) as folder:
+        with open(folder / target.name, "xb") as file:
+            if large:
+                location = f"{target.name}{DATA}"
+                with open(folder / location, "xb") as data:
+                    beside(referred(proto.graph, files, name), data, location, name)
+                file.write(proto.SerializeToString())
+            else:
+                write_model(proto, files, file, name)
+        return tuple(finish(folder, places))
+
+
+def _tags_of_calls(proto: onnx.ModelProto, name: str) -> None:
+    """Nodes that came out of functions lose the marks of that, and keep their tags."""
+    for node in proto_nodes(proto):
+        kept = [entry for entry in node.metadata_props if not entry.key.startswith(EXPANDED)]
+        del node.metadata_props[:]
+        node.metadata_props.extend(kept)
+    tags = read_tags(to_ir(proto, name))
+    if tags.source != "none":
+        write_tags(proto, tags)
+
+
+def _weight_bytes(proto: onnx.ModelProto) -> int:
+    total = 0
+    for tensor in tensors_of(proto.graph):
+        count = element_count(tuple(tensor.dims)) or 0
+        total += stored_bytes(tensor.data_type, min(count, MAX_ELEMENTS)) or 0
+    return total

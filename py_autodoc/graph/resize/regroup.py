@@ -1,0 +1,129 @@
+"""A reshape at other sizes: elements keep their order, so factors of the input make up the output's axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from py_autodoc.graph.resize.axes import Axis, Part, joined, moves, new_size, steady
+
+MAX_WAYS = 16
+"""Ways that are told apart for one reshape."""
+
+
+def ways(axes: Sequence[Axis], out: Sequence[int]) -> list[tuple[Axis, ...]]:
+    """The axes that the output of a reshape may have, the likeliest first; empty where there are none.
+
+    ``out`` is its shape in the file. Both sides are cut into the smallest groups of equal product. A group
+    with one output axis is settled, and so is one whose factors come apart where they were joined. A
+    factor that is cut itself has two readings: the count of pieces grows, or their size does.
+    """
+    parts = [part for axis in axes for part in joined(axis) if (part.old, part.new) != (1, 1)]
+    found: list[list[Axis]] = [[]]
+    for group, sizes in _groups(parts, out):
+        made = _group(group, sizes)
+        found = [[*head, *tail] for head in found for tail in made][:MAX_WAYS]
+    return [tuple(way) for way in found]
+
+
+def _groups(parts: Sequence[Part], out: Sequence[int]) -> list[tuple[list[Part], list[int]]]:
+    groups: list[tuple[list[Part], list[int]]] = []
+    p = k = 0
+    while k < len(out) or p < len(parts):
+        group: list[Part] = []
+        sizes: list[int] = []
+        left = right = 1
+        while True:
+            if left == right and sizes and (group or left == 1):
+                break
+            if right <= left and k < len(out):
+                sizes.append(out[k])
+                right *= out[k]
+                k += 1
+            elif p < len(parts):
+                group.append(parts[p])
+                left *= parts[p].old
+                p += 1
+            else:
+                break
+        groups.append((group, sizes))
+        if left != right:
+            break
+    return groups
+
+
+def _group(group: list[Part], sizes: list[int]) -> list[list[Axis]]:
+    """The axes of the output in one group."""
+    if all(part.steady for part in group):
+        return [[steady(size) for size in sizes]]
+    several = [k for k, size in enumerate(sizes) if size != 1]
+    if len(several) <= 1:
+        k = several[0] if several else 0
+        return [[joined(group) if i == k else steady(1) for i in range(len(sizes))]]
+    found = _walk(tuple(group), tuple(sizes))
+    if found and all(part in group for axis in found[0] for part in axis if part.steady and part.old > 1):
+        return found[:MAX_WAYS]
+    for way in _one_grows(group, sizes):
+        if not any(sizes_of(way) == sizes_of(other) for other in found):
+            found.append(way)
+    return found[:MAX_WAYS]
+
+
+def _walk(parts: tuple[Part, ...], sizes: tuple[int, ...]) -> list[list[Axis]]:
+    """Factors dealt out from the front; a factor that is too large for an axis is cut."""
+    if not sizes:
+        return [[]] if not parts else []
+    taken: list[Part] = []
+    need = sizes[0]
+    rest = list(parts)
+    while need > 1:
+        if not rest:
+            return []
+        part = rest.pop(0)
+        if need % part.old == 0:
+            taken.append(part)
+            need //= part.old
+            continue
+        if part.old % need:
+            return []
+        found: list[list[Axis]] = []
+        for mine, others in _cut(part, need):
+            tails = _walk((others, *rest), sizes[1:])
+            found += [[joined([*taken, mine]), *tail] for tail in tails]
+        return found
+    return [[joined(taken), *tail] for tail in _walk(tuple(rest), sizes[1:])]
+
+
+def _cut(part: Part, count: int) -> list[tuple[Part, Part]]:
+    """A factor as ``count`` pieces."""
+    size = part.old // count
+    if part.steady:
+        return [(Part(count, count), Part(size, size))]
+    found = []
+    if part.new % size == 0:
+        found.append((Part(count, part.new // size, part.front), Part(size, size)))
+    if part.new % count == 0 and count > 1:
+        found.append((Part(count, count), Part(size, part.new // count)))
+    return found
+
+
+def _one_grows(group: Sequence[Part], sizes: Sequence[int]) -> list[list[Axis]]:
+    """Factors do not come apart: one axis takes all of the change."""
+    before, after = math.prod(sizes), math.prod(part.new for part in group)
+    found: list[list[Axis]] = []
+    for k, size in enumerate(sizes):
+        rest = before // size
+        if size > 1 and after % rest == 0 and after // rest >= 1:
+            grown = (Part(size, after // rest),)
+            found.append([grown if i == k else steady(d) for i, d in enumerate(sizes)])
+    return found
+
+
+def sizes_of(way: Sequence[Axis]) -> list[int]:
+    """The shape at the wanted sizes."""
+    return [new_size(axis) for axis in way]
+
+
+def moving(way: Sequence[Axis]) -> list[int]:
+    """Axes whose size does not stay."""
+    return [k for k, axis in enumerate(way) if moves(axis)]

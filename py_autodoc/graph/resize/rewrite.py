@@ -1,0 +1,183 @@
+"""The model with the edits of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from py_autodoc.graph.names import text
+from py_autodoc.graph.resize.search import Plan
+from py_autodoc.graph.survey import nested
+
+STEM = "resize"
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A model of other sizes. Weights are references as they were."""
+
+    proto: onnx.ModelProto
+    edits: tuple[str, ...]
+    """What was changed, a line an edit."""
+
+
+def rewrite(
+    proto: onnx.ModelProto,
+    plan: Plan,
+    inputs: Mapping[str, Sequence[int]],
+    opset: int,
+    bindings: Mapping[str, int],
+) -> Rewritten:
+    """Apply a plan to a copy.
+
+    ``inputs``: input → sizes that are declared from now on, where the file has numbers; ``bindings``: free
+    dimension → size that it is fixed at.
+    """
+    return _Writer(proto, plan, inputs, opset, bindings).run()
+
+
+class _Writer:
+    def __init__(
+        self,
+        proto: onnx.ModelProto,
+        plan: Plan,
+        inputs: Mapping[str, Sequence[int]],
+        opset: int,
+        bindings: Mapping[str, int],
+    ) -> None:
+        self.bindings = bindings
+        self.proto, self.plan, self.inputs, self.opset = onnx.ModelProto(), plan, inputs, opset
+        self.proto.CopyFrom(proto)
+        graph = self.proto.graph
+        self.taken = {t.name for t in graph.initializer} | {text(i.name) for i in graph.input}
+        self.taken |= {text(name) for node in graph.node for name in (*node.output, node.name)}
+        self.nodes = list(graph.node)
+        self.added: dict[int, list[onnx.NodeProto]] = {}
+        self.consts: dict[Any, str] = {}
+        self.head: list[onnx.NodeProto] = []
+        self.edits: list[str] = []
+
+    def run(self) -> Rewritten:
+        """Edits, declared shapes."""
+        cuts: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for edit in self.plan.edits:
+            node = self.nodes[edit.node]
+            if edit.kind == "const":
+                i, values, shape, dtype = edit.data
+                node.input[i] = self._const(values, shape, dtype)
+                self._said(node, f"input {i} is {_shown(values)}")
+            elif edit.kind == "ints":
+                self._ints(node, *edit.data)
+            else:
+                i, axis, size = edit.data
+                cuts.setdefault((edit.node, i), []).append((axis, size))
+        for (number, i), places in cuts.items():
+            self._cut(number, i, places)
+        self._place()
+        self._declare()
+        return Rewritten(self.proto, tuple(self.edits))
+
+    def _said(self, node: onnx.NodeProto, what: str) -> None:
+        name = text(node.name) or next(filter(None, map(text, node.output)), "")
+        self.edits.append(f"{text(node.op_type)} {name}: {what}"[:300])
+
+    def _fresh(self, stem: str) -> str:
+        number = len(self.taken)
+        while f"{STEM}/{stem}_{number}" in self.taken:
+            number += 1
+        self.taken.add(f"{STEM}/{stem}_{number}")
+        return f"{STEM}/{stem}_{number}"
+
+    def _const(self, values: Sequence[int], shape: Sequence[int], dtype: int) -> str:
+        key = (tuple(values), tuple(shape), dtype)
+        if key not in self.consts:
+            name = self._fresh("sizes")
+            kind = np.int32 if dtype == onnx.TensorProto.INT32 else np.int64
+            array = np.array(values, kind).reshape(shape)
+            tensor = numpy_helper.from_array(array, name)
+            if self.proto.ir_version >= 4:
+                self.proto.graph.initializer.append(tensor)
+            else:  # every initializer is an input there
+                self.head.append(helper.make_node("Constant", [], [name], name=name, value=tensor))
+            self.consts[key] = name
+        return self.consts[key]
+
+    def _ints(self, node: onnx.NodeProto, name: str, values: Sequence[int]) -> None:
+        for attribute in node.attribute:
+            if attribute.name == name:
+                attribute.ints[:] = values
+        self._said(node, f"{name} is {_shown(tuple(values))}")
+
+    def _cut(self, number: int, i: int, places: Sequence[tuple[int, int]]) -> None:
+        """A ``Slice`` in front of the node, in whose module it is."""
+        node = self.nodes[number]
+        axes, ends = [axis for axis, _ in places], [size for _, size in places]
+        name = self._fresh("table")
+        if self.opset >= 10:
+            long = onnx.TensorProto.INT64
+            wired = [self._const(v, (len(v),), long) for v in ([0] * len(axes), ends, axes)]
+            made = helper.make_node("Slice", [node.input[i], *wired], [name], name=name)
+        else:
+            made = helper.make_node(
+                "Slice", [node.input[i]], [name], name=name, axes=axes, starts=[0] * len(axes), ends=ends
+            )
+        made.metadata_props.extend(node.metadata_props)
+        made.doc_string = node.doc_string
+        self.added.setdefault(number, []).append(made)
+        told = ", ".join(f"{size} of axis {axis}" for axis, size in places)
+        self._said(node, f"takes the first {told} of the stored {text(node.input[i])}")
+        node.input[i] = name
+
+    def _place(self) -> None:
+        if not self.added and not self.head:
+            return
+        made = list(self.head)
+        for number, node in enumerate(self.nodes):
+            made += [*self.added.get(number, ()), node]
+        copies = []
+        for node in made:
+            copy = onnx.NodeProto()
+            copy.CopyFrom(node)
+            copies.append(copy)
+        del self.proto.graph.node[:]
+        self.proto.graph.node.extend(copies)
+
+    def _declare(self) -> None:
+        """Shapes that the file declares, at the wanted sizes."""
+        pending = [self.proto.graph]
+        while pending:
+            graph = pending.pop()
+            for info in (*graph.input, *graph.output, *graph.value_info):
+                self._declared(info)
+            for node in graph.node:
+                for attribute in node.attribute:
+                    pending.extend(nested(attribute))
+
+    def _declared(self, info: onnx.ValueInfoProto) -> None:
+        name = text(info.name)
+        dims = info.type.tensor_type.shape.dim
+        for dim in dims:
+            if dim.HasField("dim_param") and dim.dim_param in self.bindings:
+                dim.dim_value = self.bindings[dim.dim_param]
+        if name in self.inputs and len(dims) == len(self.inputs[name]):
+            for dim, size in zip(dims, self.inputs[name], strict=True):
+                if dim.HasField("dim_value"):
+                    dim.dim_value = size
+            return
+        old, new = self.plan.shapes.get(name, ((), ()))
+        if old is None or len(dims) != len(new):
+            return
+        for dim, was, wanted in zip(dims, old, new, strict=True):
+            if was != wanted and dim.HasField("dim_value") and isinstance(wanted, int):
+                dim.dim_value = wanted
+
+
+def _shown(values: Sequence[int]) -> str:
+    more = ", …" if len(values) > _SHOWN else ""
+    return f"[{', '.join(map(str, values[:_SHOWN]))}{more}]"

@@ -1,0 +1,125 @@
+"""Attention as one operator, rotary embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from py_autodoc.graph.model import Node
+from py_autodoc.graph.resize.axes import moves, new_size, old_size
+from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+
+MS = "com.microsoft"
+
+
+@rule("Attention")
+def attention(walk: Walk, node: Node) -> None:
+    """Queries, keys, values; a stored mask is cut along both."""
+    cuts: dict[int, dict[int, int]] = {}
+    if walk.has(node, 3):
+        queries, keys = _lengths(walk, node, 0), _lengths(walk, node, 1)
+        shape = walk.now(node.inputs[3])
+        past = walk.has(node, 4)
+        for axis, wanted in ((len(shape) - 2, queries), (len(shape) - 1, keys)):
+            if shape[axis] not in (1, new_size(wanted)) and not past:
+                cuts.setdefault(3, {})[axis] = walk.fit(node, 3, axis, wanted)
+            elif past and walk.stored(node.inputs[3]):
+                raise Blocked("its mask is stored, beside a cache", walk.name(node.inputs[3]))
+    walk.infer(node, cuts=cuts)
+    walk.put(node, 0, _like(walk, node, 0))
+    walk.rest(node)
+
+
+def _lengths(walk: Walk, node: Node, i: int):  # type: ignore[no-untyped-def]
+    axes = walk.at(node.inputs[i])
+    return axes[-2]
+
+
+def _like(walk: Walk, node: Node, i: int):  # type: ignore[no-untyped-def]
+    """Axes as those of the queries, where the widths agree."""
+    axes = list(walk.at(node.inputs[i]))
+    out = walk.was(node.outputs[0])
+    if len(axes) != len(out) or moves(axes[-1]):
+        return None
+    from py_autodoc.graph.resize.axes import steady
+
+    axes[-1] = steady(out[-1])
+    return axes if tuple(map(old_size, axes)) == out else None
+
+
+def _fused(walk: Walk, node: Node, numbers: Sequence[int]) -> None:
+    """``numbers`` are inputs that say lengths: stored ones are of the old sizes."""
+    for i in numbers:
+        if walk.has(node, i) and walk.stored(node.inputs[i]) and node.inputs[i] not in walk.moved:
+            raise Blocked("lengths or masks of it are stored", walk.name(node.inputs[i]))
+    walk.infer(node)
+    walk.put(node, 0, _like(walk, node, 0))
+    walk.rest(node)
+
+
+@rule("Attention", domain=MS)
+def packed(walk: Walk, node: Node) -> None:
+    """Input, weights, bias, mask, cache, bias of scores, length of the cache."""
+    _fused(walk, node, (3, 5, 6))
+
+
+@rule("QAttention", domain=MS)
+def quantized(walk: Walk, node: Node) -> None:
+    """Input, weights, bias, scales, mask."""
+    _fused(walk, node, (5,))
+
+
+@rule("MultiHeadAttention", domain=MS)
+def multi_head(walk: Walk, node: Node) -> None:
+    """Q, K, V, bias, padding mask, bias of scores, cache."""
+    _fused(walk, node, (4, 5, 8))
+
+
+@rule("GroupQueryAttention", domain=MS)
+def grouped(walk: Walk, node: Node) -> None:
+    """Q, K, V, cache, lengths, the longest length, tables of the rotation, positions, bias."""
+    _fused(walk, node, (5, 6, 9, 10))
+
+
+@rule("RotaryEmbedding")
+def rotary(walk: Walk, node: Node) -> None:
+    """Data; tables, which have a row a position where there are no positions."""
+    axes = walk.at(node.inputs[0])
+    length = axes[-2]
+    cuts: dict[int, dict[int, int]] = {}
+    for i in (3,) if walk.has(node, 3) else (1, 2):
+        if walk.now(node.inputs[i])[1] != new_size(length):
+            cuts[i] = {1: walk.fit(node, i, 1, length)}
+    walk.infer(node, cuts=cuts)
+    walk.put(node, 0, axes)
+
+
+@rule("RotaryEmbedding", domain=MS)
+def rotary_contrib(walk: Walk, node: Node) -> None:
+    """Data; positions, one offset for all or a row an item; tables."""
+    axes = walk.at(node.inputs[0])
+    cuts: dict[int, dict[int, int]] = {}
+    if len(walk.was(node.inputs[1])) == 2 and walk.now(node.inputs[1])[1] != new_size(axes[-2]):
+        cuts[1] = {1: walk.fit(node, 1, 1, axes[-2])}
+    rows = walk.now(node.inputs[2])[0]
+    if rows < new_size(axes[-2]):
+        raise Blocked(
+            f"the stored table {walk.name(node.inputs[2])} ends at {rows} entries", walk.name(node.inputs[2])
+        )
+    walk.infer(node, cuts=cuts)
+    walk.put(node, 0, axes)
+
+
+@rule("EmbedLayerNormalization", domain=MS)
+def embed(walk: Walk, node: Node) -> None:
+    """Ids and segments; tables, one of them of positions."""
+    length = walk.at(node.inputs[0])[1]
+    rows = walk.now(node.inputs[3])[0]
+    if rows < new_size(length):
+        raise Blocked(
+            f"the stored table {walk.name(node.inputs[3])} ends at {rows} entries", walk.name(node.inputs[3])
+        )
+    walk.infer(node)
+    walk.rest(node, 0)
+    first = list(walk.at(node.inputs[0]))
+    if walk.changed(node.outputs[0]):
+        walk.put(node, 0, [*first, *walk.at(node.outputs[0])[2:]])

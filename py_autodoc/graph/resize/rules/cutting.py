@@ -1,0 +1,208 @@
+"""Operators that cut, join and pad along an axis: stored places are counted from one of its ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from py_autodoc.graph.model import Node
+from py_autodoc.graph.resize.axes import Axis, Part, blurred, moves, new_size, old_size, steady
+from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+
+BIG = (1 << 63) - 1
+_FIRST, _LAST = 16, 4
+"""Places that are taken to be counted from the front, and from the end."""
+
+
+def place(axis: Axis, k: int) -> int:
+    """A stored place of an axis as it holds at another size: negative where it is counted from the end.
+
+    Raises: Blocked where it is not plain from which end it is counted.
+    """
+    size = old_size(axis)
+    if k <= 0:
+        return k
+    front = k == 1 or (k <= _FIRST and 4 * k < size)
+    back = k == size - 1 or (size - k <= _LAST and 4 * (size - k) < size)
+    if front == back:
+        raise Blocked(f"it names place {k} of {size}, from the front, from the end or by a share")
+    return k if front else k - size
+
+
+@rule("Slice")
+def slices(walk: Walk, node: Node) -> None:
+    """Numbers that stand for places of an axis that does not stay."""
+    t = node.inputs[0]
+    axes, size = walk.at(t), walk.was(t)
+    inputs = node.opset >= 10
+    starts, ends = _given(walk, node, 1, "starts"), _given(walk, node, 2, "ends")
+    if starts is None or ends is None:
+        raise Blocked("where it cuts depends on the data")
+    along = _given(walk, node, 3, "axes") if not inputs or walk.has(node, 3) else list(range(len(starts)))
+    steps = _given(walk, node, 4, "") if inputs and walk.has(node, 4) else [1] * len(starts)
+    if along is None and not inputs:
+        along = list(range(len(starts)))
+    if along is None or steps is None:
+        raise Blocked("where it cuts depends on the data")
+    numbers = {1: list(starts), 2: list(ends)}
+    out = list(axes)
+    computed = inputs and any(node.inputs[i] in walk.moved for i in (1, 2))
+    for k, a in enumerate(along):
+        axis = axes[a % len(size)]
+        if not moves(axis):
+            out[a % len(size)] = ()
+            continue
+        if steps[k] < 0:
+            if ends[k] >= -old_size(axis) and not computed:
+                raise Blocked("it goes backwards to a stored place")
+            if not computed:
+                numbers[1][k] = BIG if starts[k] >= old_size(axis) - 1 else place(axis, starts[k])
+                numbers[2][k] = -BIG
+            out[a % len(size)] = ()
+            continue
+        if computed:
+            out[a % len(size)] = _after(axis, starts[k], steps[k])
+            continue
+        numbers[1][k] = 0 if starts[k] <= -old_size(axis) else place(axis, starts[k])
+        numbers[2][k] = BIG if ends[k] >= old_size(axis) else place(axis, ends[k])
+        if numbers[2][k] != ends[k] < old_size(axis) or numbers[1][k] != starts[k] > 0:
+            walk.note(node, f"place {starts[k]}:{ends[k]} of {old_size(axis)} is counted from the end")
+        out[a % len(size)] = _after(axis, numbers[1][k], steps[k])
+    if inputs:
+        old = {1: starts, 2: ends}
+        walk.infer(node, consts={i: v for i, v in numbers.items() if v != old[i]})
+    else:
+        changed = {"starts": (numbers[1], starts), "ends": (numbers[2], ends)}
+        walk.infer(node, ints={name: new for name, (new, old) in changed.items() if new != old})
+    was, now = walk.was(node.outputs[0]), walk.now(node.outputs[0])
+    made = []
+    for a, (old_d, new_d) in enumerate(zip(was, now, strict=True)):
+        whole = bool(out[a]) and old_size(out[a]) == old_d and new_size(out[a]) == new_d
+        front = (
+            all(part.front for part in out[a] if not part.steady) if out[a] else computed and not any(starts)
+        )
+        made.append(out[a] if whole else (Part(old_d, new_d, front and old_d != new_d),))
+    walk.put(node, 0, made)
+
+
+def _after(axis: Axis, start: int, step: int) -> Axis:
+    """What is left of an axis; positions keep their order, but the first may be gone."""
+    return axis if start >= 0 and step == 1 else blurred(axis)
+
+
+def _given(walk: Walk, node: Node, i: int, attr: str) -> list[int] | None:
+    if node.opset >= 10:
+        return walk.numbers(node.inputs[i]) if walk.has(node, i) else None
+    found = node.attributes.get(attr)
+    return None if found is None else [int(v) for v in found]
+
+
+@rule("Split")
+def split(walk: Walk, node: Node) -> None:
+    """Equal parts stay equal; of others only one may grow."""
+    axes = walk.at(node.inputs[0])
+    a = node.attributes.get("axis", 0) % len(axes)
+    inputs = node.opset >= 13
+    given = walk.has(node, 1) if inputs else bool(node.attributes.get("split"))
+    axis = axes[a]
+    if moves(axis) and given and not (inputs and node.inputs[1] in walk.moved):
+        sizes = walk.numbers(node.inputs[1]) if inputs else [int(v) for v in node.attributes["split"]]
+        if sizes is None:
+            raise Blocked("where it parts depends on the data")
+        wanted = _parts(axis, sizes)
+        if inputs:
+            walk.infer(node, consts={1: wanted})
+        else:
+            walk.infer(node, ints={"split": wanted})
+    else:
+        walk.infer(node)
+    for k, t in enumerate(node.outputs):
+        if t < 0:
+            continue
+        made = list(axes)
+        if moves(axis):
+            made[a] = (Part(walk.was(t)[a], walk.now(t)[a], k == 0 and _fronts(axis)),)
+        else:
+            made[a] = steady(walk.was(t)[a])
+        walk.put(node, k, made)
+
+
+def _fronts(axis: Axis) -> bool:
+    return len(axis) == 1 and axis[0].front
+
+
+def _parts(axis: Axis, sizes: Sequence[int]) -> list[int]:
+    if len(set(sizes)) == 1 and new_size(axis) % len(sizes) == 0:
+        return [new_size(axis) // len(sizes)] * len(sizes)
+    large = [k for k, size in enumerate(sizes) if size > _LAST]
+    left = new_size(axis) - (old_size(axis) - sizes[large[0]]) if len(large) == 1 else 0
+    if left < 1:
+        raise Blocked(f"it parts {old_size(axis)} entries into {list(sizes)}")
+    return [left if k == large[0] else size for k, size in enumerate(sizes)]
+
+
+@rule("Concat")
+def concat(walk: Walk, node: Node) -> None:
+    """Off the axis it joins along, all have the same sizes; on it, what there is."""
+    rank = len(walk.was(node.inputs[0]))
+    a = node.attributes.get("axis", 1 if node.opset < 4 else 0) % rank
+    live = range(len(node.inputs))
+    if not any(walk.changed(node.inputs[i]) for i in live):
+        walk.infer(node)  # numbers of sizes
+        walk.rest(node, 0)
+        return
+    made: list[Axis] = []
+    cuts: dict[int, dict[int, int]] = {}
+    for axis in range(rank):
+        held = [walk.at(node.inputs[i])[axis] for i in live]
+        if axis == a:
+            made.append(_joined(held, walk.was(node.outputs[0])[a]))
+            continue
+        data = [x for i, x in zip(live, held, strict=True) if not walk.stored(node.inputs[i])]
+        wanted = next((x for x in data if moves(x)), next((x for x in held if moves(x)), held[0]))
+        for i, mine in zip(live, held, strict=True):
+            if new_size(mine) != new_size(wanted):
+                cuts.setdefault(i, {})[axis] = walk.fit(node, i, axis, wanted)
+        made.append(wanted)
+    walk.infer(node, cuts=cuts)
+    walk.put(node, 0, made)
+
+
+def _joined(held: Sequence[Axis], old: int) -> Axis:
+    """Positions are counted from the front still where what grows is last, and by itself."""
+    new = sum(map(new_size, held))
+    last = held[-1]
+    alone = not any(moves(x) for x in held[:-1])
+    return (Part(old, new, alone and moves(last) and len(last) == 1 and last[0].front),)
+
+
+@rule("Pad")
+def pad(walk: Walk, node: Node) -> None:
+    """What is added is stored; at the end it may fill up to a multiple."""
+    axes = walk.at(node.inputs[0])
+    inputs = node.opset >= 11
+    if inputs:
+        pads = walk.numbers(node.inputs[1])
+    else:
+        pads = [int(v) for v in node.attributes.get("pads", node.attributes.get("paddings")) or ()]
+    along = walk.numbers(node.inputs[3]) if walk.has(node, 3) else list(range(len(axes)))
+    if pads is None or along is None:
+        raise Blocked("its pads are computed from data")
+    fixed = not inputs or node.inputs[1] not in walk.moved
+    made = list(axes)
+    for k, a in enumerate(along):
+        axis, front, end = axes[a], pads[k], pads[k + len(along)]
+        if not moves(axis) or not (front or end):
+            continue
+        change = new_size(axis) - old_size(axis)
+        if fixed and end > front and change % 32:
+            raise Blocked(
+                f"it adds {end} entries behind {old_size(axis)}, which may fill up to a multiple",
+                hint="Ask for a size that differs by a multiple of 32 there.",
+            )
+        size = old_size(axis) + front + end, new_size(axis) + front + end
+        made[a % len(axes)] = (Part(*size, _fronts(axis) and fixed),)
+    walk.infer(node)
+    if fixed:
+        walk.put(node, 0, made)
+    else:
+        walk.rest(node, 0)

@@ -1,0 +1,229 @@
+"""Operators on elements: stored tables beside data that get shorter are cut to their first entries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from py_autodoc.graph.model import Node
+from py_autodoc.graph.resize.axes import Axis, blurred, moves, new_size, old_size, steady
+from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+
+_BROADCAST = (
+    "Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater",
+    "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mean", "Min", "Mod", "Mul", "Or", "PRelu", "Pow", "Sub",
+    "Sum", "Where", "Xor",
+)  # fmt: skip
+_SINGLE = (
+    "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Cast", "CastLike", "Ceil",
+    "Celu", "Clip", "Cos", "Cosh", "Dropout", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid",
+    "HardSwish", "Identity", "IsInf", "IsNaN", "LeakyRelu", "Log", "Mish", "Neg", "Not", "Reciprocal", "Relu",
+    "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Swish",
+    "Tan", "Tanh", "ThresholdedRelu",
+)  # fmt: skip
+_COUNTING = frozenset({
+    "Add", "Sub", "Mul", "Div", "Mod", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual",
+    "Min", "Max",
+})  # fmt: skip
+_NEAR = 1e-6
+_SMALL = 3
+"""Numbers up to this are no sizes."""
+_INTEGERS = frozenset({3, 5, 6, 7, 12, 13})
+
+
+@rule(*_SINGLE, scales=True)
+@rule("FastGelu", "Gelu", "QuickGelu", domain="com.microsoft")
+def single(walk: Walk, node: Node) -> None:
+    """One input; a bias or bounds beside it lie along the last axis."""
+    walk.infer(node)
+    t = node.inputs[0]
+    for k in range(len(node.outputs)):
+        walk.put(node, k, walk.at(t))
+    _sums(walk, node, walk.sums.get(t))
+
+
+@rule("QuantizeLinear", "DequantizeLinear")
+@rule("QuantizeLinear", "DequantizeLinear", domain="com.microsoft")
+def quantize(walk: Walk, node: Node) -> None:
+    """Scales along an axis are stored for its size."""
+    axes = walk.at(node.inputs[0])
+    scale = walk.was(node.inputs[1])
+    if int(np.prod(scale)) > 1 and moves(axes[node.attributes.get("axis", 1) % len(axes)]):
+        raise Blocked("its scales are for an axis of the size in the file", walk.name(node.inputs[1]))
+    single(walk, node)
+
+
+@rule("DynamicQuantizeLinear")
+def dynamic_quantize(walk: Walk, node: Node) -> None:
+    """A range for all elements."""
+    walk.infer(node)
+    walk.put(node, 0, walk.at(node.inputs[0]))
+
+
+@rule(*_BROADCAST, scales=True)
+@rule("BiasGelu", "BiasAdd", "BiasSplitGelu", domain="com.microsoft")
+def broadcasting(walk: Walk, node: Node) -> None:
+    """Inputs are broadcast against each other."""
+    live = [i for i in range(len(node.inputs)) if walk.has(node, i)]
+    if node.opset < 7 and not node.domain and node.attributes.get("broadcast", 0):
+        _old_broadcast(walk, node)
+        return
+    _size_as_number(walk, node, live)
+    walk.infer(node, cuts=fitted(walk, node, live))
+    wanted = _result(walk, node, live)
+    if node.op_type == "BiasSplitGelu":
+        walk.plain(node)
+        return
+    for k in range(len(node.outputs)):
+        walk.put(node, k, wanted)
+    found = [walk.sums[t] for t in node.inputs if t in walk.sums]
+    _sums(walk, node, frozenset().union(*found) if found else None)
+
+
+@rule("QLinearAdd", "QLinearMul", domain="com.microsoft")
+def quantized(walk: Walk, node: Node) -> None:
+    """Inputs 0 and 3 are broadcast."""
+    walk.infer(node, cuts=fitted(walk, node, [0, 3]))
+    walk.put(node, 0, _result(walk, node, [0, 3]))
+
+
+@rule("QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", domain="com.microsoft")
+@rule("Softmax", "LogSoftmax", "Hardmax", "CumSum", "CumProd", "Trilu", "LpNormalization", "LRN")
+@rule("MeanVarianceNormalization")
+def same(walk: Walk, node: Node) -> None:
+    """The shape of the first input, whatever its sizes."""
+    walk.infer(node)
+    walk.put(node, 0, walk.at(node.inputs[0]))
+
+
+@rule("LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization")
+@rule("SimplifiedLayerNormalization", domain="com.microsoft")
+def layer_norm(walk: Walk, node: Node) -> None:
+    """From an axis to the last: scales are stored for their sizes."""
+    axes = walk.at(node.inputs[0])
+    _weighed(walk, node, axes[node.attributes.get("axis", -1) % len(axes) :])
+    walk.infer(node)
+    walk.put(node, 0, axes)
+    walk.rest(node)
+
+
+@rule("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain="com.microsoft")
+def skip_layer_norm(walk: Walk, node: Node) -> None:
+    """Two inputs are added first."""
+    cuts = fitted(walk, node, [0, 1])
+    wanted = _result(walk, node, [0, 1])
+    _weighed(walk, node, wanted[-1:])
+    walk.infer(node, cuts=cuts)
+    walk.put(node, 0, wanted)
+    walk.rest(node)
+
+
+@rule("BatchNormalization", "InstanceNormalization", "GroupNormalization")
+@rule("GroupNorm", "SkipGroupNorm", domain="com.microsoft")
+def channels(walk: Walk, node: Node) -> None:
+    """Weights for channels."""
+    axes = walk.at(node.inputs[0])
+    last = node.domain and node.attributes.get("channels_last", 1)
+    _weighed(walk, node, axes[-1:] if last else axes[1:2])
+    walk.infer(node)
+    walk.put(node, 0, axes)
+    walk.rest(node)
+
+
+def _weighed(walk: Walk, node: Node, axes: Sequence[Axis]) -> None:
+    """Raises: Blocked where weights lie along an axis that does not stay."""
+    if any(map(moves, axes)):
+        sizes = [old_size(axis) for axis in axes]
+        raise Blocked(f"its weights are for {sizes} entries", walk.name(node.inputs[1]))
+
+
+def _old_broadcast(walk: Walk, node: Node) -> None:
+    """Before opset 7 the second input is laid over a stretch of the first one's axes."""
+    first, second = node.inputs[:2]
+    axes, shape = walk.at(first), walk.was(second)
+    begin = node.attributes.get("axis", len(axes) - len(shape))
+    along = axes[begin : begin + len(shape)]
+    if walk.stored(second) and any(moves(a) and d != 1 for a, d in zip(along, shape, strict=True)):
+        raise Blocked(f"the stored table {walk.name(second)} {list(shape)} has the size in the file")
+    walk.infer(node)
+    walk.put(node, 0, axes)
+
+
+def fitted(walk: Walk, node: Node, live: Sequence[int]) -> dict[int, dict[int, int]]:
+    """What must be cut from stored inputs: input → axis → entries. Raises: Blocked."""
+    wanted = _result(walk, node, live)
+    cuts: dict[int, dict[int, int]] = {}
+    for i in live:
+        t = node.inputs[i]
+        before, after = walk.was(t), walk.now(t)
+        for axis, size in enumerate(before):
+            along = wanted[axis - len(before)]
+            if size == 1 or old_size(along) == 1 or after[axis] == new_size(along):
+                continue
+            cuts.setdefault(i, {})[axis] = walk.fit(node, i, axis, along)
+    return cuts
+
+
+def _result(walk: Walk, node: Node, live: Sequence[int]) -> tuple[Axis, ...]:
+    """The axes of what broadcasts inputs. Raises: Blocked where data disagree."""
+    rank = max(len(walk.was(node.inputs[i])) for i in live)
+    found: list[Axis | None] = [None] * rank
+    ranked = sorted(live, key=lambda i: walk.stored(node.inputs[i]))
+    for i in ranked:
+        t = node.inputs[i]
+        axes = walk.at(t)
+        for axis, mine in enumerate(axes):
+            place = axis + rank - len(axes)
+            have = found[place]
+            if have is None or old_size(have) == 1:
+                found[place] = mine
+            elif old_size(mine) != 1 and walk.changed(t) and moves(mine):
+                if new_size(mine) != new_size(have) and not walk.stored(t):
+                    sizes = f"{new_size(have)} and {new_size(mine)}"
+                    raise Blocked(f"its inputs would have {sizes} entries on one axis", walk.name(t))
+                if not all(part.front for part in mine if not part.steady):
+                    found[place] = blurred(have)
+    return tuple(_alone(walk, node, place, axis or steady(1)) for place, axis in enumerate(found))
+
+
+def _alone(walk: Walk, node: Node, place: int, axis: Axis) -> Axis:
+    """What only stored tables say of an axis may stand for a length that does not stay: a row a query."""
+    if moves(axis) or old_size(axis) not in walk.lengths or old_size(axis) == 1:
+        return axis
+    rank = max(len(walk.was(t)) for t in node.inputs if t >= 0)
+    for t in node.inputs:
+        if t >= 0 and not walk.stored(t):
+            shape = walk.was(t)
+            if place >= rank - len(shape) and shape[place - rank + len(shape)] != 1:
+                return axis
+    return walk.choose(node, [*walk.lengths[old_size(axis)], axis], f".{place}")
+
+
+def _size_as_number(walk: Walk, node: Node, live: Sequence[int]) -> None:
+    """Raises: Blocked where a stored number seems to be a size that does not stay.
+
+    Beside whole numbers that is any such size, or one less; beside a sum over an axis, its count.
+    """
+    if node.op_type not in _COUNTING | {"Where", "Pow"}:
+        return
+    for i in live:
+        number = walk.scalar(node.inputs[i])
+        others = [node.inputs[k] for k in live if k != i]
+        if number is None or not number:
+            continue
+        whole = any(walk.state.dtypes[t] in _INTEGERS for t in others) and node.op_type in _COUNTING
+        if whole and any(abs(number) in (size, size - 1) and size > _SMALL for size in walk.spans):
+            why = f"it computes with {number:g}, which may be a size of the file"
+            raise Blocked(why, walk.name(node.inputs[i]))
+        for size in frozenset().union(*(walk.sums.get(t, frozenset()) for t in others)):
+            forms = (size, 1 / size, size**0.5, size**-0.5)
+            if any(abs(abs(number) - form) <= _NEAR * form for form in forms):
+                why = f"it scales a sum over {size} entries with {number:g}, which may be their count"
+                raise Blocked(why, walk.name(node.inputs[i]))
+
+
+def _sums(walk: Walk, node: Node, sizes: frozenset[int] | None) -> None:
+    if sizes:
+        for t in node.outputs:
+            walk.sums[t] = sizes

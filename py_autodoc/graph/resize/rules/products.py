@@ -1,0 +1,148 @@
+"""Matrix products and recurrent layers: what is summed over must fit stored weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from py_autodoc.graph.model import Node
+from py_autodoc.graph.resize.axes import Axis, moves, new_size, old_size, steady
+from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+
+MS = "com.microsoft"
+
+
+@rule("MatMul", "MatMulInteger", "QLinearMatMul")
+@rule("MatMulInteger16", "MatMulIntegerToFloat", "QLinearMatMul", domain=MS)
+def matmul(walk: Walk, node: Node) -> None:
+    """Rows of the first operand, columns of the second."""
+    second = 3 if node.op_type == "QLinearMatMul" else 1
+    a, b = walk.at(node.inputs[0]), walk.at(node.inputs[second])
+    _product(walk, node, second, a, b)
+
+
+@rule("FusedMatMul", domain=MS)
+def fused_matmul(walk: Walk, node: Node) -> None:
+    """A product of operands whose axes are exchanged first."""
+    sides = []
+    for letter, i in (("A", 0), ("B", 1)):
+        axes = list(walk.at(node.inputs[i]))
+        if len(axes) > 1 and node.attributes.get(f"transBatch{letter}", 0):
+            axes = [*axes[1:-1], axes[0], axes[-1]]
+        if len(axes) > 1 and node.attributes.get(f"trans{letter}", 0):
+            axes[-2], axes[-1] = axes[-1], axes[-2]
+        sides.append(axes)
+    _product(walk, node, 1, *sides)
+
+
+def _product(walk: Walk, node: Node, second: int, a: Sequence[Axis], b: Sequence[Axis]) -> None:
+    inner_a, inner_b = a[-1], b[-2] if len(b) > 1 else b[0]
+    if new_size(inner_a) != new_size(inner_b):
+        _meet(walk, node, second, inner_a, inner_b)
+    walk.infer(node)
+    rows, columns = list(a[:-1]) if len(a) > 1 else [], [b[-1]] if len(b) > 1 else []
+    lead_a, row = (rows[:-1], rows[-1:]) if rows else ([], [])
+    walk.put(node, 0, [*_lead(lead_a, b[:-2]), *row, *columns])
+    _summed(walk, node, inner_a)
+
+
+def _meet(walk: Walk, node: Node, second: int, a: Axis, b: Axis) -> None:
+    """Raises: Blocked."""
+    for i, mine, other in ((second, b, a), (0, a, b)):
+        t = node.inputs[i]
+        if walk.stored(t):
+            shape = list(walk.was(t))
+            raise Blocked(
+                f"its weights {walk.name(t)} {shape} are for {old_size(mine)} entries, not {new_size(other)}",
+                walk.name(t),
+            )
+    raise Blocked(f"it would sum over {new_size(a)} and {new_size(b)} entries")
+
+
+def _lead(a: Sequence[Axis], b: Sequence[Axis]) -> list[Axis]:
+    rank = max(len(a), len(b))
+    left = [steady(1)] * (rank - len(a)) + list(a)
+    right = [steady(1)] * (rank - len(b)) + list(b)
+    return [y if old_size(x) == 1 and not moves(x) else x for x, y in zip(left, right, strict=True)]
+
+
+def _summed(walk: Walk, node: Node, axis: Axis) -> None:
+    if moves(axis):
+        walk.sums[node.outputs[0]] = frozenset(
+            {old_size(axis), *(part.old for part in axis if not part.steady)}
+        )
+
+
+@rule("MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "DynamicQuantizeMatMul", domain=MS)
+def stored_matmul(walk: Walk, node: Node) -> None:
+    """The second operand is a stored weight."""
+    axes = walk.at(node.inputs[0])
+    if moves(axes[-1]):
+        raise Blocked(f"its weights are for {old_size(axes[-1])} entries", walk.name(node.inputs[1]))
+    walk.infer(node)
+    walk.put(node, 0, [*axes[:-1], steady(walk.now(node.outputs[0])[-1])])
+
+
+@rule("Gemm")
+@rule("FusedGemm", domain=MS)
+def gemm(walk: Walk, node: Node) -> None:
+    """Rows of the first operand, columns of the second; the bias is broadcast."""
+    a, b = list(walk.at(node.inputs[0])), list(walk.at(node.inputs[1]))
+    a = a[::-1] if node.attributes.get("transA", 0) else a
+    b = b[::-1] if node.attributes.get("transB", 0) else b
+    if new_size(a[1]) != new_size(b[0]):
+        _meet(walk, node, 1, a[1], b[0])
+    wanted = [a[0], b[1]]
+    cuts: dict[int, dict[int, int]] = {}
+    if walk.has(node, 2):
+        shape = walk.was(node.inputs[2])
+        for axis, size in enumerate(shape):
+            along = wanted[axis - len(shape)]
+            if size != 1 and walk.now(node.inputs[2])[axis] != new_size(along):
+                cuts.setdefault(2, {})[axis] = walk.fit(node, 2, axis, along)
+    walk.infer(node, cuts=cuts)
+    walk.put(node, 0, wanted)
+    _summed(walk, node, a[1])
+
+
+@rule("Einsum")
+def einsum(walk: Walk, node: Node) -> None:
+    """A letter has one size."""
+    left, arrow, out = str(node.attributes.get("equation", "")).replace(" ", "").partition("->")
+    if not arrow or "." in left:
+        raise Blocked("its equation has an ellipsis or no result")
+    known: dict[str, Axis] = {}
+    for i, term in enumerate(left.split(",")):
+        for letter, axis in zip(term, walk.at(node.inputs[i]), strict=True):
+            have = known.setdefault(letter, axis)
+            if new_size(have) != new_size(axis) and old_size(have) == old_size(axis):
+                raise Blocked(f"{letter} would be {new_size(have)} and {new_size(axis)} entries")
+    walk.infer(node)
+    walk.put(node, 0, [known[letter] for letter in out])
+    gone = [axis for letter, axis in known.items() if letter not in out and moves(axis)]
+    if gone:
+        walk.sums[node.outputs[0]] = frozenset(old_size(axis) for axis in gone)
+
+
+@rule("LSTM", "GRU", "RNN")
+@rule("DynamicQuantizeLSTM", domain=MS)
+def recurrent(walk: Walk, node: Node) -> None:
+    """Any number of steps."""
+    axes = walk.at(node.inputs[0])
+    steps = 0 if node.attributes.get("layout", 0) == 0 else 1
+    if any(moves(axis) for k, axis in enumerate(axes) if k != steps):
+        raise Blocked("another axis than that of the steps does not stay")
+    if walk.has(node, 4) and walk.stored(node.inputs[4]):
+        raise Blocked("its lengths are stored", walk.name(node.inputs[4]))
+    walk.infer(node)
+    if node.outputs[0] >= 0:
+        made = [steady(d) for d in walk.was(node.outputs[0])]
+        made[steps] = axes[steps]
+        walk.put(node, 0, made)
+    walk.rest(node)
+
+
+@rule("MoE", "QMoE", domain=MS)
+def experts(walk: Walk, node: Node) -> None:
+    """Every token for itself."""
+    walk.infer(node)
+    walk.put(node, 0, walk.at(node.inputs[0]))

@@ -1,0 +1,43 @@
+"""Operators that reduce along axes."""
+
+from __future__ import annotations
+
+from py_autodoc.graph.model import Node
+from py_autodoc.graph.resize.axes import moves, old_size, steady
+from py_autodoc.graph.resize.walk import Blocked, Walk, rule
+
+_COUNTED = frozenset(
+    {"ReduceSum", "ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"}
+)
+
+
+@rule(
+    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
+    "ReduceProd", "ReduceSum", "ReduceSumSquare", "ArgMax", "ArgMin",
+)  # fmt: skip
+def reduce(walk: Walk, node: Node) -> None:
+    """All entries of an axis, however many."""
+    t = node.inputs[0]
+    if not walk.changed(t):
+        walk.infer(node)  # numbers of sizes
+        walk.rest(node, 0)
+        return
+    axes = walk.at(t)
+    if node.op_type.startswith("Arg"):
+        along = [int(node.attributes.get("axis", 0))]
+    elif walk.has(node, 1):
+        found = walk.numbers(node.inputs[1])
+        if found is None:
+            raise Blocked("its axes are computed")
+        along = found
+    else:
+        along = [int(a) for a in node.attributes.get("axes") or ()]
+    if not along and not node.attributes.get("noop_with_empty_axes", 0):
+        along = list(range(len(axes)))
+    gone = {a % len(axes) for a in along}
+    walk.infer(node)
+    keep = node.attributes.get("keepdims", 1)
+    walk.put(node, 0, [steady(1) if k in gone else a for k, a in enumerate(axes) if keep or k not in gone])
+    sizes = {old_size(axes[k]) for k in gone if moves(axes[k])}
+    if sizes and (node.op_type in _COUNTED or node.op_type.startswith("Arg")):
+        walk.sums[node.outputs[0]] = frozenset(sizes)

@@ -1,0 +1,356 @@
+"""One pass over the model at its own sizes and at the wanted ones, under the choices made so far.
+
+Shapes at the wanted sizes come from the rules of ``graph.shapes``. The rules here say first what must be
+edited in a node: numbers that stand for the old sizes, and stored tables that are cut.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from py_autodoc.graph.model import Model, Node, Shape, TensorKind, TypeTable
+from py_autodoc.graph.resize.axes import Axis, moves, new_size, of_sizes, old_size, prefix, steady
+from py_autodoc.graph.shapes.core import State
+from py_autodoc.graph.shapes.engine import Engine, seed
+
+Rule = Callable[["Walk", Node], None]
+RULES: dict[tuple[str, str], Rule] = {}
+"""(domain, operator) → what other sizes mean for it."""
+T = TypeVar("T")
+
+
+SCALES: set[tuple[str, str]] = set()
+"""Operators by which a sum is scaled, or that hand it on."""
+MAKERS = frozenset({"Expand", "Resize", "Upsample"})
+"""Operators whose stored numbers may stand for sizes that their data do not have yet."""
+
+
+def rule(*operators: str, domain: str = "", scales: bool = False) -> Callable[[Rule], Rule]:
+    """Register a rule by names of operators; ``scales``: it also looks at sums that became small."""
+
+    def add(fn: Rule) -> Rule:
+        RULES.update({(domain, name): fn for name in operators})
+        if scales:
+            SCALES.update((domain, name) for name in operators)
+        return fn
+
+    return add
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change of a node of the main graph: ``const``, ``cut`` or ``ints``. ``rewrite`` knows them."""
+
+    kind: str
+    node: int
+    data: tuple[Any, ...]
+
+
+class Blocked(Exception):
+    """A node cannot have the wanted sizes, or no rule says how. The text is a clause about the node."""
+
+    def __init__(self, why: str, tensor: str = "", hint: str = "") -> None:
+        super().__init__(why)
+        self.why, self.tensor, self.hint = why, tensor, hint
+        self.node = -1
+
+
+class Walk(Engine):
+    """A pass. Rules ask it for facts and tell it what must be edited.
+
+    Raises (``run``): Blocked, which names the node.
+    """
+
+    def __init__(self, model: Model, old: TypeTable, picks: Mapping[str, int]) -> None:
+        super().__init__(State(model), use_declared=False)
+        self.model, self.old, self.picks = model, old, picks
+        self.axes: dict[int, tuple[Axis, ...]] = {}
+        """Tensors whose shape does not stay."""
+        self.fed: set[int] = set()
+        """Tensors made of data; the others are stored, or made of what is stored and of sizes."""
+        self.moved: set[int] = set()
+        """Tensors whose values depend on sizes that do not stay."""
+        self.sums: dict[int, frozenset[int]] = {}
+        """Sums over axes that do not stay, and places on them: the sizes those have in the file."""
+        self.spans: set[int] = set()
+        """Sizes in the file that do not stay."""
+        self.roots: set[int] = set()
+        """Those of the inputs."""
+        self.lengths: dict[int, list[Axis]] = {}
+        """Sizes in the file → axes of so many positions, counted from the front, that do not stay."""
+        self.edits: list[Edit] = []
+        self.choices: dict[str, tuple[int, int]] = {}
+        """Choice → (number of candidates, node), in the order met."""
+        self.notes: list[tuple[str, str]] = []
+        self.bodies = {t: graph.id for graph in model.graphs[1:] for t in graph.inputs}
+
+    def start(self, inputs: Mapping[int, tuple[Axis, ...]]) -> None:
+        """Begin with the axes of the inputs that do not stay."""
+        shapes: dict[int, Shape | None] = {t: self.old.shapes[t] for t in self.model.graphs[0].inputs}
+        for t, axes in inputs.items():
+            shapes[t] = tuple(map(new_size, axes))
+            self._put(t, axes)
+        self.roots = set(self.spans)
+        seed(self.state, shapes)
+        for t in self.model.graphs[0].inputs:
+            if self.tensors[t].kind == TensorKind.INPUT:
+                self.fed.add(t)
+
+    def run(self) -> None:
+        """Follow the sizes through the main graph. Raises: Blocked."""
+        for i in self.graphs[0].nodes:
+            self._node(self.nodes[i])
+
+    # What is known
+
+    def name(self, t: int) -> str:
+        """Name of a tensor."""
+        return self.tensors[t].name
+
+    def label(self, node: Node) -> str:
+        """How messages call a node."""
+        name = node.name or next((self.name(t) for t in node.outputs if t >= 0), "")
+        return f"{node.op_type} {name}".strip()[:160]
+
+    def has(self, node: Node, i: int) -> bool:
+        """True when the optional input is given."""
+        return i < len(node.inputs) and node.inputs[i] >= 0
+
+    def was(self, t: int) -> tuple[int, ...]:
+        """Shape in the file. Raises: Blocked."""
+        return self._sized(self.old.shapes[t], t)
+
+    def now(self, t: int) -> tuple[int, ...]:
+        """Shape at the wanted sizes. Raises: Blocked."""
+        return self._sized(self.state.shapes[t], t)
+
+    def _sized(self, shape: Shape | None, t: int) -> tuple[int, ...]:
+        if shape is None or not all(type(d) is int for d in shape):
+            raise Blocked(f"the shape of {self.name(t)} is not known", self.name(t))
+        return tuple(d for d in shape if isinstance(d, int))
+
+    def at(self, t: int) -> tuple[Axis, ...]:
+        """Axes of a tensor."""
+        return self.axes.get(t) or tuple(map(steady, self.was(t)))
+
+    def changed(self, t: int) -> bool:
+        """True when the shape of a tensor does not stay."""
+        return t in self.axes
+
+    def stored(self, t: int) -> bool:
+        """True when no data are in a tensor: a table of the file, or made of one."""
+        return t not in self.fed
+
+    def numbers(self, t: int) -> list[int] | None:
+        """Whole numbers at the wanted sizes; None where they are not known."""
+        return _ints(self.state.values.get(t))
+
+    def were(self, t: int) -> list[int] | None:
+        """Whole numbers in the file; None where they are not known."""
+        return _ints(self.old.values.get(t))
+
+    def scalar(self, t: int) -> float | None:
+        """The number that a stored tensor of one element is."""
+        value = self.old.values.get(t)
+        if value is None or np.size(value) != 1 or t in self.fed or t in self.moved:
+            return None
+        return float(np.ravel(value)[0])
+
+    # Decisions and demands
+
+    def choose(self, node: Node, options: Sequence[T], what: str = "") -> T:
+        """One of several readings of a node, which later nodes may take back."""
+        if len(options) == 1:
+            return options[0]
+        key = f"{node.id}{what}"
+        self.choices.setdefault(key, (len(options), node.id))
+        return options[min(self.picks.get(key, 0), len(options) - 1)]
+
+    def note(self, node: Node, text: str) -> None:
+        """Say something about a node in the result."""
+        self.notes.append((self.label(node), text))
+
+    @contextmanager
+    def _as_if(self, t: int, value: Any = None, shape: tuple[int, ...] | None = None) -> Iterator[None]:
+        """An input with another value or shape for the time of one node."""
+        state = self.state
+        kept, had = state.shapes[t], state.values.get(t)
+        if value is not None:
+            state.values[t], state.shapes[t] = value, tuple(value.shape)
+        elif shape is not None:
+            state.values.pop(t, None)
+            state.shapes[t] = shape
+        try:
+            yield
+        finally:
+            state.shapes[t] = kept
+            state.values.pop(t, None)
+            if had is not None:
+                state.values[t] = had
+
+    def infer(
+        self,
+        node: Node,
+        consts: Mapping[int, Any] | None = None,
+        cuts: Mapping[int, Mapping[int, int]] | None = None,
+        ints: Mapping[str, Sequence[int]] | None = None,
+    ) -> None:
+        """Make the shapes of a node's outputs, after edits.
+
+        ``consts``: input → numbers that it gets; ``cuts``: input → axis → entries that are left;
+        ``ints``: attribute → numbers. Raises: Blocked.
+        """
+        with ExitStack() as held:
+            for i, values in (consts or {}).items():
+                t, made = node.inputs[i], np.asarray(values, np.int64)
+                numbers = tuple(made.ravel().tolist())
+                self.edits.append(Edit("const", node.id, (i, numbers, made.shape, self.state.dtypes[t])))
+                held.enter_context(self._as_if(t, made))
+            for i, sizes in (cuts or {}).items():
+                t = node.inputs[i]
+                shape, value = list(self.now(t)), self.state.values.get(t)
+                for axis, size in sizes.items():
+                    self.edits.append(Edit("cut", node.id, (i, axis, size)))
+                    shape[axis] = size
+                    value = None if value is None else np.take(value, range(size), axis=axis)
+                held.enter_context(self._as_if(t, value, tuple(shape)))
+            for name, values in (ints or {}).items():
+                self.edits.append(Edit("ints", node.id, (name, tuple(values))))
+                attributes = {**node.attributes, name: list(values)}
+                node = msgspec.structs.replace(node, attributes=attributes)
+            self._inferred(node)
+
+    def _inferred(self, node: Node) -> None:
+        said = len(self.state.diagnostics)
+        super()._node(node)
+        for found in self.state.diagnostics[said:]:
+            if found.severity != "info":
+                text = found.message.partition(": ")[2] or found.message
+                raise Blocked(text.rstrip("."))
+        for t in node.outputs:
+            plain = t >= 0 and self.tensors[t].container == "tensor" and t not in self.state.elements
+            if plain and len(self.now(t)) != len(self.was(t)):
+                raise Blocked(f"{self.name(t)} would lose or gain an axis", self.name(t))
+
+    def put(self, node: Node, k: int, axes: Sequence[Axis] | None = None, front: bool = False) -> None:
+        """The axes of output ``k``; None: only their sizes are known. Raises: Blocked."""
+        if k >= len(node.outputs) or node.outputs[k] < 0:
+            return
+        t = node.outputs[k]
+        old, new = self.was(t), self.now(t)
+        if axes is None:
+            axes = of_sizes(old, new, front)
+        if tuple(map(old_size, axes)) != old or tuple(map(new_size, axes)) != new:
+            raise Blocked(f"{self.name(t)} does not come out as its rule expects", self.name(t))
+        if min(new, default=1) < 1 <= min(old, default=1):
+            raise Blocked(f"nothing would be left of {self.name(t)} {list(new)}", self.name(t))
+        self._put(t, tuple(axes))
+
+    def _put(self, t: int, axes: tuple[Axis, ...]) -> None:
+        self.axes.pop(t, None)
+        if any(map(moves, axes)):
+            self.axes[t] = axes
+            for axis in filter(moves, axes):
+                self.spans.add(old_size(axis))
+                held = self.lengths.setdefault(old_size(axis), [])
+                if prefix(axis) and axis not in held:
+                    held.append(axis)
+
+    def plain(self, node: Node) -> None:
+        """Make the outputs, of whose axes only the sizes are known."""
+        self.infer(node)
+        self.rest(node, 0)
+
+    def rest(self, node: Node, first: int = 1) -> None:
+        """Settle the outputs from ``first`` on by their sizes."""
+        for k in range(first, len(node.outputs)):
+            self.put(node, k)
+
+    def fit(self, node: Node, i: int, axis: int, wanted: Axis) -> int:
+        """Entries that are left of an axis of a stored input that lies along ``wanted``. Raises: Blocked."""
+        t = node.inputs[i]
+        size, has = new_size(wanted), self.now(t)[axis]
+        name = self.name(t)
+        table = f"{name} {list(self.was(t))}"
+        if not self.stored(t):
+            raise Blocked(f"{name} has {has} entries on axis {axis} where {size} are wanted", name)
+        if not prefix(wanted):
+            raise Blocked(
+                f"the stored table {table} is made for {old_size(wanted)} places that are no sequence counted"
+                " from its beginning, so that no part of it is known to serve",
+                name,
+                "Export the model at this size.",
+            )
+        if size > has:
+            raise Blocked(
+                f"the stored table {table} ends at {has} entries, and {size} are wanted",
+                name,
+                "Ask for a smaller size, or export the model at this one.",
+            )
+        return size
+
+    # The pass
+
+    def _node(self, node: Node) -> None:
+        try:
+            self._visit(node)
+        except Blocked as fault:
+            if fault.node < 0:
+                fault.node = node.id
+            raise
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as fault:
+            odd = Blocked(f"it is not formed as its rule expects ({type(fault).__name__}: {fault})")
+            odd.node = node.id
+            raise odd from fault
+
+    def _visit(self, node: Node) -> None:
+        given = [t for t in node.inputs if t >= 0]
+        reads = [*given, *self._captured(node)]
+        live = any(t in self.fed for t in reads)
+        touched = any(t in self.axes or t in self.moved for t in reads)
+        kind = node.domain, node.op_type
+        summed = kind in SCALES and any(t in self.sums for t in given)
+        maker = live and not node.domain and node.op_type in MAKERS and node.graph == 0
+        if not (touched or summed or maker):
+            super()._node(node)
+        elif node.op_type in ("Shape", "Size") and not node.domain:
+            self.infer(node)
+            live = False
+        else:
+            fn = RULES.get(kind)
+            if fn is None or node.subgraphs or node.graph:
+                shown = "::".join(filter(None, kind))
+                raise Blocked(f"no rule says what other sizes mean for {shown}", self.name(given[0]))
+            fn(self, node)
+        for t in node.outputs:
+            if t < 0:
+                continue
+            if live:
+                self.fed.add(t)
+            elif touched:
+                self.moved.add(t)
+
+    def _captured(self, node: Node) -> Iterator[int]:
+        """Tensors of outer graphs that bodies read."""
+        for _, body in node.subgraphs:
+            yield from self.graphs[body].outputs
+            for i in self.graphs[body].nodes:
+                inner = self.nodes[i]
+                yield from (t for t in inner.inputs if t >= 0)
+                yield from self._captured(inner)
+
+
+def _ints(value: Any) -> list[int] | None:
+    if value is None:
+        return None
+    flat = np.ravel(value).tolist()
+    if not all(isinstance(v, (int, bool)) or (isinstance(v, float) and math.isfinite(v)) for v in flat):
+        return None
+    return [int(v) for v in flat]
