@@ -87,14 +87,14 @@ def end_of(flow: Flow, tensor: int, normalizing: frozenset[int]) -> End:
         if name in _BOUNDED:
             end.activation = end.activation or _BOUNDED[name]
         elif name in _SCALED:
-            data = [
+            data = tuple(
                 t for t in data if (flow.shapes[t] or (2,)) and any(d != 1 for d in flow.shapes[t] or (2,))
-            ]
+            )
             if len(data) > 1:
-                end.joined = tuple(data)
+                end.joined = data
                 return _stop(end, number, "join", name)
         elif name not in _FOLLOWED:
-            end.joined = tuple(data)
+            end.joined = data
             return _stop(end, number, "other", name)
         end.passed.append(name)
         if not data:
