@@ -17,15 +17,15 @@ from py_autodoc.graph.model import Model, TypeTable
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.blocks import recognised
 from py_autodoc.report.calls import Orders, by_calls, circles, execution_orders
-from py_autodoc.report.makers import makers, settle
 from py_autodoc.report.masks import TITLE, mask_boxes
+from py_autodoc.report.plumbing import MANY, WEIGHTS, plumbing, settle, shared, wraps
 from py_autodoc.report.repeats import repeat_name, scopes_of
 from py_autodoc.report.scopes import ScopeTree, scope_tree
 from py_autodoc.report.stages import stages
 from py_autodoc.report.titles import Titles
 from py_autodoc.report.titles import title as block_title
 
-FOLD, PART, STRUCTURE = "repeat", "repeat-part", "structure"
+FOLD, PART, STRUCTURE, PLUMBING = "repeat", "repeat-part", "structure", "plumbing"
 """Origins of the boxes that are made here."""
 MIN_FOLD = 3
 CROWDED = 24
@@ -83,12 +83,14 @@ class _Grouping:
         for graph in model.graphs:
             for at, node in enumerate(graph.nodes):
                 self.position[node] = at
+        self.plumbing = plumbing(model, types)
+        self.wrapped: set[int] = set()
+        """Plumbing nodes that have a box of their own, or one with their reader."""
 
     def run(
         self, repeats: Sequence[Repeat], found: Sequence[Found], attention: Sequence[Attention]
     ) -> ScopeTree:
-        made = makers(self.model)
-        self._settle(made)
+        self._settle()
         orders = execution_orders(self.model, self._readers)
         by_calls(self.model, self.tree, self._readers, orders)
         for nodes in mask_boxes(self.model, self.types, self.tree, attention, self._readers, self.position):
@@ -98,7 +100,7 @@ class _Grouping:
         for repeat in repeats:
             if repeat.count < MIN_FOLD:
                 continue
-            scopes = scopes_of(self.model, self.tree, repeat)
+            scopes = scopes_of(self.model, self.tree, repeat, self.plumbing.kind)
             name = f"{repeat_name(self.model, repeat, titles)} ×{repeat.count}"
             if scopes:
                 self._fold_scopes(scopes, repeat, name)
@@ -115,9 +117,11 @@ class _Grouping:
         # The largest first: a smaller one then finds the box it lies in, or that it cuts one.
         for box in sorted(loose, key=lambda b: (-len(b.nodes), b.nodes)):
             self._fold_nodes(box)
+        self._settle()
+        self._wrap()
         for level in sorted(crowded):
             self._cut(level)
-        self._settle(made)
+        self._settle()
         self._unfold_circles(orders)
         return self._parents_first()
 
@@ -129,7 +133,7 @@ class _Grouping:
             made = {
                 scope
                 for scope, parent in enumerate(tree.parent)
-                if parent in levels and tree.origin[scope] in (FOLD, PART, STRUCTURE)
+                if parent in levels and tree.origin[scope] in (FOLD, PART, STRUCTURE, PLUMBING)
             }
             if not made:
                 return
@@ -141,9 +145,51 @@ class _Grouping:
             scope = self.tree.parent[scope]
         return scope
 
-    def _settle(self, made: Sequence[int]) -> None:
-        folds = frozenset(scope for scope, origin in enumerate(self.tree.origin) if origin == FOLD)
-        settle(self.tree, made, self._readers, folds)
+    def _settle(self) -> None:
+        """Weights that the graph makes go to what reads them, sizes too where that lies in their module.
+
+        So do weights of a module that was recorded, and rows of a table: an embedding is a module.
+        """
+        tree = self.tree
+        folds = frozenset(scope for scope, origin in enumerate(tree.origin) if origin == FOLD)
+        loose = self.plumbing.kind.keys() - self.wrapped
+        order = [node for graph in self.model.graphs for node in graph.nodes if node in loose]
+        weights = [node for node in order if self._may_leave(node)]
+        settle(tree, weights, self._readers, folds)
+        settle(tree, order, self._readers, folds, down_only=True)
+
+    def _may_leave(self, node: int) -> bool:
+        about = self.model.nodes[node]
+        is_table = about.op_type == "Gather" and node in self.plumbing.learned
+        return self.plumbing.kind[node] == WEIGHTS and "scope" not in about.origins and not is_table
+
+    def _wrap(self) -> None:
+        """Boxes around nodes with the plumbing that is theirs, and around what several read."""
+        tree, found = self.tree, self.plumbing
+        closed = frozenset(
+            scope
+            for scope, label in enumerate(tree.label)
+            if label == TITLE and tree.origin[scope] == STRUCTURE
+        )
+        for wrap in wraps(self.model, tree, found, self._readers, closed):
+            scope = wrap.level
+            if not wrap.whole:
+                scope = self._add(wrap.level, wrap.title, PLUMBING)
+                self._move(wrap.nodes, scope)
+            elif tree.origin[scope] == STRUCTURE:
+                tree.label[scope], tree.origin[scope] = wrap.title, PLUMBING
+            elif len(wrap.nodes) > MANY:
+                prepare = wrap.nodes[:-1]
+                self._move(prepare, self._add(scope, found.title(prepare).capitalize(), PLUMBING))
+            if tree.origin[scope] == PLUMBING:
+                tree.type[scope] = self.model.nodes[wrap.node].op_type
+            self.wrapped.update(wrap.nodes)
+        loose = sorted(found.kind.keys() - self.wrapped)
+        for one, *parts in shared(tree, found, loose, self._readers, closed):
+            for box in [one] if self._convex(one.nodes) else parts:
+                if self._convex(box.nodes):
+                    self._move(box.nodes, self._add(box.level, box.title, PLUMBING))
+                    self.wrapped.update(box.nodes)
 
     def _parents_first(self) -> ScopeTree:
         """The tree numbered so that a parent comes before its children, as every tree here is."""
@@ -183,8 +229,9 @@ class _Grouping:
     def _crowded(self) -> frozenset[int]:
         """Levels with so many loose nodes that they need boxes; -1 is the top."""
         count: dict[int, int] = {}
-        for scope in self.tree.node:
-            count[scope] = count.get(scope, 0) + 1
+        for node, scope in enumerate(self.tree.node):
+            if node not in self.plumbing.kind:
+                count[scope] = count.get(scope, 0) + 1
         return frozenset(scope for scope, nodes in count.items() if nodes > CROWDED)
 
     def _fold_scopes(self, scopes: Sequence[int], repeat: Repeat, name: str) -> None:

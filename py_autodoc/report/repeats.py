@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from py_autodoc.blocks.model import Repeat
 from py_autodoc.graph.model import Model
 from py_autodoc.report.analysis import Analysis
@@ -69,14 +71,14 @@ def repeat_columns(analysis: Analysis) -> RepeatColumns:
     )
 
 
-def scopes_of(model: Model, tree: ScopeTree, repeat: Repeat) -> list[int]:
+def scopes_of(model: Model, tree: ScopeTree, repeat: Repeat, moved: Container[int]) -> list[int]:
     """Scope ids of the parts in the tree of modules, empty where the parts are no scopes.
 
-    A part's first node lies in its scope or deeper.
+    A part's first node lies in its scope or deeper, unless it is one of those ``moved``.
     """
     found = []
     for path, part in zip(repeat.scopes, repeat.members, strict=False):
-        node = model.nodes[part[0]]
+        node = model.nodes[next((node for node in part if node not in moved), part[0])]
         scope = tree.node[node.id]
         for _ in range(len(node.scope) - len(path)):
             if scope >= 0 and tree.origin[scope] != SUBGRAPH:

@@ -25,7 +25,7 @@ function likeness(tree: IGroupTree, group: number): string {
   return `${tree.groupDepth[group]}|${fold}|${type || label}`;
 }
 
-/** Closed groups in the open part of the tree that are not hidden, alike ones together. */
+/** Closed groups in the open part of the tree that may open, alike ones together. */
 function families(
   tree: IGroupTree,
   open: Uint8Array,
@@ -38,7 +38,7 @@ function families(
     const row = rows.pop() as number;
     for (const entity of tree.children[row + 1]) {
       const group = entity - nodeCount;
-      if (group < 0 || hidden.has(entity)) {
+      if (group < 0 || hidden.has(entity) || tree.groupPlumbing[group]) {
         continue;
       }
       if (open[group]) {

@@ -30,10 +30,29 @@ function interfaceTensors(model: IGraphModel): number[] {
   return [...inputs, ...formal].filter(t => t >= 0 && t < model.tensorCount);
 }
 
-/** See `IGroupTree.reads`. */
-export function collectReads(model: IGraphModel): IRows {
+/** By node: whether it computes from constants alone. */
+function computesAlone(model: IGraphModel, isDrawn: Uint8Array): Uint8Array {
+  const { nodeCount, inputs, inputOffsets, tensorProducer } = model;
+  const alone = new Uint8Array(nodeCount);
+  const isMade = (tensor: number) =>
+    tensor < 0 || !isDrawn[tensor] || alone[tensorProducer[tensor]] === 1;
+  for (let node = 0; node < nodeCount; node++) {
+    const reads = inputs.subarray(inputOffsets[node], inputOffsets[node + 1]);
+    // What reads nothing at all makes numbers of its own: noise.
+    const mayBe = reads.length > 0 || model.opType(node) === 'ConstantOfShape';
+    alone[node] = mayBe && reads.every(isMade) ? 1 : 0;
+  }
+  return alone;
+}
+
+/** See `IGroupTree.reads`. Weights that the graph makes are no data flow: wires show them in their box alone. */
+export function collectReads(
+  model: IGraphModel,
+  nodeParent: Int32Array
+): IRows {
   const { graphs } = model.payload;
   const isDrawn = drawn(model);
+  const alone = computesAlone(model, isDrawn);
   const last = new Int32Array(model.tensorCount).fill(-1);
   const readers = new IntList();
   const tensors = new IntList();
@@ -44,6 +63,10 @@ export function collectReads(model: IGraphModel): IRows {
     results.set(node, [...(results.get(node) ?? []), ...outputs]);
   }
   const read = (node: number, tensor: number) => {
+    const maker = tensor < 0 ? -1 : model.tensorProducer[tensor];
+    if (maker >= 0 && alone[maker] && nodeParent[maker] !== nodeParent[node]) {
+      return;
+    }
     if (tensor >= 0 && isDrawn[tensor] && last[tensor] !== node) {
       last[tensor] = node;
       readers.push(node);
@@ -91,29 +114,28 @@ export function readingRange(
 }
 
 /**
- * The nodes in the file's order, but weights that the graph makes (ConstantOfShape of constants) where they
- * are first read: some files make all of theirs at the start.
+ * The nodes in the file's order, but what computes from constants alone (weights that the graph makes) where
+ * it is first read: some files have all of that at the start.
  */
 export function neededOrder(model: IGraphModel): Int32Array {
-  const { nodeCount, inputs, inputOffsets, outputs, outputOffsets } = model;
+  const { nodeCount, outputs, outputOffsets } = model;
   const { consumers, consumerOffsets } = model;
-  const isDrawn = drawn(model);
+  const alone = computesAlone(model, drawn(model));
   const when = Int32Array.from({ length: nodeCount }, (_, node) => node);
-  for (let node = 0; node < nodeCount; node++) {
-    const reads = inputs.subarray(inputOffsets[node], inputOffsets[node + 1]);
-    if (
-      model.opType(node) !== 'ConstantOfShape' ||
-      reads.some(tensor => tensor >= 0 && isDrawn[tensor])
-    ) {
+  for (let node = nodeCount - 1; node >= 0; node--) {
+    if (!alone[node]) {
       continue;
     }
+    let first = nodeCount;
     for (let k = outputOffsets[node]; k < outputOffsets[node + 1]; k++) {
-      // Readers are in ascending order. An output that is left out has none.
-      const from = consumerOffsets[outputs[k]];
-      if (from < consumerOffsets[outputs[k] + 1]) {
-        when[node] = Math.max(node, consumers[from]);
+      const tensor = outputs[k];
+      const end = tensor < 0 ? 0 : consumerOffsets[tensor + 1];
+      for (let c = tensor < 0 ? 0 : consumerOffsets[tensor]; c < end; c++) {
+        first = Math.min(first, when[consumers[c]]);
       }
     }
+    // Without a reader it stays.
+    when[node] = first < nodeCount ? Math.max(node, first) : node;
   }
   return indexBy(nodeCount, when).values;
 }

@@ -42,6 +42,9 @@ export interface IGroupTree extends ITree {
 /** Origin of the boxes that stand around the parts of a repeat. */
 const FOLD = 'repeat';
 
+/** Origin of the boxes of what only prepares sizes and weights, with what reads it or without. */
+const PLUMBING = 'plumbing';
+
 interface INumbering {
   count: number;
   /** Raw id of each group. */
@@ -205,6 +208,21 @@ export function renumberedTree(
   return { ...tree, model, groupMetrics: sums, groupUnknown: unknown };
 }
 
+/** See `ITree.groupMain`: the last node of the box that has the type which the box has. */
+function mains(
+  model: IGraphModel,
+  plumbing: Uint8Array,
+  children: readonly Int32Array[],
+  types: readonly string[]
+): Int32Array {
+  return Int32Array.from(plumbing, (isPlumbing, group) => {
+    const isMain = (entity: number) =>
+      entity < model.nodeCount && model.opType(entity) === types[group];
+    const found = isPlumbing ? children[group + 1].filter(isMain) : [];
+    return found.length > 0 ? found[found.length - 1] : -1;
+  });
+}
+
 /** Builds the tree of a model. A model without scopes gives a flat one. Linear time, no recursion. */
 export function buildTree(model: IGraphModel): IGroupTree {
   const { raw, order } = collectGroups(model);
@@ -214,7 +232,7 @@ export function buildTree(model: IGraphModel): IGroupTree {
   const { nodeOrder, nodePlace, start, end, size } = ranges(model, numbering);
   const { sums, unknown } = aggregate(model, numbering);
   const groupBody = rawOf.map(group => raw.body[group]);
-  const reads = collectReads(model);
+  const reads = collectReads(model, nodeParent);
   const series = findSeries(model, reads, {
     nodePlace,
     nodeParent,
@@ -222,6 +240,10 @@ export function buildTree(model: IGraphModel): IGroupTree {
     groupEnd: end
   });
   const outputsOf = outputHomes(model, nodeParent, series);
+  const groupPlumbing = Uint8Array.from(rawOf, group =>
+    model.payload.scopes.origin[group] === PLUMBING ? 1 : 0
+  );
+  const groupType = Array.from(rawOf, group => raw.type[group]);
   const groupLabel = Array.from(rawOf, group => raw.label[group]);
   const parentOf = (entity: number) =>
     entity < model.nodeCount
@@ -232,7 +254,7 @@ export function buildTree(model: IGraphModel): IGroupTree {
     groupCount: numbering.count,
     groupParent: parent,
     groupLabel,
-    groupType: Array.from(rawOf, group => raw.type[group]),
+    groupType,
     groupSize: size,
     groupDepth: numbering.depth,
     nodeParent,
@@ -248,6 +270,8 @@ export function buildTree(model: IGraphModel): IGroupTree {
     groupFold: Uint8Array.from(rawOf, group =>
       model.payload.scopes.origin[group] === FOLD ? 1 : 0
     ),
+    groupPlumbing,
+    groupMain: mains(model, groupPlumbing, children, groupType),
     reads,
     ...readingRange(model, reads, nodePlace, nodeOrder.length, outputsOf),
     inputHome: inputHomes(model, numbering, reads, groupBody, series),

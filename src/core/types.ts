@@ -72,6 +72,10 @@ export interface ITree {
   readonly groupDepth: Int32Array;
   /** 1 for the box around the parts of a repeat. */
   readonly groupFold: Uint8Array;
+  /** 1 for a box of what only prepares sizes or weights, with the node that it is for or without. */
+  readonly groupPlumbing: Uint8Array;
+  /** The node that such a box is for; -1 where several read it, and for all other groups. */
+  readonly groupMain: Int32Array;
   /** Group of each node, -1 = root. */
   readonly nodeParent: Int32Array;
   /** Entities of each level, in order of first node. */

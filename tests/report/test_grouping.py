@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.grouping import CROWDED, FOLD, PART, STRUCTURE, grouped_tree
-from py_autodoc.report.makers import makers, settle
+from py_autodoc.report.grouping import CROWDED, FOLD, PART, PLUMBING, STRUCTURE, grouped_tree
+from py_autodoc.report.plumbing import SIZES, WEIGHTS, plumbing, settle
 from py_autodoc.report.scopes import ScopeTree, scope_tree
 
+MADE = (FOLD, PART, STRUCTURE, PLUMBING)
 DATA = Path(__file__).parents[1] / "data"
 MODELS = sorted([*DATA.glob("models/*.onnx"), *DATA.glob("stripped/*.onnx")])
 
@@ -34,17 +35,22 @@ def test_the_tree_is_sound(path):
     analysis = run(path, Options(assume=True))
     model, modules, tree = analysis.model, scope_tree(analysis.model), grouped_tree(analysis)
     assert all(parent < scope for scope, parent in enumerate(tree.parent))
-    moved = set(makers(model))
+    prepares = plumbing(model, analysis.types).kind
     for node in model.nodes:
-        if node.id in moved:
+        kind = prepares.get(node.id)
+        if kind == WEIGHTS:
             continue
         # The modules of a node are what they were, or one call of them; the other boxes lie between them.
         before = [modules.label[scope] for scope in chain(modules, node.id)]
         after = [
             re.sub(r" \(\d+ of \d+\)$", "", tree.label[scope])
             for scope in chain(tree, node.id)
-            if tree.origin[scope] not in (FOLD, PART, STRUCTURE)
+            if tree.origin[scope] not in MADE
         ]
+        if kind == SIZES:
+            # What prepares a size stays in its modules, and may have gone deeper, to what needs it.
+            assert after[len(after) - len(before) :] == before
+            continue
         assert after == before
     assert [tree.label[s] if s >= 0 else "" for s in tree.graph] == [
         modules.label[s] if s >= 0 else "" for s in modules.graph
@@ -60,7 +66,7 @@ def test_no_box_waits_for_itself(path):
     inside: dict[int, set[int]] = {}
     for node in model.nodes:
         for scope in chain(tree, node.id):
-            if tree.origin[scope] in (FOLD, PART, STRUCTURE):
+            if tree.origin[scope] in MADE:
                 inside.setdefault(scope, set()).add(node.id)
     readers = [
         {reader for tensor in node.outputs if tensor >= 0 for reader in model.tensors[tensor].consumers}
@@ -114,12 +120,13 @@ def test_weights_that_the_graph_makes_stand_with_what_reads_them(name):
     """A maker of one reader is in its box, whatever names the makers share; no box is left empty."""
     analysis = analysed(f"models/light_{name}")
     model, tree = analysis.model, grouped_tree(analysis)
-    made = makers(model)
+    made = plumbing(model, analysis.types).of(WEIGHTS)
     assert len(made) > 10
     for node in made:
         readers = model.tensors[model.nodes[node].outputs[0]].consumers
         if len(readers) == 1:
             assert tree.node[node] == tree.node[readers[0]]
+            assert tree.origin[tree.node[node]] == PLUMBING
     kept = {scope for node in model.nodes if node.id not in made for scope in chain(tree, node.id)}
     assert kept == set(range(len(tree.parent)))
 

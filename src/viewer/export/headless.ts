@@ -124,7 +124,7 @@ export async function headlessSvg(
     id === null || id === 'none'
       ? null
       : paintedOverlay(OVERLAYS[id], scene, tree, look);
-  const paint = new ScenePaint(scene, model, painted?.overlay ?? null);
+  const paint = new ScenePaint(scene, model, painted?.overlay ?? null, tree);
   const page = makePage(
     {
       drawing: { scene, model, tree, paint, cards, measure },

@@ -28,7 +28,7 @@ export function painted(session: Session, drawing: IDrawing): IDrawing {
   const over = session.stage.scaled;
   const look = { scale, brush, dark, with: scaleWith, over };
   const values = paintedOverlay(OVERLAYS[overlay], scene, tree, look).overlay;
-  return { ...drawing, paint: new ScenePaint(scene, model, values) };
+  return { ...drawing, paint: new ScenePaint(scene, model, values, tree) };
 }
 
 /** Colours of the page, or those of the style sheet where they must be others. */

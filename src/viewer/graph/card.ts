@@ -149,18 +149,24 @@ export class Cards {
     const size = tree.groupSize[group];
     const macs = tree.groupMetrics.macs[group];
     const params = tree.groupMetrics.params[group];
+    const isPlumbing = tree.groupPlumbing[group] === 1;
+    const main = tree.groupMain[group];
     const lines: ICardLine[] = [
       {
         kind: 'name',
         text: fill(this.strings.nodes, formatCount(size))
       }
     ];
+    if (main >= 0 && details.weights && this.isHeavy(main)) {
+      const weights = this.weights(main);
+      lines.push(...weights.map(w => ({ kind: 'weight' as const, text: w })));
+    }
     const cost = this.cost(macs, params, tree.groupUnknown.macs[group] > 0);
     if (details.costs && cost) {
       lines.push({ kind: 'cost', text: cost });
     }
-    const title = type || label;
-    const instance = type && type !== label ? label : '';
+    const title = isPlumbing ? label : type || label;
+    const instance = type && type !== label && !isPlumbing ? label : '';
     const titleWidth =
       CHEVRON +
       (tree.groupFold[group] ? 2 * STEP : 0) +
@@ -171,7 +177,7 @@ export class Cards {
     return {
       title,
       instance,
-      category: 'group',
+      category: main >= 0 ? this.model.category(main) : 'group',
       lines,
       share,
       w: this.widest(

@@ -27,7 +27,7 @@ export class Drawings {
       scene,
       model,
       tree,
-      paint: new ScenePaint(scene, model, this.overlay),
+      paint: new ScenePaint(scene, model, this.overlay, tree),
       cards: this.cardsOf(model, tree),
       measure: pageMeasure(),
       controls: true

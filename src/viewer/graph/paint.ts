@@ -1,5 +1,10 @@
 /** Colours of boxes. A paint is a token `--oad-…` (resolved by CSS or the palette) or a colour. */
-import { BoxKind, type IGraphModel, type IScene } from '../../core/types';
+import {
+  BoxKind,
+  type IGraphModel,
+  type IScene,
+  type ITree
+} from '../../core/types';
 import type { IOverlay } from './api';
 
 export type Paint = string;
@@ -66,7 +71,9 @@ export class ScenePaint {
   constructor(
     readonly scene: IScene,
     private readonly model: IGraphModel,
-    readonly overlay: IOverlay | null
+    readonly overlay: IOverlay | null,
+    /** Whose boxes that are for one node have its colour. */
+    private readonly tree: Pick<ITree, 'groupMain'> | null = null
   ) {
     this.index = new Int16Array(scene.boxCount).fill(-1);
   }
@@ -92,8 +99,12 @@ export class ScenePaint {
     switch (this.scene.boxKind[box]) {
       case BoxKind.Node:
         return categoryPaint(this.model.category(entity));
-      case BoxKind.Group:
-        return '--oad-cat-group';
+      case BoxKind.Group: {
+        const main = this.tree?.groupMain[entity - this.model.nodeCount] ?? -1;
+        return main < 0
+          ? '--oad-cat-group'
+          : categoryPaint(this.model.category(main));
+      }
       case BoxKind.OpenGroup:
         return '--oad-panel';
       case BoxKind.Port:

@@ -1,0 +1,150 @@
+"""What only prepares sizes and weights stands with what needs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.grouping import PLUMBING, grouped_tree
+from py_autodoc.report.payload import build_payload
+
+DATA = Path(__file__).parents[1] / "data"
+LIGHT = Path(onnx.__file__).parent / "backend/test/data/light"
+value = helper.make_tensor_value_info
+
+
+def tensor(name: str, *numbers: float, kind: int = TensorProto.INT64) -> onnx.TensorProto:
+    return helper.make_tensor(name, kind, [len(numbers)], numbers)
+
+
+def model(nodes, outputs, weights=(), inputs=("x",)) -> onnx.ModelProto:
+    made = [helper.make_node(op, i, o, name or f"{at}") for at, (op, i, o, name) in enumerate(nodes)]
+    graph = helper.make_graph(
+        made,
+        "g",
+        [value(name, TensorProto.FLOAT, [2, 3, 4]) for name in inputs],
+        [value(name, TensorProto.FLOAT, None) for name in outputs],
+        list(weights),
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+def boxes(proto: onnx.ModelProto) -> list[tuple[list[str], list[str]]]:
+    """(labels from the top down, operators) of the boxes of plumbing."""
+    analysis = run(proto, Options())
+    tree = grouped_tree(analysis)
+    return [
+        (tree.path(s), [n.op_type for n in analysis.model.nodes if tree.node[n.id] == s])
+        for s, origin in enumerate(tree.origin)
+        if origin == PLUMBING
+    ]
+
+
+SIZE = [
+    ("Shape", ["x"], ["s"], None),
+    ("Gather", ["s", "zero"], ["n"], None),
+    ("Concat", ["n", "rest"], ["t"], None),
+]
+NUMBERS = [tensor("zero", 0), tensor("rest", -1)]
+
+
+def concat(proto: onnx.ModelProto) -> onnx.ModelProto:
+    for node in proto.graph.node:
+        if node.op_type == "Concat":
+            node.attribute.append(helper.make_attribute("axis", 0))
+    return proto
+
+
+def test_a_size_folds_into_the_node_that_it_is_for():
+    proto = model([*SIZE, ("Reshape", ["x", "t"], ["r"], None), ("Relu", ["r"], ["y"], None)], ["y"], NUMBERS)
+    assert boxes(concat(proto)) == [(["Reshape + sizes"], ["Shape", "Gather", "Concat", "Reshape"])]
+
+
+def test_a_size_that_several_need_is_one_box_beside_them():
+    nodes = [*SIZE, ("Reshape", ["x", "t"], ["r"], None), ("Relu", ["r"], ["p"], None)]
+    proto = model([*nodes, ("Reshape", ["p", "t"], ["y"], None)], ["y"], NUMBERS)
+    assert boxes(concat(proto)) == [(["Sizes"], ["Shape", "Gather", "Concat"])]
+
+
+def test_no_box_of_sizes_waits_for_itself():
+    """The second size is taken from what the first one made: one box would be before and behind it."""
+    nodes = [
+        *SIZE,
+        ("Reshape", ["x", "t"], ["r"], None),
+        ("Relu", ["r"], ["p"], None),
+        ("Shape", ["p"], ["u"], None),
+        ("Mul", ["u", "u"], ["v"], None),
+        ("Reshape", ["p", "t"], ["q"], None),
+        ("Expand", ["q", "v"], ["a"], None),
+        ("Expand", ["q", "v"], ["b"], None),
+    ]
+    found = boxes(concat(model(nodes, ["a", "b"], NUMBERS)))
+    assert found == [(["Sizes"], ["Shape", "Gather", "Concat"]), (["Sizes"], ["Shape", "Mul"])]
+
+
+def test_weights_that_the_graph_computes_fold_into_their_layer():
+    weights = [helper.make_tensor("w", TensorProto.FLOAT, [4, 4], [1.0] * 16), tensor("k", 2.0, kind=1)]
+    nodes = [
+        ("Mul", ["w", "k"], ["m"], None),
+        ("Transpose", ["m"], ["t"], None),
+        ("MatMul", ["x", "t"], ["a"], None),
+        ("Relu", ["a"], ["y"], None),
+    ]
+    assert boxes(model(nodes, ["y"], weights)) == [(["MatMul + weights"], ["Mul", "Transpose", "MatMul"])]
+
+
+def test_a_box_of_nothing_else_is_not_made_again():
+    weights = [helper.make_tensor("w", TensorProto.FLOAT, [4, 4], [1.0] * 16)]
+    nodes = [("Transpose", ["w"], ["t"], "/fc/Transpose"), ("MatMul", ["x", "t"], ["y"], "/fc/MatMul")]
+    assert boxes(model(nodes, ["y"], weights)) == []
+
+
+def test_recorded_modules_keep_their_nodes():
+    """A table of positions is a module, though its rows are always the same."""
+    weights = [helper.make_tensor("w", TensorProto.FLOAT, [9, 4], [1.0] * 36), tensor("ids", 0, 1, 2)]
+    nodes = [("Gather", ["w", "ids"], ["p"], "/positions/Gather"), ("Add", ["x", "p"], ["y"], "/join/Add")]
+    analysis = run(model(nodes, ["y"], weights), Options())
+    tree = grouped_tree(analysis)
+    assert [tree.path(scope) for scope in tree.node] == [["positions"], ["join"]]
+
+
+def test_an_output_and_a_body_stay():
+    proto = model([("Shape", ["x"], ["y"], None)], ["y"])
+    assert boxes(proto) == []
+
+
+def test_a_model_without_inputs_is_not_all_weights():
+    weights = [helper.make_tensor("w", TensorProto.FLOAT, [4, 4], [1.0] * 16)]
+    nodes = [("Transpose", ["w"], ["t"], None), ("Relu", ["t"], ["r"], None), ("Neg", ["r"], ["y"], None)]
+    assert boxes(model(nodes, ["y"], weights, inputs=())) == []
+
+
+@pytest.mark.parametrize("name", ["densenet121", "inception_v1", "inception_v2", "shufflenet"])
+def test_files_that_make_their_weights_show_none_beside_their_layers(name):
+    """Every node of weights is in a box with the one that reads it; the table lists them all, with costs."""
+    analysis = run(LIGHT / f"light_{name}.onnx", Options())
+    tree, graph = grouped_tree(analysis), analysis.model
+    payload = build_payload(analysis)
+    makers = [node for node in graph.nodes if node.op_type == "ConstantOfShape"]
+    assert len(makers) > 50
+    for node in makers:
+        readers = [r for t in node.outputs for r in graph.tensors[t].consumers]
+        if len(readers) == 1:
+            assert tree.node[node.id] == tree.node[readers[0]]
+    assert len(payload.nodes.op) == len(graph.nodes)
+    assert sum(payload.nodes.params) == payload.metrics.total_params
+
+
+@pytest.mark.parametrize("name", ["bert_tiny", "mamba_tiny", "resnet_tiny_qdq_int8"])
+def test_costs_stay_where_the_report_counts_them(name):
+    """What moves into a recorded module's box has no learned numbers of another one."""
+    analysis = run(DATA / f"models/{name}.onnx", Options(assume=True))
+    tree = grouped_tree(analysis)
+    for node in analysis.model.nodes:
+        if analysis.params.params[node.id] and "scope" in node.origins:
+            labels = [label for label in tree.path(tree.node[node.id]) if label in node.scope]
+            assert [label for label in node.scope if label in labels] == labels
