@@ -35,13 +35,13 @@ async function textOf(entry, options) {
   return done.outputFiles[0].text;
 }
 
-const LAYERED = join(root, 'src/core/layout/layered.ts');
+const WORK = join(root, 'src/core/layout/work.ts');
 
 /** Where the layout is asked for by a name that is not its own file's. */
-function layeredFrom(path) {
+function workFrom(path) {
   return builder => {
-    builder.onResolve({ filter: /\/layered$/ }, args =>
-      resolve(args.resolveDir, args.path) + '.ts' === LAYERED
+    builder.onResolve({ filter: /\/work$/ }, args =>
+      resolve(args.resolveDir, args.path) + '.ts' === WORK
         ? { path, namespace: path }
         : undefined
     );
@@ -56,16 +56,16 @@ const inlineWorker = {
   name: 'inline-worker',
   setup(builder) {
     const once = 'layout-once';
-    layeredFrom(once)(builder);
+    workFrom(once)(builder);
     builder.onResolve({ filter: new RegExp(`^${once}$`) }, () => ({
       path: once,
       namespace: once
     }));
     builder.onLoad({ filter: /.*/, namespace: once }, async () => {
-      const text = await textOf(LAYERED, { globalName: 'layout' });
+      const text = await textOf(WORK, { globalName: 'layout' });
       return {
-        contents: `export function make() { ${text}; return layout.layered; }
-          export const layered = make();`
+        contents: `export function make() { ${text}; return layout.done; }
+          export const done = make();`
       };
     });
     builder.onResolve({ filter: /^inline-worker:/ }, args => ({
@@ -79,16 +79,16 @@ const inlineWorker = {
       const given = {
         name: 'given',
         setup(inner) {
-          layeredFrom('given')(inner);
+          workFrom('given')(inner);
           inner.onLoad({ filter: /.*/, namespace: 'given' }, () => ({
-            contents: 'export const layered = self.layered;'
+            contents: 'export const done = self.done;'
           }));
         }
       };
       const text = await textOf(args.path, { plugins: [given] });
       return {
         contents: `import { make } from '${once}';
-          export default 'self.layered = (' + make + ')();' + ${JSON.stringify(text)};`
+          export default 'self.done = (' + make + ')();' + ${JSON.stringify(text)};`
       };
     });
   }

@@ -4,7 +4,7 @@ import type { IArrangeable, ITried } from './arrange';
 import type { ILayoutEngine } from './layout/engine';
 import { Hierarchy } from './layout/hierarchy';
 import { roomsFor } from './layout/rows/rooms';
-import { rowed } from './layout/rows/rows';
+import { rowed } from './layout/rows/result';
 import { Shown } from './shown';
 import type { IGroupTree } from './tree';
 import type { FlowDirection, IRowWidth, ISizer } from './types';

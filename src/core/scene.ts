@@ -94,6 +94,7 @@ class SceneBuilder {
       ...columns,
       version,
       direction: this._direction,
+      inRows: root?.falls ?? false,
       width: (this._down ? root?.across : root?.along) ?? 0,
       height: (this._down ? root?.along : root?.across) ?? 0,
       boxCount: this._boxes,

@@ -132,6 +132,8 @@ export const enum BoxKind {
 export interface IScene {
   readonly version: number;
   readonly direction: FlowDirection;
+  /** Whether it is in rows, or a part of it is: what stands lower may come later. */
+  readonly inRows: boolean;
   readonly width: number;
   readonly height: number;
   readonly boxCount: number;

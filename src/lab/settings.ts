@@ -1,6 +1,7 @@
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { PromiseDelegate } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
+import { FLOWS } from '../core/types';
 import type { IRuleOptions } from '../providers/start';
 import type { IViewerSettings } from '../viewer';
 
@@ -56,7 +57,7 @@ export class LabSettings {
         minimap: values.minimap !== false,
         showNames: values.showNames === true,
         showWeights: values.showWeights !== false,
-        direction: values.direction === 'down' ? 'down' : 'right'
+        direction: FLOWS.find(flow => flow === values.direction) ?? 'auto'
       };
       this.changed.emit();
       if (otherRules) {

@@ -1,7 +1,7 @@
 /** What a host sees of the viewer. */
 
 import type { ILayoutEngine } from '../core/layout/engine';
-import type { FlowDirection } from '../core/types';
+import type { Flow } from '../core/types';
 import type { IReportProvider } from '../providers/provider';
 import type { ILinkCallbacks } from './compare/link';
 import type { ILinkOptions } from './compare/types';
@@ -25,8 +25,8 @@ export interface IViewerSettings {
   readonly minimap: boolean;
   readonly showNames: boolean;
   readonly showWeights: boolean;
-  /** Which way a new picture flows. */
-  readonly direction: FlowDirection;
+  /** How a new picture is set. */
+  readonly direction: Flow;
 }
 
 export const DEFAULT_SETTINGS: IViewerSettings = {
@@ -40,7 +40,7 @@ export const DEFAULT_SETTINGS: IViewerSettings = {
   minimap: true,
   showNames: false,
   showWeights: true,
-  direction: 'right'
+  direction: 'auto'
 };
 
 /** An action a host can offer as a command; its keys work inside the viewer without the host. */

@@ -6,6 +6,7 @@ import { readSnapshot } from './state/snapshot';
 import { guardConsole, mount, settle } from './testing/render';
 import { surface } from './testing/surface';
 import { testPayload } from './testing/payload';
+import { chainPayload } from '../core/testing/payloads';
 
 vi.mock('./graph/surface', async () => ({
   GraphSurface: (await import('./testing/surface')).FakeSurface
@@ -15,21 +16,35 @@ vi.mock('./graph/measure', async () => await import('./testing/sizer'));
 guardConsole();
 
 const direction = () => surface().scene?.direction;
+const inRows = () => surface().scene?.inRows;
 
 async function press(root: HTMLElement, key: string): Promise<void> {
   fireEvent.keyDown(root, { key, code: '' });
   await settle();
 }
 
-describe('direction of the picture', () => {
-  test('K and the toolbar turn it', async () => {
-    const { root } = await mount(testPayload());
-    expect(direction()).toBe('right');
+/** A model whose only row is far too long for a pane. */
+const long = () => chainPayload(60);
+
+describe('flow of the picture', () => {
+  test('K and the toolbar go round: chosen for the pane, a row, a column, rows', async () => {
+    const { root, handle } = await mount(long());
+    const flow = () => readSnapshot(handle.getState()).direction ?? 'auto';
+    expect([flow(), direction(), inRows()]).toEqual(['auto', 'right', true]);
     await press(root, 'k');
-    expect(direction()).toBe('down');
+    expect([flow(), direction(), inRows()]).toEqual(['right', 'right', false]);
+    await press(root, 'k');
+    expect([flow(), direction(), inRows()]).toEqual(['down', 'down', false]);
     fireEvent.click(screen.getByRole('button', { name: /top to bottom/ }));
     await settle();
-    expect(direction()).toBe('right');
+    expect([flow(), direction(), inRows()]).toEqual(['wrapped', 'right', true]);
+    await press(root, 'k');
+    expect(flow()).toBe('auto');
+  });
+
+  test('what fits is one row', async () => {
+    await mount(chainPayload(3));
+    expect([direction(), inRows()]).toEqual(['right', false]);
   });
 
   test('a setting decides how a model opens', async () => {
@@ -37,34 +52,71 @@ describe('direction of the picture', () => {
     expect(direction()).toBe('down');
   });
 
-  test('is remembered, and a link brings it along', async () => {
-    const { root, handle } = await mount(testPayload());
+  test('is remembered with its rows, and a link brings both along', async () => {
+    const { root, handle } = await mount(long());
+    await press(root, 'k');
+    await press(root, 'k');
     await press(root, 'k');
     const state = readSnapshot(handle.getState());
-    expect(state.direction).toBe('down');
+    expect(state.direction).toBe('wrapped');
+    expect(state.rows?.room).toBeGreaterThan(400);
     const { text } = await writeView(state);
-    expect((await readView(`#${text}`))?.direction).toBe('down');
+    const linked = await readView(`#${text}`);
+    expect(linked?.direction).toBe('wrapped');
+    expect(linked?.rows).toEqual(state.rows);
+    const width = surface().scene?.width;
     await press(root, 'k');
+    await press(root, 'k');
+    expect(surface().scene?.width).not.toBe(width);
     handle.setState(state);
     await settle();
-    expect(direction()).toBe('down');
+    expect(surface().scene?.width).toBe(width);
   });
 
   test('Back and stored views turn it back', async () => {
-    const { root } = await mount(testPayload());
+    const { root } = await mount(
+      long(),
+      {},
+      { settings: { direction: 'right' } }
+    );
     fireEvent.keyDown(root, { key: '1', code: 'Digit1', ctrlKey: true });
     await press(root, 'k');
     expect(direction()).toBe('down');
     fireEvent.keyDown(root, { key: '1', code: 'Digit1' });
     await settle();
-    expect(direction()).toBe('right');
+    expect([direction(), inRows()]).toEqual(['right', false]);
     await press(root, 'Backspace');
     expect(direction()).toBe('down');
   });
 
+  test('a stored view brings back rows of another width', async () => {
+    const { root, handle } = await mount(long());
+    const { rows } = readSnapshot(handle.getState());
+    const wide = {
+      ...readSnapshot(handle.getState()),
+      rows: { room: 3000, beside: 0.2 }
+    };
+    handle.setState(wide);
+    await settle();
+    expect(readSnapshot(handle.getState()).rows).toEqual(wide.rows);
+    fireEvent.keyDown(root, { key: '1', code: 'Digit1', ctrlKey: true });
+    await press(root, 'o');
+    expect(readSnapshot(handle.getState()).rows).toEqual(rows);
+    fireEvent.keyDown(root, { key: '1', code: 'Digit1' });
+    await settle();
+    expect(readSnapshot(handle.getState()).rows).toEqual(wide.rows);
+  });
+
   test('nonsense in a snapshot is ignored', () => {
-    expect(
-      readSnapshot({ version: 1, direction: 'sideways' }).direction
-    ).toBeUndefined();
+    const read = (raw: object) => readSnapshot({ version: 1, ...raw });
+    expect(read({ direction: 'sideways' }).direction).toBeUndefined();
+    for (const rows of [
+      3,
+      { room: 'wide', beside: 0.4 },
+      { room: -1, beside: 0 }
+    ]) {
+      expect(read({ rows }).rows).toBeUndefined();
+    }
+    expect(read({ rows: null }).rows).toBeNull();
   });
 });

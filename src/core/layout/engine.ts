@@ -1,9 +1,9 @@
 /** Who runs the layout: this thread, or a worker for levels that would freeze the page. */
 
-import { layered } from './layered';
-import { inRows } from './rows/rows';
-import type { IRowOptions } from './rows/rows';
+import type { IRowOptions } from './rows/result';
 import type { ILayoutInput, ILayoutOptions, ILayoutResult } from './types';
+import { done } from './work';
+import type { Work } from './work';
 
 /** Runs one layout. Small levels answer at once, so callers need not wait for a turn each. */
 export interface ILayoutEngine {
@@ -20,23 +20,8 @@ export interface ILayoutEngine {
   dispose(): void;
 }
 
-/** A layout, or a layout to set in rows. */
-type Work =
-  | { readonly input: ILayoutInput; readonly options: ILayoutOptions }
-  | {
-      readonly input: ILayoutInput;
-      readonly straight: ILayoutResult;
-      readonly rows: IRowOptions;
-    };
-
 /** What goes to the worker. */
 export type ILayoutRequest = Work & { readonly id: number };
-
-function done(work: Work): ILayoutResult {
-  return 'rows' in work
-    ? inRows(work.input, work.straight, work.rows)
-    : layered(work.input, work.options);
-}
 
 /** What comes back: a result, or why there is none. */
 export interface ILayoutAnswer {
@@ -59,15 +44,15 @@ const WORKER_THRESHOLD = 3000;
 /** Lays out on this thread. */
 export class InlineEngine implements ILayoutEngine {
   layout(input: ILayoutInput, options: ILayoutOptions): ILayoutResult {
-    return layered(input, options);
+    return done({ input, options });
   }
 
   inRows(
     input: ILayoutInput,
     straight: ILayoutResult,
-    options: IRowOptions
+    rows: IRowOptions
   ): ILayoutResult {
-    return inRows(input, straight, options);
+    return done({ input, straight, rows });
   }
 
   dispose(): void {

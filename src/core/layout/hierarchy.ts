@@ -15,7 +15,7 @@ import { PILL_MAX, STUB_MAX } from './panel';
 import { firstPorts, margins, optionsOf, roomForTitle, wrap } from './panels';
 import type { IPanelGeometry, ITitleRoom } from './panels';
 import { finder, portsOf } from './ports';
-import { rowed } from './rows/rows';
+import { rowed } from './rows/result';
 import { ShapeMemo } from './shapes';
 import type { IShapeQuery } from './shapes';
 import type { ILayoutOptions, ILayoutResult } from './types';

@@ -1,11 +1,14 @@
+import { FLOWS } from '../../core/types';
 import type { IAction } from './types';
 
 export const toggleDirection: IAction = {
   id: 'toggle-direction',
-  label: trans => trans.__('Left to right or top to bottom'),
+  label: trans =>
+    trans.__('Flow: automatic, left to right, top to bottom, in rows'),
   keys: ['K'],
   run: ({ session: { store } }) =>
     store.set({
-      direction: store.get().direction === 'right' ? 'down' : 'right'
+      direction:
+        FLOWS[(FLOWS.indexOf(store.get().direction) + 1) % FLOWS.length]
     })
 };

@@ -157,11 +157,8 @@ function wire(picture: IPicture, edge: number, sink: ISink): void {
   const stroke = '--oad-edge';
   const k = detailOf(picture.k);
   const width = wireWidth(scene.edgeWeight[edge], k);
-  sink.path(edgePath(scene, edge), { stroke, width });
-  const marks = returnMarks(scene, edge);
-  if (marks) {
-    sink.path(marks, { stroke, width });
-  }
+  const line = edgePath(scene, edge) + returnMarks(scene, edge);
+  sink.path(line, { stroke, width });
   const spots = portSpots(scene, edge);
   for (let i = 0; i < spots.length; i += 2) {
     const [x, y] = [spots[i] - DOT / 2, spots[i + 1] - DOT / 2];

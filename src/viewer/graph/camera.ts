@@ -107,7 +107,7 @@ export function homeCamera(
   line?: number
 ): ICamera {
   const fit = fitRect({ x: 0, y: 0, ...scene }, view);
-  if (fit.k >= LEAST_ZOOM) {
+  if (isReadable(fit)) {
     return fit;
   }
   const down = direction === 'down';
@@ -124,6 +124,25 @@ export function homeCamera(
   return down
     ? { x: middle, y: (view.h / 2 - PADDING) / k, k }
     : { x: (view.w / 2 - PADDING) / k, y: middle, k };
+}
+
+/**
+ * The first look at a picture in rows: all of it where that can be read, else the beginning of its first
+ * rows, as wide as the view where that can be read.
+ */
+export function rowsCamera(scene: ISize, view: ISize): ICamera {
+  const fit = fitRect({ x: 0, y: 0, ...scene }, view);
+  if (isReadable(fit)) {
+    return fit;
+  }
+  const byWidth = fitRect({ x: 0, y: 0, w: scene.w, h: 1 }, view, 0.85);
+  const k = Math.max(LEAST_ZOOM, byWidth.k);
+  const whole = scene.w * k <= view.w - 2 * PADDING;
+  return {
+    x: whole ? scene.w / 2 : (view.w / 2 - PADDING) / k,
+    y: (view.h / 2 - PADDING) / k,
+    k
+  };
 }
 
 /** Keeps the zoom in its range and some of the scene in view. */

@@ -41,25 +41,49 @@ const LONG_BACK = 90;
 /** Where on the piece: beside the label in its middle. */
 const MARK = 0.8;
 
-/** Arrowheads on the long pieces of a wire that run against the flow: from one row back to the next. */
-export function returnMarks(scene: IScene, edge: number): string {
+/** Half the height of an arrowhead. */
+const HEAD = 4;
+
+/**
+ * Arrowheads on the long pieces of a wire that run against the flow, from one row back to the next: three
+ * points each, as x, y pairs. `size`: half their height.
+ */
+export function returnHeads(
+  scene: IScene,
+  edge: number,
+  size = HEAD
+): number[] {
   const p = scene.edgePoints;
-  const from = scene.edgeOffsets[edge];
-  const to = scene.edgeOffsets[edge + 1];
   const down = scene.direction === 'down';
-  let d = '';
-  for (let i = from; i + 1 < to; i++) {
+  const heads: number[] = [];
+  for (
+    let i = scene.edgeOffsets[edge];
+    i + 1 < scene.edgeOffsets[edge + 1];
+    i++
+  ) {
     const [dx, dy] = [p[2 * i + 2] - p[2 * i], p[2 * i + 3] - p[2 * i + 1]];
     const [along, across] = down ? [dy, dx] : [dx, dy];
-    if (along < -LONG_BACK && Math.abs(across) < 0.05) {
-      const [x, y] = [
-        round(p[2 * i] + dx * MARK),
-        round(p[2 * i + 1] + dy * MARK)
-      ];
-      d += down
-        ? `M${x - 4},${y + 3}L${x},${y - 3}L${x + 4},${y + 3}`
-        : `M${x + 3},${y - 4}L${x - 3},${y}L${x + 3},${y + 4}`;
+    const least = Math.max(LONG_BACK, 8 * size);
+    if (along < -least && Math.abs(across) < 0.05) {
+      const [x, y] = [p[2 * i] + dx * MARK, p[2 * i + 1] + dy * MARK];
+      const tip = size * 0.75;
+      heads.push(
+        ...(down
+          ? [x - size, y + tip, x, y - tip, x + size, y + tip]
+          : [x + tip, y - size, x - tip, y, x + tip, y + size])
+      );
     }
+  }
+  return heads;
+}
+
+/** Those arrowheads as a path. */
+export function returnMarks(scene: IScene, edge: number): string {
+  const heads = returnHeads(scene, edge).map(round);
+  let d = '';
+  for (let i = 0; i < heads.length; i += 6) {
+    const [ax, ay, bx, by, cx, cy] = heads.slice(i, i + 6);
+    d += `M${ax},${ay}L${bx},${by}L${cx},${cy}`;
   }
   return d;
 }

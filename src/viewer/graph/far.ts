@@ -9,7 +9,7 @@ import {
   type ISize,
   visibleRect
 } from './camera';
-import { handle, isAcross } from './edges';
+import { handle, isAcross, returnHeads } from './edges';
 import type { SceneIndex } from './grid';
 import { Lod, lodOf } from './lod';
 import { MergedPicture } from './merged';
@@ -22,6 +22,9 @@ import { drawTitles } from './titles';
 const MOST_BOXES = 5000;
 /** Curves flatter than this on the screen are drawn straight. */
 const STRAIGHT_BELOW = 5;
+
+/** Half the height of an arrowhead on a wire that runs back to the next row, in screen pixels. */
+const FAR_HEAD = 3;
 
 /** What stands out from afar. */
 export interface IMarks {
@@ -39,6 +42,15 @@ export interface IFrame {
 
 /** How much is left of what does not belong to a trace. */
 const DIMMED = 0.18;
+
+/** Open arrowheads: three points each. */
+function drawHeads(ctx: Pen, heads: readonly number[]): void {
+  for (let i = 0; i < heads.length; i += 6) {
+    ctx.moveTo(heads[i], heads[i + 1]);
+    ctx.lineTo(heads[i + 2], heads[i + 3]);
+    ctx.lineTo(heads[i + 4], heads[i + 5]);
+  }
+}
 
 export class FarLayer {
   /** Boxes and wires of a trace; null = there is none. */
@@ -181,6 +193,9 @@ export class FarLayer {
           const reach = handle(x0, x1);
           ctx.bezierCurveTo(x0 + reach, y0, x1 - reach, y1, x1, y1);
         }
+      }
+      if (scene.inRows) {
+        drawHeads(ctx, returnHeads(scene, e, FAR_HEAD / k));
       }
     }
     ctx.stroke();

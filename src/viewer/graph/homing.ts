@@ -10,6 +10,7 @@ import {
   type ISize,
   isReadable,
   readingZoom,
+  rowsCamera,
   sceneSize
 } from './camera';
 import { exactBox, mainLine, middleEntity } from './entities';
@@ -19,9 +20,12 @@ import { TITLE_BAR } from './metrics';
 export type Auto = 'home' | 'fit';
 
 export function autoCamera(scene: IScene, view: ISize, auto: Auto): ICamera {
-  const { direction } = scene;
-  return auto === 'fit'
-    ? fitScene(scene, view)
+  const { direction, inRows } = scene;
+  if (auto === 'fit') {
+    return fitScene(scene, view);
+  }
+  return inRows
+    ? rowsCamera(sceneSize(scene), view)
     : homeCamera(sceneSize(scene), view, direction, mainLine(scene, view));
 }
 
@@ -78,10 +82,13 @@ function firstCard(scene: IScene, box: number): number {
       }
     }
     const along = scene.direction === 'down' ? scene.boxY : scene.boxX;
-    found = inside.reduce(
-      (a, b) => (along[b] < along[a] ? b : a),
-      inside[0] ?? -1
-    );
+    // In rows the first begins where the others do.
+    const first = (a: number, b: number): boolean =>
+      scene.inRows
+        ? scene.boxY[b] + scene.boxH[b] < scene.boxY[a] ||
+          (scene.boxY[b] < scene.boxY[a] + scene.boxH[a] && along[b] < along[a])
+        : along[b] < along[a];
+    found = inside.reduce((a, b) => (first(a, b) ? b : a), inside[0] ?? -1);
   }
   return found;
 }

@@ -53,9 +53,15 @@ export class Links {
     return this.marks.get(tensor) ?? [];
   }
 
-  /** The leftmost or rightmost box, -1 = none; of a column the topmost. */
+  /**
+   * The leftmost or rightmost box, -1 = none; of a column the topmost. In rows the leftmost of the first or
+   * the rightmost of the last.
+   */
   end(last: boolean): number {
     const { scene } = this;
+    if (scene.inRows) {
+      return this.cornerOf(last);
+    }
     let best = -1;
     let least = Infinity;
     for (let b = 0; b < scene.boxCount; b++) {
@@ -99,6 +105,29 @@ export class Links {
       }
     }
     return best >= 0 ? best : this.nearest(from, direction);
+  }
+
+  /** The first card of the first row, or the last of the last. */
+  private cornerOf(last: boolean): number {
+    const { scene } = this;
+    const { boxX, boxY, boxW, boxH } = scene;
+    let best = -1;
+    for (let b = 0; b < scene.boxCount; b++) {
+      if (!walkable(scene, b) || scene.boxKind[b] === BoxKind.OpenGroup) {
+        continue;
+      }
+      const above = best >= 0 && boxY[b] + boxH[b] <= boxY[best];
+      const below = best >= 0 && boxY[b] >= boxY[best] + boxH[best];
+      const right = best >= 0 && boxX[b] + boxW[b] > boxX[best] + boxW[best];
+      const beside = !above && !below;
+      if (
+        best < 0 ||
+        (last ? below || (beside && right) : above || (beside && !right))
+      ) {
+        best = b;
+      }
+    }
+    return best;
   }
 
   /** Boxes at the other end of the edges, walking through ports. */

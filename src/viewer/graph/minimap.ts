@@ -126,8 +126,21 @@ export class Minimap {
   }
 }
 
-/** A strip along the flow, no larger than a part of the view. */
+/** What rows take at most: their picture is no strip, and none of it may be squeezed. */
+const SHEET: ISize = { w: 200, h: 150 };
+
+/** A strip along the flow, or a sheet of rows, no larger than a part of the view. */
 function stripSize(scene: IScene, view: ISize): ISize {
+  if (scene.inRows) {
+    const scale = Math.min(
+      Math.min(SHEET.w, view.w * 0.3) / Math.max(1, scene.width),
+      Math.min(SHEET.h, view.h * 0.35) / Math.max(1, scene.height)
+    );
+    return {
+      w: Math.max(THINNEST, Math.round(scene.width * scale)),
+      h: Math.max(THINNEST, Math.round(scene.height * scale))
+    };
+  }
   const down = scene.direction === 'down';
   const [along, across] = down
     ? [scene.height, scene.width]

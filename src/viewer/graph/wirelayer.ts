@@ -1,7 +1,7 @@
 /** The wires in view as elements, and the shapes that stand on them. */
 import type { ILit } from '../../core/lit';
 import type { IRect } from './camera';
-import { edgePath, edgeWidth, portPath } from './edges';
+import { edgePath, edgeWidth, portPath, returnMarks } from './edges';
 import type { SceneIndex } from './grid';
 import { LABELS_FROM } from './lod';
 import type { IDrawing } from './primitives';
@@ -130,7 +130,7 @@ export class WireLayer {
     const g = svgElement('g');
     g.setAttribute('aria-hidden', 'true');
     const line = svgElement('path');
-    line.setAttribute('d', edgePath(scene, edge));
+    line.setAttribute('d', edgePath(scene, edge) + returnMarks(scene, edge));
     line.setAttribute(
       'stroke-width',
       String(edgeWidth(scene.edgeWeight[edge]))

@@ -173,7 +173,8 @@ export class Analysis {
     await session.stage.show(document, {
       open: kept.open && groupsOf(tree, kept.open),
       camera: kept.camera,
-      hidden: hiddenOf(document, kept.hidden)
+      hidden: hiddenOf(document, kept.hidden),
+      rows: kept.rows
     });
   }
 }

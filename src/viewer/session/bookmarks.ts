@@ -1,7 +1,7 @@
 /** Stored views: camera, open blocks, what is left out, heatmap and the device of its times. */
 
 import { sameDevice, setDevice } from './device';
-import { groupKeys, groupsOf, sameList } from './entities';
+import { groupKeys, groupsOf, sameList, sameRows } from './entities';
 import { hiddenOf, hiddenRecord } from './hide';
 import { remember } from './places';
 import type { Session } from './session';
@@ -18,7 +18,8 @@ export function storeView(session: Session, slot: string): void {
     state.hidden.length > 0
       ? hiddenRecord(document, state.hidden)
       : { of: document.model.payload.model.identity, ranges: [] };
-  const look = { overlay, scale, device, direction };
+  const { rows } = session.stage;
+  const look = { overlay, scale, device, direction, rows };
   session.store.set({
     bookmarks: { ...bookmarks, [slot]: { ...camera, open, hidden, ...look } },
     announcement: session.trans.__('View %1 is stored.', slot)
@@ -33,7 +34,8 @@ export async function recallView(
   if (!document || !Object.hasOwn(bookmarks, slot)) {
     return;
   }
-  const { open, overlay, scale, device, direction, x, y, k } = bookmarks[slot];
+  const { open, overlay, scale, device, direction, rows } = bookmarks[slot];
+  const { x, y, k } = bookmarks[slot];
   remember(session);
   if (device !== undefined && !sameDevice(device, session.store.get().device)) {
     setDevice(session, device);
@@ -55,9 +57,12 @@ export async function recallView(
   const here = session.stage.openGroups();
   if (
     !sameList(groups ?? here, here) ||
-    !sameList(hidden, session.store.get().hidden)
+    !sameList(hidden, session.store.get().hidden) ||
+    (rows !== undefined && !sameRows(rows, session.stage.rows))
   ) {
-    await session.stage.change(view => view.restore(groups ?? here, hidden));
+    await session.stage.change(view =>
+      view.restore(groups ?? here, hidden, rows)
+    );
   }
   session.stage.surface?.setCamera({ x, y, k }, true);
   session.store.set({ announcement: session.trans.__('View %1', slot) });

@@ -1,6 +1,6 @@
 /** The drawing surface's coming and going: where it stands, what it is made with, the camera it leaves. */
 
-import { roomIn } from '../../core/pane';
+import type { IPane } from '../../core/types';
 import type { IViewerSettings } from '../api';
 import type {
   ICamera,
@@ -10,8 +10,8 @@ import type {
 } from '../graph/api';
 import { GraphSurface } from '../graph/surface';
 
-/** Pixels of a pane that is not on the screen yet. */
-const USUAL_PANE = 900;
+/** A pane that is not on the screen yet. */
+const USUAL_PANE: IPane = { w: 900, h: 600 };
 /** Milliseconds in which a view gets its place on the screen, if it gets one at all. */
 const MOUNTING = 100;
 
@@ -91,10 +91,13 @@ export class Easel {
     }
   }
 
-  /** How long a first picture may be, in world units, to be read in the pane. */
-  room(down: boolean): number {
+  /** The place for a picture. */
+  pane(): IPane {
     const { clientWidth, clientHeight } = this._host ?? {};
-    return roomIn((down ? clientHeight : clientWidth) || USUAL_PANE);
+    return {
+      w: clientWidth || USUAL_PANE.w,
+      h: clientHeight || USUAL_PANE.h
+    };
   }
 
   /** Says which picture is there, for tests and benchmarks. */

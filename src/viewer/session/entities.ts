@@ -1,7 +1,7 @@
 /** Selections, entities and the names by which both are found again after a reload. */
 
 import { pillTensors, pillText } from '../../core/series';
-import type { IGraphModel, ITree } from '../../core/types';
+import type { IGraphModel, IRowWidth, ITree } from '../../core/types';
 import type { IDocument, Selection } from '../state/types';
 import { NOTHING } from '../state/types';
 
@@ -160,6 +160,11 @@ export function recallAlso(
     const now = recordOf(tree, { kind, id });
     return now.name === name ? [entityOf(model, { kind, id }) ?? -1] : [];
   });
+}
+
+/** Whether pictures are set in the same rows. */
+export function sameRows(a: IRowWidth | null, b: IRowWidth | null): boolean {
+  return a?.room === b?.room && a?.beside === b?.beside;
 }
 
 export function sameList(a: readonly number[], b: readonly number[]): boolean {

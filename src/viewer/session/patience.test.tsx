@@ -3,6 +3,7 @@ import { act, fireEvent, screen } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
 import { InlineEngine } from '../../core/layout/engine';
 import type { ILayoutEngine } from '../../core/layout/engine';
+import type { Flow } from '../../core/types';
 import { guardConsole, mount, settle } from '../testing/render';
 import { surface } from '../testing/surface';
 import { testPayload } from '../testing/payload';
@@ -25,12 +26,12 @@ class Engine extends InlineEngine implements ILayoutEngine {
   }
 }
 
-async function open() {
+async function open(direction: Flow = 'auto') {
   const engine = new Engine();
   const mounted = await mount(
     testPayload(),
     {},
-    { makeLayoutEngine: () => engine, settings: { boxBudget: 1 } }
+    { makeLayoutEngine: () => engine, settings: { boxBudget: 1, direction } }
   );
   return { engine, ...mounted };
 }
@@ -81,7 +82,7 @@ test('A picture is told of when it is there, not while the first one is laid out
 });
 
 test('Escape stops a picture that turns, and the direction stays what it was', async () => {
-  const { engine, root, handle } = await open();
+  const { engine, root, handle } = await open('right');
   const before = surface().scene;
   engine.hangs = true;
   fireEvent.keyDown(root, { key: 'k', code: '' });

@@ -1,7 +1,7 @@
 /** Where the reader was: Back and Forward through selections and views. */
 
 import type { IPlace, Selection } from '../state/types';
-import { sameList, sameSelection } from './entities';
+import { sameList, sameRows, sameSelection } from './entities';
 import type { Session } from './session';
 
 /** How far back Backspace can go. */
@@ -16,6 +16,7 @@ function placeOf(session: Session): IPlace {
     hidden,
     direction,
     open: stage.openGroups(),
+    rows: stage.rows,
     camera: stage.camera
   };
 }
@@ -24,7 +25,8 @@ function samePicture(a: IPlace, b: IPlace): boolean {
   return (
     sameList(a.open, b.open) &&
     sameList(a.hidden, b.hidden) &&
-    a.direction === b.direction
+    a.direction === b.direction &&
+    sameRows(a.rows, b.rows)
   );
 }
 
@@ -83,7 +85,9 @@ async function travel(session: Session, forward: boolean): Promise<void> {
   const { stage } = session;
   if (!samePicture(place, here)) {
     await stage.settled();
-    await stage.change(view => view.restore(place.open, place.hidden));
+    await stage.change(view =>
+      view.restore(place.open, place.hidden, place.rows)
+    );
   }
   if (place.camera) {
     stage.surface?.setCamera(place.camera, true);

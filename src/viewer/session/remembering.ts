@@ -25,7 +25,8 @@ export function snapshotOf({ store, stage }: Session): ISnapshot {
         also: alsoRecords(document, state.also),
         open: groupKeys(document.tree, stage.openGroups()),
         camera: stage.camera ?? undefined,
-        hidden: hiddenRecord(document, state.hidden)
+        hidden: hiddenRecord(document, state.hidden),
+        rows: stage.rows
       }
     : {};
   return {
@@ -44,6 +45,7 @@ export function storedFields(snapshot: ISnapshot): Partial<IViewerState> {
     camera: _camera,
     hidden: _hidden,
     also: _also,
+    rows: _rows,
     version: _version,
     ...fields
   } = snapshot;
@@ -56,7 +58,7 @@ export async function takeSnapshot(
   snapshot: ISnapshot
 ): Promise<boolean> {
   const { store, stage } = session;
-  const { selection, also, open, camera, hidden } = snapshot;
+  const { selection, also, open, camera, hidden, rows } = snapshot;
   const fields = storedFields(snapshot);
   const before = store.get();
   store.set(fields);
@@ -80,7 +82,8 @@ export async function takeSnapshot(
     await stage.show(document, {
       open: groups,
       camera,
-      hidden: hiddenOf(document, hidden)
+      hidden: hiddenOf(document, hidden),
+      rows
     });
   }
   return rebound;

@@ -2,7 +2,7 @@
 
 import type { ILayoutEngine } from '../../core/layout/engine';
 import { hasBox } from '../../core/hidden';
-import type { IGraphView, IScene } from '../../core/types';
+import type { IGraphView, IRowWidth, IScene } from '../../core/types';
 import type { IViewerSettings } from '../api';
 import type {
   ICamera,
@@ -79,6 +79,11 @@ export class Stage {
     return this._view?.isOpen(group) ?? false;
   }
 
+  /** Rows of the picture; null = it has one. */
+  get rows(): IRowWidth | null {
+    return this._view?.rows ?? null;
+  }
+
   /** Takes other settings; the surface is made anew where it is another one with them. */
   setSettings(settings: IViewerSettings): void {
     if (this._easel.setSettings(settings)) {
@@ -112,8 +117,9 @@ export class Stage {
 
   /** Opens what a reader sees first: as much as has room in the pane at a zoom that can be read. */
   home(view: IGraphView): Promise<IScene> {
-    const room = this._easel.room(view.direction === 'down');
-    return view.initial(this._easel.settings.boxBudget, room);
+    const { boxBudget } = this._easel.settings;
+    const { direction } = this._store.get();
+    return view.initialIn(boxBudget, direction, this._easel.pane());
   }
 
   /** Lays out and draws a document. */
@@ -131,17 +137,19 @@ export class Stage {
       this._scaled = null;
     }
     this._document = document;
-    const { open, hidden } = how;
+    const { open, hidden, rows } = how;
     const work = async (): Promise<IScene> => {
-      if (open) {
-        return view.restore(open, hidden);
+      if (open && rows !== undefined) {
+        return view.restore(open, hidden, rows);
       }
       await this._easel.hosted();
       // What was opened meanwhile has been asked for.
-      const asked = view.openGroups();
-      return asked.length > 0
-        ? view.restore(asked, view.hidden())
-        : this.home(view);
+      const asked = open ?? view.openGroups();
+      if (!open && asked.length === 0) {
+        return this.home(view);
+      }
+      void view.restore(asked, open ? hidden : view.hidden());
+      return this._flow(view);
     };
     const home = (): void => void this.change(() => this.home(view));
     await this.patience.wait(view, work, home);
@@ -193,9 +201,10 @@ export class Stage {
     const before = view.scene;
     const open = this.openGroups();
     const hidden = view.hidden();
+    const { flow, rows } = view;
     const undo = (): void => {
-      this._store.set({ direction: before.direction });
-      void this.change(() => view.restore(open, hidden));
+      this._store.set({ direction: flow });
+      void this.change(() => view.restore(open, hidden, rows));
     };
     const last = await this.patience.wait(view, () => work(view), undo);
     if (last && this._view === view && view.scene !== before) {
@@ -258,6 +267,11 @@ export class Stage {
     return this._document && entityOf(this._document.model, selection);
   }
 
+  /** Lays out what is open as the state says. */
+  private _flow(view: IGraphView): Promise<IScene> {
+    return view.setFlow(this._store.get().direction, this._easel.pane());
+  }
+
   private _details(): ICardDetails {
     const { showNames, showWeights } = this._store.get();
     return { names: showNames, weights: showWeights, costs: true };
@@ -304,12 +318,12 @@ export class Stage {
     if (before !== null && changed('showNames', 'showWeights')) {
       this._resize();
     }
-    if (this._view && this._view.direction !== state.direction) {
+    if (this._view && this._view.flow !== state.direction) {
       const anchor = this.selected() ?? undefined;
-      this._turned = this.change(
-        view => view.setDirection(state.direction),
-        anchor
-      );
+      // Rows are chosen so that the whole can be read.
+      const readable =
+        state.direction === 'auto' || state.direction === 'wrapped';
+      this._turned = this.change(view => this._flow(view), anchor, readable);
     }
   }
 
@@ -321,7 +335,7 @@ export class Stage {
     const camera = this.camera ?? undefined;
     this.surface?.setDetails(this._details());
     if (document) {
-      void this.show(document, { open, camera, hidden });
+      void this.show(document, { open, camera, hidden, rows: this.rows });
     }
   }
 

@@ -2,7 +2,7 @@
 
 import type { ILayoutEngine } from '../../core/layout/engine';
 import { createGraphView } from '../../core/view';
-import type { FlowDirection, IGraphView, ISizer } from '../../core/types';
+import type { Flow, IGraphView, IRowWidth, ISizer } from '../../core/types';
 import type { ICamera, ICardDetails } from '../graph/api';
 import type { createSizer } from '../graph/measure';
 import type { IDocument } from '../state/types';
@@ -14,15 +14,17 @@ export interface IShowOptions {
   readonly camera?: ICamera;
   /** Entities to leave out. */
   readonly hidden?: readonly number[];
+  /** Rows that `open` was drawn in; chosen for the pane when absent. */
+  readonly rows?: IRowWidth | null;
 }
 
 export function makeView(
   { model, tree }: IDocument,
   sizerFor: typeof createSizer,
   details: ICardDetails,
-  direction: FlowDirection,
+  flow: Flow,
   engine?: ILayoutEngine
 ): IGraphView {
   const sizer: ISizer = sizerFor(model, tree, details);
-  return createGraphView(tree, sizer, engine, direction);
+  return createGraphView(tree, sizer, engine, flow);
 }

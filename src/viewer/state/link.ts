@@ -17,11 +17,11 @@ const PREFIX = 'view=';
 /** What a link says of a view. Panels, tables and stored views are the reader's own. */
 function shared(snapshot: ISnapshot): ISnapshot {
   const { overlay, scale, selection, also, open, camera } = snapshot;
-  const { hidden, bindings, assume, direction, device } = snapshot;
+  const { hidden, bindings, assume, direction, rows, device } = snapshot;
   return {
     version: SNAPSHOT_VERSION,
     ...{ overlay, scale, selection, also, open, camera },
-    ...{ hidden, bindings, assume, direction, device }
+    ...{ hidden, bindings, assume, direction, rows, device }
   };
 }
 

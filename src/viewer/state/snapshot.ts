@@ -2,7 +2,7 @@
 
 import type { IDeviceChoice } from '../../core/latency';
 import { SCALE_MODES, type ScaleMode } from '../../core/scale';
-import type { FlowDirection } from '../../core/types';
+import { FLOWS, type Flow, type IRowWidth } from '../../core/types';
 import { isOverlayId, type OverlayId } from '../overlays';
 import type { ICamera } from '../graph/api';
 import { MOST_ALSO, type ISelectionRecord } from '../session/entities';
@@ -30,7 +30,9 @@ export interface ISnapshot {
   readonly scale?: ScaleMode;
   readonly showNames?: boolean;
   readonly showWeights?: boolean;
-  readonly direction?: FlowDirection;
+  readonly direction?: Flow;
+  /** Rows of the picture that the camera is for; null = one. */
+  readonly rows?: IRowWidth | null;
   readonly panels?: IPanels;
   readonly table?: ITableState;
   readonly bindings?: Readonly<Record<string, number>>;
@@ -160,8 +162,16 @@ function device(value: unknown): IDeviceChoice | null | undefined {
   return value === null ? null : sound ? { device: id, precision } : undefined;
 }
 
-function direction(value: unknown): FlowDirection | undefined {
-  return value === 'right' || value === 'down' ? value : undefined;
+function direction(value: unknown): Flow | undefined {
+  return FLOWS.find(flow => flow === value);
+}
+
+function rows(value: unknown): IRowWidth | null | undefined {
+  const raw = fields(value);
+  const room = finite(raw?.room, 50, 1e9);
+  const beside = finite(raw?.beside, 0, 1);
+  const sound = room !== undefined && beside !== undefined;
+  return value === null ? null : sound ? { room, beside } : undefined;
 }
 
 /** Snapshots of before had a flag for the logarithmic scale. */
@@ -183,6 +193,7 @@ function bookmark(value: unknown): IBookmark | undefined {
   const painted = overlay(raw.overlay);
   const timed = device(raw.device);
   const flow = direction(raw.direction);
+  const wide = rows(raw.rows);
   const left = hidden(raw.hidden);
   const colours = scale(raw);
   return {
@@ -190,6 +201,7 @@ function bookmark(value: unknown): IBookmark | undefined {
     ...(left && { hidden: left }),
     ...(colours && { scale: colours }),
     ...(flow && { direction: flow }),
+    ...(wide !== undefined && { rows: wide }),
     ...(open && { open }),
     ...(painted !== undefined && { overlay: painted }),
     ...(timed !== undefined && { device: timed })
@@ -230,6 +242,7 @@ export function readSnapshot(value: unknown): ISnapshot {
     showNames: flag(raw.showNames),
     showWeights: flag(raw.showWeights),
     direction: direction(raw.direction),
+    rows: rows(raw.rows),
     panels: panels(raw.panels),
     table: readTable(raw.table),
     bindings: entries(raw.bindings, item =>

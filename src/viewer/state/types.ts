@@ -2,10 +2,11 @@
 
 import type { FileState } from '../../providers/provider';
 import type {
-  FlowDirection,
+  Flow,
   IGraphModel,
   IGroupTree,
   IQueryFault,
+  IRowWidth,
   IScale,
   ISpan,
   ITrace,
@@ -128,8 +129,9 @@ export interface IBookmark extends ICamera {
   readonly overlay?: OverlayId | null;
   readonly scale?: ScaleMode;
   readonly device?: IDeviceChoice | null;
-  /** The way the picture flowed that the camera is for. */
-  readonly direction?: FlowDirection;
+  /** The way the picture flowed that the camera is for, and its rows. */
+  readonly direction?: Flow;
+  readonly rows?: IRowWidth | null;
 }
 
 /** Where the reader was: what Back and Forward go through. */
@@ -139,7 +141,8 @@ export interface IPlace {
   readonly open: readonly number[];
   readonly hidden: readonly number[];
   readonly camera: ICamera | null;
-  readonly direction: FlowDirection;
+  readonly direction: Flow;
+  readonly rows: IRowWidth | null;
 }
 
 export type TraceKind = 'ancestors' | 'descendants' | 'paths';
@@ -191,8 +194,8 @@ export interface IViewerState {
   readonly pictureLook: PictureLook;
   readonly showNames: boolean;
   readonly showWeights: boolean;
-  /** Which way the picture flows. */
-  readonly direction: FlowDirection;
+  /** How the picture is set: which way it flows, in one row or several. */
+  readonly direction: Flow;
   readonly search: ISearch;
   /** Entities that something outside the picture points at, a chart for example. */
   readonly pointed: readonly number[];

@@ -80,6 +80,10 @@ export class FakeSurface {
   actualSize(): void {
     this.camera = { ...this.camera, k: 1 };
   }
+  home(): void {
+    // The camera is not looked at.
+  }
+
   setCamera(camera: ICamera): void {
     this.camera = camera;
   }

@@ -9,6 +9,13 @@ import { ExportMenu } from './ExportMenu';
 import { SearchBox } from './SearchBox';
 import { Tool } from './Tool';
 
+const FLOW_ICONS = {
+  auto: 'flow',
+  right: 'across',
+  down: 'downwards',
+  wrapped: 'rows'
+} as const;
+
 /** Search, heatmap, view and panels in one thin row. */
 export function TopBar(): JSX.Element {
   const trans = useTrans();
@@ -30,10 +37,7 @@ export function TopBar(): JSX.Element {
       <Tool action="expand-all" icon="expand" />
       <Tool action="collapse-all" icon="collapse" />
       <Tool action="fit" icon="fit" />
-      <Tool
-        action="toggle-direction"
-        icon={direction === 'right' ? 'across' : 'downwards'}
-      />
+      <Tool action="toggle-direction" icon={FLOW_ICONS[direction]} />
       <span className="oad-Bar-rule" />
       <ExportMenu />
       <Tool action="reload" icon="reload" />

@@ -14,6 +14,8 @@ const PATHS = {
   collapse: 'M8 6.5v-5M5.5 4 8 6.5 10.5 4M8 9.5v5M5.5 12 8 9.5l2.5 2.5',
   across: 'M1.5 5.5h4v5h-4zM10.5 5.5h4v5h-4zM5.5 8h5',
   downwards: 'M5.5 1.5h5v4h-5zM5.5 10.5h5v4h-5zM8 5.5v5',
+  rows: 'M1.5 2h4v4h-4zM10.5 2h4v4h-4zM5.5 4h5M1.5 10h4v4h-4zM10.5 10h4v4h-4zM5.5 12h5M12.5 6v2h-9v2',
+  flow: 'M1.5 2h4v4h-4zM10.5 2h4v4h-4zM5.5 4h5M12.5 6v2h-9v2M1.5 10h4v4h-4zM9 12.5l1.8-3.5 1.8 3.5M9.6 11.4h2.4',
   outline: 'M2.5 3h4M5 8h4M5 13h4M3.5 3v10H5M3.5 8H5M11.5 8h2M11.5 13h2',
   inspector: 'M2 2.5h12v11H2zM9.5 2.5v11M11.3 5.5h1.2M11.3 8h1.2',
   drawer: 'M2 2.5h12v11H2zM2 9h12M4 11.2h3',

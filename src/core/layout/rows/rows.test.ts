@@ -6,7 +6,8 @@ import { randomGraph, withPorts } from '../../testing/randomInput';
 import { layered } from '../layered';
 import type { ILayoutInput, ILayoutResult } from '../types';
 import { LAYOUT_OPTIONS, PIN } from '../types';
-import { inRows, rowed } from './rows';
+import { rowed } from './result';
+import { inRows } from './rows';
 
 /** As levels are laid out: no wire takes a lane below. */
 const OPTIONS = { ...LAYOUT_OPTIONS, rankGap: 76, maxSpan: Infinity };

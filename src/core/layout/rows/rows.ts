@@ -12,29 +12,10 @@ import { columnsOf, trunksOf } from './columns';
 import { extentsOf } from './extents';
 import { RowedLevel } from './level';
 import { placeRows } from './place';
+import type { IRowedResult, IRowOptions } from './result';
 import { returnsOf } from './returns';
 import { OUT_SIDE, PORTS_SIDE, TRACK, TURN } from './spacing';
 import { wiresOf } from './wires';
-
-/** A layout in rows. */
-export interface IRowedResult extends ILayoutResult {
-  /** First column of each row after the first. */
-  readonly breaks: readonly number[];
-  /** Tensors that return in gutters. */
-  readonly returning: number;
-}
-
-export interface IRowOptions {
-  /** Width that a row may take, with what returns at its sides, px. */
-  readonly room: number;
-  /** Items that began a row when the level was laid out last: breaks before them are kept where they can. */
-  readonly kept?: readonly number[];
-}
-
-/** The rows of a layout; null for one that is not in rows. */
-export function rowed(result: ILayoutResult): IRowedResult | null {
-  return 'breaks' in result ? (result as IRowedResult) : null;
-}
 
 /** The layout in rows no wider than the room, as far as columns allow; itself where it fits. */
 export function inRows(

@@ -52,6 +52,7 @@ export function fromBoxes(
   return {
     version: ++version,
     direction: 'right',
+    inRows: false,
     width: Math.max(...boxes.map(b => b.x + b.w)) + PAD,
     height: Math.max(...boxes.map(b => b.y + b.h)) + PAD,
     boxCount: boxes.length,
