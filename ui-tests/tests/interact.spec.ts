@@ -253,6 +253,9 @@ test('the context menu does what its entries say', async ({ page }) => {
     'embeddings'
   );
   // On the ground it is about the picture.
+  await graph(page).focus();
+  await page.keyboard.press('f');
+  await expect(graph(page)).not.toHaveClass(/oad-moving/);
   const area = await rectOf(graph(page));
   await page.mouse.click(area.x + 6, area.y + 6, { button: 'right' });
   await menu(page, /^Collapse all/);
