@@ -95,7 +95,7 @@ const inlineWorker = {
 };
 
 /** Bytes of the one-file page's code, gzipped, without React; with panels that load when first opened it shrinks. */
-const BUDGET = 165_000;
+const BUDGET = 175_000;
 
 /** Leaves React out. */
 const withoutReact = {
