@@ -259,7 +259,7 @@ def _heaviest(report: Report) -> list[Layer]:
 def _in_inference(layer: Layer, key: str) -> int:
     """MACs of all executions, or parameters."""
     if key == "params":
-        return layer.params
+        return layer.params or 0
     return layer_in_inference(layer, "macs") or 0
 
 
@@ -356,11 +356,17 @@ def _operators(report: Report, width: int) -> RenderableType:
         table.add_row(
             Text(f"{len(rest)} other types", style=_DIM),
             f"{sum(row.count for row in rest):,}",
-            units.count(sum(row.params for row in rest)),
+            units.count(_whole_sum(row.params for row in rest)),
             units.count(_known_sum(row.macs for row in rest)),
             "",
         )
     return table
+
+
+def _whole_sum(values: Iterable[int | None]) -> int | None:
+    """The sum, None where one of them is unknown."""
+    found = list(values)
+    return None if None in found else sum(value or 0 for value in found)
 
 
 def _known_sum(parts: Iterable[int | None]) -> int | None:

@@ -27,17 +27,17 @@ _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 
 @dataclass(slots=True)
 class Share:
-    """A part of the constants. ``bytes`` is None when the size of one of them is unknown."""
+    """A part of the constants. A sum is None when that of one of them is unknown."""
 
     tensors: int = 0
-    params: int = 0
+    params: int | None = 0
     bytes: int | None = 0
 
     def add(self, constant: Constant) -> None:
         """Count one more."""
         self.tensors += 1
-        self.params += constant.params
-        self.bytes = None if self.bytes is None or constant.bytes is None else self.bytes + constant.bytes
+        self.params = _plus(self.params, constant.params)
+        self.bytes = _plus(self.bytes, constant.bytes)
 
 
 @dataclass(slots=True)
@@ -160,3 +160,7 @@ def _is_view(model: Model, tensor: Tensor) -> bool:
     if node.domain or node.op_type not in SHARES_INPUT or not node.inputs or node.outputs[0] != tensor.id:
         return False
     return node.inputs[0] >= 0 and model.tensors[node.inputs[0]].kind not in _CONSTANT
+
+
+def _plus(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b

@@ -53,7 +53,8 @@ class Constant(NamedTuple):
     dtype: int
     bytes: int | None
     """As stored; a generated weight at its full size."""
-    params: int
+    params: int | None
+    """None when its shape cannot be: negative, or of more than ``MAX_ELEMENTS``."""
     bits: int = 0
     """Size of one weight where several share an element, 0 where an element is a weight."""
     origin: str = "inline"
@@ -66,8 +67,8 @@ class ParamTable:
 
     total: int
     """Elements of all parameters, those that no node uses included."""
-    params: list[int]
-    """Parameters each node is the first to use."""
+    params: list[int | None]
+    """Parameters each node is the first to use; None when the shape of one cannot be, see ``reasons``."""
     node_bytes: list[int | None]
     """Bytes of all constants each node is the first to use; None when one has no known size."""
     weight_bytes: int | None
@@ -80,8 +81,10 @@ class ParamTable:
     """Ids of the tensors that count as parameters."""
     constants: tuple[Constant, ...] = ()
     """Every constant once; their bytes add up to ``weight_bytes``, their parameters to ``total``."""
-    impossible: int = 0
-    """Parameters' tensors of a shape that cannot be: ``total`` leaves them out, and means nothing then."""
+    reason: str = ""
+    """Why ``total`` says nothing: it leaves out a weight whose shape cannot be. Empty when there is none."""
+    reasons: dict[int, str] = field(default_factory=dict)
+    """Node → why its parameters are None."""
 
 
 def count_params(model: Model, types: TypeTable, sizes: Sizes | None = None) -> ParamTable:
@@ -94,14 +97,16 @@ class _Count:
         self.model = model
         self.types = types
         self.sizes = sizes
-        self.params = [0] * len(model.nodes)
+        self.params: list[int | None] = [0] * len(model.nodes)
         self.node_bytes: list[int | None] = [0] * len(model.nodes)
-        self.total = self.unused = self.impossible = 0
+        self.total = self.unused = 0
         self.weight_bytes: int | None = 0
         self.other: Counter[str] = Counter()
         self.tensors: set[int] = set()
         self.regions: set[tuple[object, ...]] = set()
         self.constants: list[Constant] = []
+        self.reason = ""
+        self.reasons: dict[int, str] = {}
 
     def run(self) -> ParamTable:
         for tensor in self.model.tensors:
@@ -114,7 +119,7 @@ class _Count:
                 self._attributes(node)
         return ParamTable(
             self.total, self.params, self.node_bytes, self.weight_bytes, dict(self.other), self.unused,
-            frozenset(self.tensors), tuple(self.constants), self.impossible,
+            frozenset(self.tensors), tuple(self.constants), self.reason, self.reasons,
         )  # fmt: skip
 
     def _constant(self, tensor: Tensor) -> None:
@@ -133,8 +138,8 @@ class _Count:
         if reason:
             self.other[reason] += elements
         origin = "external" if storage is not None and storage.location else "inline"
-        self._add(tensor.id, 0 if reason else elements, self.sizes.bytes[tensor.id], bits, origin)
-        self.impossible += not possible and not reason
+        params = 0 if reason else elements if possible else None
+        self._add(tensor.id, params, self.sizes.bytes[tensor.id], bits, origin)
         if not reason:
             self.tensors.add(tensor.id)
 
@@ -185,8 +190,7 @@ class _Count:
             self.tensors.add(made)
             possible = elements <= MAX_ELEMENTS
             size = self.sizes.bytes[made] if possible else None
-            self._add(made, elements if possible else 0, size, 0, "generated")
-            self.impossible += not possible
+            self._add(made, elements if possible else None, size, 0, "generated")
 
     def _reaches_weight(self, tensor: int) -> bool:
         """True when a weight input takes the tensor, directly or through views."""
@@ -221,7 +225,7 @@ class _Count:
                 origin = "external" if value.storage.location else "inline"
                 self._own(Constant(-1, node.id, value.dtype, value.storage.bytes, count, 0, origin))
 
-    def _add(self, tensor: int, params: int, size: int | None, bits: int, origin: str) -> None:
+    def _add(self, tensor: int, params: int | None, size: int | None, bits: int, origin: str) -> None:
         dtype = self.types.dtypes[tensor] or self.model.tensors[tensor].dtype
         self._own(Constant(tensor, self._first_user(tensor), dtype, size, params, bits, origin))
 
@@ -229,13 +233,26 @@ class _Count:
         """Give a constant to the node that uses it first, and to the totals."""
         self.constants.append(constant)
         _, node, _, size, params, *_ = constant
-        self.total += params
+        self.total += params or 0
         self.weight_bytes = _plus(self.weight_bytes, size)
+        if params is None:
+            self._refused(constant)
         if node < 0:
-            self.unused += params
+            self.unused += params or 0
             return
-        self.params[node] += params
+        self.params[node] = _plus(self.params[node], params)
         self.node_bytes[node] = _plus(self.node_bytes[node], size)
+
+    def _refused(self, constant: Constant) -> None:
+        """Say which weight has a shape that cannot be."""
+        weight = self.model.tensors[constant.tensor]
+        shape = self.types.shapes[constant.tensor] if weight.shape is None else weight.shape
+        sizes = "×".join("?" if d is None else str(d) for d in shape or ())
+        what = "cannot have the shape" if "?" not in sizes else "has a negative size in its shape"
+        why = f"the weight {weight.name or f'tensor {weight.id}'} {what} {sizes}"
+        self.reason = self.reason or why
+        if constant.node >= 0:
+            self.reasons.setdefault(constant.node, why)
 
     def _first_user(self, tensor: int) -> int:
         """The first node (in file order) that uses the tensor, past those that only prepare it."""

@@ -27,7 +27,7 @@ class Work:
         """MACs (or parameters) of these nodes together."""
         if self.basis == "macs":
             return sum(macs(self.ctx, number) for number in nodes)
-        return sum(self.ctx.params.params[number] for number in nodes)
+        return sum(self.ctx.params.params[number] or 0 for number in nodes)
 
     def share(self, nodes: Iterable[int]) -> float:
         """Their part of all work, 0 when there is none."""

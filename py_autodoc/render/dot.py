@@ -73,6 +73,7 @@ class _Picture:
     def __init__(self, payload: GraphPayload, depth: int | None, direction: str = "right") -> None:
         self.payload = payload
         self.macs = column_in_inference(payload.nodes, "macs")
+        self.endless = frozenset(payload.nodes.runs_unknown)
         self.rankdir = "TB" if direction == "down" else "LR"
         scopes = payload.scopes.parent
         depths = _depths(scopes)
@@ -154,8 +155,12 @@ class _Picture:
         nodes, scopes, members = self.payload.nodes, self.payload.scopes, self.members[scope]
         known = [self.macs[n] for n in members if self._counted(n)]
         macs = [value for value in known if value is not None]
+        params = [nodes.params[n] for n in members]
+        least = any(n in self.endless and self.macs[n] for n in members)
         costs = _costs(
-            sum(macs) if macs else None, sum(nodes.params[n] for n in members), len(macs) == len(known)
+            sum(macs) if macs else None,
+            None if None in params else sum(own or 0 for own in params),
+            len(macs) == len(known) and not least,
         )
         name = scopes.label[scope]
         of = f"{len(members)} node" + ("s" if len(members) != 1 else "")
@@ -211,13 +216,15 @@ def _sizes(payload: GraphPayload) -> str:
     return " · ".join(parts)
 
 
-def _costs(macs: int | None, params: int, whole: bool) -> str:
+def _costs(macs: int | None, params: int | None, whole: bool) -> str:
     """``118 M MACs · 9.41 K params``; zeros are left out, ``≥`` where a part is unknown."""
     parts = []
     if macs is None:
         parts.append("MACs unknown")
     elif macs or not whole:
         parts.append(("" if whole else "≥ ") + count(macs, "MACs"))
-    if params:
+    if params is None:
+        parts.append("params unknown")
+    elif params:
         parts.append(count(params, "params"))
     return " · ".join(parts)

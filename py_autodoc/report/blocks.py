@@ -21,9 +21,12 @@ MODULE = "module"
 
 @dataclass(slots=True)
 class _Sum:
-    """Sums of some nodes; a sum stays None until a known part comes."""
+    """Sums of some nodes; a sum stays None until a known part comes.
 
-    params: int = 0
+    ``params`` is None when that of a node is: its weight cannot be, and the others are no sum.
+    """
+
+    params: int | None = 0
     macs: int | None = None
     flops: int | None = None
     activation_bytes: int | None = None
@@ -35,7 +38,7 @@ class _Sum:
 
     def add(self, other: _Sum) -> None:
         """Add the numbers of a node."""
-        self.params += other.params
+        self.params = None if self.params is None or other.params is None else self.params + other.params
         self.macs = _plus(self.macs, other.macs)
         self.flops = _plus(self.flops, other.flops)
         self.activation_bytes = _plus(self.activation_bytes, other.activation_bytes)
@@ -121,7 +124,7 @@ def _scopes(
             confidence=1.0,
             nodes=members[scope],
             facts={},
-            **sums[scope].numbers(),  # type: ignore[arg-type]
+            **sums[scope].numbers(),
         )
         for scope in kept
     ]
@@ -161,7 +164,7 @@ def _structural(
                 confidence=entry.confidence,
                 nodes=nodes,
                 facts=block_facts(entry),
-                **total.numbers(),  # type: ignore[arg-type]
+                **total.numbers(),
             )
         )
     return listed

@@ -22,7 +22,7 @@ from py_autodoc.report.labels import (
     wire_shape,
 )
 from py_autodoc.report.memory import memory_info
-from py_autodoc.report.numbers import activation_bytes, of_execution, of_inference
+from py_autodoc.report.numbers import activation_bytes, of_execution, of_inference, why_null
 from py_autodoc.report.repeats import repeats
 from py_autodoc.report.runnable import runnable
 from py_autodoc.report.schema import SCHEMA_VERSION, GraphPayload, Layer, Report
@@ -125,7 +125,7 @@ def heaviest(analysis: Analysis, order: list[Node], count: int) -> list[Node]:
     """The ``count`` nodes with the most FLOPs, then parameters, in the order given."""
 
     def weight(node: Node) -> tuple[int, int]:
-        return (of_inference(analysis.costs[node.id]).flops or 0, analysis.params.params[node.id])
+        return (of_inference(analysis.costs[node.id]).flops or 0, analysis.params.params[node.id] or 0)
 
     chosen = {node.id for node in sorted(order, key=weight, reverse=True)[: max(0, count)]}
     return [node for node in order if node.id in chosen]
@@ -175,7 +175,7 @@ class _Layers:
             runs=entry.runs,
             repeat=entry.repeat,
             counted=entry.counted,
-            reason=numbers.reason,
+            reason=why_null(analysis, node.id, numbers.reason),
             **self.texts.layer(None if analysis.symbolic is None else analysis.symbolic.nodes[node.id]),
         )
 

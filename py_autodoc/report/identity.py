@@ -33,7 +33,7 @@ def identity(analysis: Analysis) -> Identity:
     """The words and the line made of them."""
     made = analysis.identified
     inputs, outputs = _values(analysis, made.inputs), _values(analysis, made.outputs)
-    params = None if analysis.params.impossible else analysis.params.total
+    params = None if analysis.params.reason else analysis.params.total
     precision, why = _precision(analysis)
     parts = (
         sentence(_said(made.task, "task")),
@@ -130,10 +130,12 @@ def _precision(analysis: Analysis) -> tuple[str, tuple[str, ...]]:
     split = analysis.breakdown
     if split is None:
         return UNKNOWN, ()
+    if analysis.params.reason:
+        return UNKNOWN, (analysis.params.reason,)
     held: dict[str, int] = {}
     for (dtype, _), share in split.by_dtype.items():
         name = dtype_name(dtype)
-        held[name] = held.get(name, 0) + share.params
+        held[name] = held.get(name, 0) + (share.params or 0)
     floats = {name: count for name, count in held.items() if name.startswith(_FLOATS) and count}
     if not floats:
         return ("no weights" if not sum(held.values()) else UNKNOWN), ()

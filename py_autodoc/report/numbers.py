@@ -9,6 +9,7 @@ import msgspec
 from py_autodoc.costs.engine import NodeCost, in_inference
 from py_autodoc.graph.model import Node
 from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.labels import cut
 
 if TYPE_CHECKING:
     from py_autodoc.report.schema import Layer, NodeColumns
@@ -32,6 +33,11 @@ def of_execution(entry: NodeCost) -> Numbers:
     if cost is None:
         return Numbers(None, None, None, None, entry.reason)
     return Numbers(cost.macs, cost.flops, cost.read_bytes, cost.write_bytes, entry.reason)
+
+
+def why_null(analysis: Analysis, node: int, reason: str) -> str:
+    """Why a number of a node is None: the ``reason`` of its costs, else that of its parameters."""
+    return reason or cut(analysis.params.reasons.get(node, ""))
 
 
 def of_inference(entry: NodeCost) -> Numbers:

@@ -19,7 +19,7 @@ from py_autodoc.report.hardware import hardware_part, stored_precisions
 from py_autodoc.report.identity import identity
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
 from py_autodoc.report.memory import memory_info, timeline_columns
-from py_autodoc.report.numbers import NOT_COUNTED, Numbers, activation_bytes, of_execution
+from py_autodoc.report.numbers import NOT_COUNTED, Numbers, activation_bytes, of_execution, why_null
 from py_autodoc.report.repeats import repeat_columns
 from py_autodoc.report.runnable import runnable
 from py_autodoc.report.schema import (
@@ -181,8 +181,10 @@ def _nodes(analysis: Analysis, tree: ScopeTree, ops: _Pool[tuple[str, str, int]]
 
 def _reasons(analysis: Analysis, numbers: list[Numbers]) -> dict[str, str]:
     """Why a node has no number in one inference."""
-    costs = zip(analysis.costs, numbers, strict=True)
-    found = [n.reason if entry.counted else NOT_COUNTED for entry, n in costs]
+    costs = enumerate(zip(analysis.costs, numbers, strict=True))
+    found = [
+        why_null(analysis, node, n.reason) if entry.counted else NOT_COUNTED for node, (entry, n) in costs
+    ]
     return {str(node): why for node, why in enumerate(found) if why}
 
 

@@ -116,7 +116,8 @@ def metrics(analysis: Analysis) -> Metrics:
     """Totals of the whole model, for one inference."""
     total, params, peak = analysis.totals, analysis.params, analysis.peak
     return Metrics(
-        total_params=None if params.impossible else params.total,
+        total_params=None if params.reason else params.total,
+        params_reason=cut(params.reason),
         other_constants=dict(params.other_constants),
         weight_bytes=params.weight_bytes,
         total_macs=_unless_blind(total.macs, total.mac_nodes_known, total.mac_nodes_total),
@@ -139,11 +140,12 @@ def _unless_blind(total: int | None, known: int, nodes: int) -> int | None:
 
 def _by_op(analysis: Analysis) -> list[OpTotals]:
     """Totals of each operator type, the heaviest first."""
-    params: dict[tuple[str, str], int] = {}
+    params: dict[tuple[str, str], int | None] = {}
     known: set[tuple[str, str]] = set()
     for node, entry in zip(analysis.model.nodes, analysis.costs, strict=True):
         key = (node.domain, node.op_type)
-        params[key] = params.get(key, 0) + analysis.params.params[node.id]
+        own, sum_ = analysis.params.params[node.id], params.get(key, 0)
+        params[key] = None if own is None or sum_ is None else sum_ + own
         if entry.cost is not None and analysis.contradiction is None:
             known.add(key)
     rows = [

@@ -55,7 +55,7 @@ def model_stats(report: Report) -> ModelStats:
     """The summary of a report whose layers are all there; nodes in bodies have no depth of their own."""
     params: Counter[str] = Counter()
     for layer in report.layers:
-        params[layer.type] += layer.params
+        params[layer.type] += layer.params or 0
     return ModelStats(
         model_name=report.model.name,
         num_parameters=report.metrics.total_params,

@@ -74,6 +74,20 @@ describe('a loop of unknown length', () => {
   });
 });
 
+describe('a weight whose shape cannot be', () => {
+  it('leaves the boxes around it a lower bound of parameters', () => {
+    const payload = branches();
+    payload.nodes.params[3] = null;
+    const { groupLabel, groupMetrics, groupUnknown } = buildTree(
+      decode(payload)
+    );
+    const of = (label: string) => groupLabel.indexOf(label);
+    expect(groupMetrics.params[of('choice')]).toBe(9);
+    expect(groupUnknown.params[of('choice')]).toBe(1);
+    expect(groupUnknown.params[of('then')]).toBe(0);
+  });
+});
+
 describe('a tally', () => {
   it('says what a box with the same nodes says', () => {
     for (const [uncounted, endless, unknown] of [

@@ -383,8 +383,8 @@ export interface components {
       facts: {
         [key: string]: number | string | boolean | null;
       };
-      /** @description Parameters. */
-      params: number;
+      /** @description Parameters. Null when those of a layer in it are. */
+      params: number | null;
       /** @description Stored bytes of its constants. */
       weight_bytes: number | null;
       /** @description Of one inference. */
@@ -1217,8 +1217,8 @@ export interface components {
       output_shapes: ((number | string | null)[] | null)[];
       /** @description Element type of the first output. */
       output_dtype: string;
-      /** @description Parameters this node is the first to use. */
-      params: number;
+      /** @description Parameters this node is the first to use; null with `reason` when the shape of a weight cannot be. */
+      params: number | null;
       /** @description Bytes of the constants this node is the first to use. */
       weight_bytes: number | null;
       /** @description Multiply-accumulates of one execution. */
@@ -1389,6 +1389,8 @@ export interface components {
        *     elements.
        */
       total_params: number | null;
+      /** @description Why `total_params` is null. */
+      params_reason: string;
       /** @description Elements that are not parameters: integer constants, scales, zero points, masks … */
       other_constants: {
         [key: string]: number;
@@ -1541,7 +1543,7 @@ export interface components {
       inputs: number[];
       output_offsets: number[];
       outputs: number[];
-      params: number[];
+      params: (number | null)[];
       weight_bytes: (number | null)[];
       macs: (number | null)[];
       flops: (number | null)[];
@@ -1605,8 +1607,8 @@ export interface components {
       type: string;
       /** @description Nodes. */
       count: number;
-      /** @description Parameters they own. */
-      params: number;
+      /** @description Parameters they own. Null when those of one of them are. */
+      params: number | null;
       /** @description Null when no node of the type has known costs. */
       macs: number | null;
       /** @description Null like `macs`. */
@@ -2051,8 +2053,8 @@ export interface components {
       type: string;
       /** @description How many, shared ones counted once. */
       tensors: number;
-      /** @description Parameters in them. */
-      params: number;
+      /** @description Parameters in them; null when the shape of one cannot be. */
+      params: number | null;
       /** @description Stored bytes; null when one has no known size. */
       bytes: number | null;
     };
@@ -2067,8 +2069,8 @@ export interface components {
       bits_per_weight: number | null;
       /** @description How many, shared ones counted once. */
       tensors: number;
-      /** @description Parameters in them. */
-      params: number;
+      /** @description Parameters in them; null when the shape of one cannot be. */
+      params: number | null;
       /** @description Stored bytes, 4-bit types packed; null when one has no known size. */
       bytes: number | null;
     };

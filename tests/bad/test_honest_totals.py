@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -14,6 +16,12 @@ from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc import analyze
 from py_autodoc.cli.app import app
+from py_autodoc.render.csv import layers_csv
+from py_autodoc.render.dot import dot
+from py_autodoc.report.analysis import run
+from py_autodoc.report.payload import build_payload
+from py_autodoc.report.revive import payload_of
+from py_autodoc.report.schema import Report
 
 
 def model(nodes, initializers=(), shape=(2, 4), **kw) -> onnx.ModelProto:
@@ -39,6 +47,37 @@ def test_weights_that_cannot_be_are_no_number(dims):
     report = analyze(model([ADD], [claimed(*dims)]))
     assert report.metrics.total_params is None
     assert report.to_pandas("layers") is not None
+    (layer,) = report.layers
+    sums = [row.params for row in (*report.metrics.by_op, *report.memory.weights.by_op)]
+    assert [layer.params, *sums] == [None] * 3
+    shape = "×".join("?" if d < 0 else str(d) for d in dims)
+    what = "has a negative size in its shape" if min(dims) < 0 else "cannot have the shape"
+    assert report.metrics.params_reason == f"the weight w {what} {shape}"
+    assert layer.reason  # of its costs, which may be unknown for the same reason
+
+
+def test_a_weight_that_cannot_be_spoils_its_own_module_only():
+    """Module, report alone, table and graph say the same; what stands beside it keeps its numbers."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "good"], ["a"], "/one/MatMul"),
+        helper.make_node("Add", ["a", "w"], ["b"], "/two/Add"),
+        helper.make_node("Relu", ["b"], ["y"], "/two/Relu"),
+    ]
+    good = numpy_helper.from_array(np.ones((4, 4), np.float32), "good")
+    proto = model(nodes, [claimed(-4, 4), good])
+    report = analyze(proto)
+    assert [layer.params for layer in report.layers] == [16, None, 0]
+    assert {block.name: block.params for block in report.blocks} == {"one": 16, "two": None}
+    assert (report.metrics.total_params, report.memory.weights.by_dtype[0].params) == (None, None)
+    payload = build_payload(run(proto.SerializeToString()))
+    assert payload.nodes.params == [16, None, 0]
+    assert payload.nodes.reason["1"] == report.layers[1].reason != ""
+    again = payload_of(Report.from_json(report.to_json()))
+    assert again.nodes.params == payload.nodes.params
+    row = list(csv.DictReader(io.StringIO(layers_csv(report))))[1]
+    assert (row["params"], row["params_percent"]) == ("", "")
+    assert row["reason"]
+    assert "params unknown" in "".join(dot(payload))
 
 
 def test_generated_weights_that_cannot_be_are_no_number():

@@ -54,15 +54,18 @@ _MAX_BETWEEN = 12
 def check(ctx: Context) -> Iterator[Finding]:
     """One finding a stack."""
     limits = ctx.thresholds["dense-stack"]
+    if ctx.params.reason:  # a share of what is not known
+        return
+    params = [own or 0 for own in ctx.params.params]
     dense: set[int] = set()
     convolutions = 0
     for number, layer in maps(ctx).items():
         if not is_dense(ctx, layer):
             convolutions += 1
-        elif ctx.params.params[number] >= limits["min_layer_params"]:
+        elif params[number] >= limits["min_layer_params"]:
             dense.add(number)
     for stack in _stacks(ctx, dense):
-        own = sum(ctx.params.params[number] for number in stack)
+        own = sum(params[number] for number in stack)
         if len(stack) < 2 or own < limits["min_share"] * ctx.params.total:
             continue
         part = own / ctx.params.total
@@ -77,7 +80,7 @@ def check(ctx: Context) -> Iterator[Finding]:
                 "layers": len(stack),
                 "params": own,
                 "params_share": round(part, 4),
-                "layer_params": [ctx.params.params[number] for number in stack],
+                "layer_params": [params[number] for number in stack],
             },
         )
 

@@ -41,8 +41,10 @@ from py_autodoc.units import count, share
 def check(ctx: Context) -> Iterator[Finding]:
     """One finding a layer."""
     limits = ctx.thresholds["oversized-dense"]
+    if ctx.params.reason:  # a share of what is not known
+        return
     for number, layer in maps(ctx).items():
-        own = ctx.params.params[number]
+        own = ctx.params.params[number] or 0
         if own < limits["min_params"] or own < limits["min_share"] * ctx.params.total:
             continue
         if not is_dense(ctx, layer):

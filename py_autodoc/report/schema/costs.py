@@ -39,8 +39,8 @@ class Layer(Wire, frozen=True, kw_only=True):
     """Shapes of all outputs."""
     output_dtype: str
     """Element type of the first output."""
-    params: int
-    """Parameters this node is the first to use."""
+    params: int | None
+    """Parameters this node is the first to use; null with ``reason`` when the shape of a weight cannot be."""
     weight_bytes: int | None
     """Bytes of the constants this node is the first to use."""
     macs: int | None
@@ -120,8 +120,8 @@ class Block(Wire, frozen=True, kw_only=True):
     """Ids of the layers in it, those of inner blocks included."""
     facts: dict[str, int | float | str | bool | None]
     """Sizes and names in it, null where unknown."""
-    params: int
-    """Parameters."""
+    params: int | None
+    """Parameters. Null when those of a layer in it are."""
     weight_bytes: int | None
     """Stored bytes of its constants."""
     macs: int | None
@@ -166,8 +166,8 @@ class OpTotals(Wire, frozen=True, kw_only=True):
     """Operator."""
     count: int
     """Nodes."""
-    params: int
-    """Parameters they own."""
+    params: int | None
+    """Parameters they own. Null when those of one of them are."""
     macs: int | None
     """Null when no node of the type has known costs."""
     flops: int | None
@@ -180,6 +180,8 @@ class Metrics(Wire, frozen=True, kw_only=True):
     total_params: int | None
     """Parameters, tied ones counted once. Null when the shape of one cannot be: negative, or beyond 2^50
     elements."""
+    params_reason: str = ""
+    """Why ``total_params`` is null."""
     other_constants: dict[str, int]
     """Elements that are not parameters: integer constants, scales, zero points, masks …"""
     weight_bytes: int | None

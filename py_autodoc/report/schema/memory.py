@@ -79,8 +79,8 @@ class WeightTypeBytes(Wire, frozen=True, kw_only=True):
     """Set where several weights share a stored element: 4 for a MatMulNBits matrix in bytes."""
     tensors: int
     """How many, shared ones counted once."""
-    params: int
-    """Parameters in them."""
+    params: int | None
+    """Parameters in them; null when the shape of one cannot be."""
     bytes: int | None
     """Stored bytes, 4-bit types packed; null when one has no known size."""
 
@@ -92,8 +92,8 @@ class WeightOpBytes(Wire, frozen=True, kw_only=True):
     """Operator, empty for constants nobody uses."""
     tensors: int
     """How many, shared ones counted once."""
-    params: int
-    """Parameters in them."""
+    params: int | None
+    """Parameters in them; null when the shape of one cannot be."""
     bytes: int | None
     """Stored bytes; null when one has no known size."""
 

@@ -46,7 +46,7 @@ class NodeColumns(Wire, frozen=True, kw_only=True):
     inputs: list[int]
     output_offsets: list[int]
     outputs: list[int]
-    params: list[int]
+    params: list[int | None]
     weight_bytes: list[int | None]
     macs: list[int | None]
     flops: list[int | None]

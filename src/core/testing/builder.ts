@@ -216,6 +216,7 @@ export function emptyPayload(name: string): GraphPayload {
     },
     metrics: {
       total_params: 0,
+      params_reason: '',
       other_constants: {},
       weight_bytes: null,
       total_macs: null,

@@ -161,7 +161,13 @@ export class Cards {
       const weights = this.weights(main);
       lines.push(...weights.map(w => ({ kind: 'weight' as const, text: w })));
     }
-    const cost = this.cost(macs, params, tree.groupUnknown.macs[group] > 0);
+    const { groupUnknown: lacks } = tree;
+    const cost = this.cost(
+      macs,
+      params,
+      lacks.macs[group],
+      lacks.params[group]
+    );
     if (details.costs && cost) {
       lines.push({ kind: 'cost', text: cost });
     }
@@ -190,13 +196,18 @@ export class Cards {
   }
 
   /** `118 M MACs · 9.4 K params`; what is zero is left out, a sum that lacks parts is a lower bound. */
-  private cost(macs: number, params: number, partial = false): string {
+  private cost(
+    macs: number,
+    params: number,
+    lacksMacs = 0,
+    lacksParams = 0
+  ): string {
     const parts: string[] = [];
     if (macs > 0) {
-      parts.push((partial ? '≥ ' : '') + formatCount(macs, 'MACs'));
+      parts.push((lacksMacs > 0 ? '≥ ' : '') + formatCount(macs, 'MACs'));
     }
     if (params > 0) {
-      parts.push(formatCount(params, 'params'));
+      parts.push((lacksParams > 0 ? '≥ ' : '') + formatCount(params, 'params'));
     }
     return parts.join(' · ');
   }

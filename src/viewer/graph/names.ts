@@ -35,6 +35,8 @@ export function spoken(
   const head = isNode
     ? [model.opType(at), model.nodeName(at)]
     : [tree.groupType[at], tree.groupLabel[at]];
+  const least = (id: 'macs' | 'params') =>
+    !isNode && tree.groupUnknown[id][at] > 0 ? '≥ ' : '';
   const parts = [clip(head.filter(part => part).join(' '))];
   if (!isNode) {
     parts.push(strings.group, fill(strings.nodes, String(tree.groupSize[at])));
@@ -46,11 +48,10 @@ export function spoken(
   if (Number.isNaN(macs[at])) {
     parts.push(`MACs ${strings.unknown}`);
   } else if (macs[at] > 0) {
-    const least = !isNode && tree.groupUnknown.macs[at] > 0 ? '≥ ' : '';
-    parts.push(least + formatCount(macs[at], 'MACs'));
+    parts.push(least('macs') + formatCount(macs[at], 'MACs'));
   }
   if (params[at] > 0) {
-    parts.push(formatCount(params[at], 'params'));
+    parts.push(least('params') + formatCount(params[at], 'params'));
   }
   return parts.join(', ');
 }

@@ -112,7 +112,8 @@ function BlockRow(props: { blocks: Blocks; block: number }): JSX.Element {
       ? trans.__('MACs unknown')
       : macs.known > 0 &&
         `${macs.unknown > 0 ? '≥ ' : ''}${formatCount(macs.known, 'MACs')}`,
-    params.known > 0 && formatCount(params.known, trans.__('params'))
+    params.known > 0 &&
+      `${params.unknown > 0 ? '≥ ' : ''}${formatCount(params.known, trans.__('params'))}`
   ].filter(part => part);
   const told = Object.entries(facts).filter(([, value]) => value !== null);
   return (

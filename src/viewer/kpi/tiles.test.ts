@@ -43,3 +43,12 @@ test('coverage before sizes are known is no share', () => {
   whole.coverage.nodes_total = 3;
   expect(values(whole).get('coverage')).toMatch(/^100/);
 });
+
+test('parameters that cannot be told say which weight is to blame', () => {
+  const payload = testPayload();
+  payload.metrics.total_params = null;
+  payload.metrics.params_reason = 'the weight w cannot have the shape 2×3';
+  const tile = tilesOf(payload, IDENTITY).find(one => one.id === 'params')!;
+  expect(tile.known).toBe(false);
+  expect(tile.detail).toBe('Unknown: the weight w cannot have the shape 2×3.');
+});

@@ -115,7 +115,8 @@ export function tilesOf(payload: GraphPayload, trans: ITranslate): ITile[] {
       about: trans.__(
         'Elements of float or quantized weights; tied weights once.'
       ),
-      partial: false
+      partial: false,
+      reason: metrics.params_reason
     }),
     make({
       id: 'macs',
