@@ -26,6 +26,8 @@ def hardware_lines(report: Report) -> list[tuple[str, str]]:
     lines = [("Device", _device(found)), ("Latency", _latency(found))]
     if found.estimated_latency_ms is not None and found.reason:
         lines.append(("Left out", printable(found.reason)))
+    if found.assumption:
+        lines.append(("Assumed", printable(found.assumption)))
     if found.theoretical_latency_ms is not None:
         lines.append(("Bound", f"{_time(found.theoretical_latency_ms)} at full peak and bandwidth"))
     slowest = _slowest(found)

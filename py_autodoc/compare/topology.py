@@ -211,12 +211,12 @@ class _Comparison:
             yield from _same(where, "value", a is not None, b is not None)
             return
         same = True
-        for what, one, other in (("type", a.dtype, b.dtype), ("shape", list(a.shape), list(b.shape))):
+        for what, one, other in (("type", _type(a), _type(b)), ("shape", list(a.shape), list(b.shape))):
             for difference in _same(where, what, str(one), str(other)):
                 same = False
                 yield difference
         if same and (self._weights or not (_apart(a) or _apart(b))) and not _equal(a, b):
-            yield Difference(where, "bytes", f"{a.nbytes:,} bytes", "others")
+            yield Difference(where, "bytes", f"{_nbytes(a):,} bytes", "others")
 
     def _values(
         self, where: str, what: str, a: Sequence[ir.Value | None], b: Sequence[ir.Value | None]
@@ -280,7 +280,25 @@ def _items(value: Any, many: bool) -> list[Any]:
     return list(value) if many else [value]
 
 
+def _type(tensor: Any) -> ir.DataType:
+    """The type of a tensor; undefined where its number is none of ONNX's."""
+    try:
+        return ir.DataType(tensor.dtype)
+    except ValueError:
+        return ir.DataType.UNDEFINED
+
+
+def _nbytes(tensor: Any) -> int:
+    if _type(tensor) != ir.DataType.UNDEFINED:
+        return int(tensor.nbytes)
+    raw = getattr(tensor, "raw", None)
+    return len(raw.raw_data) if raw is not None else 0
+
+
 def _equal(a: Any, b: Any) -> bool:
+    if _type(a) == ir.DataType.UNDEFINED:
+        # What its bytes mean is not known, so that they are compared as they are written.
+        return bool(getattr(a, "raw", a) == getattr(b, "raw", b))
     if a.dtype == ir.DataType.STRING:
         return bool(np.array_equal(a.numpy(), b.numpy()))
     one, other = memoryview(a.tobytes()), memoryview(b.tobytes())
@@ -309,4 +327,4 @@ def _told(values: Sequence[ir.Value | None]) -> str:
 
 def _apart(tensor: Any) -> bool:
     """Whether a tensor is one of those that are left out without weights."""
-    return isinstance(tensor, ir.ExternalTensor) or tensor.nbytes >= _LARGE
+    return isinstance(tensor, ir.ExternalTensor) or _nbytes(tensor) >= _LARGE

@@ -9,13 +9,12 @@ the viewer; ``tests/data/latency_cases.json`` holds both to the same numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from py_autodoc.costs.engine import MAX_NUMBER
 from py_autodoc.graph.model import Shape
-from py_autodoc.graph.values import BITS
 from py_autodoc.hardware.kernels import Kernels
 from py_autodoc.hardware.model import Device, LatencyModel
 from py_autodoc.hardware.products import (
@@ -28,31 +27,13 @@ from py_autodoc.hardware.products import (
     GROUPED,
     RECURRENT,
 )
-from py_autodoc.hardware.sequential import Routing, experts_share, routing, steps_of
+from py_autodoc.hardware.sequential import Routing, experts_share, routing, steps_of, whole
+from py_autodoc.hardware.sizes import Sized, elements, tensor_bytes
 
 UNCOMPARED = frozenset({RECURRENT, EXPERTS})
 """Kinds of kernels whose times were never compared with measured ones."""
-FLOATS = frozenset({1, 10, 11, 16})
-"""Element types that a runtime converts to the precision: float32, float16, double, bfloat16."""
-
-
 BOTTLENECKS = {"compute": "compute", "memory": "memory_bandwidth", "overhead": "kernel_overhead"}
 """What bounds a kernel → how the report calls it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sized:
-    """A model at certain sizes: by tensor and, ``macs`` and ``repeat``, by node."""
-
-    shapes: Sequence[Shape | None]
-    dtypes: Sequence[int]
-    weight: Sequence[bool]
-    """Initializers and constants, which no cache holds from one run to the next."""
-    producer: Sequence[int]
-    macs: Sequence[int | None]
-    """Of one execution."""
-    repeat: Mapping[int, int | None] = field(default_factory=dict)
-    """Executions in one inference where that is not 1; None is unknown."""
 
 
 class KernelTime(NamedTuple):
@@ -99,8 +80,8 @@ def estimate(kernels: Kernels, sized: Sized, device: Device, precision: str, mod
     seconds = math.fsum(time.seconds for time in known) if known else None
     guessed = math.fsum(
         time.seconds
-        for kind, time in zip(kernels.kind, times, strict=True)
-        if time is not None and kind in UNCOMPARED
+        for kernel, time in enumerate(times)
+        if time is not None and (kernels.kind[kernel] in UNCOMPARED or kernel in clock.experts)
     )
     band = device.band_in(precision, model, guessed / seconds if seconds else 0.0)
     ideal = math.fsum(time.ideal for time in known)
@@ -127,6 +108,16 @@ def _utilization(known: Sequence[KernelTime], seconds: float | None, peak: float
     return min(1.0, sum(t.flops for t in known) / (peak * seconds)) if seconds else None
 
 
+class _Part(NamedTuple):
+    """A kernel of an expert: see ``routed.Experts``."""
+
+    router: int
+    chosen: int
+    dims: frozenset[str]
+    macs: int
+    depth: int
+
+
 class _Clock:
     def __init__(
         self, kernels: Kernels, sized: Sized, device: Device, precision: str, model: LatencyModel
@@ -145,6 +136,11 @@ class _Clock:
         speed = float(device.bandwidth_bytes_per_s)
         rate = 0 if self.cpu else (device.units or 0) * (device.clock_hz or 0)
         self.speed = speed
+        self.experts = {
+            kernel: _Part(experts.router, experts.chosen, frozenset(experts.dims), macs, depth)
+            for experts in kernels.routed
+            for kernel, macs, depth in zip(experts.kernels, experts.macs, experts.depth, strict=True)
+        }
         self.cached = max(speed, model.l2_bytes_per_clock * rate)
         self.traffic = [self._traffic(kernel) for kernel in range(len(kernels.kind))]
         self.weights_speed = self.cached if rate and self._resident() else speed
@@ -158,6 +154,8 @@ class _Clock:
             return None
         flops, rate, top = 0, 1.0, 1.0
         weights, activations = float(traffic[0]), traffic[1]
+        if kernel in self.experts:
+            return self._routed(self.experts[kernel], traffic, times)
         if kind:
             macs = self._macs(kernel)
             if macs is None:
@@ -182,7 +180,7 @@ class _Clock:
         return self._time(times, [(flops / rate, moved / self.memory_e)], starts, ideal, flops)
 
     def _time(
-        self, times: int, phases: Sequence[tuple[float, float]], starts: float, ideal: float, flops: int
+        self, times: float, phases: Sequence[tuple[float, float]], starts: float, ideal: float, flops: int
     ) -> KernelTime:
         """The time of phases (seconds of arithmetic, of bytes) that follow each other."""
         compute, memory = sum(p[0] for p in phases), sum(p[1] for p in phases)
@@ -190,7 +188,7 @@ class _Clock:
         bound = max(("compute", compute), ("memory", memory), ("overhead", overhead), key=lambda x: x[1])[0]
         return KernelTime(
             times * (sum(map(max, phases)) + overhead), times * compute, times * memory,
-            times * ideal, bound, times * flops,
+            times * ideal, bound, round(times * flops),
         )  # fmt: skip
 
     def _recurrent(self, kernel: int, macs: int, traffic: tuple[int, int], times: int) -> KernelTime | None:
@@ -214,6 +212,27 @@ class _Clock:
         starts = 1 if self.cpu else 1 + self.model.recurrent_kernels * work.steps
         ideal = max(flops / self.peak, self._moved(weights, activations))
         return self._time(times, phases, starts, ideal, flops)
+
+    def _routed(self, part: _Part, traffic: tuple[int, int], times: int) -> KernelTime | None:
+        """What one expert does, as often as a token goes to it."""
+        found, rows = self._tokens(part)
+        if found is None or rows is None:
+            return None
+        weights, activations = traffic
+        moved, flops = self._moved(weights, activations), 2 * part.macs * rows
+        if not part.macs:
+            return self._time(times, [(0.0, moved / self.memory_e)], 1, moved, 0)
+        rate = self._product_rate(rows, part.macs / part.depth, part.depth)
+        ideal = max(flops / self.peak, moved)
+        return self._time(times * found.share, [(flops / rate, moved / self.memory_e)], 1, ideal, flops)
+
+    def _tokens(self, part: _Part) -> tuple[Routing | None, int | None]:
+        """The routing, and the tokens of an expert: of one that gets some for products, else on average."""
+        shape = self.sized.shapes[part.router]
+        found = None if shape is None else routing(shape, part.chosen)
+        if found is None:
+            return None, None
+        return found, whole(found.rows if part.macs else found.rows * found.share)
 
     def _product_rate(self, m: float, n: float, k: float) -> float:
         """FLOP/s of a product of m × n over k."""
@@ -255,8 +274,11 @@ class _Clock:
     def _traffic(self, kernel: int) -> tuple[int, int] | None:
         """(bytes of weights, bytes of activations) of one execution."""
         sums = [0, 0]
+        part = self.experts.get(kernel)
+        rows = self._tokens(part)[1] if part is not None else None
+        dims = {} if part is None or rows is None else dict.fromkeys(part.dims, rows)
         for tensor in (*self.kernels.reads[kernel], *self.kernels.writes[kernel]):
-            size = tensor_bytes(self.sized, tensor, self.width)
+            size = tensor_bytes(self.sized, tensor, self.width, dims)
             if size is None:
                 return None
             sums[0 if self.sized.weight[tensor] else 1] += size
@@ -348,27 +370,3 @@ class _Clock:
         blocks *= math.prod(known[:-2])
         share = min(1.0, blocks / units) if units else 1.0
         return max(share, self.model.utilisation_floor)
-
-
-def tensor_bytes(sized: Sized, tensor: int, width: int) -> int | None:
-    """Bytes of a tensor, ``width`` an element of a float one; None when its size or type is unknown."""
-    count = elements(sized.shapes[tensor])
-    dtype = sized.dtypes[tensor]
-    if count is None:
-        return None
-    if dtype in FLOATS:
-        return count * width
-    bits = BITS.get(dtype)
-    return None if bits is None else (count * bits + 7) // 8
-
-
-def elements(shape: Shape | None) -> int | None:
-    """Number of elements; None when a size is no number, or the product beyond all models."""
-    if shape is None:
-        return None
-    count = 1
-    for size in shape:
-        if not isinstance(size, int) or size < 0:
-            return None
-        count *= size
-    return count if count <= MAX_NUMBER else None

@@ -30,6 +30,7 @@ from py_autodoc.hardware.products import (
     product,
     recurrent,
 )
+from py_autodoc.hardware.routed import Experts, Mixture, routed
 
 MEMORY, CORE, NO_MODEL = 0, 6, -1
 """Kinds of kernels beside those of ``products``."""
@@ -66,16 +67,25 @@ class Kernels:
     members: list[list[int]] = field(default_factory=list)
     reads: list[list[int]] = field(default_factory=list)
     writes: list[list[int]] = field(default_factory=list)
+    routed: list[Experts] = field(default_factory=list)
 
 
 def find_kernels(
-    model: Model, types: TypeTable, sizes: Sizes, costs: Sequence[NodeCost], cores: Iterable[Core] = ()
+    model: Model,
+    types: TypeTable,
+    sizes: Sizes,
+    costs: Sequence[NodeCost],
+    cores: Iterable[Core] = (),
+    mixtures: Iterable[Mixture] = (),
 ) -> Kernels:
-    """The kernels of a model; ``cores`` are what was recognised as attention.
+    """The kernels of a model; ``cores`` and ``mixtures`` are what was recognised as attention and as experts.
 
     Sizes decide what fits together, not what a kernel costs: kernels found at one size serve others.
     """
-    return _Fusion(model, types, sizes, costs, cores).run()
+    found = _Fusion(model, types, sizes, costs, cores).run()
+    crossing = [[*reads, *writes] for reads, writes in zip(found.reads, found.writes, strict=True)]
+    found.routed = routed(model, types.shapes, found.members, crossing, found.kind, mixtures)
+    return found
 
 
 class _Fusion:

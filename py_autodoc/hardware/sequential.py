@@ -3,7 +3,8 @@
 A recurrent layer is one product for the inputs of all steps, then ``recurrent_kernels`` a step, which wait
 for each other: a product with the recurrent weights and the gates. The weights are read again in each step,
 from the cache where they fit into it. A mixture of experts is its routing, two products and a sum; of its
-weights those experts are read that some token goes to, of tokens spread evenly.
+weights those experts are read that some token goes to, of tokens spread evenly. Products that each expert has
+for itself (``routed``) run for these experts alone.
 
 cuDNN's persistent kernels keep the recurrent weights on the multiprocessors and need no start a step: with
 small batches they are several times faster. That is between the bound and the estimate.
@@ -69,6 +70,11 @@ def routing(shape: Shape, chosen: int) -> Routing | None:
     share = 1.0 - (1.0 - each) ** tokens
     hit = experts * share
     return Routing(hit, share, tokens * min(chosen, experts) / hit)
+
+
+def whole(rows: float) -> int:
+    """Tokens of an expert, of which there are no parts; a rounding error is none either."""
+    return math.ceil(rows - 1e-6)
 
 
 def experts_share(found: Routing, model: LatencyModel) -> float:

@@ -8,17 +8,25 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from py_autodoc.blocks.model import Structure
+from py_autodoc.blocks.model import Found, Structure
 from py_autodoc.costs.engine import NodeCost, in_inference
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.errors import OptionError
 from py_autodoc.graph.model import Model, TensorKind, TypeTable
-from py_autodoc.hardware.estimate import Sized
 from py_autodoc.hardware.kernels import Core, Kernels, find_kernels
 from py_autodoc.hardware.model import MODEL, Device, device
 from py_autodoc.hardware.profile import PRECISIONS, find, profiles
+from py_autodoc.hardware.routed import Mixture
+from py_autodoc.hardware.sizes import Sized
 from py_autodoc.report.csr import csr
-from py_autodoc.report.schema import DeviceColumns, HardwarePart, KernelColumns, LatencyBand, LatencyModel
+from py_autodoc.report.schema import (
+    DeviceColumns,
+    HardwarePart,
+    KernelColumns,
+    LatencyBand,
+    LatencyModel,
+    RoutedKernels,
+)
 
 if TYPE_CHECKING:
     from py_autodoc.report.analysis import Analysis
@@ -79,7 +87,16 @@ def kernels_of(
 ) -> Kernels:
     """The kernels of a model, attention as its recogniser found it."""
     cores = [Core(one.nodes, one.anchor) for one in found.attention]
-    return find_kernels(model, types, sizes, costs, cores)
+    mixtures = [made for made in (_mixture(model, one) for one in found.found if one.kind == "moe") if made]
+    return find_kernels(model, types, sizes, costs, cores, mixtures)
+
+
+def _mixture(model: Model, block: Found) -> Mixture | None:
+    """A mixture whose experts get only the tokens that are sent to them."""
+    chosen, made = block.facts.get("top_k"), model.nodes[block.anchor].outputs
+    if not isinstance(chosen, int) or not made or made[0] < 0 or len(block.nodes) < 2:
+        return None
+    return Mixture(block.nodes, made[0], chosen)
 
 
 def sized(analysis: Analysis) -> Sized:
@@ -169,6 +186,17 @@ def _kernels(found: Kernels) -> KernelColumns:
         product=found.product,
         n_axis=found.n_axis,
         groups=found.groups,
+        routed=[
+            RoutedKernels(
+                router=one.router,
+                chosen=one.chosen,
+                dims=list(one.dims),
+                kernels=list(one.kernels),
+                macs=list(one.macs),
+                depth=list(one.depth),
+            )
+            for one in found.routed
+        ],
     )
 
 

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from py_autodoc.graph.model import Model, TensorKind
-from py_autodoc.hardware.estimate import (
-    BOTTLENECKS,
-    FLOATS,
-    Estimate,
-    KernelTime,
-    Sized,
-    estimate,
-    tensor_bytes,
-)
+from py_autodoc.hardware.estimate import BOTTLENECKS, Estimate, KernelTime, estimate
 from py_autodoc.hardware.kernels import Kernels
 from py_autodoc.hardware.model import MODEL, Device
+from py_autodoc.hardware.products import EXPERTS
 from py_autodoc.hardware.profile import PRECISIONS
+from py_autodoc.hardware.sizes import FLOATS, Sized, tensor_bytes
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.hardware import precision_in, sized, stored_precisions
 from py_autodoc.report.labels import cut, node_label
@@ -60,6 +54,7 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
         fits_in_vram=None if required is None or available is None else required <= available,
         layers=_layers(analysis.model, analysis.kernels, found) if analysis.kernels and found else [],
         reason=reason,
+        assumption=_assumption(analysis.kernels) if found else "",
     )
 
 
@@ -100,6 +95,14 @@ def _left_out(analysis: Analysis, kernels: Kernels, model: Sized, found: Estimat
         names = _some([name for name, _ in operators.most_common()])
         reasons[f"without a rule ({names})"] = operators.total()
     return "; ".join(f"{plural(count, 'kernel')} {why}" for why, count in reasons.most_common())
+
+
+def _assumption(kernels: Kernels | None) -> str:
+    """What is taken for granted of sizes that only a run can tell."""
+    if kernels is None:
+        return ""
+    sent = sum(len(one.kernels) for one in kernels.routed) + kernels.kind.count(EXPERTS)
+    return f"tokens spread evenly over the experts ({plural(sent, 'kernel')})" if sent else ""
 
 
 def _some(names: list[str]) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from py_autodoc.graph.model import TensorKind
-from py_autodoc.hardware.estimate import Sized, estimate
+from py_autodoc.hardware.estimate import estimate
 from py_autodoc.hardware.kernels import Kernels
 from py_autodoc.hardware.model import MODEL, Device
 from py_autodoc.hardware.profile import PRECISIONS
+from py_autodoc.hardware.routed import Experts
+from py_autodoc.hardware.sizes import Sized
 from py_autodoc.report.csr import rows_of
 from py_autodoc.report.hardware import precision_in
 from py_autodoc.report.labels import dtype_number
@@ -54,6 +56,12 @@ def _kernels(columns: KernelColumns) -> Kernels:
         members=members,
         reads=rows_of(columns.read_offsets, columns.reads),
         writes=rows_of(columns.write_offsets, columns.writes),
+        routed=[
+            Experts(
+                one.router, one.chosen, tuple(one.dims), tuple(one.kernels), tuple(one.macs), tuple(one.depth)
+            )
+            for one in columns.routed
+        ],
     )
 
 

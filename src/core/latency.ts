@@ -89,6 +89,7 @@ function totalsOf(
   precision: string,
   kernels: Float64Array,
   ideals: Float64Array,
+  work: KernelWork,
   runs: boolean
 ): Pick<
   ILatency,
@@ -101,8 +102,9 @@ function totalsOf(
     } else {
       seconds += kernels[kernel];
       ideal += ideals[kernel];
-      guessed +=
-        part.kernels.kind[kernel] >= KERNEL.recurrent ? kernels[kernel] : 0;
+      const isGuess =
+        part.kernels.kind[kernel] >= KERNEL.recurrent || work.isRouted(kernel);
+      guessed += isGuess ? kernels[kernel] : 0;
     }
   }
   // Where nothing runs nothing is known either.
@@ -172,7 +174,7 @@ export function latencyOf(
     ...{ device, precision, kernels, compute, memory },
     nodes: byNode(model, part.kernels.anchor, kernels),
     required: requiredBytes(model, bytes),
-    ...totalsOf(part, device, precision, kernels, ideals, runs)
+    ...totalsOf(part, device, precision, kernels, ideals, work, runs)
   };
 }
 

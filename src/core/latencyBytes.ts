@@ -36,15 +36,28 @@ export class TensorBytes {
     });
   }
 
-  elements(tensor: number): number {
-    const { shape } = this._model.payload.tensors;
+  /** `dims` are sizes of symbols. */
+  elements(tensor: number, dims?: ReadonlyMap<string, number>): number {
+    const { payload } = this._model;
+    const { shape } = payload.tensors;
+    if (dims) {
+      const sizes = payload.shapes[shape[tensor]];
+      return (sizes ?? [Number.NaN]).reduce<number>(
+        (product, dim) =>
+          product *
+          (typeof dim === 'string'
+            ? (dims.get(dim) ?? Number.NaN)
+            : Number(dim ?? Number.NaN)),
+        1
+      );
+    }
     return this._elements[shape[tensor] ?? -1] ?? Number.NaN;
   }
 
-  bytes(tensor: number): number {
+  bytes(tensor: number, dims?: ReadonlyMap<string, number>): number {
     const { dtype } = this._model.payload.tensors;
     const bits = this._bits[dtype[tensor] ?? -1] ?? Number.NaN;
-    return Math.ceil((this.elements(tensor) * bits) / 8);
+    return Math.ceil((this.elements(tensor, dims) * bits) / 8);
   }
 
   /** True for what is converted to the precision. */

@@ -24,8 +24,34 @@ function kernelMacs(model: IGraphModel, part: HardwarePart): Float64Array {
   return macs;
 }
 
+/** A kernel of an expert, whose tokens only a run can tell. */
+interface IExpert {
+  readonly router: number;
+  readonly chosen: number;
+  readonly dims: readonly string[];
+  /** MACs a token, 0 where it moves memory; terms of a sum. */
+  readonly macs: number;
+  readonly depth: number;
+}
+
+/** The kernels of experts by kernel. */
+function expertsOf(part: HardwarePart): ReadonlyMap<number, IExpert> {
+  const found = new Map<number, IExpert>();
+  for (const { router, chosen, dims, kernels, macs, depth } of part.kernels
+    .routed ?? []) {
+    kernels.forEach((kernel, at) =>
+      found.set(kernel, {
+        ...{ router, chosen, dims },
+        ...{ macs: macs[at], depth: depth[at] }
+      })
+    );
+  }
+  return found;
+}
+
 export class KernelWork {
   private readonly _macs: Float64Array;
+  private readonly _experts: ReadonlyMap<number, IExpert>;
   /** Nodes of which nobody knows how often they run. */
   private readonly _endless: ReadonlySet<number>;
 
@@ -35,22 +61,39 @@ export class KernelWork {
     private readonly _bytes: TensorBytes
   ) {
     this._macs = kernelMacs(_model, _part);
+    this._experts = expertsOf(_part);
     this._endless = new Set(_model.payload.nodes.runs_unknown);
+  }
+
+  /** True where tokens are taken to be spread evenly over experts. */
+  isRouted(kernel: number): boolean {
+    return (
+      this._experts.has(kernel) ||
+      this._part.kernels.kind[kernel] === KERNEL.experts
+    );
   }
 
   of(kernel: number): IWork {
     const { kind, anchor, product } = this._part.kernels;
     const what = kind[kernel];
+    const expert = this._experts.get(kernel);
     const made = product[kernel] ?? -1;
     const macs = what > KERNEL.memory ? this._macs[kernel] : 0;
     const moved = this._moved(kernel);
-    const routed = what === KERNEL.experts ? this._routing(kernel, made) : null;
+    const routed =
+      what === KERNEL.experts
+        ? this._routing(made, this._part.kernels.groups[kernel])
+        : null;
+    const runs =
+      what < 0 || this._endless.has(anchor[kernel])
+        ? Number.NaN
+        : runsOf(this._model.payload.nodes, anchor[kernel]);
+    if (expert) {
+      return { kind: what, ...moved, ...this._ofExpert(expert, runs) };
+    }
     return {
       kind: what,
-      runs:
-        what < 0 || this._endless.has(anchor[kernel])
-          ? Number.NaN
-          : runsOf(this._model.payload.nodes, anchor[kernel]),
+      runs,
       flops: 2 * macs,
       activations: moved.activations,
       weights: moved.weights * (routed?.share ?? 1),
@@ -112,19 +155,45 @@ export class KernelWork {
 
   /** Which share of the experts some token goes to, tokens spread evenly, and the rows of each of these. */
   private _routing(
-    kernel: number,
-    router: number
+    router: number,
+    each: number
   ): Pick<IWork, 'm' | 'n' | 'k'> & { share: number } {
-    const { groups, n_axis: axis } = this._part.kernels;
-    const experts = this._size(router, axis[kernel]);
+    const { shapes, tensors } = this._model.payload;
+    const rank = shapes[tensors.shape[router]]?.length ?? 0;
+    const experts = this._size(router, rank - 1);
     const elements = this._bytes.elements(router);
     if (elements === 0) {
       return { m: 0, n: 1, k: 1, share: 0 };
     }
-    const chosen = Math.min(groups[kernel], experts);
+    const chosen = Math.min(each, experts);
     const tokens = elements / experts;
     const share = 1 - Math.pow(1 - chosen / experts, tokens);
     return { m: (tokens * chosen) / (experts * share), n: 1, k: 1, share };
+  }
+
+  /** What one expert does, as often as a token goes to it. */
+  private _ofExpert(
+    expert: IExpert,
+    runs: number
+  ): Pick<IWork, 'runs' | 'flops' | 'm' | 'n' | 'k'> {
+    const { macs, depth } = expert;
+    const { share } = this._routing(expert.router, expert.chosen);
+    const m = this._tokens(expert);
+    return macs === 0
+      ? { runs: runs + 0 * m, flops: 0, m: 0, n: 0, k: 0 }
+      : {
+          runs: runs * share,
+          flops: 2 * macs * m,
+          m,
+          n: macs / depth,
+          k: depth
+        };
+  }
+
+  /** Tokens of an expert: of one that gets some for products, else on average. There are no parts of them. */
+  private _tokens({ router, chosen, macs }: IExpert): number {
+    const { m, share } = this._routing(router, chosen);
+    return Math.ceil((macs === 0 ? m * share : m) - 1e-6);
   }
 
   /** m × n sums of k terms; products side by side differ in n alone. */
@@ -175,10 +244,13 @@ export class KernelWork {
   /** Bytes of one execution that cross the kernel's border. */
   private _moved(kernel: number): Pick<IWork, 'weights' | 'activations'> {
     const { read_offsets, reads, write_offsets, writes } = this._part.kernels;
+    const expert = this._experts.get(kernel);
+    const tokens = expert ? this._tokens(expert) : Number.NaN;
+    const dims = expert && new Map(expert.dims.map(dim => [dim, tokens]));
     const sums = { weights: 0, activations: 0 };
     const add = (tensor: number): void => {
       const side = this._bytes.isWeight(tensor) ? 'weights' : 'activations';
-      sums[side] += this._bytes.bytes(tensor);
+      sums[side] += this._bytes.bytes(tensor, dims);
     };
     for (let at = read_offsets[kernel]; at < read_offsets[kernel + 1]; at++) {
       add(reads[at]);

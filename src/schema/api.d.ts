@@ -852,6 +852,8 @@ export interface components {
       layers: components['schemas']['LayerLatency'][];
       /** @description Why there is no estimate, or why kernels have no time; empty where all have one. */
       reason: string;
+      /** @description What is taken for granted of sizes that only a run can tell; empty where nothing is. */
+      assumption: string;
     };
     /**
      * HardwarePart
@@ -1092,6 +1094,8 @@ export interface components {
        *     `product`. Kind 7: the hidden size. Kind 8: experts that a token goes to. Else 1.
        */
       groups: number[];
+      /** @description Kernels whose sizes only a run can tell, and the spread of tokens that is assumed for them. */
+      routed: components['schemas']['RoutedKernels'][];
     };
     /**
      * LargeTensor
@@ -1852,6 +1856,27 @@ export interface components {
       };
       /** @description What to do. */
       recommendation: string;
+    };
+    /**
+     * RoutedKernels
+     * @description Kernels of a mixture of experts whose sizes depend on where the router sends the tokens.
+     *
+     *         T tokens (elements of `router` / its last axis E) go to c = `chosen` of E experts, spread evenly: of
+     *         these a share of 1 − (1 − c / E)^T gets any, T · c / (E · share) each. That, rounded up, is the size of
+     *         `dims` in kernels with MACs, which run `share` times; in the others it is T · c / E, rounded up.
+     */
+    RoutedKernels: {
+      /** @description Tensor of the routing: tokens × experts. */
+      router: number;
+      /** @description Experts that a token goes to. */
+      chosen: number;
+      /** @description Dimensions that are the tokens of one expert. */
+      dims: string[];
+      kernels: number[];
+      /** @description MACs a token, parallel to `kernels`; 0: it moves memory. */
+      macs: number[];
+      /** @description k of a product: n = macs / depth, m are the tokens; else 0. */
+      depth: number[];
     };
     /**
      * RuleSettings

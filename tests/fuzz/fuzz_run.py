@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import sys
 import time
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 import fuzz_inputs
 import fuzz_rule
 
-SLICE = 200
+SLICE = 1000
 """Inputs of a command before the next command has its turn."""
 
 
@@ -35,11 +36,15 @@ def main() -> int:
     ends = time.monotonic() + 60 * asked.minutes
     at = {} if asked.again else _known(asked.folder)
     faults = 0
+    spent: dict[str, float] = {}
+    done: dict[str, int] = {}
     while time.monotonic() < ends and any(at.get(one, 0) < asked.inputs for one in asked.commands):
         for command in asked.commands:
             first = at.get(command, 0)
             last = min(first + SLICE, asked.inputs)
+            before = _cpu()
             for number, fault in fuzz_rule.survey(command, first, last):
+                done[command] = done.get(command, 0) + 1
                 at[command] = number + 1
                 if fault is not None:
                     faults += 1
@@ -47,9 +52,18 @@ def main() -> int:
                     print(f"{command} {number}: {fault}", flush=True)
                 if time.monotonic() > ends:
                     break
+            spent[command] = spent.get(command, 0.0) + _cpu() - before
             (asked.folder / "state.json").write_text(json.dumps(at))
     print(", ".join(f"{command} {count:,}" for command, count in sorted(at.items())), f"· {faults} faults")
+    rates = (f"{one} {count / max(spent[one], 1e-3):,.0f}" for one, count in sorted(done.items()))
+    print("inputs a second of CPU:", ", ".join(rates))
     return int(faults > 0)
+
+
+def _cpu() -> float:
+    """Seconds of CPU of this process and of those that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def _known(folder: Path) -> dict[str, int]:

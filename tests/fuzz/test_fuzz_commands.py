@@ -200,6 +200,21 @@ def test_a_source_whose_name_no_file_can_have():
         assert run(("export", "--exporter", "dynamo", name, "out.onnx")) is None
 
 
+@pytest.mark.parametrize("number", [0, 127])
+def test_tensors_whose_type_is_none(number):
+    """In an attribute and as a weight; the same, and of other bytes."""
+    proto = onnx.ModelProto.FromString(fuzz_seeds.rich())
+    constant = next(node for node in proto.graph.node if node.op_type == "Constant").attribute[0].t
+    for tensor in (constant, proto.graph.initializer[0]):
+        tensor.data_type = number
+    model = proto.SerializeToString()
+    constant.raw_data = b"others"
+    other = proto.SerializeToString()
+    for second in (model, other, fuzz_seeds.rich()):
+        for given in ((), ("--topology",), ("--json",)):
+            assert run(("compare", "m.onnx", "b.onnx", *given), m__onnx=model, b__onnx=second) is None
+
+
 def test_mutations_break_things_but_stay_models():
     import random
 

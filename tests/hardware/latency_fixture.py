@@ -70,6 +70,22 @@ def steps() -> Any:
     return g.model(lstm[0], gru[1], moe)
 
 
+def experts(tokens: int | str = 20, experts: int = 4, chosen: int = 2) -> Any:
+    """A mixture of experts as exporters write it: each works on the rows that a NonZero picks."""
+    g = Graph(t=[tokens, 32])
+    weights, picked = g.op("TopK", g.op("Softmax", g.linear("t", 32, experts)), g.ints(chosen), outputs=2)
+    total = g.op("Mul", "t", g.scalar(0))
+    for expert in range(experts):
+        mine = g.op("Equal", picked, g.scalar(expert, np.int64))
+        at = g.op("NonZero", mine)
+        row = g.op("Transpose", g.op("Slice", at, g.ints(0), g.ints(1), g.ints(0)))
+        inner = g.op("Relu", g.linear(g.op("GatherND", "t", row), 32, 48))
+        scale = g.op("Unsqueeze", g.op("GatherND", weights, g.op("Transpose", at)), g.ints(1))
+        made = g.op("Mul", g.linear(inner, 48, 32), scale)
+        total = g.op("ScatterND", total, row, made, reduction="add")
+    return g.model(total)
+
+
 def mystery() -> Any:
     """An operator that nobody knows between two that are known."""
     g = Graph(x=[2, 64])
@@ -127,6 +143,8 @@ def analyses() -> dict[str, Analysis]:
         "loop-never": run(looped(0)),
         "loop-unknown": run(looped(None)),
         "nothing": run(idle()),
+        "experts": run(experts()),
+        "experts-free": run(experts("tokens")),
         "qdq": run(str(DATA / "models/resnet_tiny_qdq_int8.onnx"), Options(assume=True)),
     }
 

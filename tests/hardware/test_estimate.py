@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 from graphs import Graph, convnet, transformer
-from latency_fixture import FIXTURE, fixture, looped
+from latency_fixture import FIXTURE, experts, fixture, looped
 from onnx import TensorProto, helper
 
 from py_autodoc import analyze
@@ -221,6 +221,40 @@ def test_of_a_mixture_the_experts_that_are_hit_are_read():
     assert many.bound == "compute"
     # Rows of an expert are padded: 16 cost as much as 1.
     assert one.compute == pytest.approx(2 * 2 * 512 * 1024 * 2 / (PEAK * 0.5 / 16))
+
+
+@pytest.mark.parametrize(("tokens", "chosen"), [(1, 2), (1, 1), (3, 2), (64, 2), (4000, 3)])
+def test_experts_that_work_on_what_is_sent_to_them(tokens, chosen):
+    """Four experts of two products of 32 × 48, as exporters write them, each with its share of tokens."""
+    found = estimated(experts(tokens, 4, chosen))
+    assert found.unknown == 0
+    assert found.label == "rough"
+    router, work = 2 * tokens * 32 * 4, 2 * tokens * chosen * 2 * 32 * 48
+    # An expert has whole tokens, and one token more a product is what rounding up can add.
+    share = 1 - (1 - chosen / 4) ** tokens
+    most = router + work + 4 * share * 2 * 2 * 32 * 48
+    assert router + work <= sum(time.flops for time in found.kernels) + 4 <= most + 8
+    if tokens == 1:
+        products = [t for t in found.kernels if t.flops and t.flops != router]
+        assert sum(time.flops for time in products) == pytest.approx(work, abs=8)
+        # Of four experts, as many run and read their weights as are chosen.
+        assert (
+            sum(t.memory for t in products)
+            < sum(t.memory for t in estimated(experts(1, 4, 4)).kernels if t.flops and t.flops != router)
+            * (chosen / 4)
+            * 1.01
+        )
+
+
+def test_experts_of_nobody_knows_how_many_tokens():
+    found = estimated(experts("tokens"))
+    assert found.unknown > 8
+    sized_later = estimated(experts("tokens"), options=Options(bindings={"tokens": 20}))
+    assert sized_later.unknown == 0
+    assert sized_later.seconds == estimated(experts(20)).seconds
+    none = estimated(experts("tokens"), options=Options(bindings={"tokens": 0}))
+    assert none.unknown == 0
+    assert sum(time.flops for time in none.kernels) == 0
 
 
 def test_a_cpu_has_no_tiles_and_no_cache():

@@ -29,6 +29,18 @@ def report(*args):
     return json.loads(result.stdout)
 
 
+def test_what_is_assumed_of_experts_is_told(tmp_path):
+    from latency_fixture import experts
+
+    path = tmp_path / "m.onnx"
+    path.write_bytes(experts().SerializeToString())
+    result = invoke(str(path), "--hardware", "l4", "--precision", "fp16", "--no-progress")
+    found = json.loads(result.stdout)["hardware_estimates"]
+    assert found["assumption"] == "tokens spread evenly over the experts (16 kernels)"
+    assert (found["unknown_kernels"], found["reason"]) == (0, "")
+    assert report(str(path))["hardware_estimates"] is None
+
+
 def test_json(path):
     found = report(path, "--batch-size", "4", "--hardware", "a100-sxm4-40gb", "--precision", "FP16")
     found = found["hardware_estimates"]

@@ -34,6 +34,7 @@ from py_autodoc.report.schema.hardware import (
     KernelColumns,
     LatencyBand,
     LatencyModel,
+    RoutedKernels,
 )
 from py_autodoc.report.schema.identity import (
     Identity,
@@ -172,6 +173,7 @@ __all__ = [
     "Report",
     "ResizeInfo",
     "RiskSignal",
+    "RoutedKernels",
     "RuleSettings",
     "Runnable",
     "SavedFile",

@@ -64,3 +64,5 @@ class HardwareEstimates(Wire, frozen=True, kw_only=True):
     """The kernels in execution order."""
     reason: str = ""
     """Why there is no estimate, or why kernels have no time; empty where all have one."""
+    assumption: str = ""
+    """What is taken for granted of sizes that only a run can tell; empty where nothing is."""

@@ -105,6 +105,27 @@ class LatencyModel(Wire, frozen=True, kw_only=True):
     """So is it where more than this share of the time is in kernels of kinds 7 and 8, which were not."""
 
 
+class RoutedKernels(Wire, frozen=True, kw_only=True):
+    """Kernels of a mixture of experts whose sizes depend on where the router sends the tokens.
+
+    T tokens (elements of ``router`` / its last axis E) go to c = ``chosen`` of E experts, spread evenly: of
+    these a share of 1 − (1 − c / E)^T gets any, T · c / (E · share) each. That, rounded up, is the size of
+    ``dims`` in kernels with MACs, which run ``share`` times; in the others it is T · c / E, rounded up.
+    """
+
+    router: int
+    """Tensor of the routing: tokens × experts."""
+    chosen: int
+    """Experts that a token goes to."""
+    dims: list[str]
+    """Dimensions that are the tokens of one expert."""
+    kernels: list[int]
+    macs: list[int]
+    """MACs a token, parallel to ``kernels``; 0: it moves memory."""
+    depth: list[int]
+    """k of a product: n = macs / depth, m are the tokens; else 0."""
+
+
 class KernelColumns(Wire, frozen=True, kw_only=True):
     """What a fusing runtime runs as one: kernels of the main graph and of bodies, index = kernel id.
 
@@ -143,6 +164,8 @@ class KernelColumns(Wire, frozen=True, kw_only=True):
     groups: list[int]
     """Groups of a convolution: n is the size of ``n_axis`` over the groups. Kind 6: heads that are no axis of
     ``product``. Kind 7: the hidden size. Kind 8: experts that a token goes to. Else 1."""
+    routed: list[RoutedKernels] = []
+    """Kernels whose sizes only a run can tell, and the spread of tokens that is assumed for them."""
 
 
 class HardwarePart(Wire, frozen=True, kw_only=True):

@@ -42,6 +42,16 @@ test('a sum that lacks kernels is a lower bound, its band one of the known part'
   expect(plain(tileOf(all).note)).toBe('100–400 µs · at best 0.78 ns');
 });
 
+test('what is assumed of experts is told where there are some', () => {
+  const payload = withHardware(testPayload());
+  const assumed = 'Tokens are taken to be spread evenly over the experts.';
+  expect(tileOf(timed(payload)).detail).not.toContain(assumed);
+  payload.hardware!.kernels.routed = [
+    { router: 0, chosen: 1, dims: ['n'], kernels: [0], macs: [0], depth: [0] }
+  ];
+  expect(tileOf(timed(payload)).detail).toContain(assumed);
+});
+
 test('what does not fit into the memory is told instead of the band', () => {
   const payload = withHardware(testPayload());
   payload.metrics.peak_activation_bytes = 2 ** 33;

@@ -2,6 +2,7 @@
 
 import type { IDeviceChoice } from '../../core/latency';
 import { hardwareOf } from '../../core/latency';
+import { KERNEL } from '../../core/latencyKernels';
 import { cannotRun } from '../../core/runnable';
 import type { IGraphModel } from '../../core/types';
 import { formatSeconds, UNKNOWN } from '../../core/units';
@@ -19,6 +20,17 @@ import {
 /** What an estimate takes for granted, in one sentence. */
 export function assumption(trans: ITranslate): string {
   return trans.__('Fused runtime assumed (TensorRT class).');
+}
+
+/** What is taken for granted of sizes that only a run can tell; empty where nothing is. */
+function spread({ payload }: IGraphModel, trans: ITranslate): string {
+  const kernels = hardwareOf(payload)?.kernels;
+  const isRouted =
+    (kernels?.routed ?? []).length > 0 ||
+    kernels?.kind.includes(KERNEL.experts);
+  return isRouted
+    ? trans.__('Tokens are taken to be spread evenly over the experts.')
+    : '';
 }
 
 /** The estimate with its band, its bound and how good it is; null while no device is chosen. */
@@ -50,6 +62,7 @@ export function latencyTile(
     trans.__('%1 on %2; most likely %3.', value, deviceLabel(model), span),
     trans.__('At full peak and bandwidth: %1.', best),
     assumption(trans),
+    spread(model, trans),
     unknown > 0
       ? trans._n(
           'At least: %1 kernel without a number is left out.',

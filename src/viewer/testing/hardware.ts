@@ -89,7 +89,8 @@ export function withHardware(
     writes: each.map(block => outputs[output_offsets[2 * block + 1]]),
     product: [...each.map(made), -1],
     n_axis: [...each.map(() => 1), -1],
-    groups: all.map(() => 1)
+    groups: all.map(() => 1),
+    routed: []
   };
   const hardware: HardwarePart = {
     devices: DEVICES,

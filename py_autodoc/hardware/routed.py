@@ -1,0 +1,98 @@
+"""Experts that run on the tokens sent to them: how many these are is known only when the model runs.
+
+Exporters write a mixture of experts as one feed-forward block an expert, on rows that a NonZero picks. The
+size of its result stands for tokens · chosen / experts, as with the fused operators: tokens spread evenly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from py_autodoc.graph.model import Model, Node, Shape
+from py_autodoc.hardware.operators import ROLES, Role
+from py_autodoc.hardware.products import GEMM
+
+_MEMORY = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """A recognised mixture of experts."""
+
+    nodes: tuple[int, ...]
+    router: int
+    """The tensor of its routing, tokens × experts."""
+    chosen: int
+    """Experts that a token goes to."""
+
+
+class Experts(NamedTuple):
+    """The kernels of a mixture whose sizes depend on the routing; the last three are parallel."""
+
+    router: int
+    chosen: int
+    dims: tuple[str, ...]
+    """The dimensions that are the tokens of one expert."""
+    kernels: tuple[int, ...]
+    macs: tuple[int, ...]
+    """MACs a token; 0 for kernels that move memory."""
+    depth: tuple[int, ...]
+    """Terms of each sum of a product, else 0."""
+
+
+def routed(
+    model: Model,
+    shapes: Sequence[Shape | None],
+    members: Sequence[Sequence[int]],
+    crossing: Sequence[Sequence[int]],
+    kinds: Sequence[int],
+    mixtures: Iterable[Mixture],
+) -> list[Experts]:
+    """The kernels of each mixture that work on the tokens of one expert; ``crossing`` are their tensors."""
+    found = []
+    for mixture in mixtures:
+        inside = set(mixture.nodes)
+        dims = {dim for number in mixture.nodes for dim in _picked(model.nodes[number], shapes)}
+        if not dims:
+            continue
+        rows = []
+        for kernel, own in enumerate(members):
+            if inside.isdisjoint(own) or not _sized_by(dims, crossing[kernel], shapes):
+                continue
+            macs, depth = 0, 0
+            if kinds[kernel] == GEMM:
+                work = [_product(model.nodes[number], shapes, dims) for number in own]
+                macs, depth = sum(one[0] for one in work), max(one[1] for one in work)
+            if macs or kinds[kernel] == _MEMORY:
+                rows.append((kernel, macs, depth))
+        if rows:
+            kernels, macs_of, depths = zip(*rows, strict=True)
+            found.append(
+                Experts(mixture.router, mixture.chosen, tuple(sorted(dims)), kernels, macs_of, depths)
+            )
+    return found
+
+
+def _picked(node: Node, shapes: Sequence[Shape | None]) -> list[str]:
+    """The size that a NonZero makes."""
+    if node.op_type != "NonZero" or node.domain or not node.outputs:
+        return []
+    shape = shapes[node.outputs[0]]
+    return [dim for dim in (shape or ())[-1:] if isinstance(dim, str)]
+
+
+def _sized_by(dims: set[str], tensors: Iterable[int], shapes: Sequence[Shape | None]) -> bool:
+    return any(dim in dims for tensor in tensors for dim in shapes[tensor] or () if isinstance(dim, str))
+
+
+def _product(node: Node, shapes: Sequence[Shape | None], dims: set[str]) -> tuple[int, int]:
+    """(MACs a token, terms of a sum) of rows times a matrix; nothing for other nodes."""
+    if node.domain or ROLES.get(node.op_type) != Role.PRODUCT or len(node.inputs) < 2 or not node.outputs:
+        return 0, 0
+    rows, matrix = shapes[node.inputs[0]], shapes[node.inputs[1]]
+    if not rows or not matrix or len(matrix) != 2 or not set(rows) & dims:
+        return 0, 0
+    depth, wide = matrix if not node.attributes.get("transB") else matrix[::-1]
+    return (depth * wide, depth) if isinstance(depth, int) and isinstance(wide, int) else (0, 0)
