@@ -21,7 +21,8 @@ NAMES = (
 )  # fmt: skip
 SENSE = {
     "bind": ("batch=1", "batch=2", "*=1", "*=3", "N=2", "n=4"),
-    "input_shape": ("x=2x4", "x=1x4", "x=2x4", "x=7x4", "x=1x3x8x8"),
+    "input_shape": ("x=2x4", "x=1x4", "x=2x4", "x=7x4", "x=1x3x8x8", "x=1x3x4x8", "x=1x3x16x16"),
+    "resize": ("x=1x3x8x8", "x=1x3x4x8", "x=1x3x16x16", "x=4x4", "x=7x4"),
     "batch": ("1", "2", "2", "8", "n", "batch"),
     "axis": ("x=0", "x=0", "x=1", "x=-1", "c=0"),
     "same": ("x", "c", "y"),

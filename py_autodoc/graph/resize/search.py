@@ -35,19 +35,19 @@ def search(model: Model, old: TypeTable, inputs: Mapping[int, tuple[Axis, ...]])
     ``inputs``: tensor → axes, of inputs whose sizes do not stay.
     """
     picks: dict[str, int] = {}
-    first: Refusal | None = None
+    furthest, refusal = -2, Refusal("", "", "no way was found")
     for tries in range(1, MAX_TRIES + 1):
         walk = Walk(model, old, picks)
         fault = _passed(walk, inputs)
         if fault is None:
             return _doubted(walk, model, old, inputs, picks) or _plan(walk, tries)
-        first = first or _refusal(walk, fault)
+        if fault.node > furthest:
+            furthest, refusal = fault.node, _refusal(walk, fault)
         following = _back(picks, walk)
         if following is None:
-            return first
+            break
         picks = following
-    assert first is not None
-    return first
+    return refusal
 
 
 def _passed(walk: Walk, inputs: Mapping[int, tuple[Axis, ...]]) -> Blocked | None:

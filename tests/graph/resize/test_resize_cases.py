@@ -34,6 +34,16 @@ def test_equals_the_model_made_at_that_size(name, tmp_path):
         assert max(np.abs(value).max() for value in want) > 1e-3
 
 
+def test_a_causal_model_gives_equal_prefixes(tmp_path):
+    onnx.save(cases.causal_masks_are_cut(12), tmp_path / "fixed.onnx")
+    given = np.random.default_rng(3).standard_normal((1, 12, 8)).astype("f")
+    whole = outputs(tmp_path / "fixed.onnx", [given])
+    for wanted in (11, 5, 1):
+        resize(tmp_path / "fixed.onnx", tmp_path / "resized.onnx", {"x": (1, wanted, 8)}, force=True)
+        made = outputs(tmp_path / "resized.onnx", [given[:, :wanted]])
+        assert worst(made, [value[:, :wanted] for value in whole]) < EXACT
+
+
 @pytest.mark.parametrize("name", cases.BAD)
 def test_what_cannot_be_known_is_refused(name, tmp_path):
     make, size, wanted, says = cases.BAD[name]
