@@ -73,7 +73,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Render(msgspec.Struct, frozen=True, kw_only=True):
-    """Ask for a body: ``graph``, ``report``, ``node``, ``weights``, ``extract`` or ``file``."""
+    """Ask for a body: ``graph``, ``report``, ``batch``, ``node``, ``weights``, ``extract`` or ``file``."""
 
     what: str
     number: int = 0

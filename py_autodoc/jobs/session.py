@@ -17,6 +17,7 @@ from py_autodoc.jobs.stamps import Companion, stamp_beside, stamp_of
 from py_autodoc.jobs.worker import ProgressCall
 from py_autodoc.report.analysis import Analysis, Options, run
 from py_autodoc.report.arrays import weight_file
+from py_autodoc.report.batch_part import batch_answer
 from py_autodoc.report.build import build_report
 from py_autodoc.report.details import node_details
 from py_autodoc.report.extracted import extracted
@@ -49,6 +50,10 @@ class ModelSession:
     def report(self) -> bytes:
         """The whole report as JSON."""
         return self._encoder.encode(build_report(self._analysis))
+
+    def batch(self) -> bytes:
+        """Whether the batch can be another, as JSON."""
+        return self._encoder.encode(batch_answer(self._analysis))
 
     def node(self, node: int) -> bytes:
         """One node's details as JSON."""

@@ -54,6 +54,9 @@ class Session(Protocol):
     def report(self) -> bytes:
         """The whole report."""
 
+    def batch(self) -> bytes:
+        """Whether its batch can be another."""
+
     def node(self, node: int) -> bytes:
         """Details of one node."""
 
@@ -197,6 +200,8 @@ def render(session: Session, request: frames.Render, check: Callable[[], None]) 
         return session.graph()
     if request.what == "report":
         return session.report()
+    if request.what == "batch":
+        return session.batch()
     if request.what == "weights":
         return session.weights(request, check)
     if request.what == "file":

@@ -11,6 +11,7 @@ from string import Template
 
 from py_autodoc.errors import RequirementError
 from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.batch_part import carried_offer
 from py_autodoc.report.build import brief_report
 from py_autodoc.report.bundle import build_bundle
 from py_autodoc.report.notebook import html as summary
@@ -34,7 +35,7 @@ def html_page(*analyses: Analysis) -> str:
     Raises: RequirementError when the viewer was not built into this installation.
     """
     script, style = _inert(static("page.js")), static("viewer.css") + static("page.css")
-    payloads = [build_payload(analysis) for analysis in analyses]
+    payloads = [build_payload(analysis, carried_offer(analysis)) for analysis in analyses]
     pairs = list(zip(analyses, payloads, strict=True))
     reports = [brief_report(analysis, payload, SUMMARY_LAYERS) for analysis, payload in pairs]
     bundles = [base64.b64encode(build_bundle(analysis, payload)).decode() for analysis, payload in pairs]

@@ -15,10 +15,13 @@ from py_autodoc.graph.rebatch import Refusal, Request, planned
 from py_autodoc.graph.rebatch.rewrite import AFTER
 from py_autodoc.report.analysis import Analysis
 
-MAX_NODES = 3_000
-"""Models of more nodes are not followed for an offer that most viewers never use."""
+MAX_CARRIED = 3_000
+"""Models of more nodes are not followed for a page, which most readers never ask for another batch."""
+MAX_ASKED = 10_000
+"""Nor are those of more nodes when somebody asks."""
 MAX_TRIES = 40
 NAME = "batch"
+UNKNOWN = "not every cost is known at other batches"
 _STAND_IN = 2
 log = logging.getLogger(__name__)
 
@@ -35,34 +38,39 @@ class Offer:
     """The batch of the file."""
 
 
-def batch_offer(analysis: Analysis) -> Offer | None:
-    """Costs at other batches than the file's.
+def batch_offer(analysis: Analysis, most: int) -> Offer | str:
+    """Costs at other batches than the file's, of a model of at most ``most`` nodes.
 
-    None where a size is free already, where the batch cannot be changed, and where a number would be lost.
+    A text, why there are none, where a size is free already, where the batch cannot be changed, and where a
+    number would be lost.
     """
-    if analysis.dims.symbols or analysis.rebatch is not None or len(analysis.model.nodes) > MAX_NODES:
-        return None
+    if analysis.dims.symbols:
+        return "a size is free already"
+    if analysis.rebatch is not None:
+        return "the model was rewritten for another batch already"
+    if len(analysis.model.nodes) > most:
+        return f"the model has more than {most:,} nodes"
     try:
         return _offer(analysis)
     except Exception as fault:
         # The viewer loses a slider, not the model: said, not raised.
         log.warning("No other batch is offered: an internal fault (%s).", type(fault).__name__)
         log.debug("no other batch is offered", exc_info=True)
-        return None
+        return f"an internal fault ({type(fault).__name__})"
 
 
-def _offer(analysis: Analysis) -> Offer | None:
+def _offer(analysis: Analysis) -> Offer | str:
     from py_autodoc.graph.shapes import infer, infer_symbolic
 
     found = planned(analysis.loaded, Request(advise=False, tries=MAX_TRIES))
     if isinstance(found, Refusal):
-        return None
+        return found.message.rstrip(".")
     written = found.written(NAME, literal=True)
     loaded = replace(analysis.loaded, proto=written.proto)
     model = build(loaded)
     types = infer_symbolic(loaded, model, {}, written.symbolic)
     if types is None:
-        return None
+        return UNKNOWN
 
     def reference() -> tuple[dict[str, int], list[NodeCost]] | None:
         numbers = replace(analysis.loaded, proto=found.written(_STAND_IN, literal=True).proto)
@@ -71,9 +79,9 @@ def _offer(analysis: Analysis) -> Offer | None:
 
     costs = expressions(model, types, reference)
     if any(value is None for value in (*costs.totals.values(), *costs.peak.values())):
-        return None
+        return UNKNOWN
     mapped = _mapped(costs, model, analysis.model, written.added)
-    return None if mapped is None else Offer(mapped, found.plan.inputs, found.plan.batch)
+    return UNKNOWN if mapped is None else Offer(mapped, found.plan.inputs, found.plan.batch)
 
 
 def _mapped(costs: Expressions, model: Model, original: Model, added: frozenset[str]) -> Expressions | None:

@@ -18,6 +18,7 @@ import msgspec
 
 from py_autodoc.report import schema
 from py_autodoc.report.schema import (
+    BatchAnswer,
     Bundle,
     Extracted,
     ExtractRequest,
@@ -108,7 +109,7 @@ def document(operations: Iterable[Operation], version: str = schema.SCHEMA_VERSI
     """OpenAPI 3.1 document of the server's routes and of every wire type."""
     types = [
         *(Report, GraphPayload, NodeDetails, Bundle, Job, JobRequest, Problem, FileStamp),
-        *(WeightValues, WeightFile, ExtractRequest, Extracted, SavedFile),
+        *(WeightValues, WeightFile, ExtractRequest, Extracted, SavedFile, BatchAnswer),
     ]
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from py_autodoc.report.openapi import Operation
 from py_autodoc.report.schema import (
+    BatchAnswer,
     Extracted,
     ExtractRequest,
     FileStamp,
@@ -46,6 +47,13 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation("GET", "/jobs/{id}/graph", "getGraph", "What the viewer draws.", {200: GraphPayload}),
     Operation("GET", "/jobs/{id}/report", "getReport", "The whole report.", {200: Report}),
+    Operation(
+        "GET",
+        "/jobs/{id}/batch",
+        "getBatch",
+        "Costs at other batches for a model whose batch is fixed, or why there are none.",
+        {200: BatchAnswer},
+    ),
     Operation("GET", "/jobs/{id}/nodes/{node_id}", "getNode", "Details of one node.", {200: NodeDetails}),
     Operation(
         "GET",

@@ -8,7 +8,6 @@ from py_autodoc.graph.model import Model, Shape
 from py_autodoc.report import sections, structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.attribute_columns import attribute_columns
-from py_autodoc.report.batch_offer import NAME, Offer, batch_offer
 from py_autodoc.report.block_columns import block_columns
 from py_autodoc.report.categories import category_of
 from py_autodoc.report.csr import csr
@@ -25,7 +24,6 @@ from py_autodoc.report.runnable import runnable
 from py_autodoc.report.schema import (
     SCHEMA_VERSION,
     BatchOffer,
-    DimInfo,
     GraphColumns,
     GraphPayload,
     HardwarePart,
@@ -49,8 +47,11 @@ class _Pool(dict[K, int]):
         return index
 
 
-def build_payload(analysis: Analysis) -> GraphPayload:
-    """What the viewer draws and finds: all but documentation and constants, which come node by node."""
+def build_payload(analysis: Analysis, batch: BatchOffer | None = None) -> GraphPayload:
+    """What the viewer draws and finds: all but documentation and constants, which come node by node.
+
+    ``batch`` is for a page that has nobody to ask for it (``batch_part``).
+    """
     model = analysis.model
     tree = grouped_tree(analysis)
     ops: _Pool[tuple[str, str, int]] = _Pool()
@@ -58,9 +59,7 @@ def build_payload(analysis: Analysis) -> GraphPayload:
     dtypes: _Pool[int] = _Pool()
     # A number may come from several expressions: the pool holds each pair once.
     shapes: _Pool[tuple[Shape | None, Shape | None]] = _Pool()
-    offer = batch_offer(analysis)
-    written = analysis.symbolic or (offer.costs if offer else None)
-    free = written.shapes if written else ()
+    free = analysis.symbolic.shapes if analysis.symbolic else ()
     pairs = zip(analysis.types.shapes, free or analysis.types.shapes, strict=True)
     tensors = TensorColumns(
         name=[cut(tensor.name) for tensor in model.tensors],
@@ -91,7 +90,7 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         nodes=nodes,
         tensors=tensors,
         expressions=expression_pool(analysis.symbolic, sizes),
-        batch=_batch(offer, sizes),
+        batch=batch,
         repeats=repeat_columns(analysis),
         blocks=block_columns(analysis),
         risk_signals=sections.risk_signals(analysis),
@@ -106,21 +105,6 @@ def build_payload(analysis: Analysis) -> GraphPayload:
         hardware=_hardware(analysis),
         identity=identity(analysis),
     )
-
-
-def _batch(offer: Offer | None, sizes: list[Shape | None]) -> BatchOffer | None:
-    """Other batches, where the file has one fixed. ``sizes`` are the shapes with the batch in them."""
-    pool = expression_pool(offer.costs, sizes) if offer else None
-    if offer is None or pool is None:
-        return None
-    dim = DimInfo(
-        name=NAME,
-        value=offer.fixed,
-        assumed=False,
-        suggested=offer.fixed,
-        where=[cut(f"{name}[{axis}]") for name, axis in offer.inputs.items()],
-    )
-    return BatchOffer(dim=dim, expressions=pool)
 
 
 def _hardware(analysis: Analysis) -> HardwarePart | None:

@@ -15,6 +15,7 @@ from py_autodoc.render.html import static
 from py_autodoc.report.hardware import choose
 from py_autodoc.report.schema import Layer, Report
 from py_autodoc.units import at_least, count
+from py_autodoc.widget.batches import answer_batch
 from py_autodoc.widget.boxes import watch_boxes
 from py_autodoc.widget.dim import Dim
 from py_autodoc.widget.exports import Exports
@@ -119,6 +120,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
             setattr(self, name, value)
         answer_weights(self, lambda: (self._source.model, self._now.analysis))
         answer_extract(self, lambda: (self._source.model, self._now.analysis))
+        answer_batch(self, lambda: (self._source.model, self._now.analysis))
         answer_files(self, lambda: (self._source.model, self._now.analysis))
         self.on_msg(self._hear)
         watch_boxes()

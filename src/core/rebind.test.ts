@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GraphPayload } from '../schema';
 import { decode } from './model';
-import { Rebinder, sizable } from './rebind';
+import { Rebinder, sizable, withBatch } from './rebind';
 import fixture from './testing/rebind.json';
 
 const payload = fixture.payload as unknown as GraphPayload;
@@ -26,7 +26,8 @@ describe('a body that runs as often as a size says', () => {
 });
 
 describe('a batch that the file has fixed', () => {
-  const fixed = fixture.fixed.payload as unknown as GraphPayload;
+  const analysed = fixture.fixed.payload as unknown as GraphPayload;
+  const fixed = withBatch(analysed, analysed.batch!);
 
   it.each(fixture.fixed.cases.map(item => [item.batch, item] as const))(
     'has the totals and shapes of an analysis of the rewritten model: %i',

@@ -1,6 +1,6 @@
 /** Other sizes for free dimensions without another analysis: the payload's numbers from its expressions. */
 
-import type { DimInfo, GraphPayload } from '../schema';
+import type { BatchOffer, DimInfo, GraphPayload } from '../schema';
 import { compileExpressions, EXPRESSION_METRICS } from './expr';
 import type { IEvaluation, IExpressions } from './expr';
 import { Lifetimes } from './lifetimes';
@@ -32,6 +32,15 @@ export function sizable(payload: GraphPayload): GraphPayload['dims'] {
   return payload.dims.length > 0 || !payload.batch
     ? payload.dims
     : [payload.batch.dim];
+}
+
+/** A payload with other batches than the one that its file has fixed. */
+export function withBatch(
+  payload: GraphPayload,
+  batch: BatchOffer
+): GraphPayload {
+  const { shape, shapes } = batch;
+  return { ...payload, batch, shapes, tensors: { ...payload.tensors, shape } };
 }
 
 /** Gives a payload other sizes, as often as wanted. */

@@ -1,6 +1,7 @@
 /** What a notebook's kernel does for the viewer: one message there, one back. */
 
 import type {
+  BatchAnswer,
   Extracted,
   Problem,
   SavedFile,
@@ -79,6 +80,13 @@ function ask<T>(
     model.on('msg:custom', hear);
     model.send({ type, id, ...question });
   });
+}
+
+/** How a widget's provider asks for other batches; undefined where no kernel is there. */
+export function kernelBatch(model: IKernelModel): IReportProvider['batch'] {
+  return model.comm_live === false
+    ? undefined
+    : signal => ask<BatchAnswer>(model, 'autodoc:batch', {}, signal);
 }
 
 /** How a widget's provider reads constants; undefined where no kernel is there. */

@@ -16,6 +16,7 @@ export interface IMockOptions {
   /** Values by tensor id; absent: nobody can read them. */
   readonly weights?: Readonly<Record<number, WeightValues | Problem>>;
   readonly weightFile?: IReportProvider['weightFile'];
+  readonly batch?: IReportProvider['batch'];
   /** Writes parts of the model; absent: nobody can. */
   readonly extract?: IReportProvider['extract'];
   readonly file?: IReportProvider['file'];
@@ -26,6 +27,7 @@ export interface IMockOptions {
 export class MockProvider implements IReportProvider {
   readonly exportName: string;
   readonly weights?: IReportProvider['weights'];
+  readonly batch?: IReportProvider['batch'];
   readonly weightFile?: IReportProvider['weightFile'];
   readonly extract?: IReportProvider['extract'];
   readonly file?: IReportProvider['file'];
@@ -41,6 +43,7 @@ export class MockProvider implements IReportProvider {
     const { weights } = _options;
     this.weightFile = _options.weightFile;
     this.extract = _options.extract;
+    this.batch = _options.batch;
     this.file = _options.file;
     if (weights) {
       this.weights = async (tensor, signal) => {

@@ -4,6 +4,7 @@
  */
 
 import type {
+  BatchAnswer,
   Extracted,
   GraphPayload,
   NodeDetails,
@@ -48,6 +49,11 @@ export interface IReportProvider {
   ): Promise<GraphPayload>;
   /** Details of a node of the payload loaded last. Rejects as `load` does. */
   details(node: number, signal: AbortSignal): Promise<NodeDetails>;
+  /**
+   * Costs at other batches, of a model whose batch is fixed. Absent where nobody is there to follow it; rejects
+   * as `load` does.
+   */
+  batch?(signal: AbortSignal): Promise<BatchAnswer>;
   /** Values of a constant tensor, read now. Absent where nobody is there to read them. */
   weights?(tensor: number, signal: AbortSignal): Promise<WeightValues>;
   /** All values of a constant tensor as a `.npy` file. Absent where nobody is there to read them. */

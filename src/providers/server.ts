@@ -1,6 +1,7 @@
 /** A provider that talks to the Jupyter server extension. Knows no `@jupyterlab` package: hosts pass the pieces. */
 
 import type {
+  BatchAnswer,
   Extracted,
   FileStamp,
   GraphPayload,
@@ -83,6 +84,10 @@ export class ServerProvider implements IReportProvider {
 
   async details(node: number, signal: AbortSignal): Promise<NodeDetails> {
     return this._ofJob<NodeDetails>(`nodes/${node}`, signal);
+  }
+
+  async batch(signal: AbortSignal): Promise<BatchAnswer> {
+    return this._ofJob<BatchAnswer>('batch', signal);
   }
 
   async weights(tensor: number, signal: AbortSignal): Promise<WeightValues> {

@@ -90,6 +90,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/jobs/{id}/batch': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Costs at other batches for a model whose batch is fixed, or why there are none. */
+    get: operations['getBatch'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/jobs/{id}/nodes/{node_id}': {
     parameters: {
       query?: never;
@@ -342,14 +359,30 @@ export interface components {
       description: string;
     };
     /**
+     * BatchAnswer
+     * @description Whether a model whose batch is fixed can have others.
+     */
+    BatchAnswer: {
+      offer: components['schemas']['BatchOffer'] | null;
+      /** @description Why there is no offer, as the node that forbids it; else empty. */
+      reason: string;
+    };
+    /**
      * BatchOffer
      * @description Other batches for a model whose batch is fixed: costs of the model rewritten for them.
      */
     BatchOffer: {
       /** @description The batch and the inputs that hold it; its value is the file's. */
       dim: components['schemas']['DimInfo'];
-      /** @description By the nodes of this payload; what a rewritten model has besides counts with the node it serves. */
+      /**
+       * @description By the nodes of the payload; what a rewritten model has besides counts with the node it serves.
+       *     Its shapes are those of this offer.
+       */
       expressions: components['schemas']['ExpressionPool'];
+      /** @description The payload's; one stands here as often as the batch is in it in different ways. */
+      shapes: ((number | string | null)[] | null)[];
+      /** @description Index into `shapes` for each tensor of the payload. */
+      shape: number[];
     };
     /**
      * Block
@@ -785,7 +818,10 @@ export interface components {
       architecture: components['schemas']['ArchitectureInfo'] | null;
       /** @description Null when no input size is free. */
       expressions: components['schemas']['ExpressionPool'] | null;
-      /** @description Null when a size is free, or the batch cannot be changed. */
+      /**
+       * @description In one-file pages, which have nobody to ask; others ask for it (`getBatch`). Null when a size is
+       *     free, or the batch cannot be changed.
+       */
       batch: components['schemas']['BatchOffer'] | null;
       /** @description Null when no node's module is recorded. */
       modules: components['schemas']['ModuleColumns'] | null;
@@ -2356,6 +2392,37 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Report'];
+        };
+      };
+      /** @description What went wrong and the way out. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getBatch: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Whether a model whose batch is fixed can have others. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['BatchAnswer'];
         };
       };
       /** @description What went wrong and the way out. */

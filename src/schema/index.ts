@@ -24,6 +24,8 @@ export type RiskSignal = Schemas['RiskSignal'];
 export type Generator = Schemas['Generator'];
 
 export type GraphPayload = Schemas['GraphPayload'];
+export type BatchOffer = Schemas['BatchOffer'];
+export type BatchAnswer = Schemas['BatchAnswer'];
 export type OpEntry = Schemas['OpEntry'];
 export type NodeColumns = Schemas['NodeColumns'];
 export type TensorColumns = Schemas['TensorColumns'];

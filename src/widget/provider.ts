@@ -3,6 +3,7 @@
 import { upgraded } from '../core/upgrade';
 import { BundleProvider, readBundle } from '../providers/bundle';
 import {
+  kernelBatch,
   kernelExtract,
   kernelFile,
   kernelWeightFile,
@@ -40,6 +41,7 @@ export class WidgetProvider implements IReportProvider {
   /** Sizes of the bundle. */
   base: Sizes;
 
+  private readonly _batch: IReportProvider['batch'];
   private readonly _weights: IReportProvider['weights'];
   private readonly _weightFile: IReportProvider['weightFile'];
   private readonly _extract: IReportProvider['extract'];
@@ -53,6 +55,7 @@ export class WidgetProvider implements IReportProvider {
   ) {
     this.exportName = _served.exportName;
     this.base = sizesOf(payload);
+    this._batch = kernelBatch(_model);
     this._weights = kernelWeights(_model);
     this._weightFile = kernelWeightFile(_model);
     this._extract = kernelExtract(_model);
@@ -78,6 +81,11 @@ export class WidgetProvider implements IReportProvider {
 
   get fixedDims(): boolean {
     return !this._isLive() || this._model.get('_fixed') === true;
+  }
+
+  /** Undefined where no kernel is there to follow it. */
+  get batch(): IReportProvider['batch'] {
+    return this._isLive() ? this._batch : undefined;
   }
 
   /** Undefined where no kernel is there to read them. */

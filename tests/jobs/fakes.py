@@ -36,6 +36,9 @@ class FakeSession:
     def report(self) -> bytes:
         return b'{"report":"%s","pid":%d}' % (self._text.encode(), os.getpid())
 
+    def batch(self) -> bytes:
+        return b'{"batch":"%s"}' % self._text.encode()
+
     def node(self, node: int) -> bytes:
         if node == 666:
             os.kill(os.getpid(), signal.SIGSEGV)

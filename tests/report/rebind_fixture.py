@@ -14,6 +14,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.batch_part import carried_offer
 from py_autodoc.report.payload import build_payload
 
 FIXTURE = Path(__file__).parents[2] / "src" / "core" / "testing" / "rebind.json"
@@ -77,7 +78,8 @@ def fixed() -> onnx.ModelProto:
 
 
 def _fixed() -> dict[str, Any]:
-    payload = build_payload(run(fixed(), Options()))
+    analysis = run(fixed(), Options())
+    payload = build_payload(analysis, carried_offer(analysis))
     cases = []
     for batch in BATCHES:
         other = build_payload(run(fixed(), Options(batch_size=batch)))

@@ -41,7 +41,8 @@ def test_columns_agree(name):
     # An entry is a shape and, where sizes are free, the expressions it came from: each pair once.
     written = found.expressions.shapes if found.expressions else [[]] * len(found.shapes)
     pairs = {(s if s is None else tuple(s), tuple(t)) for s, t in zip(found.shapes, written, strict=True)}
-    assert found.expressions or found.batch or len(pairs) == len(found.shapes)
+    assert found.batch is None
+    assert found.expressions or len(pairs) == len(found.shapes)
     report = build_report(analysis)
     assert found.metrics == report.metrics
     assert found.diagnostics == report.diagnostics

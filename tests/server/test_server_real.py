@@ -12,7 +12,7 @@ import onnx
 import pytest
 from conftest_help import assert_problem
 
-from py_autodoc.report.schema import GraphPayload, NodeDetails, Report
+from py_autodoc.report.schema import BatchAnswer, GraphPayload, NodeDetails, Report
 
 pytestmark = pytest.mark.slow
 
@@ -38,6 +38,11 @@ async def test_models(client: Any) -> None:
     assert all(dim.value is not None for dim in payload.dims)
     report = msgspec.json.decode((await client.ask("GET", "jobs", job["id"], "report")).raw, type=Report)
     assert report.metrics == payload.metrics
+    batch = await client.ask("GET", "jobs", job["id"], "batch")
+    offer = msgspec.json.decode(batch.raw, type=BatchAnswer).offer
+    assert payload.batch is None
+    assert offer is not None
+    assert offer.dim.value == 1
     node = report.layers[-1]
     details = await client.ask("GET", "jobs", job["id"], "nodes", str(node.id))
     assert msgspec.json.decode(details.raw, type=NodeDetails).name == node.name

@@ -74,6 +74,7 @@ from py_autodoc.report.schema.model import (
 from py_autodoc.report.schema.payload import (
     AttributeColumns,
     AttributeItem,
+    BatchAnswer,
     BatchOffer,
     BlockColumns,
     BlockKind,
@@ -111,6 +112,7 @@ __all__ = [
     "AttributeColumns",
     "AttributeInfo",
     "AttributeItem",
+    "BatchAnswer",
     "BatchOffer",
     "Block",
     "BlockColumns",

@@ -273,7 +273,20 @@ class BatchOffer(Wire, frozen=True, kw_only=True):
     dim: DimInfo
     """The batch and the inputs that hold it; its value is the file's."""
     expressions: ExpressionPool
-    """By the nodes of this payload; what a rewritten model has besides counts with the node it serves."""
+    """By the nodes of the payload; what a rewritten model has besides counts with the node it serves.
+    Its shapes are those of this offer."""
+    shapes: list[list[DimValue] | None]
+    """The payload's; one stands here as often as the batch is in it in different ways."""
+    shape: list[int]
+    """Index into ``shapes`` for each tensor of the payload."""
+
+
+class BatchAnswer(Wire, frozen=True, kw_only=True):
+    """Whether a model whose batch is fixed can have others."""
+
+    offer: BatchOffer | None
+    reason: str
+    """Why there is no offer, as the node that forbids it; else empty."""
 
 
 class GraphPayload(Wire, frozen=True, kw_only=True):
@@ -301,7 +314,8 @@ class GraphPayload(Wire, frozen=True, kw_only=True):
     expressions: ExpressionPool | None = None
     """Null when no input size is free."""
     batch: BatchOffer | None = None
-    """Null when a size is free, or the batch cannot be changed."""
+    """In one-file pages, which have nobody to ask; others ask for it (``getBatch``). Null when a size is
+    free, or the batch cannot be changed."""
     modules: ModuleColumns | None = None
     """Null when no node's module is recorded."""
     attributes: AttributeColumns | None = None

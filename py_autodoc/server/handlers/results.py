@@ -32,6 +32,16 @@ class ReportHandler(Handler):
         await self.send(await self.jobs.body(job_id, "report"))
 
 
+class BatchHandler(Handler):
+    """Other batches for a model that has one fixed."""
+
+    @web.authenticated
+    @authorized("read", RESOURCE)
+    async def get(self, job_id: str) -> None:
+        """Followed through the graph when it is first asked for."""
+        await self.send(await self.jobs.body(job_id, "batch"))
+
+
 class NodeHandler(Handler):
     """Details of one node."""
 

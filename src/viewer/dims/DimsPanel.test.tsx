@@ -173,8 +173,59 @@ test('a model without symbols says so', async () => {
   expect(screen.getByText(/no free dimension/)).toBeTruthy();
 });
 
+const fixed = fixture.fixed.payload as unknown as GraphPayload;
+
+/** As a server gives it: the offer comes when it is asked for. */
+const analysedFixed: GraphPayload = { ...fixed, batch: null };
+
+test('a batch that the file has fixed is asked for when the tab opens, and has a slider then', async () => {
+  const batch = vi.fn(() =>
+    Promise.resolve({ offer: fixed.batch, reason: '' })
+  );
+  const { provider } = await mount(analysedFixed, { batch });
+  expect(batch).not.toHaveBeenCalled();
+  fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
+  await settle();
+  expect(batch).toHaveBeenCalledTimes(1);
+  expect(screen.getByText('not in the file')).toBeTruthy();
+  expect(box().value).toBe('1');
+  const before = macs();
+  fireEvent.change(box(), { target: { value: '8' } });
+  fireEvent.click(screen.getByRole('button', { name: 'Apply' }));
+  await settle();
+  const expected = fixture.fixed.cases.find(({ batch }) => batch === 8)!;
+  expect(macs()).toBe(formatCount(expected.metrics.total_macs));
+  expect(macs()).not.toBe(before);
+  fireEvent.click(screen.getByRole('tab', { name: 'Layers' }));
+  fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
+  await settle();
+  expect(batch).toHaveBeenCalledTimes(1);
+  expect(provider.loads).toHaveLength(1);
+});
+
+test('why a batch stays as it is, is said', async () => {
+  const reason = 'MatMul m: items would meet';
+  await mount(analysedFixed, {
+    batch: () => Promise.resolve({ offer: null, reason })
+  });
+  fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
+  expect(screen.getByText(/Following the batch/)).toBeTruthy();
+  await settle();
+  expect(screen.getByText(/items would meet/)).toBeTruthy();
+  expect(screen.queryByRole('textbox', { name: 'batch' })).toBeNull();
+});
+
+test('a question about the batch that fails leaves the tab as it is', async () => {
+  const { root } = await mount(analysedFixed, {
+    batch: () => Promise.reject(new Error('the server is gone'))
+  });
+  fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
+  await settle();
+  expect(screen.getByText(/no free dimension/)).toBeTruthy();
+  expect(root.isConnected).toBe(true);
+});
+
 test('a batch that the file has fixed has a slider of its own, and no analysis is asked for it', async () => {
-  const fixed = fixture.fixed.payload as unknown as GraphPayload;
   const { provider } = await mount(fixed);
   fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
   expect(screen.getByText('not in the file')).toBeTruthy();

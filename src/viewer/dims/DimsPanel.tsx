@@ -34,16 +34,12 @@ function fromStep(step: number, dim: DimInfo): number {
 
 /** Free dimensions and their values; every number follows when they are applied. */
 export function DimsPanel(): JSX.Element {
-  const trans = useTrans();
   const session = useSession();
   const { payload } = useDocument().model;
   const dims = sizable(payload);
+  React.useEffect(() => void session.askBatch(), [session, payload]);
   if (dims.length === 0) {
-    return (
-      <p className="oad-Drawer-none">
-        {trans.__('This model has no free dimension: all its sizes are fixed.')}
-      </p>
-    );
+    return <NoDims />;
   }
   if (
     dims === payload.dims &&
@@ -54,6 +50,29 @@ export function DimsPanel(): JSX.Element {
   }
   const key = dims.map(dim => dim.name).join('\n');
   return <DimsForm key={key} dims={dims} offered={Boolean(payload.batch)} />;
+}
+
+/** All sizes are fixed; whether the batch can be another all the same is found out when this shows. */
+function NoDims(): JSX.Element {
+  const trans = useTrans();
+  const batch = useView(state => state.batch);
+  return (
+    <div className="oad-Drawer-none">
+      <p>
+        {trans.__('This model has no free dimension: all its sizes are fixed.')}
+      </p>
+      {batch?.status === 'asking' && (
+        <p role="status">
+          {trans.__('Following the batch through the graph…')}
+        </p>
+      )}
+      {batch?.status === 'none' && batch.reason && (
+        <p>
+          {trans.__('The batch cannot be another: %1.', brief(batch.reason))}
+        </p>
+      )}
+    </div>
+  );
 }
 
 /** The values the model was analysed with, where they cannot be changed. */

@@ -2,10 +2,10 @@
 
 import { withTimes } from '../../core/latency';
 import { decode, renumbered } from '../../core/model';
-import { Rebinder } from '../../core/rebind';
+import { Rebinder, sizable, withBatch } from '../../core/rebind';
 import { buildTree, renumberedTree } from '../../core/tree';
 import { isAbort, problemOf } from '../../providers/provider';
-import type { GraphPayload } from '../../schema';
+import type { BatchOffer, GraphPayload } from '../../schema';
 import { setUserValues } from '../overlays';
 import type { ISnapshot } from '../state/snapshot';
 import { NOTHING, NO_SEARCH, type IDocument } from '../state/types';
@@ -24,6 +24,7 @@ const SETTLE = 800;
 export class Analysis {
   private _running: AbortController | null = null;
   private _rebinder: Rebinder | null = null;
+  private _asking: AbortController | null = null;
   private _settle: ReturnType<typeof setTimeout> | null = null;
 
   constructor(
@@ -35,6 +36,7 @@ export class Analysis {
   dispose(): void {
     this._dropSettle();
     this._stop();
+    this._asking?.abort();
   }
 
   /** Analyses the file with the current bindings. The picture that is there stays until it is replaced. */
@@ -75,6 +77,58 @@ export class Analysis {
     const { store } = this._session;
     const { document } = store.get();
     store.set({ load: { status: document ? 'ready' : 'cancelled' } });
+  }
+
+  /**
+   * Asks whether a batch that the file has fixed can be another, once a model: it takes as long as an analysis,
+   * and most readers never want it.
+   */
+  async askBatch(): Promise<void> {
+    const { store, provider } = this._session;
+    const { document, batch } = store.get();
+    if (batch !== null || !document || !provider.batch) {
+      return;
+    }
+    if (sizable(document.model.payload).length > 0) {
+      return;
+    }
+    const asking = new AbortController();
+    this._asking = asking;
+    store.set({ batch: { status: 'asking' } });
+    try {
+      const { offer, reason } = await provider.batch(asking.signal);
+      if (this._asking === asking) {
+        const taken = offer !== null && this._takeBatch(offer);
+        store.set({ batch: taken ? null : { status: 'none', reason } });
+      }
+    } catch (error) {
+      if (this._asking === asking) {
+        const reason = isAbort(error) ? '' : problemOf(error).detail;
+        store.set({ batch: { status: 'none', reason } });
+      }
+    }
+  }
+
+  /** Shows the sizes that an offer makes free. False where they would lose a number that is known now. */
+  private _takeBatch(offer: BatchOffer): boolean {
+    const { store } = this._session;
+    const { document, device } = store.get();
+    if (!document) {
+      return false;
+    }
+    const payload = withBatch(document.model.payload, offer);
+    const model = withTimes(decode(payload), device);
+    const rebinder = Rebinder.of(payload, model);
+    if (rebinder === null) {
+      return false;
+    }
+    this._rebinder = rebinder;
+    const tree = renumberedTree(document.tree, model);
+    setUserValues(tree, this._session.userValues);
+    const next: IDocument = { model, tree };
+    void this._session.stage.renumber(next);
+    store.set({ document: next });
+    return true;
   }
 
   /** True when other sizes show at once, without another analysis. */
@@ -136,7 +190,11 @@ export class Analysis {
     }
   }
 
-  private async _take(payload: GraphPayload): Promise<void> {
+  private async _take(analysed: GraphPayload): Promise<void> {
+    const { batch } = analysed;
+    const payload = batch ? withBatch(analysed, batch) : analysed;
+    this._asking?.abort();
+    this._asking = null;
     const session = this._session;
     const { store } = session;
     // As it is now: the reader went on while the analysis ran.
@@ -153,7 +211,7 @@ export class Analysis {
     setUserValues(tree, session.userValues);
     const { overlay, search } = store.get();
     store.set({
-      ...{ document, device },
+      ...{ document, device, batch: null },
       load: { status: 'ready' },
       selection: kept.selection ? recall(tree, kept.selection) : NOTHING,
       also: recallAlso(document, kept.also),

@@ -109,6 +109,11 @@ export class Session {
     this._analysis.cancel();
   }
 
+  /** See `Analysis`. */
+  askBatch(): Promise<void> {
+    return this._analysis.askBatch();
+  }
+
   get canPreview(): boolean {
     return this._analysis.canPreview;
   }

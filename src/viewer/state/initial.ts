@@ -51,6 +51,7 @@ export function initialState(settings: IViewerSettings): IViewerState {
     file: 'same',
     companion: null,
     scaleWith: [],
+    batch: null,
     extraction: null,
     notice: '',
     help: false,

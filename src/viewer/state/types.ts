@@ -116,6 +116,11 @@ export interface IRange {
   readonly kept: boolean;
 }
 
+/** Whether a batch that the file has fixed can be another; null: nobody asked, or it can. */
+export type BatchState =
+  | { readonly status: 'asking' }
+  | { readonly status: 'none'; readonly reason: string };
+
 export type ExtractionState =
   | { readonly status: 'working'; readonly nodes: number }
   | { readonly status: 'done'; readonly found: Extracted };
@@ -206,6 +211,7 @@ export interface IViewerState {
   readonly bindings: Readonly<Record<string, number>>;
   /** Unbound symbols get suggested values. */
   readonly assume: boolean;
+  readonly batch: BatchState | null;
   /** Groups that are open in the outline. */
   readonly outlineOpen: ReadonlySet<number>;
   readonly bookmarks: Readonly<Record<string, IBookmark>>;
