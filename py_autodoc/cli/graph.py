@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -43,6 +44,23 @@ OVERLAYS = (
 """As in ``render.svg``, which is imported when it is needed."""
 
 
+DIRECTIONS = ("auto", "right", "down", "wrapped")
+"""As in ``render.svg``."""
+_FLATTEST = 20.0
+
+
+def _aspect(context: click.Context, parameter: click.Parameter, given: str) -> float:
+    """``W:H`` or one number as width by height."""
+    width, _, height = given.partition(":")
+    try:
+        found = float(width) / float(height or "1")
+    except (ValueError, ZeroDivisionError):
+        found = math.nan
+    if not 1 / _FLATTEST <= found <= _FLATTEST:
+        raise click.BadParameter(f"{given!r:.40} is no shape; give one such as 16:10.", context, parameter)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Request:
     """The options as given."""
@@ -54,6 +72,7 @@ class _Request:
     overlay: str
     theme: str
     direction: str
+    aspect: float
     scale: float
     bind: tuple[str, ...]
     input_shape: tuple[str, ...]
@@ -96,10 +115,18 @@ class _Request:
 )
 @click.option(
     "--direction",
-    type=click.Choice(["right", "down"]),
-    default="right",
+    type=click.Choice(DIRECTIONS),
+    default="auto",
     show_default=True,
-    help="Which way the picture flows.",
+    help="Left to right, top to bottom, left to right in rows like text; auto: one row or several.",
+)
+@click.option(
+    "--aspect",
+    metavar="W:H",
+    callback=_aspect,
+    default="16:10",
+    show_default=True,
+    help="Shape that rows of a picture aim at.",
 )
 @click.option(
     "--scale",
@@ -219,6 +246,7 @@ def _svg(analysis: Analysis, request: _Request) -> str:
         overlay=request.overlay,
         depth=request.depth,
         direction=request.direction,
+        aspect=request.aspect,
     )
 
 
@@ -231,7 +259,7 @@ def _png(analysis: Analysis, request: _Request) -> bytes:
 def _html(analysis: Analysis, request: _Request) -> str:
     from py_autodoc.render.html import html_page
 
-    return html_page(analysis)
+    return html_page(analysis, direction=request.direction)
 
 
 def _dot(analysis: Analysis, request: _Request) -> str:

@@ -23,7 +23,7 @@ def dot(
     """The payload as a DOT file.
 
     ``depth`` is how many levels of modules are open; a module below it is one box with the sums of its
-    nodes. None opens all. ``direction`` is ``right`` or ``down``.
+    nodes. None opens all. ``direction`` is ``down``; any other is left to right, in one row.
 
     Raises: LimitError when there would be more than ``most`` boxes; the hint names a depth that fits.
     """

@@ -26,11 +26,13 @@ _IDS = ("autodoc-model", "autodoc-other")
 _MODEL = Template('<script type="application/octet-stream" id="$id">$model</script>')
 
 
-def html_page(*analyses: Analysis) -> str:
+def html_page(*analyses: Analysis, direction: str = "auto") -> str:
     """The page of an analysed model, or of two beside each other, linked.
 
     The policy in its head allows the page's own script and style by hash, the layout worker, and
     nothing else: no request to any host. Names of the models appear as text only.
+
+    ``direction`` is how a model is set when the page is opened (``render.svg.DIRECTIONS``).
 
     Raises: RequirementError when the viewer was not built into this installation.
     """
@@ -46,6 +48,7 @@ def html_page(*analyses: Analysis) -> str:
         description=escape(" ".join(map(_facts, reports))),
         # Our own files, and summaries in which every text is escaped.
         style=style,
+        direction=escape(direction),
         script=script,
         summary="".join(map(summary, reports)),
         models="\n".join(

@@ -22,7 +22,10 @@ OVERLAYS = (
 )  # fmt: skip
 """Heatmaps of a picture; ``auto`` is MACs where known, else parameters; ``latency`` needs a device."""
 THEMES = ("light", "dark")
-DIRECTIONS = ("right", "down")
+DIRECTIONS = ("auto", "right", "down", "wrapped")
+"""How a picture is set; ``wrapped`` is rows like text, ``auto`` one row or several, whichever shows more."""
+ASPECT = 1.6
+"""Width by height that a picture in rows aims at."""
 BUDGET = 40
 """Boxes of a picture whose depth nobody gave, as in a new view."""
 MAX_BOXES = 4000
@@ -37,16 +40,17 @@ def svg_picture(
     overlay: str = "auto",
     depth: int | None = None,
     budget: int = BUDGET,
-    direction: str = "right",
+    direction: str = "auto",
+    aspect: float = ASPECT,
     numbers: Mapping[str, Any] | None = None,
     device: Mapping[str, Any] | None = None,
 ) -> str:
     """The graph of a payload as the text of an SVG file.
 
     ``depth`` is how many levels of modules are open; None opens what a new view opens, about ``budget``
-    boxes. ``direction`` is ``right`` or ``down``. ``numbers`` belong to the overlay ``user``: a label, a unit
-    and the values by node id. ``device`` (its id as ``device``, ``precision``) is what latencies are of; None
-    is what the analysis was asked about.
+    boxes. ``direction`` is one of ``DIRECTIONS``; rows make the picture about ``aspect`` times as wide as it
+    is high. ``numbers`` belong to the overlay ``user``: a label, a unit and the values by node id. ``device``
+    (its id as ``device``, ``precision``) is what latencies are of; None is what the analysis was asked about.
 
     Raises:
         RequirementError: Node is missing or too old, or the viewer was not built.
@@ -58,6 +62,7 @@ def svg_picture(
         "budget": budget,
         "most": MAX_BOXES,
         "direction": direction,
+        "aspect": aspect,
         "user": numbers,
         "device": device,
     }

@@ -64,6 +64,8 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         dims: Sizes given to symbolic dimensions; every number follows.
         view: What is open and where the picture stands; kept with the notebook.
         theme: ``auto``, ``light`` or ``dark``.
+        direction: How a picture is set: ``right``, ``down``, ``wrapped`` (in rows, like text), or ``auto``:
+            one row or several, whichever shows more.
         height: Pixels.
 
     Raises:
@@ -82,6 +84,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
     dims = traitlets.Dict().tag(sync=True)
     view = traitlets.Dict().tag(sync=True)
     theme = traitlets.Enum(("auto", "light", "dark"), "auto").tag(sync=True)
+    direction = traitlets.Enum(("auto", "right", "down", "wrapped"), "auto").tag(sync=True)
     height = traitlets.Int(600, min=120, max=5000).tag(sync=True)
 
     def __init__(

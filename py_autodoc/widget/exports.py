@@ -24,6 +24,7 @@ class Exports:
 
     theme: str
     overlay: str | Mapping[str, Any] | None
+    direction: str
     view: Mapping[str, Any]
     _source: Any
 
@@ -35,25 +36,29 @@ class Exports:
         """Write one HTML file with the viewer and the model's structure. Raises: OutputError."""
         from py_autodoc.render.html import html_page
 
-        return self._write(path, "html", html_page(self._now.need("an HTML file")), force)
+        page = html_page(self._now.need("an HTML file"), direction=self.direction)
+        return self._write(path, "html", page, force)
 
     def to_svg(
         self,
         path: str | os.PathLike[str],
         *,
         depth: int | None = None,
-        direction: str = "right",
+        direction: str | None = None,
+        aspect: float = 1.6,
         theme: str | None = None,
         force: bool = False,
     ) -> Path:
         """Write the graph as an SVG picture, under the overlay that is shown.
 
         ``depth`` is how many levels of modules are open; None opens what a new view opens. ``direction`` is
-        ``right`` or ``down``; ``theme`` is ``light`` or ``dark``, None as the widget's (light for ``auto``).
+        ``auto``, ``right``, ``down`` or ``wrapped``, None as the widget's; rows make the picture about
+        ``aspect`` times as wide as it is high. ``theme`` is ``light`` or ``dark``, None as the widget's
+        (light for ``auto``).
 
         Raises: OptionError, RequirementError without Node, LimitError, OutputError.
         """
-        return self._write(path, "svg", self._svg(depth, direction, theme), force)
+        return self._write(path, "svg", self._svg(depth, direction, aspect, theme), force)
 
     def to_png(
         self,
@@ -61,7 +66,8 @@ class Exports:
         *,
         scale: float = 1.0,
         depth: int | None = None,
-        direction: str = "right",
+        direction: str | None = None,
+        aspect: float = 1.6,
         theme: str | None = None,
         force: bool = False,
     ) -> Path:
@@ -70,7 +76,7 @@ class Exports:
 
         if isinstance(scale, bool) or not isinstance(scale, (int, float)) or not 0 < scale < math.inf:
             raise OptionError("bad-scale", f"{scale!r:.80} is no scale.", "Give a number above 0.")
-        return self._write(path, "png", png_picture(self._svg(depth, direction, theme), scale), force)
+        return self._write(path, "png", png_picture(self._svg(depth, direction, aspect, theme), scale), force)
 
     def to_dot(
         self,
@@ -108,18 +114,24 @@ class Exports:
         data = model_explorer_data(analysis, metric)
         return self._write(path, "model-explorer", data.text, force)
 
-    def _svg(self, depth: int | None, direction: str, theme: str | None) -> str:
+    def _svg(self, depth: int | None, direction: str | None, aspect: float, theme: str | None) -> str:
         from py_autodoc.render.svg import DIRECTIONS, THEMES
 
+        direction = self.direction if direction is None else direction
         choice("direction", direction, DIRECTIONS)
+        number = isinstance(aspect, (int, float)) and not isinstance(aspect, bool)
+        if not (number and 0.05 <= aspect <= 20):
+            raise OptionError("bad-aspect", f"{aspect!r:.80} is no shape.", "Give width by height: 1.6.")
         if theme is not None:
             choice("theme", theme, THEMES)
         look = self._look(theme)
-        return look.drawn(self._now.payload, depth=whole_depth(depth), direction=direction)
+        return look.drawn(
+            self._now.payload, depth=whole_depth(depth), direction=direction, aspect=float(aspect)
+        )
 
     def _look(self, theme: str | None = None) -> Look:
         """How a picture looks now."""
-        return Look.of(theme or self.theme, self.overlay, self.view.get("device"))
+        return Look.of(theme or self.theme, self.overlay, self.view.get("device"), self.direction)
 
     def _write(self, path: str | os.PathLike[str], kind: str, result: str | bytes, force: bool) -> Path:
         """Write a result in one step. Raises: OutputError."""

@@ -20,27 +20,35 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Theme and heatmap of a picture; ``numbers`` are those of a heatmap of the user's own."""
+    """Theme, heatmap and flow of a picture; ``numbers`` are those of a heatmap of the user's own."""
 
     theme: str
     overlay: str
     numbers: Mapping[str, Any] | None = None
+    direction: str = "auto"
     device: Mapping[str, Any] | None = None
     """What was chosen in the viewer; None: what the analysis was asked about."""
 
     @classmethod
-    def of(cls, theme: str, overlay: str | Mapping[str, Any] | None, device: object = None) -> Look:
+    def of(
+        cls,
+        theme: str,
+        overlay: str | Mapping[str, Any] | None,
+        device: object = None,
+        direction: str = "auto",
+    ) -> Look:
         """From the traits of a widget; ``auto`` is light where no page says otherwise."""
         shade = "dark" if theme == "dark" else "light"
         chosen = device if isinstance(device, Mapping) else None
         if overlay is None or isinstance(overlay, str):
-            return cls(shade, overlay or "none", None, chosen)
-        return cls(shade, "user", overlay, chosen)
+            return cls(shade, overlay or "none", None, direction, chosen)
+        return cls(shade, "user", overlay, direction, chosen)
 
     def drawn(self, payload: GraphPayload, **how: Any) -> str:
         """The picture as SVG; ``how`` and what is raised: as ``svg_picture``."""
+        given = {"direction": self.direction, **how}
         return svg_picture(
-            payload, theme=self.theme, overlay=self.overlay, numbers=self.numbers, device=self.device, **how
+            payload, theme=self.theme, overlay=self.overlay, numbers=self.numbers, device=self.device, **given
         )
 
 

@@ -2,6 +2,7 @@
 
 import * as React from 'react';
 import { createRoot } from 'react-dom/client';
+import { FLOWS } from '../core/types';
 import { bytesOfBase64 } from '../providers/base64';
 import { BundleProvider, readBundle } from '../providers/bundle';
 import { problemOf } from '../providers/provider';
@@ -49,6 +50,8 @@ async function start(host: HTMLElement): Promise<void> {
       ? [first, ...others]
       : // A link tells of one view.
         [{ ...first, state, linkTo: pageLink }];
+  const { direction } = host.dataset;
+  const settings = { direction: FLOWS.find(flow => flow === direction) };
   const draw = (): void => {
     document.documentElement.setAttribute(
       'data-jp-theme-light',
@@ -58,6 +61,7 @@ async function start(host: HTMLElement): Promise<void> {
       <Beside
         models={models}
         makeLayoutEngine={embeddedLayoutEngine}
+        settings={settings}
         theme={dark.matches ? 'dark' : 'light'}
       />
     );

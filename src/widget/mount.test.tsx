@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { act } from '@testing-library/react';
+import { act, fireEvent } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Bundle } from '../schema';
 import { guardConsole } from '../viewer/testing/render';
@@ -71,7 +71,7 @@ function shown(traits: Record<string, unknown> = {}): FakeModel {
   const model = new FakeModel({
     _bundle: new Uint8Array([2]),
     ...{ overlay: 'macs', selection: [], dims: {}, view: {}, theme: 'auto' },
-    ...{ height: 400, _pair: '', _tensors: [], ...traits }
+    ...{ direction: 'auto', height: 400, _pair: '', _tensors: [], ...traits }
   });
   undo.push(mount(model, document.body, ''));
   return model;
@@ -104,6 +104,27 @@ test('numbers of Python are shown whenever they come', async () => {
   act(() => model.set('overlay', { ...NUMBERS, values: { '1': 4.5 } }));
   expect(legend()).toContain('4.5');
   expect(model.get('overlay')).toEqual({ ...NUMBERS, values: { '1': 4.5 } });
+});
+
+test('how the picture is set goes both ways', async () => {
+  const model = shown({ direction: 'down' });
+  await act(async () => look(true));
+  await read(2);
+  const picture = () => document.querySelector('.oad-Viewer')!;
+  const flowIcon = () =>
+    picture()
+      .querySelector(
+        'button[aria-label^="Flow"] path, button[title^="Flow"] path'
+      )
+      ?.getAttribute('d');
+  const down = flowIcon();
+  act(() => model.set('direction', 'right'));
+  await rest();
+  expect(flowIcon()).not.toBe(down);
+  fireEvent.keyDown(picture(), { key: 'k', code: '' });
+  await rest();
+  expect(flowIcon()).toBe(down);
+  await vi.waitFor(() => expect(model.get('direction')).toBe('down'), 5000);
 });
 
 test('a model that is looked at twice while it is read is drawn once', async () => {

@@ -2,6 +2,7 @@
 
 import * as React from 'react';
 import { createRoot, type Root } from 'react-dom/client';
+import { type Flow, FLOWS } from '../core/types';
 import { embeddedLayoutEngine } from '../embed/engine';
 import {
   chooseNodes,
@@ -22,6 +23,11 @@ import { ViewLink } from './views';
 const pairs = new Pairs();
 const HELLO = 'autodoc:hello';
 const SHOW = 'autodoc:show';
+
+/** What a trait or a view says of the flow; notebooks of before say nothing. */
+function flowOf(value: unknown): Flow | undefined {
+  return FLOWS.find(flow => flow === value);
+}
 
 /** Mounts a view; returns what unmounts it. */
 export function mount(
@@ -184,6 +190,7 @@ class WidgetView implements ITenant {
         provider={provider}
         makeLayoutEngine={embeddedLayoutEngine}
         theme={dark ? 'dark' : 'light'}
+        settings={{ direction: flowOf(this._model.get('direction')) }}
         state={this._model.get('view')}
         onReady={handle => {
           if (provider === this._provider) {
@@ -204,7 +211,13 @@ class WidgetView implements ITenant {
         onOverlay={overlay =>
           overlay !== 'user' && this._tell('overlay', overlay)
         }
-        onStateChange={view => this._view.stands(view)}
+        onStateChange={view => {
+          this._view.stands(view);
+          const flow = flowOf((view as Record<string, unknown>).direction);
+          if (flow) {
+            this._tell('direction', flow);
+          }
+        }}
         onDims={sizes => this._settled && this._sizes.shown(sizes)}
       />
     );
@@ -266,6 +279,7 @@ class WidgetView implements ITenant {
       },
       'change:theme': () => this._draw(),
       'change:height': () => this._draw(),
+      'change:direction': () => this._draw(),
       'msg:custom': (content: unknown) => {
         if (messageOf(content, HELLO) && !this._live) {
           this._live = true;

@@ -169,6 +169,42 @@ def test_png_is_the_picture_at_any_scale(tmp_path):
     assert height > width
 
 
+LONG = "tests/data/models/light_squeezenet.onnx"
+
+
+def sides(*more):
+    status, out, err = run(LONG, "--out", "-", "--format", "svg", *more)
+    assert (status, err) == (0, "")
+    root = ElementTree.fromstring(out.encode())
+    return [float(root.get(side)) for side in ("width", "height")]
+
+
+def test_a_picture_in_rows_has_the_shape_that_is_asked_for():
+    depth = ("--depth", "9")
+    width, height = sides("--direction", "right", *depth)
+    assert width > 6 * height
+    rows = ("--direction", "wrapped", *depth)
+    found = {shape: sides("--aspect", shape, *rows) for shape in ("16:10", "1:2", "4")}
+    ratios = {shape: w / h for shape, (w, h) in found.items()}
+    assert ratios["1:2"] < 1 < ratios["16:10"] < ratios["4"]
+    assert 1.0 < ratios["16:10"] < 2.6
+    assert sides(*depth) == found["16:10"]
+
+
+@pytest.mark.parametrize("shape", ["wide", "0:1", "1:0", "-3", "1000:1", "nan", "16:10:2", ""])
+def test_what_is_no_shape_is_refused(shape):
+    status, out, err = run(MODEL, "--out", "-", "--format", "svg", "--aspect", shape)
+    assert (status, out) == (1, "")
+    assert "is no shape" in err
+
+
+def test_a_page_opens_as_it_is_told(tmp_path):
+    for chosen, more in (("auto", ()), ("wrapped", ("--direction", "wrapped"))):
+        path = tmp_path / f"{chosen}.html"
+        assert run(MODEL, "--out", path, *more) == (0, "", "")
+        assert f'data-direction="{chosen}"' in path.read_text()
+
+
 def test_png_has_its_texts(tmp_path):
     """A picture whose text is left out for want of a font is smaller by far."""
     pytest.importorskip("resvg_py")

@@ -428,7 +428,7 @@ def test_to_svg_draws_what_is_shown(resnet, tmp_path, monkeypatch):
     resnet.overlay, resnet.theme = "params", "dark"
     assert resnet.to_svg(tmp_path / "m.svg", depth=2).read_text() == "<svg/>"
     wanted = {"name": "resnet_tiny.onnx", "theme": "dark", "overlay": "params", "depth": 2}
-    assert asked == wanted | {"direction": "right", "numbers": None, "device": None}
+    assert asked == wanted | {"direction": "auto", "aspect": 1.6, "numbers": None, "device": None}
     resnet.overlay = {"node_relu": 1.0}
     resnet.to_svg(tmp_path / "other.svg")
     assert asked["overlay"] == "user"

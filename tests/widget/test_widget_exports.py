@@ -3,12 +3,14 @@
 import json
 import os
 from functools import partial
+from xml.etree import ElementTree
 
 import numpy as np
 import onnx
 import pandas as pd
 import pytest
 from onnx import helper, numpy_helper
+from traitlets import TraitError
 
 from py_autodoc import Autodoc
 from py_autodoc.errors import OptionError, OutputError, RequirementError
@@ -134,3 +136,23 @@ def test_an_array_is_a_number_a_layer(widget):
         widget.overlay = ["x"] * count
     with pytest.raises(TraitFault, match="1000"):
         widget.overlay = [10**400] * count
+
+
+@needs_node
+def test_pictures_are_set_as_the_widget_is(widget, tmp_path):
+    def shape(path):
+        root = ElementTree.fromstring(path.read_bytes())
+        return float(root.get("width")) / float(root.get("height"))
+
+    wide = shape(widget.to_svg(tmp_path / "a.svg", depth=9, direction="right"))
+    rows = shape(widget.to_svg(tmp_path / "b.svg", depth=9))
+    widget.direction = "down"
+    down = shape(widget.to_svg(tmp_path / "c.svg", depth=9))
+    assert down < 1 < rows < wide
+    assert 'data-direction="down"' in widget.to_html(tmp_path / "d.html").read_text()
+    with pytest.raises(TraitError, match="direction"):
+        widget.direction = "sideways"
+    with pytest.raises(OptionError, match="auto, right, down, wrapped"):
+        widget.to_svg(tmp_path / "e.svg", direction="sideways")
+    with pytest.raises(OptionError, match="no shape"):
+        widget.to_svg(tmp_path / "e.svg", aspect=0)

@@ -6,7 +6,7 @@ import {
 } from '../../core/latency';
 import { decode } from '../../core/model';
 import { buildTree } from '../../core/tree';
-import type { FlowDirection, IGraphView } from '../../core/types';
+import type { Flow, IGraphView, IPane } from '../../core/types';
 import { createGraphView } from '../../core/view';
 import type { GraphPayload } from '../../schema';
 import { DEFAULT_DETAILS } from '../graph/api';
@@ -31,8 +31,10 @@ const FONT =
 
 export interface IHeadlessOptions {
   readonly dark: boolean;
-  /** Which way the graph flows; absent: from left to right. */
-  readonly direction?: FlowDirection;
+  /** How the graph is set; absent: in one row or several, whichever can be read better. */
+  readonly direction?: Flow;
+  /** Width by height that rows aim at; absent: `ASPECT`. */
+  readonly aspect?: number;
   /** `auto`: the one a new view opens with. */
   readonly overlay: OverlayId | 'auto' | 'none';
   /** Levels of blocks to open; null: as a new view opens, at most `budget` boxes. */
@@ -50,6 +52,16 @@ export interface IHeadlessOptions {
   } | null;
 }
 
+/** Of a picture that nobody gave a shape: about that of a screen. */
+const ASPECT = 1.6;
+/** Pixels of the pane for which a picture in rows is set. */
+const AREA = 1600 * 1000;
+
+function paneOf({ aspect = ASPECT }: IHeadlessOptions): IPane {
+  const h = Math.sqrt(AREA / aspect);
+  return { w: h * aspect, h };
+}
+
 /** A picture would have more cards than allowed. */
 export class TooManyBoxes extends Error {
   constructor(readonly count: number) {
@@ -60,10 +72,16 @@ export class TooManyBoxes extends Error {
 
 async function open(
   view: IGraphView,
-  { depth, budget, most }: IHeadlessOptions
+  options: IHeadlessOptions
 ): Promise<void> {
+  const { depth, budget, most } = options;
+  const { flow } = view;
+  const inPane = flow === 'auto' || flow === 'wrapped';
   if (depth === null) {
-    await view.initial(budget);
+    // A page scrolls: one row or column may be as long as it is.
+    await (inPane
+      ? view.initialIn(budget, flow, paneOf(options))
+      : view.initial(budget));
     return;
   }
   const { groupCount, groupDepth, children } = view.tree;
@@ -79,6 +97,9 @@ async function open(
     throw new TooManyBoxes(count);
   }
   await view.restore(opened);
+  if (inPane) {
+    await view.setFlow(flow, paneOf(options));
+  }
 }
 
 /**
@@ -107,7 +128,7 @@ export async function headlessSvg(
     tree,
     createSizer(model, tree),
     undefined,
-    options.direction
+    options.direction ?? 'auto'
   );
   await open(view, options);
   const { scene } = view;
