@@ -17,6 +17,7 @@ import { Working } from './states/Loading';
 import { usePinned, useUnhurried } from './still';
 import { TopBar } from './topbar/TopBar';
 import { Splitter } from './ui/Splitter';
+import { Words } from './words/Words';
 
 const MIN_PANEL = 160;
 const MAX_PANEL = 640;
@@ -30,6 +31,7 @@ export function Workbench(props: { theme: string }): JSX.Element {
     <div className="oad-Workbench">
       <TopBar />
       <CompareBar />
+      <Words />
       <KpiStrip />
       {load.status === 'loading' && <Working progress={load.progress} />}
       {load.status === 'failed' && <FailureBanner problem={load.problem} />}

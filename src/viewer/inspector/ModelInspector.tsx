@@ -6,73 +6,82 @@ import { brief, visible } from '../ui/text';
 import { ArchitectureSections } from './Architecture';
 import { Histogram } from './GroupInspector';
 import { Metadata } from './Metadata';
+import { InWords, Ports, Stages, TopFindings } from './ModelPanel';
 import { Fact, Facts, Jump, Name, Section, Some, Title } from './parts';
 
 /** Shown when nothing is selected: what the file is. */
 export function ModelInspector(): JSX.Element {
   const trans = useTrans();
   const { payload } = useDocument().model;
-  const { model, graph, tensors } = payload;
+  const { model, graph, tensors, identity } = payload;
   const ops = Object.entries(graph.op_counts).sort((a, b) => b[1] - a[1]);
-  const task = model.metadata.hf_pipeline_task;
+  // The class that the exporter was given, where it recorded modules.
+  const root = payload.modules?.tag[0]?.split('/')[1] ?? '';
   const producer = `${model.producer_name} ${model.producer_version}`.trim();
+  const sides = [
+    [trans.__('Inputs'), graph.inputs, identity?.inputs, tensors.inputs],
+    [trans.__('Outputs'), graph.outputs, identity?.outputs, tensors.outputs]
+  ] as const;
+  const places = sides.map(([title, values, roles, ids]) =>
+    roles ? (
+      <Ports key={title} title={title} values={roles} ids={ids} />
+    ) : (
+      <Values key={title} title={title} values={values} ids={ids} />
+    )
+  );
   return (
     <>
       <Title kind={trans.__('Model')} name={model.name} />
-      <Facts>
-        <Fact label={trans.__('Nodes')}>{formatExact(graph.num_nodes)}</Fact>
-        <Fact label={trans.__('Edges')}>{formatExact(graph.num_edges)}</Fact>
-        <Fact label={trans.__('Initializers')}>
-          {formatExact(graph.num_initializers)}
-        </Fact>
-        {graph.num_subgraphs > 0 && (
-          <Fact label={trans.__('Subgraphs')}>
-            {formatExact(graph.num_subgraphs)}
-          </Fact>
-        )}
-        {graph.num_functions > 0 && (
-          <Fact label={trans.__('Functions')}>
-            {formatExact(graph.num_functions)}
-          </Fact>
-        )}
-        {task && (
-          <Fact label={trans.__('Task')}>
-            <Name text={task} />
-          </Fact>
-        )}
-        <Fact label={trans.__('Producer')}>
-          {producer ? <Name text={producer} /> : '—'}
-        </Fact>
-        <Fact label={trans.__('Opsets')}>
-          {model.opset_imports
-            .map(({ domain, version }) => `${visible(domain)} ${version}`)
-            .join(', ')}
-        </Fact>
-        <Fact label={trans.__('IR version')}>
-          {visible(model.onnx_ir_version)}
-        </Fact>
-        <Fact label={trans.__('File')}>{formatBytes(model.file_bytes)}</Fact>
-        {model.external_files.length > 0 && (
-          <Fact label={trans.__('External data')}>
-            {formatBytes(model.external_bytes)} ·{' '}
-            {brief(model.external_files.slice(0, 4).join(', '), 200)}
-          </Fact>
-        )}
-        <Fact label={trans.__('Graph')}>
-          <Name text={graph.name || '—'} />
-        </Fact>
-      </Facts>
+      {identity && <InWords made={identity} />}
+      {places}
+      <Stages />
       <ArchitectureSections />
-      <Values
-        title={trans.__('Inputs')}
-        values={graph.inputs}
-        ids={tensors.inputs}
-      />
-      <Values
-        title={trans.__('Outputs')}
-        values={graph.outputs}
-        ids={tensors.outputs}
-      />
+      <TopFindings />
+      <Section title={trans.__('File')}>
+        <Facts>
+          <Fact label={trans.__('Nodes')}>{formatExact(graph.num_nodes)}</Fact>
+          <Fact label={trans.__('Edges')}>{formatExact(graph.num_edges)}</Fact>
+          <Fact label={trans.__('Initializers')}>
+            {formatExact(graph.num_initializers)}
+          </Fact>
+          {graph.num_subgraphs > 0 && (
+            <Fact label={trans.__('Subgraphs')}>
+              {formatExact(graph.num_subgraphs)}
+            </Fact>
+          )}
+          {graph.num_functions > 0 && (
+            <Fact label={trans.__('Functions')}>
+              {formatExact(graph.num_functions)}
+            </Fact>
+          )}
+          <Fact label={trans.__('Producer')}>
+            {producer ? <Name text={producer} /> : '—'}
+          </Fact>
+          {root && (
+            <Fact label={trans.__('Exported from')}>
+              <Name text={root} />
+            </Fact>
+          )}
+          <Fact label={trans.__('Opsets')}>
+            {model.opset_imports
+              .map(({ domain, version }) => `${visible(domain)} ${version}`)
+              .join(', ')}
+          </Fact>
+          <Fact label={trans.__('IR version')}>
+            {visible(model.onnx_ir_version)}
+          </Fact>
+          <Fact label={trans.__('File')}>{formatBytes(model.file_bytes)}</Fact>
+          {model.external_files.length > 0 && (
+            <Fact label={trans.__('External data')}>
+              {formatBytes(model.external_bytes)} ·{' '}
+              {brief(model.external_files.slice(0, 4).join(', '), 200)}
+            </Fact>
+          )}
+          <Fact label={trans.__('Graph')}>
+            <Name text={graph.name || '—'} />
+          </Fact>
+        </Facts>
+      </Section>
       <Section title={trans.__('Operators')} count={ops.length}>
         <Histogram rows={ops} />
       </Section>

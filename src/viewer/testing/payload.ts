@@ -1,7 +1,7 @@
 /** A small complete payload: scopes, a symbol, unknown costs, weights, several op types. */
 
 import { emptyPayload } from '../../core/testing/builder';
-import type { DimInfo, GraphPayload } from '../../schema';
+import type { DimInfo, GraphPayload, Identity } from '../../schema';
 
 export interface IPayloadOptions {
   /** Blocks of Conv → Relu; at least 1. */
@@ -20,6 +20,42 @@ export const SYMBOL: DimInfo = {
   where: ['x[0]'],
   symbol: '',
   follows: null
+};
+
+/** `testPayload` in words: its input is an image, its output the scores. */
+export const IDENTITY: Identity = {
+  text: 'Probably image classification · CNN · 2×8 → 2×8 · 12 parameters · float32, not quantized',
+  task: 'image classification',
+  task_id: 'image-classification',
+  family: 'CNN',
+  inputs: [
+    {
+      name: 'x',
+      role: 'image',
+      likely: true,
+      shown: true,
+      elem_type: 'float32',
+      shape: [2, 8]
+    }
+  ],
+  outputs: [
+    {
+      name: 'y',
+      role: '',
+      likely: false,
+      shown: true,
+      elem_type: 'float32',
+      shape: [2, 8]
+    }
+  ],
+  parameters: 12,
+  precision: 'float32, not quantized',
+  known: { task: 'likely', family: 'structure', precision: 'structure' },
+  evidence: [
+    { about: 'task', text: 'an image goes in, 8 numbers come out' },
+    { about: 'family', text: '2 convolutions carry all of the MACs' },
+    { about: 'precision', text: '12 parameters in float32' }
+  ]
 };
 
 /** Nodes 2b and 2b+1 are the Conv and Relu of block b; the last node is a custom op without costs. */

@@ -1,0 +1,149 @@
+/** The model in words at length: inputs and outputs with their roles, stages, findings, where it is from. */
+
+import * as React from 'react';
+import { formatExact, formatShape, formatShare } from '../../core';
+import type { Identity, IdentityValue } from '../../schema';
+import { useDocument, useSession, useTrans } from '../context';
+import { showTab } from '../session/panels';
+import { brief, visible } from '../ui/text';
+import { reasonsOf, shapeNow, tensorOf } from '../words/line';
+import { Fact, Facts, Jump, Name, Section, Some } from './parts';
+import { stagesOf } from './stages';
+
+const TOP_FINDINGS = 3;
+
+/** What it does, of which kind, how big, stored how. */
+export function InWords({ made }: { made: Identity }): JSX.Element {
+  const trans = useTrans();
+  const [task, family, precision] = reasonsOf(made, trans);
+  return (
+    <Facts>
+      {[task, family].map(({ about, label, text, known }) => (
+        <Fact key={about} label={label} note={known}>
+          {text}
+        </Fact>
+      ))}
+      <Fact label={trans.__('Parameters')}>{formatExact(made.parameters)}</Fact>
+      <Fact label={precision.label}>{precision.text}</Fact>
+    </Facts>
+  );
+}
+
+/** Inputs or outputs with what they are for, those that say most first. */
+export function Ports(props: {
+  title: string;
+  values: readonly IdentityValue[];
+  ids: readonly number[];
+}): JSX.Element {
+  const trans = useTrans();
+  const { payload } = useDocument().model;
+  const { title, values, ids } = props;
+  return (
+    <Section title={title} count={values.length}>
+      <ul className="oad-Tensors">
+        <Some items={values}>
+          {(value, index) => {
+            const id = tensorOf(payload, ids, value);
+            const name = <Name text={value.name} />;
+            const role = value.role || trans.__('role unknown');
+            return (
+              <li key={index}>
+                <div className="oad-Tensor">
+                  {id < 0 ? (
+                    name
+                  ) : (
+                    <Jump to={{ kind: 'tensor', id }}>{name}</Jump>
+                  )}
+                  <span className="oad-Quiet">
+                    {value.likely ? trans.__('probably %1', role) : role}
+                  </span>
+                  <span className="oad-Shape">
+                    {visible(value.elem_type)}{' '}
+                    <bdi>
+                      {brief(formatShape(shapeNow(payload, ids, value)))}
+                    </bdi>
+                  </span>
+                </div>
+              </li>
+            );
+          }}
+        </Some>
+      </ul>
+    </Section>
+  );
+}
+
+/** The boxes that the work is spread over, with their share of it. */
+export function Stages(): JSX.Element | null {
+  const trans = useTrans();
+  const { model, tree } = useDocument();
+  const { nodeCount } = model;
+  const metric = model.payload.metrics.total_macs ? 'macs' : 'params';
+  const stages = React.useMemo(() => stagesOf(tree, metric), [tree, metric]);
+  if (stages.length < 2) {
+    return null;
+  }
+  return (
+    <Section
+      title={
+        metric === 'macs'
+          ? trans.__('Stages by MACs')
+          : trans.__('Stages by parameters')
+      }
+      count={stages.length}
+    >
+      <ul className="oad-Histogram oad-Stages">
+        {stages.map(({ entity, share }) => (
+          <li key={entity}>
+            <Jump
+              to={
+                entity < nodeCount
+                  ? { kind: 'node', id: entity }
+                  : { kind: 'group', id: entity - nodeCount }
+              }
+            >
+              <bdi>
+                {brief(
+                  entity < nodeCount
+                    ? model.opType(entity)
+                    : tree.groupLabel[entity - nodeCount],
+                  80
+                )}
+              </bdi>
+            </Jump>
+            <span className="oad-Share-bar" aria-hidden="true">
+              <span style={{ width: `${share * 100}%` }} />
+            </span>
+            <span className="oad-Number">{formatShare(share)}</span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+/** The worst findings; the drawer has them all. */
+export function TopFindings(): JSX.Element | null {
+  const trans = useTrans();
+  const session = useSession();
+  const { risk_signals: found } = useDocument().model.payload;
+  if (found.length === 0) {
+    return null;
+  }
+  return (
+    <Section title={trans.__('Findings')} count={found.length}>
+      <ul className="oad-Evidence">
+        {found.slice(0, TOP_FINDINGS).map(({ description }, at) => (
+          <li key={at}>{brief(description, 240)}</li>
+        ))}
+      </ul>
+      <button
+        type="button"
+        className="oad-More"
+        onClick={() => showTab(session, 'findings')}
+      >
+        {trans.__('Show the findings')}
+      </button>
+    </Section>
+  );
+}
