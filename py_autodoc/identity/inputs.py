@@ -30,6 +30,8 @@ _SMALLEST = 16
 """Rows and columns of an image, at least."""
 _BANDS = frozenset({40, 64, 80, 96, 120, 128})
 """Usual numbers of mel bands."""
+_FEW_BANDS = frozenset({40, 80, 128})
+"""Those of rows of vectors, which may be anything of 64 or 96 numbers."""
 _FEW = 16
 """Tables of segment types have no more rows."""
 _SIGNAL = 400
@@ -296,11 +298,12 @@ def _spectrum(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
 
 def _bands(flow: Flow, shape: Shape, uses: list[_Use]) -> Dim:
     """The number of bands where it is a usual one: channels of a convolution over time, or the last axis."""
+    if len(shape) == 4:
+        return next((d for d in shape[:1:-1] if d in _BANDS), None)
     line = [k for k in _kernels(flow, uses) if len(k) == 3]
     if line:
-        return next((d for d in shape[1:] if d in _BANDS and d == line[0][1]), None)
-    read = shape[-1:] if len(shape) == 3 else shape[:1:-1]
-    return next((d for d in read if d in _BANDS), None)
+        return next((d for d in shape[1:] if d in _FEW_BANDS and d == line[0][1]), None)
+    return shape[-1] if shape[-1] in _FEW_BANDS else None
 
 
 def _small(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:

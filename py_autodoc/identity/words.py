@@ -15,7 +15,7 @@ RATE = frozenset({"sr", "samplerate", "rate"})
 MASK = frozenset({"mask", "masks", "padding"})
 LENGTH = frozenset({"length", "lengths", "len", "lens"})
 STATE = frozenset({
-    "state", "states", "staten", "h", "c", "hn", "cn", "h0", "c0", "hidden", "cache", "caches",
+    "state", "states", "staten", "h", "c", "hn", "cn", "h0", "c0", "cache", "caches",
 })  # fmt: skip
 STEP = frozenset({"timestep", "timesteps", "sigma"})
 
