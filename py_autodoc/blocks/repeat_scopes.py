@@ -10,6 +10,8 @@ from py_autodoc.blocks.wiring import Wiring, signature
 from py_autodoc.graph.model import Model
 
 _MASK = (1 << 61) - 1
+_SEED = 6
+"""Nodes of a part that may stand alone until others are found to be like it."""
 Path = tuple[str, ...]
 Members = list[tuple[int, list[int]]]
 """Scopes and their nodes."""
@@ -149,6 +151,7 @@ class _Tree:
             stem = self._stem(scope)
             if scope not in taken and stem is not None:
                 rest.setdefault((above, stem), []).append(scope)
+        found += self._seeds(found, rest)
         for members in sorted(found, key=lambda members: -len(members) * len(members[0][1])):
             scope, part = members[0]
             stem = self._stem(scope)
@@ -161,7 +164,22 @@ class _Tree:
                     members.append((other, again))
                     others.remove(other)
             members.sort(key=_last)
-        return found
+        return [members for members in found if len(members) > 1]
+
+    def _seeds(self, found: list[Members], rest: dict[tuple[int, str], list[int]]) -> list[Members]:
+        """Where no siblings of a list are alike yet, the smallest one: two layers, one with more in it."""
+        known = {(self.parent[scope], self._stem(scope)) for members in found for scope, _ in members}
+        seeds: list[Members] = []
+        for key, scopes in rest.items():
+            if key in known or len(scopes) < 2:
+                continue
+            least = min(scopes, key=lambda scope: self.count[scope])
+            self._fill({least} - self.parts.keys())
+            part = self.parts[least]
+            if self.count[least] >= _SEED and modules_worth(self.wiring, [part, part], False):
+                scopes.remove(least)
+                seeds.append([(least, part)])
+        return seeds
 
     def _weights(self, nodes: list[int], without: list[int]) -> bool:
         weighted, label = self.wiring.weighted, self.wiring.label

@@ -2,7 +2,8 @@
 
 Nodes stand in a *canonical order*: a walk back from the outputs, inputs before their reader, the slots
 of an operator in order. Two files that differ in names and in the order of the nodes only give the
-same list. Nodes that no output needs are left out, and so are Constant nodes.
+same list. Nodes that no output needs are left out, and so are Constant nodes and copies of
+constants: exporters copy a weight that they found twice, in some layers and not in others.
 
 A *label* stands for everything about a node but its neighbours: operator, domain, version,
 attributes, the bodies of control flow, and its constant inputs. Of a weight the element type and the
@@ -93,9 +94,24 @@ class Wirings:
         self.made = [-1 if t.kind == TensorKind.CONSTANT else t.producer for t in model.tensors]
         """Tensor → the node that makes it; -1 for constants, for what nothing makes and for -1."""
         self.made.append(-1)
+        self.copied = self._copies()
+        for tensor in self.copied:
+            self.made[tensor] = -1
         for graph in reversed(model.graphs):
             self.graphs.append(self._wire(graph.id))
         self.graphs.reverse()
+
+    def _copies(self) -> dict[int, int]:
+        """Copies of constants → the constant. What gives an output of its graph is a node."""
+        found: dict[int, int] = {}
+        tensors = self.model.tensors
+        for node in (self.model.nodes[number] for graph in self.model.graphs for number in graph.nodes):
+            if node.op_type != "Identity" or node.domain or len(node.inputs) != 1 or len(node.outputs) != 1:
+                continue
+            source, copy = found.get(node.inputs[0], node.inputs[0]), node.outputs[0]
+            if min(source, copy) >= 0 and not tensors[copy].is_output and tensors[source].kind in _CONSTANT:
+                found[copy] = source
+        return found
 
     def _id(self, key: Hashable) -> int:
         return self.known.setdefault(key, len(self.known))
@@ -168,22 +184,23 @@ class Wirings:
                 kinds.append(_DATA if known != NOTHING else _OMITTED)
                 row.append(known)
                 continue
+            code_of, tensor = -2 - tensor, self.copied.get(tensor, tensor)
             about = self.model.tensors[tensor]
             if about.kind not in _CONSTANT:
                 kinds.append(_DATA)
-                row.append(-2 - tensor)
+                row.append(code_of)
                 continue
             if places is None:
                 places = self._places((node.domain, node.op_type))
             value = -1
-            if about.quantized_scale:
+            if about.quantized_scale or self._scales(node):
                 value = self._shaped(tensor)
             elif slot not in places:
                 value = self._valued(tensor, node.op_type in _BY_VALUE)
             if value < 0:
                 weights.append(tensor)
             kinds.append(self._shaped(tensor) if value < 0 else value)
-            row.append(NOTHING if value >= 0 else -2 - tensor)
+            row.append(NOTHING if value >= 0 else code_of)
         if node.op_type == "ConstantOfShape" and kinds and kinds[0] >= 0:
             weights.append(node.outputs[0])  # a weight of a file that was published without its numbers
         bodies = tuple([(name, self.body[body]) for name, body in node.subgraphs]) if node.subgraphs else ()
@@ -195,6 +212,13 @@ class Wirings:
             if any(len(self.types.shapes[tensor] or ()) > 1 for tensor in weights if tensor >= 0):
                 self.layers.add(label)
         return label, row
+
+    def _scales(self, node: Node) -> bool:
+        """True for a product of scales: that of a tensor quantized while the model runs, and a stored one."""
+        makers = (self.made[tensor] for tensor in node.inputs)
+        return node.op_type == "Mul" and any(
+            maker >= 0 and self.model.nodes[maker].op_type == "DynamicQuantizeLinear" for maker in makers
+        )
 
     def _places(self, key: tuple[str, str]) -> tuple[int, ...]:
         """Inputs of an operator that are weights whatever they hold."""

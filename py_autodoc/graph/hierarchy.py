@@ -85,7 +85,7 @@ class Scopes:
         self._records = _by_tensor(table) if table else {}
 
     def of(self, node: onnx.NodeProto, name: str, output: str) -> Scope:
-        """The scope of one node; ``output`` stands in for an empty name."""
+        """The scope of one node; ``output`` stands in for a name that is empty or says nothing."""
         scopes = classes = namespace = call = stack = tag = via = all_scopes = calls = ""
         scope: str | None = None
         for entry in node.metadata_props:
@@ -128,6 +128,9 @@ class Scopes:
             found = NO_SCOPE
         if scope is None and not found.tag and not found.names:
             found = self._named(name or ("" if call else output))
+            if found is NO_SCOPE and not call:
+                # Optimizers name their operators anew, and keep the names of tensors.
+                found = self._named(output)
         found = self._called(call, found) if call else found
         return found if found.record is record else replace(found, record=record)
 

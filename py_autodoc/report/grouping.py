@@ -1,10 +1,10 @@
 """The viewer's tree of boxes: modules, and where they say too little, repeats and recognised structures.
 
-Repeats of at least ``MIN_FOLD`` parts get a box of their own around their parts, so that twelve equal
-layers are one box that opens into twelve. A level with more than ``CROWDED`` loose nodes gets boxes for
-the structures recognised in it, and what is then still long is cut into stages. A box is only made of
-nodes that no path leaves and enters again, so that boxes never wait for each other in a circle. Modules
-that are called at several places are a box a call (``calls``).
+Repeats of at least ``MIN_FOLD`` parts, and two large neighbours, get a box of their own around their
+parts, so that twelve equal layers are one box that opens into twelve. A level with more than ``CROWDED``
+loose nodes gets boxes for the structures recognised in it, and what is then still long is cut into stages.
+A box is only made of nodes that no path leaves and enters again, so that boxes never wait for each other
+in a circle. Modules that are called at several places are a box a call (``calls``).
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from py_autodoc.report.titles import title as block_title
 FOLD, PART, STRUCTURE, PLUMBING = "repeat", "repeat-part", "structure", "plumbing"
 """Origins of the boxes that are made here."""
 MIN_FOLD = 3
+MIN_PAIR = 6
+"""Nodes of a part from which two neighbours are a fold: two small ones are seen sooner than read."""
 CROWDED = 24
 MIN_NODES = 2
 """Nodes of the smallest structure that gets a box."""
@@ -40,7 +42,7 @@ _EFFORT = 40
 def grouped_tree(analysis: Analysis) -> ScopeTree:
     """The tree of modules with the boxes for repeats and structures in it; linear in the model's size."""
     tree = scope_tree(analysis.model)
-    return _Grouping(analysis.model, analysis.types, tree).run(
+    return _Grouping(analysis.model, analysis.types, tree, analysis.params.params).run(
         analysis.structure.repeats,
         tuple(recognised(analysis.structure)),
         analysis.structure.attention,
@@ -74,10 +76,11 @@ def _around_single(found: Sequence[Found]) -> dict[int, Found]:
 
 
 class _Grouping:
-    def __init__(self, model: Model, types: TypeTable, tree: ScopeTree) -> None:
+    def __init__(self, model: Model, types: TypeTable, tree: ScopeTree, params: Sequence[int]) -> None:
         self.model = model
         self.types = types
         self.tree = tree
+        self.params = params
         self.effort = _EFFORT * len(model.nodes) + 1000
         self.position = [0] * len(model.nodes)
         for graph in model.graphs:
@@ -98,7 +101,7 @@ class _Grouping:
         loose: list[_Box] = []
         titles = Titles(found)
         for repeat in repeats:
-            if repeat.count < MIN_FOLD:
+            if repeat.count < MIN_FOLD and not self._is_pair(repeat):
                 continue
             scopes = scopes_of(self.model, self.tree, repeat, self.plumbing.kind)
             name = f"{repeat_name(self.model, repeat, titles)} ×{repeat.count}"
@@ -124,6 +127,15 @@ class _Grouping:
         self._settle()
         self._unfold_circles(orders)
         return self._parents_first()
+
+    def _is_pair(self, repeat: Repeat) -> bool:
+        """Two parts of some size with weights, of which the second reads from the first."""
+        first, second = repeat.members[0], frozenset(repeat.members[-1])
+        return (
+            len(first) >= MIN_PAIR
+            and any(self.params[node] for node in first)
+            and any(reader in second for node in first for reader in self._readers(node))
+        )
 
     def _unfold_circles(self, orders: Orders) -> None:
         """Take away boxes made here that wait for each other, though none waits for itself."""

@@ -64,6 +64,14 @@ def _facts(model: Model, types: TypeTable, part) -> list:
         for at, node in enumerate(part)
         for output, tensor in enumerate(model.nodes[node].outputs)
     }
+
+    def original(tensor: int) -> int:
+        """The constant that a tensor is a copy of, else itself."""
+        maker = model.tensors[tensor].producer if tensor >= 0 else -1
+        copies = maker >= 0 and model.nodes[maker].op_type == "Identity"
+        source = original(model.nodes[maker].inputs[0]) if copies else tensor
+        return source if copies and model.tensors[source].kind in CONSTANT else tensor
+
     found = []
     for number in part:
         node = model.nodes[number]
@@ -74,7 +82,7 @@ def _facts(model: Model, types: TypeTable, part) -> list:
             else ("weight", *_constant(model, types, tensor))
             if model.tensors[tensor].kind in CONSTANT
             else place.get(tensor, "outside")
-            for tensor in node.inputs
+            for tensor in map(original, node.inputs)
         ]
         bodies = {name for name, _ in node.subgraphs}
         attributes = {k: repr(v) for k, v in node.attributes.items() if k not in bodies}
@@ -390,3 +398,28 @@ def test_odd_graphs():
     found = analysed(helper.make_model(circle))
     assert not found.structure.gave_up
     assert find_repeats(found.model, found.types) is not None
+
+
+def test_a_copied_weight_makes_no_other_layer():
+    """The TorchScript exporter copies a weight that equals another one: in the second layer only."""
+    made = []
+    for number, bias in enumerate(("b", "c")):
+        made += [
+            helper.make_node("MatMul", [f"x{number}", "w"], [f"m{number}"], f"/l.{number}/MatMul"),
+            helper.make_node("Add", [f"m{number}", bias], [f"a{number}"], f"/l.{number}/Add"),
+            helper.make_node("Relu", [f"a{number}"], [f"x{number + 1}"], f"/l.{number}/Relu"),
+        ]
+    copy = helper.make_node("Identity", ["b"], ["c"], "Identity_0")
+    graph = helper.make_graph(
+        [copy, *made],
+        "g",
+        [helper.make_tensor_value_info("x0", TensorProto.FLOAT, [4, 4])],
+        [helper.make_tensor_value_info("x2", TensorProto.FLOAT, [4, 4])],
+        [
+            onnx.numpy_helper.from_array(np.zeros((4, 4), np.float32), "w"),
+            onnx.numpy_helper.from_array(np.zeros(4, np.float32), "b"),
+        ],
+    )
+    [found] = repeats(helper.make_model(graph))
+    assert found.scopes == (("l.0",), ("l.1",))
+    assert len(found.members[0]) == 3

@@ -52,6 +52,13 @@ def test_a_node_that_torch_inserted_has_no_module():
     assert found.tag == ""
 
 
+def test_the_name_of_a_result_tells_what_that_of_a_fused_operator_does_not():
+    """Optimizers name their operators anew, and keep the names of tensors."""
+    assert scope("Attention_0", output="/m/enc/self/Reshape_3_output_0").names == ("m", "enc", "self")
+    assert scope("/a/MatMul", output="/m/enc/self/Reshape_3_output_0").names == ("a",)
+    assert scope("/MatMul", output="/m/enc/self/Reshape_3_output_0").names == ()
+
+
 def test_namespace_metadata():
     found = scope(namespace="a.Net/blk: a.Block/blk.0: torch.nn.modules.linear.Linear/linear: aten.linear")
     assert found.names == ("blk", "0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,23 @@ def test_a_maker_is_in_no_box_of_parts_but_beside_it():
     assert tree.node[0] == 3
     settle(tree, [0], lambda _: [], frozenset())
     assert tree.node[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("mixtral_batched_mm.ts", "layers ×2"),
+        ("bertd.fused", "layer ×2"),
+        ("bert.q8dyn", "layer ×2"),
+        ("bert.nbits", "layer ×2"),
+        ("llama.nbits", "layers ×2"),
+        ("gpt2.ts", "h ×2"),
+    ],
+)
+def test_two_equal_layers_are_one_box(name, label):
+    """Also where the first of them makes what both read, and where an optimizer fused what they were."""
+    with zipfile.ZipFile(DATA / "zoo.zip") as zoo:
+        tree = grouped_tree(run(zoo.read(f"{name}.onnx"), Options(assume=True)))
+    folds = [scope for scope, text in enumerate(tree.label) if text == label]
+    assert [tree.origin[scope] for scope in folds] == [FOLD]
+    assert sum(parent == folds[0] for parent in tree.parent) == 2
