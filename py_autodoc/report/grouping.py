@@ -76,7 +76,7 @@ def _around_single(found: Sequence[Found]) -> dict[int, Found]:
 
 
 class _Grouping:
-    def __init__(self, model: Model, types: TypeTable, tree: ScopeTree, params: Sequence[int]) -> None:
+    def __init__(self, model: Model, types: TypeTable, tree: ScopeTree, params: Sequence[int | None]) -> None:
         self.model = model
         self.types = types
         self.tree = tree
