@@ -35,12 +35,14 @@ def find_attention(flow: Flow) -> list[Attention]:
 
 
 def _unfused(flow: Flow, core: Core) -> Attention | None:
+    context = flow.firsts[core.values.node]
+    if context < 0:
+        return None
     q, k, v = trace(flow, core.q), trace(flow, core.k), trace(flow, core.v)
     if stored(flow, core.q) and not _projected_apart(k, v):
         return None  # fixed keys to compare with: a classifier or a codebook
     head = size(flow, core.q, core.q_sum) or size(flow, core.k, core.k_sum)
     heads = _heads(flow, core, q, head)
-    context = flow.nodes[core.values.node].outputs[0]
     scores = flow.nodes[core.softmax].inputs[0]
     queries, keys = dim(flow, scores, core.query_axis), dim(flow, scores, core.key_axis)
     mask = masking(flow, core.added, heads, queries)

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.ops import arg
 from py_autodoc.blocks.products import CONVS, MS, PASSING, dim, scalar, scale
 from py_autodoc.graph.model import Dim, Shape
 
@@ -169,10 +170,10 @@ def _expects(flow: Flow, number: int) -> bool:
 
 def _map(flow: Flow, number: int) -> _Map | None:
     """A convolution over rows and columns of known size."""
-    made, node = flow.shapes[flow.firsts[number]], flow.nodes[number]
+    made = flow.shapes[flow.firsts[number]]
     if made is None or len(made) != 4 or not all(isinstance(d, int) for d in made[1:]):
         return None
-    given = flow.shapes[node.inputs[0]]
+    given = flow.shapes[arg(flow, number, 0)]
     if _channels_last(flow, number):
         made = (made[0], made[3], *made[1:3])
         given = (given[0], given[3], *given[1:3]) if given is not None and len(given) == 4 else None
@@ -259,6 +260,8 @@ def _peaks(flow: Flow, shapes: list[tuple[int, Shape]]) -> Signs | None:
     """A map of which only the local maxima stay, or one of scores beside sizes and offsets of two numbers."""
     for number in flow.named(("MaxPool",)):
         node = flow.nodes[number]
+        if not node.inputs:
+            continue
         same = flow.shapes[node.inputs[0]] == flow.shapes[flow.firsts[number]] is not None
         if not same or len(flow.shapes[node.inputs[0]] or ()) != 4:
             continue

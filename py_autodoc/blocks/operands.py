@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.ops import arg
 from py_autodoc.blocks.products import (
     ADDS,
     MOVING,
@@ -175,8 +176,7 @@ def repeat_factor(flow: Flow, found: Operand) -> int:
     """
     factor = 1
     for number in found.repeats:
-        node = flow.nodes[number]
-        before, after = flow.shapes[node.inputs[0]], flow.shapes[node.outputs[0]]
+        before, after = flow.shapes[arg(flow, number, 0)], flow.shapes[flow.firsts[number]]
         if before is None or after is None or len(after) < 4 or len(before) != len(after):
             continue
         end = -1 if len(after) > 4 else -2
@@ -222,8 +222,7 @@ def split_heads(flow: Flow, found: Operand, head: int, likely: int | None) -> in
     pairs = [
         (before, after)
         for number in reversed(found.reshapes)  # the one nearest to the projection first
-        if (before := flow.shapes[flow.nodes[number].inputs[0]])
-        and (after := flow.shapes[flow.nodes[number].outputs[0]])
+        if (before := flow.shapes[arg(flow, number, 0)]) and (after := flow.shapes[flow.firsts[number]])
     ]
     for packed in (1, 2, 3):  # (…, h, d), or keys and values or all three in the last axis
         for before, after in pairs:

@@ -131,6 +131,8 @@ def _translated(fault: Exception, name: str, local: bool) -> AutodocError:
 def _class(transformers: Any, config: Any, name: str) -> Any:
     """The class that ``architectures`` names, else the one that the kind of configuration has."""
     listed = getattr(config, "architectures", None) or []
+    if not isinstance(listed, list):
+        raise InputError("bad-config", f"{name}: architectures in config.json is no list.", "")
     if not listed:
         try:
             return transformers.AutoModel._model_mapping[type(config)]

@@ -123,6 +123,17 @@ def _change(dice: random.Random, message: Message, known: list[str], others: lis
         setattr(message, field.name, _scalar(dice, field, known))
 
 
+def _unplug(dice: random.Random, node: onnx.NodeProto) -> None:
+    """A node loses what it reads or makes, or has one end left out."""
+    ends = dice.choice((node.input, node.output))
+    kind = dice.randrange(3)
+    if kind == 0:
+        del ends[:]
+    elif ends:
+        at = dice.randrange(len(ends)) if kind == 1 else -1
+        ends[at] = ""
+
+
 def model(dice: random.Random, data: bytes, another: bytes) -> bytes:
     """A model with some of its fields changed; the other model's parts may turn up in it."""
     proto = onnx.ModelProto.FromString(data)
@@ -135,7 +146,11 @@ def model(dice: random.Random, data: bytes, another: bytes) -> bytes:
         donors = parts
         if dice.random() < 0.2:
             donors = _messages(onnx.ModelProto.FromString(another), [])
-        _change(dice, dice.choice(parts), known, donors)
+        nodes = [one for one in parts if isinstance(one, onnx.NodeProto)]
+        if nodes and dice.random() < 0.25:
+            _unplug(dice, dice.choice(nodes))
+        else:
+            _change(dice, dice.choice(parts), known, donors)
         if proto.ByteSize() > LARGEST:
             break
     made = proto.SerializeToString()

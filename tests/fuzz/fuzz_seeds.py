@@ -19,6 +19,7 @@ DATA = TESTS / "data"
 for folder in ("bad", "truth", "keras"):
     if str(TESTS / folder) not in sys.path:
         sys.path.append(str(TESTS / folder))
+_SMALL = 120_000
 _LARGEST = 8_000
 """Bytes: what is mutated shall be what matters, and quick to read."""
 
@@ -32,9 +33,17 @@ def models() -> tuple[bytes, ...]:
     found = [data for data in found if len(data) <= _LARGEST]
     for path in ("models/trt_loop.onnx", "models/trt_qdq_conv.onnx", "models/light_bvlc_alexnet.onnx"):
         found += [(DATA / path).read_bytes()] * 10
+    found += zoo() * 3
     # What is rich is taken more often than its one place in the list.
     found += [rich()] * (len(found) // 2) + [fixed()] * (len(found) // 8)
     return tuple(found)
+
+
+def zoo() -> list[bytes]:
+    """Small models of many kinds, whose structure is recognised."""
+    with zipfile.ZipFile(DATA / "zoo.zip") as archive:
+        small = [one.filename for one in archive.infolist() if one.file_size < _SMALL]
+        return [archive.read(name) for name in sorted(small)]
 
 
 @cache

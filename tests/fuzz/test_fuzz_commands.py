@@ -16,6 +16,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from py_autodoc.cli.app import COMMANDS
+from py_autodoc.report import analysis
+from py_autodoc.report.build import build_report
 
 pytestmark = [
     pytest.mark.slow,
@@ -198,6 +200,22 @@ def test_a_source_whose_name_no_file_can_have():
     pytest.importorskip("torch")
     for name in ("a" * 300 + ".h5", "~nobody-has-this-name/m.h5", "a\0.h5"):
         assert run(("export", "--exporter", "dynamo", name, "out.onnx")) is None
+
+
+@pytest.mark.parametrize("op", ["Conv", "MaxPool", "Reshape", "Expand", "MatMul", "Add", "Relu"])
+@pytest.mark.parametrize("name", ["yolov3_raw.ts", "centernet.ts", "qwen3.dy", "mixtral_batched_mm.dy"])
+def test_nodes_without_ends(name, op):
+    """Whatever is recognised around them, no recogniser and no rule fails."""
+    with zipfile.ZipFile(fuzz_seeds.DATA / "zoo.zip") as zoo:
+        whole = zoo.read(f"{name}.onnx")
+    count = [node.op_type for node in onnx.ModelProto.FromString(whole).graph.node].count(op)
+    for ends in ("input", "output"):
+        for at in {0, count // 2} if count else ():
+            proto = onnx.ModelProto.FromString(whole)
+            node = [one for one in proto.graph.node if one.op_type == op][at]
+            del getattr(node, ends)[:]
+            found = build_report(analysis.run(proto.SerializeToString(), analysis.Options(assume=True)))
+            assert not {one.code for one in found.diagnostics} & set(fuzz_rule.INTERNAL)
 
 
 @pytest.mark.parametrize("number", [0, 127])

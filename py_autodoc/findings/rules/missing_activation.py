@@ -114,7 +114,7 @@ def _keeps(ctx: Context, before: Node, node: Node) -> bool:
         return False
     if node.op_type == "Div" and node.inputs[0] != before.outputs[0]:
         return False
-    return ctx.flow.shapes[node.outputs[0]] == ctx.flow.shapes[before.outputs[0]]
+    return ctx.flow.shapes[ctx.flow.firsts[node.id]] == ctx.flow.shapes[before.outputs[0]]
 
 
 def _same_kind(ctx: Context, first: Map, second: Map) -> bool:
