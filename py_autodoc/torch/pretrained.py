@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -12,7 +13,15 @@ from typing import Any
 import torch
 
 from py_autodoc.bounded import parse_json
-from py_autodoc.errors import AutodocError, InputError, OptionError, PathError, RequirementError, ServiceError
+from py_autodoc.errors import (
+    AutodocError,
+    InputError,
+    LimitError,
+    OptionError,
+    PathError,
+    RequirementError,
+    ServiceError,
+)
 from py_autodoc.limits import SETTINGS
 from py_autodoc.torch.dynamo import quiet
 from py_autodoc.torch.examples import Trial, find_inputs, run
@@ -22,6 +31,7 @@ from py_autodoc.torch.sources import PIP, Loaded, facts_of, sentence
 _PROCESSORS = ("preprocessor_config.json", "processor_config.json", "tokenizer_config.json")
 _WEIGHTS = (".safetensors", ".bin")
 _LISTED = 3
+MAX_LAYERS = 10_000
 
 
 def from_pretrained(where: str, name: str, wanted: Wanted, local: bool) -> Loaded:
@@ -35,6 +45,7 @@ def from_pretrained(where: str, name: str, wanted: Wanted, local: bool) -> Loade
 
     Raises:
         InputError: no such model, damaged files, or code of its own, which is not run.
+        LimitError: more layers than any model has.
         ServiceError: the hub cannot be reached.
         AnalysisError: the model accepts no inputs.
     """
@@ -101,6 +112,25 @@ def _check_json(path: Path, name: str) -> None:
         ) from fault
     if not isinstance(content, dict):
         raise InputError("bad-config", f"{name}: config.json is not the configuration of a model.", "")
+    for key, value in _numbers(content):
+        # Modules are made one after the other, and nothing else would end that.
+        if re.search(r"(layers|depths?|blocks)$", key) and value > MAX_LAYERS:
+            raise LimitError(
+                "layers", value, MAX_LAYERS, f"{name}: {key} in config.json is more than {MAX_LAYERS:,}."
+            )
+
+
+def _numbers(content: Any) -> Iterator[tuple[str, int]]:
+    """(key, whole number) of everything in a configuration, items of a list under the list's key."""
+    todo = [("", content)]
+    while todo:
+        key, value = todo.pop()
+        if isinstance(value, dict):
+            todo += [(str(name), inner) for name, inner in value.items()]
+        elif isinstance(value, list):
+            todo += [(key, inner) for inner in value]
+        elif isinstance(value, int):
+            yield key, value
 
 
 def _translated(fault: Exception, name: str, local: bool) -> AutodocError:

@@ -188,6 +188,9 @@ def test_arrays_are_never_unpickled(tmp_path, monkeypatch):
         ({"config.json": "[]"}, "bad-config"),
         ({"config.json": "{}"}, "bad-config"),
         ({"config.json": '{"model_type": "bert", "architectures": ["NoSuchModel"]}'}, "architecture-unknown"),
+        ({"config.json": '{"model_type": "bert", "architectures": 1}'}, "bad-config"),
+        ({"config.json": '{"model_type": "bert", "num_hidden_layers": 1' + "0" * 30 + "}"}, "limit-layers"),
+        ({"config.json": '{"model_type": "swin", "depths": [1, 100000]}'}, "limit-layers"),
         (
             {"config.json": '{"model_type": "bert", "architectures": ["BertTokenizer"]}'},
             "architecture-unknown",
