@@ -13,7 +13,7 @@ _ROUTES = PASS | RESHAPES | frozenset({
     "TopK", "Softmax", "Sigmoid", "Slice", "Gather", "GatherElements", "GatherND", "Split", "ReduceSum",
     "Div", "ScatterElements", "ScatterND", "OneHot", "Where", "Tile", "Concat", "Equal", "ReduceMax", "Clip",
     "Add", "Mul", "Sub", "Max", "Min", "NonZero", "Greater", "Less", "Not", "And", "CumSum", "If", "Mod",
-    "Loop", "SplitToSequence", "SequenceAt",
+    "Loop", "SplitToSequence", "SequenceAt", "ArgMax", "LessOrEqual", "GreaterOrEqual",
 })  # fmt: skip
 """What may stand between a router and the product that weighs an expert."""
 _PICKS = (
@@ -40,7 +40,7 @@ def find_mixtures(flow: Flow, mlps: Sequence[Found]) -> list[Found]:
     ends = {t: mlp for mlp in mlps for t in mlp.outputs}
     used: set[int] = set()
     tables = _tables(flow)
-    for number in flow.of(("Softmax", "TopK", "Sigmoid")) if ends or tables else ():
+    for number in flow.of(("Softmax", "TopK", "Sigmoid", "ArgMax")) if ends or tables else ():
         if number in used:
             continue
         router = _router(flow, number)
@@ -102,6 +102,12 @@ def _chosen(flow: Flow, number: int, router: _Router) -> int | None:
     return dim(flow, flow.firsts[number], -1)
 
 
+def _maxima(flow: Flow, seen: set[int], router: _Router) -> int | None:
+    """How many experts are picked one by one, each the best of those that are left; None without any."""
+    picks = [n for n in seen if flow.bare[n] == "ArgMax" and dim(flow, arg(flow, n, 0), -1) == router.experts]
+    return len(picks) or None
+
+
 def _mixture(flow: Flow, router: _Router, ends: dict[int, Found]) -> Found | None:
     """Forward from the router to the products with expert results."""
     queue = [router.gate]
@@ -115,7 +121,9 @@ def _mixture(flow: Flow, router: _Router, ends: dict[int, Found]) -> Found | Non
             if reader in seen:
                 continue
             name = flow.bare[reader]
-            if name in ("Mul", "MatMul", "Einsum") and len(flow.reads[reader]) == 2:
+            # A mask of experts that are full, as of those that were chosen, is still a choice.
+            masked = name == "Mul" and dim(flow, flow.firsts[reader], -1) == router.experts
+            if name in ("Mul", "MatMul", "Einsum") and len(flow.reads[reader]) == 2 and not masked:
                 for tensor in flow.reads[reader]:
                     for mlp, steps in _experts(flow, tensor, ends):
                         if _fed(flow, mlp, router):
@@ -125,7 +133,7 @@ def _mixture(flow: Flow, router: _Router, ends: dict[int, Found]) -> Found | Non
                 seen.add(reader)
                 queue.append(reader)
                 top = _chosen(flow, reader, router) or top
-    top = _chosen(flow, router.gate, router) or top
+    top = _chosen(flow, router.gate, router) or top or _maxima(flow, seen, router)
     return _built(flow, router, experts, between | seen, top)
 
 
@@ -169,6 +177,7 @@ def _picked(flow: Flow, router: _Router, tables: dict[int, tuple[int, ...]]) -> 
         return None
     width = dim(flow, router.tokens, -1)
     hidden = min((d for shape in hits.values() for d in shape[1:] if d != width), default=width)
+    top = top or _maxima(flow, seen, router)
     facts: dict[str, Fact] = {"experts": router.experts, "top_k": top, "hidden": hidden}
     nodes = {*router.nodes, *hits, *_region(flow, router)}
     return block(flow, "moe", nodes, router.dense, variant="picked", confidence=0.9, facts=facts)
