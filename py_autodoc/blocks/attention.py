@@ -41,6 +41,8 @@ def _unfused(flow: Flow, core: Core) -> Attention | None:
     q, k, v = trace(flow, core.q), trace(flow, core.k), trace(flow, core.v)
     if stored(flow, core.q) and not _projected_apart(k, v):
         return None  # fixed keys to compare with: a classifier or a codebook
+    if stored(flow, core.k) and not stored(flow, core.v):
+        return None  # weights of a sum that a layer makes, as those of a dynamic convolution
     head = size(flow, core.q, core.q_sum) or size(flow, core.k, core.k_sum)
     heads = _heads(flow, core, q, head)
     scores = flow.nodes[core.softmax].inputs[0]

@@ -250,6 +250,8 @@ def _last_axis(before: Shape, after: Shape, head: int, packed: int, likely: int 
         rest //= d
         if rest == 1:
             break
+    if factors == [3] and rest == 1 and len(after) > 3 and after[-2] == 1:  # (3, heads, size) of one head
+        return 1
     if rest == 1 and factors:
         return factors[0] if len(factors) == 1 else _of_factors(factors, likely)
     if last == head and len(before) == len(after):
@@ -260,8 +262,10 @@ def _last_axis(before: Shape, after: Shape, head: int, packed: int, likely: int 
 def _of_factors(factors: list[int], likely: int | None) -> int | None:
     if likely in factors:
         return likely
-    if likely is None and len(factors) == 2 and 3 in factors:  # (3, heads): Q, K and V of one product
-        return factors[0] if factors[1] == 3 else factors[1]
+    if len(factors) == 2 and 3 in factors:  # (3, heads): Q, K and V of one product
+        heads = factors[0] if factors[1] == 3 else factors[1]
+        if likely is None or likely % heads == 0:  # windows may stand beside the heads
+            return heads
     return likely if likely == prod(factors) else None
 
 
