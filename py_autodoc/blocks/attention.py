@@ -41,8 +41,8 @@ def _unfused(flow: Flow, core: Core) -> Attention | None:
     q, k, v = trace(flow, core.q), trace(flow, core.k), trace(flow, core.v)
     if stored(flow, core.q) and not _projected_apart(k, v):
         return None  # fixed keys to compare with: a classifier or a codebook
-    if stored(flow, core.k) and not stored(flow, core.v):
-        return None  # weights of a sum that a layer makes, as those of a dynamic convolution
+    if (stored(flow, core.q) or stored(flow, core.k)) and _cut(flow, core):
+        return None  # weights of a sum that a dense layer makes, as those of a dynamic convolution
     head = size(flow, core.q, core.q_sum) or size(flow, core.k, core.k_sum)
     heads = _heads(flow, core, q, head)
     scores = flow.nodes[core.softmax].inputs[0]
@@ -70,6 +70,14 @@ def _unfused(flow: Flow, core: Core) -> Attention | None:
         past=_past(q, k, v),
         confidence=1.0 if q.projection and k.projection and v.projection else 0.8,
     )
+
+
+def _cut(flow: Flow, core: Core) -> bool:
+    """True where what the Softmax goes over is another number than the product has of either side."""
+    made = core.scores
+    keys = dim(flow, flow.nodes[core.softmax].inputs[0], core.key_axis)
+    free = (dim(flow, made.a, made.a_free), dim(flow, made.b, made.b_free))
+    return keys is not None and None not in free and keys not in free
 
 
 def _projected_apart(k: Operand, v: Operand) -> bool:

@@ -35,6 +35,7 @@ _GROUPED = Truth(DECODER, _self(4, 2), 4)
 _PARALLEL = Truth(DECODER, _self(), 2)
 _SEQUENCES = Truth(BOTH, _CROSS, 10)
 _MIXTURE = Truth(DECODER, _self(4, 2), 4, 2)
+_HIERA = Truth(ENCODER, {("self", 1, 1): 1, ("self", 2, 2): 1, ("self", 4, 4): 2, ("self", 8, 8): 1})
 _CNN = "cnn"
 
 TRUTH: dict[str, Truth] = {
@@ -81,6 +82,14 @@ TRUTH: dict[str, Truth] = {
     # mixtures of experts
     "deepseek_v3_batched_mm.ts": Truth(DECODER, _self(), 4, 1),
     "deepseek_v3_eager.tsd": Truth(DECODER, _self(), 4, 1),
+    "phimoe_eager.ts": _MIXTURE,
+    "phimoe_batched_mm.dy": _MIXTURE,
+    "switch.ts": Truth(ENCODER, _self(), 4, 1),
+    # weights of a convolution that a dense layer makes, beside the attention; heads beside windows
+    "convbert.ts": Truth(ENCODER, _self(2, 2), 4),
+    "convbert.dy": Truth(ENCODER, _self(2, 2), 4),
+    "hiera.ts": _HIERA,
+    "hiera.dy": _HIERA,
     "mixtral_batched_mm.ts": _MIXTURE,
     "mixtral_batched_mm.dy": _MIXTURE,
     "mixtral_eager.ts": _MIXTURE,
