@@ -48,6 +48,10 @@ class Case:
         """The first input of one of these roles."""
         return next((port for port in self.ports if port.role in roles), None)
 
+    def count(self, role: str) -> int:
+        """How many inputs have a role."""
+        return sum(port.role == role for port in self.ports)
+
     @property
     def image(self) -> Port | None:
         """The first image that goes in."""
@@ -174,6 +178,7 @@ class Case:
 DATA = (
     "image",
     "tokens",
+    "bytes",
     "waveform",
     "signal",
     "spectrogram",

@@ -87,9 +87,7 @@ def end_of(flow: Flow, tensor: int, normalizing: frozenset[int]) -> End:
         if name in _BOUNDED:
             end.activation = end.activation or _BOUNDED[name]
         elif name in _SCALED:
-            data = tuple(
-                t for t in data if (flow.shapes[t] or (2,)) and any(d != 1 for d in flow.shapes[t] or (2,))
-            )
+            data = _wide(flow, data)
             if len(data) > 1:
                 end.joined = data
                 return _stop(end, number, "join", name)
@@ -101,6 +99,17 @@ def end_of(flow: Flow, tensor: int, normalizing: frozenset[int]) -> End:
             return end
         tensor = data[0]
     return end
+
+
+def _wide(flow: Flow, data: tuple[int, ...]) -> tuple[int, ...]:
+    """The operands of arithmetic that are results: single numbers and scales of fewer axes left out."""
+    shapes = {t: flow.shapes[t] for t in data}
+    most = max((len(shape) for shape in shapes.values() if shape is not None), default=0)
+    return tuple(
+        t
+        for t, shape in shapes.items()
+        if shape is None or (any(d != 1 for d in shape) and (len(shape) == most or len(shape) > 1))
+    )
 
 
 def _stop(end: End, node: int, kind: str, op: str) -> End:

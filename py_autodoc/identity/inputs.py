@@ -15,6 +15,7 @@ from py_autodoc.identity.model import Port
 _ARITHMETIC = frozenset({
     "Sub", "Mul", "Div", "Add", "Pad", "Resize", "Upsample", "Slice", "Split", "Clip", "Concat", "Neg",
     "Sqrt", "Log", "Pow", "Abs", "Max", "Min", "Reciprocal", "SpaceToDepth", "ConstantPad", "Where", "Tanh",
+    "DynamicQuantizeLinear",
 })  # fmt: skip
 _EMBEDDING = frozenset({"EmbedLayerNormalization", "QEmbedLayerNormalization"})
 _PREPARING = (MOVES | _ARITHMETIC | frozenset(NORMS)) - _EMBEDDING
@@ -284,7 +285,7 @@ def _spectrum(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
     shape = port.shape
     if shape is None or port.dtype not in _FLOATS or len(shape) not in (3, 4):
         return None
-    named = w.said(port.name, w.SPECTRUM)
+    named = w.said(port.name, w.SPECTRUM | w.AUDIO)
     bands = _bands(flow, shape, uses)
     whisper = len(shape) == 3 and shape[1] in (80, 128) and shape[2] == 3000
     features = "features" in w.words(port.name) and len(shape) == 3

@@ -23,6 +23,8 @@ _HEAD = re.compile(
 )
 _CLASS = re.compile(r"[A-Z][A-Za-z0-9]{2,30}")
 _YOLO = re.compile(r"Ultralytics (YOLO[\w.-]{1,20})")
+_SHELL = re.compile(r"onnx|wrap|export|trace|script", re.IGNORECASE)
+"""Classes around a model that only prepare it for an exporter."""
 _LOOKED_AT = 4000
 _DEEP = 3
 _MOST = 0.8
@@ -84,7 +86,7 @@ def named_make(model: Model) -> tuple[str, str] | None:
         if made and kind not in _PLAIN_CLASSES:
             return made[1], f"the exporter recorded the class {kind}"
     for kind in kinds:
-        if _CLASS.fullmatch(kind) and kind not in _PLAIN_CLASSES:
+        if _CLASS.fullmatch(kind) and kind not in _PLAIN_CLASSES and not _SHELL.search(kind):
             return kind, f"the exporter recorded the class {kind}"
     for scope in _scopes(model):
         made_of = _MAKES.get(scope.lower())

@@ -21,7 +21,7 @@ FILES: dict[str, str] = {
     "models/light_resnet50": CLASSES,
     "models/light_squeezenet": CLASSES,
     "models/light_vgg19": CLASSES,
-    "models/magika_standard_v3_3": NONE,
+    "models/magika_standard_v3_3": "byte-classification",
     "models/mamba_tiny": WRITING,
     "models/mnist_cntk": CLASSES,
     "models/ppocr_cls_v2": CLASSES,

@@ -37,7 +37,7 @@ def _flat(end: End) -> int | None:
 def classification(case: Case) -> Reading | None:
     """Scores of classes for an image."""
     image = case.image
-    if image is None or case.only != "image" or not case.ends:
+    if image is None or case.only != "image" or not case.ends or case.count("image") > 1:
         return None
     widths = [_flat(end) for end in case.ends]
     end, width = case.ends[0], widths[0]
@@ -64,6 +64,17 @@ def classification(case: Case) -> Reading | None:
     if end.activation in ("", "Sigmoid") and case.head(end) is not None:
         return Reading(PROBABLE, (told, "a head over pooled features"), "class scores")
     return Reading(WEAK, (told,), "class scores")
+
+
+@task("image-comparison", "image comparison")
+def comparison(case: Case) -> Reading | None:
+    """One number for two images."""
+    end = case.end
+    if case.only != "image" or case.count("image") != 2 or end is None or not 0 <= end.rank <= 2:
+        return None
+    if end.rank == 2 and end.width != 1:
+        return None
+    return Reading(PROBABLE, ("two images go in, one number comes out",), "similarity")
 
 
 @task(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
-from py_autodoc.graph.model import Shape
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.graph.model import Dim, Shape
 from py_autodoc.identity.case import Case
 from py_autodoc.identity.ends import End
 from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Port, Reading
 from py_autodoc.identity.registry import task
 
 _FACTORS = (2, 3, 4, 6, 8)
+_LARGER = 1.2
+"""Rows that come out by those that go in, at least, where borders are cut off."""
 _KNOWN = {
     19: "the classes of Cityscapes", 20: "the classes of Cityscapes or of human parts",
     21: "the classes of VOC", 150: "the classes of ADE20K", 151: "the classes of ADE20K",
@@ -21,6 +25,9 @@ _JOINTS = {14, 16, 17, 18, 25, 26, 68, 98, 106, 133}
 """Usual numbers of keypoints: COCO has 17, MPII 16, faces 68 …"""
 
 
+_TIMES = re.compile(r"(\d+)\*(\w+)")
+_PADDED = re.compile(r"(\d+)\*\(\(.+ \+ \d+\)//\1\)")
+"""A size that is filled up to a multiple."""
 _HEAD = 12
 """Operators of a head, at most."""
 
@@ -29,6 +36,9 @@ _POINTS = {
     42: "21 points of a hand", 63: "21 points of a hand in space", 136: "68 points of a face",
     196: "98 points of a face", 212: "106 points of a face", 1404: "468 points of a face in space",
 }  # fmt: skip
+
+
+_STRIDED = ("Conv", "FusedConv", "MaxPool", "AveragePool")
 
 
 class _Map(NamedTuple):
@@ -53,16 +63,27 @@ def _map(end: End, image: Port) -> _Map | None:
         sides.insert(0, (3, shape[1:3]))
     for axis, size in sides:
         channels = 1 if axis is None else end.at(axis)
-        rates = [
-            have / full
-            for have, full in zip(size, image.size, strict=True)
-            if isinstance(have, int) and isinstance(full, int) and full
-        ]
-        if len(rates) == 2 and abs(rates[0] - rates[1]) < 0.02 * rates[0] and channels:
-            return _Map(end, channels, rates[0])
+        rates = [_rate(have, full) for have, full in zip(size, image.size, strict=True)]
+        one, other = rates if len(rates) == 2 else (None, None)
+        if one and other and abs(one - other) < 0.02 * one and channels:
+            return _Map(end, channels, one)
     if len(shape) == 4 and not any(isinstance(d, int) for d in (*shape[2:], *image.size)):
         return _Map(end, end.at(1), None)
     return None
+
+
+def _rate(have: Dim, full: Dim) -> float | None:
+    """How much larger a size is than another; None where that is unknown."""
+    if isinstance(have, int) and isinstance(full, int):
+        return have / full if full else None
+    if have == full:
+        return None if have is None else 1.0
+    if not isinstance(have, str) or not isinstance(full, str):
+        return None
+    times = _TIMES.fullmatch(have)
+    if times and times[2] == full:
+        return float(times[1])
+    return 1.0 if _PADDED.fullmatch(have) else None
 
 
 def _one(case: Case) -> tuple[Port, _Map] | None:
@@ -82,14 +103,45 @@ def _sure(image: Port) -> float:
       ("ForImageSuperResolution",))  # fmt: skip
 def super_resolution(case: Case) -> Reading | None:
     """An image of more rows and columns, as many channels."""
+    grown = _grown(case)
+    if grown is not None:
+        return grown
     found = _one(case)
     if found is None:
         return None
     image, made = found
-    if made.scale is None or round(made.scale, 3) not in _FACTORS or made.channels != image.channels:
+    if made.scale is None or made.scale < _LARGER or made.channels != image.channels:
         return None
+    if round(made.scale, 3) not in _FACTORS:
+        return Reading(PROBABLE, ("an image of more rows and columns comes out, as many channels",), "image")
     told = f"an image of {round(made.scale)} times as many rows and columns comes out, as many channels"
     return Reading(SURE if image.channels == 3 or len(case.ends) == 1 else PROBABLE, (told,), "image")
+
+
+def _grown(case: Case) -> Reading | None:
+    """As many channels, made larger more often than smaller, where the size that comes out is not known.
+
+    What is cut off at the borders does not count.
+    """
+    image, end, flow = case.image, case.end, case.flow
+    if image is None or end is None or case.only != "image" or end.rank != 4 or end.at(1) != image.channels:
+        return None
+    made = _map(end, image)
+    if (made is not None and made.scale is not None) or flow.of(("SpaceToDepth",)):
+        return None
+    turned = sum(_stride(flow, n) > 1 for n in flow.of(("ConvTranspose",)))
+    larger = turned + len(flow.of(("DepthToSpace", "Resize", "Upsample")))
+    smaller = sum(_stride(flow, n) > 1 for n in flow.of(_STRIDED))
+    if larger <= smaller:
+        return None
+    told = f"as many channels come out; the layers make it larger {larger} times and smaller {smaller} times"
+    return Reading(SURE if image.sure and not smaller else PROBABLE, (told,), "image")
+
+
+def _stride(flow: Flow, number: int) -> int:
+    strides = flow.nodes[number].attributes.get("strides")
+    steps = strides if isinstance(strides, (list, tuple)) else ()
+    return max((s for s in steps if isinstance(s, int)), default=1)
 
 
 @task("image-to-image", "image to image", ("image-to-image",), ("ForImageToImage",))

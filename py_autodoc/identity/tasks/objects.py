@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from py_autodoc.identity.case import Case
 from py_autodoc.identity.model import PROBABLE, SURE, Reading
 from py_autodoc.identity.registry import task
@@ -16,12 +18,32 @@ _PROTOTYPES = 32
 def detection(case: Case) -> Reading | None:
     """What the outputs say of candidates, boxes and grids."""
     if case.family != "detector":
-        return None
+        return _levels(case)
     verdict = case.structure.verdict
     told = verdict.evidence[:1]
     rows = {end.at(1) for end in case.ends} | {end.at(2) for end in case.ends}
     sure = verdict.confidence >= 0.85 and case.image is not None and not _POSES & rows
     return Reading(SURE if sure else PROBABLE, told, "boxes and scores")
+
+
+def _levels(case: Case) -> Reading | None:
+    """Rows of scores beside rows of boxes for the cells of three grids or more, an output a grid."""
+    rows: dict[int, list[int]] = {}
+    for end in case.ends:
+        count, width = end.at(-2), end.width
+        if end.rank not in (2, 3) or not count or not width:
+            return None
+        rows.setdefault(count, []).append(width)
+    counts = sorted(rows, reverse=True)
+    widths = {tuple(sorted(row)) for row in rows.values()}
+    if case.image is None or len(counts) < 3 or len(widths) != 1 or len(rows[counts[0]]) < 2:
+        return None
+    if not all(2.5 < large / small < 5 for large, small in pairwise(counts)):
+        return None
+    if not any(width % 4 == 0 for width in rows[counts[0]]):
+        return None
+    listed = ", ".join(f"{count:,}" for count in counts)
+    return Reading(SURE, (f"scores and boxes of {listed} cells, an output a grid",), "boxes and scores")
 
 
 @task("instance-segmentation", "instance segmentation", ("instance-segmentation", "segment"), ())

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 from py_autodoc.identity.case import Case
+from py_autodoc.identity.ends import End
 from py_autodoc.identity.model import PROBABLE, SURE, Reading
 from py_autodoc.identity.registry import task
 
 _TALLEST = 64
 """Rows of an image of one line of text, at most."""
+_MORE = 3
+"""Scores besides those of the characters that a file lists, at most: a blank, a space."""
 _CHARACTERS = 11
 """Digits and a blank, at least."""
+
+
+def _alphabet(case: Case, end: End) -> bool:
+    """The file lists characters, as many as there are scores: with a blank, and a space at most."""
+    listed = case.model.metadata.get("character", "").split("\n")
+    scores = end.width or 0
+    fits = scores >= _CHARACTERS and 0 <= scores - len(listed) <= _MORE
+    return fits and end.rank == 3 and len(case.ends) == 1
+
+
+@task("table-recognition", "table recognition")
+def tables(case: Case) -> Reading | None:
+    """Tags of a table's structure, written for an image."""
+    listed = case.model.metadata.get("character", "")
+    if case.image is None or "<td" not in listed or "<tr>" not in listed:
+        return None
+    return Reading(SURE, ("an image goes in, and the file lists the tags of tables",), "tags and boxes")
 
 
 @task("text-recognition", "text recognition", ("text-recognition", "ocr", "scene-text-recognition"), ())
 def recognition(case: Case) -> Reading | None:
     """A row of scores of characters along the image of one line (CTC, Graves et al., 2006)."""
     image, end = case.image, case.first
-    alphabet = any(
-        key in case.model.metadata for key in ("character", "characters", "dictionary", "alphabet")
-    )
     if image is None or case.only != "image" or end is None or len(case.ends) > 2:
         return None
-    if alphabet and end.rank == 3:
+    if _alphabet(case, end):
         return Reading(SURE, ("an image goes in, and the file lists characters",), "character scores")
     if end.rank != 3 or (end.width or 0) < _CHARACTERS or end.kind not in ("linear", "conv"):
         return None

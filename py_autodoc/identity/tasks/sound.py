@@ -6,6 +6,7 @@ from py_autodoc.identity.case import Case
 from py_autodoc.identity.ends import End
 from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Port, Reading
 from py_autodoc.identity.registry import task
+from py_autodoc.identity.words import words
 from py_autodoc.units import plural
 
 _LETTERS = 28
@@ -13,6 +14,7 @@ _LETTERS = 28
 _KEYS = 88
 _VECTORS = frozenset({128, 192, 256, 512, 768, 1024})
 """Usual lengths of vectors for whole sounds."""
+_OPINION = frozenset({"mos", "dnsmos", "plcmos", "aecmos", "utmos", "nisqa"})
 _OPINIONS = 5
 """Opinion scores that are given at once, at most: signal, background, overall …"""
 
@@ -144,16 +146,19 @@ def activity(case: Case) -> Reading | None:
 def quality(case: Case) -> Reading | None:
     """A few scores without a bound for a whole recording."""
     port, end = _heard(case), _one(case)
+    graph = words(case.model.graphs[0].name)
+    if case.end is not None and case.end.rank <= 2 and (case.end.width or 1) <= _OPINIONS:
+        parts = (*graph, *case.name(case.end))
+        if any(part in _OPINION for part in parts):
+            return Reading(SURE, ("the file names mean opinion scores",), "opinion scores")
     if port is None or end is None or case.port("state") is not None:
         return None
     if not 1 <= (end.width or 0) <= _OPINIONS or end.activation not in ("", "Relu") or end.kind != "linear":
         return None
-    named = case.named("mos", "sig", "ovr", "ovrl", "bak") or "mos" in case.model.graphs[0].name.lower()
-    graph = case.model.graphs[0].name.lower()
     told = (
         f"{plural(end.width or 0, 'unbounded number')} for the whole recording come out, as opinion scores do"
     )
-    if named or {"sig", "bak"} <= set(graph.split("_")):
+    if {"sig", "bak", "ovr"} <= set(graph):
         return Reading(SURE, (_in(port), told, "the file names opinion scores"), "opinion scores")
     return Reading(PROBABLE, (_in(port), told), "opinion scores")
 

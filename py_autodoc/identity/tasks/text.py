@@ -125,3 +125,13 @@ def masked(case: Case) -> Reading | None:
         return None
     told = f"{end.width:,} scores for each token come out, one a row of the table; attention sees both sides"
     return Reading(_level(case), (_in(case), told), "word scores")
+
+
+@task("byte-classification", "classification of bytes", ("file-type-classification",))
+def bytes_of(case: Case) -> Reading | None:
+    """Classes of a file by some of its bytes."""
+    end = case.end
+    if case.only != "bytes" or end is None or end.rank != 2 or (end.width or 0) < 2:
+        return None
+    told = f"bytes go in, {end.width:,} scores for all of them come out"
+    return Reading(SURE if end.activation == "Softmax" else PROBABLE, (told,), "class scores")

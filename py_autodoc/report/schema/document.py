@@ -131,7 +131,9 @@ class Report(Wire, frozen=True, kw_only=True, dict=True):
             f"{size(numbers.weight_bytes)} of weights",
             f"coverage {share(cover.nodes_known, cover.nodes_total) if cover.nodes_total else '100 %'}",
         )
-        return f"<Report {self.model.name!r}: {', '.join(parts)}>"
+        words = " · ".join(self.identity.text.split(" · ")[:2]) if self.identity else ""
+        told = ", ".join((words, *parts) if words else parts)
+        return f"<Report {self.model.name!r}: {told}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows for a report: static HTML, all texts escaped."""
