@@ -84,5 +84,6 @@ def test_export_without_torch_names_the_pip_line(monkeypatch):
 
 def test_a_report_is_one_line():
     line = repr(analyze("tests/data/models/mnist_cntk.onnx"))
-    told = "Probably image classification · probably CNN, 8 nodes, 5.99 K parameters, 787 K MACs, 24.0 kB of weights, coverage 100 %"
+    words = "Probably image classification · probably CNN"
+    told = f"{words}, 8 nodes, 5.99 K parameters, 787 K MACs, 24.0 kB of weights, coverage 100 %"
     assert line == f"<Report 'mnist_cntk.onnx': {told}>"
