@@ -15,9 +15,8 @@ const common = {
  */
 function company(path) {
   const text = readFileSync(path, 'utf8');
-  const mocks = Array.from(
-    text.matchAll(/vi\.mock\('([^']+)'/g),
-    ([, name]) => name.split('/').slice(-2).join('/')
+  const mocks = Array.from(text.matchAll(/vi\.mock\('([^']+)'/g), ([, name]) =>
+    name.split('/').slice(-2).join('/')
   );
   if (text.includes('vi.stubGlobal') || text.includes('vi.spyOn')) {
     return 'alone';

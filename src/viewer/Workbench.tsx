@@ -1,13 +1,11 @@
 import * as React from 'react';
 import { CompareBar } from './compare/CompareBar';
 import { useSession, useTrans, useView } from './context';
-import { DeviceChooser } from './device/DeviceChooser';
 import { ExtractionBanner } from './extract/ExtractionBanner';
 import { Drawer } from './drawer/Drawer';
 import { GraphPane } from './GraphPane';
-import { Help } from './Help';
-import { Inspector } from './inspector/Inspector';
 import { KpiStrip } from './kpi/KpiStrip';
+import { lazily } from './lazy/lazily';
 import { Menu } from './menu/Menu';
 import { Outline } from './outline/Outline';
 import { WidthContext } from './root';
@@ -19,6 +17,14 @@ import { TopBar } from './topbar/TopBar';
 import { Splitter } from './ui/Splitter';
 import { Words } from './words/Words';
 
+const Inspector = lazily(
+  async () => (await import('./inspector/Inspector')).Inspector
+);
+const DeviceChooser = lazily(
+  async () => (await import('./device/DeviceChooser')).DeviceChooser
+);
+const Help = lazily(async () => (await import('./Help')).Help);
+
 const MIN_PANEL = 160;
 const MAX_PANEL = 640;
 
@@ -27,6 +33,8 @@ export function Workbench(props: { theme: string }): JSX.Element {
   const load = useView(state => state.load);
   const file = useView(state => state.file);
   const notice = useView(state => state.notice);
+  const choosing = useView(state => state.choosing);
+  const help = useView(state => state.help);
   return (
     <div className="oad-Workbench">
       <TopBar />
@@ -40,8 +48,8 @@ export function Workbench(props: { theme: string }): JSX.Element {
       {file !== 'same' && load.status === 'ready' && <FileBanner file={file} />}
       <Middle theme={props.theme} />
       <Drawer />
-      <DeviceChooser />
-      <Help />
+      {choosing && <DeviceChooser />}
+      {help && <Help />}
       <Menu />
     </div>
   );

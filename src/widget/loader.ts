@@ -5,7 +5,7 @@
 
 import { bytesOf, messageOf, referred, tell, type IWidgetModel } from './model';
 
-interface IRenderContext {
+export interface IRenderContext {
   readonly model: IWidgetModel;
   readonly el: HTMLElement;
 }
@@ -16,9 +16,13 @@ interface ICode {
   readonly version: string;
 }
 
-interface IViewerModule {
+export interface IViewerModule {
   readonly default: {
-    render(context: IRenderContext, style: string): () => void;
+    /** The answer takes the viewer away again. */
+    render(
+      context: IRenderContext,
+      style: string
+    ): (() => void) | Promise<() => void>;
   };
 }
 
@@ -109,7 +113,7 @@ function ask(model: IWidgetModel): Promise<ICode> {
 async function render(context: IRenderContext): Promise<() => void> {
   try {
     const { module, style } = loaded(await codeOf(context.model));
-    return (await module).default.render(context, style);
+    return await (await module).default.render(context, style);
   } catch (error) {
     const told = document.createElement('p');
     told.setAttribute('role', 'alert');

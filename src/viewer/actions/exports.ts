@@ -1,4 +1,4 @@
-import { exportDot, exportFile, exportPng, exportSvg } from '../export/exports';
+import { saveDot, saveFile, savePng, saveSvg } from '../export/saving';
 import type { FileFormat } from '../../providers/provider';
 import type { Session } from '../session/session';
 import type { ITranslate } from '../translate';
@@ -14,7 +14,7 @@ function png(scale: number): IAction {
         ? trans.__('Save the graph as PNG')
         : trans.__('Save the graph as PNG at scale %1', scale),
     keys: [],
-    run: ({ session }) => void exportPng(session, scale)
+    run: ({ session }) => void savePng(session, scale)
   };
 }
 
@@ -31,7 +31,7 @@ function file(
     id: idOf(format),
     label,
     keys: [],
-    run: ({ session }) => void exportFile(session, format)
+    run: ({ session }) => void saveFile(session, format)
   };
 }
 
@@ -46,7 +46,7 @@ function svg(
     label,
     keys: [],
     ...(enabled ? { enabled } : {}),
-    run: ({ session }) => exportSvg(session, part)
+    run: ({ session }) => void saveSvg(session, part)
   };
 }
 
@@ -74,7 +74,7 @@ export const exportActions: readonly IAction[] = [
     id: 'export-dot',
     label: trans => trans.__('Save the graph as DOT'),
     keys: [],
-    run: ({ session }) => exportDot(session)
+    run: ({ session }) => void saveDot(session)
   },
   file('netron', trans => trans.__('Save the numbers for Netron')),
   file('model-explorer', trans =>

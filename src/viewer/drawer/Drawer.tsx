@@ -1,17 +1,33 @@
 import * as React from 'react';
 import { sizable } from '../../core/rebind';
-import { DiagnosticsPanel } from '../diagnostics/DiagnosticsPanel';
-import { ChartsPanel } from '../charts/ChartsPanel';
-import { DimsPanel } from '../dims/DimsPanel';
 import { useDocument, useSession, useTrans, useView } from '../context';
-import { FindingsPanel, graveCount } from '../findings/FindingsPanel';
-import { MemoryPanel } from '../memory/MemoryPanel';
+import { graveCount } from '../findings/grave';
+import { lazily } from '../lazy/lazily';
 import { pointAt } from '../session/pointing';
 import { setPanels, showTab } from '../session/panels';
 import { DRAWER_TABS, type DrawerTab } from '../state/types';
-import { LayersTable } from '../table/LayersTable';
 import { Icon } from '../ui/Icon';
 import { Splitter } from '../ui/Splitter';
+
+const PANELS: Record<DrawerTab, React.ComponentType> = {
+  layers: lazily(
+    async () => (await import('../table/LayersTable')).LayersTable
+  ),
+  findings: lazily(
+    async () => (await import('../findings/FindingsPanel')).FindingsPanel
+  ),
+  memory: lazily(
+    async () => (await import('../memory/MemoryPanel')).MemoryPanel
+  ),
+  charts: lazily(
+    async () => (await import('../charts/ChartsPanel')).ChartsPanel
+  ),
+  diagnostics: lazily(
+    async () =>
+      (await import('../diagnostics/DiagnosticsPanel')).DiagnosticsPanel
+  ),
+  dims: lazily(async () => (await import('../dims/DimsPanel')).DimsPanel)
+};
 
 /** Table, findings, charts, diagnostics and dimensions below the graph; the tabs stay when it is closed. */
 export function Drawer(): JSX.Element {
@@ -22,6 +38,7 @@ export function Drawer(): JSX.Element {
   const id = React.useId();
   // What pointed at nodes is gone with its tab.
   React.useEffect(() => () => pointAt(session, []), [session, drawer, tab]);
+  const Panel = PANELS[tab];
   const labels: Record<DrawerTab, string> = {
     layers: trans.__('Layers'),
     findings: trans.__('Findings'),
@@ -124,12 +141,7 @@ export function Drawer(): JSX.Element {
           role="tabpanel"
           aria-labelledby={`${id}-${tab}`}
         >
-          {tab === 'layers' && <LayersTable />}
-          {tab === 'findings' && <FindingsPanel />}
-          {tab === 'memory' && <MemoryPanel />}
-          {tab === 'charts' && <ChartsPanel />}
-          {tab === 'diagnostics' && <DiagnosticsPanel />}
-          {tab === 'dims' && <DimsPanel />}
+          <Panel key={tab} />
         </div>
       )}
     </section>

@@ -29,13 +29,6 @@ function severityText(severity: string, trans: ITranslate): string {
   return words.get(severity) ?? visible(severity);
 }
 
-/** Findings that deserve attention: medium and above. */
-export function graveCount(findings: readonly RiskSignal[]): number {
-  return findings.filter(({ severity }) =>
-    ['high', 'medium'].includes(severity)
-  ).length;
-}
-
 /** What in the design of the model may hurt, why, and what to do. */
 export function FindingsPanel(): JSX.Element {
   const trans = useTrans();

@@ -12,6 +12,7 @@ import { MockProvider, type IMockOptions } from '../../providers/mock';
 import type { IReportProvider } from '../../providers/provider';
 import type { GraphPayload } from '../../schema';
 import type { IViewerHandle, IViewerProps } from '../api';
+import { fetchAll } from '../lazy/lazily';
 import { Viewer } from '../Viewer';
 import { convDetails } from './details';
 import { FakeSurface } from './surface';
@@ -55,6 +56,7 @@ export async function mountProvider(
   provider: IReportProvider,
   props: Partial<IViewerProps> = {}
 ): Promise<IMounted> {
+  await fetchAll();
   let handle: IViewerHandle | null = null;
   const result = render(
     <Viewer

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { useSession, useTrans } from '../context';
-import { exportPng } from '../export/exports';
+import { savePng } from '../export/saving';
 
 /** As on the command line. */
 const LEAST = 0.1;
@@ -19,7 +19,7 @@ export function PngScale({ close }: { close: () => void }): JSX.Element {
       onSubmit={event => {
         event.preventDefault();
         if (sound) {
-          void exportPng(session, scale);
+          void savePng(session, scale);
           close();
         }
       }}

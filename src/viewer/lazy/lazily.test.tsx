@@ -1,0 +1,66 @@
+// @vitest-environment jsdom
+import {
+  act,
+  cleanup,
+  fireEvent,
+  render,
+  screen
+} from '@testing-library/react';
+import * as React from 'react';
+import { afterEach, expect, test, vi } from 'vitest';
+import { fetchAll, lazily, piece } from './lazily';
+
+afterEach(cleanup);
+
+const Panel = ({ name }: { name: string }): JSX.Element => <b>{name}</b>;
+
+async function turn(): Promise<void> {
+  await act(async () => {
+    await Promise.resolve();
+  });
+}
+
+test('a piece is fetched once, when it is first asked for', async () => {
+  const load = vi.fn(async () => 'code');
+  const code = piece(load);
+  expect(code.now).toBeNull();
+  expect(load).not.toHaveBeenCalled();
+  expect(await Promise.all([code.get(), code.get()])).toEqual(['code', 'code']);
+  expect(code.now).toBe('code');
+  expect(load).toHaveBeenCalledTimes(1);
+});
+
+test('a panel waits for its code once; then it is there at once', async () => {
+  const load = vi.fn(async () => Panel);
+  const Lazy = lazily(load);
+  expect(load).not.toHaveBeenCalled();
+  render(<Lazy name="first" />);
+  expect(screen.getByRole('status').textContent).toBe('Loading…');
+  await turn();
+  expect(screen.getByText('first')).toBeTruthy();
+  render(<Lazy name="second" />);
+  expect(screen.getByText('second')).toBeTruthy();
+  expect(load).toHaveBeenCalledTimes(1);
+});
+
+test('code that cannot be fetched is said, and fetched again when asked', async () => {
+  const load = vi
+    .fn<() => Promise<typeof Panel>>()
+    .mockRejectedValueOnce(new TypeError('Failed to fetch'))
+    .mockResolvedValue(Panel);
+  const Lazy = lazily(load);
+  render(<Lazy name="panel" />);
+  await turn();
+  expect(screen.getByRole('alert').textContent).toContain(
+    'This part of the viewer could not be loaded.'
+  );
+  fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
+  await turn();
+  expect(screen.getByText('panel')).toBeTruthy();
+});
+
+test('everything can be fetched ahead', async () => {
+  const code = piece(async () => 'ahead');
+  await fetchAll();
+  expect(code.now).toBe('ahead');
+});

@@ -1,0 +1,83 @@
+/** Code that is fetched when it is first used: a panel that nobody opens costs nothing. */
+
+import * as React from 'react';
+import { useTrans } from '../context';
+
+/** A piece of code: `get` fetches it once, `now` is what has come. A fetch that failed is repeated. */
+export interface IPiece<T> {
+  readonly now: T | null;
+  get(): Promise<T>;
+}
+
+const pieces: IPiece<unknown>[] = [];
+
+/** Names a piece of code; nothing is fetched yet. */
+export function piece<T>(load: () => Promise<T>): IPiece<T> {
+  let now: T | null = null;
+  let coming: Promise<T> | null = null;
+  const made: IPiece<T> = {
+    get now() {
+      return now;
+    },
+    get() {
+      coming ??= load().then(
+        code => (now = code),
+        (error: unknown) => {
+          coming = null;
+          throw error;
+        }
+      );
+      return coming;
+    }
+  };
+  pieces.push(made);
+  return made;
+}
+
+/** Fetches all pieces, for what must not wait for one later. */
+export async function fetchAll(): Promise<void> {
+  await Promise.all(pieces.map(one => one.get()));
+}
+
+/** A component whose code is fetched when it is first shown; once it is there, it is shown at once. */
+export function lazily<P extends object>(
+  load: () => Promise<React.ComponentType<P>>
+): React.ComponentType<P> {
+  const code = piece(load);
+  return function Lazy(props: P): JSX.Element {
+    const trans = useTrans();
+    const [failed, setFailed] = React.useState(false);
+    const [Found, setFound] = React.useState(() => code.now);
+    React.useEffect(() => {
+      let here = true;
+      if (!Found && !failed) {
+        code.get().then(
+          found => here && setFound(() => found),
+          () => here && setFailed(true)
+        );
+      }
+      return () => {
+        here = false;
+      };
+    }, [Found, failed]);
+    if (Found) {
+      return <Found {...props} />;
+    }
+    return failed ? (
+      <p className="oad-Drawer-none" role="alert">
+        {trans.__('This part of the viewer could not be loaded.')}{' '}
+        <button
+          type="button"
+          className="oad-Button"
+          onClick={() => setFailed(false)}
+        >
+          {trans.__('Try again')}
+        </button>
+      </p>
+    ) : (
+      <p className="oad-Drawer-none oad-mod-late" role="status">
+        {trans.__('Loading…')}
+      </p>
+    );
+  };
+}
