@@ -1,5 +1,4 @@
 import * as React from 'react';
-import { CompareBar } from './compare/CompareBar';
 import { useSession, useTrans, useView } from './context';
 import { ExtractionBanner } from './extract/ExtractionBanner';
 import { Drawer } from './drawer/Drawer';
@@ -23,6 +22,10 @@ const Inspector = lazily(
 const DeviceChooser = lazily(
   async () => (await import('./device/DeviceChooser')).DeviceChooser
 );
+const CompareBar = lazily(
+  async () => (await import('./compare/CompareBar')).CompareBar,
+  true
+);
 const Help = lazily(async () => (await import('./Help')).Help);
 
 const MIN_PANEL = 160;
@@ -35,10 +38,11 @@ export function Workbench(props: { theme: string }): JSX.Element {
   const notice = useView(state => state.notice);
   const choosing = useView(state => state.choosing);
   const help = useView(state => state.help);
+  const linked = useView(state => state.companion !== null);
   return (
     <div className="oad-Workbench">
       <TopBar />
-      <CompareBar />
+      {linked && <CompareBar />}
       <Words />
       <KpiStrip />
       {load.status === 'loading' && <Working progress={load.progress} />}

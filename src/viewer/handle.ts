@@ -2,7 +2,7 @@
 
 import { ACTIONS, actionById, isEnabled, runAction } from './actions';
 import type { IViewerHandle } from './api';
-import { CompareLink } from './compare/link';
+import { linked } from './compare/later';
 import { paintBy } from './session/device';
 import { nodesOf, selectNodes, showUserValues } from './session/host';
 import type { Session } from './session/session';
@@ -49,7 +49,7 @@ export function createHandle(
     link: (other, options, callbacks) => {
       const there = sessions.get(other);
       return there && there !== session
-        ? new CompareLink([session, there], options, callbacks)
+        ? linked([session, there], options, callbacks)
         : null;
     }
   };

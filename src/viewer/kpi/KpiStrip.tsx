@@ -1,12 +1,17 @@
 import * as React from 'react';
-import { Difference } from '../compare/Difference';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import { DeviceChip } from '../device/DeviceChip';
 import { latencyTile } from '../device/tile';
+import { lazily } from '../lazy/lazily';
 import { showTab } from '../session/panels';
 import { Icon } from '../ui/Icon';
 import { visible } from '../ui/text';
 import { tilesOf, type ITile } from './tiles';
+
+const Difference = lazily(
+  async () => (await import('../compare/Difference')).Difference,
+  true
+);
 
 /** Totals of the model. A tile that has a heatmap switches it on. */
 export function KpiStrip(): JSX.Element {
@@ -37,6 +42,7 @@ function Tile({ tile }: { tile: ITile }): JSX.Element {
   const active = useView(
     state => tile.overlay !== null && state.overlay === tile.overlay
   );
+  const linked = useView(state => state.companion !== null);
   const className = `oad-Kpi${tile.known ? '' : ' oad-mod-unknown'}`;
   const body = (
     <>
@@ -45,7 +51,7 @@ function Tile({ tile }: { tile: ITile }): JSX.Element {
         {tile.value}
         {tile.note && <small className="oad-Kpi-note">{tile.note}</small>}
       </span>
-      <Difference id={tile.id} />
+      {linked && <Difference id={tile.id} />}
     </>
   );
   const detail = `${tile.label}: ${tile.detail}`;

@@ -39,12 +39,16 @@ export async function fetchAll(): Promise<void> {
   await Promise.all(pieces.map(one => one.get()));
 }
 
-/** A component whose code is fetched when it is first shown; once it is there, it is shown at once. */
+/**
+ * A component whose code is fetched when it is first shown; once it is there, it is shown at once. One that
+ * adds to others is `quiet`: nothing is in its place until then.
+ */
 export function lazily<P extends object>(
-  load: () => Promise<React.ComponentType<P>>
+  load: () => Promise<React.ComponentType<P>>,
+  quiet = false
 ): React.ComponentType<P> {
   const code = piece(load);
-  return function Lazy(props: P): JSX.Element {
+  return function Lazy(props: P): JSX.Element | null {
     const trans = useTrans();
     const [failed, setFailed] = React.useState(false);
     const [Found, setFound] = React.useState(() => code.now);
@@ -62,6 +66,9 @@ export function lazily<P extends object>(
     }, [Found, failed]);
     if (Found) {
       return <Found {...props} />;
+    }
+    if (quiet) {
+      return null;
     }
     return failed ? (
       <p className="oad-Drawer-none" role="alert">

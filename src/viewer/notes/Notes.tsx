@@ -1,13 +1,18 @@
 import * as React from 'react';
 import { formatExact, hiddenByHand, hiddenNodes } from '../../core';
-import { CounterpartNote } from '../compare/CompareBar';
 import { useDocument, useSession, useTrans, useView } from '../context';
+import { lazily } from '../lazy/lazily';
 import { showAll } from '../session/hide';
 import { Bar } from '../ui/Bar';
 import { endTrace } from '../session/trace';
 import type { ITraceState } from '../state/types';
 import type { ITranslate } from '../translate';
 import { brief } from '../ui/text';
+
+const CounterpartNote = lazily(
+  async () => (await import('../compare/CompareBar')).CounterpartNote,
+  true
+);
 
 /** How many names a sentence bears. */
 const NAMES = 2;
@@ -74,7 +79,7 @@ export function Notes(): JSX.Element | null {
   return (
     <div className="oad-Notes" role={linked ? 'status' : undefined}>
       {laying !== null && <Laying share={laying} />}
-      <CounterpartNote />
+      {linked && <CounterpartNote />}
       {trace && (
         <div className="oad-Note">
           <bdi>{traceText(trace, tree.nodeOrder.length, trans)}</bdi>
