@@ -118,6 +118,25 @@ test('a symbol gets a value and every number follows', async ({ page }) => {
   );
 });
 
+test('a batch that the file has fixed is followed when the tab opens', async ({
+  page
+}) => {
+  const log = listen(page);
+  const panel = await openModel(page, 'resnet50.onnx');
+  const asked = (): number =>
+    log.requests.filter(r => /jobs\/[^/]+\/batch/.test(r.url)).length;
+  expect(asked()).toBe(0);
+  await panel.getByRole('tab', { name: /Dimensions/ }).click();
+  const dims = panel.getByRole('tabpanel');
+  await dims.getByRole('textbox', { name: 'batch' }).fill('8');
+  await dims.getByRole('button', { name: 'Apply' }).click();
+  await expect(panel.getByRole('group', { name: 'Totals' })).toContainText(
+    '32.7 G'
+  );
+  expect(asked()).toBe(1);
+  expect(log.errors).toEqual([]);
+});
+
 test('a script-laden model stays inert', async ({ page }) => {
   const log = listen(page);
   const panel = await openModel(page, 'hostile.onnx');
