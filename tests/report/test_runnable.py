@@ -198,7 +198,7 @@ def test_the_command_says_so_first(file, tmp_path):
     assert result.exit_code == 2
     first = result.stderr.splitlines()[0]
     assert first.startswith("error: cnn.onnx cannot run with these sizes: flat: ")
-    assert "Its totals are unknown. Give sizes that fit" in first
+    assert "Its totals are unknown. The file has other sizes fixed" in first
     assert json.loads(out.read_text())["runnable"]["verdict"] == "no"
     good = CliRunner().invoke(app, ["analyze", str(file), "--out-json", str(out)])
     assert (good.exit_code, good.stderr) == (0, "")
