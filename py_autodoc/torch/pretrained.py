@@ -54,7 +54,7 @@ def from_pretrained(where: str, name: str, wanted: Wanted, local: bool) -> Loade
     kind = _class(transformers, config, name)
     with _no_bars(transformers):
         model, warnings = _model(kind, where, name, config, wanted, local)
-    notes = [] if wanted.cache else _without_cache(model)
+    notes = [] if wanted.cache else [*_without_cache(model), *_batched_experts(model)]
     trial = _inputs(transformers, model, where, name, wanted, local)
     if trial.left_out:
         warnings.append(f"Exported without {', '.join(trial.left_out)}: the model ran only without.")
@@ -215,6 +215,15 @@ def _loading(info: Any) -> list[str]:
         return []
     shown = ", ".join(missing[:_LISTED]) + (" …" if len(missing) > _LISTED else "")
     return [f"{len(missing):,} weights are not in the checkpoint and were made at random: {shown}."]
+
+
+def _batched_experts(model: Any) -> list[str]:
+    """Grouped products of experts, which ONNX has no operator for, become batched ones; a choice stays."""
+    able = getattr(model, "_can_set_experts_implementation", None)
+    if able is None or not able() or "grouped_mm" not in model.get_experts_implementation().values():
+        return []
+    model.set_experts_implementation("batched_mm")
+    return ["Experts are exported as batched products, as ONNX has no grouped ones."]
 
 
 def _without_cache(model: Any) -> list[str]:

@@ -225,7 +225,7 @@ def export_torchscript(request: Request, folder: Path) -> tuple[Exported, Path |
     names, axes = dynamic_axes(model, request.inputs, request.input_names, request.dynamic)
     target: Any = str(folder / request.path.name) if size > LARGE else Bytes()
     watch: AbstractContextManager[Collection[str]] = recorder.installed() if exact else watching(model)
-    with _LOCK, torch.no_grad(), quiet(), positional(request) as (args, own), watch as watched:
+    with _LOCK, torch.no_grad(), quiet(), _unlogged(), positional(request) as (args, own), watch as watched:
         _legacy(model, args, target, names or own, axes, request)
     ran = recorder.ran if exact else set(watched)
     request.stage("tag", 0.8)
@@ -237,6 +237,21 @@ def export_torchscript(request: Request, folder: Path) -> tuple[Exported, Path |
     evidence = TraceEvidence(recorder.frames, tensors) if recorder.frames else NameEvidence(namer, tensors)
     tags = assign(graph, namer, evidence, "torchscript")
     return Exported(graph, tags, model, ran, warned), written
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Without the graph that torch prints, past Python, to stdout when an operator is not supported."""
+    inner: Any = torch._C
+    kept = getattr(inner, "_jit_onnx_log", None)
+    if kept is None:
+        yield
+        return
+    inner._jit_onnx_log = lambda *_: None
+    try:
+        yield
+    finally:
+        inner._jit_onnx_log = kept
 
 
 def _legacy(model: Any, args: Any, target: Any, names: Any, axes: Any, request: Request) -> None:

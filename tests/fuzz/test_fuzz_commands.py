@@ -233,6 +233,14 @@ def test_tensors_whose_type_is_none(number):
             assert run(("compare", "m.onnx", "b.onnx", *given), m__onnx=model, b__onnx=second) is None
 
 
+def test_texts_that_do_not_fill_their_shape():
+    proto = onnx.ModelProto.FromString(fuzz_seeds.rich())
+    proto.graph.initializer[-1].dims[0] = 3
+    model = proto.SerializeToString()
+    for second in (model, fuzz_seeds.rich()):
+        assert run(("compare", "--json", "m.onnx", "b.onnx"), m__onnx=model, b__onnx=second) is None
+
+
 def test_mutations_break_things_but_stay_models():
     import random
 

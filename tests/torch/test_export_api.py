@@ -188,6 +188,18 @@ def test_weights_beside_the_model_and_own_metadata(exporter, tmp_path):
     assert json.loads((tmp_path / "a.onnx.json").read_text()) == result.sidecar
 
 
+class Fourier(nn.Module):
+    def forward(self, x):
+        return torch.fft.fftn(x).real
+
+
+def test_nothing_is_printed_by_an_export_that_fails(tmp_path, capfd):
+    """Torch prints its graph past sys.stdout, which may be where a report goes."""
+    with pytest.raises(AnalysisError, match="fft_fftn"):
+        py_autodoc.torch.export(Fourier(), (torch.ones(2, 4),), tmp_path / "m.onnx", exporter="torchscript")
+    assert capfd.readouterr().out == ""
+
+
 def test_an_opset_that_the_exporter_cannot_write(tmp_path):
     """It would warn, and write another one."""
     with pytest.raises(OptionError, match="cannot write this model with opset 3"):

@@ -54,6 +54,18 @@ def test_a_text_folder(bert):
     assert not torch.equal(loaded.example["input_ids"], load(bert, seed=1).example["input_ids"])
 
 
+def test_experts_are_batched_products_where_nothing_else_was_chosen(tmp_path):
+    """Grouped products, which transformers computes experts with, have no operator of ONNX."""
+    sizes = {"vocab_size": 40, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1}
+    sizes |= {"num_attention_heads": 4, "num_key_value_heads": 2, "num_local_experts": 4, "pad_token_id": 0}
+    folder = export_folders.config_only("MixtralForCausalLM", **sizes)(tmp_path / "m")
+    loaded = load(folder, random_weights=True)
+    assert set(loaded.model.get_experts_implementation().values()) == {"batched_mm"}
+    assert any("batched products" in note for note in loaded.notes)
+    cached = load(folder, random_weights=True, cache=True)
+    assert set(cached.model.get_experts_implementation().values()) != {"batched_mm"}
+
+
 def test_sizes_and_shapes_go_together(bert):
     assert set(shapes(load(bert, batch=3, sequence=5)).values()) == {(3, 5)}
     assert set(shapes(load(bert, shapes={"input_ids": (2, 7)})).values()) == {(2, 7)}
