@@ -24,6 +24,8 @@ Rule = Callable[["Walk", Node], None]
 RULES: dict[tuple[str, str], Rule] = {}
 """(domain, operator) → what other sizes mean for it."""
 T = TypeVar("T")
+_FEW = 4
+"""Tables shorter than this may look like anything."""
 
 
 SCALES: set[tuple[str, str]] = set()
@@ -288,6 +290,12 @@ class Walk(Engine):
                 name,
                 "Export the model at this size.",
             )
+        if size != has and _spanning(self.old.values.get(t), axis):
+            raise Blocked(
+                f"the stored table {table} seems to span the whole length, as a window or a ramp does",
+                name,
+                "Export the model at this size.",
+            )
         if size > has:
             raise Blocked(
                 f"the stored table {table} ends at {has} entries, and {size} are wanted",
@@ -345,6 +353,19 @@ class Walk(Engine):
                 inner = self.nodes[i]
                 yield from (t for t in inner.inputs if t >= 0)
                 yield from self._captured(inner)
+
+
+def _spanning(value: Any, axis: int) -> bool:
+    """True for few known numbers that run from end to end: the same or the opposite backwards, or up to 1."""
+    if value is None or np.asarray(value).dtype.kind != "f" or np.shape(value)[axis] < _FEW:
+        return False
+    rows = np.moveaxis(np.asarray(value, np.float64), axis, -1)
+    if not np.isfinite(rows).all() or np.allclose(rows, rows[..., :1]):
+        return False
+    steps = np.diff(rows)
+    ramp = np.allclose(steps, steps[..., :1]) and np.allclose(np.abs(rows).max(axis=-1), 1)
+    back = rows[..., ::-1]
+    return bool(ramp or np.allclose(rows, back, atol=1e-6) or np.allclose(rows, -back, atol=1e-6))
 
 
 def _ints(value: Any) -> list[int] | None:

@@ -175,6 +175,14 @@ def mask_picked_place_by_place(n):
 
 
 @good(12, 6, 20)
+def padded_in_front_and_beside(n):
+    """As a causal convolution is padded, and along an axis that stays."""
+    m = Maker()
+    h = m("Pad", m.x(1, 4, n), m.c([0, 0, 2, 0, 1, 0]))
+    return m.done(m("Conv", h, m.w(3, 5, 3)))
+
+
+@good(12, 6, 20)
 def shape_made_of_shapes(n):
     m = Maker()
     x = m.x(1, n, 8)
@@ -303,6 +311,24 @@ def table_over_repeated_positions(n):
     m = Maker()
     h = m("Reshape", m.x(1, n, 4), m.c([1, n, 4]))
     return m.done(m("Add", m("Tile", h, m.c([1, 3, 1])), m.w(1, 3 * n, 4)))
+
+
+@bad(12, 6, "seems to span the whole length")
+def ramp_over_the_length(n):
+    m = Maker()
+    return m.done(m("Add", m.x(1, n, 4), m.c(np.linspace(0, 1, n, dtype=np.float32).reshape(1, n, 1))))
+
+
+@bad(12, 6, "seems to span the whole length")
+def window_over_the_length(n):
+    m = Maker()
+    return m.done(m("Mul", m.x(1, n, 4), m.c(np.hanning(n).astype(np.float32).reshape(1, n, 1))))
+
+
+@bad(12, 6, "may come from the size 12")
+def scaled_by_the_logarithm(n):
+    m = Maker()
+    return m.done(m("Mul", m.x(1, n, 4), m.c(np.float32(np.log(n)))))
 
 
 @bad(12, 6, "may be a size of the file")

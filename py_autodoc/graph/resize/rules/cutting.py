@@ -191,7 +191,10 @@ def pad(walk: Walk, node: Node) -> None:
     made = list(axes)
     for k, a in enumerate(along):
         axis, front, end = axes[a], pads[k], pads[k + len(along)]
-        if not moves(axis) or not (front or end):
+        if not (front or end):
+            continue
+        if not moves(axis):
+            made[a % len(axes)] = steady(old_size(axis) + front + end)
             continue
         change = new_size(axis) - old_size(axis)
         if fixed and end > front and change % 32:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,6 +28,8 @@ _COUNTING = frozenset({
     "Min", "Max",
 })  # fmt: skip
 _NEAR = 1e-6
+_FIRST_SIZE = 8
+"""Sizes of inputs up to this are found in too many numbers."""
 _SMALL = 3
 """Numbers up to this are no sizes."""
 _INTEGERS = frozenset({3, 5, 6, 7, 12, 13})
@@ -216,6 +219,12 @@ def _size_as_number(walk: Walk, node: Node, live: Sequence[int]) -> None:
         if whole and any(abs(number) in (size, size - 1) and size > _SMALL for size in walk.spans):
             why = f"it computes with {number:g}, which may be a size of the file"
             raise Blocked(why, walk.name(node.inputs[i]))
+        if any(walk.changed(t) for t in others) and not whole:
+            for size in walk.roots:
+                forms = (size, 1 / size, math.log(size), math.log2(size))
+                if size > _FIRST_SIZE and any(abs(abs(number) - form) <= _NEAR * form for form in forms):
+                    why = f"it computes with {number:g}, which may come from the size {size} of an input"
+                    raise Blocked(why, walk.name(node.inputs[i]))
         for size in frozenset().union(*(walk.sums.get(t, frozenset()) for t in others)):
             forms = (size, 1 / size, size**0.5, size**-0.5)
             if any(abs(abs(number) - form) <= _NEAR * form for form in forms):
