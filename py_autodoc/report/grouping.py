@@ -13,20 +13,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from py_autodoc.blocks.model import Attention, Found, Repeat
-from py_autodoc.graph.model import Model, TypeTable
+from py_autodoc.graph.model import Model, Shape, TypeTable
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.blocks import recognised
+from py_autodoc.report.box_names import FOLD, STRUCTURE, BoxNames
 from py_autodoc.report.calls import Orders, by_calls, circles, execution_orders
 from py_autodoc.report.masks import TITLE, mask_boxes
 from py_autodoc.report.plumbing import MANY, WEIGHTS, plumbing, settle, shared, wraps
 from py_autodoc.report.repeats import repeat_name, scopes_of
+from py_autodoc.report.roles import Roles
 from py_autodoc.report.scopes import ScopeTree, scope_tree
 from py_autodoc.report.stages import stages
 from py_autodoc.report.titles import Titles
 from py_autodoc.report.titles import title as block_title
 
-FOLD, PART, STRUCTURE, PLUMBING = "repeat", "repeat-part", "structure", "plumbing"
-"""Origins of the boxes that are made here."""
+PART, PLUMBING = "repeat-part", "plumbing"
+"""Origins of the boxes that are made here, besides ``FOLD`` and ``STRUCTURE``."""
 MIN_FOLD = 3
 MIN_PAIR = 6
 """Nodes of a part from which two neighbours are a fold: two small ones are seen sooner than read."""
@@ -126,16 +128,23 @@ class _Grouping:
             self._cut(level)
         self._settle()
         self._unfold_circles(orders)
-        return self._parents_first()
+        tree = self._parents_first()
+        roles = Roles(self.model, titles, self.plumbing)
+        BoxNames(self.model, self.types, tree, roles, self._readers, self.position).run()
+        return tree
 
     def _is_pair(self, repeat: Repeat) -> bool:
-        """Two parts of some size with weights, of which the second reads from the first."""
+        """Two parts with weights, large and of equal shapes, of which the second reads from the first."""
         first, second = repeat.members[0], frozenset(repeat.members[-1])
         return (
             len(first) >= MIN_PAIR
             and any(self.params[node] for node in first)
             and any(reader in second for node in first for reader in self._readers(node))
+            and all(self._shapes(a) == self._shapes(b) for a, b in zip(*repeat.members, strict=True))
         )
+
+    def _shapes(self, node: int) -> list[Shape | None]:
+        return [self.types.shapes[t] for t in self.model.nodes[node].outputs if t >= 0]
 
     def _unfold_circles(self, orders: Orders) -> None:
         """Take away boxes made here that wait for each other, though none waits for itself."""
@@ -224,6 +233,7 @@ class _Grouping:
             label=[tree.label[scope] for scope in order],
             type=[tree.type[scope] for scope in order],
             origin=[tree.origin[scope] for scope in order],
+            role=[""] * len(order),
             node=[place[scope] for scope in tree.node],
             graph=[place[scope] for scope in tree.graph],
         )

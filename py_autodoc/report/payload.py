@@ -86,7 +86,9 @@ def build_payload(analysis: Analysis, batch: BatchOffer | None = None) -> GraphP
         dtypes=[dtype_name(dtype) for dtype in dtypes],
         shapes=[wire_shape(shape) for shape, _ in shapes],
         graphs=_graphs(model, tree),
-        scopes=ScopeColumns(parent=tree.parent, label=tree.label, type=tree.type, origin=tree.origin),
+        scopes=ScopeColumns(
+            parent=tree.parent, label=tree.label, type=tree.type, role=tree.role, origin=tree.origin
+        ),
         nodes=nodes,
         tensors=tensors,
         expressions=expression_pool(analysis.symbolic, sizes),

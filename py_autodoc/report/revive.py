@@ -141,7 +141,13 @@ class _Reviver:
         drawn = Drawn.of(nodes, self.graphs, ops, [layer.id for layer in self.report.layers])
         tree = self.scopes.tree(drawn, nodes.scope, self.graphs.scope)
         nodes.scope[:], self.graphs.scope[:] = tree.node, tree.graph
-        return ScopeColumns(parent=tree.parent, label=tree.label, type=tree.type, origin=tree.origin)
+        return ScopeColumns(
+            parent=tree.parent,
+            label=tree.label,
+            type=tree.type,
+            role=[""] * len(tree.parent),
+            origin=tree.origin,
+        )
 
     # ---- tensors
 

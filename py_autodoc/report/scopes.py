@@ -21,6 +21,8 @@ class ScopeTree:
     node: list[int] = field(default_factory=list)
     graph: list[int] = field(default_factory=list)
     """Scope that stands for each subgraph's box, -1 for the main graph."""
+    role: list[str] = field(default_factory=list)
+    """What boxes without a class do; filled when the tree is finished, else empty."""
 
     def path(self, scope: int) -> list[str]:
         """Labels from the top down to ``scope``."""

@@ -12,6 +12,8 @@ from py_autodoc.graph.model import Model, Shape, TensorKind, TypeTable
 from py_autodoc.graph.topology import execution_order
 from py_autodoc.report.scopes import ScopeTree
 
+STAGE_NAME, PART_NAME = "Stage ", "Part "
+"""How titles of stages begin: of a size, and of none."""
 LONG = 40
 """Boxes of a level from which it is cut."""
 SHORT = 3
@@ -37,8 +39,15 @@ def stages(model: Model, types: TypeTable, tree: ScopeTree, level: int) -> list[
     if not 1 < len(runs) <= MOST:
         step = -(-len(order) // max(2, min(MOST, len(order) // 8)))
         runs = [(at, min(at + step, len(order))) for at in range(0, len(order), step)]
-        return [(f"Part {n + 1}", order[a:b]) for n, (a, b) in enumerate(runs)]
-    return [(_title(sizes[a:b], n), order[a:b]) for n, (a, b) in enumerate(runs)]
+        return [(f"{PART_NAME}{n + 1}", order[a:b]) for n, (a, b) in enumerate(runs)]
+    found: list[tuple[str, list[int]]] = []
+    for number, (a, b) in enumerate(runs):
+        title = _title(sizes[a:b], number)
+        if found and found[-1][0] == title:
+            found[-1][1].extend(order[a:b])
+        else:
+            found.append((title, order[a:b]))
+    return found if len(found) > 1 else []
 
 
 def _entities(model: Model, tree: ScopeTree, level: int) -> tuple[list[int], dict[int, list[int]]]:
@@ -118,5 +127,5 @@ def _runs(sizes: Sequence[Shape | None]) -> list[tuple[int, int]]:
 def _title(sizes: Sequence[Shape | None], number: int) -> str:
     common = Counter(size for size in sizes if size is not None).most_common(1)
     if not common:
-        return f"Part {number + 1}"
-    return "Stage " + "×".join("?" if d is None else str(d) for d in common[0][0])
+        return f"{PART_NAME}{number + 1}"
+    return STAGE_NAME + "×".join("?" if d is None else str(d) for d in common[0][0])

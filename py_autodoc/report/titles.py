@@ -33,10 +33,14 @@ class Titles:
         for block in found:
             self._at.setdefault(block.anchor, []).append(block)
 
+    def inside(self, nodes: Sequence[int]) -> list[Found]:
+        """The blocks that lie wholly in these nodes."""
+        held = frozenset(nodes)
+        return [block for node in nodes for block in self._at.get(node, ()) if held.issuperset(block.nodes)]
+
     def part(self, nodes: Sequence[int]) -> str:
         """What the parts of a repeat are, by what was recognised in one; empty when that says little."""
-        inside = frozenset(nodes)
-        held = [block for node in nodes for block in self._at.get(node, ()) if inside.issuperset(block.nodes)]
+        held = self.inside(nodes)
         kinds = {block.kind for block in held}
         if "attention" in kinds:
             return "Transformer layer" if kinds & _FEED_FORWARD else "Attention layer"

@@ -5,7 +5,7 @@ import { joinInOrder, SIDES } from './matchingPairs';
 import type { IGraphModel } from './types';
 
 /** Origins of boxes that are no modules: their labels say where they stand, not what they are. */
-const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure']);
+const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure', 'plumbing']);
 const ROOT = 0;
 
 /** Numbers for paths, the same on both sides: a path is its parent's number and its own label. */

@@ -17,9 +17,12 @@ export interface IOpenings {
   readonly hidden: readonly number[];
 }
 
-/** Groups that look alike to a reader: same depth and class, or label but for its numbers. */
+/**
+ * Groups that look alike to a reader: same depth and class, or label but for its numbers and what stands
+ * behind it to tell it apart (`Stage 13×13 · 96 channels`).
+ */
 function likeness(tree: IGroupTree, group: number): string {
-  const label = tree.groupLabel[group].replace(/\d+/g, '#');
+  const label = tree.groupLabel[group].split(' · ')[0].replace(/\d+/g, '#');
   const type = tree.groupType[group];
   const fold = tree.groupFold[group];
   return `${tree.groupDepth[group]}|${fold}|${type || label}`;

@@ -255,6 +255,11 @@ export function buildTree(model: IGraphModel): IGroupTree {
     groupParent: parent,
     groupLabel,
     groupType,
+    // Payloads of earlier versions have no roles.
+    groupRole: Array.from(
+      rawOf,
+      group => model.payload.scopes.role?.[group] ?? ''
+    ),
     groupSize: size,
     groupDepth: numbering.depth,
     nodeParent,

@@ -67,6 +67,8 @@ export interface ITree {
   readonly groupLabel: readonly string[];
   /** Class name, or empty. */
   readonly groupType: readonly string[];
+  /** What a group without a class does, told from its operators; or empty. */
+  readonly groupRole: readonly string[];
   /** Nodes below, Constant nodes excluded. */
   readonly groupSize: Int32Array;
   readonly groupDepth: Int32Array;

@@ -10,7 +10,7 @@ import type { ILoadOptions, IProgress, IReportProvider } from './provider';
 import { ProblemError, localProblem } from './provider';
 
 /** Origins of boxes that are no modules. */
-const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure']);
+const NO_MODULE = new Set(['repeat', 'repeat-part', 'structure', 'plumbing']);
 
 /** The bundle format this viewer reads. */
 const BUNDLE_VERSION = 2;

@@ -1981,8 +1981,14 @@ export interface components {
       /** @description Class name, empty when unknown. */
       type: string[];
       /**
+       * @description What the box does, told from its operators (`C2f`, `LSTM`, `Conv block (Conv+SiLU)`), where no
+       *     class is known; empty when they do not say.
+       */
+      role: string[];
+      /**
        * @description `scope` (recorded by the exporter), `name` (from `/a/b` names), `function`, `subgraph`; of
-       *     boxes that are no modules `repeat`, `repeat-part` and `structure`.
+       *     boxes that are no modules `repeat`, `repeat-part`, `structure` and `plumbing` (what only prepares
+       *     sizes or weights; `type` is the operator that needs them).
        */
       origin: string[];
     };

@@ -28,7 +28,7 @@ CARDS = {
     "models-light_bvlc_alexnet": (24, 24),
     "models-light_resnet50": (36, 16),
     "models-light_squeezenet": (27, 12),
-    "models-light_vgg19": (29, 16),
+    "models-light_vgg19": (40, 24),
     "models-magika_standard_v3_3": (31, 13),
     "models-mamba_tiny": (11, 5),
     "models-mnist_cntk": (8, 8),

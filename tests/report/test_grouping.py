@@ -103,7 +103,9 @@ def test_a_model_without_names_gets_boxes_by_structure():
     tree = grouped_tree(analysis)
     assert {"scope", "name"}.isdisjoint(tree.origin)
     titles = {
-        label.partition(" (")[0] for label, o in zip(tree.label, tree.origin, strict=True) if o == STRUCTURE
+        re.split(r" \(| \d| · ", label)[0]
+        for label, o in zip(tree.label, tree.origin, strict=True)
+        if o == STRUCTURE
     }
     assert {"Residual", "Conv block"} <= titles
     top = sum(scope == -1 for scope in tree.node) + sum(parent == -1 for parent in tree.parent)

@@ -91,9 +91,13 @@ class ScopeColumns(Wire, frozen=True, kw_only=True):
     label: list[str]
     type: list[str]
     """Class name, empty when unknown."""
+    role: list[str]
+    """What the box does, told from its operators (``C2f``, ``LSTM``, ``Conv block (Conv+SiLU)``), where no
+    class is known; empty when they do not say."""
     origin: list[str]
     """``scope`` (recorded by the exporter), ``name`` (from ``/a/b`` names), ``function``, ``subgraph``; of
-    boxes that are no modules ``repeat``, ``repeat-part`` and ``structure``."""
+    boxes that are no modules ``repeat``, ``repeat-part``, ``structure`` and ``plumbing`` (what only prepares
+    sizes or weights; ``type`` is the operator that needs them)."""
 
 
 class ModuleColumns(Wire, frozen=True, kw_only=True):

@@ -284,7 +284,7 @@ export function emptyPayload(name: string): GraphPayload {
     modules: null,
     attributes: null,
     risk_signals: [],
-    scopes: { parent: [], label: [], type: [], origin: [] },
+    scopes: { parent: [], label: [], type: [], role: [], origin: [] },
     nodes: {
       op: [],
       name: [],

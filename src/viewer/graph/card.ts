@@ -145,7 +145,7 @@ export class Cards {
   private group(group: number): ICard {
     const { tree, details, text } = this;
     const label = clip(tree.groupLabel[group]);
-    const type = clip(tree.groupType[group]);
+    const type = clip(tree.groupType[group] || tree.groupRole[group]);
     const size = tree.groupSize[group];
     const macs = tree.groupMetrics.macs[group];
     const params = tree.groupMetrics.params[group];

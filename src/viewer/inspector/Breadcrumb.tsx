@@ -36,7 +36,11 @@ export function Breadcrumb(props: {
         <Jump
           key={group}
           to={{ kind: 'group', id: group }}
-          title={brief(tree.groupType[group] || tree.groupLabel[group])}
+          title={brief(
+            tree.groupType[group] ||
+              tree.groupRole[group] ||
+              tree.groupLabel[group]
+          )}
         >
           <bdi>{brief(tree.groupLabel[group], 60)}</bdi>
         </Jump>

@@ -44,7 +44,9 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
   return (
     <>
       <Title
-        kind={tree.groupType[group] || trans.__('Block')}
+        kind={
+          tree.groupType[group] || tree.groupRole[group] || trans.__('Block')
+        }
         name={tree.groupLabel[group]}
       />
       <Breadcrumb tree={tree} entity={entity} />
@@ -94,7 +96,7 @@ export function GroupInspector({ group }: { group: number }): JSX.Element {
                     <Jump to={{ kind: 'group', id }}>
                       <bdi>{brief(tree.groupLabel[id], 120)}</bdi>
                       <span className="oad-Quiet">
-                        {brief(tree.groupType[id], 80)}
+                        {brief(tree.groupType[id] || tree.groupRole[id], 80)}
                       </span>
                     </Jump>
                   </li>

@@ -177,7 +177,9 @@ function Row(props: IRowProps): JSX.Element {
   const total = useTotal(tree, overlay);
   const share = total > 0 ? value / total : Number.NaN;
   const label = isGroup ? tree.groupLabel[group] : model.opType(row.entity);
-  const quiet = isGroup ? tree.groupType[group] : model.nodeName(row.entity);
+  const quiet = isGroup
+    ? tree.groupType[group] || tree.groupRole[group]
+    : model.nodeName(row.entity);
   return (
     <div
       id={props.id}

@@ -175,6 +175,7 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       parent: [-1, ...each.map(() => 0)],
       label: ['net', ...each.map(b => `block.${b}`)],
       type: ['Net', ...each.map(() => 'Block')],
+      role: ['', ...each.map(() => '')],
       origin: ['scope', ...each.map(() => 'scope')]
     },
     nodes: {

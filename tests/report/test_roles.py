@@ -1,0 +1,106 @@
+"""What boxes are called: their role before their name, and no two alike."""
+
+from __future__ import annotations
+
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.grouping import STRUCTURE, grouped_tree
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@cache
+def zoo(name: str):
+    with zipfile.ZipFile(DATA / "zoo.zip") as files:
+        return grouped_tree(run(files.read(f"{name}.onnx"), Options(assume=True)))
+
+
+def titles(tree) -> dict[str, str]:
+    """Path of a box → its role."""
+    return {"/".join(tree.path(scope)): role for scope, role in enumerate(tree.role)}
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "role"),
+    [
+        ("yolov8.ts", "s1/s1.1", "C2f"),
+        ("yolov8.ts", "s1", ""),
+        ("yolov8.ts", "s4/s4.2", "SPPF"),
+        ("yolov8.ts", "s0", "Conv block (Conv+SiLU)"),
+        ("yolov5.ts", "s1/s1.1", "C3"),
+        ("crnn.ts", "r", "LSTM"),
+        ("crnn.ts", "o", "Linear"),
+        ("bart.ts", "m/model/encoder/layers ×2", "Transformer layer"),
+        ("bart.ts", "m/model/encoder", "Transformer, 2 layers"),
+        ("gpt2.ts", "m/transformer/h ×2/h.0/attn", "Attention"),
+        ("unet.ts", "a", "Conv ×2"),
+    ],
+)
+def test_a_name_without_a_class_gets_its_role(name, path, role):
+    assert titles(zoo(name))[path] == role
+
+
+def test_a_class_is_no_role():
+    tree = grouped_tree(run(DATA / "models/bert_tiny.onnx", Options(assume=True)))
+    assert all(not role for role, kind in zip(tree.role, tree.type, strict=True) if kind)
+    assert titles(tree)["m/encoder/BertLayer ×2"] == "", "its parts have a class, which is its name"
+
+
+def test_the_body_of_a_branch_says_what_it_does():
+    tree = grouped_tree(run(DATA / "models/silero_vad_half.onnx", Options(assume=True)))
+    found = [tree.role[scope] for scope in tree.graph if scope >= 0]
+    assert found.count("LSTM") >= 2
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["models/ppocr_cls_v2", "models/ppocr_v4_det", "models/swift_f0", "stripped/segformer_b0.stripped"],
+)
+def test_no_two_recognised_boxes_have_one_title(path):
+    tree = grouped_tree(run(DATA / f"{path}.onnx", Options(assume=True)))
+    made = [label for label, origin in zip(tree.label, tree.origin, strict=True) if origin == STRUCTURE]
+    assert len(made) == len(set(made))
+
+
+def test_alike_boxes_have_their_place_and_size():
+    tree = grouped_tree(run(DATA / "models/ppocr_v4_det.onnx", Options(assume=True)))
+    found = [label for label in tree.label if label.startswith("Separable conv")]
+    assert len(found) > 10
+    assert sorted(int(label.split()[2]) for label in found) == list(range(1, len(found) + 1))
+    assert all("×" in label for label in found)
+
+
+def maps(*shapes: tuple[int, int]) -> onnx.ModelProto:
+    """A chain of operators on maps of the sizes in turn, no two stretches of it alike."""
+    nodes, x = [], "x"
+    weights = [helper.make_tensor("w", TensorProto.FLOAT, [4, 4, 1, 1], [0.1] * 16)]
+    kinds = ("Relu", "Tanh", "Sigmoid", "Neg", "Abs", "Exp")
+    for at, (height, width) in enumerate(shapes):
+        weights.append(helper.make_tensor(f"s{at}", TensorProto.INT64, [4], [1, 4, height, width]))
+        nodes.append(helper.make_node("Resize", [x, "", "", f"s{at}"], [f"r{at}"], f"r{at}"))
+        nodes.append(helper.make_node("Conv", [f"r{at}", "w"], [f"c{at}"], f"c{at}"))
+        x = f"c{at}"
+        for step in range(7):
+            kind = kinds[(at * at + step * (at + 1)) % len(kinds)]
+            nodes.append(helper.make_node(kind, [x], [f"a{at}_{step}"], f"a{at}_{step}"))
+            x = f"a{at}_{step}"
+    value = helper.make_tensor_value_info
+    inputs = [value("x", TensorProto.FLOAT, [1, 4, *shapes[0]])]
+    outputs = [value(x, TensorProto.FLOAT, [1, 4, *shapes[-1]])]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+def test_stages_of_one_size_get_what_differs():
+    sizes = [(16, 16), (8, 8), (16, 16), (8, 8), (16, 16)]
+    tree = grouped_tree(run(maps(*sizes), Options()))
+    stages = [label for label in tree.label if label.startswith("Stage ")]
+    assert len(stages) == len(set(stages)) == len(sizes)
+    assert "Stage 8×8 · 4 channels (2)" in stages
