@@ -84,6 +84,9 @@ const INPUT_NAMES: Readonly<Record<string, readonly string[]>> = {
   PRelu: ['X', 'slope']
 };
 
+/** Room of the shortest name behind a title: with less it is left out. */
+const LEAST_NAME = 19;
+
 export class Cards {
   constructor(
     private readonly model: IGraphModel,
@@ -177,7 +180,9 @@ export class Cards {
       CHEVRON +
       (tree.groupFold[group] ? 2 * STEP : 0) +
       text.width(title, TITLE_SIZE, 600) +
-      (instance ? 6 + text.width(instance, BODY_SIZE) : 0) +
+      (instance
+        ? 6 + Math.max(LEAST_NAME, text.width(instance, BODY_SIZE))
+        : 0) +
       2 * PAD_X;
     const share = this.totalMacs > 0 ? macs / this.totalMacs : NaN;
     return {
