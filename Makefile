@@ -135,6 +135,7 @@ bench: $(STAMPS)/package $(STAMPS)/node
 	python benchmarks/engine.py
 	python benchmarks/expressions.py
 	node benchmarks/layout.mjs
+	node benchmarks/first_picture.mjs
 
 # Pins everything that `make` installs from PyPI, for every Python from 3.10 on.
 lock: $(STAMPS)/venv

@@ -1,10 +1,14 @@
 /** Chooses how wide the rows of a picture are: so that all of it is as large as can be in the pane. */
 
-import { PADDING, zoomIn } from './pane';
+import { LEAST_ZOOM, PADDING, READ_ZOOM, zoomIn } from './pane';
 import type { Flow, IPane, IRowWidth } from './types';
 
 /** From this zoom on one row is right whatever rows would give. */
-const COMFORT = 0.8;
+const COMFORT = READ_ZOOM;
+/** A picture of which every title is read at a glance is worth so much more. */
+const READABLE = 1.12;
+/** And one that can be read as a whole so much more than one that cannot. */
+const WHOLE = 1.3;
 /** So much larger must a picture in rows be than one in a row. */
 const GAIN = 1.2;
 /** By less no try is better than another. */
@@ -15,6 +19,8 @@ const BESIDE = [0.45, 0.2] as const;
 const NEAR = 1.12;
 /** What a break costs for every wire but the first that it tears, as a share of the zoom. */
 const TANGLED = 0.1;
+/** What a row of nothing but inputs or outputs costs. */
+const LONE = 0.15;
 /** From so many boxes on widths are not searched but taken from the area. */
 const MANY = 600;
 /** What rows save of the air in a picture in one row, and take for their gutters. */
@@ -31,6 +37,8 @@ export interface ITried {
   readonly height: number;
   /** Wires but the first that a break tears, on average. */
   readonly tangle: number;
+  /** Rows in which nothing stands but inputs or outputs. */
+  readonly lone: number;
 }
 
 /** What can be arranged; null answers: something came in between. */
@@ -42,6 +50,12 @@ export interface IArrangeable {
   /** Lays the picture out in rows; null where the same was tried before. */
   inRows(rows: IRowWidth): Promise<ITried | null>;
   isCurrent(): boolean;
+}
+
+/** What a zoom is worth: more where the picture can be read as a whole, and more where at a glance. */
+function worth(zoom: number): number {
+  const whole = zoom >= LEAST_ZOOM ? WHOLE : 1;
+  return zoom * whole * (zoom >= READ_ZOOM ? READABLE : 1);
 }
 
 /** Rows as wide as the pane at a zoom. */
@@ -97,7 +111,8 @@ class Search {
     if (tried) {
       const k = zoomIn(tried, this._pane);
       const near = beside === BESIDE[0] ? NEAR : 1;
-      const score = (k * near) / (1 + TANGLED * tried.tangle);
+      const cost = 1 + TANGLED * tried.tangle + LONE * tried.lone;
+      const score = (worth(k) * near) / cost;
       if (score > this._best.score * (1 + LEAST_GAIN)) {
         this._best = { rows, score, zoom: k };
       }
@@ -143,13 +158,15 @@ export async function bestRows(
     // What is opened later wraps where it no longer fits.
     return widthAt(enough, pane, BESIDE[0]);
   }
-  const score = isAuto ? zoom * GAIN : 0;
+  const score = isAuto ? worth(zoom) * GAIN : 0;
   const best = { rows: null, score, zoom: isAuto ? zoom : 0 };
   const search = new Search(view, pane, best);
   if (view.boxes > MANY) {
     await search.byArea();
   } else {
-    await search.run(isAuto ? zoom : LEAST);
+    // Who asks for rows gets more than one.
+    const one = (pane.w - 2 * PADDING) / straight.width;
+    await search.run(isAuto ? zoom : Math.max(LEAST, one * CLOSE));
   }
   return search.rows;
 }

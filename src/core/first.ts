@@ -1,18 +1,19 @@
 /** Which of the steps of opening is the first picture. */
 
 import type { IOpeningStep } from './openings';
-import { zoomIn } from './pane';
+import { READ_ZOOM, zoomIn } from './pane';
 import type { IPane } from './types';
 
 /** A picture of so many boxes says something: a longer one must have room. */
 const ENOUGH = 6;
 /** One of so many does where those after it only show what carries little of the arithmetic. */
 const HARDLY_ENOUGH = 3;
+/** So many do where six could not be read. */
+const READABLE_ENOUGH = 5;
 /** The part of the pane that they may fill: a smaller picture is a dear price for a look at little. */
 const LIGHT_ROOM = 0.7;
-/** Zooms at which more is opened: all titles can be read; what tells little must cost nothing. */
-const READ_ZOOM = 0.69;
-const LIGHT_ZOOM = 0.9;
+/** What tells little is opened where that costs nothing. */
+const LIGHT_ZOOM = 0.95;
 
 interface ISize {
   readonly width: number;
@@ -79,10 +80,17 @@ export async function lastReadable<S extends ISize>(
     if (best && zoom < (step.light ? LIGHT_ZOOM : READ_ZOOM)) {
       return best;
     }
+    const isFirst = best === null;
     best = { step, shown };
     if (zoom < READ_ZOOM) {
-      // More boxes only make it smaller.
-      return best;
+      // More boxes only make it smaller; a few less may be read.
+      const before = isFirst && at > 0 ? steps[at - 1] : null;
+      if (!before || before.visible < READABLE_ENOUGH) {
+        return best;
+      }
+      const less = await show(before);
+      const reads = less && zoomIn(less, pane) >= READ_ZOOM;
+      return less && (reads ? { step: before, shown: less } : best);
     }
   }
   return best;

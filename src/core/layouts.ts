@@ -5,6 +5,7 @@ import type { ILayoutEngine } from './layout/engine';
 import { Hierarchy } from './layout/hierarchy';
 import { roomsFor } from './layout/rows/rooms';
 import { rowed } from './layout/rows/result';
+import type { IRowedResult } from './layout/rows/result';
 import { Shown } from './shown';
 import type { IGroupTree } from './tree';
 import type { FlowDirection, IRowWidth, ISizer } from './types';
@@ -19,6 +20,16 @@ export interface IJob {
   isCurrent(): boolean;
   /** Told the share that is done. */
   progress(share: number): void;
+}
+
+/** Rows in which no node and no block stands; those are the first items of a level. */
+function loneRows({ breaks, rank }: IRowedResult, children: number): number {
+  const rows = new Uint8Array(breaks.length + 1);
+  for (let item = 0; item < children; item++) {
+    const next = breaks.findIndex(column => column > rank[item]);
+    rows[next < 0 ? breaks.length : next] = 1;
+  }
+  return rows.filter(filled => filled === 0).length;
 }
 
 export class Layouts {
@@ -124,17 +135,21 @@ export class Layouts {
 
   private _tried(groups: readonly number[]): ITried {
     const root = this.hierarchy.placed(-1);
-    let [breaks, torn] = [0, 0];
+    let [breaks, torn, lone] = [0, 0, 0];
     for (const group of groups) {
-      const geometry = this.hierarchy.placed(group)?.geometry;
-      const rows = geometry && rowed(geometry);
-      breaks += rows?.breaks.length ?? 0;
-      torn += rows?.returning ?? 0;
+      const placed = this.hierarchy.placed(group);
+      const rows = placed && rowed(placed.geometry);
+      if (rows) {
+        breaks += rows.breaks.length;
+        torn += rows.returning;
+        lone += loneRows(rows, placed.level.children.length);
+      }
     }
     return {
       width: root?.along ?? 0,
       height: root?.across ?? 0,
-      tangle: breaks > 0 ? Math.max(0, torn / breaks - 1) : 0
+      tangle: breaks > 0 ? Math.max(0, torn / breaks - 1) : 0,
+      lone
     };
   }
 

@@ -7,6 +7,9 @@ export const PADDING = 24;
 /** Below this a card's title cannot be read; the first picture does not start lower. */
 export const LEAST_ZOOM = 0.5;
 
+/** From here on every title is large enough to be read at a glance, 11 px. */
+export const READ_ZOOM = 0.885;
+
 /** The zoom at which all of a picture is in view, at most 1. */
 export function zoomIn(
   { width, height }: { readonly width: number; readonly height: number },

@@ -9,6 +9,7 @@ import type {
   ISurfaceStrings
 } from '../graph/api';
 import { GraphSurface } from '../graph/surface';
+import type { Corner } from './corner';
 
 /** A pane that is not on the screen yet. */
 const USUAL_PANE: IPane = { w: 900, h: 600 };
@@ -98,6 +99,13 @@ export class Easel {
       w: clientWidth || USUAL_PANE.w,
       h: clientHeight || USUAL_PANE.h
     };
+  }
+
+  /** Says in which corner the legend stands; the style sheet puts it there. */
+  place(corner: Corner): void {
+    if (this._host) {
+      this._host.dataset.legend = corner;
+    }
   }
 
   /** Says which picture is there, for tests and benchmarks. */

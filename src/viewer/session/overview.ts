@@ -10,5 +10,6 @@ export async function showOverview(session: Session): Promise<void> {
   store.set({ trace: null, brush: null });
   await stage.change(view => stage.home(view));
   stage.surface?.home();
+  stage.placeLegend();
   stage.rescale();
 }

@@ -15,6 +15,7 @@ import type { GraphSurface } from '../graph/surface';
 import { visibleEntities } from '../overlays/painted';
 import type { IStore } from '../state/store';
 import type { IDocument, IViewerState } from '../state/types';
+import { freerCorner } from './corner';
 import { Easel } from './easel';
 import { entityOf, sameList } from './entities';
 import { Gaze } from './gaze';
@@ -165,6 +166,7 @@ export class Stage {
     }
     this._draw({ keepCamera: false });
     this._easel.look(how.camera ?? null);
+    this.placeLegend();
   }
 
   /** Draws other numbers of the document on screen, at once where no box has to move; the camera stays. */
@@ -267,6 +269,15 @@ export class Stage {
     return this._document && entityOf(this._document.model, selection);
   }
 
+  /** Puts the legend where it covers least of a picture that is seen for the first time. */
+  placeLegend(): void {
+    const { camera } = this;
+    if (this._view && camera) {
+      const pane = this._easel.pane();
+      this._easel.place(freerCorner(this._view.scene, camera, pane));
+    }
+  }
+
   /** Lays out what is open as the state says. */
   private _flow(view: IGraphView): Promise<IScene> {
     return view.setFlow(this._store.get().direction, this._easel.pane());
@@ -323,7 +334,8 @@ export class Stage {
       // Rows are chosen so that the whole can be read.
       const readable =
         state.direction === 'auto' || state.direction === 'wrapped';
-      this._turned = this.change(view => this._flow(view), anchor, readable);
+      const turned = this.change(view => this._flow(view), anchor, readable);
+      this._turned = turned.then(() => this.placeLegend());
     }
   }
 

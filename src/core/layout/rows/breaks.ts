@@ -16,26 +16,58 @@ const NEARLY_EMPTY = 0.3;
 /** A break where one was before; taken off. */
 const KEPT = 60;
 
+/** Breaks that a long level chooses between, a row. */
+const CHOICES = 16;
+
+/**
+ * Columns before which a row of a long level may begin: of some neighbours the one where least is torn.
+ * All, where the level is short.
+ */
+function choicesOf({ from, to, torn, left, right }: IColumns, room: number) {
+  const choice = new Uint8Array(to + 1);
+  const perRow = (room * (to - from)) / (right[to - 1] - left[from]);
+  const isLong = to - from > MANY_COLUMNS;
+  const step = isLong ? Math.max(1, Math.floor(perRow / CHOICES)) : 1;
+  for (let begin = from; begin < to; begin += step) {
+    let least = begin;
+    for (let r = begin + 1; r < Math.min(to, begin + step); r++) {
+      least = torn[r] < torn[least] ? r : least;
+    }
+    choice[least] = 1;
+  }
+  choice[to] = 1;
+  return { choice, isLong };
+}
+
 /**
  * First columns of the rows after the first, by shortest path over the columns: the rows of least cost
  * altogether, as lines of a paragraph are found in Knuth and Plass, "Breaking paragraphs into lines",
  * 1981. `keeps` tells columns that began a row before.
  */
 export function breaksOf(
-  { from, to, left, right, top, bottom, torn }: IColumns,
+  columns: IColumns,
   room: number,
   keeps: (column: number) => boolean
 ): number[] {
+  const { from, to, left, right, top, bottom, torn } = columns;
+  const { choice, isLong } = choicesOf(columns, room);
   const best = new Float64Array(to + 1).fill(Infinity);
   const previous = new Int32Array(to + 1).fill(-1);
   best[from] = 0;
-  const isLong = to - from > MANY_COLUMNS;
   for (let i = from; i < to; i++) {
     if (best[i] === Infinity) {
       continue;
     }
     let [high, low] = [Infinity, -Infinity];
-    const begins = i > from;
+    const begun =
+      i === from
+        ? best[i]
+        : best[i] +
+          Math.max(LEAST_GUTTER, 2 * GUTTER + torn[i] * TRACK) +
+          TORN * Math.max(0, torn[i] - 1) -
+          (keeps(i) ? KEPT : 0);
+    // The longest row, for where no choice lies in reach.
+    let [last, lastCost, chosen] = [-1, Infinity, false];
     for (let j = i + 1; j <= to; j++) {
       high = Math.min(high, top[j - 1]);
       low = Math.max(low, bottom[j - 1]);
@@ -46,26 +78,29 @@ export function breaksOf(
       if (width > room && j > i + 1) {
         break;
       }
-      const more = ends ? right[j] - left[i] : Infinity;
-      if (isLong && more < room * FULL) {
+      if (isLong && ends && right[j] - left[i] < room * FULL) {
         continue;
       }
       const free = Math.max(0, room - width) / room;
       const ragged = RAGGED * 4 * free * free;
-      let cost = best[i] + (low - high);
       // The last row may be as short as it likes.
-      cost += ends ? ragged : ragged / 6;
+      let cost = begun + (low - high) + (ends ? ragged : ragged / 6);
       if (width < NEARLY_EMPTY * room) {
         cost += WIDOW;
       }
-      if (begins) {
-        cost += Math.max(LEAST_GUTTER, 2 * GUTTER + torn[i] * TRACK);
-        cost += TORN * Math.max(0, torn[i] - 1) - (keeps(i) ? KEPT : 0);
+      if (choice[j] === 0) {
+        [last, lastCost] = [j, cost];
+        continue;
       }
+      chosen = true;
       if (cost < best[j]) {
         best[j] = cost;
         previous[j] = i;
       }
+    }
+    if (!chosen && lastCost < best[last]) {
+      best[last] = lastCost;
+      previous[last] = i;
     }
   }
   const breaks: number[] = [];

@@ -144,6 +144,20 @@ describe('a chain in rows', () => {
   });
 });
 
+it('Rows of a very long level are full, and break where least is torn', () => {
+  const skips = Array.from(
+    { length: 560 },
+    (_, i) => [7 * i, 7 * i + 3] as [number, number]
+  );
+  const input = chain(4000, skips);
+  const result = rowed(inRows(input, straightOf(input), { room: 6000 }));
+  const ends = [...(result?.breaks ?? []), 4000];
+  const rows = ends.map((end, row) => end - (row > 0 ? ends[row - 1] : 0));
+  // 34 cards have room; the last row is what is left.
+  expect(Math.min(...rows.slice(0, -1))).toBeGreaterThan(0.75 * 34);
+  expect(result?.returning).toBe(result?.breaks.length);
+});
+
 describe('wires that skip rows', () => {
   it('run at the left of the rows and branch there', () => {
     const input = chain(15, [
