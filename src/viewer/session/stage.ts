@@ -101,6 +101,7 @@ export class Stage {
     if (camera && this._view) {
       this.surface?.setCamera(camera, false);
     }
+    this.placeLegend();
   }
 
   detach(): void {
