@@ -22,6 +22,7 @@ _PREPARING = (MOVES | _ARITHMETIC | frozenset(NORMS)) - _EMBEDDING
 """What may stand between an input and the operator that tells what it is."""
 _TABLES = frozenset({"Gather", "GatherBlockQuantized", "GatherElements"})
 _SPECTRAL = frozenset({"STFT", "DFT", "MelWeightMatrix"})
+_BYTE = 2
 _INTS = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
 _FLOATS = frozenset({1, 10, 11, 16})
 _CHANNELS = (3, 1, 4)
@@ -190,7 +191,7 @@ def _image(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
         # All sizes are free: the kernels say how many channels there are.
         inner = flat[0][1]
         channels, size = (inner, shape[2:]) if inner in _CHANNELS else (None, ())
-    if channels is None or not (flat or named or _cut_up(uses)):
+    if channels is None or not (flat or named or port.dtype == _BYTE or _cut_up(uses)):
         return None
     if channels == 1 and not named and (w.said(port.name, w.SPECTRUM | w.AUDIO) or _frames_first(shape)):
         return None

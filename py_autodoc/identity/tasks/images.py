@@ -43,7 +43,8 @@ def classification(case: Case) -> Reading | None:
     end, width = case.ends[0], widths[0]
     if width is None or (len(widths) > 1 and (None in widths or len(widths) > 4)):
         return None
-    sure = SURE if image.sure else PROBABLE
+    alone = all(end.activation in ("Softmax", "ArgMax") for end in case.ends) or len(case.ends) == 1
+    sure = SURE if image.sure and alone else PROBABLE
     told = f"an image goes in, {plural(width, 'number')} for the whole image come out"
     if end.activation in ("Softmax", "ArgMax") and width > 1 and end.kind in ("linear", "conv", "other"):
         return Reading(

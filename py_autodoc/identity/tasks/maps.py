@@ -89,7 +89,11 @@ def _rate(have: Dim, full: Dim) -> float | None:
 def _one(case: Case) -> tuple[Port, _Map] | None:
     """The image and its first map, where nothing but maps comes out."""
     image = case.image
-    if image is None or case.only not in ("image",) or not case.ends:
+    if image is None or case.only != "image" or not case.ends:
+        return None
+    # A step of diffusion, or what two images have to do with each other, is another task.
+    whole = sum(port.role == "image" and port.channels == image.channels for port in case.ports)
+    if whole > 1 or case.port("time step") is not None:
         return None
     maps = _maps(case, image)
     return (image, maps[0]) if len(maps) == len(case.ends) else None

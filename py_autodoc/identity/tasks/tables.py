@@ -7,6 +7,10 @@ from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
 from py_autodoc.identity.registry import task
 
 _CLASSIFIERS = ("TreeEnsembleClassifier", "SVMClassifier", "LinearClassifier")
+_COUNTING = ("TfIdfVectorizer", "Tokenizer")
+"""Operators that count words."""
+_VECTOR = 64
+"""Numbers from which a row may be a vector that another model made."""
 _REGRESSORS = ("TreeEnsembleRegressor", "SVMRegressor", "LinearRegressor")
 
 
@@ -18,6 +22,8 @@ def _ops(case: Case, names: tuple[str, ...]) -> str:
 def classification(case: Case) -> Reading | None:
     """Classes of a row of numbers."""
     op = _ops(case, _CLASSIFIERS)
+    if case.flow.of(_COUNTING):
+        return None
     if op and case.family == "classical-ml":
         return Reading(SURE, (f"a {op} decides",), "class")
     end, port = case.first, case.port("features")
@@ -27,7 +33,8 @@ def classification(case: Case) -> Reading | None:
         return None
     if end.activation == "Softmax":
         told = "rows of numbers go in, probabilities of classes come out"
-        return Reading(SURE, (told,), "class scores")
+        wide = not isinstance(port.shape[1], int) or port.shape[1] >= _VECTOR
+        return Reading(PROBABLE if wide else SURE, (told,), "class scores")
     if not end.activation and end.kind == "linear" and (end.width,) != port.shape[1:]:
         return Reading(WEAK, ("rows of numbers go in, several scores come out",), "scores")
     return None

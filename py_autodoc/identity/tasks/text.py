@@ -8,6 +8,7 @@ from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
 from py_autodoc.identity.registry import task
 from py_autodoc.units import plural
 
+_COUNTING = ("TfIdfVectorizer", "Tokenizer")
 _SHORTEST = 128
 """Numbers of a vector for a text, at least."""
 _MOST = 50
@@ -65,6 +66,8 @@ def encoding(case: Case) -> Reading | None:
       ("ForSequenceClassification",))  # fmt: skip
 def classification(case: Case) -> Reading | None:
     """A few scores for a whole text."""
+    if case.family == "classical-ml" and case.flow.of(_COUNTING):
+        return Reading(SURE, ("words are counted, and a classical model decides",), "class")
     if not _reads(case):
         return None
     end = case.ends[0]

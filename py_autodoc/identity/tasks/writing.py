@@ -36,7 +36,8 @@ def generation(case: Case) -> Reading | None:
         level = SURE if case.sure_family else PROBABLE
     elif case.causal is False:
         return None
-    if not text_like(case):
+    if not text_like(case) or case.crossing:
+        # The decoder half of another task, as of speech recognition, writes text too.
         level = min(level, PROBABLE + 0.1)
     return Reading(level, why, "next-token scores")
 
