@@ -7,13 +7,14 @@ import { KpiStrip } from './kpi/KpiStrip';
 import { lazily } from './lazy/lazily';
 import { Menu } from './menu/Menu';
 import { Outline } from './outline/Outline';
-import { WidthContext } from './root';
+import { RootContext, WidthContext } from './root';
 import { isShown, NARROW, setPanels } from './session/panels';
 import { FailureBanner, FileBanner, NoticeBanner } from './states/Failure';
 import { Working } from './states/Loading';
 import { usePinned, useUnhurried } from './still';
 import { TopBar } from './topbar/TopBar';
 import { Splitter } from './ui/Splitter';
+import { useSize } from './ui/useSize';
 import { Words } from './words/Words';
 
 const Inspector = lazily(
@@ -28,6 +29,8 @@ const CompareBar = lazily(
 );
 const Help = lazily(async () => (await import('./Help')).Help);
 
+/** Height of the viewer in pixels below which the picture needs every row. */
+const LOW = 400;
 const MIN_PANEL = 160;
 const MAX_PANEL = 640;
 
@@ -39,17 +42,21 @@ export function Workbench(props: { theme: string }): JSX.Element {
   const choosing = useView(state => state.choosing);
   const help = useView(state => state.help);
   const linked = useView(state => state.companion !== null);
+  // Where rows are few, none is given up: the line lies over the picture.
+  const { height } = useSize(React.useContext(RootContext));
+  const low = height > 0 && height < LOW;
   return (
     <div className="oad-Workbench">
       <TopBar />
       {linked && <CompareBar />}
-      <Words />
+      {!low && <Words />}
       <KpiStrip />
       {load.status === 'loading' && <Working progress={load.progress} />}
       {load.status === 'failed' && <FailureBanner problem={load.problem} />}
       {notice && <NoticeBanner text={notice} />}
       <ExtractionBanner />
       {file !== 'same' && load.status === 'ready' && <FileBanner file={file} />}
+      {low && <Words low />}
       <Middle theme={props.theme} />
       <Drawer />
       {choosing && <DeviceChooser />}

@@ -5,7 +5,7 @@ import { NOTHING } from '../state/types';
 import { lineOf, reasonsOf } from './line';
 
 /** The model in words, over the graph; its reasons under the pointer or the focus, more in the inspector. */
-export function Words(): JSX.Element | null {
+export function Words({ low = false }: { low?: boolean }): JSX.Element | null {
   const trans = useTrans();
   const session = useSession();
   const { payload } = useDocument().model;
@@ -16,7 +16,7 @@ export function Words(): JSX.Element | null {
   }
   const [task, ...rest] = lineOf(payload, made).split(' · ');
   return (
-    <div className="oad-Words">
+    <div className={`oad-Words${low ? ' oad-mod-low' : ''}`}>
       <button
         type="button"
         className="oad-Words-line"
