@@ -57,12 +57,12 @@ FILES: dict[str, str] = {
 }
 
 _ZOO = {
-    CLASSES: "beit bit conv_shortcuts convnext densenet inception_resnet mixer mobilenetv2 pad_shortcuts "
+    CLASSES: "beit bit conv_shortcuts convnext densenet hiera inception_resnet mixer mobilenetv2 pad_shortcuts "
     "resnet shufflenet swin swinv2 vit ws_resnet",
     BOXES: "centernet detr fcos retinanet retinanet_maps retinanet_one rtdetr ssd yolov10 yolov3_raw "
     "yolov5 yolov5_raw yolov8 yolov8_raw",
     SEGMENTS: "segformer unet",
-    TEXT: "bert bertd deberta_v1 deberta_v3 modernbert",
+    TEXT: "bert bertd convbert deberta_v1 deberta_v3 modernbert phimoe_batched_mm phimoe_eager switch",
     "masked-language-modelling": "xlnet",
     WRITING: "bigcode_mh bloom deepseek_v3_batched_mm deepseek_v3_eager falcon_alibi falcon_mq falcon_new "
     "gemma3 gpt2 gptj gptneox gptoss_batched_mm granitemoe_eager jamba_batched_mm llama llamad "

@@ -53,6 +53,7 @@ def test_files(assume):
 
 def test_zoo():
     with zipfile.ZipFile(DATA / "zoo.zip") as zoo:
+        assert {name.split(".")[0] for name in zoo.namelist()} == set(ZOO)
         found = {
             name: (ZOO[name.split(".")[0]], run(zoo.read(name)).identified.task) for name in zoo.namelist()
         }
