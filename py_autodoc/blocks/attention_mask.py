@@ -149,7 +149,7 @@ def _one_sided(shape: Shape | None, at: Place) -> bool:
         return False
     if at.query is None or at.key is None:
         return sum(d != 1 for d in shape) < 2
-    return any(-axis > len(shape) or shape[axis] == 1 for axis in (at.query, at.key))
+    return any(not -len(shape) <= axis < len(shape) or shape[axis] == 1 for axis in (at.query, at.key))
 
 
 def _table(value: np.ndarray[Any, Any], at: Place) -> set[str]:

@@ -148,7 +148,7 @@ def _squared(flow: Flow, number: int) -> int:
     if name == "Pow" and len(node.inputs) > 1 and scalar(flow, node.inputs[1]) == 2.0:
         return node.inputs[0]
     if name == "Mul" and flow.back(arg(flow, number, 0), PASS) == flow.back(arg(flow, number, 1), PASS):
-        return node.inputs[0]
+        return arg(flow, number, 0)
     return -1
 
 

@@ -202,7 +202,7 @@ def test_a_source_whose_name_no_file_can_have():
         assert run(("export", "--exporter", "dynamo", name, "out.onnx")) is None
 
 
-@pytest.mark.parametrize("op", ["Conv", "MaxPool", "Reshape", "Expand", "MatMul", "Add", "Relu"])
+@pytest.mark.parametrize("op", ["Conv", "MaxPool", "Reshape", "Expand", "MatMul", "Add", "Relu", "Mul"])
 @pytest.mark.parametrize("name", ["yolov3_raw.ts", "centernet.ts", "qwen3.dy", "mixtral_batched_mm.dy"])
 def test_nodes_without_ends(name, op):
     """Whatever is recognised around them, no recogniser and no rule fails."""
