@@ -57,9 +57,8 @@ FILES: dict[str, str] = {
 }
 
 _ZOO = {
-    CLASSES: "beit bit conv_shortcuts convnext densenet hiera inception_resnet mixer mobilenetv2 pad_shortcuts "
-    ""
-    "resnet shufflenet swin swinv2 vit ws_resnet",
+    CLASSES: "beit bit conv_shortcuts convnext densenet hiera inception_resnet mixer mobilenetv2 "
+    "pad_shortcuts resnet shufflenet swin swinv2 vit ws_resnet",
     BOXES: "centernet detr fcos retinanet retinanet_maps retinanet_one rtdetr ssd yolov10 yolov3_raw "
     "yolov5 yolov5_raw yolov8 yolov8_raw",
     SEGMENTS: "segformer unet",
