@@ -1,7 +1,8 @@
 // What the viewer's first picture of payloads holds. Called by test_first_view.py.
 //
 // usage: node first_view.mjs BUDGET LENGTH FILE … ; a payload a file, a line of JSON each on stdout: what the
-// budget allows (`most`), and what has room in a pane of that length (`pane`).
+// budget allows (`most`), what has room in one row of that length (`pane`), and what the viewer opens in a pane
+// of 1,070 × 640 pixels, in rows where they show more (`rows`).
 import { readFileSync } from 'node:fs';
 import { loadCore } from './core.mjs';
 
@@ -35,9 +36,15 @@ for (const file of files) {
   const tree = buildTree(decode(JSON.parse(readFileSync(file, 'utf8'))));
   const view = createGraphView(tree, plainSizer(tree.model, tree));
   const look = async length => {
-    await view.initial(Number(budget), length);
+    await (typeof length === 'number'
+      ? view.initial(Number(budget), length)
+      : view.initialIn(Number(budget), 'auto', length));
     return shownOf(tree, group => view.isOpen(group), new Set(view.hidden()));
   };
-  const found = { most: await look(Infinity), pane: await look(Number(pane)) };
+  const found = {
+    most: await look(Infinity),
+    pane: await look(Number(pane)),
+    rows: await look({ w: 1070, h: 640 })
+  };
   process.stdout.write(JSON.stringify(found) + '\n');
 }
