@@ -107,7 +107,8 @@ class Group:
         for part in above:
             at = at.group(part) if at is not None else None
         found = at._get(last) if at is not None else None
-        if found is None or not hasattr(found, "dtype"):
+        # A type that was stored under a name has a dtype too.
+        if not isinstance(found, need_h5py().Dataset):
             return None
         return self._checked(found, name)
 

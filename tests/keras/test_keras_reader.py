@@ -117,6 +117,7 @@ def test_values_cross_in_pieces(tmp_path, monkeypatch, start, kind):
         file.create_dataset("b", data=values, chunks=(9, 20), compression="gzip")
         file["c"] = values[0, 0]
         file["d"] = values[:0]
+        file["kind"] = values.dtype
     with open(path, "rb") as file:
         reader = start(file, "w.h5", path.stat().st_size)
         top = hdf_reader.Group(reader)
@@ -125,7 +126,9 @@ def test_values_cross_in_pieces(tmp_path, monkeypatch, start, kind):
             assert stored.shape == expected.shape
             np.testing.assert_array_equal(stored.read(), expected)
         assert top.dataset("e") is None
-        assert top.names() == ["a", "b", "c", "d"]
+        assert top.dataset("kind") is None
+        assert top.group("kind") is None
+        assert top.names() == ["a", "b", "c", "d", "kind"]
         assert reader.end(0.0) in (None, 0, -9)
 
 
