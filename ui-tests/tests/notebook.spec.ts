@@ -26,10 +26,9 @@ test('a cell shows the model, and what is selected in it is a Python value', asy
     '11.2 G'
   );
 
-  await widget
-    .locator('.oad-GraphHost [role=button]', { hasText: /^Shape$/ })
-    .first()
-    .click();
+  const search = widget.getByRole('textbox', { name: 'Find in the model' });
+  await search.fill('op=Shape');
+  await search.press('Enter');
   await expect(widget.locator('.oad-Inspector')).toContainText('Shape');
   await page.notebook.runCell(1, true);
   expect(await page.notebook.getCellTextOutput(1)).toEqual(["['Shape']"]);
