@@ -8,6 +8,7 @@ import {
   graph,
   inspector,
   open,
+  openLegend,
   pick,
   reveal,
   said,
@@ -33,6 +34,8 @@ test.describe('axe finds nothing', () => {
     await open(page, 'bert_dyn.onnx');
     await expect(page.getByRole('tree')).toBeVisible();
     await page.getByLabel('Heatmap').first().selectOption('params');
+    await clean(page);
+    await openLegend(page);
     await page.getByRole('button', { name: /Heaviest/ }).click();
     await clean(page);
     await pick(page, /^GatherElements/);
@@ -263,6 +266,7 @@ test.describe('by keyboard alone', () => {
     page
   }) => {
     await open(page, 'bert_dyn.onnx');
+    await openLegend(page);
     const low = page.getByRole('slider', { name: /Lowest value/ });
     await low.focus();
     await page.keyboard.press('ArrowRight');

@@ -9,6 +9,7 @@ import {
   graph,
   inspector,
   open,
+  openLegend,
   pick,
   rectOf,
   reveal,
@@ -360,6 +361,7 @@ test('cycles the heatmap and narrows it by the legend', async ({ page }) => {
 
   await overlay.selectOption('macs');
   const legend = page.getByRole('group', { name: 'Heatmap legend' });
+  await openLegend(page);
   const ends = legend.locator('.oad-Legend-ends > span');
   const whole = await ends.allInnerTexts();
   const bar = await rectOf(legend.locator('.oad-Brush'));

@@ -170,6 +170,14 @@ export async function setOpen(
   await expect(block).toHaveAttribute('aria-expanded', String(opened));
 }
 
+/** Unfolds the legend where there was no room for all of it. */
+export async function openLegend(page: Place): Promise<void> {
+  const fold = page.locator('.oad-Legend-fold');
+  if ((await fold.getAttribute('aria-expanded')) === 'false') {
+    await fold.click();
+  }
+}
+
 export const inspector = (page: Page): Locator =>
   page.getByRole('complementary', { name: 'Inspector' });
 

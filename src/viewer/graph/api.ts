@@ -4,6 +4,7 @@
  */
 import type { ITensors } from '../../core/series';
 import type { IScene } from '../../core/types';
+import type { Docks } from './docks';
 
 /** Centre of the view in world units and the zoom; survives a resize of the host. */
 export interface ICamera {
@@ -110,6 +111,8 @@ export const DEFAULT_STRINGS: ISurfaceStrings = {
 
 export interface ISurfaceOptions {
   readonly callbacks?: Partial<ISurfaceCallbacks>;
+  /** Gives what stands over the picture its place; absent: the strip has the corner it likes. */
+  readonly docks?: Docks;
   readonly strings?: Partial<ISurfaceStrings>;
   readonly details?: ICardDetails;
   /** Overview strip in the corner; default true. */

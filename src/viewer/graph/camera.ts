@@ -20,6 +20,12 @@ export interface IPoint {
   readonly y: number;
 }
 
+/** A camera and what it looks through. */
+export interface ICameraView {
+  readonly camera: ICamera;
+  readonly view: ISize;
+}
+
 const MAX_ZOOM = 4;
 /** Screen pixels of the scene that always stay in view. */
 const KEEP_IN_VIEW = 48;

@@ -40,6 +40,8 @@ export class Helm {
   private _camera: ICamera = { x: 0, y: 0, k: 1 };
   /** What a resize does again, until the reader moves the camera. */
   private auto: Auto | null = 'home';
+  /** How often the camera went somewhere by itself. */
+  turns = 0;
 
   constructor(
     private readonly place: IHelmed,
@@ -52,6 +54,15 @@ export class Helm {
 
   get camera(): ICamera {
     return this._camera;
+  }
+
+  /** Where the camera is, or where it goes by itself. */
+  get aim(): ICamera {
+    const { auto } = this;
+    const { scene, view } = this.place;
+    return scene && auto && view.w > 0 && view.h > 0
+      ? this.clamped(autoCamera(scene, view, auto))
+      : this._camera;
   }
 
   go(camera: ICamera, animate: boolean): void {
@@ -77,6 +88,7 @@ export class Helm {
       const to = this.clamped(fitScene(scene, view));
       this.flight.go(this._camera, to, animate);
       this.auto = 'fit';
+      this.turns++;
     }
   }
 
@@ -138,11 +150,10 @@ export class Helm {
 
   /** Goes where it goes by itself, unless the reader has moved it. */
   rehome(): void {
-    const { auto } = this;
-    const { scene, view } = this.place;
-    if (scene && auto && view.w > 0 && view.h > 0) {
+    if (this.place.scene && this.auto) {
       this.flight.stop();
-      this.apply(this.clamped(autoCamera(scene, view, auto)));
+      this.apply(this.aim);
+      this.turns++;
     }
   }
 

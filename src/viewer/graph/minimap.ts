@@ -2,6 +2,7 @@
 import type { IScene } from '../../core/types';
 import type { ICamera } from './api';
 import { type IPoint, type ISize, visibleRect } from './camera';
+import type { Corner, IGuest, IPlace, ISight } from './docks';
 import { mergeBoxes, mergeEdges } from './merge';
 import type { IDrawing } from './primitives';
 import type { IPalette } from './theme';
@@ -13,13 +14,24 @@ const BROADEST = 96;
 const THINNEST = 34;
 const MARGIN = 5;
 
-export class Minimap {
+/** As a line at the edge of the view; the pointer makes it whole. */
+const SLIM: ISize = { w: 96, h: 16 };
+
+export class Minimap implements IGuest {
+  readonly corners: readonly Corner[] = [
+    'bottom-right',
+    'bottom-left',
+    'top-right',
+    'top-left'
+  ];
+  readonly slim = SLIM;
+  readonly rank = 1;
   readonly element = document.createElement('div');
   private readonly canvas = document.createElement('canvas');
   private readonly frame = document.createElement('div');
   private readonly abort = new AbortController();
   private scene: IScene | null = null;
-  private size: ISize = { w: 0, h: 0 };
+  private extent: ISize = { w: 0, h: 0 };
   private framed: ISize = { w: -1, h: -1 };
 
   /** `go` receives the world point that should come to the middle of the view. */
@@ -29,6 +41,7 @@ export class Minimap {
   ) {
     this.element.title = title;
     this.element.className = 'oad-minimap';
+    this.element.dataset.corner = this.corners[0];
     // The keyboard has fit, arrows and search; to a screen reader the strip is a picture of a picture.
     this.element.setAttribute('aria-hidden', 'true');
     this.frame.className = 'oad-minimap-frame';
@@ -54,16 +67,31 @@ export class Minimap {
     this.element.remove();
   }
 
+  size(): ISize {
+    return this.extent;
+  }
+
+  isAway({ camera, view }: ISight): boolean {
+    return this.isWhole(camera, view);
+  }
+
+  place({ corner, slim }: IPlace): void {
+    this.element.dataset.corner = corner;
+    this.element.classList.toggle('oad-mod-slim', slim);
+  }
+
   /** Draws the whole scene; `view` bounds the strip. */
   draw(drawing: IDrawing, view: ISize, palette: IPalette, dpr: number): void {
     const { scene } = drawing;
     this.scene = scene;
-    this.size = stripSize(scene, view);
-    const { w, h } = this.size;
+    this.extent = stripSize(scene, view);
+    const { w, h } = this.extent;
     this.canvas.width = w * dpr;
     this.canvas.height = h * dpr;
     this.element.style.width = `${w}px`;
     this.element.style.height = `${h}px`;
+    const shrink = `scale(${Math.min(1, SLIM.w / w)}, ${Math.min(1, SLIM.h / h)})`;
+    this.element.style.setProperty('--oad-shrink', shrink);
     const ctx = this.canvas.getContext('2d');
     if (!ctx) {
       return;
@@ -73,27 +101,28 @@ export class Minimap {
     paintOverview(ctx, drawing, this.scaleX, this.scaleY, palette);
   }
 
+  private isWhole(camera: ICamera, view: ISize): boolean {
+    const r = visibleRect(camera, view);
+    const { width, height } = this.scene ?? { width: 0, height: 0 };
+    return r.x <= 0 && r.y <= 0 && r.x + r.w >= width && r.y + r.h >= height;
+  }
+
   /** Puts the frame where the view is; hides the strip while all of the scene is in view. */
-  place(camera: ICamera, view: ISize): void {
+  show(camera: ICamera, view: ISize): void {
     if (!this.scene) {
       this.element.style.display = 'none';
       return;
     }
     const r = visibleRect(camera, view);
-    const whole =
-      r.x <= 0 &&
-      r.y <= 0 &&
-      r.x + r.w >= this.scene.width &&
-      r.y + r.h >= this.scene.height;
-    this.element.style.display = whole ? 'none' : '';
-    const x0 = clamp(MARGIN + r.x * this.scaleX, this.size.w);
-    const x1 = clamp(MARGIN + (r.x + r.w) * this.scaleX, this.size.w);
-    const y0 = clamp(MARGIN + r.y * this.scaleY, this.size.h);
-    const y1 = clamp(MARGIN + (r.y + r.h) * this.scaleY, this.size.h);
+    this.element.style.display = this.isWhole(camera, view) ? 'none' : '';
+    const x0 = clamp(MARGIN + r.x * this.scaleX, this.extent.w);
+    const x1 = clamp(MARGIN + (r.x + r.w) * this.scaleX, this.extent.w);
+    const y0 = clamp(MARGIN + r.y * this.scaleY, this.extent.h);
+    const y1 = clamp(MARGIN + (r.y + r.h) * this.scaleY, this.extent.h);
     const width = Math.max(6, x1 - x0);
     const height = Math.max(6, y1 - y0);
-    const left = Math.min(x0, this.size.w - width);
-    const top = Math.min(y0, this.size.h - height);
+    const left = Math.min(x0, this.extent.w - width);
+    const top = Math.min(y0, this.extent.h - height);
     this.frame.style.transform = `translate(${left}px,${top}px)`;
     if (width !== this.framed.w || height !== this.framed.h) {
       this.framed = { w: width, h: height };
@@ -103,11 +132,11 @@ export class Minimap {
   }
 
   private get scaleX(): number {
-    return (this.size.w - 2 * MARGIN) / Math.max(1, this.scene?.width ?? 1);
+    return (this.extent.w - 2 * MARGIN) / Math.max(1, this.scene?.width ?? 1);
   }
 
   private get scaleY(): number {
-    return (this.size.h - 2 * MARGIN) / Math.max(1, this.scene?.height ?? 1);
+    return (this.extent.h - 2 * MARGIN) / Math.max(1, this.scene?.height ?? 1);
   }
 
   private drag(event: PointerEvent, start: boolean): void {

@@ -190,7 +190,7 @@ export class Renderer {
       this.mapDirty = false;
       this.minimap.draw(this.drawing!, view, this.colors(), this.stage.dpr);
     }
-    this.minimap.place(camera, view);
+    this.minimap.show(camera, view);
   }
 
   get root(): HTMLElement {

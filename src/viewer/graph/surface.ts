@@ -15,6 +15,7 @@ import {
   type ISurfaceStrings
 } from './api';
 import { boxRect, type IPoint, type ISize, sameCamera } from './camera';
+import { Docks } from './docks';
 import { Drawings } from './drawings';
 import { entityAt, exactBox } from './entities';
 import type { SceneIndex } from './grid';
@@ -40,6 +41,8 @@ export class GraphSurface implements IActor {
   private readonly stage: Stage;
   readonly renderer: Renderer;
   private readonly minimap: Minimap | null;
+  private readonly docks: Docks;
+  private readonly undock: () => void;
   private readonly interaction: Interaction;
   private readonly helm: Helm;
   private readonly marks = new Marks(() => this.schedule());
@@ -71,6 +74,8 @@ export class GraphSurface implements IActor {
             this.strings.overview
           );
     this.renderer = new Renderer(this.stage, this.minimap, this.strings);
+    this.docks = options.docks ?? new Docks();
+    this.undock = this.minimap ? this.docks.add(this.minimap) : () => undefined;
     const moved = (): void => {
       this.rest.touch();
       this.schedule();
@@ -199,6 +204,7 @@ export class GraphSurface implements IActor {
     cancelAnimationFrame(this.request);
     this.rest.stop();
     this.interaction.dispose();
+    this.undock();
     this.minimap?.dispose();
     this.stage.dispose();
   }
@@ -308,6 +314,10 @@ export class GraphSurface implements IActor {
       // Only now: until it is painted at rest, the picture is shifted as a whole.
       this.stage.root.classList.remove('oad-moving');
     }
+    const { scene, view, index } = this;
+    this.docks.follow([scene, view.w, view.h, this.helm.turns], () =>
+      scene && index ? { scene, index, view, camera: this.helm.aim } : null
+    );
     if (!this.reported || !sameCamera(this.reported, camera)) {
       this.reported = camera;
       this.callbacks.onCameraChange?.(camera);

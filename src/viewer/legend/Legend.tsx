@@ -1,91 +1,141 @@
 import * as React from 'react';
+import type { ITree } from '../../core';
+import { actionById, runAction } from '../actions';
 import { useSession, useTrans, useView } from '../context';
-import { runAction, actionById } from '../actions';
-import { RootContext } from '../root';
+import type { Corner, IPlace } from '../graph/docks';
+import { lazily } from '../lazy/lazily';
 import { OVERLAYS, type IOverlayDefinition } from '../overlays';
 import { scaleName } from '../overlays/names';
-import { entityText, overlayText } from '../overlays/painted';
-import { rampOf } from '../overlays/ramp';
-import { entityName, selectionOf } from '../session/entities';
+import { overlayText } from '../overlays/painted';
+import type { OverlayId } from '../overlays';
+import type { IRange } from '../state/types';
+import { RootContext } from '../root';
 import { brief } from '../ui/text';
-import { Brush } from './Brush';
+import { gradient, known } from './ramp';
 
-const STOPS = 8;
+const LegendBody = lazily(
+  async () => (await import('./LegendBody')).LegendBody
+);
 
-function gradient(dark: boolean): string {
-  const { color } = rampOf(dark);
-  const stops = Array.from({ length: STOPS + 1 }, (_, i) => color(i / STOPS));
-  return `linear-gradient(to right, ${stops.join(', ')})`;
+const CORNERS: readonly Corner[] = [
+  'bottom-left',
+  'bottom-right',
+  'top-left',
+  'top-right'
+];
+/** Screen pixels of the line, and of the whole until it has been measured. */
+const SLIM = { w: 232, h: 20 };
+const WHOLE = { w: 208, h: 124 };
+
+/** The legend's place over the picture, where no box is. */
+function useDock(frame: React.RefObject<HTMLElement>): IPlace {
+  const { docks } = useSession().stage;
+  const whole = React.useRef(WHOLE);
+  const [place, setPlace] = React.useState<IPlace>({
+    corner: CORNERS[0],
+    slim: false
+  });
+  React.useLayoutEffect(() => {
+    const { offsetWidth = 0, offsetHeight = 0 } = frame.current ?? {};
+    if (offsetHeight > SLIM.h * 2) {
+      whole.current = {
+        w: offsetWidth,
+        h: Math.max(WHOLE.h, offsetHeight)
+      };
+    }
+  });
+  React.useLayoutEffect(
+    () =>
+      docks.add({
+        corners: CORNERS,
+        slim: SLIM,
+        rank: 0,
+        size: () => whole.current,
+        place: setPlace
+      }),
+    [docks]
+  );
+  return place;
 }
 
-function known(value: number, other: number | undefined): number {
-  return Number.isNaN(value) && other !== undefined ? other : value;
-}
-
-/** What the colours mean: histogram with brush, ramp with its ends, scale, heaviest boxes. */
+/** What the colours mean; nothing where there are none. */
 export function Legend(): JSX.Element | null {
-  const trans = useTrans();
-  const session = useSession();
-  const root = React.useContext(RootContext);
   const overlay = useView(state => state.overlay);
   const range = useView(state => state.range);
+  const tree = useView(state => state.document?.tree);
+  return overlay === null || range === null || !tree ? null : (
+    <Docked overlay={overlay} range={range} tree={tree} />
+  );
+}
+
+/** A head that folds it: whole, or one line with the ramp and its ends. */
+function Docked(props: {
+  overlay: OverlayId;
+  range: IRange;
+  tree: ITree;
+}): JSX.Element {
+  const { overlay, range, tree } = props;
+  const trans = useTrans();
+  const session = useSession();
   const dark = useView(state => state.dark);
   const scale = useView(state => state.scale);
   const brush = useView(state => state.brush);
-  const tree = useView(state => state.document?.tree);
-  const [open, setOpen] = React.useState(false);
-  if (overlay === null || range === null || !tree) {
-    return null;
-  }
+  const frame = React.useRef<HTMLDivElement>(null);
+  const { corner, slim } = useDock(frame);
+  // What the reader chose counts more than what there is room for.
+  const [chosen, choose] = React.useState<boolean | null>(null);
+  const open = chosen ?? !slim;
   const definition: IOverlayDefinition = OVERLAYS[overlay];
-  const text = (value: number): string => overlayText(definition, value);
+  const label = definition.label(trans, tree);
   const next = actionById('toggle-scale');
   const rescale = actionById('rescale');
+  const root = React.useContext(RootContext);
+  const ends = [known(range.low, brush?.low), known(range.max, brush?.high)];
+  const [low, high] = ends.map(end => overlayText(definition, end));
+  const isKnown = Number.isFinite(range.whole.max);
   return (
     <div
-      className="oad-Legend"
+      ref={frame}
+      className={`oad-Legend${open ? '' : ' oad-mod-slim'}`}
+      data-corner={corner}
       role="group"
       aria-label={trans.__('Heatmap legend')}
     >
       <div className="oad-Legend-head">
-        <span>{definition.label(trans, tree)}</span>
         <button
           type="button"
-          className="oad-Legend-scale"
-          title={`${trans.__('Linear, logarithmic or ranked colours')} (L)`}
-          onClick={() => next && runAction(next, { session, root: null })}
+          className="oad-Legend-fold"
+          aria-expanded={open}
+          title={open ? trans.__('Fold the legend') : trans.__('Legend')}
+          onClick={() => choose(!open)}
         >
-          {scaleName(scale, trans)}
+          <span className="oad-mod-hidden">{trans.__('Legend:')} </span>
+          <span>{label}</span>
+          {!open && isKnown && (
+            <span className="oad-Legend-ends">
+              <span>{low}</span>
+              <i style={{ background: gradient(dark) }} />
+              <span>{high}</span>
+            </span>
+          )}
+          {!open && definition.about && (
+            <span className="oad-mod-hidden">
+              {brief(definition.about(tree), 120)}
+            </span>
+          )}
         </button>
+        {open && (
+          <button
+            type="button"
+            className="oad-Legend-scale"
+            title={`${trans.__('Linear, logarithmic or ranked colours')} (L)`}
+            onClick={() => next && runAction(next, { session, root: null })}
+          >
+            {scaleName(scale, trans)}
+          </button>
+        )}
       </div>
-      {definition.about && (
-        <div className="oad-Quiet oad-Legend-about">
-          <bdi>{brief(definition.about(tree), 120)}</bdi>
-        </div>
-      )}
-      {Number.isFinite(range.whole.max) ? (
-        <>
-          <Brush
-            range={range}
-            brush={brush}
-            color={rampOf(dark).color}
-            text={text}
-            onChange={span => session.store.set({ brush: span })}
-          />
-          <div
-            className="oad-Legend-ramp"
-            style={{ background: gradient(dark) }}
-            aria-hidden="true"
-          />
-          <div className="oad-Legend-ends">
-            {/* A brush over no value at all still has its ends. */}
-            <span>{text(known(range.low, brush?.low))}</span>
-            <span>{text(known(range.max, brush?.high))}</span>
-          </div>
-        </>
-      ) : (
-        <p className="oad-Quiet">{trans.__('No value is known here.')}</p>
-      )}
+      {open && <LegendBody />}
       {range.kept && rescale && (
         <button
           type="button"
@@ -99,44 +149,6 @@ export function Legend(): JSX.Element | null {
         >
           {trans.__('Rescale to view')}
         </button>
-      )}
-      {range.unknown > 0 && (
-        <div className="oad-Legend-unknown">
-          <span className="oad-Hatch" aria-hidden="true" />
-          {trans._n('%1 box unknown', '%1 boxes unknown', range.unknown)}
-        </div>
-      )}
-      {range.top.length > 1 && (
-        <>
-          <button
-            type="button"
-            className="oad-Legend-scale oad-Legend-more"
-            aria-expanded={open}
-            onClick={() => setOpen(!open)}
-          >
-            {trans._n('Heaviest box', 'Heaviest %1', range.top.length)}
-          </button>
-          {open && (
-            <ol className="oad-Legend-top">
-              {range.top.map(({ entity }) => (
-                <li key={entity}>
-                  <button
-                    type="button"
-                    className="oad-Jump"
-                    onClick={() =>
-                      session.select(selectionOf(tree.model, entity), 'reveal')
-                    }
-                  >
-                    <bdi>{brief(entityName(tree, entity), 60)}</bdi>
-                  </button>
-                  <span className="oad-Number">
-                    {entityText(definition, tree, entity)}
-                  </span>
-                </li>
-              ))}
-            </ol>
-          )}
-        </>
       )}
     </div>
   );

@@ -8,6 +8,7 @@ import type {
   ISurfaceCallbacks,
   ISurfaceStrings
 } from '../graph/api';
+import { Docks } from '../graph/docks';
 import { GraphSurface } from '../graph/surface';
 import type { Corner } from './corner';
 
@@ -17,6 +18,8 @@ const USUAL_PANE: IPane = { w: 900, h: 600 };
 const MOUNTING = 100;
 
 export class Easel {
+  /** Where legend and overview stand; the same for every surface. */
+  readonly docks = new Docks();
   private _surface: GraphSurface | null = null;
   private _host: HTMLElement | null = null;
   private _strings: Partial<ISurfaceStrings> = {};
@@ -54,7 +57,8 @@ export class Easel {
       this._onHost?.();
       const { minimap, wheel } = this._settings;
       const callbacks = this._callbacks;
-      const options = { callbacks, strings, details, minimap, wheel };
+      const { docks } = this;
+      const options = { callbacks, docks, strings, details, minimap, wheel };
       this._surface = new GraphSurface(host, options);
     }
   }

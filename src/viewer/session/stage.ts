@@ -10,6 +10,7 @@ import type {
   ISurfaceCallbacks,
   ISurfaceStrings
 } from '../graph/api';
+import type { Docks } from '../graph/docks';
 import { createSizer } from '../graph/measure';
 import type { GraphSurface } from '../graph/surface';
 import { visibleEntities } from '../overlays/painted';
@@ -61,6 +62,10 @@ export class Stage {
 
   get surface(): GraphSurface | null {
     return this._easel.surface;
+  }
+
+  get docks(): Docks {
+    return this._easel.docks;
   }
 
   get camera(): ICamera | null {

@@ -1,0 +1,127 @@
+import { describe, expect, it, type Mock, vi } from 'vitest';
+import { BoxKind } from '../../core/types';
+import { covered, Docks, type IGuest, type ISight, placeOf } from './docks';
+import { SceneIndex } from './grid';
+import { fromBoxes } from './testing/scene';
+
+type Rect = readonly [x: number, y: number, w: number, h: number];
+
+/** Boxes at their place on the screen: one world unit a pixel, the origin in the corner of the view. */
+function sightOf(
+  rects: readonly Rect[],
+  view = { w: 1000, h: 600 },
+  kind = BoxKind.Node
+): ISight {
+  const boxes = rects.map(([x, y, w, h], entity) => ({
+    kind,
+    entity,
+    ...{ x, y, w, h },
+    depth: 0,
+    parent: -1
+  }));
+  const scene = fromBoxes(boxes, [], entity => entity);
+  return {
+    scene,
+    index: new SceneIndex(scene),
+    camera: { x: view.w / 2, y: view.h / 2, k: 1 },
+    view
+  };
+}
+
+const guest = (rank = 0): IGuest & { place: Mock<IGuest['place']> } => ({
+  corners: ['bottom-left', 'bottom-right', 'top-left', 'top-right'],
+  size: () => ({ w: 200, h: 120 }),
+  slim: { w: 200, h: 20 },
+  rank,
+  place: vi.fn<IGuest['place']>()
+});
+
+const BOTTOM_LEFT: Rect = [50, 500, 80, 40];
+const BOTTOM: Rect = [50, 500, 900, 40];
+const ALL: Rect = [24, 24, 952, 552];
+
+describe('a place over the picture', () => {
+  it('is the first corner without a box', () => {
+    const at = (rects: readonly Rect[]): string =>
+      placeOf(sightOf(rects), guest(), [], null).corner;
+    expect(at([])).toBe('bottom-left');
+    expect(at([BOTTOM_LEFT])).toBe('bottom-right');
+    expect(at([BOTTOM])).toBe('top-left');
+  });
+
+  it('is kept while it is free, whatever else became free', () => {
+    const now = { corner: 'top-right', slim: false } as const;
+    expect(placeOf(sightOf([]), guest(), [], now)).toEqual(now);
+  });
+
+  it('is a line in the padding where boxes fill the view, or where that is low', () => {
+    const full = sightOf([ALL]);
+    const place = placeOf(full, guest(), [], null);
+    expect(place).toEqual({ corner: 'bottom-left', slim: true });
+    expect(covered(full, { x: 2, y: 578, w: 200, h: 20 })).toBe(0);
+    expect(
+      placeOf(sightOf([], { w: 1000, h: 300 }), guest(), [], null)
+    ).toEqual({ corner: 'bottom-left', slim: true });
+  });
+
+  it('covers as few boxes as it can where none is free', () => {
+    const { corner, slim } = placeOf(
+      sightOf([
+        [0, 570, 1000, 30],
+        [0, 0, 900, 30],
+        [0, 0, 90, 10],
+        [0, 590, 1000, 10]
+      ]),
+      guest(),
+      [],
+      null
+    );
+    expect({ corner, slim }).toEqual({ corner: 'top-right', slim: true });
+  });
+
+  it('may lie on the ground of an open block, not on its title', () => {
+    const ground: Rect = [5, 100, 990, 490];
+    const title: Rect = [5, 480, 990, 110];
+    const at = (rect: Rect): string =>
+      placeOf(sightOf([rect], undefined, BoxKind.OpenGroup), guest(), [], null)
+        .corner;
+    expect(at(ground)).toBe('bottom-left');
+    expect(at(title)).toBe('top-left');
+  });
+});
+
+describe('docks', () => {
+  it('decide when the picture changes, not while it is panned', () => {
+    const docks = new Docks();
+    const legend = guest();
+    docks.add(legend);
+    expect(legend.place).not.toHaveBeenCalled();
+    docks.follow([1], () => sightOf([]));
+    docks.follow([1], () => sightOf([BOTTOM_LEFT]));
+    expect(legend.place.mock.calls).toEqual([
+      [{ corner: 'bottom-left', slim: false }]
+    ]);
+    docks.follow([2], () => sightOf([BOTTOM_LEFT]));
+    expect(legend.place).toHaveBeenLastCalledWith({
+      corner: 'bottom-right',
+      slim: false
+    });
+  });
+
+  it('let nobody stand on another; the lower rank chooses first', () => {
+    const docks = new Docks();
+    const strip = guest(1);
+    const legend = guest(0);
+    docks.follow([1], () => sightOf([]));
+    docks.add(strip);
+    docks.add(legend);
+    expect(legend.place).toHaveBeenLastCalledWith({
+      corner: 'bottom-left',
+      slim: false
+    });
+    expect(strip.place).toHaveBeenLastCalledWith({
+      corner: 'bottom-right',
+      slim: false
+    });
+  });
+});
