@@ -186,6 +186,8 @@ class Writer:
         """The Add of a constant vector that alone reads a product with a constant matrix; None without."""
         if node.op_type != "MatMul" or node.domain or len(node.inputs) != 2 or node.graph != 0:
             return None
+        if not node.outputs:
+            return None
         readers = self._readers.get(node.outputs[0], [])
         if len(readers) != 1 or self.model.tensors[node.outputs[0]].is_output:
             return None

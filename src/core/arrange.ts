@@ -143,7 +143,8 @@ class Search {
 
 /**
  * The width of the rows for a pane; null: one row, whatever is opened later. `auto` takes one row where
- * that can be read, or rows would gain little; `wrapped` only where it fits at full size.
+ * that can be read, or rows would gain little; `wrapped` only where it fits at full size. What is opened
+ * later wraps at that width.
  */
 export async function bestRows(
   view: IArrangeable,
@@ -168,5 +169,10 @@ export async function bestRows(
     const one = (pane.w - 2 * PADDING) / straight.width;
     await search.run(isAuto ? zoom : Math.max(LEAST, one * CLOSE));
   }
-  return search.rows;
+  if (search.rows || !isAuto) {
+    return search.rows;
+  }
+  // In one row all the same, which just fits: what is opened later wraps at its width.
+  const { room, beside } = widthAt(zoom, pane, BESIDE[1]);
+  return { room: Math.ceil(room) + 1, beside };
 }
