@@ -22,6 +22,7 @@ from py_autodoc.graph.names import repair_texts
 from py_autodoc.graph.notes import Notes
 from py_autodoc.graph.probe import PathLike, base_name, regular_file
 from py_autodoc.graph.shapes import infer
+from py_autodoc.graph.values import MAX_ELEMENTS
 from py_autodoc.graph.weight_files import Files
 from py_autodoc.graph.wire import Source
 from py_autodoc.limits import LIBRARY, Limits
@@ -243,6 +244,8 @@ def _types(path: PathLike, found: Cut, limits: Limits) -> dict[str, onnx.TypePro
     for tensor in model.tensors:
         if tensor.name in missing and tensor.container == "tensor" and table.dtypes[tensor.id]:
             shape = table.shapes[tensor.id]
+            if shape is not None and any(isinstance(dim, int) and dim > MAX_ELEMENTS for dim in shape):
+                continue
             types[tensor.name] = onnx.helper.make_tensor_type_proto(table.dtypes[tensor.id], shape)
     return types
 

@@ -241,6 +241,22 @@ def test_texts_that_do_not_fill_their_shape():
         assert run(("compare", "--json", "m.onnx", "b.onnx"), m__onnx=model, b__onnx=second) is None
 
 
+@pytest.mark.parametrize("node", ["Slice(x, zero, one, far)", "Gather <axis = 1099511627776> (x, zero)"])
+def test_axes_far_away_in_to_torch(node):
+    weights = "int64[1] zero = {0}, int64[1] one = {1}, int64[1] far = {1099511627776}"
+    head = '<ir_version: 8, opset_import: ["": 17]> g (float[N, 1] x) => (float[N, 1] y)'
+    model = onnx.parser.parse_model(f"{head} <{weights}> {{ y = {node} }}").SerializeToString()
+    assert run(("to-torch", "m.onnx", "out.py"), m__onnx=model) is None
+
+
+def test_inferred_sizes_that_no_file_holds():
+    """2^64 - 1 elements: the Concat of two parts, each of which is a size."""
+    text = """<ir_version: 8, opset_import: ["": 17]> g (float[9223372036854775807] x) => (float[N] y) {
+        both = Concat <axis = 0> (x, x) y = Relu(both) }"""
+    model = onnx.parser.parse_model(text).SerializeToString()
+    assert run(("extract", "--tensor", "both", "m.onnx", "out.onnx"), m__onnx=model) is None
+
+
 def test_mutations_break_things_but_stay_models():
     import random
 

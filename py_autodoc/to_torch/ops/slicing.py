@@ -9,6 +9,8 @@ from py_autodoc.to_torch.registry import rule
 
 _LARGE = 1 << 30
 """Ends from here on mean the end of the axis."""
+_MOST_AXES = 64
+"""PyTorch's tensors have no more; a subscript has an entry for each axis before its last."""
 Ints = tuple[int | str, ...]
 
 
@@ -66,7 +68,7 @@ def _index(op: Op, starts: Ints, ends: Ints, axes: Ints, steps: Ints) -> str | N
         place = int(axis)
         if place < 0 and rank is not None:
             place += rank
-        if place in parts:
+        if place in parts or not -_MOST_AXES <= place < _MOST_AXES:
             return None
         low = "" if start == 0 else str(bare(start))
         high = "" if isinstance(end, int) and end >= _LARGE else str(bare(end))
@@ -94,7 +96,9 @@ def _subscript(low: str, high: str, step: str) -> str:
 
 
 def at_axis(axis: int, index: str, rank: int | None) -> str:
-    """The subscript that takes ``index`` along an axis."""
+    """The subscript that takes ``index`` along an axis. Raises: NotCovered."""
+    if not -_MOST_AXES <= axis < _MOST_AXES:
+        raise NotCovered(f"axis {axis}")
     if axis < 0:
         return ", ".join(["...", index, *(":" for _ in range(-axis - 1))])
     return ", ".join([*(":" for _ in range(axis)), index])
