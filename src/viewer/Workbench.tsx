@@ -13,6 +13,7 @@ import { FailureBanner, FileBanner, NoticeBanner } from './states/Failure';
 import { Working } from './states/Loading';
 import { usePinned, useUnhurried } from './still';
 import { TopBar } from './topbar/TopBar';
+import { useRoving } from './ui/roving';
 import { Splitter } from './ui/Splitter';
 import { useSize } from './ui/useSize';
 import { Words } from './words/Words';
@@ -47,10 +48,10 @@ export function Workbench(props: { theme: string }): JSX.Element {
   const low = height > 0 && height < LOW;
   return (
     <div className="oad-Workbench">
+      <SkipLink />
       <TopBar />
       {linked && <CompareBar />}
-      {!low && <Words />}
-      <KpiStrip />
+      <Facts low={low} />
       {load.status === 'loading' && <Working progress={load.progress} />}
       {load.status === 'failed' && <FailureBanner problem={load.problem} />}
       {notice && <NoticeBanner text={notice} />}
@@ -62,6 +63,39 @@ export function Workbench(props: { theme: string }): JSX.Element {
       {choosing && <DeviceChooser />}
       {help && <Help />}
       <Menu />
+    </div>
+  );
+}
+
+/** The first Tab stop: past the bars, into the graph. */
+function SkipLink(): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  return (
+    <button
+      type="button"
+      className="oad-Button oad-Skip"
+      onClick={() => session.stage.surface?.focus()}
+    >
+      {trans.__('Skip to the graph')}
+    </button>
+  );
+}
+
+/** The model in words and its totals: one Tab stop. */
+function Facts({ low }: { low: boolean }): JSX.Element {
+  const trans = useTrans();
+  const group = React.useRef<HTMLDivElement>(null);
+  useRoving(group);
+  return (
+    <div
+      ref={group}
+      className="oad-Facts"
+      role="group"
+      aria-label={trans.__('Facts')}
+    >
+      {!low && <Words />}
+      <KpiStrip />
     </div>
   );
 }
@@ -95,6 +129,12 @@ function Middle(props: { theme: string }): JSX.Element {
       {outline && (
         <div className="oad-Side oad-mod-left" style={{ width: outlineWidth }}>
           <Outline />
+        </div>
+      )}
+      <GraphPane theme={props.theme} />
+      {outline && (
+        // After the graph: fewer Tab stops before it.
+        <div className="oad-Edge" style={{ left: outlineWidth }}>
           <Splitter
             label={trans.__('Width of the outline')}
             axis="x"
@@ -106,7 +146,6 @@ function Middle(props: { theme: string }): JSX.Element {
           />
         </div>
       )}
-      <GraphPane theme={props.theme} />
       {inspector && (
         <div
           className="oad-Side oad-mod-right"

@@ -151,11 +151,12 @@ test.describe('by keyboard alone', () => {
       await tab(page, 'Dimensions');
       await page.locator('.oad-Viewer').focus();
       const names = await walk(page);
+      const before = names.findIndex(name => /Model graph/.test(name));
+      expect(before).toBeLessThanOrEqual(5);
       const order = [
-        /Find in the model/,
-        /Heatmap/,
-        /Export/,
-        /^Parameters/,
+        /Skip to the graph/,
+        /outline|hierarchy/i,
+        /Image classification/,
         /Model hierarchy/,
         /Model graph/,
         /Close the inspector/,
@@ -165,6 +166,25 @@ test.describe('by keyboard alone', () => {
       expect([...order].sort((a, b) => a - b)).toEqual(order);
     });
   }
+
+  test('the first stop leads to the graph, arrows go through the toolbar', async ({
+    page
+  }) => {
+    await open(page, 'resnet_tiny.onnx');
+    await page.locator('.oad-Viewer').focus();
+    await page.keyboard.press('Tab');
+    const skip = page.getByRole('button', { name: 'Skip to the graph' });
+    await expect(skip).toBeFocused();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowRight');
+    await expect(page.getByLabel('Find in the model')).toBeFocused();
+    await page.keyboard.press('ArrowRight');
+    await expect(page.getByRole('combobox', { name: 'Heatmap' })).toBeFocused();
+    await page.keyboard.press('Shift+Tab');
+    await expect(skip).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(graph(page)).toBeFocused();
+  });
 
   test('arrows follow the wires, Enter opens, Shift+F10 asks, Escape returns', async ({
     page

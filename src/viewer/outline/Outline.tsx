@@ -104,6 +104,8 @@ export function Outline(): JSX.Element {
         <button
           type="button"
           className="oad-IconButton oad-mod-small"
+          // The toolbar closes it too: one Tab stop less before the graph.
+          tabIndex={-1}
           aria-label={trans.__('Close the outline')}
           title={`${trans.__('Close the outline')} (O)`}
           onClick={() => setPanels(session, { outline: 'closed' })}

@@ -5,6 +5,7 @@ import { OVERLAYS, availableOverlays, isOverlayId } from '../overlays';
 import { WidthContext } from '../root';
 import { paintBy } from '../session/device';
 import { isShown } from '../session/panels';
+import { useRoving } from '../ui/roving';
 import { ExportMenu } from './ExportMenu';
 import { SearchBox } from './SearchBox';
 import { Tool } from './Tool';
@@ -24,10 +25,17 @@ export function TopBar(): JSX.Element {
   const selection = useView(state => state.selection);
   const linked = useView(state => state.companion !== null);
   const direction = useView(state => state.direction);
+  const bar = React.useRef<HTMLDivElement>(null);
+  useRoving(bar);
   const shown = (panel: 'outline' | 'inspector'): boolean =>
     isShown(panel, panels[panel], width, selection, linked);
   return (
-    <div className="oad-Bar" role="toolbar" aria-label={trans.__('Viewer')}>
+    <div
+      ref={bar}
+      className="oad-Bar"
+      role="toolbar"
+      aria-label={trans.__('Viewer')}
+    >
       <Tool action="toggle-outline" icon="outline" pressed={shown('outline')} />
       <SearchBox />
       <OverlayPicker />

@@ -1,0 +1,55 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, render } from '@testing-library/react';
+import * as React from 'react';
+import { afterEach, expect, test } from 'vitest';
+import { useRoving } from './roving';
+
+afterEach(cleanup);
+
+function Group({ off }: { off?: boolean }): JSX.Element {
+  const group = React.useRef<HTMLDivElement>(null);
+  useRoving(group);
+  return (
+    <div ref={group}>
+      <button disabled={off}>one</button>
+      <input type="text" defaultValue="ab" />
+      <div role="note" tabIndex={0} />
+      <div role="menu">
+        <button>item</button>
+      </div>
+    </div>
+  );
+}
+
+const stops = (root: HTMLElement): string[] =>
+  [...root.querySelectorAll<HTMLElement>('button, input, [role=note]')]
+    .filter(one => one.tabIndex === 0 && !one.matches(':disabled'))
+    .map(one => one.textContent || one.tagName);
+
+test('is one stop; arrows go round, a text keeps its own, a menu its own stops', () => {
+  const { container } = render(<Group />);
+  expect(stops(container)).toEqual(['one', 'item']);
+  const [one] = container.querySelectorAll('button');
+  const input = container.querySelector('input')!;
+  one.focus();
+  fireEvent.keyDown(one, { key: 'ArrowRight' });
+  expect(document.activeElement).toBe(input);
+  expect(stops(container)).toEqual(['INPUT', 'item']);
+  input.setSelectionRange(1, 1);
+  fireEvent.keyDown(input, { key: 'ArrowRight' });
+  expect(document.activeElement).toBe(input);
+  input.setSelectionRange(2, 2);
+  fireEvent.keyDown(input, { key: 'ArrowRight' });
+  const note = container.querySelector('[role=note]')!;
+  expect(document.activeElement).toBe(note);
+  fireEvent.keyDown(note, { key: 'ArrowRight', altKey: true });
+  expect(document.activeElement).toBe(note);
+  fireEvent.keyDown(note, { key: 'ArrowRight' });
+  expect(document.activeElement).toBe(one);
+});
+
+test('goes on to another control when its own is switched off', async () => {
+  const { container, rerender } = render(<Group />);
+  await act(async () => rerender(<Group off />));
+  expect(stops(container)).toEqual(['INPUT', 'item']);
+});

@@ -1,0 +1,97 @@
+import * as React from 'react';
+
+const CONTROLS =
+  'button, input:not([type=hidden]), select, textarea, a[href], [tabindex]';
+/** What opens over the group has its own keys and stops. */
+const POPUP = '.oad-Export-list, [role=menu], [role=dialog]';
+
+function controlsOf(group: HTMLElement): HTMLElement[] {
+  return [...group.querySelectorAll<HTMLElement>(CONTROLS)].filter(
+    one => !one.closest(POPUP)
+  );
+}
+
+function canFocus(one: HTMLElement): boolean {
+  return !one.matches(':disabled') && (one.checkVisibility?.() ?? true);
+}
+
+/** A key that moves within a text belongs to the text. */
+function isInText(target: EventTarget, step: number): boolean {
+  if (!(target instanceof HTMLInputElement) || target.type !== 'text') {
+    return false;
+  }
+  const { selectionStart, selectionEnd, value } = target;
+  const edge = step < 0 ? 0 : value.length;
+  return selectionStart !== edge || selectionEnd !== edge;
+}
+
+/**
+ * One Tab stop for all controls of a toolbar: the arrows go from one to the next, and Tab comes back to
+ * that which had the focus last.
+ */
+export function useRoving(group: React.RefObject<HTMLElement>): void {
+  React.useLayoutEffect(() => {
+    const element = group.current;
+    if (!element) {
+      return undefined;
+    }
+    let current: HTMLElement | null = null;
+    const sync = (): void => {
+      const controls = controlsOf(element);
+      if (!current || !controls.includes(current) || !canFocus(current)) {
+        current = controls.find(canFocus) ?? null;
+      }
+      for (const one of controls) {
+        const index = one === current ? 0 : -1;
+        // A control without the attribute is a stop as well.
+        if (one.getAttribute('tabindex') !== String(index)) {
+          one.tabIndex = index;
+        }
+      }
+    };
+    const onFocus = (event: FocusEvent): void => {
+      const { target } = event;
+      if (
+        target instanceof HTMLElement &&
+        controlsOf(element).includes(target)
+      ) {
+        current = target;
+        sync();
+      }
+    };
+    const onKey = (event: KeyboardEvent): void => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      const controls = controlsOf(element).filter(canFocus);
+      const at = controls.findIndex(one => one === event.target);
+      if (
+        step === undefined ||
+        at < 0 ||
+        event.altKey ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.shiftKey ||
+        isInText(controls[at], step)
+      ) {
+        return;
+      }
+      event.preventDefault();
+      event.stopPropagation();
+      controls[(at + step + controls.length) % controls.length].focus();
+    };
+    sync();
+    element.addEventListener('focusin', onFocus);
+    element.addEventListener('keydown', onKey);
+    // Controls come, go and are switched off without this component being drawn.
+    const observer = new MutationObserver(sync);
+    observer.observe(element, {
+      subtree: true,
+      childList: true,
+      attributeFilter: ['disabled']
+    });
+    return () => {
+      element.removeEventListener('focusin', onFocus);
+      element.removeEventListener('keydown', onKey);
+      observer.disconnect();
+    };
+  }, [group]);
+}
