@@ -49,7 +49,7 @@ def test_both_formats_give_the_same(tmp_path):
         results.append(run(module, x)[0])
         assert module.load(weights=done.paths[1]).training is False
     assert torch.equal(*results)
-    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
         "npz_model.npz", "npz_model.py", "safetensors_model.py", "safetensors_model.safetensors",
     ]  # fmt: skip
 

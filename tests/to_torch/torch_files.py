@@ -24,9 +24,12 @@ def imported(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    # The next file of this name may be as old to the second and as long: its bytecode would be this one's.
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)
     finally:
+        sys.dont_write_bytecode = before
         del sys.modules[name]
     return module
 
