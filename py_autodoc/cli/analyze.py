@@ -17,7 +17,7 @@ from py_autodoc.cli.completion import files
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, hardware, sizes, talk
 from py_autodoc.cli.progress import ProgressLine
-from py_autodoc.cli.verdict import tell_if_impossible
+from py_autodoc.cli.verdict import tell_verdict
 from py_autodoc.errors import AutodocError, OptionError, OutputError
 from py_autodoc.render.output import Target, pieces_to_stdout, targets, to_stdout
 from py_autodoc.render.text import printable
@@ -127,11 +127,11 @@ def _run(request: _Request) -> int:
     result = _Result(_analyze(request, first), request.max_layers)
     status = _verdict(request, first, result.analysis)
     _show(request, result, outputs, remark=status == 0)
-    return max(status, _partial(result.analysis))
+    return status
 
 
 def _verdict(request: _Request, model: str, analysis: Analysis) -> int:
-    """The status of a model that cannot run with these sizes, which is said first."""
+    """The status of a model that cannot run or is not wholly analysed, which is said first."""
     sized = bool(
         request.bind
         or request.input_shape
@@ -139,7 +139,7 @@ def _verdict(request: _Request, model: str, analysis: Analysis) -> int:
         or request.resize
         or request.assume
     )
-    return tell_if_impossible(model, analysis, sized)
+    return tell_verdict(model, analysis, sized)
 
 
 def _show(request: _Request, result: _Result, outputs: dict[str, Target], remark: bool) -> None:
@@ -160,13 +160,6 @@ def _show(request: _Request, result: _Result, outputs: dict[str, Target], remark
 
     for line in remarks(result.analysis) if remark else ():
         stderr.warning(line)
-
-
-def _partial(analysis: Analysis) -> int:
-    if analysis.partial:
-        stderr.error("Part of the analysis failed; the report is partial.", "See its diagnostics.")
-        return PARTIAL
-    return 0
 
 
 def _run_all(request: _Request) -> int:
@@ -201,7 +194,7 @@ def _outcomes(request: _Request, files: list[str]) -> Iterator[Outcome]:
     for file in files:
         try:
             result = _Result(_analyze(request, file), request.max_layers)
-            status = max(_verdict(request, file, result.analysis), _partial(result.analysis))
+            status = _verdict(request, file, result.analysis)
             yield Outcome(file, status, result.report)
         except OutputError:
             raise

@@ -12,7 +12,7 @@ import click
 from py_autodoc.cli import stderr, stdout
 from py_autodoc.cli.options import force, sizes
 from py_autodoc.cli.progress import ProgressLine
-from py_autodoc.cli.verdict import tell_if_impossible
+from py_autodoc.cli.verdict import tell_verdict
 from py_autodoc.errors import AutodocError, InputError, OptionError
 from py_autodoc.render.output import STDOUT, targets
 from py_autodoc.render.text import printable
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from py_autodoc.report.analysis import Analysis, Options
 
 DIFFERENT, TROUBLE = 1, 2
+_PARTIAL = ("the page is partial", "See `analyze` for its diagnostics.")
 """Exit statuses, as those of ``cmp`` and ``diff``."""
 
 
@@ -109,13 +110,10 @@ def _page(a: str, b: str, out: str, chosen: _Sizes, force: bool) -> int:
         raise OptionError("beside-to-stdout", "--beside writes a file.", "Give a file name.")
     target = targets({"--beside": (out, "html")}, [a, b], force)["--beside"]
     analyses = _analyses((a, b), chosen)
-    status = max(tell_if_impossible(p, one, True) for p, one in zip((a, b), analyses, strict=True))
+    status = max(tell_verdict(p, one, True, _PARTIAL) for p, one in zip((a, b), analyses, strict=True))
     written = target.write(html_page(*analyses))
     if sys.stderr.isatty():
         stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
-    if any(analysis.partial for analysis in analyses):
-        stderr.error("Part of the analysis failed; the page is partial.", "See its diagnostics.")
-        return TROUBLE
     return status
 
 

@@ -15,7 +15,7 @@ from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, hardware, sizes, talk
 from py_autodoc.cli.progress import ProgressLine
-from py_autodoc.cli.verdict import tell_if_impossible
+from py_autodoc.cli.verdict import tell_verdict
 from py_autodoc.errors import OptionError
 from py_autodoc.render.output import STDOUT, targets
 from py_autodoc.render.text import printable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from py_autodoc.render.attachments import Attached
     from py_autodoc.report.analysis import Analysis
 
-PARTIAL = 2
+_PARTIAL = ("numbers are missing", "See `analyze` for its diagnostics.")
 """Exit status when a stage of the analysis failed."""
 ENDINGS = {
     ".svg": "svg",
@@ -176,7 +176,7 @@ def _run(request: _Request) -> int:
         or request.resize
         or request.assume
     )
-    status = tell_if_impossible(request.model, analysis, sized)
+    status = tell_verdict(request.model, analysis, sized, _PARTIAL)
     if request.overlay == "latency" and chosen in _PICTURES:
         _tell_of_no_times(analysis)
     made = _WRITERS[chosen](analysis, request)
@@ -185,11 +185,6 @@ def _run(request: _Request) -> int:
         _tell_of_unnamed(made)
     if not target.to_stdout and sys.stderr.isatty():
         stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
-    if analysis.partial:
-        stderr.error(
-            "Part of the analysis failed; numbers are missing.", "See `analyze` for its diagnostics."
-        )
-        return PARTIAL
     return status
 
 

@@ -1,4 +1,4 @@
-"""What a command says first of a model that cannot run with the sizes of its analysis."""
+"""What a command says first of an analysis that is not whole, or whose model cannot run with its sizes."""
 
 from __future__ import annotations
 
@@ -11,33 +11,43 @@ from py_autodoc.render.text import shorten
 if TYPE_CHECKING:
     from py_autodoc.report.analysis import Analysis
 
-CANNOT_RUN = 2
-"""Exit status of a command whose model cannot run with the sizes it was given; results are written."""
+NOT_WHOLE = 2
+"""Exit status when the model cannot run with its sizes, or part of the analysis failed; results are written."""
+PARTIAL_REPORT = ("the report is partial", "See its diagnostics.")
 _LONGEST = 300
 """Characters of the reason."""
 
 
-def tell_if_impossible(path: str, analysis: Analysis, sized: bool) -> int:
-    """Say that the model cannot run, and why. Returns the exit status: 0 or ``CANNOT_RUN``.
+def tell_verdict(path: str, analysis: Analysis, sized: bool, partial: tuple[str, str] | None = None) -> int:
+    """Say in one line that the model cannot run, that part of its analysis failed, or both.
 
     Args:
         path: the model, as it was given.
         analysis: what was found of it.
         sized: true when the user gave sizes.
+        partial: what a failed part means for the result, and the way out.
+
+    Returns:
+        The exit status: 0 or ``NOT_WHOLE``.
     """
     from py_autodoc.report.runnable import runnable  # imports much
 
-    found = runnable(analysis)
-    if found.verdict != "no":
-        return 0
     name = os.path.basename(path)
+    found = runnable(analysis)
+    means, see = partial or PARTIAL_REPORT
+    if found.verdict != "no":
+        if not analysis.partial:
+            return 0
+        stderr.error(f"{name}: part of the analysis failed; {means}.", see)
+        return NOT_WHOLE
     sizes = " with these sizes" if sized and found.sizes else ""
-    way_out = "Give sizes that fit each other and the model." if sizes else "See its diagnostics."
+    way_out = "Give sizes that fit each other and the model." if sizes else see
     if sizes and _overrides(analysis):
         way_out = "The file has other sizes fixed: give the shape with --resize, a batch with --batch-size."
     why = shorten(found.reason, _LONGEST)
-    stderr.error(f"{name} cannot run{sizes}: {why}. Its totals are unknown.", way_out)
-    return CANNOT_RUN
+    also = ", and part of the analysis failed" if analysis.partial else ""
+    stderr.error(f"{name} cannot run{sizes}: {why}. Its totals are unknown{also}.", way_out)
+    return NOT_WHOLE
 
 
 def _overrides(analysis: Analysis) -> bool:

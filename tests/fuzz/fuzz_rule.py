@@ -124,16 +124,21 @@ def _judge(
         return f"{took:.1f} s of CPU"
     if left:
         return f"left behind: {left}"
-    return _data(out)
+    return _data(out, _is_json(made))
 
 
-def _data(out: bytes) -> str | None:
+def _is_json(made: fuzz_inputs.Input) -> bool:
+    """True when stdout can only be JSON, if it is an object: a listing may begin with a name like that."""
+    return made.command != "to-torch" or "--list" not in made.arguments or "--json" in made.arguments
+
+
+def _data(out: bytes, is_json: bool = True) -> str | None:
     """Faults that the report tells of; JSON that is none."""
     for code in INTERNAL:
         at = out.find(b'"' + code.encode() + b'"')
         if at >= 0:
             return f"diagnostic {code}: {out[at : at + 300].decode('utf-8', 'replace')}"
-    if out[:1] == b"{":
+    if is_json and out[:1] == b"{":
         try:
             json.loads(out, parse_constant=_no_constant)
         except ValueError as fault:

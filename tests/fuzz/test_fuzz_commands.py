@@ -68,6 +68,8 @@ def test_the_rule_sees_faults():
     assert "not JSON" in judged(0, b'{"a": NaN}')
     assert "diagnostic" in judged(0, b'{"code": "analysis-failed"}')
     assert judged(1, command="compare") is None
+    listing = fuzz_inputs.Input("to-torch", ["to-torch", "--list", "m.onnx"], {})
+    assert fuzz_rule._judge(listing, 1, b"{} 1 node\n", b"", 0.0, [], 5.0) is None
 
 
 def run(arguments, **files):

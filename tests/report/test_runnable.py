@@ -234,3 +234,30 @@ def test_summary_and_notebook_show_no_number(file):
     text = shown.get()
     assert text.count("cannot run") >= 3
     assert "Cannot run: flat: " in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "means"),
+    [
+        (["analyze", "--out-json", "r.json"], "the report is partial"),
+        (["graph", "--format", "dot", "--out", "g.dot"], "numbers are missing"),
+    ],
+    ids=["analyze", "graph"],
+)
+def test_a_failed_part_is_told_in_the_same_line(arguments, means, tmp_path, monkeypatch):
+    from py_autodoc.report import analysis
+
+    def broken(*_):
+        raise ZeroDivisionError("a fault of ours")
+
+    monkeypatch.setattr(analysis, "timeline", broken)
+    monkeypatch.chdir(tmp_path)
+    onnx.save(cnn(), tmp_path / "cnn.onnx")
+    whole = CliRunner().invoke(app, [*arguments, "cnn.onnx"])
+    assert whole.exit_code == 2
+    assert f"error: cnn.onnx: part of the analysis failed; {means}. " in whole.stderr
+    both = CliRunner().invoke(app, [*arguments, "--force", "cnn.onnx", "--input-shape", "x=8x3x8x8"])
+    assert both.exit_code == 2
+    assert both.stderr.count("error: ") == 1
+    assert "cannot run with these sizes: flat: " in both.stderr
+    assert "Its totals are unknown, and part of the analysis failed. " in both.stderr
