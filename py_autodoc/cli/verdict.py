@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from py_autodoc.report.analysis import Analysis
 
 NOT_WHOLE = 2
-"""Exit status when the model cannot run with its sizes, or part of the analysis failed; results are written."""
+"""Exit status: the model cannot run with its sizes, or part of the analysis failed; results are written."""
 PARTIAL_REPORT = ("the report is partial", "See its diagnostics.")
 _LONGEST = 300
 """Characters of the reason."""
