@@ -49,6 +49,10 @@ class Inventory:
     """Rows of the tables that are looked up by a graph input."""
     patches: list[tuple[int, ...]] = field(default_factory=list)
     """Kernels of convolutions that cut a graph input into patches (stride = kernel > 1)."""
+    on_positions: int = 0
+    """Dense layers that treat each position of a sequence or a map by itself."""
+    across_positions: int = 0
+    """Dense layers whose input was transposed, so that they mix positions."""
     settled: bool = True
     """False when some output sizes are unknown: MACs then follow the weights."""
 
@@ -178,7 +182,18 @@ def _dense(flow: Flow, number: int, op: str, found: Inventory) -> None:
     if widths[0] is None or widths[1] is None:
         return
     known = out is not None and _whole(out[1:])  # a batch of unknown size counts as 1
+    found.on_positions += out is not None and len(out) > 2
+    found.across_positions += _turned(flow, number)
     _add(found, DENSE, widths[0] * widths[1], elements(out) * widths[0] if known else None)
+
+
+def _turned(flow: Flow, number: int) -> bool:
+    """True when an input of the product is a transposed activation."""
+    for tensor in flow.nodes[number].inputs:
+        maker = flow.makers[tensor] if tensor >= 0 and not flow.constants[tensor] else -1
+        if maker >= 0 and flow.names[maker] == "Transpose":
+            return True
+    return False
 
 
 def _computed(flow: Flow, number: int) -> tuple[int | None, int | None]:

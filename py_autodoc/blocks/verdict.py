@@ -145,9 +145,16 @@ class _Case:
         cutting = conv.layers == len(self.stock.patches)  # convolutions that do nothing but cut an image
         if dense.layers < 2 or self.stock.share(DENSE) + cutting * self.stock.share(CONV) < 0.8:
             return None
+        if self._unexplained():
+            return None
         share = units.share(self.stock.share(DENSE), 1)
         lines = [f"{dense.layers} dense layers carry {share} of {self._measure()}"]
         return "mlp", 0.9 if not self.stock.spatial else 0.7, [*lines, "no attention, no recurrence"]
+
+    def _unexplained(self) -> bool:
+        """Words go through dense layers one by one: what mixes them is none of the known ways."""
+        stock = self.stock
+        return bool(stock.token_tables) and stock.on_positions >= _MANY and not stock.across_positions
 
     # ---------------------------------------------------------------- lines
 
@@ -211,7 +218,8 @@ class _Case:
             if k.layers
         ]
         weights = f"only {', '.join(kinds)}" if kinds else "no layer with weights"
-        return [*self._attention_line(), weights, *self._asides()]
+        mixer = ["what mixes the words of the sequence is not recognised"] if self._unexplained() else []
+        return [*self._attention_line(), weights, *mixer, *self._asides()]
 
 
 _Made = tuple[str, float, list[str]] | None

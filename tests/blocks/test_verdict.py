@@ -136,6 +136,27 @@ def test_mlp():
     )
 
 
+@pytest.mark.parametrize("mixed_by", ["cumsum", "transposed", "pooled"])
+def test_words_that_something_unknown_mixes_are_no_mlp(mixed_by):
+    g = G(words=(B, S))
+    x = g.op("Gather", g.weight(50, D), g.op("Cast", "words", to=7))
+    if mixed_by == "pooled":
+        x = g.op("ReduceMean", x, g.ints(1), keepdims=0)
+    for _ in range(3):
+        if mixed_by == "cumsum":
+            x = g.op("Mul", x, g.op("CumSum", x, g.ints(1)))
+        if mixed_by == "transposed":
+            turned = g.dense(g.op("Transpose", x, perm=[0, 2, 1]), S, S)
+            x = g.op("Transpose", turned, perm=[0, 2, 1])
+        x = g.op("Relu", g.dense(x, D, D))
+    made = made_of(g, x)
+    if mixed_by == "cumsum":
+        assert made.family == "unknown"
+        assert "what mixes the words of the sequence is not recognised" in made.evidence
+    else:
+        assert made.family == "mlp"
+
+
 def test_recurrent():
     g = G(x=(T, B, D))
     y, _, _ = g.op("LSTM", "x", g.weight(1, 4 * D, D), g.weight(1, 4 * D, D), outputs=3, hidden_size=D)
