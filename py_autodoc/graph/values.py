@@ -14,6 +14,9 @@ from py_autodoc.graph.scan import MARK, MARK_KEY
 
 MAX_VALUES = 1024
 """Constants of more elements keep their values in the file."""
+MAX_RANK = 32
+"""Constants of more dimensions keep their values in the file: numpy has 64 at most, broadcasts 32, and
+ends the process where a lookup of one in another would have more."""
 MAX_ELEMENTS = (1 << 63) - 1
 
 _T = onnx.TensorProto
@@ -112,7 +115,7 @@ def _integer(value: str | None) -> int | None:
 def small_value(tensor: onnx.TensorProto, dims: tuple[int, ...]) -> Any:
     """The values of a small tensor as a read-only numpy array; None when large, absent or odd."""
     count = element_count(dims)
-    if count is None or count > MAX_VALUES or tensor.data_location == _T.EXTERNAL:
+    if count is None or count > MAX_VALUES or len(dims) > MAX_RANK or tensor.data_location == _T.EXTERNAL:
         return None
     dtype = _NATIVE.get(tensor.data_type)
     try:

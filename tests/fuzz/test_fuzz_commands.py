@@ -11,6 +11,7 @@ import fuzz_inputs
 import fuzz_mutate
 import fuzz_rule
 import fuzz_seeds
+import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
@@ -270,3 +271,58 @@ def test_mutations_break_things_but_stay_models():
         onnx.ModelProto.FromString(one)
     assert any(fuzz_mutate.tree(dice, {"a": [1, 2], "b": {"c": "d"}}) != {"a": [1, 2]} for _ in range(9))
     assert json.dumps(fuzz_mutate.tree(dice, [[1]] * 20))
+
+
+def of_many_axes(rank: int) -> bytes:
+    """Small constants of a high rank that are added, looked up in each other, reshaped and filled."""
+    ones = np.ones((1,) * rank, np.int64)
+    nodes = [
+        onnx.helper.make_node("Add", ["a", "b"], ["sum"]),
+        onnx.helper.make_node("Gather", ["sum", "zeros"], ["chosen"], axis=0),
+        onnx.helper.make_node("Unsqueeze", ["a", "axes"], ["wide"]),
+        onnx.helper.make_node("Shape", ["wide"], ["sizes"]),
+        onnx.helper.make_node("Reshape", ["a", "sizes"], ["again"]),
+        onnx.helper.make_node("Where", ["true", "a", "again"], ["either"]),
+        onnx.helper.make_node("Expand", ["x", "sizes"], ["full"]),
+        onnx.helper.make_node("ConstantOfShape", ["sizes"], ["filled"]),
+        onnx.helper.make_node("Constant", [], ["c"], value=onnx.numpy_helper.from_array(ones)),
+        onnx.helper.make_node("Concat", ["a", "b", "c"], ["joined"], axis=-1),
+    ]
+    held = {
+        "a": ones,
+        "b": ones,
+        "zeros": ones - 1,
+        "axes": np.arange(rank),
+        "true": np.ones((1,) * rank, bool),
+    }
+    graph = onnx.helper.make_graph(
+        nodes,
+        "g",
+        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.INT64, [1])],
+        [
+            onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT64, None)
+            for name in ("chosen", "either", "full", "filled", "joined")
+        ],
+        [onnx.numpy_helper.from_array(array, name) for name, array in held.items()],
+    )
+    opset = [onnx.helper.make_opsetid("", 17)]
+    return onnx.helper.make_model(graph, opset_imports=opset, ir_version=9).SerializeToString()
+
+
+@pytest.mark.parametrize("rank", [31, 33, 44, 64])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("analyze", "m.onnx"),
+        ("analyze", "m.onnx", "--read-weights"),
+        ("validate", "m.onnx"),
+        ("extract", "m.onnx", "out.onnx", "--node", "0"),
+        ("rebatch", "m.onnx", "out.onnx", "--batch", "2"),
+        ("resize", "m.onnx", "out.onnx", "--input-shape", "x=3"),
+        ("to-torch", "m.onnx", "out.py"),
+    ],
+    ids=" ".join,
+)
+def test_constants_of_many_axes(arguments, rank):
+    """numpy broadcasts 32 axes, and ends the process where a lookup would make more than 64."""
+    assert run(arguments, m__onnx=of_many_axes(rank)) is None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.graph.rebatch.prepare import Node
-from py_autodoc.graph.values import MAX_VALUES
+from py_autodoc.graph.values import MAX_RANK, MAX_VALUES
 
 PROBES = (1, 2, 3, 5, 1009)
 """Batch sizes at which numbers are computed. What agrees at all of them does not depend on the batch."""
@@ -51,7 +51,7 @@ def computed(node: Node, values: Sequence[Any], opset: int) -> Any | None:
 
     ``values`` are the inputs, None for those left out.
     """
-    if any(v is not None and np.asarray(v).size > MAX_VALUES for v in values):
+    if not all(v is None or _small(v) for v in values):
         return None
     kind = node.op_type
     if node.domain or not values:
@@ -66,7 +66,11 @@ def computed(node: Node, values: Sequence[Any], opset: int) -> Any | None:
             made = _OTHERS[kind](node, values) if kind in _OTHERS else None
     except (LookupError, TypeError, ValueError, ArithmeticError, OverflowError):
         return None
-    return None if made is None or np.asarray(made).size > MAX_VALUES else np.asarray(made)
+    return np.asarray(made) if made is not None and _small(made) else None
+
+
+def _small(value: Any) -> bool:
+    return np.size(value) <= MAX_VALUES and np.ndim(value) <= MAX_RANK
 
 
 def _axes(node: Node, values: Sequence[Any], place: int) -> tuple[int, ...] | None:

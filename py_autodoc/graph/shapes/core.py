@@ -15,6 +15,7 @@ from py_autodoc.graph import expr
 from py_autodoc.graph.bounds import lower
 from py_autodoc.graph.model import ConstTensor, Diagnostic, Dim, Model, Node, Shape
 from py_autodoc.graph.poly import Poly
+from py_autodoc.graph.values import MAX_RANK
 
 MAX_VALUE = 1024
 """Most elements of a tensor whose value is followed."""
@@ -224,7 +225,7 @@ class Op:
         if not isinstance(value, np.ndarray):
             # Picking one element of an object array gives the bare element.
             value = dims_array([value]).reshape(()) if isinstance(value, str) else np.asarray(value)
-        if value.size <= MAX_VALUE and self.state.afford(value):
+        if value.size <= MAX_VALUE and value.ndim <= MAX_RANK and self.state.afford(value):
             self.state.values[self.outputs[i]] = tidy(value)
 
     def same(self, i: int = 0, src: int = 0) -> None:
@@ -405,7 +406,7 @@ def numel(shape: Shape | None) -> Dim:
 
 def small_sizes(shape: Shape | None) -> tuple[int, ...] | None:
     """The shape as integers when a tensor of it may be made here, else None."""
-    if shape is None or not all(isinstance(d, int) and 0 <= d <= MAX_VALUE for d in shape):
+    if shape is None or len(shape) > MAX_RANK or not all(isinstance(d, int) and 0 <= d <= MAX_VALUE for d in shape):
         return None
     sizes = tuple(d for d in shape if isinstance(d, int))
     return sizes if math.prod(sizes) <= MAX_VALUE else None

@@ -101,8 +101,9 @@ def constant(op: Op) -> None:
     tensor = a.get("value") if a.get("value") is not None else a.get("sparse_value")
     if isinstance(tensor, ConstTensor):
         op.set(0, tensor.shape, tensor.dtype)
-        if tensor.values is not None and all(d >= 0 for d in tensor.shape):
-            op.set_value(0, np.asarray(tensor.values).reshape(tensor.shape))
+        sizes = small_sizes(tensor.shape)
+        if tensor.values is not None and sizes is not None:
+            op.set_value(0, np.asarray(tensor.values).reshape(sizes))
         return
     for name, dtype, kind in (("value_int", INT64, np.int64), ("value_float", FLOAT, np.float32)):
         if a.get(name) is not None:
