@@ -17,6 +17,8 @@ MAX_VALUES = 1024
 MAX_RANK = 32
 """Constants of more dimensions keep their values in the file: numpy has 64 at most, broadcasts 32, and
 ends the process where a lookup of one in another would have more."""
+MAX_BESIDE_ZERO = 1 << 31
+"""Product of the other sizes of a constant without elements."""
 MAX_ELEMENTS = (1 << 63) - 1
 
 _T = onnx.TensorProto
@@ -117,6 +119,8 @@ def small_value(tensor: onnx.TensorProto, dims: tuple[int, ...]) -> Any:
     count = element_count(dims)
     if count is None or count > MAX_VALUES or len(dims) > MAX_RANK or tensor.data_location == _T.EXTERNAL:
         return None
+    if count == 0 and (element_count(tuple(filter(None, dims))) or 0) > MAX_BESIDE_ZERO:
+        return None  # numpy bounds the other sizes too, and onnx asks for the memory of packed ones
     dtype = _NATIVE.get(tensor.data_type)
     try:
         if dtype is not None and tensor.HasField("raw_data"):

@@ -326,3 +326,15 @@ def of_many_axes(rank: int) -> bytes:
 def test_constants_of_many_axes(arguments, rank):
     """numpy broadcasts 32 axes, and ends the process where a lookup would make more than 64."""
     assert run(arguments, m__onnx=of_many_axes(rank)) is None
+
+
+@pytest.mark.parametrize("dtype", [TensorProto.INT4, TensorProto.UINT4, 25, TensorProto.FLOAT])
+@pytest.mark.parametrize("command", ["analyze", "validate"])
+def test_a_constant_without_elements_beside_huge_sizes(command, dtype):
+    """Onnx unpacks small types by asking for the memory of all sizes but the zero."""
+    empty = TensorProto(name="w", data_type=dtype, dims=[1 << 40, 1 << 40, 0, 1 << 40], raw_data=b"")
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", [x], [y], [empty])
+    model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 17)])
+    assert run((command, "m.onnx"), m__onnx=model.SerializeToString()) is None

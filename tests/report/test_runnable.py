@@ -261,3 +261,33 @@ def test_a_failed_part_is_told_in_the_same_line(arguments, means, tmp_path, monk
     assert both.stderr.count("error: ") == 1
     assert "cannot run with these sizes: flat: " in both.stderr
     assert "Its totals are unknown, and part of the analysis failed. " in both.stderr
+
+
+@pytest.mark.parametrize("opset", [11, 17])
+@pytest.mark.parametrize(
+    ("op", "axis"),
+    [
+        ("Softmax", -4), ("Softmax", -3), ("Softmax", 2), ("Softmax", 3), ("Softmax", 1 << 30),
+        ("LogSoftmax", 3), ("Hardmax", -4), ("LpNormalization", 3),
+        ("LayerNormalization", 3), ("LayerNormalization", 2), ("LayerNormalization", -(1 << 40)),
+    ],
+)  # fmt: skip
+def test_an_axis_that_the_input_has_not(op, axis, opset):
+    if op == "LayerNormalization" and opset < 17:
+        pytest.skip("since opset 17")
+    weights = []
+    if op == "LayerNormalization":
+        sizes = (2, 3, 4)[axis:] if axis < 3 and axis > -4 else (4,)
+        weights = [onnx.numpy_helper.from_array(np.ones(sizes, np.float32), "w")]
+    inputs = ["x", *(one.name for one in weights)]
+    graph = helper.make_graph(
+        [helper.make_node(op, inputs, ["y"], "along", axis=axis)],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3, 4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        weights,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
+    found = analyze(model).runnable
+    assert (found.verdict == "yes") == runs(model)
+    assert found.verdict == "yes" or "out of range for rank 3" in found.reason

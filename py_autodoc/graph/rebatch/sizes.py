@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.graph.rebatch.prepare import Node
-from py_autodoc.graph.values import MAX_RANK, MAX_VALUES
+from py_autodoc.graph.values import MAX_RANK, MAX_VALUES, small_value
 
 PROBES = (1, 2, 3, 5, 1009)
 """Batch sizes at which numbers are computed. What agrees at all of them does not depend on the batch."""
@@ -149,16 +149,16 @@ def _mod(node: Node, values: Sequence[Any]) -> Any:
 
 
 def _filled(node: Node, values: Sequence[Any]) -> Any:
-    from onnx import numpy_helper
-
     shape = tuple(int(d) for d in np.ravel(values[0]))
     if len(shape) > 8 or any(d < 0 or d > MAX_VALUES for d in shape) or np.prod(shape) > MAX_VALUES:
         return None
     given = node.attr("value")
     if given is None:
         return np.zeros(shape, np.float32)
-    value = np.ravel(numpy_helper.to_array(given))[0]
-    return np.full(shape, value, value.dtype)
+    if not hasattr(given, "dims"):
+        return None  # not a tensor
+    value = small_value(given, tuple(given.dims))
+    return None if value is None or value.size < 1 else np.full(shape, value.reshape(-1)[0], value.dtype)
 
 
 def _expand(node: Node, values: Sequence[Any]) -> Any:

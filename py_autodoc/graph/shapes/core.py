@@ -406,7 +406,11 @@ def numel(shape: Shape | None) -> Dim:
 
 def small_sizes(shape: Shape | None) -> tuple[int, ...] | None:
     """The shape as integers when a tensor of it may be made here, else None."""
-    if shape is None or len(shape) > MAX_RANK or not all(isinstance(d, int) and 0 <= d <= MAX_VALUE for d in shape):
+    if (
+        shape is None
+        or len(shape) > MAX_RANK
+        or not all(isinstance(d, int) and 0 <= d <= MAX_VALUE for d in shape)
+    ):
         return None
     sizes = tuple(d for d in shape if isinstance(d, int))
     return sizes if math.prod(sizes) <= MAX_VALUE else None

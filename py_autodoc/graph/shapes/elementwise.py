@@ -14,6 +14,8 @@ UNARY = (
     "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softmax", "Softplus", "Softsign", "Sqrt", "Swish", "Tan",
     "Tanh", "ThresholdedRelu", "Trilu", "GroupNormalization", "TensorScatter",
 )  # fmt: skip
+_ALONG_AXIS = frozenset({"Hardmax", "LogSoftmax", "LpNormalization", "RMSNormalization", "Softmax"})
+"""Those that need an axis of their input."""
 _COMPARE = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 _LOGIC = ("And", "Or", "Xor")
 _ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Mod", "Pow", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor")
@@ -21,8 +23,11 @@ _ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Mod", "Pow", "BitShift", "BitwiseAnd
 
 @rule(*UNARY)
 def unary(op: Op) -> None:
-    """Same type and shape as the first input."""
+    """Same type and shape as the first input. Raises: Bad for an axis that the input has not."""
     op.same()
+    shape = op.shape(0)
+    if shape is not None and op.node.op_type in _ALONG_AXIS and op.attrs.get("axis") is not None:
+        op.axis(len(shape))
     if op.inputs and op.inputs[0] in op.state.values:
         op.set_value(0, values.unary(op))
 
@@ -117,8 +122,9 @@ def layer_norm(op: Op) -> None:
     shape = op.shape(0)
     if shape is None:
         return
-    axis = -1 if op.node.op_type.startswith("Skip") else op.int_attr("axis", -1)
-    axis += len(shape) if axis < 0 else 0
+    axis = max(len(shape) - 1, 0)
+    if not op.node.op_type.startswith("Skip"):
+        axis = op.axis(len(shape), default=-1)
     stats = shape[:axis] + (1,) * (len(shape) - axis)
     stash = op.int_attr("stash_type", FLOAT)
     op.set(1, stats, stash)
