@@ -12,6 +12,7 @@ import onnx_ir as ir
 
 from py_autodoc.errors import AnalysisError, ExternalDataError
 from py_autodoc.extract.cut import Cut
+from py_autodoc.graph.names import text
 from py_autodoc.graph.survey import nested
 from py_autodoc.graph.weight_files import Files, Unread
 from py_autodoc.graph.weight_reader import Content, content_of
@@ -53,7 +54,7 @@ def sub_model(
         # A part of a model is for no task, whatever the whole is for.
         entry
         for entry in source.metadata_props
-        if not entry.key.startswith(("autodoc.", "hf_"))
+        if not text(entry.key).startswith(("autodoc.", "hf_"))
     )
     facts = {"from": name, "target": selection.target, "call": selection.call, "convex": found.convex}
     model.metadata_props.add(key=EXTRACTED, value=json.dumps(facts, ensure_ascii=False))
@@ -62,7 +63,7 @@ def sub_model(
     graph.node.extend(nodes[node] for node in found.nodes)
     for node in graph.node:
         for one in nested_nodes(node):
-            kept = [entry for entry in one.metadata_props if not entry.key.startswith(EXPANDED)]
+            kept = [entry for entry in one.metadata_props if not text(entry.key).startswith(EXPANDED)]
             del one.metadata_props[:]
             one.metadata_props.extend(kept)
     graph.input.extend(_value(value, types, name) for value in found.external_inputs)

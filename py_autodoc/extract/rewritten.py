@@ -10,6 +10,7 @@ import onnx
 from py_autodoc.extract.build import EXPANDED, beside, referred, tensors_of
 from py_autodoc.extract.stream import write_model
 from py_autodoc.graph.load import Loaded
+from py_autodoc.graph.names import text
 from py_autodoc.graph.probe import PathLike
 from py_autodoc.graph.values import MAX_ELEMENTS, element_count, stored_bytes
 from py_autodoc.graph.weight_files import Files
@@ -59,7 +60,7 @@ def write_rewritten(
 def _tags_of_calls(proto: onnx.ModelProto, name: str) -> None:
     """Nodes that came out of functions lose the marks of that, and keep their tags."""
     for node in proto_nodes(proto):
-        kept = [entry for entry in node.metadata_props if not entry.key.startswith(EXPANDED)]
+        kept = [entry for entry in node.metadata_props if not text(entry.key).startswith(EXPANDED)]
         del node.metadata_props[:]
         node.metadata_props.extend(kept)
     tags = read_tags(to_ir(proto, name))

@@ -86,7 +86,16 @@ def mangled(old: bytes) -> bytes:
     return data.replace(old, b"\xff" + old[1:])
 
 
-NOT_UTF8 = [b"local", b"Twice", b"/Net/Block.0/Part.1", b"batch", b"seeds", b"words", b"text-classification"]
+NOT_UTF8 = [
+    b"local",
+    b"Twice",
+    b"/Net/Block.0/Part.1",
+    b"batch",
+    b"seeds",
+    b"words",
+    b"text-classification",
+    b"autodoc.tag",
+]
 
 
 @pytest.mark.parametrize("old", NOT_UTF8, ids=lambda old: old.decode())
@@ -100,6 +109,8 @@ NOT_UTF8 = [b"local", b"Twice", b"/Net/Block.0/Part.1", b"batch", b"seeds", b"wo
         ("compare", "m.onnx", "b.onnx"),
         ("to-torch", "m.onnx", "out.py"),
         ("metadata", "m.onnx"),
+        ("rebatch", "m.onnx", "out.onnx", "--batch", "2"),
+        ("resize", "m.onnx", "out.onnx", "--input-shape", "x=2x4"),
     ],
     ids=lambda arguments: arguments[0],
 )
