@@ -3,9 +3,12 @@ import { useDocument, useSession, useTrans, useView } from './context';
 import type { ISurfaceStrings } from './graph/api';
 import { Legend } from './legend/Legend';
 import { Notes } from './notes/Notes';
+import { lazily } from './lazy/lazily';
 import { EmptyGraph } from './states/Failure';
 import { useStill } from './still';
 import type { ITranslate } from './translate';
+
+const BoxTip = lazily(async () => (await import('./tip/BoxTip')).BoxTip, true);
 
 function stringsOf(trans: ITranslate): ISurfaceStrings {
   return {
@@ -53,6 +56,7 @@ export function GraphPane(props: { theme: string }): JSX.Element {
       {model.nodeCount === 0 && <EmptyGraph />}
       {overlay && <Legend />}
       <Notes />
+      <BoxTip />
     </div>
   );
 }
