@@ -138,7 +138,7 @@ class Roles:
 
     def _looks_up(self, number: int) -> bool:
         node = self.model.nodes[number]
-        return node.op_type == "Gather" and self._stored(node.inputs[0]) and node.inputs[0] >= 0
+        return node.op_type == "Gather" and bool(node.inputs) and self._stored(node.inputs[0])
 
     def _stored(self, tensor: int) -> bool:
         if tensor < 0:

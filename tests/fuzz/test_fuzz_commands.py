@@ -349,3 +349,35 @@ def test_a_constant_without_elements_beside_huge_sizes(command, dtype):
     graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", [x], [y], [empty])
     model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 17)])
     assert run((command, "m.onnx"), m__onnx=model.SerializeToString()) is None
+
+
+def plain(*nodes, weights=()) -> bytes:
+    """A model of these nodes from x to y."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([*nodes, helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y], list(weights))
+    model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 17)])
+    return model.SerializeToString()
+
+
+@pytest.mark.parametrize(
+    "op", ["Gather", "Conv", "MatMul", "Gemm", "Concat", "Where", "Resize", "Softmax", "LSTM"]
+)
+def test_operators_without_inputs_in_a_module(op):
+    """What names a box looks at the operators in it."""
+    bare = helper.make_node(op, [], ["z"], "/net/embed/op")
+    beside = helper.make_node("Add", ["z", "x"], ["u"], "/net/embed/add")
+    model = plain(bare, beside)
+    for arguments in (("analyze", "m.onnx"), ("graph", "m.onnx", "--out", "g.dot")):
+        assert run(arguments, m__onnx=model) is None
+
+
+@pytest.mark.parametrize(
+    "kind", [TensorProto.INT32, TensorProto.FLOAT, TensorProto.INT4, TensorProto.BOOL, 27]
+)
+@pytest.mark.parametrize("held", ["raw_data", "int64_data", "float_data", "double_data"])
+def test_compared_weights_whose_data_do_not_fit_their_type(kind, held):
+    data = {"raw_data": bytes(96)}.get(held, [1] * 12)
+    weight = TensorProto(name="w", data_type=kind, dims=[3, 4], **{held: data})
+    model = plain(weights=[weight])
+    assert run(("compare", "m.onnx", "b.onnx"), m__onnx=model, b__onnx=model) is None

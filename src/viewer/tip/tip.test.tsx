@@ -2,6 +2,7 @@
 import { act, fireEvent, screen } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
 import { repeatPayload } from '../../core/testing/payloads';
+import { BoxKind } from '../../core/types';
 import type { IHover } from '../graph/api';
 import { guardConsole, mount, settle } from '../testing/render';
 import { surface } from '../testing/surface';
@@ -60,7 +61,11 @@ function hover(what: IHover): void {
 }
 
 async function mounted(): Promise<void> {
-  await mount(repeatPayload(3));
+  const payload = repeatPayload(3);
+  await mount({
+    ...payload,
+    metrics: { ...payload.metrics, total_macs: 10_000 }
+  });
   await settle();
   vi.useFakeTimers();
 }
@@ -69,8 +74,14 @@ const wait = (ms: number): void => act(() => vi.advanceTimersByTime(ms));
 
 test('after a rest a box tells its shapes, its costs and its share', async () => {
   await mounted();
-  const repeat = repeatPayload(3).nodes.op.length;
-  hover({ kind: 'entity', id: repeat });
+  const { nodes } = repeatPayload(3);
+  const scene = surface().scene!;
+  const costly = Array.from(scene.boxEntity).find(
+    (entity, box) =>
+      scene.boxKind[box] === BoxKind.Group ||
+      (scene.boxKind[box] === BoxKind.Node && (nodes.macs[entity] ?? 0) > 0)
+  );
+  hover({ kind: 'entity', id: costly! });
   wait(400);
   expect(shown()).toBeNull();
   wait(200);
