@@ -75,6 +75,13 @@ class Settings:
             raise self.wrong(key, f"axes of a tensor of {rank}")
         return tuple(one % rank for one in found)
 
+    def axis(self, key: str, rank: int) -> int:
+        """One axis, counted from the front."""
+        found = self.axes(key, rank)
+        if len(found) != 1:
+            raise self.wrong(key, "one axis")
+        return found[0]
+
     def number(self, key: str, default: float | None = None) -> float:
         """A number; Keras also writes ``{"class_name": "__numpy__", …}`` or a list of one."""
         found = self.values.get(key)

@@ -18,6 +18,7 @@ from py_autodoc.report.hardware import hardware_part, stored_precisions
 from py_autodoc.report.identity import identity
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
 from py_autodoc.report.memory import memory_info, timeline_columns
+from py_autodoc.report.node_settings import node_settings
 from py_autodoc.report.numbers import NOT_COUNTED, Numbers, activation_bytes, of_execution, why_null
 from py_autodoc.report.repeats import repeat_columns
 from py_autodoc.report.runnable import runnable
@@ -161,6 +162,7 @@ def _nodes(analysis: Analysis, tree: ScopeTree, ops: _Pool[tuple[str, str, int]]
         write_bytes=[n.write_bytes for n in numbers],
         activation_bytes=[activation_bytes(analysis, node) for node in all_nodes],
         reason=_reasons(analysis, numbers),
+        settings=node_settings(analysis.model),
         **_runs(analysis),
     )
 

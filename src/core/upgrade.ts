@@ -8,9 +8,10 @@ type NodeColumns = GraphPayload['nodes'];
 /** The columns as they were before costs stood for one execution. */
 interface IFormerColumns extends Omit<
   NodeColumns,
-  'runs' | 'runs_unknown' | 'uncounted'
+  'runs' | 'runs_unknown' | 'uncounted' | 'settings'
 > {
   readonly repeat?: Record<string, number | null>;
+  readonly settings?: NodeColumns['settings'];
 }
 
 /**
@@ -19,8 +20,11 @@ interface IFormerColumns extends Omit<
  */
 export function upgraded(payload: GraphPayload): GraphPayload {
   const former = payload.nodes as IFormerColumns;
+  const { settings = {} } = former;
   if (former.repeat === undefined) {
-    return payload;
+    return former.settings
+      ? payload
+      : { ...payload, nodes: { ...payload.nodes, settings } };
   }
   const { repeat, ...rest } = former;
   const known = Object.entries(repeat).flatMap(([node, runs]) =>
@@ -36,6 +40,7 @@ export function upgraded(payload: GraphPayload): GraphPayload {
   });
   const nodes: NodeColumns = {
     ...rest,
+    settings,
     ...Object.fromEntries(costs),
     runs: Object.fromEntries(known),
     runs_unknown: Object.keys(repeat)

@@ -1602,6 +1602,10 @@ export interface components {
       runs_unknown: number[];
       /** @description Ids of the nodes in branches of an If that the totals leave out; `reason` says so too. */
       uncounted: number[];
+      /** @description Node id (as text) → its scalars and short settings, `+ 1`, `0 … 6`, as a card shows them. */
+      settings: {
+        [key: string]: string;
+      };
     };
     /**
      * NodeDetails

@@ -365,6 +365,16 @@ def test_settings_that_are_not_converted_name_their_layer(tmp_path):
     assert found.message == "m.keras: cannot be read directly because of b (BatchNormalization) with renorm."
 
 
+@pytest.mark.parametrize("kind", ["Concatenate", "GroupNormalization"])
+def test_several_axes_where_one_is_meant(tmp_path, kind):
+    entry = layer(kind, "l", "in", axis=[1, 1], groups=2, scale=False, center=False)
+    if kind == "Concatenate":
+        call = entry["inbound_nodes"][0]
+        call["args"] = [call["args"] * 2]
+    found = fault(keras_file(tmp_path / "m.keras", functional(entry), {}))
+    assert found.message == f"m.keras: l ({kind}): axis is [1, 1], it needs one axis."
+
+
 def test_models_of_other_classes_and_versions(tmp_path):
     for config in (
         {"class_name": "MyModel", "config": {"name": "x"}},

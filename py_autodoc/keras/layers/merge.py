@@ -128,7 +128,7 @@ def concatenate(call: Call) -> Tensor:
         raise broken(
             call.file, f"{call.spec.label} joins the shapes {_told([one.shape for one in tensors])}."
         )
-    (axis,) = call.settings.axes("axis", first.rank)
+    axis = call.settings.axis("axis", first.rank)
     rest = [(*one.shape[:axis], 1, *one.shape[axis + 1 :]) for one in tensors]
     shape = list(broadcast(call, rest))
     sizes = [one.shape[axis] for one in tensors]

@@ -114,7 +114,7 @@ def unit_normalization(call: Call) -> Tensor:
 def group_normalization(call: Call) -> Tensor:
     """Over groups of channels; an operator of its own since version 21."""
     x, settings, builder = call.floating(), call.settings, call.builder
-    (axis,) = settings.axes("axis", x.rank)
+    axis = settings.axis("axis", x.rank)
     size, order = call.known(x, axis), _second(x, axis)
     groups = size if settings.values.get("groups") == -1 else settings.whole("groups", 32)
     if axis == 0 or size % groups:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from py_autodoc.report.schema.architecture import ArchitectureInfo, RiskSignal
 from py_autodoc.report.schema.costs import Coverage, Metrics
 from py_autodoc.report.schema.hardware import HardwarePart
@@ -61,6 +63,8 @@ class NodeColumns(Wire, frozen=True, kw_only=True):
     """Ids of the nodes in loops of unknown length."""
     uncounted: list[int]
     """Ids of the nodes in branches of an If that the totals leave out; ``reason`` says so too."""
+    settings: dict[str, str] = msgspec.field(default_factory=dict)
+    """Node id (as text) → its scalars and short settings, ``+ 1``, ``0 … 6``, as a card shows them."""
 
 
 class TensorColumns(Wire, frozen=True, kw_only=True):

@@ -305,7 +305,8 @@ export function emptyPayload(name: string): GraphPayload {
       reason: {},
       runs: {},
       runs_unknown: [],
-      uncounted: []
+      uncounted: [],
+      settings: {}
     },
     tensors: {
       name: [],

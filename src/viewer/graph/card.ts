@@ -34,7 +34,7 @@ export interface ICardLine {
 export interface ICard {
   /** Operator type, class of the group or its label. */
   readonly title: string;
-  /** Instance of a group, empty where the title says it. */
+  /** Instance of a group, empty where the title says it; the short setting of a node, `× 0.125`. */
   readonly instance: string;
   readonly category: string;
   readonly lines: readonly ICardLine[];
@@ -84,6 +84,8 @@ const INPUT_NAMES: Readonly<Record<string, readonly string[]>> = {
   PRelu: ['X', 'slope']
 };
 
+/** Between a title and what stands behind it. */
+export const BESIDE = 6;
 /** Room of the shortest name behind a title: with less it is left out. */
 const LEAST_NAME = 19;
 
@@ -132,11 +134,15 @@ export class Cards {
     if (details.costs && heavy && cost) {
       lines.push({ kind: 'cost', text: cost });
     }
-    const titleWidth = text.width(title, TITLE_SIZE, 600) + 2 * PAD_X;
+    const setting = settingOf(model, node);
+    const titleWidth =
+      text.width(title, TITLE_SIZE, 600) +
+      (setting ? BESIDE + text.width(setting, BODY_SIZE) : 0) +
+      2 * PAD_X;
     const least = lines.length > 0 ? MIN_CARD : 0;
     return {
       title,
-      instance: '',
+      instance: setting,
       category: model.category(node),
       lines,
       share: NaN,
@@ -181,7 +187,7 @@ export class Cards {
       (tree.groupFold[group] ? 2 * STEP : 0) +
       text.width(title, TITLE_SIZE, 600) +
       (instance
-        ? 6 + Math.max(LEAST_NAME, text.width(instance, BODY_SIZE))
+        ? BESIDE + Math.max(LEAST_NAME, text.width(instance, BODY_SIZE))
         : 0) +
       2 * PAD_X;
     const share = this.totalMacs > 0 ? macs / this.totalMacs : NaN;
@@ -281,6 +287,12 @@ export class Cards {
 
   private readonly totalMacs: number;
   private readonly cache = new Map<number, ICard>();
+}
+
+/** The scalars and short settings of a node, empty where it has none. */
+export function settingOf(model: IGraphModel, node: number): string {
+  const { settings } = model.payload.nodes;
+  return Object.hasOwn(settings, String(node)) ? clip(settings[node]) : '';
 }
 
 function body(lines: number): number {

@@ -1,6 +1,6 @@
 /** The face of a card, of a node as of a closed group: at reading size, and as a block of colour. */
 import { BoxKind } from '../../core/types';
-import type { ICard } from './card';
+import { BESIDE, type ICard } from './card';
 import { blockTitleSize } from './lod';
 import {
   BODY_PAD,
@@ -17,6 +17,9 @@ import { chevron, drawShare } from './ornaments';
 import type { Paint } from './paint';
 import type { IDrawing, ISink } from './primitives';
 import { drawStepper, fitted, stepperOf } from './title';
+
+/** With less room behind a title, nothing is written there. */
+const LEAST_BESIDE = 16;
 
 function topRounded(w: number, h: number, r: number): string {
   return `M0,${h}V${r}Q0,0 ${r},0H${w - r}Q${w},0 ${w},${r}V${h}Z`;
@@ -143,17 +146,24 @@ function drawTitle(
   const centred = !isGroup && card.lines.length === 0;
   const style = { size: TITLE_SIZE, weight: 600, fill };
   if (centred) {
-    sink.text((x + w - PAD_X) / 2, y, title, { ...style, anchor: 'middle' });
-    return;
+    const beside = card.instance
+      ? BESIDE + d.measure.width(card.instance, BODY_SIZE)
+      : 0;
+    const middle = (x + w - PAD_X) / 2;
+    if (beside === 0) {
+      sink.text(middle, y, title, { ...style, anchor: 'middle' });
+      return;
+    }
+    x = Math.max(x, middle - (used + beside) / 2);
   }
   sink.text(x, y, title, style);
-  if (card.instance && room - used > 24) {
+  if (card.instance && room - used > LEAST_BESIDE) {
     const instance = d.measure.shorten(
       card.instance,
-      room - used - 6,
+      room - used - BESIDE,
       BODY_SIZE
     );
-    sink.text(x + used + 6, y, instance, {
+    sink.text(x + used + BESIDE, y, instance, {
       size: BODY_SIZE,
       fill
     });

@@ -205,7 +205,8 @@ export function testPayload(options: IPayloadOptions = {}): GraphPayload {
       reason: { [String(custom)]: 'no rule for vendor::Mystery' },
       runs: {},
       runs_unknown: [],
-      uncounted: []
+      uncounted: [],
+      settings: {}
     },
     tensors: {
       name: [

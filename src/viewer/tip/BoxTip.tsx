@@ -5,6 +5,7 @@ import { BoxKind } from '../../core/types';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import type { IHover } from '../graph/api';
 import { boxRect, type IRect, toScreen } from '../graph/camera';
+import { settingOf } from '../graph/card';
 import { exactBox } from '../graph/entities';
 import { ancestors } from '../inspector/Breadcrumb';
 import { OVERLAYS, type IOverlayDefinition } from '../overlays';
@@ -133,6 +134,9 @@ function Tip({ entity, rect }: IPlaced): JSX.Element {
     <div ref={frame} className="oad-Tip" role="tooltip">
       <p className="oad-Tip-head">
         <strong>{brief(type || name, 80)}</strong>
+        {isNode && settingOf(model, entity) && (
+          <span>{settingOf(model, entity)}</span>
+        )}
         {type && name && <bdi>{brief(name, 160)}</bdi>}
       </p>
       {path.length > 0 && (

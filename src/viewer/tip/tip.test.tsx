@@ -70,7 +70,7 @@ async function mounted(): Promise<void> {
   vi.useFakeTimers();
 }
 
-const wait = (ms: number): void => act(() => vi.advanceTimersByTime(ms));
+const wait = (ms: number): void => act(() => void vi.advanceTimersByTime(ms));
 
 test('after a rest a box tells its shapes, its costs and its share', async () => {
   await mounted();

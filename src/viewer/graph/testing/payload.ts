@@ -136,7 +136,8 @@ export class PayloadMaker {
         reason: {},
         runs: {},
         runs_unknown: [],
-        uncounted: []
+        uncounted: [],
+        settings: {}
       },
       tensors: {
         name: this.names,
