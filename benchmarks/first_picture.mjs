@@ -9,29 +9,17 @@
  * comes of it for the next run. `--list` prints each model. CPU milliseconds (user + system), best of several.
  * Exits 1 when a target is missed.
  */
-import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+  load,
+  option as takeOption,
+  flag as takeFlag,
+  payloads
+} from './corpus.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const given = process.argv.slice(2);
-const option = (name, fallback) => {
-  const at = given.indexOf(`--${name}`);
-  return at < 0 ? fallback : given.splice(at, 2)[1];
-};
-const flag = name => {
-  const at = given.indexOf(`--${name}`);
-  return at >= 0 && given.splice(at, 1).length > 0;
-};
+const option = (name, fallback) => takeOption(given, name, fallback);
+const flag = name => takeFlag(given, name);
 const FLOW = option('flow', 'auto');
 const JSON_FILE = option('json');
 const KEEP = option('keep');
@@ -46,48 +34,7 @@ const PANES = [
 const TARGETS = { whole: [1, 0.97, 1], titles: [0.8, 0.45, 0.9], covered: 0.6 };
 const TITLE = 11;
 
-const ANALYSE = `
-import io, sys, tempfile, zipfile
-from pathlib import Path
-import msgspec
-from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.payload import build_payload
-out, *given = sys.argv[1:]
-def put(name, path):
-    to = Path(out, name + ".json")
-    if not to.exists():
-        payload = build_payload(run(str(path), Options(assume=True)))
-        to.write_bytes(msgspec.json.encode(msgspec.structs.replace(payload, expressions=None, timeline=None)))
-data = Path("tests/data")
-for path in [Path(p) for p in given] or sorted([*data.glob("models/*.onnx"), *data.glob("stripped/*.onnx")]):
-    put(path.parent.name + "-" + path.stem, path)
-zoo = data / "zoo.zip"
-if not given and zoo.exists():
-    with zipfile.ZipFile(zoo) as packed, tempfile.TemporaryDirectory() as folder:
-        for name in sorted(packed.namelist()):
-            if name.endswith(".onnx"):
-                put("zoo-" + Path(name).stem, packed.extract(name, folder))
-`;
-
-function payloads() {
-  const folder = KEEP ?? mkdtempSync(join(tmpdir(), 'autodoc-first-'));
-  const own = join(root, '.venv/bin/python');
-  const python = process.env.PYTHON ?? (existsSync(own) ? own : 'python3');
-  execFileSync(python, ['-c', ANALYSE, folder, ...given], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit']
-  });
-  return readdirSync(folder)
-    .filter(name => name.endsWith('.json'))
-    .sort()
-    .map(name => [name.slice(0, -5), join(folder, name)]);
-}
-
-async function loadCode() {
-  const outfile = join(mkdtempSync(join(tmpdir(), 'autodoc-first-')), 'x.mjs');
-  await build({
-    stdin: {
-      contents: `
+const code = await load(`
         export { decode } from './src/core/model';
         export { buildTree } from './src/core/tree';
         export { createGraphView } from './src/core/view';
@@ -108,20 +55,7 @@ async function loadCode() {
         export { ScenePaint } from './src/viewer/graph/paint';
         export { TextMeasure } from './src/viewer/graph/text';
         export { DEFAULT_DETAILS } from './src/viewer/graph/api';
-      `,
-      resolveDir: root,
-      loader: 'ts'
-    },
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    outfile,
-    logLevel: 'error'
-  });
-  return import(pathToFileURL(outfile).href);
-}
-
-const code = await loadCode();
+`);
 
 /** Share of the cards whose title is so large on the screen that it is read at a glance. */
 function readableTitles({ scene, model, tree }, k) {
@@ -240,7 +174,7 @@ async function costs() {
 }
 
 const percent = value => `${Math.round(100 * value)} %`.padStart(6);
-const files = payloads();
+const files = payloads(KEEP, given);
 const results = [];
 let missed = 0;
 const check = (good, line) => {

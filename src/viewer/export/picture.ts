@@ -5,12 +5,13 @@ import { drawBox } from '../graph/boxes';
 import { boxRect, type IRect } from '../graph/camera';
 import { edgePath, portSpots, returnMarks } from '../graph/edges';
 import type { SceneIndex } from '../graph/grid';
+import { labelsOf } from '../graph/labels';
 import { FAR_UP_TO, LABELS_FROM, lodOf } from '../graph/lod';
 import { LABEL_SIZE, PAD_X } from '../graph/metrics';
 import { drawPanel } from '../graph/panel';
 import type { IDrawing, IShape, ISink, ITextStyle } from '../graph/primitives';
 import { titleRoom } from '../graph/room';
-import { labelledEdges, wireLabel, wireWidth } from '../graph/wires';
+import { wireWidth } from '../graph/wires';
 import type { IPageSink } from './sink';
 
 export interface IPicture {
@@ -172,9 +173,10 @@ function labels(
   edges: readonly number[],
   sink: ISink
 ): void {
-  const labelled = labelledEdges(drawing.scene);
+  const texts = labelsOf(drawing, index);
+  texts.place(edges);
   for (const edge of edges) {
-    const label = wireLabel(drawing, index, edge, labelled);
+    const label = texts.of(edge);
     if (label) {
       sink.text(label.x, label.y, label.text, {
         size: LABEL_SIZE,

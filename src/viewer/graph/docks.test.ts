@@ -1,5 +1,6 @@
 import { describe, expect, it, type Mock, vi } from 'vitest';
 import { BoxKind } from '../../core/types';
+import type { IRect } from './camera';
 import { covered, Docks, type IGuest, type ISight, placeOf } from './docks';
 import { SceneIndex } from './grid';
 import { fromBoxes } from './testing/scene';
@@ -34,6 +35,11 @@ const guest = (rank = 0): IGuest & { place: Mock<IGuest['place']> } => ({
   slim: { w: 200, h: 20 },
   rank,
   place: vi.fn<IGuest['place']>()
+});
+
+const rect = (x: number, y: number, w: number, h: number): IRect => ({
+  ...{ x, y },
+  ...{ w, h }
 });
 
 const BOTTOM_LEFT: Rect = [50, 500, 80, 40];
@@ -87,6 +93,50 @@ describe('a place over the picture', () => {
         .corner;
     expect(at(ground)).toBe('bottom-left');
     expect(at(title)).toBe('top-left');
+  });
+});
+
+describe('wires and what stands on them', () => {
+  /** Two boxes at the top and a wire that goes from one to the other along the bottom. */
+  const wired = (y: number): ISight => {
+    const sight = sightOf([
+      [300, 20, 40, 20],
+      [900, 20, 40, 20]
+    ]);
+    const scene = {
+      ...sight.scene,
+      edgeCount: 1,
+      edgeSource: Int32Array.of(0),
+      edgeTarget: Int32Array.of(1),
+      edgeTensor: Int32Array.of(0),
+      edgeWeight: Int32Array.of(1),
+      edgeOffsets: Int32Array.of(0, 4),
+      edgePoints: Float64Array.of(340, 30, 340, y, 700, y, 900, 30)
+    };
+    return { ...sight, scene, index: new SceneIndex(scene) };
+  };
+
+  it('keep a corner free too', () => {
+    expect(placeOf(wired(590), guest(), [], null).corner).toBe('bottom-left');
+    const right = {
+      ...guest(),
+      corners: ['bottom-right', 'top-left'] as const
+    };
+    expect(placeOf(sightOf([]), right, [], null).corner).toBe('bottom-right');
+    const crossing = wired(570);
+    const points = crossing.scene.edgePoints;
+    points.set([340, 570, 980, 570, 980, 30], 2);
+    const sight = { ...crossing, index: new SceneIndex(crossing.scene) };
+    expect(placeOf(sight, right, [], null).corner).toBe('top-left');
+  });
+
+  it('count from where they are drawn', () => {
+    const label = { x: 60, y: 560, text: '1×8', rect: rect(40, 550, 40, 10) };
+    const labels = { in: () => [label] };
+    const near = { ...sightOf([]), labels };
+    expect(covered(near, rect(10, 466, 200, 124))).toBe(1);
+    const far = { ...near, camera: { ...near.camera, k: 0.5 } };
+    expect(covered(far, rect(10, 466, 200, 124))).toBe(0);
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * Where legend and overview strip stand: whole in a corner without boxes, else as a slim line at an edge.
+ * Where legend and overview strip stand: whole in a corner where nothing is drawn, else as a slim line at an edge.
  * Decided when the camera goes somewhere by itself or the picture changes, never while a reader pans.
  */
 import { BoxKind, type IScene } from '../../core/types';
@@ -11,7 +11,9 @@ import {
   type ISize,
   visibleRect
 } from './camera';
-import type { SceneIndex } from './grid';
+import { crosses, type SceneIndex } from './grid';
+import type { WireLabels } from './labels';
+import { LABELS_FROM } from './lod';
 import { TITLE_BAR } from './metrics';
 
 export type Corner = 'bottom-left' | 'bottom-right' | 'top-left' | 'top-right';
@@ -44,6 +46,8 @@ export interface IGuest {
 export interface ISight extends ICameraView {
   readonly scene: IScene;
   readonly index: SceneIndex;
+  /** What stands on the wires. */
+  readonly labels?: Pick<WireLabels, 'in'> | null;
 }
 
 /** The rectangle of something in a corner of a view. */
@@ -62,21 +66,27 @@ export function cornerRect(
   };
 }
 
-/** How many boxes a rectangle on the screen covers; of an open group its title bar counts. */
+/**
+ * How much a rectangle on the screen covers: boxes, of an open group its title bar, wires and what stands on
+ * them. A box counts most.
+ */
 export function covered(
-  { scene, index, camera, view }: ISight,
+  { scene, index, camera, view, labels }: ISight,
   { x, y, w, h }: IRect
 ): number {
   const all = visibleRect(camera, view);
   const { k } = camera;
   const r = { x: all.x + x / k, y: all.y + y / k, w: w / k, h: h / k };
-  return index.boxesIn(r).filter(box => {
+  const boxes = index.boxesIn(r).filter(box => {
     const rect = boxRect(scene, box);
     return (
       scene.boxKind[box] !== BoxKind.OpenGroup ||
       intersects(r, { ...rect, h: Math.min(rect.h, TITLE_BAR) })
     );
-  }).length;
+  });
+  const wires = index.edgesIn(r).filter(edge => crosses(scene, edge, r));
+  const texts = k >= LABELS_FROM ? (labels?.in(r).length ?? 0) : 0;
+  return 3 * boxes.length + texts + wires.length;
 }
 
 /** The place of a guest; `now` is kept where it is as good as any. */

@@ -230,6 +230,40 @@ export class SceneIndex {
   }
 }
 
+/** The part of a line that runs in a rectangle, from 0 to 1 of its way; null = none. */
+export function within(
+  ax: number,
+  ay: number,
+  bx: number,
+  by: number,
+  { x, y, w, h }: IRect
+): readonly [from: number, to: number] | null {
+  let [from, to] = [0, 1];
+  const cut = (a: number, d: number, low: number, high: number): boolean => {
+    if (Math.abs(d) < 1e-9) {
+      return a > low && a < high;
+    }
+    const [t, u] = [(low - a) / d, (high - a) / d];
+    from = Math.max(from, Math.min(t, u));
+    to = Math.min(to, Math.max(t, u));
+    return from < to;
+  };
+  return cut(ax, bx - ax, x, x + w) && cut(ay, by - ay, y, y + h)
+    ? [from, to]
+    : null;
+}
+
+/** Whether a wire runs through a rectangle. */
+export function crosses(scene: IScene, edge: number, r: IRect): boolean {
+  const end = scene.edgeOffsets[edge + 1];
+  for (let i = scene.edgeOffsets[edge]; i + 1 < end; i++) {
+    if (chords(scene, i, (...line) => within(...line, r) !== null)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 function segmentRects(scene: IScene): {
   rows: Float64Array;
   owner: Int32Array;

@@ -316,7 +316,12 @@ export class GraphSurface implements IActor {
     }
     const { scene, view, index } = this;
     this.docks.follow([scene, view.w, view.h, this.helm.turns], () =>
-      scene && index ? { scene, index, view, camera: this.helm.aim } : null
+      scene && index
+        ? {
+            ...{ scene, index, view, camera: this.helm.aim },
+            labels: this.renderer.svg.labels
+          }
+        : null
     );
     if (!this.reported || !sameCamera(this.reported, camera)) {
       this.reported = camera;

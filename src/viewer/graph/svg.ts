@@ -9,6 +9,7 @@ import { Drift, Step } from './drift';
 import { sameRect, tiles } from './culling';
 import { boxName } from './names';
 import type { SceneIndex } from './grid';
+import type { WireLabels } from './labels';
 import { detailKey, FAR_UP_TO, lodOf } from './lod';
 import { drawPanel } from './panel';
 import type { IDrawing } from './primitives';
@@ -54,6 +55,11 @@ export class SvgLayer {
     const { lines, labels } = this.wires;
     this.world.append(this.panels, lines, labels, this.boxes);
     parent.append(this.world);
+  }
+
+  /** What stands on the wires. */
+  get labels(): WireLabels | null {
+    return this.wires.texts;
   }
 
   /** Marks lie in the same coordinates: wires below the boxes, rings above them. */

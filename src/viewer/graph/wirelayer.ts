@@ -3,10 +3,10 @@ import type { ILit } from '../../core/lit';
 import type { IRect } from './camera';
 import { edgePath, edgeWidth, portPath, returnMarks } from './edges';
 import type { SceneIndex } from './grid';
+import { type WireLabels, labelsOf } from './labels';
 import { LABELS_FROM } from './lod';
 import type { IDrawing } from './primitives';
 import { svgElement } from './svgsink';
-import { labelledEdges, wireLabel } from './wires';
 
 interface IDrawnEdge {
   readonly line: SVGGElement;
@@ -20,8 +20,8 @@ export class WireLayer {
   private drawing: IDrawing | null = null;
   private index: SceneIndex | null = null;
   private lit: ILit | null = null;
-  /** One labelled edge a wire: the widest place. */
-  private labelEdge: ReadonlySet<number> = new Set();
+  /** What stands on the wires; of what was in view, if there are many. */
+  texts: WireLabels | null = null;
 
   constructor() {
     this.lines.setAttribute('class', 'oad-edges');
@@ -36,10 +36,11 @@ export class WireLayer {
     const before = this.drawing;
     this.drawing = drawing;
     this.index = index;
+    const same = this.texts?.fits(drawing) ?? false;
+    this.texts = same ? this.texts : labelsOf(drawing, index);
     if (before?.scene !== drawing.scene) {
-      this.labelEdge = labelledEdges(drawing.scene);
       this.clear();
-    } else if (before.model.shapeText !== drawing.model.shapeText) {
+    } else if (!same) {
       this.relabel();
     }
   }
@@ -60,7 +61,9 @@ export class WireLayer {
 
   /** Makes what comes into the cover and drops what leaves it. */
   sync(cover: IRect): void {
-    const wanted = new Set(this.index!.edgesIn(cover));
+    const inView = this.index!.edgesIn(cover);
+    const wanted = new Set(inView);
+    this.texts!.place(inView);
     for (const [edge, drawn] of this.drawn) {
       if (!wanted.has(edge)) {
         drawn.line.remove();
@@ -109,6 +112,7 @@ export class WireLayer {
 
   /** The shapes of other sizes on the wires that are drawn. */
   private relabel(): void {
+    this.texts!.place([...this.drawn.keys()]);
     for (const [edge, drawn] of this.drawn) {
       drawn.label?.remove();
       drawn.label = this.makeLabel(edge);
@@ -147,7 +151,7 @@ export class WireLayer {
   }
 
   private makeLabel(edge: number): SVGTextElement | null {
-    const found = wireLabel(this.drawing!, this.index!, edge, this.labelEdge);
+    const found = this.texts!.of(edge);
     if (!found) {
       return null;
     }

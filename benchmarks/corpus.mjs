@@ -1,0 +1,73 @@
+/** The models that the benchmarks of pictures look at, analysed, and the viewer's code to draw them with. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Takes `--name VALUE` out of the arguments. */
+export function option(given, name, fallback) {
+  const at = given.indexOf(`--${name}`);
+  return at < 0 ? fallback : given.splice(at, 2)[1];
+}
+
+/** Takes `--name` out of the arguments; whether it was there. */
+export function flag(given, name) {
+  const at = given.indexOf(`--${name}`);
+  return at >= 0 && given.splice(at, 1).length > 0;
+}
+
+const ANALYSE = `
+import io, sys, tempfile, zipfile
+from pathlib import Path
+import msgspec
+from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.payload import build_payload
+out, *given = sys.argv[1:]
+def put(name, path):
+    to = Path(out, name + ".json")
+    if not to.exists():
+        payload = build_payload(run(str(path), Options(assume=True)))
+        to.write_bytes(msgspec.json.encode(msgspec.structs.replace(payload, expressions=None, timeline=None)))
+data = Path("tests/data")
+for path in [Path(p) for p in given] or sorted([*data.glob("models/*.onnx"), *data.glob("stripped/*.onnx")]):
+    put(path.parent.name + "-" + path.stem, path)
+zoo = data / "zoo.zip"
+if not given and zoo.exists():
+    with zipfile.ZipFile(zoo) as packed, tempfile.TemporaryDirectory() as folder:
+        for name in sorted(packed.namelist()):
+            if name.endswith(".onnx"):
+                put("zoo-" + Path(name).stem, packed.extract(name, folder))
+`;
+
+/** Name and file of the payload of each model: those `given`, else all of the test data. */
+export function payloads(keep, given) {
+  const folder = keep ?? mkdtempSync(join(tmpdir(), 'autodoc-first-'));
+  const own = join(root, '.venv/bin/python');
+  const python = process.env.PYTHON ?? (existsSync(own) ? own : 'python3');
+  execFileSync(python, ['-c', ANALYSE, folder, ...given], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit']
+  });
+  return readdirSync(folder)
+    .filter(name => name.endsWith('.json'))
+    .sort()
+    .map(name => [name.slice(0, -5), join(folder, name)]);
+}
+
+/** A module of what these lines of TypeScript export. */
+export async function load(contents) {
+  const outfile = join(mkdtempSync(join(tmpdir(), 'autodoc-first-')), 'x.mjs');
+  await build({
+    stdin: { contents, resolveDir: root, loader: 'ts' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    outfile,
+    logLevel: 'error'
+  });
+  return import(pathToFileURL(outfile).href);
+}

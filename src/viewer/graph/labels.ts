@@ -1,0 +1,235 @@
+/**
+ * The shapes that stand on wires. None touches a box, a wire or another label: where the best place is
+ * taken a label moves along its wire, to its other side or to another piece; then it gets shorter; then it
+ * is left out. The one place for the screen and for exports.
+ */
+import { formatShape } from '../../core/units';
+import type { IGraphModel, IScene } from '../../core/types';
+import type { IRect } from './camera';
+import { labelSpot } from './edges';
+import type { SceneIndex } from './grid';
+import { ASCENT, bandsOf, DESCENT, HIGH, type IBand } from './labelbands';
+import { type IWireLabel, LabelSpace, nearestGap } from './labelspace';
+import { LABEL_SIZE } from './metrics';
+import type { IDrawing } from './primitives';
+import { clip } from './text';
+
+/** At either side of a text: a font may be a little wider than it was measured. */
+const ASIDE = 1.5;
+/** A scene of so many wires gets all its labels at once, whatever is in view: exports then show the same. */
+const AT_ONCE = 3000;
+/** Of a tensor with many wires so many are tried. */
+const TRIES = 6;
+
+/** `64×56×56` for `1×64×56×56`, then `4-D`: what a shape is called where there is little room. */
+export function shorterShapes(
+  shape: readonly (number | string | null)[] | null | undefined
+): string[] {
+  if (!shape || shape.length < 2) {
+    return [];
+  }
+  const forms: string[] = [];
+  if (shape.length > 2) {
+    const rest = formatShape(shape.slice(1));
+    forms.push(shape[0] === 1 ? rest : `…×${rest}`);
+  }
+  return [...forms, `${shape.length}-D`];
+}
+
+/** A tensor of a box, with the wires that carry it, those with much room first. */
+interface IWire {
+  readonly tensor: number;
+  readonly edges: readonly number[];
+}
+
+export class WireLabels {
+  private readonly space: LabelSpace;
+  private readonly wires: readonly IWire[];
+  /** By edge, its wire. */
+  private readonly wireOf: Int32Array;
+  /** By edge. */
+  private readonly placed = new Map<number, IWireLabel>();
+  private readonly done: Uint8Array;
+
+  constructor(
+    private readonly drawing: IDrawing,
+    index: SceneIndex
+  ) {
+    const { scene } = drawing;
+    this.space = new LabelSpace(scene, index);
+    this.wireOf = new Int32Array(scene.edgeCount);
+    this.wires = wiresOf(scene, this.wireOf);
+    this.done = new Uint8Array(this.wires.length);
+  }
+
+  /** Finds the places for the labels of these edges. What has one keeps it. */
+  place(edges: readonly number[]): void {
+    const { scene } = this.drawing;
+    const all = scene.edgeCount <= AT_ONCE;
+    const asked = all
+      ? this.wires.keys()
+      : [...edges].sort((a, b) => a - b).map(e => this.wireOf[e]);
+    const todo: number[] = [];
+    for (const wire of asked) {
+      if (!this.done[wire]) {
+        this.done[wire] = 1;
+        todo.push(wire);
+      }
+    }
+    // All good places first: nobody moves into the one that is another's.
+    for (const wire of todo.filter(one => !this.atBest(this.wires[one]))) {
+      this.elsewhere(this.wires[wire]);
+    }
+  }
+
+  /** The label of an edge; null = none, or not placed yet. */
+  of(edge: number): IWireLabel | null {
+    return this.placed.get(edge) ?? null;
+  }
+
+  /** Width of the shortest text for the wire of an edge, 0 = there is none. */
+  leastWidth(edge: number): number {
+    const { scene, model } = this.drawing;
+    const { tensor, edges } = this.wires[this.wireOf[edge]];
+    const texts = textsOf(model, tensor, scene.edgeWeight[edges[0]]);
+    return texts.length > 0 ? Math.min(...texts.map(t => this.width(t))) : 0;
+  }
+
+  /** Labels that touch a rectangle. */
+  in(rect: IRect): readonly IWireLabel[] {
+    return this.space.labelsIn(rect);
+  }
+
+  /** Whether these are what stands on the wires of a drawing too. */
+  fits({ scene, model, measure }: IDrawing): boolean {
+    const { drawing } = this;
+    return (
+      drawing.scene === scene &&
+      drawing.model.shapeText === model.shapeText &&
+      drawing.measure === measure
+    );
+  }
+
+  private atBest({ tensor, edges }: IWire): boolean {
+    const { scene, model } = this.drawing;
+    const [edge] = edges;
+    const [text] = textsOf(model, tensor, scene.edgeWeight[edge]);
+    const spot = text ? labelSpot(scene, edge) : null;
+    if (!text || !spot) {
+      // Without a text there is nothing to place.
+      return !text;
+    }
+    const w = this.width(text);
+    if (!spot.beside && w > spot.room) {
+      return false;
+    }
+    const x = spot.beside ? spot.x + w / 2 : spot.x;
+    const y = spot.beside ? spot.y : spot.y - 4;
+    const at = { x: spot.x - (spot.beside ? 6 : 0), y: spot.y };
+    const label = labelAt(x, y, w, text);
+    if (!this.space.isFree(label.rect, at)) {
+      return false;
+    }
+    this.take(edge, label);
+    return true;
+  }
+
+  /** The longest text for which there is a place. */
+  private elsewhere({ tensor, edges }: IWire): void {
+    const { scene, model } = this.drawing;
+    const bands = edges
+      .slice(0, TRIES)
+      .flatMap(edge => bandsOf(scene, edge).map(band => ({ edge, band })));
+    bands.sort((a, b) => a.band.cost - b.band.cost);
+    const weight = scene.edgeWeight[edges[0]];
+    const texts = textsOf(model, tensor, weight);
+    for (const text of texts) {
+      for (const { edge, band } of bands) {
+        const label = this.fit(band, text);
+        if (label) {
+          this.take(edge, label);
+          return;
+        }
+      }
+    }
+  }
+
+  /** The text in a band, at the place nearest to the middle of it. */
+  private fit(band: IBand, text: string): IWireLabel | null {
+    const w = this.width(text);
+    const length = band.upright ? HIGH : w;
+    const [low, high] = band.range(length);
+    const [room, wires] = band.strips(w);
+    const spans = this.space.taken(room, wires, band.at, band.upright);
+    const at = nearestGap(spans, length + 1, band.prefer, low, high);
+    if (at === null) {
+      return null;
+    }
+    const label = band.upright
+      ? labelAt(band.beside(w), at + (ASCENT - DESCENT) / 2, w, text)
+      : labelAt(at, band.baseline, w, text);
+    return this.space.isFree(label.rect, band.at) ? label : null;
+  }
+
+  private take(edge: number, label: IWireLabel): void {
+    this.space.take(label);
+    this.placed.set(edge, label);
+  }
+
+  private width(text: string): number {
+    return this.drawing.measure.width(text, LABEL_SIZE) + 2 * ASIDE;
+  }
+}
+
+function labelAt(x: number, y: number, w: number, text: string): IWireLabel {
+  const [middle, base] = [Math.round(x), Math.round(y)];
+  const rect = {
+    x: middle - w / 2,
+    y: base - ASCENT,
+    w,
+    h: HIGH
+  };
+  return { x: middle, y: base, text, rect };
+}
+
+/** What may stand on a wire, the best first. */
+function textsOf(model: IGraphModel, tensor: number, weight: number): string[] {
+  const { payload } = model;
+  const more = weight > 1 ? ` +${weight - 1}` : '';
+  const whole = clip(model.shapeText(tensor));
+  const shape = payload.shapes[payload.tensors.shape[tensor]];
+  return whole
+    ? [whole, ...shorterShapes(shape)].map(text => clip(text) + more)
+    : [];
+}
+
+function wiresOf(scene: IScene, wireOf: Int32Array): IWire[] {
+  const found = new Map<string, { tensor: number; edges: number[] }>();
+  const numbers = new Map<string, number>();
+  for (let e = 0; e < scene.edgeCount; e++) {
+    const tensor = scene.edgeTensor[e];
+    const key = `${scene.edgeSource[e]}/${tensor}`;
+    const wire = found.get(key) ?? { tensor, edges: [] };
+    wire.edges.push(e);
+    found.set(key, wire);
+    numbers.set(key, numbers.get(key) ?? numbers.size);
+    wireOf[e] = numbers.get(key)!;
+  }
+  const wires = [...found.values()];
+  for (const { edges } of wires) {
+    const room = new Map(
+      edges.map(e => [e, labelSpot(scene, e)?.room ?? 0] as const)
+    );
+    edges.sort((a, b) => room.get(b)! - room.get(a)! || a - b);
+  }
+  return wires;
+}
+
+const ofDrawing = new WeakMap<IDrawing, WireLabels>();
+
+/** The labels of a drawing, found once for all who draw it. */
+export function labelsOf(drawing: IDrawing, index: SceneIndex): WireLabels {
+  const known = ofDrawing.get(drawing) ?? new WireLabels(drawing, index);
+  ofDrawing.set(drawing, known);
+  return known;
+}

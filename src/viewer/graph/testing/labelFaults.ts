@@ -1,0 +1,203 @@
+/** Checks of the labels on wires, by brute force: what touches, and what was left out although it fits. */
+import { BoxKind, type IScene } from '../../../core/types';
+import type { IRect } from '../camera';
+import { chords } from '../edges';
+import type { IWireLabel } from '../labelspace';
+import { TITLE_BAR } from '../metrics';
+
+export interface ILabelFaults {
+  readonly onLabels: string[];
+  readonly onBoxes: string[];
+  readonly onWires: string[];
+  /** Wires without a label, beside which the shortest one has a place. */
+  readonly hidden: string[];
+  /** How many wires have a label. */
+  readonly shown: number;
+  /** How many have none. */
+  readonly without: number;
+}
+
+type Line = [number, number, number, number];
+
+const meet = (a: IRect, b: IRect): boolean =>
+  a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+
+/** Whether a line, a pixel wide, enters a rectangle: looked at every pixel of the way. */
+function enters([ax, ay, bx, by]: Line, r: IRect): boolean {
+  if (
+    Math.max(ax, bx) <= r.x ||
+    Math.min(ax, bx) >= r.x + r.w ||
+    Math.max(ay, by) <= r.y ||
+    Math.min(ay, by) >= r.y + r.h
+  ) {
+    return false;
+  }
+  const steps = Math.max(2, Math.ceil(Math.hypot(bx - ax, by - ay)));
+  for (let i = 0; i <= steps; i++) {
+    const x = ax + ((bx - ax) * i) / steps;
+    const y = ay + ((by - ay) * i) / steps;
+    if (x > r.x && x < r.x + r.w && y > r.y && y < r.y + r.h) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function linesOf(scene: IScene): Line[][] {
+  return Array.from({ length: scene.edgeCount }, (_, e) => {
+    const lines: Line[] = [];
+    for (let i = scene.edgeOffsets[e]; i + 1 < scene.edgeOffsets[e + 1]; i++) {
+      chords(scene, i, (...line) => {
+        lines.push(line);
+        return false;
+      });
+    }
+    return lines;
+  });
+}
+
+/** What a label may not touch: cards, pills, ports; of a panel that holds it the title and the border. */
+function boxesUnder(scene: IScene, r: IRect, x: number, y: number): number[] {
+  const hit: number[] = [];
+  for (let b = 0; b < scene.boxCount; b++) {
+    const [left, top] = [scene.boxX[b], scene.boxY[b]];
+    const box = { x: left, y: top, w: scene.boxW[b], h: scene.boxH[b] };
+    const holds =
+      scene.boxKind[b] === BoxKind.OpenGroup &&
+      x >= left - 1 &&
+      x <= left + box.w + 1 &&
+      y >= top - 1 &&
+      y <= top + box.h + 1;
+    const within =
+      r.x >= left &&
+      r.x + r.w <= left + box.w &&
+      r.y >= top + TITLE_BAR &&
+      r.y + r.h <= top + box.h;
+    const beyond = !meet(box, r);
+    if (!beyond && !(holds && within)) {
+      hit.push(b);
+    }
+  }
+  return hit;
+}
+
+/**
+ * Faults of labels by edge. `width` is that of the shortest text of an edge, 0 = it has none; a place is
+ * looked for at every `step` of each wire: above and below it, and at its sides.
+ */
+export function labelFaults(
+  scene: IScene,
+  labels: ReadonlyMap<number, IWireLabel>,
+  width: (edge: number) => number,
+  step = 3
+): ILabelFaults {
+  const found: ILabelFaults = {
+    onLabels: [],
+    onBoxes: [],
+    onWires: [],
+    hidden: [],
+    shown: labels.size,
+    without: 0
+  };
+  const lines = linesOf(scene);
+  const all = [...labels];
+  all.forEach(([edge, { rect, text }], i) => {
+    for (const [other, { rect: r }] of all.slice(i + 1)) {
+      if (meet(rect, r)) {
+        found.onLabels.push(`${text} of ${edge} on that of ${other}`);
+      }
+    }
+    const near = nearest(lines[edge], rect);
+    for (const box of boxesUnder(scene, rect, ...near)) {
+      found.onBoxes.push(`${text} of ${edge} on box ${box}`);
+    }
+    lines.forEach((of, e) => {
+      if (of.some(line => enters(line, rect))) {
+        found.onWires.push(`${text} of ${edge} on wire ${e}`);
+      }
+    });
+  });
+  const wires = new Map<string, number[]>();
+  for (let e = 0; e < scene.edgeCount; e++) {
+    const key = `${scene.edgeSource[e]}/${scene.edgeTensor[e]}`;
+    wires.set(key, [...(wires.get(key) ?? []), e]);
+  }
+  const count = { without: 0 };
+  for (const edges of wires.values()) {
+    const w = width(edges[0]);
+    if (w === 0 || edges.some(e => labels.has(e))) {
+      continue;
+    }
+    count.without++;
+    const free = (r: IRect, x: number, y: number): boolean =>
+      r.x >= 0 &&
+      r.y >= 0 &&
+      r.x + r.w <= scene.width &&
+      r.y + r.h <= scene.height &&
+      all.every(([, label]) => !meet(label.rect, r)) &&
+      boxesUnder(scene, grown(r, 2), x, y).length === 0 &&
+      !lines.some(of => of.some(line => enters(line, grown(r, 1.5))));
+    const place = edges
+      .map(e => placeBeside(lines[e], w, step, free))
+      .find(one => one);
+    if (place) {
+      found.hidden.push(`edge ${edges[0]}: ${w} wide at ${place.join(', ')}`);
+    }
+  }
+  return { ...found, ...count };
+}
+
+const grown = (r: IRect, by: number): IRect => ({
+  x: r.x - by,
+  y: r.y - by,
+  w: r.w + 2 * by,
+  h: r.h + 2 * by
+});
+
+function nearest(lines: readonly Line[], r: IRect): [number, number] {
+  const [cx, cy] = [r.x + r.w / 2, r.y + r.h / 2];
+  let best: [number, number] = [cx, cy];
+  let least = Infinity;
+  for (const [ax, ay, bx, by] of lines) {
+    for (let t = 0; t <= 1; t += 0.125) {
+      const [x, y] = [ax + (bx - ax) * t, ay + (by - ay) * t];
+      const away = Math.hypot(x - cx, y - cy);
+      if (away < least) {
+        least = away;
+        best = [x, y];
+      }
+    }
+  }
+  return best;
+}
+
+/** Height of a label. */
+const HIGH = 9.6;
+/** From a wire to a label that is certainly beside it. */
+const AWAY = 4;
+
+function placeBeside(
+  lines: readonly Line[],
+  w: number,
+  step: number,
+  free: (r: IRect, x: number, y: number) => boolean
+): number[] | null {
+  for (const [ax, ay, bx, by] of lines) {
+    const steps = Math.ceil(Math.hypot(bx - ax, by - ay) / step);
+    for (let i = 0; i <= steps; i++) {
+      const x = ax + ((bx - ax) * i) / Math.max(1, steps);
+      const y = ay + ((by - ay) * i) / Math.max(1, steps);
+      for (const [left, top] of [
+        [x - w / 2, y - AWAY - HIGH],
+        [x - w / 2, y + AWAY],
+        [x + AWAY, y - HIGH / 2],
+        [x - AWAY - w, y - HIGH / 2]
+      ]) {
+        if (free({ x: left, y: top, w, h: HIGH }, x, y)) {
+          return [left, top].map(Math.round);
+        }
+      }
+    }
+  }
+  return null;
+}

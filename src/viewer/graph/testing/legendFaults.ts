@@ -1,0 +1,73 @@
+/** What a legend of the usual size stands on. */
+import { type Corner, cornerRect, type ISight, placeOf } from '../docks';
+import { chords } from '../edges';
+import { LABELS_FROM } from '../lod';
+import { visibleRect } from '../camera';
+import type { WireLabels } from '../labels';
+
+const CORNERS: readonly Corner[] = [
+  'bottom-left',
+  'bottom-right',
+  'top-left',
+  'top-right'
+];
+const WHOLE = { w: 208, h: 124 };
+const SLIM = { w: 232, h: 20 };
+
+/** Boxes, wires and labels under the legend as it is placed when the picture comes. */
+export function legendFaults(sight: ISight & { labels: WireLabels }): {
+  legendOn: string[];
+  slim: boolean;
+} {
+  const guest = {
+    corners: CORNERS,
+    rank: 0,
+    slim: SLIM,
+    size: () => WHOLE,
+    place: () => undefined
+  };
+  const { corner, slim } = placeOf(sight, guest, [], null);
+  const { scene, camera, view, labels } = sight;
+  const all = visibleRect(camera, view);
+  const at = slim
+    ? cornerRect(corner, SLIM, view, 2)
+    : cornerRect(corner, WHOLE, view, 10);
+  const r = {
+    x: all.x + at.x / camera.k,
+    y: all.y + at.y / camera.k,
+    w: at.w / camera.k,
+    h: at.h / camera.k
+  };
+  const on: string[] = [];
+  for (let b = 0; b < scene.boxCount; b++) {
+    const [x, y] = [scene.boxX[b], scene.boxY[b]];
+    const h = scene.boxKind[b] === 2 ? 26 : scene.boxH[b];
+    if (
+      x < r.x + r.w &&
+      x + scene.boxW[b] > r.x &&
+      y < r.y + r.h &&
+      y + h > r.y
+    ) {
+      on.push(`box ${b}`);
+    }
+  }
+  for (let e = 0; e < scene.edgeCount; e++) {
+    for (let i = scene.edgeOffsets[e]; i + 1 < scene.edgeOffsets[e + 1]; i++) {
+      const hit = chords(scene, i, (ax, ay, bx, by) => {
+        for (let t = 0; t <= 1; t += 0.01) {
+          const [x, y] = [ax + (bx - ax) * t, ay + (by - ay) * t];
+          if (x > r.x && x < r.x + r.w && y > r.y && y < r.y + r.h) {
+            return true;
+          }
+        }
+        return false;
+      });
+      if (hit) {
+        on.push(`wire ${e}`);
+        break;
+      }
+    }
+  }
+  const texts = camera.k >= LABELS_FROM ? labels.in(r) : [];
+  return { legendOn: [...on, ...texts.map(one => one.text)], slim };
+}
