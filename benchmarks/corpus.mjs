@@ -1,6 +1,6 @@
 /** The models that the benchmarks of pictures look at, analysed, and the viewer's code to draw them with. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -46,6 +46,7 @@ if not given and zoo.exists():
 /** Name and file of the payload of each model: those `given`, else all of the test data. */
 export function payloads(keep, given) {
   const folder = keep ?? mkdtempSync(join(tmpdir(), 'autodoc-first-'));
+  mkdirSync(folder, { recursive: true });
   const own = join(root, '.venv/bin/python');
   const python = process.env.PYTHON ?? (existsSync(own) ? own : 'python3');
   execFileSync(python, ['-c', ANALYSE, folder, ...given], {
