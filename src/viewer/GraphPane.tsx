@@ -8,6 +8,7 @@ import { EmptyGraph } from './states/Failure';
 import { useStill } from './still';
 import type { ITranslate } from './translate';
 
+/** Fetched when a box is first pointed at. */
 const BoxTip = lazily(async () => (await import('./tip/BoxTip')).BoxTip, true);
 
 function stringsOf(trans: ITranslate): ISurfaceStrings {
@@ -56,7 +57,28 @@ export function GraphPane(props: { theme: string }): JSX.Element {
       {model.nodeCount === 0 && <EmptyGraph />}
       {overlay && <Legend />}
       <Notes />
-      <BoxTip />
+      <Tips />
     </div>
   );
+}
+
+function Tips(): JSX.Element | null {
+  const { followers } = useSession();
+  const now = React.useRef({ box: -1, byKey: false });
+  const [asked, ask] = React.useState(false);
+  React.useEffect(() => {
+    const at = (box: number, byKey: boolean): void => {
+      now.current = { box, byKey };
+      if (box >= 0) {
+        ask(true);
+      }
+    };
+    const follower = {
+      onHover: (_: unknown, box: number) => at(box, false),
+      onRing: (box: number) => at(box, true)
+    };
+    followers.add(follower);
+    return () => void followers.delete(follower);
+  }, [followers]);
+  return asked ? <BoxTip now={now} /> : null;
 }

@@ -134,10 +134,10 @@ describe('selection', () => {
 
   test('tensors and the pointer are carried over', async () => {
     const { left, right } = await pair();
-    act(() => left.drawn.callbacks.onHover?.({ kind: 'entity', id: 2 }));
+    act(() => left.drawn.callbacks.onHover?.({ kind: 'entity', id: 2 }, 2));
     await settle();
     expect(right.drawn.hits).toEqual([2]);
-    act(() => left.drawn.callbacks.onHover?.(null));
+    act(() => left.drawn.callbacks.onHover?.(null, -1));
     await settle();
     expect(right.drawn.hits).toEqual([]);
     act(() =>

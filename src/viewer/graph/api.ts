@@ -59,7 +59,10 @@ export interface ISurfaceCallbacks {
   onEscape?(): boolean;
   /** A click on a wire, an input or output pill, a stub or a port; `activated`: by Enter. */
   onSelectTensor(what: ITensors, how: { activated: boolean }): void;
-  onHover(what: IHover): void;
+  /** `box`: where it is in the scene, -1 for a wire and for nothing. */
+  onHover(what: IHover, box: number): void;
+  /** The box that has the ring of the keyboard; -1 = none has it any more. */
+  onRing?(box: number): void;
   /** After every change of the camera, at most once a frame. */
   onCameraChange(camera: ICamera): void;
   /** A secondary click or the menu key; client coordinates. */

@@ -15,6 +15,12 @@ export function entityAt(scene: IScene, box: number): number | null {
     : null;
 }
 
+/** Whether the box is a model input or output, or several that one pill stands for. */
+export function isPill(scene: IScene, box: number): boolean {
+  const kind: BoxKind | -1 = box < 0 ? -1 : scene.boxKind[box];
+  return kind === BoxKind.Input || kind === BoxKind.Output;
+}
+
 /** The card closest to a point; null where there is none. */
 export function middleEntity(scene: IScene, at: IPoint): number | null {
   let best = -1;

@@ -45,6 +45,7 @@ export class Interaction implements IPointerSink {
   private readonly picker: Picker;
   private readonly abort = new AbortController();
   private hovered: IHover = null;
+  private hoveredBox = -1;
 
   constructor(
     private readonly actor: IActor,
@@ -81,9 +82,15 @@ export class Interaction implements IPointerSink {
     const what = at ? this.picker.whatAt(box, at) : null;
     this.actor.root.style.cursor = what ? 'pointer' : '';
     this.actor.setHover(box, what);
-    if (what?.kind !== this.hovered?.kind || what?.id !== this.hovered?.id) {
+    const { hovered } = this;
+    if (
+      what?.kind !== hovered?.kind ||
+      what?.id !== hovered?.id ||
+      box !== this.hoveredBox
+    ) {
       this.hovered = what;
-      this.actor.callbacks.onHover?.(what);
+      this.hoveredBox = box;
+      this.actor.callbacks.onHover?.(what, box);
     }
   }
 

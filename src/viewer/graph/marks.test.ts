@@ -71,12 +71,14 @@ describe('marks', () => {
     const conv = element('Conv');
     const id = Number(conv.getAttribute('data-entity'));
     point(conv);
-    expect(calls.onHover).toHaveBeenLastCalledWith({ kind: 'entity', id });
+    const box = Number(conv.getAttribute('data-box'));
+    const what = { kind: 'entity', id };
+    expect(calls.onHover).toHaveBeenLastCalledWith(what, box);
     await frame();
     expect(count('oad-wire-in') + count('oad-wire-bright')).toBe(2);
     expect(root().title).toBe('');
     root().dispatchEvent(new PointerEvent('pointerleave'));
-    expect(calls.onHover).toHaveBeenLastCalledWith(null);
+    expect(calls.onHover).toHaveBeenLastCalledWith(null, -1);
   });
 });
 
@@ -147,8 +149,10 @@ describe('a pill of several inputs', () => {
     const pill = element('4 inputs');
     const all = { kind: 'series', id: past };
     point(pill);
-    expect(calls.onHover).toHaveBeenLastCalledWith(all);
-    expect(root().title).toBe('4 inputs: past.#.key, 1×16');
+    const box = Number(pill.getAttribute('data-box'));
+    expect(calls.onHover).toHaveBeenLastCalledWith(all, box);
+    // It has a tip of its own.
+    expect(root().hasAttribute('title')).toBe(false);
     click(pill);
     expect(calls.onSelectTensor).toHaveBeenLastCalledWith(all, {
       activated: false

@@ -93,7 +93,8 @@ const tensorTexts = new WeakMap<
   { readonly strings: ISurfaceStrings; readonly texts: Map<string, string> }
 >();
 
-function tensorText(
+/** What the pointer tells of a wire or a stub: its name and both of its ends. */
+export function tensorText(
   d: IDrawing,
   what: ITensors,
   strings: ISurfaceStrings
@@ -144,19 +145,6 @@ function describeTensors(
   ]
     .filter(part => part)
     .join(', ');
-}
-
-/** What the pointer tells of tensors: of a pill its name, of a wire or a stub both of its ends too. */
-export function pointerText(
-  d: IDrawing,
-  box: number,
-  what: ITensors,
-  strings: ISurfaceStrings
-): string {
-  const kind = box < 0 ? BoxKind.Port : d.scene.boxKind[box];
-  return kind === BoxKind.Input || kind === BoxKind.Output
-    ? boxName(d, box, strings)
-    : tensorText(d, what, strings);
 }
 
 /** What a screen reader says of a box. */

@@ -17,7 +17,7 @@ import {
 import { boxRect, type IPoint, type ISize, sameCamera } from './camera';
 import { Docks } from './docks';
 import { Drawings } from './drawings';
-import { entityAt, exactBox } from './entities';
+import { entityAt, exactBox, isPill } from './entities';
 import type { SceneIndex } from './grid';
 import { Helm } from './helm';
 import { type IActor, Interaction } from './interaction';
@@ -25,7 +25,7 @@ import type { Links } from './links';
 import { Marks } from './marks';
 import { Minimap } from './minimap';
 import { Rest } from './motion';
-import { boxName, pointerText } from './names';
+import { boxName, tensorText } from './names';
 import type { IDrawing } from './primitives';
 import { Renderer } from './renderer';
 import { Stage } from './stage';
@@ -250,10 +250,10 @@ export class GraphSurface implements IActor {
   setHover(box: number, what: IHover): void {
     const { drawing } = this;
     if (this.marks.point(box, what, drawing?.tree.series ?? null)) {
+      // What has a tip of its own needs no few words.
       const told = drawing && what && what.kind !== 'entity';
-      this.stage.setTip(
-        told ? pointerText(drawing, box, what, this.strings) : null
-      );
+      const few = told && !isPill(drawing.scene, box);
+      this.stage.setTip(few ? tensorText(drawing, what, this.strings) : null);
     }
   }
 
@@ -261,6 +261,7 @@ export class GraphSurface implements IActor {
     this._cursor = box;
     this.renderer.svg.setCursor(box);
     this.marks.update({ cursor: byKey ? box : -1 });
+    this.callbacks.onRing?.(byKey ? box : -1);
     if (byKey && box >= 0) {
       this.helm.reveal(boxRect(this.scene!, box));
       this.frame();

@@ -116,7 +116,7 @@ function useOpen(group: number): boolean {
   return React.useSyncExternalStore(
     React.useCallback(
       onPicture => {
-        const follower = { onPicture, onCamera: quiet, onHover: quiet };
+        const follower = { onPicture };
         followers.add(follower);
         return () => followers.delete(follower);
       },
@@ -125,8 +125,6 @@ function useOpen(group: number): boolean {
     () => stage.isOpen(group)
   );
 }
-
-const quiet = (): void => undefined;
 
 /** The tensors that enter or leave a block. */
 function BlockTensors(props: {

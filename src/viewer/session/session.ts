@@ -25,9 +25,11 @@ import { Stage } from './stage';
 /** Hears of what does not stand in the state. */
 export interface IFollower {
   /** Other boxes are drawn. */
-  onPicture(): void;
-  onCamera(): void;
-  onHover(what: IHover): void;
+  onPicture?(): void;
+  onCamera?(): void;
+  /** See `ISurfaceCallbacks`. */
+  onHover?(what: IHover, box: number): void;
+  onRing?(box: number): void;
 }
 
 /** What to do to the picture when something is selected. */
@@ -62,17 +64,20 @@ export class Session {
           showDetails(this);
         }
       },
-      onHover: what => this.followers.forEach(f => f.onHover(what)),
+      onHover: (what, box) =>
+        this.followers.forEach(f => f.onHover?.(what, box)),
+      onRing: box => this.followers.forEach(f => f.onRing?.(box)),
       onCameraChange: () => {
         this.onCameraChange?.();
-        this.followers.forEach(f => f.onCamera());
+        this.followers.forEach(f => f.onCamera?.());
       },
       onContextMenu: (what, at) => openMenu(this, what, at),
       onEscape: () => false,
       onSelectArea: (entities, how) => selectAll(this, entities, how.additive)
     };
     this.stage = new Stage(this.store, settings, callbacks, makeEngine);
-    this.stage.onPicture = () => this.followers.forEach(f => f.onPicture());
+    this.stage.onPicture = () =>
+      this.followers.forEach(f => f.onPicture?.());
   }
 
   /** Views that do what this one does. */

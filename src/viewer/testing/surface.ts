@@ -40,6 +40,10 @@ export class FakeSurface {
     FakeSurface.last = this;
   }
 
+  get root(): HTMLElement {
+    return this.host;
+  }
+
   setScene(scene: IScene): void {
     this.scene = scene;
   }

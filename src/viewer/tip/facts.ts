@@ -2,12 +2,15 @@
 
 import { boundary, formatCount, formatShare, TENSOR_KIND } from '../../core';
 import type { IGroupTree } from '../../core';
-import type { IGraphModel, PayloadMetric } from '../../core/types';
+import { partOf, partsOf } from '../../core/parts';
+import type { IGraphModel, MetricId, PayloadMetric } from '../../core/types';
+import { OVERLAYS, type IOverlayDefinition, type OverlayId } from '../overlays';
 import { lacksParts, metricOf } from '../overlays/metric';
+import { overlayText } from '../overlays/painted';
 import type { ITranslate } from '../translate';
 import { brief } from '../ui/text';
 
-/** A word and its value, such as `MACs` and `118 M (2.9 %)`. */
+/** A word and its value, such as `MACs` and `118 M (2.9 % of the model)`. */
 export interface IFact {
   readonly label: string;
   readonly text: string;
@@ -24,8 +27,8 @@ function ends(
   const { model } = tree;
   const flows = (tensor: number): boolean =>
     tensor >= 0 &&
-    (model.tensorKind[tensor] === TENSOR_KIND.activation ||
-      model.tensorKind[tensor] === TENSOR_KIND.input);
+    model.tensorKind[tensor] !== TENSOR_KIND.initializer &&
+    model.tensorKind[tensor] !== TENSOR_KIND.constant;
   if (entity >= model.nodeCount) {
     const { inputs, outputs } = boundary(tree, entity - model.nodeCount);
     return { inputs: inputs.filter(flows), outputs: outputs.filter(flows) };
@@ -40,20 +43,48 @@ function ends(
   };
 }
 
+function shapeOf(model: IGraphModel, tensor: number): string {
+  return `${model.dtypeText(tensor)} ${brief(model.shapeText(tensor), 60)}`;
+}
+
 function shapes(
   model: IGraphModel,
   tensors: readonly number[],
   trans: ITranslate
 ): string {
-  const shown = tensors
-    .slice(0, SHAPES)
-    .map(
-      tensor =>
-        `${model.dtypeText(tensor)} ${brief(model.shapeText(tensor), 60)}`
-    );
+  const shown = tensors.slice(0, SHAPES).map(tensor => shapeOf(model, tensor));
   const rest = tensors.length - shown.length;
   const more = rest > 0 ? [trans._n('%1 more', '%1 more', rest)] : [];
   return [...shown, ...more].join(', ');
+}
+
+/** Why a node has no number; of a block nothing is said. */
+function whyUnknown(
+  { payload, nodeCount }: IGraphModel,
+  entity: number,
+  trans: ITranslate
+): string {
+  const { reason } = payload.nodes;
+  const key = String(entity);
+  return entity < nodeCount && Object.hasOwn(reason, key)
+    ? trans.__('unknown: %1', brief(reason[key], 120))
+    : trans.__('unknown');
+}
+
+function withShare(
+  text: string,
+  value: number,
+  total: number | null,
+  trans: ITranslate
+): string {
+  return total !== null && total > 0 && value > 0
+    ? trans.__('%1 (%2 of the model)', text, formatShare(value / total))
+    : text;
+}
+
+/** Whether a node's number is missing: what is known is then no whole that others are shares of. */
+function lacksSome(column: Float64Array | undefined): boolean {
+  return column !== undefined && column.some(value => Number.isNaN(value));
 }
 
 /** The value, marked as a lower bound where parts are unknown, and its share of the model. */
@@ -66,28 +97,81 @@ function amount(
 ): string {
   const value = metricOf(tree, id, entity);
   if (Number.isNaN(value)) {
-    const { reason } = tree.model.payload.nodes;
-    const key = String(entity);
-    const why =
-      entity < tree.model.nodeCount && Object.hasOwn(reason, key)
-        ? reason[key]
-        : '';
-    return why === ''
-      ? trans.__('unknown')
-      : trans.__('unknown: %1', brief(why, 120));
+    return whyUnknown(tree.model, entity, trans);
   }
-  const text = `${lacksParts(tree, id, entity) ? '≥ ' : ''}${formatCount(value)}`;
-  return total !== null && total > 0 && value > 0
-    ? trans.__('%1 (%2 of the model)', text, formatShare(value / total))
-    : text;
+  const least = lacksParts(tree, id, entity) ? '≥ ' : '';
+  const whole = lacksSome(tree.model.metrics[id]) ? null : total;
+  return withShare(least + formatCount(value), value, whole, trans);
 }
 
-/** Shapes and costs of a box. `painted`: the number that colours it, with its name. */
+/** The sum of a metric over the model; null where parts do not add up. */
+function totalOf(
+  tree: IGroupTree,
+  definition: IOverlayDefinition
+): number | null {
+  if (definition.additive === false) {
+    return null;
+  }
+  if (definition.id === 'weight_bytes') {
+    // Shared weights count once.
+    return tree.model.payload.metrics.weight_bytes;
+  }
+  let sum = 0;
+  for (const entity of tree.children[0]) {
+    const value = definition.value(tree, entity);
+    sum += value > 0 ? value : 0;
+  }
+  return sum;
+}
+
+/** The number that colours the box. */
+function painted(
+  tree: IGroupTree,
+  entity: number,
+  overlay: OverlayId,
+  trans: ITranslate
+): IFact {
+  const definition: IOverlayDefinition = OVERLAYS[overlay];
+  const label = brief(definition.label(trans, tree), 60);
+  const value = definition.value(tree, entity);
+  if (Number.isNaN(value)) {
+    return { label, text: whyUnknown(tree.model, entity, trans) };
+  }
+  const least = lacksParts(tree, overlay as MetricId, entity) ? '≥ ' : '';
+  const text = least + overlayText(definition, value);
+  const column = tree.model.metrics[overlay as MetricId];
+  const whole = lacksSome(column) ? null : totalOf(tree, definition);
+  return { label, text: withShare(text, value, whole, trans) };
+}
+
+/** Which of several, or how many: `3 of 12`, `12`. */
+function instances(
+  tree: IGroupTree,
+  entity: number,
+  trans: ITranslate
+): IFact | null {
+  const group = entity - tree.model.nodeCount;
+  if (group >= 0 && tree.groupFold[group] === 1) {
+    const count = partsOf(tree, group).length;
+    return { label: trans.__('Instances'), text: `×${formatCount(count)}` };
+  }
+  const part = partOf(tree, entity);
+  if (!part || part.index < 0) {
+    return null;
+  }
+  const count = partsOf(tree, part.fold).length;
+  return {
+    label: trans.__('Instance'),
+    text: trans.__('%1 of %2', part.index + 1, count)
+  };
+}
+
+/** Place, shapes and costs of a node or block; `overlay` is what colours it. */
 export function factsOf(
   tree: IGroupTree,
   entity: number,
   trans: ITranslate,
-  painted: IFact | null = null
+  overlay: OverlayId | null = null
 ): IFact[] {
   const { model } = tree;
   const { inputs, outputs } = ends(tree, entity);
@@ -98,13 +182,16 @@ export function factsOf(
       facts.push({ label, text });
     }
   };
+  add(trans.__('Path'), brief(tree.path(entity).join(' › '), 200));
   add(trans.__('In'), shapes(model, inputs, trans));
   add(trans.__('Out'), shapes(model, outputs, trans));
+  const several = instances(tree, entity, trans);
+  if (several) {
+    facts.push(several);
+  }
   if (entity >= model.nodeCount) {
-    add(
-      trans.__('Nodes'),
-      formatCount(tree.groupSize[entity - model.nodeCount])
-    );
+    const size = tree.groupSize[entity - model.nodeCount];
+    add(trans.__('Nodes'), formatCount(size));
   }
   const rows = [
     ['macs', trans.__('MACs'), metrics.total_macs],
@@ -112,13 +199,73 @@ export function factsOf(
     ['params', trans.__('Parameters'), metrics.total_params]
   ] as const;
   for (const [id, label, total] of rows) {
-    // What costs nothing needs no line.
-    if (metricOf(tree, id, entity) !== 0) {
+    // What costs nothing needs no line, unless it is what the colour says.
+    if (id === overlay || metricOf(tree, id, entity) !== 0) {
       add(label, amount(tree, id, entity, total, trans));
     }
   }
-  if (painted && !facts.some(fact => fact.label === painted.label)) {
-    add(painted.label, painted.text);
+  if (overlay !== null && !rows.some(([id]) => id === overlay)) {
+    facts.push(painted(tree, entity, overlay, trans));
   }
   return facts;
+}
+
+/** Type, shape and ends of the tensors that a pill stands for, the first one's where they are several. */
+export function tensorFacts(
+  tree: IGroupTree,
+  tensors: readonly number[],
+  trans: ITranslate
+): IFact[] {
+  const { model } = tree;
+  const [first] = tensors;
+  const readers = new Set<number>();
+  for (const tensor of tensors) {
+    const end = model.consumerOffsets[tensor + 1];
+    for (let k = model.consumerOffsets[tensor]; k < end; k++) {
+      readers.add(model.consumers[k]);
+    }
+  }
+  const facts = [
+    { label: trans.__('Type and shape'), text: shapeOf(model, first) }
+  ];
+  if (tensors.length > 1) {
+    facts.push({
+      label: trans.__('Tensors'),
+      text: formatCount(tensors.length)
+    });
+  }
+  const role = roleOf(model, first, trans);
+  if (role !== '') {
+    facts.push({ label: trans.__('Role'), text: role });
+  }
+  const maker = model.tensorProducer[first];
+  if (maker >= 0 && tensors.length === 1) {
+    const text = `${model.opType(maker)} ${model.nodeName(maker)}`.trim();
+    facts.push({ label: trans.__('Produced by'), text: brief(text, 80) });
+  }
+  if (readers.size > 0) {
+    const [reader] = readers;
+    const text =
+      readers.size > 1
+        ? trans._n('%1 node', '%1 nodes', readers.size)
+        : `${model.opType(reader)} ${model.nodeName(reader)}`.trim();
+    facts.push({ label: trans.__('Used by'), text: brief(text, 80) });
+  }
+  return facts;
+}
+
+/** What a model input or output is for, as far as that is known: `image`, `class scores`. */
+function roleOf(
+  { payload, tensorName }: IGraphModel,
+  tensor: number,
+  trans: ITranslate
+): string {
+  const { identity } = payload;
+  const name = tensorName(tensor);
+  const values = payload.tensors.inputs.includes(tensor)
+    ? identity?.inputs
+    : identity?.outputs;
+  const found = values?.find(value => value.name === name);
+  const role = brief(found?.role ?? '', 60);
+  return role && found?.likely ? trans.__('probably %1', role) : role;
 }
