@@ -33,6 +33,7 @@ NO_CODES = {
     "gitlab-runner",
     "sagemaker-user",
     "onnx-ir",
+    "e-0",
     *KINDS,
     *TASKS.values(),
     "text-classification",

@@ -144,8 +144,8 @@ def command(log_level: str, **options: object) -> int:
     """Write the graph of MODEL for other programs; the format follows the ending of --out.
 
     \b
-    svg             a standalone picture (needs Node 18 or later, no browser)
-    png             the same in pixels (needs resvg besides; both: pip install 'onnx-autodoc[pictures]')
+    svg             a standalone picture, no browser needed
+    png             the same in pixels (needs resvg: pip install 'onnx-autodoc[pictures]')
     html            one file with the viewer and the model, works offline
     dot             for Graphviz
     netron          numbers to drop on Netron while it shows the model
@@ -299,9 +299,9 @@ def _tell_of_unnamed(found: Attached) -> None:
 def _need(chosen: str) -> None:
     """Tell what is missing before the analysis, not after it. Raises: RequirementError."""
     if chosen in ("svg", "png"):
-        from py_autodoc.render.node import node
+        from py_autodoc.render.engine import need
 
-        node()
+        need()
     if chosen == "png":
         from py_autodoc.render.png import resvg
 

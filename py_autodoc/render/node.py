@@ -1,4 +1,4 @@
-"""Node, which runs the viewer's own layout and drawing where there is no browser."""
+"""Node, which runs the viewer's own layout and drawing where QuickJS has no wheel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from pathlib import Path
 from py_autodoc.errors import RequirementError
 
 OLDEST = 18
-HINT = "Put one on the path, or: pip install 'onnx-autodoc[pictures]'. An .html file needs none."
+HINT = (
+    "Put Node on the path, or: pip install quickjs-ng (else 'onnx-autodoc[pictures]'). "
+    "An .html file needs neither."
+)
 
 
 def node() -> str:
@@ -29,8 +32,10 @@ def node() -> str:
             return path
         old = old or f"{path} is {told[:40] or 'no Node'}"
     if old:
-        raise RequirementError("node-too-old", f"SVG needs Node {OLDEST} or later; {old}.", HINT)
-    raise RequirementError("node-missing", f"SVG needs Node (version {OLDEST} or later).", HINT)
+        raise RequirementError(
+            "node-too-old", f"SVG needs quickjs-ng or Node {OLDEST} or later; {old}.", HINT
+        )
+    raise RequirementError("node-missing", f"SVG needs quickjs-ng or Node {OLDEST} or later.", HINT)
 
 
 def _places() -> Iterator[str]:

@@ -1,20 +1,18 @@
-"""The graph as a standalone SVG file, laid out and drawn by the viewer's own code in Node.
+"""The graph as a standalone SVG file, laid out and drawn by the viewer's own code.
 
-No browser is needed; see ``render.node`` for the Node that runs it.
+No browser is needed; see ``render.engine`` for what runs it.
 """
 
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any
 
 import msgspec
 
-from py_autodoc.errors import AnalysisError, LimitError, RequirementError
-from py_autodoc.render.node import node
+from py_autodoc.errors import AnalysisError, LimitError
+from py_autodoc.render import engine
 from py_autodoc.report.schema import GraphPayload
 
 OVERLAYS = (
@@ -29,7 +27,6 @@ ASPECT = 1.6
 BUDGET = 40
 """Boxes of a picture whose depth nobody gave, as in a new view."""
 MAX_BOXES = 4000
-_SECONDS = 300
 _TOO_MANY = re.compile(r"TooManyBoxes: .*?(\d+)")
 
 
@@ -53,8 +50,8 @@ def svg_picture(
     (its id as ``device``, ``precision``) is what latencies are of; None is what the analysis was asked about.
 
     Raises:
-        RequirementError: Node is missing or too old, or the viewer was not built.
-        LimitError: ``depth`` opens more than ``MAX_BOXES`` boxes.
+        RequirementError: there is neither QuickJS nor a new Node, or the viewer was not built.
+        LimitError: ``depth`` opens more than ``MAX_BOXES`` boxes, or the picture needs too much.
         AnalysisError: the picture could not be drawn.
     """
     options: dict[str, Any] = {"dark": theme == "dark", "overlay": overlay, "depth": depth}
@@ -66,35 +63,19 @@ def svg_picture(
         "user": numbers,
         "device": device,
     }
-    program = node()
     drawn = msgspec.structs.replace(payload, expressions=None, timeline=None)
-    request = msgspec.json.encode({"payload": drawn, "options": options})
-    script = resources.files("py_autodoc").joinpath("static").joinpath("svg.js")
-    with resources.as_file(script) as path:
-        if not path.is_file():
-            raise RequirementError(
-                "viewer-not-built",
-                "This installation has no built viewer (svg.js is missing).",
-                "Install the wheel, or run `make lab` once in a checkout.",
-            )
-        try:
-            done = subprocess.run(  # noqa: S603 - our own script, the model goes in as data
-                [program, str(path)], input=request, capture_output=True, timeout=_SECONDS, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as fault:
-            raise AnalysisError("svg-failed", f"Node did not draw the picture: {fault}.", "") from None
-    if done.returncode:
-        raise _failure(done.stderr.decode("utf-8", "replace"))
-    return done.stdout.decode("utf-8")
+    try:
+        return engine.draw(msgspec.json.encode({"payload": drawn, "options": options}))
+    except engine.PictureFault as fault:
+        raise _failure(str(fault)) from None
 
 
-def _failure(stderr: str) -> LimitError | AnalysisError:
-    found = _TOO_MANY.search(stderr)
+def _failure(message: str) -> LimitError | AnalysisError:
+    found = _TOO_MANY.search(message)
     if found:
         boxes = int(found[1])
         return LimitError(
             "svg-boxes", boxes, MAX_BOXES,
             f"The picture would have {boxes:,} boxes; {MAX_BOXES:,} is the most.", "Give a smaller --depth.",
         )  # fmt: skip
-    last = (stderr.strip().splitlines() or ["no reason given"])[-1]
-    return AnalysisError("svg-failed", f"The picture could not be drawn: {last[:200]}.", "")
+    return AnalysisError("svg-failed", f"The picture could not be drawn: {message[:200]}.", "")

@@ -56,7 +56,7 @@ class Exports:
         ``aspect`` times as wide as it is high. ``theme`` is ``light`` or ``dark``, None as the widget's
         (light for ``auto``).
 
-        Raises: OptionError, RequirementError without Node, LimitError, OutputError.
+        Raises: OptionError, RequirementError without an engine (``render.engine``), LimitError, OutputError.
         """
         return self._write(path, "svg", self._svg(depth, direction, aspect, theme), force)
 

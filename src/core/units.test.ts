@@ -48,6 +48,49 @@ it('the unit follows the prefix', () => {
   expect(formatExact(1000, 'B')).toBe('1,000 B');
 });
 
+describe('all digits, as Intl writes them', () => {
+  const intl = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
+
+  it.each([
+    0,
+    0.5,
+    0.0000005,
+    0.00000049999,
+    1e-7,
+    5e-324,
+    0.999_999_5,
+    999.999_999_5,
+    1.000_000_5,
+    2.000_001_5,
+    123_456_789.123_456_5,
+    0.1 + 0.2,
+    1234.5,
+    2 ** 53,
+    2 ** 60 + 12_345,
+    2 ** 69,
+    1e21,
+    1.2345e25,
+    1.797_693_134_862_315_7e308
+  ])('%d', value => {
+    expect(formatExact(value)).toBe(intl.format(value));
+    expect(formatExact(-value)).toBe((value ? '-' : '') + intl.format(value));
+  });
+
+  it('numbers of every size', () => {
+    let seed = 1;
+    const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2 ** 31;
+    for (let i = 0; i < 20_000; i++) {
+      const value = random() * 10 ** Math.floor(random() * 40 - 12);
+      expect(formatExact(value)).toBe(intl.format(value));
+      const whole = Math.floor(random() * 10 ** Math.floor(random() * 16));
+      expect(formatExact(whole)).toBe(intl.format(whole));
+      // Halves of the last place that is written.
+      const half = Math.floor(random() * 1e8) / 1e7;
+      expect(formatExact(half)).toBe(intl.format(half));
+    }
+  });
+});
+
 describe('an unknown number', () => {
   it.each([null, undefined, NaN, Infinity])('%s is a dash, not a zero', v => {
     for (const format of [formatCount, formatBytes, formatExact, formatShare]) {

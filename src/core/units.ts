@@ -90,15 +90,37 @@ export function formatSeconds(value: MaybeNumber): string {
   return `${text}${SPACE}${SECONDS[unit]}`;
 }
 
-/** Making one takes a hundred times as long as using it. */
-const EXACT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
+const PLACES = 6;
+
+/** Digits of a number that is not negative, at most `PLACES` after the point, a half rounded up. */
+function digitsOf(value: number): string {
+  if (Number.isSafeInteger(value)) {
+    return String(value);
+  }
+  const [mantissa, power = '0'] = String(value).split('e');
+  const [whole, fraction = ''] = mantissa.split('.');
+  const digits = whole + fraction;
+  const kept = whole.length + Number(power) + PLACES;
+  let units = BigInt(digits.slice(0, Math.max(0, kept)).padEnd(kept, '0') || 0);
+  if (kept >= 0 && digits.charAt(kept) >= '5') {
+    units++;
+  }
+  const text = String(units).padStart(PLACES + 1, '0');
+  const rest = text.slice(-PLACES).replace(/0+$/, '');
+  return text.slice(0, -PLACES) + (rest && `.${rest}`);
+}
+
+/** As `Intl.NumberFormat('en-US')` writes it, in engines without `Intl` too. */
+function separated(value: number): string {
+  return digitsOf(value).replace(/\d(?=(\d{3})+(?!\d))(?<!\..*)/g, '$&,');
+}
 
 /** All digits with thousands separators: `25,557,032`. Unknown is `—`. */
 export function formatExact(value: MaybeNumber, unit = ''): string {
   if (!isKnown(value)) {
     return UNKNOWN;
   }
-  const text = (value < 0 ? '-' : '') + EXACT.format(Math.abs(value));
+  const text = (value < 0 ? '-' : '') + separated(Math.abs(value));
   return unit ? `${text}${SPACE}${unit}` : text;
 }
 

@@ -1,6 +1,6 @@
 /**
- * SVG on the command line: JSON `{"payload": …, "options": …}` on stdin, the file on stdout. Exit
- * status 1 with one line on stderr when it cannot be drawn.
+ * SVG without a page. In Node: JSON `{"payload": …, "options": …}` on stdin, the file on stdout, exit status 1 with
+ * one line on stderr when it cannot be drawn. In an engine without a process: the host calls `drawSvg`.
  */
 
 import sheet from '../../style/graph.css';
@@ -8,32 +8,58 @@ import type { GraphPayload } from '../schema';
 import { headlessSvg, type IHeadlessOptions } from '../viewer/export/headless';
 
 /** The part of Node's `process` that is used here. */
-declare const process: {
+interface IProcess {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: { write(text: string): void };
   readonly stderr: { write(text: string): void };
   exitCode: number;
-};
+}
 
 interface IRequest {
   readonly payload: GraphPayload;
   readonly options: IHeadlessOptions;
 }
 
-async function main(): Promise<void> {
-  const decoder = new TextDecoder();
-  const parts: string[] = [];
-  for await (const part of process.stdin) {
-    parts.push(decoder.decode(part, { stream: true }));
-  }
-  const text = parts.join('') + decoder.decode();
-  const { payload, options } = JSON.parse(text) as IRequest;
-  process.stdout.write(await headlessSvg(payload, sheet, options));
+const host = globalThis as {
+  process?: IProcess;
+  setTimeout?: unknown;
+  drawSvg?: typeof drawSvg;
+};
+
+function drawSvg(request: string): Promise<string> {
+  const { payload, options } = JSON.parse(request) as IRequest;
+  return headlessSvg(payload, sheet, options);
 }
 
-main().catch((error: unknown) => {
+function told(error: unknown): string {
   const name = error instanceof Error ? error.name : 'Error';
   const reason = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`${name}: ${reason}\n`);
-  process.exitCode = 1;
-});
+  return `${name}: ${reason}`;
+}
+
+async function main({ stdin, stdout }: IProcess): Promise<void> {
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  for await (const part of stdin) {
+    parts.push(decoder.decode(part, { stream: true }));
+  }
+  stdout.write(await drawSvg(parts.join('') + decoder.decode()));
+}
+
+if (host.process) {
+  const { process } = host;
+  main(process).catch((error: unknown) => {
+    process.stderr.write(`${told(error)}\n`);
+    process.exitCode = 1;
+  });
+} else {
+  // A language without an event loop: a turn is all that is waited for.
+  host.setTimeout ??= (done: () => void) => void Promise.resolve().then(done);
+  host.drawSvg = async request => {
+    try {
+      return await drawSvg(request);
+    } catch (error) {
+      throw told(error);
+    }
+  };
+}

