@@ -10,8 +10,9 @@ from py_autodoc.costs.engine import NodeCost, cost_table
 from py_autodoc.costs.expressions import METRICS, Expressions, NodeExpressions, expressions
 from py_autodoc.costs.symbolic import Number, Undecided
 from py_autodoc.graph.build import build
+from py_autodoc.graph.load import Loaded
 from py_autodoc.graph.model import Model
-from py_autodoc.graph.rebatch import Refusal, Request, planned
+from py_autodoc.graph.rebatch import Planned, Refusal, Request, planned
 from py_autodoc.graph.rebatch.rewrite import AFTER
 from py_autodoc.report.analysis import Analysis
 
@@ -60,28 +61,48 @@ def batch_offer(analysis: Analysis, most: int) -> Offer | str:
 
 
 def _offer(analysis: Analysis) -> Offer | str:
-    from py_autodoc.graph.shapes import infer, infer_symbolic
-
     found = planned(analysis.loaded, Request(advise=False, tries=MAX_TRIES))
     if isinstance(found, Refusal):
         return found.message.rstrip(".")
+    made = _costs(analysis.loaded, found)
+    if made is None:
+        return UNKNOWN
+    costs, model, added = made
+    mapped = _mapped(costs, model, analysis.model, added)
+    return UNKNOWN if mapped is None else Offer(mapped, found.plan.inputs, found.plan.batch)
+
+
+def batch_costs(analysis: Analysis) -> Expressions | None:
+    """The costs at any batch, over ``NAME``, of an analysis that was rewritten for one: by its own nodes.
+
+    None when the batch is the file's own, or not every cost is known.
+    """
+    if analysis.rebatch is None:
+        return None
+    made = _costs(analysis.loaded, analysis.rebatch.found)
+    return None if made is None else made[0]
+
+
+def _costs(held: Loaded, found: Planned) -> tuple[Expressions, Model, frozenset[str]] | None:
+    """Costs over ``NAME`` of the model rewritten for any batch, and the names of the nodes it got."""
+    from py_autodoc.graph.shapes import infer, infer_symbolic
+
     written = found.written(NAME, literal=True)
-    loaded = replace(analysis.loaded, proto=written.proto)
+    loaded = replace(held, proto=written.proto)
     model = build(loaded)
     types = infer_symbolic(loaded, model, {}, written.symbolic)
     if types is None:
-        return UNKNOWN
+        return None
 
     def reference() -> tuple[dict[str, int], list[NodeCost]] | None:
-        numbers = replace(analysis.loaded, proto=found.written(_STAND_IN, literal=True).proto)
+        numbers = replace(held, proto=found.written(_STAND_IN, literal=True).proto)
         other = build(numbers)
         return {NAME: _STAND_IN}, cost_table(other, infer(numbers, other, {}, {})).nodes
 
     costs = expressions(model, types, reference)
     if any(value is None for value in (*costs.totals.values(), *costs.peak.values())):
-        return UNKNOWN
-    mapped = _mapped(costs, model, analysis.model, written.added)
-    return UNKNOWN if mapped is None else Offer(mapped, found.plan.inputs, found.plan.batch)
+        return None
+    return costs, model, written.added
 
 
 def _mapped(costs: Expressions, model: Model, original: Model, added: frozenset[str]) -> Expressions | None:

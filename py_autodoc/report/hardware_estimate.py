@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from py_autodoc.graph.model import Model, TensorKind
 from py_autodoc.hardware.estimate import BOTTLENECKS, Estimate, KernelTime, estimate
@@ -34,12 +35,12 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
     wished = precision or chosen.precision or stored[0]
     found, reason = _estimate(analysis, model, chosen.device, precision, wished)
     required = required_bytes(analysis, model, precision)
-    available = _available(chosen.device)
+    available = available_bytes(chosen.device)
     return HardwareEstimates(
         device=chosen.device.id,
         device_name=chosen.device.name,
         precision=precision,
-        batch_size=_batch(analysis),
+        batch_size=batch_of(analysis),
         estimated_latency_ms=_ms(found.seconds if found else None),
         latency_low_ms=_ms(found.low if found else None),
         latency_high_ms=_ms(found.high if found else None),
@@ -129,8 +130,8 @@ def _layers(model: Model, kernels: Kernels, found: Estimate) -> list[LayerLatenc
     return [one(kernel, time) for kernel, time in enumerate(found.kernels)]
 
 
-def _batch(analysis: Analysis) -> int | None:
-    """The size that is named so, else the first one of the first input that is no weight."""
+def batch_of(analysis: Analysis) -> int | None:
+    """Items of one inference: the size named batch, else the first of the first input that is no weight."""
     named = [symbol for symbol in analysis.dims.symbols if "batch" in symbol.name.lower()]
     if len(named) == 1:
         return named[0].value
@@ -145,7 +146,8 @@ def _batch(analysis: Analysis) -> int | None:
 # ------------------------------------------------------------------ memory
 
 
-def _available(device: Device) -> int | None:
+def available_bytes(device: Device) -> int | None:
+    """Bytes of the device that a model can use; None when its memory is not known."""
     if device.memory_bytes is None:
         return None
     return int(device.memory_bytes * (device.usable_memory_fraction or 1.0))
@@ -157,19 +159,24 @@ def required_bytes(analysis: Analysis, model: Sized, precision: str) -> int | No
     None when a size that they need is unknown. The viewer's ``requiredBytes`` is the same rule.
     """
     peak = analysis.peak
-    if not precision or peak is None or peak.inplace is None:
+    return None if peak is None else required(peak.inplace, analysis.sizes.bytes, model, precision)
+
+
+def required(peak: int | None, own: Sequence[int | None], model: Sized, precision: str) -> int | None:
+    """``required_bytes`` of a peak of live activations and of tensors of ``own`` bytes as stored."""
+    if not precision or peak is None:
         return None
     width = dict(MODEL.widths)[precision]
     weights = stored = converted = 0
-    for number, (dtype, own) in enumerate(zip(model.dtypes, analysis.sizes.bytes, strict=True)):
+    for number, (dtype, as_stored) in enumerate(zip(model.dtypes, own, strict=True)):
         size = tensor_bytes(model, number, width)
         if model.weight[number]:
             if size is None and dtype in FLOATS:
                 return None
             weights += size or 0
-        elif own is not None and size is not None:
-            stored += own
+        elif as_stored is not None and size is not None:
+            stored += as_stored
             converted += size
     # Which tensors make the peak depends on their order, not on their width: it shrinks as all of them do.
-    activations = peak.inplace * converted // stored if stored else peak.inplace
+    activations = peak * converted // stored if stored else peak
     return int((weights + activations) * (1 + WORKSPACE))

@@ -1,0 +1,9 @@
+"""One model at many sizes, precisions and devices: the costs, the latency and the memory of each."""
+
+from __future__ import annotations
+
+from py_autodoc.sweep.choose import Choice, best, knee
+from py_autodoc.sweep.run import Axes, SweepOptions, sweep
+from py_autodoc.sweep.schema import Sweep, SweepPoint
+
+__all__ = ["Axes", "Choice", "Sweep", "SweepOptions", "SweepPoint", "best", "knee", "sweep"]

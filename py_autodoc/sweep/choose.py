@@ -1,0 +1,95 @@
+"""Which point of a sweep to take: the batch with the most throughput, and where more batch stops to pay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from py_autodoc.sweep.schema import SweepChoice, SweepPoint
+
+KNEE = 0.9
+"""Share of the best throughput from which a larger batch is not worth its latency."""
+
+
+class Choice(NamedTuple):
+    """Index of a point, or why there is none."""
+
+    point: int | None
+    reason: str
+
+
+def best(
+    points: Sequence[SweepPoint], max_memory: int | None = None, max_latency: float | None = None
+) -> Choice:
+    """The point with the most items a second within ``max_memory`` (bytes) and ``max_latency`` (ms).
+
+    Of equal ones the one with the lower latency. A point that does not fit its device is not taken.
+    """
+    timed = [at for at, point in enumerate(points) if point.throughput is not None]
+    if not timed:
+        return Choice(None, "no point has a throughput")
+    within = [at for at in timed if _within(points[at], max_memory, max_latency)]
+    if not within:
+        return Choice(None, _nearest(points, timed, max_memory, max_latency))
+    return Choice(max(within, key=lambda at: (points[at].throughput or 0, -(points[at].latency_ms or 0))), "")
+
+
+def knee(
+    points: Sequence[SweepPoint], max_memory: int | None = None, max_latency: float | None = None
+) -> Choice:
+    """The smallest batch within the limits that reaches ``KNEE`` of the best throughput there."""
+    top, reason = best(points, max_memory, max_latency)
+    if top is None:
+        return Choice(None, reason)
+    most = points[top].throughput or 0
+    enough = [
+        at
+        for at, point in enumerate(points)
+        if (point.throughput or 0) >= KNEE * most and _within(point, max_memory, max_latency)
+    ]
+    return Choice(min(enough, key=lambda at: (points[at].batch or 0, points[at].latency_ms or 0)), "")
+
+
+def choices(
+    points: Sequence[SweepPoint], max_memory: int | None, max_latency: float | None
+) -> list[SweepChoice]:
+    """The choices for each device and precision, batches compared at sizes that are otherwise the same."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for at, point in enumerate(points):
+        if point.hardware is not None:
+            groups.setdefault((point.hardware, point.precision or ""), []).append(at)
+    found = []
+    for (hardware, precision), members in groups.items():
+        inside = [points[at] for at in members]
+        for question, rule in (("throughput", best), ("knee", knee)):
+            choice = rule(inside, max_memory, max_latency)
+            found.append(
+                SweepChoice(
+                    question=question,
+                    hardware=hardware,
+                    precision=precision or None,
+                    point=None if choice.point is None else members[choice.point],
+                    reason=choice.reason,
+                )
+            )
+    return found
+
+
+def _within(point: SweepPoint, max_memory: int | None, max_latency: float | None) -> bool:
+    if point.fits is False:
+        return False
+    if max_memory is not None and (point.memory_bytes is None or point.memory_bytes > max_memory):
+        return False
+    return max_latency is None or (point.latency_ms is not None and point.latency_ms <= max_latency)
+
+
+def _nearest(
+    points: Sequence[SweepPoint], timed: Sequence[int], max_memory: int | None, max_latency: float | None
+) -> str:
+    """What the point that comes closest to the limits needs."""
+    fitting = [at for at in timed if _within(points[at], max_memory, None)]
+    if fitting and max_latency is not None:
+        least = min(points[at].latency_ms or 0 for at in fitting)
+        return f"the lowest latency is {least:.3g} ms"
+    sizes = [size for at in timed if (size := points[at].memory_bytes) is not None]
+    return f"the least memory needed is {min(sizes):,} bytes" if sizes else "the memory needed is not known"

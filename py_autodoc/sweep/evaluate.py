@@ -1,0 +1,169 @@
+"""The numbers of a model at other sizes, from one analysis and the expressions of its costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from py_autodoc.costs.expressions import Expressions
+from py_autodoc.costs.symbolic import Number, Symbolic
+from py_autodoc.graph import expr
+from py_autodoc.graph.evaluate import Invalid, Values
+from py_autodoc.graph.model import Dim, Shape
+from py_autodoc.graph.poly import Poly
+from py_autodoc.graph.values import BITS
+from py_autodoc.hardware.kernels import Kernels
+from py_autodoc.hardware.sizes import Sized
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.hardware import sized
+from py_autodoc.report.runnable import runnable
+from py_autodoc.units import plural
+
+TOTALS = ("macs", "flops", "read_bytes", "write_bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Totals of one inference at some sizes, and what an estimate reads of the model there."""
+
+    macs: int | None
+    flops: int | None
+    read_bytes: int | None
+    write_bytes: int | None
+    peak: int | None
+    model: Sized
+    stored: Sequence[int | None]
+    """Bytes by tensor, as the model stores them."""
+    kernels: Kernels | None
+    reason: str = ""
+
+
+def of_analysis(analysis: Analysis) -> Numbers:
+    """The numbers of an analysis, which are those of its report."""
+    sums, peak = analysis.totals, analysis.peak
+    broken = analysis.contradiction is not None
+    return Numbers(
+        macs=sums.macs,
+        flops=sums.flops,
+        read_bytes=sums.read_bytes,
+        write_bytes=sums.write_bytes,
+        peak=None if peak is None or broken else peak.inplace,
+        model=sized(analysis),
+        stored=analysis.sizes.bytes,
+        kernels=analysis.kernels,
+        reason=lacking(analysis),
+    )
+
+
+def lacking(analysis: Analysis) -> str:
+    """Why numbers of an analysis are missing or only lower bounds; empty where none is."""
+    found = runnable(analysis)
+    if found.verdict != "yes":
+        return found.reason
+    sums = analysis.totals
+    if sums.nodes_known == sums.nodes_total:
+        return ""
+    return f"costs are known for {sums.nodes_known:,} of {plural(sums.nodes_total, 'node')}"
+
+
+class Evaluator:
+    """One analysed model whose sizes are given again and again."""
+
+    def __init__(self, analysis: Analysis, costs: Expressions) -> None:
+        self._base = sized(analysis)
+        self._stored = analysis.sizes.bytes
+        self._storage = [tensor.storage is not None for tensor in analysis.model.tensors]
+        self._dense = [tensor.container == "tensor" for tensor in analysis.model.tensors]
+        self._costs = costs
+        self._polys: list[Poly] = []
+        self._places: dict[object, int] = {}
+        self._totals = {name: self._number(costs.totals[f"total_{name}"]) for name in TOTALS}
+        self._peak = self._number(costs.peak.get("inplace"))
+        self._macs = [self._number(node.macs) for node in costs.nodes]
+        self._shapes = [None if shape is None else tuple(map(self._dim, shape)) for shape in costs.shapes]
+        self._names = costs.original
+        self._kernels = analysis.kernels
+        self._reason = lacking(analysis)
+
+    @classmethod
+    def of(cls, analysis: Analysis, costs: Expressions | None) -> Evaluator | None:
+        """None where not every number of the model has an expression."""
+        if costs is None or not costs.shapes or len(analysis.model.graphs) > 1:
+            return None  # of loops, how often they run is a size as well
+        if any(costs.totals.get(f"total_{name}") is None for name in TOTALS):
+            return None
+        if costs.peak.get("inplace") is None or len(costs.nodes) != len(analysis.costs):
+            return None
+        lost = (
+            node.macs is None and entry.cost is not None and entry.cost.macs is not None
+            for node, entry in zip(costs.nodes, analysis.costs, strict=True)
+        )
+        return None if any(lost) else cls(analysis, costs)
+
+    def at(self, sizes: Mapping[str, int]) -> Numbers | None:
+        """The numbers under sizes by the file's own names; None where the expressions do not hold."""
+        bindings = {name: sizes[own] for name, own in self._names.items() if own in sizes}
+        values = Values(bindings)
+        try:
+            self._costs.check(bindings, in_place=True)
+            known = [values.of(poly) for poly in self._polys]
+        except Invalid:
+            return None
+        value = _Reader(known)
+        shapes = [None if s is None else tuple(map(value.dim, s)) for s in self._shapes]
+        model = replace(self._base, shapes=shapes, macs=[value.number(place) for place in self._macs])
+        totals = {name: value.number(place) for name, place in self._totals.items()}
+        return Numbers(
+            **totals,
+            peak=value.number(self._peak),
+            model=model,
+            stored=self._bytes(shapes),
+            kernels=self._kernels,
+            reason=self._reason,
+        )
+
+    def _bytes(self, shapes: Sequence[Shape | None]) -> list[int | None]:
+        """Bytes by tensor: of constants what the file stores, of the others what their sizes make."""
+        found: list[int | None] = []
+        for number, shape in enumerate(shapes):
+            if self._storage[number] or not self._dense[number]:
+                found.append(self._stored[number])
+                continue
+            bits = BITS.get(self._base.dtypes[number])
+            count: int | None = 1
+            for size in shape if shape is not None else (None,):
+                count = count * size if count is not None and isinstance(size, int) else None
+            found.append(None if bits is None or count is None else (count * bits + 7) // 8)
+        return found
+
+    def _number(self, value: Number | None) -> int | _Place | None:
+        return self._place(value.poly) if isinstance(value, Symbolic) else value
+
+    def _dim(self, dim: Dim) -> int | _Place | None:
+        return self._place(expr.parse(dim)) if isinstance(dim, str) else dim
+
+    def _place(self, poly: Poly) -> _Place:
+        """Where the value of a polynomial will be; equal ones share a place."""
+        key = tuple(poly.terms.items())
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = len(self._polys)
+            self._polys.append(poly)
+        return _Place(place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Index of a value that depends on the sizes."""
+
+    at: int
+
+
+class _Reader:
+    def __init__(self, known: Sequence[int]) -> None:
+        self._known = known
+
+    def number(self, value: int | _Place | None) -> int | None:
+        return self._known[value.at] if isinstance(value, _Place) else value
+
+    dim = number

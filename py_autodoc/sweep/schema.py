@@ -1,0 +1,76 @@
+"""What a sweep gives, as it is written."""
+
+from __future__ import annotations
+
+import msgspec
+
+from py_autodoc.report.schema.wire import Wire
+
+VERSION = "1.0"
+
+
+class SweepPoint(Wire, frozen=True, kw_only=True):
+    """One point. A number that is not known is null, and ``reason`` says why."""
+
+    bindings: dict[str, int]
+    """Every free size of the model at this point."""
+    input_shapes: dict[str, list[int]]
+    """Whole shapes of inputs that the file has with other sizes; empty without such an axis."""
+    batch: int | None
+    """Items of one inference."""
+    hardware: str | None
+    """Id of the device; null without one."""
+    precision: str | None
+    """Precision of the estimate; null without a device."""
+    macs: int | None
+    """Multiply-accumulates of one inference."""
+    flops: int | None
+    """Floating point operations of one inference; a MAC is two."""
+    read_bytes: int | None
+    write_bytes: int | None
+    peak_activation_bytes: int | None
+    memory_bytes: int | None
+    """Weights, activations and work space in this precision, as ``vram_required_bytes`` of a report."""
+    available_bytes: int | None
+    """What the device has for it."""
+    fits: bool | None
+    latency_ms: float | None
+    latency_low_ms: float | None
+    latency_high_ms: float | None
+    throughput: float | None
+    """Items a second, one inference after the other: ``batch`` over the latency."""
+    bottleneck: str
+    """compute, memory_bandwidth or kernel_overhead; empty without a latency."""
+    reason: str
+    """Why numbers are null; empty where none is."""
+
+
+class SweepChoice(Wire, frozen=True, kw_only=True):
+    """A point that answers a question."""
+
+    question: str
+    """``throughput`` (the most items a second within the limits) or ``knee`` (the smallest batch with at
+    least 90 % of it)."""
+    hardware: str | None
+    precision: str | None
+    point: int | None
+    """Index into ``points``; null when no point is within the limits."""
+    reason: str
+
+
+class Sweep(Wire, frozen=True, kw_only=True):
+    """A model at many points."""
+
+    schema_version: str
+    generator: str
+    model: str
+    """Name of the file."""
+    axes: dict[str, list[int | str]]
+    """What was varied, in the order of the points, the last one fastest."""
+    points: list[SweepPoint]
+    choices: list[SweepChoice]
+
+    def to_json(self, pretty: bool = False) -> str:
+        """The document as JSON."""
+        text = msgspec.json.encode(self)
+        return (msgspec.json.format(text, indent=2) if pretty else text).decode()
