@@ -33,7 +33,7 @@ _SEALS = {"python": ("# ", ""), "markdown": ("<!-- ", " -->"), "text": ("# ", ""
 
 _FORMS = {
     "report": rb'\s*\{(?s:.{0,400}?)"generator"\s*:\s*\{\s*"name"\s*:\s*"%(name)s"',
-    "csv": rb"(id,name,type,domain,group,|node,operator,tag,scope,via,)",
+    "csv": rb"(id,name,type,domain,group,|node,operator,tag,scope,via,|batch,hardware,precision,)",
     "html": rb'(?s:.*)<meta name="generator" content="%(name)s ',
     "svg": rb'<\?xml version="1\.0" encoding="UTF-8"\?>\n<svg xmlns="http://www\.w3\.org/2000/svg" '
     rb'width="\d+" height="\d+" viewBox="0 0 \d+ \d+" role="img" xml:space="preserve" '
@@ -43,6 +43,7 @@ _FORMS = {
     "netron": rb'\{\s*"signature"\s*:\s*"netron:attachment",\s*"metadata"\s*:\s*\[\],\s*"metrics"',
     "model-explorer": rb'(?s:\{\s*"name"\s*:.*"bgColor"\s*:\s*"#21918c".*\})\s*$',
     "sidecar": rb'\{\s*"schema"\s*:\s*"autodoc\.hierarchy/',
+    "sweep": rb'\{\s*"schema"\s*:\s*"autodoc\.sweep/',
     "export-report": rb'\{\s*"schema"\s*:\s*"autodoc\.export/',
     "safetensors": rb'(?s:.{8})\{"__metadata__":\{"format":"pt","writer":"%(name)s"\}',
     "npz": rb"(?s:PK.*)%(name)s$",

@@ -16,15 +16,18 @@ from py_autodoc.report.analysis import Analysis, Options, run
 from py_autodoc.report.dims import batch_names
 from py_autodoc.report.hardware import choose, precision_in, stored_precisions
 from py_autodoc.report.hardware_estimate import available_bytes, batch_of, required
+from py_autodoc.report.schema.model import Generator
 from py_autodoc.sweep.choose import choices
 from py_autodoc.sweep.evaluate import Evaluator, Numbers, of_analysis
-from py_autodoc.sweep.schema import VERSION, Sweep, SweepPoint
+from py_autodoc.sweep.schema import SCHEMA, Sweep, SweepPoint
 from py_autodoc.version import NAME, version
 
 if TYPE_CHECKING:
     import onnx
 
 MAX_POINTS = 10_000
+MAX_TRIES = 16
+"""Points that are tried until the model runs at one."""
 _TOTALS = ("macs", "flops", "read_bytes", "write_bytes", "peak")
 Progress = Callable[[int, int], None]
 """(points done, points); what it raises ends the sweep."""
@@ -126,8 +129,8 @@ class _Run:
             yield _Sizes(batch, bindings, dict(zip(inputs, given, strict=True)))
 
     def go(self) -> Sweep:
-        base = self._analysis(self.sizes[0], assume=True)
-        found = _Costs(self, base)
+        at, base = self._base()
+        found = _Costs(self, at, base)
         points: list[SweepPoint] = []
         for sizes in self.sizes:
             numbers, whole = found.at(sizes)
@@ -136,13 +139,30 @@ class _Run:
                     points.append(self._point(base, whole, numbers, device, precision))
             self.progress(len(points), self.total)
         return Sweep(
-            schema_version=VERSION,
-            generator=f"{NAME} {version()}",
+            schema=SCHEMA,
+            generator=Generator(name=NAME, version=version()),
             model=base.model.file.name,
             axes=self._named_axes(),
             points=points,
             choices=choices(points, self.options.max_memory, self.options.max_latency),
         )
+
+    def _base(self) -> tuple[_Sizes, Analysis]:
+        """The first point that the model can run at, which tells the sizes that nobody gave; else the first.
+
+        Raises: InputError: the model cannot be read, or a name is not in it.
+        """
+        first = self._analysis(self.sizes[0], assume=True)
+        if first.contradiction is None:
+            return self.sizes[0], first
+        for sizes in self.sizes[1:MAX_TRIES]:
+            try:
+                found = self._analysis(sizes, assume=True)
+            except AutodocError:
+                continue
+            if found.contradiction is None:
+                return sizes, found
+        return self.sizes[0], first
 
     def _analysis(self, sizes: _Sizes, assume: bool = False) -> Analysis:
         return run(
@@ -208,8 +228,9 @@ class _Run:
 class _Costs:
     """The numbers at each point."""
 
-    def __init__(self, owner: _Run, base: Analysis) -> None:
+    def __init__(self, owner: _Run, at: _Sizes, base: Analysis) -> None:
         self._owner = owner
+        self._at = at
         self._base = base
         self._free = {one.name: one.value for one in base.dims.symbols if one.value is not None}
         self._batches = batch_names(base.model)
@@ -233,7 +254,7 @@ class _Costs:
         else:
             return None, ""
         last = self._owner.sizes[-1]
-        if found is None or last is self._owner.sizes[0]:
+        if found is None or last is self._at:
             return found, name
         mine = found.at(self._bound(last, name))
         checked = self._fresh(last)
@@ -250,7 +271,7 @@ class _Costs:
         return self._fresh(sizes), whole
 
     def _fresh(self, sizes: _Sizes) -> Numbers | str:
-        if sizes is self._owner.sizes[0]:
+        if sizes is self._at:
             return of_analysis(self._base)
         try:
             return of_analysis(self._owner._analysis(replace(sizes, bindings=self._whole(sizes))))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from py_autodoc.report.schema.model import Generator
 from py_autodoc.report.schema.wire import Wire
 
-VERSION = "1.0"
+SCHEMA = "autodoc.sweep/1.0"
 
 
 class SweepPoint(Wire, frozen=True, kw_only=True):
@@ -61,8 +62,8 @@ class SweepChoice(Wire, frozen=True, kw_only=True):
 class Sweep(Wire, frozen=True, kw_only=True):
     """A model at many points."""
 
-    schema_version: str
-    generator: str
+    schema: str
+    generator: Generator
     model: str
     """Name of the file."""
     axes: dict[str, list[int | str]]

@@ -1,0 +1,77 @@
+"""Lists of values on the command line: ``1,4,16``, ``seq=128,256``, ``x=1x3x224x224,1x3x320x320``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from py_autodoc.errors import OptionError
+from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+
+_UNITS = {
+    "": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
+    "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+}  # fmt: skip
+_TIMES = {"us": 1e-3, "µs": 1e-3, "": 1.0, "ms": 1.0, "s": 1e3}
+_AMOUNT = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([a-zµ]*)\s*", re.IGNORECASE)
+
+
+def texts(given: Sequence[str]) -> list[str]:
+    """The items of comma-separated lists, each once."""
+    items = (item.strip() for text in given for item in text.split(","))
+    return list(dict.fromkeys(item for item in items if item))
+
+
+def counts(given: Sequence[str], option: str) -> list[int]:
+    """Positive integers. Raises: OptionError."""
+    found = []
+    for item in texts(given):
+        if not item.isascii() or not item.isdigit() or not 1 <= int(item[:10]) <= 1 << 20:
+            raise OptionError(
+                "bad-list", f"{option}: {item[:40]!r} is no number from 1 to 1,048,576.", "Write 1,4,16."
+            )
+        found.append(int(item))
+    return found
+
+
+def swept(given: Sequence[str]) -> tuple[dict[str, list[int]], dict[str, int]]:
+    """Dimensions with several sizes, and those with one. Raises: OptionError."""
+    several: dict[str, list[int]] = {}
+    for item in given:
+        name, _, sizes = item.rpartition("=")
+        for size in sizes.split(","):
+            for key, value in parse_bindings([f"{name}={size}"]).items():
+                if value not in several.setdefault(key, []):
+                    several[key].append(value)
+    one = {name: sizes[0] for name, sizes in several.items() if len(sizes) == 1}
+    return {name: sizes for name, sizes in several.items() if len(sizes) > 1}, one
+
+
+def shapes(given: Sequence[str]) -> dict[str, list[tuple[int, ...]]]:
+    """Inputs with the shapes they are given. Raises: OptionError."""
+    found: dict[str, list[tuple[int, ...]]] = {}
+    for item in given:
+        name, _, several = item.rpartition("=")
+        for shape in several.split(","):
+            for key, value in parse_input_shapes([f"{name}={shape}"]).items():
+                if value not in found.setdefault(key, []):
+                    found[key].append(value)
+    return found
+
+
+def byte_size(text: str | None, option: str) -> int | None:
+    """``8GB``, ``512 MiB`` as bytes. Raises: OptionError."""
+    return None if text is None else int(_amount(text, option, _UNITS, "8GB, 512MiB"))
+
+
+def milliseconds(text: str | None, option: str) -> float | None:
+    """``10ms``, ``0.5 s``, ``10`` as milliseconds. Raises: OptionError."""
+    return None if text is None else _amount(text, option, _TIMES, "10ms, 0.5s")
+
+
+def _amount(text: str, option: str, units: dict[str, int] | dict[str, float], example: str) -> float:
+    match = _AMOUNT.fullmatch(text)
+    scale = units.get(match[2].lower()) if match else None
+    if match is None or scale is None:
+        raise OptionError("bad-amount", f"{option}: cannot read {text[:40]!r}.", f"Write {example}.")
+    return float(match[1]) * scale

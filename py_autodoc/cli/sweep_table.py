@@ -1,0 +1,124 @@
+"""A sweep on a terminal: a row a point, what is best, and where more batch stops to pay."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Literal, NamedTuple
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from py_autodoc import units
+from py_autodoc.cli.streams import styled
+from py_autodoc.render.text import printable, shorten
+from py_autodoc.sweep.choose import KNEE
+from py_autodoc.sweep.schema import Sweep, SweepPoint
+
+MAX_ROWS = 200
+_NAME = 24
+_GAP = 3
+"""Characters between columns, with the room that the library keeps at the ends."""
+_BOUNDS = {"compute": "compute", "memory_bandwidth": "memory", "kernel_overhead": "overhead"}
+
+
+def print_sweep(found: Sweep, console: Console | None = None) -> None:
+    """Print it; on a narrow terminal without the columns that matter least. Names of a model are inert."""
+    out = console or Console(file=styled(sys.stdout), highlight=False, markup=False, emoji=False)
+    out.print(_table(found, out.width))
+    if len(found.points) > MAX_ROWS:
+        out.print(f"{len(found.points) - MAX_ROWS:,} more points; --out-csv writes them all.")
+    for line in choice_lines(found):
+        out.print(line)
+
+
+def _table(found: Sweep, width: int) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    timed = any(point.hardware is not None for point in found.points)
+    varied = [name for name in found.axes if name not in ("hardware", "precision")]
+    if any(point.batch is not None for point in found.points) and "batch" not in varied:
+        varied.insert(0, "batch")
+    columns: list[_Column] = [
+        _Column(shorten(printable(name), _NAME), partial(_size, name=name)) for name in varied
+    ]
+    columns += [*_DEVICE, *_COSTS, *_TIMES] if timed else _COSTS
+    rows = found.points[:MAX_ROWS]
+    cells = [[printable(column.cell(point)) for point in rows] for column in columns]
+    widths = [max(map(len, (column.title, *of))) + _GAP for column, of in zip(columns, cells, strict=True)]
+    for title in _LEAST:
+        if sum(widths) > width:
+            at = next((i for i, column in enumerate(columns) if column.title == title), None)
+            if at is not None:
+                del columns[at], cells[at], widths[at]
+    for column in columns:
+        table.add_column(Text(column.title), justify=column.justify, no_wrap=True)
+    for row in zip(*cells, strict=True):
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _size(point: SweepPoint, name: str) -> str:
+    if name in point.input_shapes:
+        return "×".join(map(str, point.input_shapes[name]))
+    if name in point.bindings:
+        return f"{point.bindings[name]:,}"
+    return "" if point.batch is None or name != "batch" else f"{point.batch:,}"
+
+
+def _memory(point: SweepPoint) -> str:
+    text = units.size(point.memory_bytes)
+    return f"{text} (too large)" if point.fits is False else text
+
+
+def _latency(point: SweepPoint) -> str:
+    return units.seconds(None if point.latency_ms is None else point.latency_ms / 1e3)
+
+
+class _Column(NamedTuple):
+    title: str
+    cell: Callable[[SweepPoint], str]
+    justify: Literal["left", "right"] = "right"
+
+
+_DEVICE = (
+    _Column("Device", lambda point: point.hardware or "", "left"),
+    _Column("Precision", lambda point: point.precision or "", "left"),
+)
+_COSTS = (
+    _Column("MACs", lambda point: units.count(point.macs)),
+    _Column("FLOPs", lambda point: units.count(point.flops)),
+    _Column("Peak", lambda point: units.size(point.peak_activation_bytes)),
+)
+_TIMES = (
+    _Column("Memory", _memory),
+    _Column("Latency", _latency),
+    _Column("Items/s", lambda point: units.count(point.throughput)),
+    _Column("Bound by", lambda point: _BOUNDS.get(point.bottleneck, ""), "left"),
+)
+_LEAST = ("Peak", "FLOPs", "Bound by")
+"""Columns that a narrow terminal does without, the first one first."""
+
+
+def choice_lines(found: Sweep) -> list[str]:
+    """What is best for each device and precision, in words."""
+    lines = []
+    for choice in found.choices:
+        where = " ".join(filter(None, (choice.hardware, choice.precision)))
+        what = "most items/s"
+        if choice.question != "throughput":
+            what = f"smallest batch with {100 * KNEE:.0f} % of that"
+        if choice.point is None:
+            if choice.question == "throughput":
+                lines.append(f"{where}: nothing is within the limits: {choice.reason}.")
+            continue
+        point = found.points[choice.point]
+        sizes = ", ".join(
+            [f"{name} {_size(point, name)}" for name in found.axes if name not in ("hardware", "precision")]
+        )
+        time = _latency(point)
+        held = sizes or f"batch {point.batch}"
+        lines.append(f"{where}: {what}: {held} ({units.count(point.throughput)} items/s, {time}).")
+    return [printable(line) for line in lines]

@@ -1,0 +1,28 @@
+"""The points of a sweep as CSV."""
+
+from __future__ import annotations
+
+from py_autodoc.render.csv import Cell, csv_text
+from py_autodoc.sweep.schema import Sweep
+
+COLUMNS = (
+    "batch", "hardware", "precision", "macs", "flops", "read_bytes", "write_bytes",
+    "peak_activation_bytes", "memory_bytes", "available_bytes", "fits", "latency_ms", "latency_low_ms",
+    "latency_high_ms", "throughput", "bottleneck", "reason",
+)  # fmt: skip
+
+
+def sweep_csv(found: Sweep) -> str:
+    """One row a point, numbers exact, unknown cells empty; a column for each size that was given."""
+    names = list(dict.fromkeys(name for point in found.points for name in point.bindings))
+    inputs = list(dict.fromkeys(name for point in found.points for name in point.input_shapes))
+    rows: list[list[Cell]] = [[*COLUMNS, *names, *inputs]]
+    for point in found.points:
+        sizes: list[Cell] = [point.bindings.get(name) for name in names]
+        sizes += ["x".join(map(str, point.input_shapes.get(name, ()))) for name in inputs]
+        rows.append([*(_cell(getattr(point, column)) for column in COLUMNS), *sizes])
+    return csv_text(rows)
+
+
+def _cell(value: Cell | bool) -> Cell:
+    return ("yes" if value else "no") if isinstance(value, bool) else value
