@@ -110,7 +110,7 @@ export class Layouts {
     const root = this.hierarchy.straight(-1);
     const seen = new Set<string>();
     return {
-      boxes: this._count(),
+      boxes: this.count(),
       straight: { width: root?.along ?? 0, height: root?.across ?? 0 },
       isCurrent: () => job.isCurrent(),
       inRows: async (rows: IRowWidth): Promise<ITried | null> => {
@@ -154,7 +154,7 @@ export class Layouts {
   }
 
   /** Boxes in the picture, closed groups and pills too. */
-  private _count(): number {
+  count(): number {
     const { groupCount } = this.tree;
     const { groupParent } = this.tree;
     const drawn = new Uint8Array(groupCount);

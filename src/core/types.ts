@@ -114,6 +114,8 @@ export interface IRowWidth {
   readonly room: number;
   /** Share of a row that may stand beside an open group that is in rows itself. */
   readonly beside: number;
+  /** Cards are short ones: with whole cards the picture would not fit its pane. */
+  readonly compact?: boolean;
 }
 
 export const enum BoxKind {
@@ -167,10 +169,10 @@ export interface IScene {
   boxOf(entity: number): number;
 }
 
-/** Sizes of cards before layout; the viewer supplies text measures. */
+/** Sizes of cards before layout; the viewer supplies text measures. `compact`: of the short form of a card. */
 export interface ISizer {
-  node(node: number): { w: number; h: number };
-  group(group: number): { w: number; h: number };
+  node(node: number, compact?: boolean): { w: number; h: number };
+  group(group: number, compact?: boolean): { w: number; h: number };
   pill(text: string): { w: number; h: number };
   /** How far the title of the open group reaches from the left side of its panel. */
   title(group: number): number;

@@ -8,7 +8,7 @@ import type { ILayoutEngine } from './layout/engine';
 import { Layouts } from './layouts';
 import type { IJob } from './layouts';
 import { openingSteps, type IOpenings } from './openings';
-import { roomIn } from './pane';
+import { LEAST_ZOOM, roomIn, zoomIn } from './pane';
 import { buildScene } from './scene';
 import type { IGroupTree } from './tree';
 import type {
@@ -28,6 +28,11 @@ export interface IMeasuredView extends IGraphView {
   /** Layouts computed and layouts remembered, over the view's life. */
   layoutCounts(): { computed: number; remembered: number };
 }
+
+/** Short cards must make a picture so much larger. */
+const COMPACT_GAIN = 1.06;
+/** A picture of more boxes is not read as a whole, whatever its cards. */
+const MOST_COMPACT = 600;
 
 /** Which way a picture flows that is set so. */
 export function directionOf(flow: Flow): FlowDirection {
@@ -116,7 +121,7 @@ class GraphView implements IMeasuredView {
     const steps = openingSteps(this.tree, budget);
     return this._refresh(async job => {
       const best = await lastReadable(steps, pane, async step => {
-        this._rows = null;
+        this._setRows(null);
         const shown = await this._show(step, job);
         return shown && (await this._arrange(job, flow, pane))
           ? { ...this._size(), rows: this._rows }
@@ -125,7 +130,7 @@ class GraphView implements IMeasuredView {
       if (best === null) {
         return false;
       }
-      this._rows = best.shown.rows;
+      this._setRows(best.shown.rows);
       return this._show(best.step, job);
     });
   }
@@ -185,7 +190,7 @@ class GraphView implements IMeasuredView {
     rows?: IRowWidth | null
   ): Promise<IScene> {
     if (rows !== undefined && this.direction === 'right') {
-      this._rows = rows;
+      this._setRows(rows);
     }
     if (hidden) {
       this._shown.hide(normalHidden(this.tree, hidden));
@@ -227,7 +232,17 @@ class GraphView implements IMeasuredView {
       this._shown.spoil();
     }
     this._flow = flow;
-    this._rows = null;
+    this._setRows(null);
+  }
+
+  /** Takes other rows, and the cards that they are for. */
+  private _setRows(rows: IRowWidth | null): void {
+    this._rows = rows;
+    const compact = rows?.compact === true;
+    if (compact !== this._layouts.hierarchy.compact) {
+      this._layouts.hierarchy.compact = compact;
+      this._shown.spoil();
+    }
   }
 
   /**
@@ -282,8 +297,34 @@ class GraphView implements IMeasuredView {
     return this._lay(job);
   }
 
-  /** Chooses rows for the pane and lays out in them. */
+  /** Chooses rows for the pane and lays out in them, with short cards where whole ones are too many. */
   private async _arrange(
+    job: IJob,
+    flow: 'auto' | 'wrapped',
+    pane: IPane
+  ): Promise<boolean> {
+    this._setRows(null);
+    if (!(await this._choose(job, flow, pane))) {
+      return false;
+    }
+    const { rows } = this;
+    const zoom = zoomIn(this._size(), pane);
+    if (!rows || zoom >= LEAST_ZOOM || this._layouts.count() > MOST_COMPACT) {
+      return true;
+    }
+    this._setRows({ ...rows, compact: true });
+    if (!(await this._choose(job, flow, pane))) {
+      return false;
+    }
+    if (zoomIn(this._size(), pane) >= zoom * COMPACT_GAIN) {
+      return true;
+    }
+    this._setRows(rows);
+    return this._lay(job);
+  }
+
+  /** Chooses rows for cards of the present form. */
+  private async _choose(
     job: IJob,
     flow: 'auto' | 'wrapped',
     pane: IPane
@@ -291,11 +332,12 @@ class GraphView implements IMeasuredView {
     if (!(await this._layouts.straight(job))) {
       return false;
     }
+    const { compact } = this._layouts.hierarchy;
     const rows = await bestRows(this._layouts.arrangeable(job), pane, flow);
     if (!job.isCurrent()) {
       return false;
     }
-    this._rows = rows;
+    this._rows = rows && compact ? { ...rows, compact } : rows;
     return this._layouts.inRows(rows, false, job);
   }
 

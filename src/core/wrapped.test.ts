@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { GraphPayload } from '../schema';
 import { decode } from './model';
 import { zoomIn } from './pane';
@@ -113,6 +113,66 @@ it('One row and top to bottom know no rows; turning back from rows leaves none',
   await view.setFlow('down', SMALL);
   expect([view.rows, view.scene.direction]).toEqual([null, 'down']);
   expect(picture(await view.setFlow('right', SMALL))).toEqual(straight);
+});
+
+describe('Where whole cards are too many for the pane', () => {
+  const TINY = { w: 420, h: 330 };
+
+  /** A chain of large cards; `short`: what is left of their height in their short form. */
+  function large(short: number) {
+    const model = decode(chainPayload(24));
+    const tree = buildTree(model);
+    const size = (compact = false) =>
+      compact ? { w: 120, h: 90 * short } : { w: 236, h: 90 };
+    const sizer = {
+      ...plainSizer(model, tree),
+      node: (_: number, compact?: boolean) => size(compact),
+      group: (_: number, compact?: boolean) => size(compact)
+    };
+    return createGraphView(tree, sizer);
+  }
+
+  const cards = (scene: IScene) =>
+    new Set(
+      scene.boxW.filter((_, b) => scene.boxKind[b] < 2).map(w => Math.round(w))
+    );
+
+  it('they are short, and the picture is larger', async () => {
+    const whole = await large(1).initialIn(40, 'down', TINY);
+    expect([...cards(whole)]).toEqual([236]);
+    const view = large(0.5);
+    const scene = await view.initialIn(40, 'auto', TINY);
+    expect(view.rows?.compact).toBe(true);
+    expect([...cards(scene)]).toEqual([120]);
+    expect(sceneFaults(scene)).toEqual([]);
+    const plain = await large(0.5).initialIn(40, 'auto', { w: 1800, h: 900 });
+    expect([...cards(plain)]).toEqual([236]);
+  });
+
+  it('they stay so in what is restored, and are whole again in one row', async () => {
+    const view = large(0.5);
+    const scene = await view.initialIn(40, 'wrapped', TINY);
+    const other = large(0.5);
+    const again = await other.restore(
+      view.openGroups(),
+      view.hidden(),
+      view.rows
+    );
+    expect(picture(again)).toEqual(picture(scene));
+    expect([...cards(await view.setFlow('right', TINY))]).toEqual([236]);
+    expect([...cards(await view.setFlow('wrapped', TINY))]).toEqual([120]);
+  });
+
+  it('they stay whole where short ones gain nothing', async () => {
+    const model = decode(chainPayload(24));
+    const tree = buildTree(model);
+    const same = () => ({ w: 236, h: 90 });
+    const sizer = { ...plainSizer(model, tree), node: same, group: same };
+    const view = createGraphView(tree, sizer);
+    const scene = await view.initialIn(40, 'auto', TINY);
+    expect(zoomIn(scene, TINY)).toBeLessThan(0.5);
+    expect(view.rows?.compact).toBeUndefined();
+  });
 });
 
 it('Rows that are chosen are overtaken by what comes after', async () => {

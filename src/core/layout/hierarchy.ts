@@ -104,9 +104,9 @@ export class Hierarchy {
     this._builder = new LevelBuilder(tree);
     this._levels = new Array<ILevel | undefined>(tree.groupCount + 1);
     this._placed = new Array<IPlacedLevel | undefined>(tree.groupCount + 1);
-    this._sizes = new Array<ISize | undefined>(
-      tree.model.nodeCount + tree.groupCount
-    );
+    const sizes = () =>
+      new Array<ISize | undefined>(tree.model.nodeCount + tree.groupCount);
+    this._sizes = [sizes(), sizes()];
   }
 
   /** Entities that are left out. */
@@ -114,6 +114,9 @@ export class Hierarchy {
 
   /** Which way the pictures flow; what is kept of the other way stays remembered. */
   direction: FlowDirection = 'right';
+
+  /** Cards are short ones. What is laid out with others is to be laid out again. */
+  compact = false;
 
   /** Layouts computed, and layouts taken from memory. */
   counts(): { computed: number; remembered: number } {
@@ -266,14 +269,16 @@ export class Hierarchy {
   resize(sizer: ISizer): number[] {
     this._sizer = sizer;
     const changed: number[] = [];
-    this._sizes.forEach((before, entity) => {
+    this._sizes[this.compact ? 0 : 1].fill(undefined);
+    const sizes = this._sizes[this.compact ? 1 : 0];
+    sizes.forEach((before, entity) => {
       if (before) {
-        this._sizes[entity] = undefined;
+        sizes[entity] = undefined;
         const after = this._card(entity);
         if (after.w > before.w || after.h !== before.h) {
           changed.push(entity);
         } else {
-          this._sizes[entity] = before;
+          sizes[entity] = before;
         }
       }
     });
@@ -358,10 +363,11 @@ export class Hierarchy {
 
   private _card(entity: number): ISize {
     const { nodeCount } = this._tree.model;
-    return (this._sizes[entity] ??=
+    const { compact } = this;
+    return (this._sizes[compact ? 1 : 0][entity] ??=
       entity < nodeCount
-        ? this._sizer.node(entity)
-        : this._sizer.group(entity - nodeCount));
+        ? this._sizer.node(entity, compact)
+        : this._sizer.group(entity - nodeCount, compact));
   }
 
   /** The panel is as wide as the group's card at least. */
@@ -388,5 +394,6 @@ export class Hierarchy {
   private readonly _placed: (IPlacedLevel | undefined)[];
   /** In rows, by group. */
   private readonly _rows = new Map<number, IPlacedRows>();
-  private readonly _sizes: (ISize | undefined)[];
+  /** By entity: of whole cards, of short ones. */
+  private readonly _sizes: readonly (ISize | undefined)[][];
 }

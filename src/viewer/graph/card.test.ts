@@ -3,7 +3,7 @@ import { buildTree, decode } from '../../core';
 import { Cards } from './card';
 import { spoken } from './names';
 import { createSizer } from './measure';
-import { MAX_CARD } from './metrics';
+import { LINE, MAX_CARD, SHORT_CARD } from './metrics';
 import { categoryPaint } from './paint';
 import { encoderPayload, PayloadMaker } from './testing/payload';
 import { clip, TextMeasure } from './text';
@@ -26,6 +26,20 @@ describe('cards', () => {
       'W 768×3×16×16 · B 768',
       '116 M MACs · 591 K params'
     ]);
+  });
+
+  it('has a short form: without weights, no wider than it may be', () => {
+    const whole = cards.of(find('Conv'));
+    const short = cards.short(find('Conv'));
+    expect(short.lines.map(line => line.kind)).toEqual(['cost']);
+    expect(short.h).toBe(whole.h - LINE);
+    expect(short.w).toBe(Math.min(whole.w, SHORT_CARD));
+    expect(cards.fitting(find('Conv'), whole.h)).toBe(whole);
+    expect(cards.fitting(find('Conv'), short.h)).toEqual(short);
+    const relu = cards.of(find('Relu'));
+    expect(cards.short(find('Relu'))).toEqual(relu);
+    const sizer = createSizer(model, tree);
+    expect(sizer.node(find('Conv'), true)).toEqual({ w: short.w, h: short.h });
   });
 
   it('keeps elementwise nodes small, a bias included', () => {

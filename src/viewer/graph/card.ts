@@ -17,6 +17,7 @@ import {
   MAX_CARD,
   MAX_GROUP,
   MIN_CARD,
+  SHORT_CARD,
   PAD_X,
   SHARE_BAR,
   STEP,
@@ -109,6 +110,25 @@ export class Cards {
       this.cache.set(entity, card);
     }
     return card;
+  }
+
+  /** The card without the shapes of weights, and no wider than the short one may be. */
+  short(entity: number): ICard {
+    const card = this.of(entity);
+    const lines = card.lines.filter(line => line.kind !== 'weight');
+    const less = body(card.lines.length) - body(lines.length);
+    return {
+      ...card,
+      lines,
+      w: Math.min(card.w, SHORT_CARD),
+      h: card.h - less
+    };
+  }
+
+  /** The form of the card that a box of that height is for. */
+  fitting(entity: number, h: number): ICard {
+    const card = this.of(entity);
+    return h < card.h ? this.short(entity) : card;
   }
 
   private node(node: number): ICard {

@@ -45,7 +45,7 @@ export function drawBlock(
   const { scene, paint, measure } = d;
   const w = scene.boxW[box];
   const h = scene.boxH[box];
-  const card = d.cards.of(scene.boxEntity[box]);
+  const card = d.cards.fitting(scene.boxEntity[box], h);
   const over = paint.overlaid(box);
   if (scene.boxKind[box] === BoxKind.Group) {
     drawStack(w, h, sink);
@@ -85,7 +85,7 @@ export function drawCard(
   const { scene, paint } = d;
   const w = scene.boxW[box];
   const h = scene.boxH[box];
-  const card = d.cards.of(scene.boxEntity[box]);
+  const card = d.cards.fitting(scene.boxEntity[box], h);
   const isGroup = scene.boxKind[box] === BoxKind.Group;
   const over = paint.overlaid(box);
   if (isGroup) {

@@ -26,8 +26,8 @@ export function createSizer(
   const cards = new Cards(model, tree, details, strings);
   const text = pageMeasure();
   return {
-    node: node => size(cards.of(node)),
-    group: group => size(cards.of(model.nodeCount + group)),
+    node: (node, compact) => size(cards, node, compact),
+    group: (group, compact) => size(cards, model.nodeCount + group, compact),
     title: group => {
       const { title } = cards.of(model.nodeCount + group);
       const width = text.width(title, TITLE_SIZE, 600);
@@ -46,6 +46,11 @@ export function createSizer(
   };
 }
 
-function size(card: { w: number; h: number }): { w: number; h: number } {
-  return { w: card.w, h: card.h };
+function size(
+  cards: Cards,
+  entity: number,
+  compact = false
+): { w: number; h: number } {
+  const { w, h } = compact ? cards.short(entity) : cards.of(entity);
+  return { w, h };
 }

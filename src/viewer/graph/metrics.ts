@@ -16,6 +16,8 @@ export const STEP = 18;
 export const MAX_CARD = 236;
 /** A group says its class and its instance on one line. */
 export const MAX_GROUP = 290;
+/** Widest card where whole ones are too many for the pane. */
+export const SHORT_CARD = 128;
 export const MIN_CARD = 92;
 
 /** Font sizes. */

@@ -164,7 +164,9 @@ export function recallAlso(
 
 /** Whether pictures are set in the same rows. */
 export function sameRows(a: IRowWidth | null, b: IRowWidth | null): boolean {
-  return a?.room === b?.room && a?.beside === b?.beside;
+  return (
+    a?.room === b?.room && a?.beside === b?.beside && a?.compact === b?.compact
+  );
 }
 
 export function sameList(a: readonly number[], b: readonly number[]): boolean {

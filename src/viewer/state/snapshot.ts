@@ -171,7 +171,12 @@ function rows(value: unknown): IRowWidth | null | undefined {
   const room = finite(raw?.room, 50, 1e9);
   const beside = finite(raw?.beside, 0, 1);
   const sound = room !== undefined && beside !== undefined;
-  return value === null ? null : sound ? { room, beside } : undefined;
+  const compact = flag(raw?.compact) === true && { compact: true };
+  return value === null
+    ? null
+    : sound
+      ? { room, beside, ...compact }
+      : undefined;
 }
 
 /** Snapshots of before had a flag for the logarithmic scale. */
