@@ -61,18 +61,4 @@ export { parseQuery } from './query';
 export type { IQueryFault, Query } from './query';
 export { FIELD_NAMES } from './queryFields';
 export { findAll, matcher } from './matcher';
-export {
-  isMatchMode,
-  MATCHERS,
-  MATCH_MODES,
-  otherSide,
-  SIDES
-} from './matching';
-export type {
-  IMatchCounts,
-  IMatching,
-  Matcher,
-  MatchMode,
-  MatchRule,
-  Side
-} from './matching';
+// The matching of two models is in its own module: what compares fetches it when it is first used.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { buildTree, decode, MATCHERS, type IGroupTree } from '.';
+import { buildTree, decode, type IGroupTree } from '.';
+import { MATCHERS } from './matching';
 import { numberedFamily } from './matchingNames';
 import { PayloadBuilder } from './testing/builder';
 import { Random } from './testing/random';

@@ -118,5 +118,9 @@ describe('flow of the picture', () => {
       expect(read({ rows }).rows).toBeUndefined();
     }
     expect(read({ rows: null }).rows).toBeNull();
+    const rows = { room: 900, beside: 0.2 };
+    expect(read({ rows: { ...rows, compact: 'yes' } }).rows).toEqual(rows);
+    const short = { ...rows, compact: true };
+    expect(read({ rows: short }).rows).toEqual(short);
   });
 });

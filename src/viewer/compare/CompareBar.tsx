@@ -1,10 +1,6 @@
 import * as React from 'react';
-import {
-  formatExact,
-  otherSide,
-  type MatchMode,
-  type MatchRule
-} from '../../core';
+import { formatExact } from '../../core';
+import { otherSide, type MatchMode, type MatchRule } from '../../core/matching';
 import { useTrans, useView } from '../context';
 import type { ITranslate } from '../translate';
 import { Icon } from '../ui/Icon';

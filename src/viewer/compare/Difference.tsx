@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { otherSide } from '../../core';
+import { otherSide } from '../../core/matching';
 import { useDocument, useTrans, useView } from '../context';
 import { differenceOf, isTotal } from './totals';
 import { LETTERS } from './types';

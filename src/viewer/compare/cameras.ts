@@ -1,6 +1,6 @@
 /** Moving and zooming one view moves and zooms the other by as much. */
 
-import { otherSide, SIDES, type Side } from '../../core';
+import { otherSide, SIDES, type Side } from '../../core/matching';
 import { sameCamera, type ISize } from '../graph/camera';
 import type { ICamera } from '../graph/api';
 import type { Session } from '../session/session';

@@ -1,6 +1,6 @@
 /** Carries what is selected or pointed at in one view over to the other. */
 
-import type { IMatching, Side } from '../../core';
+import type { IMatching, Side } from '../../core/matching';
 import { pillTensors } from '../../core/series';
 import { boxRect, intersects, visibleRect } from '../graph/camera';
 import { exactBox } from '../graph/entities';

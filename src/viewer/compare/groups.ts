@@ -1,6 +1,6 @@
 /** Blocks that are opened or closed in one view are opened or closed in the other. */
 
-import { otherSide, type IMatching, type Side } from '../../core';
+import { otherSide, type IMatching, type Side } from '../../core/matching';
 import type { Session } from '../session/session';
 
 /** Groups of `now` that are not in `before`. */

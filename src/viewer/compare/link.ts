@@ -9,7 +9,7 @@ import {
   SIDES,
   type IMatching,
   type Side
-} from '../../core';
+} from '../../core/matching';
 import type { IHover } from '../graph/api';
 import { selectAll } from '../session/selecting';
 import type { Session } from '../session/session';

@@ -1,6 +1,6 @@
 /** Dimensions of one name have one size in both views. */
 
-import { otherSide, type Side } from '../../core';
+import { otherSide, type Side } from '../../core/matching';
 import type { GraphPayload } from '../../schema';
 import type { Session } from '../session/session';
 import type { ISizeConflict } from './types';

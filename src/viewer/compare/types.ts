@@ -1,12 +1,12 @@
 /** What a linked view knows of the other one. */
 
+import type { IGraphModel } from '../../core';
 import type {
-  IGraphModel,
   IMatchCounts,
   MatchMode,
   MatchRule,
   Side
-} from '../../core';
+} from '../../core/matching';
 
 /** How two views are linked; remembered by the host. */
 export interface ILinkOptions {
