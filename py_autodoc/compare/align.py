@@ -1,0 +1,254 @@
+"""The alignment of two models by structure: which nodes correspond, what changed, what has no counterpart.
+
+Both graphs are contracted to core operators (``units``), paired by what they are and what lies around them
+(``pairing``), and each pair is looked at (``changes``). Names decide only among equals. A float model and its
+quantized, converted or fused twin have all core operators in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from py_autodoc.compare.boundary import hand_over
+from py_autodoc.compare.changes import Change, Detail, Side, bits, changes
+from py_autodoc.compare.merge import groups
+from py_autodoc.compare.pairing import pair
+from py_autodoc.compare.units import Contracted, contract
+from py_autodoc.graph.collector import paused
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.numbers import of_inference
+
+SAME = 0.98
+"""Score from which two models are one architecture."""
+SIMILAR = 0.5
+
+
+class Verdict(str, Enum):
+    """What two models are to each other."""
+
+    SAME = "same architecture"
+    SIMILAR = "similar architecture"
+    DIFFERENT = "different architectures"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Nodes of the left model and those of the right that do the same work; ids ascending."""
+
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    core: str
+    """What both compute, ``Conv`` for a QLinearConv."""
+    details: tuple[Detail, ...]
+    units: tuple[tuple[int, int], ...] = ()
+    """The core operators in it: (unit of the left, unit of the right)."""
+
+    @property
+    def changes(self) -> Change:
+        """The kinds of changes as one number."""
+        return bits(list(self.details))
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """The one structure of pairs. A node is in one pair at most; constants are in none."""
+
+    sides: tuple[Side, Side]
+    pairs: tuple[Pair, ...]
+    only_left: tuple[int, ...]
+    only_right: tuple[int, ...]
+    units: tuple[int, int]
+    """Core operators of each model."""
+    matched: int
+    """Pairs of core operators."""
+    score_macs: float | None
+    """Twice the MACs in counterparts over those of both models; None when no MACs are known."""
+    score_nodes: float
+    """The same by core operators."""
+    verdict: Verdict
+    products_only: tuple[int, int]
+    """Products with weights that have no counterpart, by side."""
+
+    @property
+    def same(self) -> bool:
+        """True when nothing at all was found to differ."""
+        return not (self.only_left or self.only_right or any(one.details for one in self.pairs))
+
+    def columns(self) -> tuple[list[int], list[int], list[int]]:
+        """By node of the left, then of the right: its pair, -1 without. By pair: the bits of its changes."""
+        found = tuple([-1] * len(side.model.nodes) for side in self.sides)
+        for number, one in enumerate(self.pairs):
+            for column, nodes in zip(found, (one.left, one.right), strict=True):
+                for node in nodes:
+                    column[node] = number
+        return found[0], found[1], [int(one.changes) for one in self.pairs]
+
+
+def align(
+    left: Analysis,
+    right: Analysis,
+    contents: tuple[dict[int, Hashable], dict[int, Hashable]] | None = None,
+) -> Alignment:
+    """Align two models. About linear in nodes and wires: 10,000 nodes a side take less than 2 s.
+
+    ``contents`` tells of each node what its weights hold, where they were read: equal keys mean equal
+    weights, which then decide before everything else.
+    """
+    with paused():
+        return _align(left, right, contents)
+
+
+def _align(
+    left: Analysis,
+    right: Analysis,
+    contents: tuple[dict[int, Hashable], dict[int, Hashable]] | None,
+) -> Alignment:
+    graphs = tuple(contract(one.model, one.types) for one in (left, right))
+    sides = Side(left, graphs[0]), Side(right, graphs[1])
+    keys = None
+    if contents is not None:
+        keys = _contents(graphs[0], contents[0]), _contents(graphs[1], contents[1])
+    to = pair(
+        graphs[0],
+        graphs[1],
+        (_exact(sides[0]), _exact(sides[1])),
+        (_names(sides[0]), _names(sides[1])),
+        keys,
+    )
+    handed = hand_over(sides, to)
+    made = [_pair(sides, group, handed) for group in groups(sides, to)]
+    made += [Pair((a,), (b,), sides[0].node(a).op_type, ()) for a, b in handed]
+    made.sort(key=lambda one: one.left)
+    taken = [{n for one in made for n in (one.left, one.right)[side]} for side in (0, 1)]
+    only = [
+        tuple(n for n, owners in enumerate(graph.owner) if owners and n not in found)
+        for graph, found in zip(graphs, taken, strict=True)
+    ]
+    score, nodes = _scores(sides, to)
+    lone = _products(graphs[0], to), _products(graphs[1], _back(to, len(graphs[1].units)))
+    return Alignment(
+        sides=sides,
+        pairs=tuple(made),
+        only_left=only[0],
+        only_right=only[1],
+        units=(len(graphs[0].units), len(graphs[1].units)),
+        matched=sum(other >= 0 for other in to),
+        score_macs=score,
+        score_nodes=nodes,
+        verdict=_verdict(nodes if score is None else score, lone),
+        products_only=lone,
+    )
+
+
+def _pair(
+    sides: tuple[Side, Side],
+    group: tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[int, ...]],
+    handed: Sequence[tuple[int, int]],
+) -> Pair:
+    """A pair of core operators, or of several that one fused node does."""
+    joined, left, right = group
+    away = {a for a, _ in handed}, {b for _, b in handed}
+    details: list[Detail] = []
+    units = sides[0].graph.units, sides[1].graph.units
+    for one, other in joined:
+        details += changes(sides[0], units[0][one], sides[1], units[1][other])
+    if len(joined) > 1:
+        details = _summed(sides, joined, details)
+    cores = dict.fromkeys(units[0][one].core for one, _ in joined)
+    return Pair(
+        tuple(n for n in left if n not in away[0]),
+        tuple(n for n in right if n not in away[1]),
+        " + ".join(cores),
+        tuple(details),
+        joined,
+    )
+
+
+def _summed(
+    sides: tuple[Side, Side], joined: tuple[tuple[int, int], ...], details: list[Detail]
+) -> list[Detail]:
+    """The changes of a fused node: that it is fused once, the others as they are."""
+    work: list[list[str]] = []
+    for side, at in zip(sides, (0, 1), strict=True):
+        nodes = dict.fromkeys(
+            n for pair in joined for n in side.graph.units[pair[at]].nodes[: side.graph.units[pair[at]].work]
+        )
+        work.append([side.node(n).op_type for n in nodes])
+    rest = [one for one in dict.fromkeys(details) if not (one.kind is Change.FUSED and one.what == "nodes")]
+    if work[0] != work[1]:
+        rest.append(Detail(Change.FUSED, "nodes", " + ".join(work[0]), " + ".join(work[1])))
+    return rest
+
+
+def _exact(side: Side) -> list[Hashable]:
+    """All of a unit that formats of one model need not have in common."""
+    found: list[Hashable] = []
+    places: dict[int, int] = {}
+    for place, tensor in enumerate(side.model.graphs[0].outputs):
+        maker = side.model.tensors[tensor].producer
+        for owner in side.graph.owner[maker] if maker >= 0 else ():
+            places.setdefault(owner, place)
+    for at, unit in enumerate(side.graph.units):
+        node = side.node(unit.node)
+        shape = side.shape(unit)
+        key = tuple(sorted((name, str(value)) for name, value in node.attributes.items() if _short(value)))
+        moved = tuple(sorted(unit.moved))
+        after = unit.activation, tuple(unit.affine), moved, places.get(at, -1)
+        found.append((node.op_type, shape, key, after))
+    return found
+
+
+def _short(value: object) -> bool:
+    return isinstance(value, (int, float, str)) or (isinstance(value, (list, tuple)) and len(value) < 16)
+
+
+def _names(side: Side) -> list[str]:
+    """Each unit by the name of its node, its output where it has none; nothing where several share one."""
+    units = side.graph.units
+    names = [side.node(u.node).name or (side.model.tensors[u.out].name if u.out >= 0 else "") for u in units]
+    seen: dict[str, int] = {}
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+    return [name if seen[name] == 1 else "" for name in names]
+
+
+def _contents(graph: Contracted, contents: dict[int, Hashable]) -> list[Hashable]:
+    return [contents.get(unit.node) if unit.opened < 2 else None for unit in graph.units]
+
+
+def _back(to: list[int], count: int) -> list[int]:
+    found = [-1] * count
+    for one, other in enumerate(to):
+        if other >= 0:
+            found[other] = one
+    return found
+
+
+def _scores(sides: tuple[Side, Side], to: list[int]) -> tuple[float | None, float]:
+    """By MACs and by core operators: counterparts count where their weights have the same sizes."""
+    units = sides[0].graph.units, sides[1].graph.units
+    alike = [other if other >= 0 and units[0][one].weight == units[1][other].weight else -1
+             for one, other in enumerate(to)]  # fmt: skip
+    matched = alike, _back(alike, len(units[1]))
+    total = inside = 0
+    for side, known in zip(sides, matched, strict=True):
+        for node, owners in enumerate(side.graph.owner):
+            macs = of_inference(side.analysis.costs[node]).macs if owners else 0
+            if macs and not side.node(node).subgraphs:
+                total += macs
+                inside += macs if all(known[unit] >= 0 for unit in owners) else 0
+    count = len(units[0]) + len(units[1])
+    nodes = 2 * sum(other >= 0 for other in alike) / count if count else 1.0
+    return (inside / total if total else None), nodes
+
+
+def _products(graph: Contracted, to: list[int]) -> int:
+    return sum(other < 0 and bool(unit.weight) for unit, other in zip(graph.units, to, strict=True))
+
+
+def _verdict(score: float, lone: tuple[int, int]) -> Verdict:
+    if score >= SAME and not any(lone):
+        return Verdict.SAME
+    return Verdict.SIMILAR if score >= SIMILAR else Verdict.DIFFERENT

@@ -1,0 +1,217 @@
+"""What changed between a unit and its counterpart: bits, and each change in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import IntFlag
+from math import prod
+from typing import NamedTuple
+
+from py_autodoc.compare.meaning import FORMS, MERGED, QUANTIZED
+from py_autodoc.compare.settings import different, settings
+from py_autodoc.compare.units import Contracted, Unit
+from py_autodoc.graph.model import Node, Shape
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.labels import dtype_name
+
+
+class Change(IntFlag):
+    """Kinds of changes; several may come together."""
+
+    OPERATOR = 1
+    """Another operator, bias or activation."""
+    ATTRIBUTES = 2
+    SHAPES = 4
+    """Sizes of what it gives, or of its weights."""
+    PRECISION = 8
+    WEIGHTS = 16
+    """Values of weights; only where they were read."""
+    FUSED = 32
+    """Fewer or more nodes do the same work."""
+    MOVES = 64
+    """Other reshapes and transposes around it."""
+
+
+NAMES = {one: str(one.name).lower() for one in Change}
+_CLAMPED = frozenset({"Relu", "Clip"})
+"""Activations that the range of a quantized result can stand for."""
+_NHWC = frozenset({"NhwcConv", "NhwcFusedConv", "NhwcMaxPool"})
+
+
+class Detail(NamedTuple):
+    """One change: its kind, what of the unit, and both sides in words."""
+
+    kind: Change
+    what: str
+    left: str
+    right: str
+
+
+class Side:
+    """One model with its units, and what is asked of them."""
+
+    def __init__(self, analysis: Analysis, graph: Contracted) -> None:
+        self.analysis = analysis
+        self.graph = graph
+        self.model, self.types = analysis.model, analysis.types
+        self.quantized = {q.node: q for q in analysis.structure.quantized if q.scheme}
+
+    def node(self, number: int) -> Node:
+        """A node as it is in the file."""
+        return self.model.nodes[number]
+
+    def operator(self, unit: Unit) -> str:
+        """The operator that does the unit's work."""
+        return self.node(unit.node).op_type
+
+    def precision(self, unit: Unit) -> str:
+        """Type of its numbers: how it is quantized, else the type that its result is kept in."""
+        known = self.quantized.get(unit.node)
+        if known is not None:
+            return f"{known.weights or known.data or 'quantized'} ({known.scheme})"
+        for number in unit.nodes[unit.work :]:
+            node = self.node(number)
+            if node.op_type == "QuantizeLinear" and node.outputs and node.outputs[0] >= 0:
+                return dtype_name(self.types.dtypes[node.outputs[0]])
+        if unit.out < 0:
+            return ""
+        return dtype_name(self.types.dtypes[unit.out])
+
+    def clamps(self, unit: Unit) -> bool:
+        """Whether what it gives is quantized at once."""
+        if self.operator(unit) in QUANTIZED:
+            return True
+        after = unit.nodes[unit.work :]
+        return any(self.node(number).op_type == "QuantizeLinear" for number in after)
+
+    def activation(self, unit: Unit) -> str:
+        """The activation taken along, written in the operator or behind it."""
+        given = self.node(unit.node).attributes.get("activation")
+        return f"{given} {unit.activation}".strip() if isinstance(given, str) else unit.activation
+
+    def bias(self, unit: Unit) -> bool:
+        """Whether a constant is added or a normalization folded in."""
+        if {"Add", "Sub", "BatchNormalization"} & set(unit.affine):
+            return True
+        node = self.node(unit.node)
+        known = FORMS.get(node.op_type)
+        places = known.inputs[2:3] if known is not None else (2,)
+        return any(at < len(node.inputs) and node.inputs[at] >= 0 for at in places)
+
+    def shape(self, unit: Unit) -> Shape | None:
+        """What the core operator gives; None when that is not told."""
+        return self.types.shapes[unit.out] if unit.out >= 0 else None
+
+    def moves(self, unit: Unit) -> Counter[str]:
+        """Reshapes and transposes of what it gives."""
+        return Counter(unit.moved)
+
+    def work(self, unit: Unit) -> list[str]:
+        """Operators of the nodes that compute."""
+        return [self.node(number).op_type for number in unit.nodes[: unit.work]]
+
+
+def changes(left: Side, one: Unit, right: Side, other: Unit) -> list[Detail]:
+    """What is not the same about two counterparts."""
+    found: list[Detail] = []
+    before, after = left.precision(one), right.precision(other)
+    if before and after and before != after:
+        found.append(Detail(Change.PRECISION, "precision", before, after))
+    work = left.work(one), right.work(other)
+    quantized = QUANTIZED & {left.operator(one), right.operator(other)}
+    merged = bool(MERGED & {*work[0], *work[1]}) or one.opened != other.opened
+    fused = merged or (len(work[0]) != len(work[1]))
+    _function(left, one, right, other, fused, found)
+    if (fused or merged) and work[0] != work[1]:
+        found.append(Detail(Change.FUSED, "nodes", " + ".join(work[0]), " + ".join(work[1])))
+    elif not quantized and work[0] != work[1] and not _forms(*work):
+        found.append(Detail(Change.OPERATOR, "operator", " + ".join(work[0]), " + ".join(work[1])))
+    if one.opened < 2 and other.opened < 2:
+        _sizes(left, one, right, other, found)
+        _settings(left, one, right, other, found)
+    if not fused and not quantized:
+        moved = left.moves(one), right.moves(other)
+        if moved[0] != moved[1]:
+            found.append(Detail(Change.MOVES, "moves", _counted(moved[0]), _counted(moved[1])))
+    return found
+
+
+def bits(found: list[Detail]) -> Change:
+    """The kinds of some changes as one number."""
+    made = Change(0)
+    for one in found:
+        made |= one.kind
+    return made
+
+
+def _function(left: Side, one: Unit, right: Side, other: Unit, fused: bool, found: list[Detail]) -> None:
+    """The activation and the bias: what is computed, whoever computes it."""
+    acts = left.activation(one), right.activation(other)
+    if acts[0] != acts[1]:
+        names = set(acts[0].split()) ^ set(acts[1].split())
+        inside = names <= _CLAMPED and (left.clamps(one) if acts[1] else right.clamps(other))
+        if inside:
+            found.append(Detail(Change.FUSED, "activation", *[a or "in the quantized result" for a in acts]))
+        else:
+            found.append(Detail(Change.OPERATOR, "activation", *[a or "–" for a in acts]))
+    if one.opened < 2 and other.opened < 2 and one.core in ("Conv", "ConvTranspose", "MatMul"):
+        biased = left.bias(one), right.bias(other)
+        if biased[0] != biased[1]:
+            found.append(Detail(Change.OPERATOR, "bias", *["yes" if b else "–" for b in biased]))
+
+
+def _forms(one: list[str], other: list[str]) -> bool:
+    """Whether operators differ in form alone, as a float one and its counterpart on integers."""
+    if len(one) != len(other):
+        return False
+    return all(
+        x == y or (x in FORMS and FORMS[x].core == y) or (y in FORMS and FORMS[y].core == x)
+        for x, y in zip(one, other, strict=True)
+    ) and not {"Gemm"} & {*one, *other}
+
+
+def _sizes(left: Side, one: Unit, right: Side, other: Unit, found: list[Detail]) -> None:
+    if one.weight and other.weight and one.weight != other.weight:
+        found.append(Detail(Change.SHAPES, "weight", _shape(one.weight), _shape(other.weight)))
+    before, after = left.shape(one), right.shape(other)
+    if before is None or after is None:
+        return
+    if len(before) == len(after):
+        nhwc = {left.operator(one), right.operator(other)} & _NHWC
+        pair = (sorted(map(str, before)), sorted(map(str, after))) if nhwc else (before, after)
+        known = all(isinstance(x, int) or isinstance(y, int) for x, y in zip(before, after, strict=True))
+        same = pair[0] == pair[1] or not known
+    else:
+        sizes = [[n for n in shape if isinstance(n, int)] for shape in (before, after)]
+        whole = len(sizes[0]) == len(before) and len(sizes[1]) == len(after)
+        same = not whole or prod(sizes[0]) == prod(sizes[1])
+    if not same:
+        found.append(Detail(Change.SHAPES, "result", _shape(before), _shape(after)))
+
+
+def _settings(left: Side, one: Unit, right: Side, other: Unit, found: list[Detail]) -> None:
+    """Settings of the nodes that compute, where they are the same operators on both sides."""
+    first, second = one.nodes[: one.work], other.nodes[: other.work]
+    if len(first) != len(second):
+        first, second = [one.node], [other.node]
+    shaped = any(detail.kind is Change.SHAPES for detail in found)
+    stored = any(detail.kind is Change.PRECISION for detail in found)
+    """Constants may be stored in another form as well, and are no settings then."""
+    for a, b in zip(first, second, strict=True):
+        x, y = left.node(a), right.node(b)
+        if x.op_type != y.op_type or x.domain != y.domain:
+            continue
+        for name, before, after in different(
+            settings(left.model, left.types, x), settings(right.model, right.types, y)
+        ):
+            moved = shaped and name in ("shape", "sizes", "starts", "ends", "split", "repeats")
+            if not (moved or (stored and "–" in (before, after))):
+                found.append(Detail(Change.ATTRIBUTES, name, before, after))
+
+
+def _shape(sizes: Shape | tuple[int, ...]) -> str:
+    return "×".join("?" if size is None else str(size) for size in sizes) or "scalar"
+
+
+def _counted(kinds: Counter[str]) -> str:
+    return ", ".join(name if n == 1 else f"{n} {name}" for name, n in sorted(kinds.items())) or "–"

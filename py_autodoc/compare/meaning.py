@@ -1,0 +1,99 @@
+"""Operators by what they compute: which hand their data on, which are a float operator in another form."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from py_autodoc.blocks.flow import COPIES, RESHAPES
+from py_autodoc.blocks.ops import QUANTIZE
+
+PASSED = COPIES | QUANTIZE
+"""Hand their first input on; left out before anything is recognised."""
+GLUE = PASSED | RESHAPES
+"""Move or convert values without computing; they belong to the operator that made the values."""
+COMMUTATIVE = frozenset({"Add", "Mul", "Max", "Min", "Sum", "Mean", "And", "Or", "Xor", "Equal"})
+AFFINE = frozenset({"Add", "Sub", "Mul", "Div"})
+"""With a constant, behind a product: a bias, a scale, a normalization in its stored form."""
+PRODUCTS = frozenset({"Conv", "ConvTranspose", "MatMul"})
+ACTIVATED = PRODUCTS | {"Add", "BatchNormalization", "Mul"}
+"""Core operators that take along the activation behind them."""
+WEIGHTED = PRODUCTS | {"Gather", "LSTM", "GRU", "RNN"}
+"""Core operators whose stored matrices are in their label."""
+
+DATA: dict[str, tuple[int, ...]] = {
+    "Reshape": (0,), "Expand": (0,), "Squeeze": (0,), "Unsqueeze": (0,), "Slice": (0,), "Resize": (0,),
+    "Tile": (0,), "Upsample": (0,), "TopK": (0,), "OneHot": (0,), "Split": (0,), "Trilu": (0,), "Clip": (0,),
+    "Pad": (0,), "Dropout": (0,), "QuantizeLinear": (0,), "DequantizeLinear": (0,), "CastLike": (0,),
+    "ConstantOfShape": (), "Shape": (), "Size": (),
+}  # fmt: skip
+"""Operator → the inputs that it computes with; the others say where and how large. Missing: all."""
+
+
+class Form(NamedTuple):
+    """A float operator in another form: its name, where its operands stand, and which are computed with."""
+
+    core: str
+    inputs: tuple[int, ...]
+
+
+_LINEAR2 = (0, 3)
+FORMS: dict[str, Form] = {
+    "QLinearConv": Form("Conv", (0, 3, 8)),
+    "QLinearConvTranspose": Form("ConvTranspose", (0, 3, 8)),
+    "ConvInteger": Form("Conv", (0, 1)),
+    "FusedConv": Form("Conv", (0, 1, 2, 3)),
+    "NhwcConv": Form("Conv", (0, 1, 2)),
+    "NhwcFusedConv": Form("Conv", (0, 1, 2, 3)),
+    "QLinearMatMul": Form("MatMul", _LINEAR2),
+    "MatMulInteger": Form("MatMul", (0, 1)),
+    "MatMulInteger16": Form("MatMul", (0, 1)),
+    "MatMulIntegerToFloat": Form("MatMul", (0, 1, 6)),
+    "DynamicQuantizeMatMul": Form("MatMul", (0, 1, 4)),
+    "QGemm": Form("MatMul", (0, 3, 6)),
+    "Gemm": Form("MatMul", (0, 1, 2)),
+    "FusedGemm": Form("MatMul", (0, 1, 2)),
+    "GemmFloat8": Form("MatMul", (0, 1, 2)),
+    "FusedMatMul": Form("MatMul", (0, 1)),
+    "FusedMatMulActivation": Form("MatMul", (0, 1)),
+    "TransposeMatMul": Form("MatMul", (0, 1)),
+    "MatMulNBits": Form("MatMul", (0, 1, 5)),
+    "MatMulBnb4": Form("MatMul", (0, 1)),
+    "MatMulFpQ4": Form("MatMul", (0, 1)),
+    "QLinearAdd": Form("Add", _LINEAR2),
+    "QLinearMul": Form("Mul", _LINEAR2),
+    "QLinearAveragePool": Form("AveragePool", (0,)),
+    "QLinearGlobalAveragePool": Form("GlobalAveragePool", (0,)),
+    "QLinearSoftmax": Form("Softmax", (0,)),
+    "QLinearSigmoid": Form("Sigmoid", (0,)),
+    "QLinearLeakyRelu": Form("LeakyRelu", (0,)),
+    "QLinearReduceMean": Form("ReduceMean", (0,)),
+    "QLinearWhere": Form("Where", (0, 1, 4)),
+    "NhwcMaxPool": Form("MaxPool", (0,)),
+    "GatherBlockQuantized": Form("Gather", (0, 1)),
+    "DynamicQuantizeLSTM": Form("LSTM", (0, 1, 2, 3, 4, 5, 6, 7)),
+    "BiasSoftmax": Form("Softmax", (0, 1)),
+}
+"""Operator of any known domain → the one that it stands for."""
+_PAIRS_OF_INPUTS = {"QLinearConcat": "Concat"}
+QUANTIZED = frozenset(name for name in FORMS if name.startswith("Q") or "Integer" in name) | {
+    "DynamicQuantizeMatMul", "QLinearConcat", "QAttention", "DynamicQuantizeLSTM",
+}  # fmt: skip
+"""Operators on integers: what comes out is scaled and clamped, which an activation may be part of."""
+MERGED = frozenset({
+    "FusedConv", "NhwcFusedConv", "FusedGemm", "FusedMatMul", "FusedMatMulActivation", "BiasGelu",
+    "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "EmbedLayerNormalization",
+    "QEmbedLayerNormalization", "Attention", "QAttention", "MultiHeadAttention", "GroupQueryAttention",
+    "PackedAttention", "PackedMultiHeadAttention", "DecoderMaskedSelfAttention",
+    "DecoderMaskedMultiHeadAttention", "BiasSoftmax", "FastGelu", "QuickGelu",
+})  # fmt: skip
+"""Operators that do the work of several."""
+
+
+def form(op: str, inputs: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
+    """The operator that ``op`` stands for, and its operands (tensor ids, -1 for an omitted one)."""
+    known = FORMS.get(op)
+    if known is not None:
+        return known.core, tuple(inputs[at] for at in known.inputs if at < len(inputs))
+    if op in _PAIRS_OF_INPUTS:  # output scale and zero point, then (data, scale, zero point) again and again
+        return _PAIRS_OF_INPUTS[op], inputs[2::3]
+    return op, inputs

@@ -1,0 +1,381 @@
+"""A graph contracted to core operators: what computes, with everything around it that only serves it.
+
+A unit is one core operator with the nodes that belong to it: conversions and reshapes of what it gives, the
+bias, scale, folded normalization and activation behind a product, the nodes that prepare its weights, its
+shapes and its scales. Every node but constants is in one unit; a fused operator that stands for
+several core operators is in several.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from py_autodoc.blocks.activations import SIMPLE, activation_of
+from py_autodoc.blocks.flow import RESHAPES, Flow
+from py_autodoc.blocks.norm import find_normalizations
+from py_autodoc.compare.meaning import ACTIVATED, AFFINE, DATA, GLUE, PRODUCTS, WEIGHTED
+from py_autodoc.compare.opened import Step, opening
+from py_autodoc.compare.plain import Plain, execution, plain
+from py_autodoc.graph.model import Model, Node, TensorKind, TypeTable
+
+_TRIGGERS = ("Erf", "Tanh", "Sigmoid", "HardSigmoid", "Softplus", "Exp")
+"""Operators that activations in several nodes have."""
+_CLAMPS = frozenset({"Clip"})
+_BEFORE = frozenset({"Mul", "Div", "Add", "Sub", "Pow", "Neg", "Exp", "Log", "Softplus", "Clip"})
+_STARTS = 12
+"""Tensors before such an operator that an activation may begin at."""
+LOOSE = "pass"
+"""Core of a unit that computes nothing: an input that is handed on to an output."""
+NONE = -1
+
+
+@dataclass(slots=True)
+class Unit:
+    """One core operator."""
+
+    core: str
+    node: int
+    """The node that computes it; the last one where several do."""
+    ins: list[int]
+    """Units that it reads, by operand; below 0: ``-2 - leaf``."""
+    weight: tuple[int, ...] = ()
+    """Sizes of its stored matrix, sorted, without ones."""
+    out: int = NONE
+    """Tensor that the core operator itself gives."""
+    end: int = NONE
+    """Tensor that leaves it, what was taken along included."""
+    nodes: list[int] = field(default_factory=list)
+    """Its nodes: those that compute first, then those that serve it."""
+    work: int = 1
+    """How many of ``nodes`` compute."""
+    activation: str = ""
+    affine: list[str] = field(default_factory=list)
+    """Operators with a constant that followed and were taken along."""
+    moved: list[str] = field(default_factory=list)
+    """Reshapes and transposes of what it gives, and of inputs of the graph before it reads them."""
+    opened: int = 0
+    """Units that its node stands for; 0 or 1: this one alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contracted:
+    """The units of a model, in an order in which what is read nearly always comes first."""
+
+    units: list[Unit]
+    leaves: list[tuple[str, int]]
+    """(kind, place) of what comes from outside: inputs of the graph or of bodies, what is not followed."""
+    owner: list[list[int]]
+    """Node → its units; empty for constants alone."""
+
+
+def contract(model: Model, types: TypeTable) -> Contracted:
+    """The units of a model. Linear in nodes and wires."""
+    return _Contraction(plain(model, types), model, types).run()
+
+
+class _Contraction:
+    def __init__(self, floats: Plain, source: Model, types: TypeTable) -> None:
+        self.floats = floats
+        self.source = source
+        self.shapes = types.shapes
+        self.nodes = floats.model.nodes
+        self.constant = floats.constant
+        self.units: list[Unit] = []
+        self.owner: list[list[int]] = [[] for _ in source.nodes]
+        self.leaves: list[tuple[str, int]] = []
+        self.leaf: dict[int, int] = {}
+        self.value: dict[int, int] = {}
+        """Tensor of the float graph → the unit that it comes from."""
+        self.live: set[int] = set()
+        self.reads: dict[int, int] = {}
+        """Tensor → operators that compute with it, behind glue; outputs of graphs count as one."""
+        self.part: dict[int, tuple[str, int]] = {}
+        """Node of a recognised normalization or activation → (its name, number of that)."""
+        self.ends: list[int] = []
+        """Recognised thing → its last node."""
+        self.started: dict[int, int] = {}
+        """Recognised normalization → its unit."""
+        self.path: dict[int, tuple[str, ...]] = {}
+        """Tensor that an input of the graph was moved to → how."""
+
+    def run(self) -> Contracted:
+        floats = self.floats
+        self._ask_who_computes()
+        self._recognise()
+        for place, tensor in enumerate(floats.model.graphs[0].inputs):
+            if floats.model.tensors[tensor].kind == TensorKind.INPUT:
+                self.leaf[tensor] = self._leaf("in", place)
+        for graph in floats.model.graphs[1:]:
+            for place, tensor in enumerate(graph.inputs):
+                self.leaf[tensor] = self._leaf("formal", place)
+        for number in floats.order:
+            if number in self.live:
+                self._node(self.nodes[number])
+        self._rest()
+        return Contracted(self.units, self.leaves, self.owner)
+
+    # Before: which nodes compute, and what several of them are together
+
+    def _ask_who_computes(self) -> None:
+        """From the end: nodes whose results say only where or how large are no core operators."""
+        floats, reads, live, constant = self.floats, self.reads, self.live, self.constant
+        for graph in floats.model.graphs:
+            for tensor in graph.outputs:
+                reads[tensor] = reads.get(tensor, 0) + 1
+        tensors = floats.model.tensors
+        for number in reversed(floats.order):
+            node = self.nodes[number]
+            outs = [t for t in node.outputs if t >= 0]
+            if outs and all(constant[t] for t in outs):
+                continue
+            count = sum([reads.get(t, 0) for t in outs])
+            if not count and any(tensors[t].consumers for t in outs):
+                continue
+            live.add(number)
+            op = floats.bare(number)
+            share = count if op in GLUE and count else 1
+            for tensor in _data(node, op):
+                if tensor >= 0 and not constant[tensor]:
+                    reads[tensor] = reads.get(tensor, 0) + share
+
+    def _recognise(self) -> None:
+        """Normalizations and activations that are written out."""
+        for flow in self.floats.flows.all():
+            for found in find_normalizations(flow):
+                if len(found.nodes) > 1 and not any(n in self.part for n in found.nodes):
+                    self._together(found.variant, found.nodes, found.nodes[-1])
+            for number in flow.of(_TRIGGERS):
+                if number not in self.part:
+                    self._activation(flow, number)
+
+    def _activation(self, flow: Flow, number: int) -> None:
+        """The activation that this operator is in the middle of, if it is in one."""
+        starts: list[int] = []
+        pending = list(flow.reads[number])
+        while pending and len(starts) < _STARTS:
+            tensor = pending.pop(0)
+            starts.append(tensor)
+            maker = flow.makers[tensor]
+            if flow.bare[maker] in _BEFORE and len(starts) < _STARTS:
+                pending += [t for t in flow.reads[maker] if t not in starts]
+        for tensor in reversed(starts):
+            found = activation_of(flow, tensor)
+            if found is not None and len(found.nodes) > 1 and number in found.nodes:
+                if not any(n in self.part for n in found.nodes):
+                    self._together(found.name, found.nodes, flow.makers[found.output])
+                return
+
+    def _together(self, name: str, nodes: tuple[int, ...], last: int) -> None:
+        for number in nodes:
+            self.part[number] = (name, len(self.ends))
+        self.ends.append(last)
+
+    # Node by node
+
+    def _node(self, node: Node) -> None:
+        op = self.floats.bare(node.id)
+        known = self.part.get(node.id)
+        if known is not None:
+            self._in_part(node, *known)
+            return
+        data = self._operands(node, op)
+        one = data[0] if len(data) == 1 else None
+        if op in GLUE and one is not None:
+            self._hand_on(node, one, serves=True)
+            return
+        name = SIMPLE.get(op, "Clip" if op in _CLAMPS else "")
+        maker = self._alone(node, op)
+        if maker is not None and maker.core in ACTIVATED and name:
+            self._activate(maker, node, name)
+            return
+        if maker is not None and maker.core in PRODUCTS and self._folds(node, op):
+            maker.affine.append(op)
+            self._take(maker, node)
+            self._hand_on(node, data[0], serves=False)
+            return
+        made = opening(self.source.nodes[node.id], self.shapes)
+        if made is not None:
+            self._open(node, made.steps, made.outputs)
+            return
+        core = "MatMul" if op == "Gemm" else SIMPLE.get(op, op)
+        if op == "SimplifiedLayerNormalization":
+            core = "RMSNormalization"
+        for _, graph in node.subgraphs:  # what a body gives is what its holder gives
+            data += [self._source(t) for t in self.floats.model.graphs[graph].outputs]
+        self._unit(core, node, data)
+
+    def _in_part(self, node: Node, name: str, number: int) -> None:
+        """A node of a normalization or activation in several nodes."""
+        unit = self.started.get(number)
+        data = self._operands(node, "")
+        if unit is None:
+            maker = self._maker(data[0]) if len(data) == 1 else None
+            if maker is not None and maker.core in ACTIVATED and name in _FUNCTIONS:
+                at = self.started[number] = data[0]
+                maker.activation = f"{maker.activation} {name}".strip()
+                unit = at
+            else:
+                self._unit(name, node, data)
+                self.started[number] = len(self.units) - 1
+                return
+        made = self.units[unit]
+        inner = [d for d in data if d != unit and d not in made.ins]
+        if name not in _FUNCTIONS:
+            made.ins += inner
+            made.node = node.id
+            made.out = node.outputs[0] if node.outputs else NONE
+        self._take(made, node)
+        self._hand_on(node, unit, serves=False)
+
+    def _activate(self, maker: Unit, node: Node, name: str) -> None:
+        maker.activation = f"{maker.activation} {name}".strip()
+        self._take(maker, node)
+        self._hand_on(node, self._operands(node, self.floats.bare(node.id))[0], serves=False)
+
+    def _open(self, node: Node, steps: tuple[Step, ...], outputs: tuple[int, ...]) -> None:
+        base = len(self.units)
+        source = [self.floats.alias.get(t, t) for t in self.source.nodes[node.id].inputs]
+        for step in steps:
+            ins = []
+            for read in step.reads:
+                if read < 0:
+                    ins.append(base - 1 - read)
+                elif read < len(source) and source[read] >= 0 and not self.constant[source[read]]:
+                    ins.append(self._source(source[read]))
+            self.units.append(Unit(step.core, node.id, ins, step.weight, opened=len(steps), nodes=[node.id]))
+            self.owner[node.id].append(len(self.units) - 1)
+        for tensor, step_at in zip(node.outputs, outputs, strict=False):
+            if tensor >= 0:
+                self.value[tensor] = base + step_at
+                self.units[base + step_at].out = tensor
+
+    def _unit(self, core: str, node: Node, data: list[int]) -> None:
+        out = node.outputs[0] if node.outputs else NONE
+        at = len(self.units)
+        self.units.append(Unit(core, node.id, data, self._weight(core, node), out, out, [node.id]))
+        self.owner[node.id].append(at)
+        if self.path:
+            self.units[at].moved += [op for t in node.inputs for op in self.path.get(t, ())]
+        for tensor in node.outputs:
+            if tensor >= 0:
+                self.value[tensor] = at
+
+    def _hand_on(self, node: Node, value: int, serves: bool) -> None:
+        """What a node gives comes from where its operand does."""
+        for tensor in node.outputs:
+            if tensor >= 0:
+                self.value[tensor] = value
+        if value >= 0:
+            self.owner[node.id].append(value)
+            if serves:
+                self.units[value].nodes.append(node.id)
+                self.units[value].moved += [node.op_type] if node.op_type in _MOVES else []
+        elif node.op_type in _MOVES:
+            way = (*self.path.get(node.inputs[0], ()), node.op_type)
+            self.path.update((t, way) for t in node.outputs if t >= 0)
+
+    def _take(self, unit: Unit, node: Node) -> None:
+        """A node that computes becomes part of a unit."""
+        unit.nodes.insert(unit.work, node.id)
+        unit.work += 1
+        unit.end = node.outputs[0] if node.outputs else NONE
+
+    def _folds(self, node: Node, op: str) -> bool:
+        """With constants alone beside its one operand: part of the product before it."""
+        if op == "BatchNormalization":
+            return True
+        return op in AFFINE and any(t >= 0 and self.constant[t] for t in node.inputs)
+
+    def _alone(self, node: Node, op: str) -> Unit | None:
+        """The unit whose one reader this is."""
+        data = [t for t in _data(node, op) if t >= 0 and not self.constant[t]]
+        if len(data) != 1:
+            return None
+        made = self._source(data[0])
+        return self._maker(made) if made >= 0 and self.reads.get(self.units[made].end, 0) == 1 else None
+
+    def _maker(self, value: int) -> Unit | None:
+        return self.units[value] if value >= 0 and self.units[value].opened < 2 else None
+
+    def _operands(self, node: Node, op: str) -> list[int]:
+        return [self._source(t) for t in _data(node, op) if t >= 0 and not self.constant[t]]
+
+    def _source(self, tensor: int) -> int:
+        known = self.value.get(tensor)
+        if known is not None:
+            return known
+        leaf = self.leaf.get(tensor)
+        if leaf is None:
+            leaf = self.leaf[tensor] = self._leaf("other", 0)
+        return -2 - leaf
+
+    def _leaf(self, kind: str, place: int) -> int:
+        self.leaves.append((kind, place))
+        return len(self.leaves) - 1
+
+    def _weight(self, core: str, node: Node) -> tuple[int, ...]:
+        if core not in WEIGHTED:
+            return ()
+        source = self.source.nodes[node.id]
+        if source.op_type in ("MatMulNBits", "MatMulBnb4", "MatMulFpQ4"):
+            sizes = [source.attributes.get("K"), source.attributes.get("N")]
+            return tuple(sorted(n for n in sizes if isinstance(n, int) and n > 1))
+        if source.op_type == "GatherBlockQuantized":
+            return ()
+        for tensor in node.inputs:
+            shape = self.shapes[tensor] if tensor >= 0 and self.constant[tensor] else None
+            if shape is not None and len(shape) > 1:
+                return tuple(sorted(n for n in shape if isinstance(n, int) and n > 1))
+        return ()
+
+    # Afterwards: nodes that serve others
+
+    def _rest(self) -> None:
+        """What has no unit yet serves the first node that reads it; else it stands alone."""
+        tensors, alias = self.source.tensors, self.floats.alias
+        ranked = execution(self.source)[::-1]
+        for number in ranked:
+            if self.owner[number]:
+                continue
+            node = self.source.nodes[number]
+            for tensor in node.inputs[:1]:  # a conversion of what a unit gives
+                made = self.value.get(alias.get(tensor, tensor), NONE)
+                if made >= 0 and any(t in alias for t in node.outputs):
+                    self._serve(number, made)
+            if self.owner[number]:
+                continue
+            for tensor in node.outputs:
+                for reader in tensors[tensor].consumers if tensor >= 0 else ():
+                    if self.owner[reader]:
+                        self._serve(number, self.owner[reader][0])
+                        break
+                if self.owner[number]:
+                    break
+        for number in reversed(ranked):
+            if not self.owner[number]:
+                node = self.source.nodes[number]
+                made = next((self.owner[p][0] for p in self._makers(node) if self.owner[p]), NONE)
+                if made >= 0:
+                    self._serve(number, made)
+                else:
+                    self.units.append(Unit(LOOSE, number, [], nodes=[number]))
+                    self.owner[number].append(len(self.units) - 1)
+
+    def _makers(self, node: Node) -> list[int]:
+        tensors = self.source.tensors
+        return [tensors[t].producer for t in node.inputs if t >= 0 and tensors[t].producer >= 0]
+
+    def _serve(self, number: int, unit: int) -> None:
+        self.owner[number].append(unit)
+        self.units[unit].nodes.append(number)
+
+
+_MOVES = RESHAPES - {"Expand"}
+_FUNCTIONS = frozenset({*SIMPLE.values(), "Clip", "HardSigmoid", "HardSwish", "Mish"})
+
+
+def _data(node: Node, op: str) -> tuple[int, ...]:
+    places = DATA.get(op)
+    if places is None:
+        return node.inputs
+    return tuple(node.inputs[at] for at in places if at < len(node.inputs))
