@@ -19,6 +19,7 @@ import {
   type Auto,
   autoCamera,
   heldCamera,
+  OPENED_MARGIN,
   type IPictured,
   readableCamera,
   turnedCamera
@@ -132,7 +133,8 @@ export class Helm {
   private stay(before: IPictured, after: IScene): void {
     this.flight.stop();
     const middle = middleEntity(before.scene, before.camera);
-    const held = heldCamera(this._camera, before.scene, after, middle);
+    const { view } = this.place;
+    const held = heldCamera(this._camera, view, before.scene, after, middle);
     this.apply(this.clamped(held?.camera ?? this._camera));
   }
 
@@ -192,17 +194,18 @@ export class Helm {
   private hold(before: IScene, after: IScene, anchor: number | null): void {
     this.flight.stop();
     this.auto = null;
-    const held = heldCamera(this._camera, before, after, anchor);
+    const { view } = this.place;
+    const held = heldCamera(this._camera, view, before, after, anchor);
     this.apply(held?.camera ?? this.clamped(this._camera));
     if (held) {
-      this.reveal(held.title);
+      this.reveal(held.seen, OPENED_MARGIN);
     }
   }
 
   /** Pans by as little as brings the rectangle's top left part into view. */
-  reveal(r: IRect): void {
+  reveal(r: IRect, margin = VIEW_MARGIN): void {
     const { _camera: c } = this;
-    const { dx, dy } = shiftInto(c, this.place.view, r, VIEW_MARGIN);
+    const { dx, dy } = shiftInto(c, this.place.view, r, margin);
     if (dx !== 0 || dy !== 0) {
       this.auto = null;
       this.apply(this.clamped({ x: c.x + dx, y: c.y + dy, k: c.k }));

@@ -1,4 +1,5 @@
 /** Where the camera goes when the picture changes under it. */
+import { PADDING } from '../../core/pane';
 import { BoxKind, type IScene } from '../../core/types';
 import type { ICamera } from './api';
 import {
@@ -121,31 +122,36 @@ export function turnedCamera(
   return { x: middle(x, w, view.w), y: middle(y, h, view.h), k };
 }
 
-/** Of what opened only its title must be seen: it stays where it was clicked. */
+/** Of what opened and is larger than the view only its title must be seen. */
 const TITLE_WIDTH = 120;
+/** So near to a side of the view it may come: the lines of legend and overview have room there. */
+export const OPENED_MARGIN = PADDING;
 
 /**
- * The camera under which the entity's top left corner stays where it was on the screen, and its title;
- * null when it is not in both scenes.
+ * The camera under which the entity's top left corner stays where it was on the screen, and what must be
+ * seen of it: all of it where that fits the view, its title where not; null when it is not in both scenes.
  */
 export function heldCamera(
   camera: ICamera,
+  view: ISize,
   before: IScene,
   after: IScene,
   entity: number | null
-): { readonly camera: ICamera; readonly title: IRect } | null {
+): { readonly camera: ICamera; readonly seen: IRect } | null {
   const old = entity === null ? -1 : exactBox(before, entity);
   const now = entity === null ? -1 : exactBox(after, entity);
   if (old < 0 || now < 0) {
     return null;
   }
   const rect = boxRect(after, now);
+  const fits = (size: number, pixels: number): boolean =>
+    size * camera.k <= pixels - 2 * OPENED_MARGIN;
   return {
     camera: anchored(camera, boxRect(before, old), rect),
-    title: {
+    seen: {
       ...rect,
-      w: Math.min(rect.w, TITLE_WIDTH),
-      h: Math.min(rect.h, TITLE_BAR)
+      w: fits(rect.w, view.w) ? rect.w : Math.min(rect.w, TITLE_WIDTH),
+      h: fits(rect.h, view.h) ? rect.h : Math.min(rect.h, TITLE_BAR)
     }
   };
 }

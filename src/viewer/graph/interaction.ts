@@ -40,12 +40,18 @@ export interface IActor {
   titleShift(box: number): number;
 }
 
+/** Milliseconds and pixels between the clicks of a double-click, at most. */
+const TWICE = 600;
+const NEAR = 8;
+
 export class Interaction implements IPointerSink {
   private readonly pointer: PointerInput;
   private readonly picker: Picker;
   private readonly abort = new AbortController();
   private hovered: IHover = null;
   private hoveredBox = -1;
+  /** The last click, where it was on a control that opens or steps. */
+  private used: { id: number; at: IPoint; time: number } | null = null;
 
   constructor(
     private readonly actor: IActor,
@@ -100,14 +106,22 @@ export class Interaction implements IPointerSink {
       (event as PointerEvent).pointerType === 'touch' ? TOUCH_REACH : 0;
     const box = this.picker.boxAt(at, reach);
     const what = this.picker.whatAt(box, at);
+    // What was opened may have moved into view: the other click of the pair is not for what is there now.
+    const again = this.isSecond(at, event);
+    if (again && this.used?.id !== what?.id) {
+      return;
+    }
+    this.used = null;
     if (box >= 0) {
       this.actor.setCursor(box, false);
     }
     if (what?.kind === 'entity') {
       const step = this.picker.stepAt(box, at);
       if (step !== null && callbacks.onStep) {
+        this.used = { id: what.id, at, time: event.timeStamp };
         callbacks.onStep(what.id, step);
       } else if (this.picker.onChevron(box, at)) {
+        this.used = { id: what.id, at, time: event.timeStamp };
         callbacks.onActivate?.(what.id, { recursive: event.altKey });
       } else {
         callbacks.onSelect?.(what.id, { additive: event.shiftKey });
@@ -119,13 +133,27 @@ export class Interaction implements IPointerSink {
     }
   }
 
+  /** Whether it is of one double-click with a click on a control. */
+  private isSecond(at: IPoint, { timeStamp }: MouseEvent): boolean {
+    const { used } = this;
+    return (
+      used !== null &&
+      timeStamp - used.time < TWICE &&
+      Math.hypot(at.x - used.at.x, at.y - used.at.y) < NEAR
+    );
+  }
+
   doubleClick(at: IPoint, event: MouseEvent): void {
     const { picker } = this;
     const box = picker.boxAt(at);
     const what = box >= 0 ? picker.ofBox(box) : null;
     if (what?.kind === 'entity') {
       // The two clicks of a double-click on a control have already done what they do.
-      if (!picker.onChevron(box, at) && picker.stepAt(box, at) === null) {
+      const control =
+        this.isSecond(at, event) ||
+        picker.onChevron(box, at) ||
+        picker.stepAt(box, at) !== null;
+      if (!control) {
         this.actor.callbacks.onActivate?.(what.id, { recursive: event.altKey });
       }
     } else if (!what) {

@@ -208,6 +208,23 @@ describe('pointer', () => {
     expect(calls.onSelect).not.toHaveBeenCalled();
   });
 
+  it('takes the second click on a chevron for nothing else where what opened came into view', async () => {
+    await show(encoderPayload(2));
+    const card = element('EncoderLayer');
+    const at = pointOf(card, 10);
+    click(card, at);
+    expect(calls.onActivate).toHaveBeenCalledTimes(1);
+    surface.setCamera({ ...surface.camera, x: surface.camera.x - 120 });
+    click(root(), at);
+    root().dispatchEvent(new MouseEvent('dblclick', { bubbles: true, ...at }));
+    expect(calls.onActivate).toHaveBeenCalledTimes(1);
+    expect(calls.onSelect).not.toHaveBeenCalled();
+    // Elsewhere it is a click like any other.
+    const far = { clientX: at.clientX, clientY: at.clientY + 200 };
+    click(root(), far);
+    expect(calls.onSelect).toHaveBeenCalledTimes(1);
+  });
+
   it('pans by dragging without selecting', async () => {
     await show(encoderPayload(2));
     const before = surface.camera;
