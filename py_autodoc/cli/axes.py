@@ -75,3 +75,10 @@ def _amount(text: str, option: str, units: dict[str, int] | dict[str, float], ex
     if match is None or scale is None:
         raise OptionError("bad-amount", f"{option}: cannot read {text[:40]!r}.", f"Write {example}.")
     return float(match[1]) * scale
+
+
+def positive(value: float | None, option: str) -> float | None:
+    """The number, if it is one above 0. Raises: OptionError."""
+    if value is not None and not 0 < value < 1e18:
+        raise OptionError("bad-amount", f"{option} is {value:g}; it must be above 0.", "Write a number.")
+    return value

@@ -27,7 +27,7 @@ MAX_FILE = 1 << 20
 _NEAREST = 5
 _TYPO = 0.8
 """How like a field of ours another name must be to count as that field mistyped."""
-_OTHER_FIELDS = re.compile(r"peak_[a-z0-9_]+_(fl)?ops|tdp_watts(_min)?|memory_is_unified")
+_OTHER_FIELDS = re.compile(r"peak_[a-z0-9_]+_(fl)?ops|tdp_watts_min|memory_is_unified")
 """Fields of packaged files that are near those we read, and are others."""
 _RANGES = (
     ("bytes_per_s", 1e8, 1e16),
@@ -38,6 +38,7 @@ _RANGES = (
     ("bytes", 1 << 20, 1e18),
     ("fraction", 1e-3, 1),
     ("count", 1, 1e6),
+    ("watts", 0.1, 1e6),
 )
 """End of a field's name, and what a device can have of it: GB/s, TFLOPS or GHz fall below."""
 
@@ -66,6 +67,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """Measured; None where nobody published it."""
     power_limited: bool = False
     """The board cannot hold its peak within its power."""
+    tdp_watts: float | None = None
+    """Power of the board, or of the module; not used by the estimate."""
     aliases: tuple[str, ...] = ()
     confidence: str = CUSTOM
 

@@ -44,6 +44,7 @@ _FORMS = {
     "model-explorer": rb'(?s:\{\s*"name"\s*:.*"bgColor"\s*:\s*"#21918c".*\})\s*$',
     "sidecar": rb'\{\s*"schema"\s*:\s*"autodoc\.hierarchy/',
     "sweep": rb'\{\s*"schema"\s*:\s*"autodoc\.sweep/',
+    "recommendation": rb'\{\s*"schema"\s*:\s*"autodoc\.recommendation/',
     "export-report": rb'\{\s*"schema"\s*:\s*"autodoc\.export/',
     "safetensors": rb'(?s:.{8})\{"__metadata__":\{"format":"pt","writer":"%(name)s"\}',
     "npz": rb"(?s:PK.*)%(name)s$",

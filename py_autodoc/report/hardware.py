@@ -55,13 +55,7 @@ def choose(hardware: str | os.PathLike[str] | None, precision: str | None = None
 
     Raises: OptionError for what is unknown, a bad file, or a device of which too little is known.
     """
-    wish = (precision or "").strip().lower()
-    if wish and wish not in PRECISIONS:
-        raise OptionError(
-            "unknown-precision",
-            f"There is no precision {wish[:40]!r}.",
-            f"One of {', '.join(PRECISIONS)}.",
-        )
+    wish = checked_precision(precision)
     if not hardware:
         if wish:
             raise OptionError("hardware-missing", "A precision needs a device.", "Give one: --hardware ID.")
@@ -75,6 +69,18 @@ def choose(hardware: str | os.PathLike[str] | None, precision: str | None = None
             f"{'is' if lacking == 'memory bandwidth' else 'are'} not published.", "Choose another device.",
         )  # fmt: skip
     return Chosen(found, wish)
+
+
+def checked_precision(precision: str | None) -> str:
+    """The precision as it is called here; empty for none. Raises: OptionError for one that there is not."""
+    wish = (precision or "").strip().lower()
+    if wish and wish not in PRECISIONS:
+        raise OptionError(
+            "unknown-precision",
+            f"There is no precision {wish[:40]!r}.",
+            f"One of {', '.join(PRECISIONS)}.",
+        )
+    return wish
 
 
 def precision_in(device: Device, wish: str, stored: Sequence[str]) -> str:

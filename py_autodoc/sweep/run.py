@@ -14,7 +14,7 @@ from py_autodoc.hardware.model import MODEL, Device
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.analysis import Analysis, Options, run
 from py_autodoc.report.dims import batch_names
-from py_autodoc.report.hardware import choose, precision_in, stored_precisions
+from py_autodoc.report.hardware import checked_precision, choose, precision_in, stored_precisions
 from py_autodoc.report.hardware_estimate import available_bytes, batch_of, required
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.sweep.choose import choices
@@ -97,11 +97,12 @@ class _Run:
             raise OptionError(
                 "swept-and-fixed", f"{min(both)} is both varied and given one size.", "Give it once."
             )
+        self.precisions = [checked_precision(one) for one in axes.precision]
         self.devices: list[Device | None] = [self._device(one) for one in axes.hardware]
         if axes.precision and not self.devices:
             raise OptionError("hardware-missing", "A precision needs a device.", "Give one: --hardware ID.")
         self.sizes = list(self._points())
-        self.total = len(self.sizes) * max(1, len(self.devices)) * max(1, len(axes.precision))
+        self.total = len(self.sizes) * max(1, len(self.devices)) * max(1, len(self.precisions))
         if self.total > MAX_POINTS:
             raise OptionError(
                 "too-many-points",
@@ -135,7 +136,7 @@ class _Run:
         for sizes in self.sizes:
             numbers, whole = found.at(sizes)
             for device in self.devices or [None]:
-                for precision in self.axes.precision or [""]:
+                for precision in self.precisions or [""]:
                     points.append(self._point(base, whole, numbers, device, precision))
             self.progress(len(points), self.total)
         return Sweep(
@@ -187,7 +188,7 @@ class _Run:
         if axes.hardware:
             found["hardware"] = [device.id for device in self.devices if device]
         if axes.precision:
-            found["precision"] = list(axes.precision)
+            found["precision"] = list(self.precisions)
         return found
 
     def _point(
@@ -221,6 +222,7 @@ class _Run:
             latency_high_ms=_ms(time.high if time else None),
             throughput=sizes.batch / seconds if sizes.batch and seconds else None,
             bottleneck=time.bottleneck if time else "",
+            label=time.label if time else "",
             reason=reason if fresh else "; ".join(filter(None, (reason, why))),
         )
 

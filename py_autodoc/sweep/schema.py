@@ -42,6 +42,8 @@ class SweepPoint(Wire, frozen=True, kw_only=True):
     """Items a second, one inference after the other: ``batch`` over the latency."""
     bottleneck: str
     """compute, memory_bandwidth or kernel_overhead; empty without a latency."""
+    label: str
+    """How sure the latency is: estimate, rough or order of magnitude; empty without one."""
     reason: str
     """Why numbers are null; empty where none is."""
 

@@ -59,6 +59,8 @@ def _argument(dice: random.Random, command: str, parameter: click.Argument, file
     name = parameter.name or ""
     if command == "rule":
         return dice.choice(("memory_bound", "", "x", "MEMORY", "é", "../x", "deep" * 100))
+    if command == "hardware":
+        return dice.choice(("list", "show", "detect", "fly") if name == "action" else ("l4", "t4", "x", "é"))
     if name.startswith("out"):
         return OUTPUTS.get(command, "out.bin")
     path = dice.choice(MODEL_NAMES) if name != "b" else "b.onnx"

@@ -205,7 +205,7 @@ def test_a_wrong_unit_or_name_is_told(tmp_path, data, says):
 
 
 def test_fields_of_others_are_passed_over(tmp_path):
-    others = {"tdp_watts": 450, "peak_fp64_flops": 1e12, "notes": "x", "my_own": {"a": [1]}}
+    others = {"tdp_watts_min": 450, "peak_fp64_flops": 1e12, "notes": "x", "my_own": {"a": [1]}}
     assert load(written(tmp_path, {**SIX, **others})) == load(written(tmp_path, SIX))
 
 

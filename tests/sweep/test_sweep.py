@@ -132,6 +132,7 @@ def test_devices_and_precisions():
         (Axes(bindings={"n": [1, 2]}), SweepOptions(bindings={"n": 3}), "swept-and-fixed"),
         (Axes(precision=["fp16"]), SweepOptions(), "hardware-missing"),
         (Axes(hardware=["no-such-device"]), SweepOptions(), None),
+        (Axes(hardware=["l4"], precision=["fp17"]), SweepOptions(), "unknown-precision"),
         (Axes(bindings={"n": range(1, 20_000)}), SweepOptions(), "too-many-points"),
     ],
 )
@@ -146,7 +147,8 @@ def point(batch: int, latency: float | None, memory: int = 100, fits: bool | Non
         bindings={}, input_shapes={}, batch=batch, hardware="d", precision="fp16", macs=1, flops=2,
         read_bytes=1, write_bytes=1, peak_activation_bytes=1, memory_bytes=memory, available_bytes=1000,
         fits=fits, latency_ms=latency, latency_low_ms=latency, latency_high_ms=latency,
-        throughput=None if latency is None else batch / latency * 1e3, bottleneck="compute", reason="",
+        throughput=None if latency is None else batch / latency * 1e3, bottleneck="compute",
+        label="estimate", reason="",
     )  # fmt: skip
 
 

@@ -1,0 +1,168 @@
+"""``onnx-autodoc recommend``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from py_autodoc.cli import completion, stderr, stdout
+from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.render.output import targets
+from py_autodoc.render.text import printable
+
+if TYPE_CHECKING:
+    from py_autodoc.recommend import Candidate, Recommendation
+
+UNMET = 5
+"""Exit status when no device meets all targets."""
+_SHOWN = 10
+_TIERS = (
+    ("minimum", "Minimum (the least that holds the model)"),
+    ("recommended", "Recommended (the least that meets all targets)"),
+    ("optimal", "Optimal (the most items a second)"),
+)
+
+
+@click.command("recommend", short_help="Which device to take: minimum, recommended, optimal.")
+@click.argument("models", metavar="MODEL…", type=click.Path(path_type=str), nargs=-1, required=True)
+@click.option(
+    "--deployment-target",
+    "target",
+    metavar="T",
+    default="",
+    help="edge, local or cloud (default: any device).",
+)
+@click.option("--target-latency", metavar="TIME", help="One inference takes at most this long: 5ms.")
+@click.option("--target-throughput", metavar="N", type=float, help="At least so many items a second.")
+@click.option("--max-power", metavar="WATTS", type=float, help="The device takes at most so many watts.")
+@click.option("--max-price", metavar="USD", type=float, help="An hour costs at most so many dollars.")
+@click.option("--cloud", metavar="NAME", default="", help="Prices of one provider: aws, azure or gcp.")
+@click.option(
+    "--precision",
+    metavar="P,P…",
+    multiple=True,
+    shell_complete=completion.precisions,
+    help="Precisions that may be used, the fastest is taken (default: as the model is stored).",
+)
+@click.option(
+    "--batch-size",
+    "batch",
+    metavar="N",
+    type=click.IntRange(min=1, max=1 << 20),
+    help="The only batch that is tried (default: 1 to 64, where the model can have them).",
+)
+@click.option(
+    "--bind",
+    metavar="NAME=N",
+    multiple=True,
+    shell_complete=completion.symbols,
+    help="Give a free dimension its size; the others get a usual one. Repeatable.",
+)
+@click.option("--all", "every", is_flag=True, help="List all devices under the tiers, not the best ten.")
+@click.option("--out-json", metavar="PATH", help="Write the recommendation as JSON; - is stdout.")
+@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@force
+@talk
+def command(models: tuple[str, ...], log_level: str, progress: bool | None, **options: Any) -> int:
+    """Say which device to take for MODEL, as the system requirements of a game do.
+
+    \b
+        onnx-autodoc recommend resnet50.onnx --deployment-target edge --target-latency 20ms --max-power 30
+        onnx-autodoc recommend bert.onnx --deployment-target cloud --target-throughput 500 --precision fp16
+
+    Several models are taken to run one after the other on one device: latencies and memory are summed.
+    Latencies are estimates; the range stands behind them. Prices are approximate and have a date.
+
+    \b
+    Exit status: 0 success, 1 invalid input, 3 a result could not be written, 5 no device meets all targets.
+    """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    set_level(log_level)
+    from py_autodoc.cli import axes
+    from py_autodoc.graph.dims import parse_bindings
+    from py_autodoc.recommend import RecommendOptions, recommend
+
+    chosen = RecommendOptions(
+        target=options["target"].strip().lower(),
+        latency=axes.milliseconds(options["target_latency"], "--target-latency"),
+        throughput=axes.positive(options["target_throughput"], "--target-throughput"),
+        power=axes.positive(options["max_power"], "--max-power"),
+        price=axes.positive(options["max_price"], "--max-price"),
+        provider=options["cloud"],
+        precision=axes.texts(options["precision"]),
+        batch=options["batch"],
+        bindings=parse_bindings(options["bind"]),
+    )
+    outputs = targets({"--out-json": (options["out_json"], "recommendation")}, list(models), options["force"])
+    with ProgressLine(printable(os.path.basename(models[0])), progress) as line:
+        found = recommend(models, chosen, lambda done, total: line.update("points", done, total))
+    text = found.to_json(options["pretty"]) + "\n"
+    for target in outputs.values():
+        written = target.write(text)
+        if not target.to_stdout and sys.stderr.isatty():
+            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+    if not outputs:
+        if sys.stdout.isatty():
+            stdout.lines(lines(found, options["every"]))
+        else:
+            stdout.text(text)
+    return _status(found)
+
+
+def _status(found: Recommendation) -> int:
+    if not found.candidates:
+        stderr.error(f"{', '.join(found.models)}: no device has an estimate.", "Give sizes with --bind.")
+        return UNMET
+    nearest = found.nearest_miss
+    if nearest is not None:
+        stderr.error(
+            f"{', '.join(found.models)}: no device meets all targets. Nearest: {nearest.device_name}: "
+            f"{nearest.reason}."
+        )
+        return UNMET
+    return 0
+
+
+def lines(found: Recommendation, every: bool = False) -> list[str]:
+    """The tiers and the best devices, as text."""
+    sizes = ", ".join(f"{name} = {size}" for name, size in found.bindings.items())
+    text = [f"System requirements of {', '.join(found.models)}{f' at {sizes}' if sizes else ''}"]
+    for name, title in _TIERS:
+        one: Candidate | None = getattr(found, name)
+        text += ["", title]
+        if one is None:
+            text.append("  none")
+            continue
+        sure = f" ({one.label})" if one.label != "estimate" else ""
+        text.append(f"  {one.device_name} ({one.device}), {one.precision}{_batch(one)}{sure}")
+        text.append(f"  {one.reason}")
+        more = [f"{one.estimated_throughput_fps:,.4g} items/s" if one.estimated_throughput_fps else ""]
+        more.append(f"{one.power_watts:g} W" if one.power_watts is not None else "")
+        more.append(_price(one))
+        shown = "; ".join(part for part in more if part)
+        if shown:
+            text.append(f"  {shown}")
+    listed = found.candidates if every else found.candidates[:_SHOWN]
+    if listed:
+        text += ["", f"The best {len(listed)} of {len(found.candidates)} devices"]
+        width = max(len(one.device) for one in listed)
+        text += [
+            f"  {'✓' if one.meets_all_targets else '·'} {one.device.ljust(width)}  {one.reason}"
+            for one in listed
+        ]
+    return text
+
+
+def _batch(one: Candidate) -> str:
+    return "" if one.batch is None else f", batch {one.batch}"
+
+
+def _price(one: Candidate) -> str:
+    if one.price_usd_per_hour is None:
+        return ""
+    million = f", ${one.usd_per_million:.3g} a million items" if one.usd_per_million is not None else ""
+    return f"about ${one.price_usd_per_hour:g}/h ({one.instance}, {one.region}, {one.price_date}){million}"

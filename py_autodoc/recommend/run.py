@@ -1,0 +1,304 @@
+"""Estimates a model on every device of a target, and picks the tiers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.hardware.cloud import checked_provider, of_device
+from py_autodoc.hardware.model import MAGNITUDE, MODEL
+from py_autodoc.hardware.profile import Profile, estimable, profiles
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.recommend.schema import SCHEMA, Candidate, Constraints, Recommendation
+from py_autodoc.recommend.words import reason
+from py_autodoc.report.schema.model import Generator
+from py_autodoc.sweep import Axes, Sweep, SweepOptions, SweepPoint, sweep
+from py_autodoc.version import NAME, version
+
+TARGETS: dict[str, frozenset[str]] = {
+    "edge": frozenset({"edge"}),
+    "local": frozenset({"consumer", "workstation", "laptop", "apple", "cpu"}),
+    "cloud": frozenset({"datacenter", "cloud-asic"}),
+}
+"""Target → categories of profiles. A device of any category is of the cloud as well when it can be rented."""
+BATCHES = (1, 2, 4, 8, 16, 32, 64)
+"""Batches that are tried where the model can have them."""
+HALF = 0.5
+MAGNITUDE_LABEL = MODEL.bands[MAGNITUDE].label
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendOptions:
+    """What the device must do. Latencies in ms, throughput in items a second, power in W, price in $/h.
+
+    ``target`` is edge, local or cloud, empty for any device; ``provider`` the cloud whose prices count.
+    ``precision``: those that may be used, the fastest is taken; empty: as the model is stored.
+    ``batch`` is the only batch that is tried; None: several, where the model can have them.
+    """
+
+    target: str = ""
+    latency: float | None = None
+    throughput: float | None = None
+    power: float | None = None
+    price: float | None = None
+    provider: str = ""
+    precision: Sequence[str] = ()
+    batch: int | None = None
+    bindings: Mapping[str, int] = field(default_factory=dict)
+    limits: Limits = LIBRARY
+
+
+def recommend(
+    models: Sequence[str | os.PathLike[str] | bytes],
+    options: RecommendOptions | None = None,
+    progress: Progress | None = None,
+) -> Recommendation:
+    """The devices for one model, or for several that run one after the other.
+
+    Raises:
+        InputError: a model cannot be read, an option does not fit it, or a target is not known.
+    """
+    chosen = options or RecommendOptions()
+    if chosen.target not in ("", *TARGETS):
+        raise OptionError(
+            "unknown-target", f"There is no target {chosen.target[:40]!r}.", f"One of {', '.join(TARGETS)}."
+        )
+    provider = checked_provider(chosen.provider)
+    devices = _devices(chosen.target, provider)
+    swept = [_swept(model, chosen, devices, progress or _silent) for model in models]
+    points = _summed([one.points for one in swept])
+    by_id = {one.id: one for one in devices}
+    found = [
+        candidate
+        for device, members in _by_device(points).items()
+        if (candidate := _candidate(by_id[device], members, chosen, provider)) is not None
+    ]
+    sizes = {name: size for one in swept for name, size in _sizes(one).items()}
+    return _tiers([one.model for one in swept], chosen, found, sizes)
+
+
+def _silent(done: int, total: int) -> None:
+    """Progress that nobody asked for."""
+
+
+def _devices(target: str, provider: str) -> list[Profile]:
+    def wanted(one: Profile) -> bool:
+        rented = of_device(one.id, provider) is not None
+        if target == "cloud":
+            return rented or (one.category in TARGETS[target] and not provider)
+        return target == "" or one.category in TARGETS[target]
+
+    return [one for one in profiles() if estimable(one) and wanted(one)]
+
+
+def _swept(model: Any, chosen: RecommendOptions, devices: Sequence[Profile], progress: Progress) -> Sweep:
+    axes = Axes(
+        batch=BATCHES if chosen.batch is None else [chosen.batch],
+        hardware=[one.id for one in devices],
+        precision=chosen.precision,
+    )
+    options = SweepOptions(bindings=chosen.bindings, limits=chosen.limits)
+    try:
+        return sweep(model, axes, options, progress)
+    except InputError as error:
+        if chosen.batch is not None or error.code not in ("rebatch-blocked", "no-batch-dimension"):
+            raise
+    return sweep(model, Axes(hardware=axes.hardware, precision=axes.precision), options, progress)
+
+
+def _sizes(found: Sweep) -> dict[str, int]:
+    """The sizes that are the same at every point."""
+    first = found.points[0].bindings if found.points else {}
+    return {
+        name: size
+        for name, size in first.items()
+        if all(point.bindings.get(name) == size for point in found.points)
+    }
+
+
+def _summed(models: Sequence[Sequence[SweepPoint]]) -> list[SweepPoint]:
+    """The points of one model, or the sums over several at the same batch, device and precision."""
+    if len(models) == 1:
+        return list(models[0])
+    tables = [{(p.batch, p.hardware, p.precision): p for p in points} for points in models]
+    common = set.intersection(*(set(table) for table in tables))
+    return [_sum([table[key] for table in tables]) for key in tables[0] if key in common]
+
+
+def _sum(points: Sequence[SweepPoint]) -> SweepPoint:
+    import msgspec
+
+    def add(name: str) -> Any:
+        values = [getattr(point, name) for point in points]
+        return None if None in values else sum(values)
+
+    first = points[0]
+    latency, memory = add("latency_ms"), add("memory_bytes")
+    available = first.available_bytes
+    slowest = max(points, key=lambda point: point.latency_ms or 0)
+    return msgspec.structs.replace(
+        first,
+        **{name: add(name) for name in ("macs", "flops", "latency_low_ms", "latency_high_ms")},
+        latency_ms=latency,
+        memory_bytes=memory,
+        fits=None if memory is None or available is None else memory <= available,
+        throughput=first.batch / latency * 1e3 if first.batch and latency else None,
+        bottleneck=slowest.bottleneck,
+    )
+
+
+def _by_device(points: Sequence[SweepPoint]) -> dict[str, list[SweepPoint]]:
+    found: dict[str, list[SweepPoint]] = {}
+    for point in points:
+        found.setdefault(point.hardware or "", []).append(point)
+    return found
+
+
+def _candidate(
+    device: Profile, points: Sequence[SweepPoint], chosen: RecommendOptions, provider: str
+) -> Candidate | None:
+    """The device at the batch and precision that serve best; None without any estimate."""
+    timed = [point for point in points if point.latency_ms is not None and point.precision]
+    if not timed:
+        return None
+
+    def rank(point: SweepPoint) -> tuple[bool, bool, float]:
+        soon = chosen.latency is None or (point.latency_ms or 0) <= chosen.latency
+        # Without a target of throughput, one item is what a latency is told for.
+        most = point.throughput or 0.0
+        if chosen.throughput is None:
+            return point.fits is not False, soon, -(point.latency_ms or 0)
+        return point.fits is not False, soon, most
+
+    best = max(timed, key=rank)
+    rented = of_device(device.id, provider)
+    price = None if rented is None else rented.approx_on_demand_usd_per_hour
+    soon = None if chosen.latency is None else (best.latency_ms or 0) <= chosen.latency
+    misses = _misses(best, device, price, chosen)
+    return Candidate(
+        device=device.id,
+        device_name=device.name,
+        category=device.category,
+        precision=best.precision or "",
+        batch=best.batch,
+        vram_required_gb=None if best.memory_bytes is None else best.memory_bytes / 1e9,
+        vram_gb=None if best.available_bytes is None else best.available_bytes / 1e9,
+        fits=best.fits,
+        estimated_latency_ms=best.latency_ms,
+        latency_low_ms=best.latency_low_ms,
+        latency_high_ms=best.latency_high_ms,
+        estimated_throughput_fps=best.throughput,
+        bottleneck=best.bottleneck,
+        label=best.label,
+        power_watts=device.tdp_watts,
+        instance=None if rented is None else rented.id,
+        price_usd_per_hour=price,
+        price_date=None if rented is None else rented.price_date,
+        region=None if rented is None else rented.region,
+        usd_per_million=price / 3600 / best.throughput * 1e6 if price and best.throughput else None,
+        meets_latency_target=soon,
+        meets_all_targets=not misses and best.fits is not False,
+        reason=reason(best, misses),
+    )
+
+
+def _misses(point: SweepPoint, device: Profile, price: float | None, chosen: RecommendOptions) -> list[str]:
+    """What of the targets it does not meet; what is not known is not met."""
+    found = []
+    if chosen.latency is not None and (point.latency_ms or 0) > chosen.latency:
+        found.append(f"{point.latency_ms:.3g} ms instead of {chosen.latency:g} ms")
+    if chosen.throughput is not None and (point.throughput or 0) < chosen.throughput:
+        found.append(f"{point.throughput or 0:,.3g} items/s instead of {chosen.throughput:g}")
+    if chosen.power is not None:
+        if device.tdp_watts is None:
+            found.append("its power is not known")
+        elif device.tdp_watts > chosen.power:
+            found.append(f"{device.tdp_watts:g} W instead of {chosen.power:g} W")
+    if chosen.price is not None:
+        if price is None:
+            found.append("its price is not known")
+        elif price > chosen.price:
+            found.append(f"${price:g}/h instead of ${chosen.price:g}/h")
+    return found
+
+
+def _tiers(
+    models: list[str], chosen: RecommendOptions, found: Sequence[Candidate], sizes: dict[str, int]
+) -> Recommendation:
+    holding = [one for one in found if one.fits is not False]
+    allowed = [one for one in holding if _allowed(one, chosen)]
+    meeting = [one for one in holding if one.meets_all_targets]
+    targets = (chosen.latency, chosen.throughput, chosen.power, chosen.price)
+    enough = meeting
+    if all(target is None for target in targets) and holding:
+        most = max(_speed(one) for one in _surer(holding))
+        enough = [one for one in holding if _speed(one) >= HALF * most]
+    optimal = max(_surer(meeting or allowed), key=_speed, default=None)
+    nearest = None
+    if holding and not meeting:
+        nearest = min(holding, key=lambda one: _distance(one, chosen))
+    return Recommendation(
+        schema=SCHEMA,
+        generator=Generator(name=NAME, version=version()),
+        models=models,
+        deployment_target=chosen.target or None,
+        user_constraints=Constraints(
+            max_latency_ms=chosen.latency,
+            min_throughput_fps=chosen.throughput,
+            max_power_watts=chosen.power,
+            max_price_usd_per_hour=chosen.price,
+        ),
+        bindings=sizes,
+        minimum=min(allowed or holding, key=_burden, default=None),
+        recommended=min(_surer(enough), key=_burden, default=None),
+        optimal=optimal,
+        nearest_miss=nearest,
+        candidates=sorted(
+            found, key=lambda one: (one.fits is False, not one.meets_all_targets, -_speed(one), one.device)
+        ),
+    )
+
+
+def _surer(found: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Those whose latency is more than an order of magnitude, if there are any."""
+    return [one for one in found if one.label != MAGNITUDE_LABEL] or found
+
+
+def _allowed(one: Candidate, chosen: RecommendOptions) -> bool:
+    """Within the limits of power and price."""
+    power = chosen.power is None or (one.power_watts is not None and one.power_watts <= chosen.power)
+    price = chosen.price is None or (
+        one.price_usd_per_hour is not None and one.price_usd_per_hour <= chosen.price
+    )
+    return power and price
+
+
+def _speed(one: Candidate) -> float:
+    """Items a second, or inferences a second where the batch is not known."""
+    return one.estimated_throughput_fps or 1e3 / (one.estimated_latency_ms or float("inf"))
+
+
+def _burden(one: Candidate) -> tuple[bool, float, bool, float, float]:
+    """What a device asks for: its price where it can be rented, its power, then its speed."""
+    price, power = one.price_usd_per_hour, one.power_watts
+    if one.category in ("edge", "consumer", "workstation", "laptop", "apple", "cpu"):
+        price = None
+    return price is None, price or 0.0, power is None, power or 0.0, _speed(one)
+
+
+def _distance(one: Candidate, chosen: RecommendOptions) -> float:
+    """How far from the targets: the worst ratio; what is not known is far."""
+    ratios = [1.0]
+    if chosen.latency is not None:
+        ratios.append((one.estimated_latency_ms or float("inf")) / chosen.latency)
+    if chosen.throughput is not None:
+        ratios.append(chosen.throughput / max(one.estimated_throughput_fps or 0, 1e-9))
+    if chosen.power is not None:
+        ratios.append((one.power_watts or float("inf")) / chosen.power)
+    if chosen.price is not None:
+        ratios.append((one.price_usd_per_hour or float("inf")) / chosen.price)
+    return max(ratios)

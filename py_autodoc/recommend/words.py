@@ -1,0 +1,39 @@
+"""A candidate in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from py_autodoc.sweep.schema import SweepPoint
+
+_BOUNDS = {
+    "compute": "compute bound",
+    "memory_bandwidth": "memory bound",
+    "kernel_overhead": "bound by the start of its kernels",
+}
+
+
+def reason(point: SweepPoint, misses: Sequence[str]) -> str:
+    """``fits, 6.4 of 22.0 GB; 4.1 ms (2.7–6.1); memory bound``; then what it misses."""
+    parts = [_memory(point)]
+    if point.latency_ms is not None:
+        low, high = point.latency_low_ms, point.latency_high_ms
+        band = f" ({low:.3g}–{high:.3g})" if low is not None and high is not None else ""
+        parts.append(f"{point.latency_ms:.3g} ms{band}")
+    parts.append(_BOUNDS.get(point.bottleneck, ""))
+    parts.extend(misses)
+    return "; ".join(part for part in parts if part)
+
+
+def _memory(point: SweepPoint) -> str:
+    needed, there = point.memory_bytes, point.available_bytes
+    if needed is None:
+        return "the memory needed is not known"
+    if there is None:
+        return f"{needed / 1e9:.2g} GB; the memory of the device is not known"
+    verb = "fits" if point.fits else "does not fit"
+    return f"{verb}, {_gb(needed)} of {_gb(there)} GB"
+
+
+def _gb(size: int) -> str:
+    return f"{size / 1e9:.1f}" if size >= 1e8 else f"{size / 1e9:.2g}"
