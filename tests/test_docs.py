@@ -34,6 +34,7 @@ NO_CODES = {
     "sagemaker-user",
     "onnx-ir",
     "e-0",
+    "graph-dark",
     *KINDS,
     *TASKS.values(),
     "text-classification",

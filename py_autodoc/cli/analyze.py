@@ -23,6 +23,7 @@ from py_autodoc.render.output import Target, pieces_to_stdout, targets, to_stdou
 from py_autodoc.render.text import printable
 
 if TYPE_CHECKING:
+    from py_autodoc.cli.documents import Documents
     from py_autodoc.cli.many import Outcome
     from py_autodoc.report.analysis import Analysis, Options
     from py_autodoc.report.schema import Report
@@ -40,6 +41,10 @@ class _Request:
     out_json: str | None
     out_csv: str | None
     out_html: str | None
+    out_md: str | None
+    out_pdf: str | None
+    update: str | None
+    assets_dir: str | None
     bind: tuple[str, ...]
     input_shape: tuple[str, ...]
     batch_size: int | None
@@ -78,6 +83,17 @@ class _Result:
 @click.option("--out-csv", metavar="PATH", help="Write the table of layers as CSV; - is stdout.")
 @click.option(
     "--out-html", metavar="PATH", help="Write one HTML file that shows the model offline; - is stdout."
+)
+@click.option("--out-md", metavar="PATH", help="Write the report as a model card in Markdown; - is stdout.")
+@click.option("--out-pdf", metavar="PATH", help="Write the report as PDF; needs onnx-autodoc[pdf].")
+@click.option(
+    "--update",
+    metavar="FILE",
+    shell_complete=files,
+    help="Put the report between the marker lines of a Markdown file, for example a README.",
+)
+@click.option(
+    "--assets-dir", metavar="DIR", help="Write pictures of the graph here, which the Markdown then shows."
 )
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @sizes("report")
@@ -124,10 +140,27 @@ def _run(request: _Request) -> int:
     if len(request.models) > 1 or os.path.isdir(first):
         return _run_all(request)
     outputs = _targets(request, [first])
+    documents = _documents(request, outputs)
     result = _Result(_analyze(request, first), request.max_layers)
     status = _verdict(request, first, result.analysis)
-    _show(request, result, outputs, remark=status == 0)
+    if documents:
+        for shown, size in documents.write(result.analysis):
+            _tell(shown, size)
+    if outputs or request.findings or not documents:
+        _show(request, result, outputs, remark=status == 0)
+    elif status == 0:
+        _remarks(result.analysis)
     return status
+
+
+def _documents(request: _Request, outputs: dict[str, Target]) -> Documents | None:
+    """The documents that were asked for; None without any."""
+    if not any((request.out_md, request.out_pdf, request.update, request.assets_dir)):
+        return None
+    from py_autodoc.cli.documents import asked
+
+    held = [request.models[0], request.thresholds or "", request.hardware]
+    return asked(outputs, request.update, request.assets_dir, False, held, request.force)
 
 
 def _verdict(request: _Request, model: str, analysis: Analysis) -> int:
@@ -156,9 +189,14 @@ def _show(request: _Request, result: _Result, outputs: dict[str, Target], remark
         stdout.lines(findings_text(result.report))
     elif not outputs:
         pieces_to_stdout(_pieces(result, request.pretty), json=True)
+    if remark:
+        _remarks(result.analysis)
+
+
+def _remarks(analysis: Analysis) -> None:
     from py_autodoc.cli.remarks import remarks
 
-    for line in remarks(result.analysis) if remark else ():
+    for line in remarks(analysis):
         stderr.warning(line)
 
 
@@ -166,8 +204,15 @@ def _run_all(request: _Request) -> int:
     """Several models: each by itself, the results as they come."""
     from py_autodoc.cli.many import Lines, json_line, model_files, table_csv
 
-    if request.out_html or request.findings:
-        option = "--out-html" if request.out_html else "--findings"
+    alone = {
+        "--out-html": request.out_html,
+        "--out-md": request.out_md,
+        "--out-pdf": request.out_pdf,
+        "--update": request.update,
+        "--assets-dir": request.assets_dir,
+        "--findings": request.findings,
+    }
+    for option in (option for option, given in alone.items() if given):
         raise OptionError("one-model-only", f"{option} is for one model.", "Name one.")
     _options(request)  # what is wrong with them is wrong for every model
     files = model_files(request.models)
@@ -224,6 +269,8 @@ def _targets(request: _Request, files: list[str]) -> dict[str, Target]:
             "--out-json": (request.out_json, "report"),
             "--out-csv": (request.out_csv, "csv"),
             "--out-html": (request.out_html, "html"),
+            "--out-md": (request.out_md, "markdown"),
+            "--out-pdf": (request.out_pdf, "pdf"),
         },
         [*files, request.thresholds or "", request.hardware],
         request.force,
@@ -270,8 +317,13 @@ def _write(result: _Result, outputs: dict[str, Target], pretty: bool) -> None:
             written = target.write_pieces(_pieces(result, pretty))
         else:
             written = target.write(_text(option.removeprefix("--out-"), result))
-        if not target.to_stdout and sys.stderr.isatty():
-            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+        if not target.to_stdout:
+            _tell(target.shown, written)
+
+
+def _tell(shown: str, size: int) -> None:
+    if sys.stderr.isatty():
+        stderr.note(f"Wrote {shown} ({size:,} bytes).")
 
 
 def _text(kind: str, result: _Result) -> str:

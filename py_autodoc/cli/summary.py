@@ -11,8 +11,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from py_autodoc.cli.architecture import architecture_line, quantization_line
-from py_autodoc.cli.blocks_line import block_counts
 from py_autodoc.cli.expression_lines import expression_lines
 from py_autodoc.cli.findings_lines import HOW, finding_counts, finding_lines
 from py_autodoc.cli.hardware_lines import WIDTH, hardware_lines
@@ -20,6 +18,8 @@ from py_autodoc.cli.memory_lines import memory_lines
 from py_autodoc.cli.streams import styled
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
+from py_autodoc.report.architecture_text import architecture_line, quantization_line
+from py_autodoc.report.block_counts import block_counts
 from py_autodoc.report.numbers import layer_in_inference
 from py_autodoc.report.rule_settings import told
 from py_autodoc.report.schema import (

@@ -46,6 +46,8 @@ _FORMS = {
     "sweep": rb'\{\s*"schema"\s*:\s*"autodoc\.sweep/',
     "recommendation": rb'\{\s*"schema"\s*:\s*"autodoc\.recommendation/',
     "export-report": rb'\{\s*"schema"\s*:\s*"autodoc\.export/',
+    "pdf": rb"(?s:%PDF-.*)% Written by %(name)s\n$",
+    "plot": rb"(?s:\x89PNG\r\n\x1a\n.{25}.{4}tEXtSoftware\x00%(name)s|<\?xml .*<dc:title>%(name)s)",
     "safetensors": rb'(?s:.{8})\{"__metadata__":\{"format":"pt","writer":"%(name)s"\}',
     "npz": rb"(?s:PK.*)%(name)s$",
 }

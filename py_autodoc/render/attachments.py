@@ -177,7 +177,7 @@ def _numbers(analysis: Analysis, node: Node) -> dict[str, int | None]:
 
 def _totals(analysis: Analysis) -> dict[str, int | None]:
     """Totals of the model; one that leaves out unknown parts says so in its name."""
-    from py_autodoc.report.sections import coverage, metrics
+    from py_autodoc.report.parts import coverage, metrics
 
     sums, covered = metrics(analysis), coverage(analysis)
     partial = " (known parts)"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from py_autodoc.graph.collector import paused
 from py_autodoc.graph.model import Model, Node, TensorKind
-from py_autodoc.report import sections, structure_section
+from py_autodoc.report import parts, structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.blocks import blocks
 from py_autodoc.report.expressions import Texts
@@ -49,7 +49,7 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
         layers, omitted = layers_of(analysis, max_layers)
         return Report(
             schema_version=SCHEMA_VERSION,
-            generator=sections.generator(),
+            generator=parts.generator(),
             model=payload.model,
             graph=payload.graph,
             architecture=structure_section.architecture(analysis),
@@ -85,20 +85,20 @@ def report_around(analysis: Analysis, layers: list[Layer], omitted: int) -> Repo
     model = analysis.model
     return Report(
         schema_version=SCHEMA_VERSION,
-        generator=sections.generator(),
-        model=sections.model_info(model),
-        graph=sections.graph_info(analysis),
+        generator=parts.generator(),
+        model=parts.model_info(model),
+        graph=parts.graph_info(analysis),
         architecture=structure_section.architecture(analysis),
-        metrics=sections.metrics(analysis),
+        metrics=parts.metrics(analysis),
         memory=memory_info(analysis),
-        coverage=sections.coverage(analysis),
-        dims=sections.dims(analysis),
-        diagnostics=sections.diagnostics(analysis.diagnostics),
+        coverage=parts.coverage(analysis),
+        dims=parts.dims(analysis),
+        diagnostics=parts.diagnostics(analysis.diagnostics),
         layers=layers,
         layers_omitted=omitted,
         blocks=blocks(analysis, scope_tree(model)),
         repeats=repeats(analysis),
-        risk_signals=sections.risk_signals(analysis),
+        risk_signals=parts.risk_signals(analysis),
         rule_settings=analysis.rules,
         runnable=runnable(analysis),
         hardware_estimates=hardware_estimates(analysis),

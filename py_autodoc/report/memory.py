@@ -11,6 +11,7 @@ from py_autodoc.costs.params import Constant
 from py_autodoc.costs.timeline import Alive, Moment, Timeline
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import cut, dtype_name, graph_label, wire_shape
+from py_autodoc.report.parts import op_label
 from py_autodoc.report.schema import (
     ActivationMemory,
     ActivationOpBytes,
@@ -26,7 +27,6 @@ from py_autodoc.report.schema import (
     WeightOpBytes,
     WeightTypeBytes,
 )
-from py_autodoc.report.sections import op_label
 
 K = TypeVar("K")
 R = TypeVar("R", Share, Produced)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from py_autodoc.graph.model import Model, Shape
-from py_autodoc.report import sections, structure_section
+from py_autodoc.report import parts, structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.attribute_columns import attribute_columns
 from py_autodoc.report.block_columns import block_columns
@@ -74,15 +74,15 @@ def build_payload(analysis: Analysis, batch: BatchOffer | None = None) -> GraphP
     sizes = [size for _, size in shapes] if free else []
     return GraphPayload(
         schema_version=SCHEMA_VERSION,
-        model=sections.model_info(model),
-        graph=sections.graph_info(analysis),
-        metrics=sections.metrics(analysis),
+        model=parts.model_info(model),
+        graph=parts.graph_info(analysis),
+        metrics=parts.metrics(analysis),
         architecture=structure_section.architecture(analysis),
         memory=memory_info(analysis),
         timeline=timeline_columns(analysis.timeline),
-        coverage=sections.coverage(analysis),
-        dims=sections.dims(analysis),
-        diagnostics=sections.diagnostics(analysis.diagnostics),
+        coverage=parts.coverage(analysis),
+        dims=parts.dims(analysis),
+        diagnostics=parts.diagnostics(analysis.diagnostics),
         ops=[_op(*key) for key in ops],
         dtypes=[dtype_name(dtype) for dtype in dtypes],
         shapes=[wire_shape(shape) for shape, _ in shapes],
@@ -96,7 +96,7 @@ def build_payload(analysis: Analysis, batch: BatchOffer | None = None) -> GraphP
         batch=batch,
         repeats=repeat_columns(analysis),
         blocks=block_columns(analysis),
-        risk_signals=sections.risk_signals(analysis),
+        risk_signals=parts.risk_signals(analysis),
         rule_settings=analysis.rules,
         runnable=runnable(analysis),
         modules=_modules(model),

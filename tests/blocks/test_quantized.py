@@ -10,7 +10,7 @@ from zoo_truth import TRUTH
 
 import py_autodoc
 from py_autodoc.blocks.quantized import find_quantized
-from py_autodoc.cli.architecture import quantization_line
+from py_autodoc.report.architecture_text import quantization_line
 
 UINT8, INT8 = np.uint8, np.int8
 

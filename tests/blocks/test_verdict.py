@@ -14,8 +14,8 @@ from test_attention_forms import B, D, S, T, layer, qkv, scores
 from py_autodoc.blocks.attention import find_attention
 from py_autodoc.blocks.stacks import towers, upstream
 from py_autodoc.blocks.verdict import verdict
-from py_autodoc.cli.architecture import architecture_line
 from py_autodoc.report.analysis import run
+from py_autodoc.report.architecture_text import architecture_line
 from py_autodoc.report.build import build_report
 
 DATA = Path(__file__).parent.parent / "data"

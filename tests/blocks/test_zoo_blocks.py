@@ -7,8 +7,8 @@ import zipfile
 import pytest
 from test_zoo import ZOO, analysed
 
-from py_autodoc.cli.architecture import architecture_line
 from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.architecture_text import architecture_line
 from py_autodoc.report.build import build_report
 from py_autodoc.report.grouping import grouped_tree
 

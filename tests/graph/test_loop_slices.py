@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.sections import metrics
+from py_autodoc.report.parts import metrics
 
 F, INT, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 STEP = 2 * 16 * 64 + 2 * 32 * 64 + 2 * 64 * 64 + 2 * 64 * 50

@@ -10,8 +10,8 @@ from builders import loop, model, weight
 from onnx import helper
 
 from py_autodoc import analyze
-from py_autodoc.cli.blocks_line import block_counts
 from py_autodoc.report.analysis import run
+from py_autodoc.report.block_counts import block_counts
 from py_autodoc.report.nesting import structural_parents, with_bodies
 
 DATA = "tests/data"

@@ -1,0 +1,189 @@
+"""The documents that ``analyze`` writes besides data: a card in Markdown, a PDF, pictures beside them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from py_autodoc.cli import stderr
+from py_autodoc.errors import AutodocError, InputError, OptionError, OutputError
+from py_autodoc.outputs import Place, Wanted, place, places
+
+if TYPE_CHECKING:
+    from py_autodoc.render.output import Target
+    from py_autodoc.report.analysis import Analysis
+    from py_autodoc.report.sections.model import Context
+
+GRAPH = {"graph": ("light", "graph.svg"), "graph-dark": ("dark", "graph-dark.svg")}
+"""Figure → theme and file of the graph."""
+_MOST = 1 << 24
+"""Bytes of a file that is updated."""
+
+
+@dataclass
+class Documents:
+    """What was asked for, checked before the analysis. Made by ``asked``."""
+
+    card: Target | None
+    pdf: Target | None
+    update: Place | None
+    assets: Path | None
+    plots: bool
+    force: bool
+    before: str = ""
+    """Text of the file that is updated."""
+    _context: dict[int, Context] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return any(one is not None for one in (self.card, self.pdf, self.update, self.assets))
+
+    def write(self, analysis: Analysis) -> list[tuple[str, int]]:
+        """Write them all; (name, bytes) of each. Raises: AutodocError."""
+        from py_autodoc.render.document import context
+
+        made = context(analysis)
+        texts: list[tuple[Place | Target, str | bytes]] = []
+        files = self._pictures(analysis, made)
+        if self.pdf is not None:
+            from py_autodoc.render.pdf import pdf
+
+            texts.append((self.pdf, pdf(made, analysis)))
+        if self.card is not None:
+            from py_autodoc.outputs.marks import sealed_text
+            from py_autodoc.render.markdown import card
+
+            folder = Path.cwd() if self.card.to_stdout else self.card.path.parent
+            texts.append((self.card, sealed_text(card(made, self._links(files, folder)), "markdown")))
+        if self.update is not None:
+            from py_autodoc.render.markdown import body, updated
+
+            part = body(made, self._links(files, self.update.path.parent))
+            texts.append((self.update, updated(self.before, part, self.update.shown)))
+        written = self._write_pictures(files)
+        for target, result in texts:
+            data = result.encode("utf-8") if isinstance(result, str) else result
+            # A card on a terminal is text.
+            target.write(result if not isinstance(target, Place) else data)  # type: ignore[arg-type]
+            written.append((target.shown, len(data)))
+        return written
+
+    def _pictures(self, analysis: Analysis, made: Context) -> dict[str, tuple[str, bytes]]:
+        """Figure → file name and data. What cannot be drawn is told and left out."""
+        if self.assets is None:
+            return {}
+        files: dict[str, tuple[str, bytes]] = {}
+        try:
+            files |= _graph(analysis)
+        except AutodocError as fault:
+            stderr.warning(f"The picture of the graph is left out: {fault.message} {fault.hint}".strip())
+        if self.plots:
+            from py_autodoc.render.plots import plots
+
+            try:
+                files |= plots(made)
+            except AutodocError as fault:
+                stderr.warning(f"Plots are left out: {fault.message} {fault.hint}".strip())
+        return files
+
+    def _links(self, files: Mapping[str, tuple[str, bytes]], folder: Path) -> dict[str, str]:
+        """Figure → path from a folder to its file; no link leads to another drive."""
+        if self.assets is None:
+            return {}
+        try:
+            way = os.path.relpath(self.assets.resolve(), folder.resolve())
+        except ValueError:
+            return {}
+        shown = {figure: name for figure, (name, _) in files.items() if name.endswith(".svg")}
+        return {figure: Path(way, name).as_posix() for figure, name in shown.items()}
+
+    def _write_pictures(self, files: Mapping[str, tuple[str, bytes]]) -> list[tuple[str, int]]:
+        if self.assets is None or not files:
+            return []
+        try:
+            self.assets.mkdir(exist_ok=True)
+        except OSError as fault:
+            raise OutputError("output-failed", f"{self.assets}: {fault.strerror or fault}.") from None
+        named = dict(files.values())
+        there = places([_wanted(self.assets, name) for name in named], (), self.force)
+        for one, data in zip(there, named.values(), strict=True):
+            one.write(data)
+        return [(f"{self.assets}/{name}", len(data)) for name, data in named.items()]
+
+
+def asked(
+    outputs: dict[str, Target],
+    update: str | None,
+    assets_dir: str | None,
+    plots: bool,
+    inputs: Iterable[str],
+    force: bool,
+) -> Documents:
+    """The documents of a run; ``outputs`` loses those that are theirs. Raises: OutputError, InputError."""
+    card, pdf = outputs.pop("--out-md", None), outputs.pop("--out-pdf", None)
+    if pdf is not None:
+        from py_autodoc.render.pdf import typst
+
+        typst()
+    if plots and assets_dir is None:
+        raise OptionError(
+            "no-assets-dir", "--with-plots needs a folder for the plots.", "Give --assets-dir DIR."
+        )
+    held = tuple(inputs)
+    assets = None if assets_dir is None else _folder(assets_dir, plots, held, force)
+    there, before = (None, "") if update is None else _to_update(update, held)
+    return Documents(card, pdf, there, assets, plots, force, before)
+
+
+def _folder(given: str, plots: bool, inputs: tuple[str, ...], force: bool) -> Path:
+    """Where pictures go: a folder that is there, or can be made. Raises: OutputError."""
+    from py_autodoc.render.plots import FILES
+
+    folder = Path(given)
+    if not folder.exists():
+        parent = folder.resolve().parent
+        if not parent.is_dir():
+            message = f"--assets-dir: {given}: its folder does not exist."
+            raise OutputError("output-folder-missing", message, "Create it first.")
+        return folder
+    if not folder.is_dir():
+        raise OutputError("output-failed", f"--assets-dir: {given} is no folder.", "Give another name.")
+    names = [name for _, name in GRAPH.values()] + (list(FILES) if plots else [])
+    places([_wanted(folder, name) for name in names], inputs, force)
+    return folder
+
+
+def _wanted(folder: Path, name: str) -> Wanted:
+    kind = "svg" if name.startswith("graph") else "plot"
+    return Wanted(folder / name, kind, "--assets-dir")
+
+
+def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[Place, str]:
+    """The file and its text. Raises: InputError: it is not there, not text, or has no markers."""
+    from py_autodoc.render.markdown import updated
+
+    there = place(path, "markdown", inputs, force=True)
+    try:
+        if os.path.getsize(path) > _MOST:
+            raise InputError("update-too-large", f"--update: {path} has more than {_MOST >> 20} MB.")
+        text = there.path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError("update-not-text", f"--update: {path} is not UTF-8 text.") from None
+    except OSError as fault:
+        raise InputError("update-unreadable", f"--update: {path}: {fault.strerror or fault}.") from None
+    updated(text, "", path)
+    return there, text
+
+
+def _graph(analysis: Analysis) -> dict[str, tuple[str, bytes]]:
+    """The picture of the graph in both themes."""
+    from py_autodoc.render.svg import svg_picture
+    from py_autodoc.report.payload import build_payload
+
+    payload = build_payload(analysis)
+    return {
+        figure: (name, svg_picture(payload, theme=theme).encode("utf-8"))
+        for figure, (theme, name) in GRAPH.items()
+    }

@@ -1,0 +1,23 @@
+"""The sections of a report, as data: Markdown and PDF render one list.
+
+To add one: a file here with ``section(context) -> Section | None``, and its name in ``ORDER``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from py_autodoc.report.sections.model import Context, Section
+
+ORDER = (
+    "summary", "identity", "totals", "interface", "architecture", "blocks", "layers", "operators", "memory",
+    "attention", "precision", "findings", "dimensions", "device", "labels", "diagnostics", "coverage",
+    "origin",
+)  # fmt: skip
+"""Files of this folder, in the order of the report."""
+
+
+def sections(context: Context) -> list[Section]:
+    """The sections of a report; those without content are left out."""
+    made = (import_module(f"{__name__}.{name}").section(context) for name in ORDER)
+    return [section for section in made if section is not None]

@@ -1,0 +1,50 @@
+"""What the model is built of: recognised structures and parts that repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from py_autodoc.report.block_counts import ORDER
+from py_autodoc.report.schema import Block
+from py_autodoc.report.sections.model import Context, Name, Section, Table, Value
+
+MOST_REPEATS = 12
+
+
+def section(context: Context) -> Section | None:
+    """A row a kind of block, a row a repeat."""
+    report, tables = context.report, []
+    kinds: dict[str, list[Block]] = {}
+    for block in report.blocks:
+        if block.kind != "module":
+            kinds.setdefault(block.kind, []).append(block)
+    known = [kind for kind in ORDER if kind in kinds]
+    rows = tuple(
+        (
+            (kind,),
+            (Value(len(kinds[kind])),),
+            (Value(_sum(block.params for block in kinds[kind]), "count"),),
+            (Value(_sum(block.macs for block in kinds[kind]), "count"),),
+        )
+        for kind in (*known, *sorted(kinds.keys() - set(known)))
+    )
+    if rows:
+        tables.append(Table(("Block", "Number", "Parameters", "MACs"), rows, title="Recognised structures"))
+    repeats = tuple(
+        (
+            (Name(one.name),),
+            (Value(one.count, "exact", f"/repeats/{at}/count"),),
+            (Value(one.size, "exact", f"/repeats/{at}/size"),),
+        )
+        for at, one in enumerate(report.repeats[:MOST_REPEATS])
+    )
+    if repeats:
+        more = max(0, len(report.repeats) - MOST_REPEATS)
+        tables.append(Table(("Part", "Times", "Nodes each"), repeats, more, "Repeated parts"))
+    return Section("blocks", "Blocks", tuple(tables)) if tables else None
+
+
+def _sum(parts: Iterable[int | None]) -> int | None:
+    """None where one is unknown."""
+    found = list(parts)
+    return None if None in found else sum(part or 0 for part in found)

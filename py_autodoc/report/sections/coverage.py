@@ -1,0 +1,26 @@
+"""How much of the model the totals cover."""
+
+from __future__ import annotations
+
+from py_autodoc.report.sections.model import Block, Context, Section, Table, Value
+
+
+def section(context: Context) -> Section:
+    """Shares of what is known, and why the rest is not."""
+    cover = context.report.coverage
+    rows = (
+        (("Nodes with known costs",), (Value(cover.nodes_known, "exact", "/coverage/nodes_known"),)),
+        (("Nodes",), (Value(cover.nodes_total, "exact", "/coverage/nodes_total"),)),
+        (("Share of nodes",), (Value(cover.nodes, "share", "/coverage/nodes"),)),
+        (("Share of shapes",), (Value(cover.shapes, "share", "/coverage/shapes"),)),
+        (("Share of nodes with MACs",), (Value(cover.macs, "share", "/coverage/macs"),)),
+    )
+    blocks: list[Block] = [Table(("Coverage", "Value"), rows)]
+    for title, found in (
+        ("Operators without a cost rule", cover.unknown_ops),
+        ("Why costs are unknown", cover.reasons),
+    ):
+        if found:
+            listed = tuple(((text,), (Value(count),)) for text, count in found.items())
+            blocks.append(Table((title, "Nodes"), listed))
+    return Section("coverage", "Coverage", tuple(blocks))

@@ -1,0 +1,52 @@
+"""Sizes that the model leaves open, and costs as expressions in them."""
+
+from __future__ import annotations
+
+from py_autodoc.report.sections.model import (
+    Block,
+    Context,
+    Items,
+    Line,
+    Name,
+    Paragraph,
+    Section,
+    Table,
+    Value,
+)
+
+MOST = 24
+_EXPRESSIONS = (
+    ("MACs", "total_macs_expr"),
+    ("FLOPs", "total_flops_expr"),
+    ("Bytes read", "read_bytes_expr"),
+    ("Bytes written", "write_bytes_expr"),
+    ("Peak activations in bytes", "peak_activation_bytes_expr"),
+)
+
+
+def section(context: Context) -> Section | None:
+    """Free sizes with the values used; totals as expressions."""
+    report = context.report
+    if not report.dims:
+        return None
+    rows = []
+    for at, dim in enumerate(report.dims[:MOST]):
+        used: Line = ("free",)
+        if dim.value is not None:
+            used = (Value(dim.value, "exact", f"/dims/{at}/value"), " (assumed)" if dim.assumed else "")
+        usual = Value(dim.suggested, "exact", f"/dims/{at}/suggested")
+        rows.append(((Name(dim.name),), used, (usual,), (Name(", ".join(dim.where[:4])),)))
+    more = max(0, len(report.dims) - MOST)
+    blocks: list[Block] = [Table(("Size", "Used", "Usual", "Where"), tuple(rows), more)]
+    numbers = report.metrics
+    known = [(label, getattr(numbers, name)) for label, name in _EXPRESSIONS if getattr(numbers, name)]
+    if known:
+        lines = tuple((f"{label} = ", Name(text)) for label, text in known)
+        blocks.append(Items(lines, "In these sizes"))
+    if known and numbers.expr_conditions:
+        conditions = tuple((Name(one),) for one in numbers.expr_conditions[:MOST])
+        blocks.append(Items(conditions, "As long as"))
+    if numbers.expr_coverage is not None and numbers.expr_coverage < 1:
+        share = Value(numbers.expr_coverage, "share", "/metrics/expr_coverage")
+        blocks.append(Paragraph(("The expressions cover ", share, " of the nodes.")))
+    return Section("dimensions", "Sizes and expressions", tuple(blocks))

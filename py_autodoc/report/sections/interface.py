@@ -1,0 +1,36 @@
+"""What a caller feeds and gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from py_autodoc.report.schema import ValueInfo
+from py_autodoc.report.sections.model import Context, Line, Name, Section, Table
+from py_autodoc.units import shape
+
+MOST = 32
+
+
+def section(context: Context) -> Section:
+    """Inputs and outputs with their types, shapes and roles."""
+    graph, words = context.report.graph, context.report.identity
+    roles = {}
+    for one in (*words.inputs, *words.outputs) if words else ():
+        roles[one.name] = f"{'probably ' if one.likely else ''}{one.role}" if one.role else ""
+    tables = []
+    for title, values in (("Inputs", graph.inputs), ("Outputs", graph.outputs)):
+        rows = tuple(_row(value, roles) for value in values[:MOST])
+        tables.append(Table(("Name", "Type", "Shape", "Role"), rows, max(0, len(values) - MOST), title))
+    return Section("interface", "Inputs and outputs", tuple(tables))
+
+
+def _row(value: ValueInfo, roles: dict[str, str]) -> tuple[Line, ...]:
+    kind = value.elem_type if value.container == "tensor" else f"{value.container} of {value.elem_type}"
+    sized = value.container in ("tensor", "sparse")
+    dims: Sequence[int | str | None] | None = value.shape
+    return (
+        (Name(value.name),),
+        (kind,),
+        (Name(shape(dims)) if sized else "",),
+        (roles.get(value.name, ""),),
+    )

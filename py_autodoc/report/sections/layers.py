@@ -1,0 +1,45 @@
+"""The heaviest layers."""
+
+from __future__ import annotations
+
+from py_autodoc.report.numbers import layer_in_inference
+from py_autodoc.report.schema import Layer
+from py_autodoc.report.sections.model import Block, Context, Figure, Name, Section, Table, Value
+from py_autodoc.units import shape
+
+MOST = 20
+
+
+def section(context: Context) -> Section | None:
+    """The layers with most MACs, or parameters where MACs are unknown, costs of one inference."""
+    report = context.report
+    by_macs = bool(report.metrics.total_macs)
+    total = report.metrics.total_macs if by_macs else report.metrics.total_params
+
+    def weight(layer: Layer) -> int:
+        return (layer_in_inference(layer, "macs") if by_macs else layer.params) or 0
+
+    heavy = [layer for layer in sorted(report.layers, key=lambda layer: -weight(layer)) if weight(layer)]
+    if not heavy or not total:
+        return None
+    rows = tuple(
+        (
+            (Name(layer.name),),
+            (Name(layer.type),),
+            (Name(shape(layer.output_shape)),),
+            (Value(layer.params, "count"),),
+            (Value(layer_in_inference(layer, "macs"), "count"),),
+            (Value(layer_in_inference(layer, "flops"), "count"),),
+            (Value(weight(layer) / total, "share"),),
+        )
+        for layer in heavy[:MOST]
+    )
+    by = "MACs" if by_macs else "parameters"
+    head = ("Layer", "Type", "Output", "Parameters", "MACs", "FLOPs", f"Share of {by}")
+    blocks: list[Block] = [Table(head, rows, max(0, len(heavy) - MOST))]
+    blocks += [
+        Figure("depth", "Parameters and MACs summed up over the depth"),
+        Figure("parameters", "Where the parameters are"),
+        Figure("shapes", "Elements of the outputs over the depth"),
+    ]
+    return Section("layers", f"Heaviest layers by {by}", tuple(blocks))

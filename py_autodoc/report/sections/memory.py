@@ -1,0 +1,68 @@
+"""Memory: what is alive at the peak, weights and activations by kind."""
+
+from __future__ import annotations
+
+from py_autodoc.report.sections.model import (
+    Block,
+    Context,
+    Figure,
+    Line,
+    Name,
+    Paragraph,
+    Section,
+    Table,
+    Value,
+)
+from py_autodoc.units import shape
+
+MOST = 10
+
+
+def section(context: Context) -> Section:
+    """The peak with its tensors, weights by type, the largest tensors."""
+    memory, blocks = context.report.memory, list[Block]()
+    peak = memory.peak
+    if peak is None:
+        reason = memory.reason or "unknown"
+        blocks.append(Paragraph(("— (", reason, ")"), "Peak"))
+    else:
+        where: Line = (" before the first layer.",)
+        if peak.nodes:
+            where = (
+                " in ", context.layer_name(peak.nodes[-1]), ", step ", Value(peak.step + 1), " of ",
+                Value(memory.steps, "exact", "/memory/steps"), ".",
+            )  # fmt: skip
+        blocks.append(
+            Paragraph((Value(peak.bytes, "size", "/memory/peak/bytes"), *where), "Peak of activations")
+        )
+        rows = tuple(
+            (
+                (Name(one.name),),
+                (one.elem_type,),
+                (Name(shape(one.shape)),),
+                (Value(one.bytes, "size", f"/memory/peak/tensors/{at}/bytes"),),
+            )
+            for at, one in enumerate(peak.tensors[:MOST])
+        )
+        if rows:
+            more = max(0, len(peak.tensors) - MOST) + peak.others
+            blocks.append(Table(("Tensor", "Type", "Shape", "Bytes"), rows, more, "Alive at the peak"))
+        blocks.append(Figure("memory", "Bytes of activations alive over time"))
+    weights = memory.weights
+    if weights is not None and weights.by_dtype:
+        types = tuple(
+            (
+                (one.elem_type + (f", {one.bits_per_weight} bits a weight" if one.bits_per_weight else ""),),
+                (Value(one.tensors, "exact", f"/memory/weights/by_dtype/{at}/tensors"),),
+                (Value(one.params, "count", f"/memory/weights/by_dtype/{at}/params"),),
+                (Value(one.bytes, "size", f"/memory/weights/by_dtype/{at}/bytes"),),
+            )
+            for at, one in enumerate(weights.by_dtype)
+        )
+        blocks.append(Table(("Type", "Tensors", "Parameters", "Bytes"), types, title="Weights by type"))
+    blocks.append(
+        Paragraph(
+            ("The peak belongs to the order of the file. A runtime may take 0.7 to 2.5 times as much.",)
+        )
+    )
+    return Section("memory", "Memory", tuple(blocks))

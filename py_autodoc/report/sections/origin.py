@@ -1,0 +1,53 @@
+"""What the file is, and how this report was made."""
+
+from __future__ import annotations
+
+from py_autodoc.report.sections.labels import SETTINGS
+from py_autodoc.report.sections.model import Block, Context, Line, Name, Paragraph, Section, Table, Value
+
+MOST = 40
+
+
+def section(context: Context) -> Section:
+    """File, producer, operator sets, digests, metadata."""
+    report = context.report
+    model, graph = report.model, report.graph
+    opsets = ", ".join(f"{one.domain} {one.version}" for one in model.opset_imports)
+    maker = " ".join(part for part in (model.producer_name, model.producer_version) if part)
+    rows: list[tuple[Line, ...]] = [
+        (("File",), (Name(model.name),)),
+        (("Bytes",), (Value(model.file_bytes, "exact", "/model/file_bytes"),)),
+        (("Bytes of external data",), (Value(model.external_bytes, "exact", "/model/external_bytes"),)),
+        (("Identity of the structure",), (Name(model.identity),)),
+        (("Written by",), (Name(maker),)),
+        (("ONNX IR version",), (model.onnx_ir_version,)),
+        (("Operator sets",), (Name(opsets),)),
+        (("Nodes",), (Value(graph.num_nodes, "exact", "/graph/num_nodes"),)),
+        (("Edges",), (Value(graph.num_edges, "exact", "/graph/num_edges"),)),
+        (("Initializers",), (Value(graph.num_initializers, "exact", "/graph/num_initializers"),)),
+        (("Bodies of control flow",), (Value(graph.num_subgraphs, "exact", "/graph/num_subgraphs"),)),
+        (("Local functions",), (Value(graph.num_functions, "exact", "/graph/num_functions"),)),
+    ]
+    if model.sha256:
+        rows.append((("SHA-256 of the file",), (Name(model.sha256),)))
+    rows += [
+        (("SHA-256 of ", Name(file)), (Name(digest or ""),)) for file, digest in model.external_sha256.items()
+    ]
+    blocks: list[Block] = [Table(("File", "Value"), tuple(rows))]
+    others = [(key, value) for key, value in model.metadata.items() if key not in SETTINGS]
+    if others:
+        listed = tuple(((Name(key),), (Name(value),)) for key, value in others[:MOST])
+        blocks.append(Table(("Metadata", "Value"), listed, max(0, len(others) - MOST), "Other metadata"))
+    if model.doc_string:
+        blocks.append(Paragraph((Name(model.doc_string),), "Documentation"))
+    made = report.generator
+    blocks.append(
+        Paragraph(
+            (
+                f"Made by {made.name} {made.version} from the structure of the file; nothing was run, "
+                "and weights were read only where that was asked for.",
+            ),
+            "This report",
+        )
+    )
+    return Section("origin", "How this was made", tuple(blocks))

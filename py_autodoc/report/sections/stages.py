@@ -1,0 +1,133 @@
+"""The stages of a model: few boxes and the data between them, for a picture that any reader can draw."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from py_autodoc.report.schema import Block, Layer, Report
+from py_autodoc.report.sections.model import Diagram, Stage
+from py_autodoc.units import count, plural
+
+MOST = 20
+"""Boxes of a picture."""
+FEW = 6
+"""With fewer, the largest module is opened."""
+
+
+def diagram(report: Report) -> Diagram | None:
+    """Boxes in the order of execution; None for a model of one."""
+    layers = [layer for layer in report.layers if not layer.subgraph]
+    place = {layer.id: at for at, layer in enumerate(layers)}
+    boxes = _merged(_boxes(report, layers, place), report)
+    if len(boxes) < 2:
+        return None
+    owner = {layer: at for at, (_, members) in enumerate(boxes) for layer in members}
+    stages = [Stage(title, _detail([layers[place[node]] for node in members])) for title, members in boxes]
+    inputs = {value.name for value in report.graph.inputs}
+    outputs = {value.name for value in report.graph.outputs}
+    first, last = len(stages), len(stages) + 1
+    stages += [
+        Stage("Inputs", plural(len(inputs), "input")),
+        Stage("Outputs", plural(len(outputs), "output")),
+    ]
+    maker: dict[str, int] = dict.fromkeys(inputs, first)
+    edges: dict[tuple[int, int], None] = {}
+    for layer in layers:
+        at = owner[layer.id]
+        for name in layer.inputs:
+            if name in maker and maker[name] != at:
+                edges[maker[name], at] = None
+        maker.update((name, at) for name in layer.outputs if name)
+    edges.update(((maker[name], last), None) for name in outputs if name in maker)
+    order = [first, *range(first), last]
+    chain = set(edges) <= set(itertools.pairwise(order))
+    caption = "Stages in the order of execution"
+    if not chain:
+        caption += "; data pass between others, too"
+    return Diagram(tuple(stages), tuple(edges), caption)
+
+
+Box = tuple[str, list[int]]
+
+
+def _boxes(report: Report, layers: Sequence[Layer], place: dict[int, int]) -> list[Box]:
+    """Modules where the model names some, else structures; what is between them, and the order."""
+    modules = [block for block in report.blocks if block.kind == "module"]
+    found = modules or [block for block in report.blocks if block.parent is None]
+    below: dict[int | None, list[Block]] = {}
+    for block in found:
+        below.setdefault(block.parent if modules else None, []).append(block)
+    shown = below.get(None, [])
+    while True:
+        opened = max(
+            (block for block in shown if below.get(block.id)), key=lambda b: len(b.nodes), default=None
+        )
+        if opened is None or (len(shown) >= FEW and len(opened.nodes) * 2 < len(layers)):
+            break
+        rest = [block for block in shown if block is not opened] + below[opened.id]
+        if len(rest) > 8 * MOST:
+            break
+        shown = rest
+    owner: dict[int, Block] = {}
+    for block in sorted(shown, key=lambda block: len(block.nodes)):
+        for node in block.nodes:
+            owner.setdefault(node, block)
+    boxes: dict[int, Box] = {}
+    for layer in layers:
+        held = owner.get(layer.id)
+        if held is not None:
+            key = held.id
+            boxes.setdefault(key, (_title(held), []))[1].append(layer.id)
+    ordered = sorted(boxes.values(), key=lambda box: place[box[1][0]])
+    loose = [layer.id for layer in layers if layer.id not in owner]
+    return _with_loose(ordered, loose, place)
+
+
+def _title(block: Block) -> str:
+    return block.type or (block.name.rsplit("/", 1)[-1] if block.kind == "module" else block.kind)
+
+
+def _with_loose(boxes: list[Box], loose: list[int], place: dict[int, int]) -> list[Box]:
+    """Nodes of no box in boxes of their own, cut where a box begins."""
+    if not loose:
+        return boxes
+    starts = [place[box[1][0]] for box in boxes]
+    groups: dict[int, list[int]] = {}
+    for node in loose:
+        groups.setdefault(sum(start < place[node] for start in starts), []).append(node)
+    return sorted([*boxes, *(("", nodes) for nodes in groups.values())], key=lambda box: place[box[1][0]])
+
+
+def _merged(boxes: list[Box], report: Report) -> list[Box]:
+    """Neighbours of one title as one box; with too many boxes, the smallest neighbours too."""
+    kinds = {layer.id: layer.type for layer in report.layers}
+    runs: list[tuple[str, int, list[int]]] = []
+    for title, nodes in boxes:
+        if runs and title and runs[-1][0] == title:
+            runs[-1] = (title, runs[-1][1] + 1, runs[-1][2] + nodes)
+        else:
+            runs.append((title, 1, nodes))
+    named = [(_named(title, times, nodes, kinds), nodes) for title, times, nodes in runs]
+    while len(named) > MOST:
+        at = min(range(len(named) - 1), key=lambda i: len(named[i][1]) + len(named[i + 1][1]))
+        (one, first), (two, second) = named[at : at + 2]
+        begin, end = one.split(" … ")[0], two.split(" … ")[-1]
+        named[at : at + 2] = [(begin if begin == end else f"{begin} … {end}", first + second)]
+    return named
+
+
+def _named(title: str, times: int, nodes: list[int], kinds: dict[int, str]) -> str:
+    if title:
+        return f"{title} ×{times:,}" if times > 1 else title
+    types = list(dict.fromkeys(kinds[node] for node in nodes))
+    return ", ".join(types[:3]) + (" …" if len(types) > 3 else "")
+
+
+def _detail(members: list[Layer]) -> str:
+    """What a stage holds, as far as it is known."""
+    params = [layer.params for layer in members]
+    parts = [plural(len(members), "node")]
+    if None not in params and any(params):
+        parts.append(f"{count(sum(number or 0 for number in params))} parameters")
+    return ", ".join(parts)

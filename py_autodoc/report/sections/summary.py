@@ -1,0 +1,215 @@
+"""What matters most, by rules: once for who decides, once for who runs the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.report.architecture_text import architecture_line
+from py_autodoc.report.numbers import layer_in_inference
+from py_autodoc.report.schema import Report
+from py_autodoc.report.sections.model import Cell, Context, Items, Line, Name, Section, Value
+from py_autodoc.units import plural
+
+_SEVERITIES = ("high", "medium", "low", "info")
+
+
+def section(context: Context) -> Section:
+    """Two lists of sentences."""
+    return Section(
+        "summary",
+        "Summary",
+        (
+            Items(tuple(_decide(context)), "For a decision"),
+            Items(tuple(_run(context)), "For running it"),
+        ),
+    )
+
+
+def _decide(context: Context) -> Iterator[Line]:
+    """What it is, what it takes, what speaks against it."""
+    report = context.report
+    yield _what(report)
+    yield _size(report)
+    yield from _work(report)
+    yield from _device(report)
+    yield _risks(report)
+    yield from _gaps(report)
+
+
+def _what(report: Report) -> Line:
+    words = report.identity
+    if words is None or words.task == "unknown":
+        return ("What it does cannot be told from the file: ", architecture_line(report), ".")
+    sure = "" if words.known.task in ("file", "structure") else "Probably "
+    task = words.task if sure else words.task[:1].upper() + words.task[1:]
+    told = {"file": "as the file says", "structure": "by its structure"}.get(
+        words.known.task, "by its structure"
+    )
+    family = "" if words.family == "unknown" else f"; {words.family}"
+    return (sure, task, family, f" – {told}.")
+
+
+def _size(report: Report) -> Line:
+    numbers = report.metrics
+    return (
+        Value(numbers.total_params, "count", "/metrics/total_params"),
+        " parameters, ",
+        Value(numbers.weight_bytes, "size", "/metrics/weight_bytes"),
+        " of weights",
+        f", stored as {report.identity.precision}." if report.identity else ".",
+    )
+
+
+def _work(report: Report) -> Iterator[Line]:
+    numbers, cover = report.metrics, report.coverage
+    if report.runnable.verdict == "no":
+        yield ("It cannot run with these sizes: ", report.runnable.reason)
+    elif numbers.total_macs is not None:
+        sizes = _sizes(report)
+        yield (
+            f"One inference{sizes} takes ",
+            Value(numbers.total_macs, "count", "/metrics/total_macs", (cover.macs or 1) < 1),
+            " MACs (",
+            Value(numbers.total_flops, "count", "/metrics/total_flops", cover.nodes < 1),
+            " FLOPs) and at its peak ",
+            Value(numbers.peak_activation_bytes, "size", "/metrics/peak_activation_bytes"),
+            " of memory beside the weights.",
+        )
+
+
+def _sizes(report: Report) -> str:
+    known = [f"{dim.name} = {dim.value:,}" for dim in report.dims if dim.value is not None]
+    return f" at {', '.join(known[:4])}" if known else ""
+
+
+def _device(report: Report) -> Iterator[Line]:
+    found = report.hardware_estimates
+    if found is None or found.estimated_latency_ms is None:
+        return
+    fits = {True: "it fits into the memory", False: "it does not fit into the memory", None: ""}[
+        found.fits_in_vram
+    ]
+    low, high = found.latency_low_ms, found.latency_high_ms
+    yield (
+        "On ", Name(found.device_name), f" ({found.precision}) about ",
+        Value(found.estimated_latency_ms / 1e3, "seconds", least=bool(found.unknown_kernels)),
+        " (", Value(None if low is None else low / 1e3, "seconds"), " to ",
+        Value(None if high is None else high / 1e3, "seconds"), f", {found.label})",
+        f"; {fits}." if fits else ".",
+    )  # fmt: skip
+
+
+def _risks(report: Report) -> Line:
+    counts = dict.fromkeys(_SEVERITIES, 0)
+    for signal in report.risk_signals:
+        counts[signal.severity] = counts.get(signal.severity, 0) + 1
+    told = ", ".join(f"{number:,} {severity}" for severity, number in counts.items() if number)
+    if not told:
+        return ("The rules found nothing.",)
+    first = report.risk_signals[0]
+    parts: Line = (f"{plural(len(report.risk_signals), 'finding')}: {told}.",)
+    if first.severity in ("high", "medium"):
+        parts += (" First: ", first.description, " ", first.recommendation)
+    return parts
+
+
+def _gaps(report: Report) -> Iterator[Line]:
+    """What the numbers leave out."""
+    free = [dim.name for dim in report.dims if dim.value is None]
+    if free:
+        yield ("Costs need sizes that the model leaves free: ", Name(", ".join(free[:6])), ".")
+    elif report.coverage.nodes_known < report.coverage.nodes_total and report.runnable.verdict != "no":
+        yield (
+            "The costs of ",
+            Value(report.coverage.nodes_total - report.coverage.nodes_known),
+            " of ",
+            Value(report.coverage.nodes_total, "exact", "/coverage/nodes_total"),
+            " nodes are unknown; totals are lower bounds.",
+        )
+    errors = [item for item in report.diagnostics if item.severity == "error"]
+    if errors:
+        yield (f"{plural(len(errors), 'error')} in the file. First: ", errors[0].message)
+
+
+def _run(context: Context) -> Iterator[Line]:
+    """Where the work and the memory are."""
+    report = context.report
+    yield (_capital(architecture_line(report)), ".")
+    yield from _repeats(report)
+    yield from _operators(report)
+    yield from _heaviest(context)
+    yield from _peak(context)
+    yield from _intensity(report)
+    yield from _cache(report)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _repeats(report: Report) -> Iterator[Line]:
+    """The part that covers most layers, all its runs together."""
+    same = [one for one in report.repeats if one.name == report.repeats[0].name]
+    if same:
+        nodes = sum(one.count * one.size for one in same)
+        yield (
+            Name(same[0].name), " is repeated ", Value(sum(one.count for one in same)), " times, ",
+            Value(nodes), " nodes in all.",
+        )  # fmt: skip
+
+
+def _operators(report: Report) -> Iterator[Line]:
+    total = report.metrics.total_macs
+    rows = sorted((row for row in report.metrics.by_op if row.macs), key=lambda row: -(row.macs or 0))[:2]
+    if not total or not rows:
+        return
+    line: list[Cell] = []
+    for row in rows:
+        line += [" and " if line else "", Name(row.type), " ", Value((row.macs or 0) / total, "share")]
+    yield (*line, " of the MACs.")
+
+
+def _heaviest(context: Context) -> Iterator[Line]:
+    total = context.report.metrics.total_macs
+    ranked = sorted(context.report.layers, key=lambda layer: -(layer_in_inference(layer, "macs") or 0))
+    if total and ranked and (most := layer_in_inference(ranked[0], "macs")):
+        first = ranked[0]
+        yield (
+            "Heaviest layer: ", Name(first.name), f" ({first.type}) with ", Value(most, "count"), " MACs, ",
+            Value(most / total, "share"), ".",
+        )  # fmt: skip
+
+
+def _peak(context: Context) -> Iterator[Line]:
+    peak = context.report.memory.peak
+    if peak is not None and peak.nodes:
+        yield (
+            "Activations peak at ", Value(peak.bytes, "size", "/memory/peak/bytes"), " in ",
+            context.layer_name(peak.nodes[-1]), ".",
+        )  # fmt: skip
+
+
+def _intensity(report: Report) -> Iterator[Line]:
+    numbers = report.metrics
+    if numbers.total_flops and numbers.read_bytes and numbers.write_bytes is not None:
+        moved = numbers.read_bytes + numbers.write_bytes
+        yield (
+            "Unfused, it moves ", Value(moved, "size"), " an inference: ",
+            Value(numbers.total_flops / moved, "count"), " FLOPs a byte.",
+        )  # fmt: skip
+
+
+def _cache(report: Report) -> Iterator[Line]:
+    cache = report.memory.kv_cache
+    if cache is not None and cache.source != "none" and cache.bytes_per_token is not None:
+        parts: Line = (
+            "The KV cache takes ",
+            Value(cache.bytes_per_token, "size", "/memory/kv_cache/bytes_per_token"),
+            " a token",
+        )
+        if cache.context_bytes is not None and cache.context_length is not None:
+            parts += (
+                ", ", Value(cache.context_bytes, "size", "/memory/kv_cache/context_bytes"), " for ",
+                Value(cache.context_length, "exact", "/memory/kv_cache/context_length"), " tokens",
+            )  # fmt: skip
+        yield (*parts, " of one sequence" + (" (estimated)." if cache.source == "estimated" else "."))
