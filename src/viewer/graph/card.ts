@@ -1,7 +1,7 @@
 /** What stands on a card: the one place that decides, for sizing, drawing and reading aloud. */
 import type { IGraphModel, ITree } from '../../core/types';
 import { formatCount } from '../../core/units';
-import { fill, totalMacs } from './names';
+import { fill, settingOf, totalMacs } from './names';
 import {
   DEFAULT_DETAILS,
   DEFAULT_STRINGS,
@@ -307,12 +307,6 @@ export class Cards {
 
   private readonly totalMacs: number;
   private readonly cache = new Map<number, ICard>();
-}
-
-/** The scalars and short settings of a node, empty where it has none. */
-export function settingOf(model: IGraphModel, node: number): string {
-  const { settings } = model.payload.nodes;
-  return Object.hasOwn(settings, String(node)) ? clip(settings[node]) : '';
 }
 
 function body(lines: number): number {

@@ -22,7 +22,13 @@ export function totalMacs(model: IGraphModel): number {
   return typeof known === 'number' ? known : NaN;
 }
 
-/** What a screen reader says of an entity: `Conv conv1, 118 M MACs, 9.4 K params`. */
+/** The scalars and short settings of a node, empty where it has none. */
+export function settingOf(model: IGraphModel, node: number): string {
+  const { settings } = model.payload.nodes;
+  return Object.hasOwn(settings, String(node)) ? clip(settings[node]) : '';
+}
+
+/** What a screen reader says of an entity: `Conv conv1, 7×7, 118 M MACs, 9.4 K params`. */
 export function spoken(
   model: IGraphModel,
   tree: ITree,
@@ -38,6 +44,10 @@ export function spoken(
   const least = (id: 'macs' | 'params') =>
     !isNode && tree.groupUnknown[id][at] > 0 ? '≥ ' : '';
   const parts = [clip(head.filter(part => part).join(' '))];
+  const setting = isNode ? settingOf(model, at) : '';
+  if (setting) {
+    parts.push(setting);
+  }
   if (!isNode) {
     parts.push(strings.group, fill(strings.nodes, String(tree.groupSize[at])));
     const share = macs[at] / totalMacs(model);

@@ -5,6 +5,7 @@ import type { IGraphModel } from '../../core/types';
 import type { NodeDetails } from '../../schema';
 import { useDocument, useTrans } from '../context';
 import { KernelFact } from '../device/Latency';
+import { settingOf } from '../graph/names';
 import { InlineProblem } from '../ui/InlineProblem';
 import { brief, visible } from '../ui/text';
 import { Attributes } from './Attributes';
@@ -28,6 +29,7 @@ export function NodeInspector({ node }: { node: number }): JSX.Element {
   const activationTotal = useActivationTotal();
   const { ops, metrics, nodes } = model.payload;
   const op = ops[model.nodeOp[node]];
+  const setting = settingOf(model, node);
   const reason = Object.hasOwn(nodes.reason, String(node))
     ? nodes.reason[String(node)]
     : '';
@@ -43,6 +45,11 @@ export function NodeInspector({ node }: { node: number }): JSX.Element {
         <Fact label={trans.__('Operator')}>
           {visible(`${op?.domain || 'ai.onnx'} · ${model.opType(node)}`)}
         </Fact>
+        {setting && (
+          <Fact label={trans.__('Setting')}>
+            <bdi>{setting}</bdi>
+          </Fact>
+        )}
         <Fact label={trans.__('Opset')}>{op ? op.opset : '?'}</Fact>
         <Repeat node={node} />
       </Facts>

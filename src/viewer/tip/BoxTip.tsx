@@ -5,7 +5,7 @@ import type { IGroupTree } from '../../core';
 import { pillText, pillTensors, tensorsOf } from '../../core/series';
 import { BoxKind, type IScene } from '../../core/types';
 import { useDocument, useSession, useTrans, useView } from '../context';
-import { settingOf } from '../graph/card';
+import { settingOf } from '../graph/names';
 import type { OverlayId } from '../overlays';
 import type { ITranslate } from '../translate';
 import { activeIn } from '../ui/focus';
