@@ -42,6 +42,19 @@ describe('cards', () => {
     expect(sizer.node(find('Conv'), true)).toEqual({ w: short.w, h: short.h });
   });
 
+  it('says the setting of a node where there is room for it', () => {
+    const relu = find('Relu');
+    const nodes = { ...model.payload.nodes, settings: { [relu]: '0 … 6' } };
+    const told = decode({ ...model.payload, nodes });
+    const set = new Cards(told, buildTree(told));
+    const card = set.of(relu);
+    expect(card.instance).toBe('0 … 6');
+    expect(card.w).toBeGreaterThan(cards.of(relu).w);
+    // A setting does not cost the room that the picture has not.
+    expect(set.short(relu).w).toBe(cards.short(relu).w);
+    expect(spoken(told, tree, relu)).toMatch(/^Relu\b.*, 0 … 6/);
+  });
+
   it('keeps elementwise nodes small, a bias included', () => {
     expect(cards.of(find('Relu')).lines).toEqual([]);
     expect(cards.of(find('Add')).lines).toEqual([]);

@@ -42,6 +42,8 @@ export interface ICard {
   /** Share of the model's MACs, NaN = unknown or none. Groups only. */
   readonly share: number;
   readonly w: number;
+  /** Width without the setting; the same as `w` where there is none. */
+  readonly bare: number;
   readonly h: number;
 }
 
@@ -112,7 +114,7 @@ export class Cards {
     return card;
   }
 
-  /** The card without the shapes of weights, and no wider than the short one may be. */
+  /** The card without the shapes of weights, and no wider than the short one may be without its setting. */
   short(entity: number): ICard {
     const card = this.of(entity);
     const lines = card.lines.filter(line => line.kind !== 'weight');
@@ -120,7 +122,7 @@ export class Cards {
     return {
       ...card,
       lines,
-      w: Math.min(card.w, SHORT_CARD),
+      w: Math.min(card.bare, SHORT_CARD),
       h: card.h - less
     };
   }
@@ -155,18 +157,17 @@ export class Cards {
       lines.push({ kind: 'cost', text: cost });
     }
     const setting = settingOf(model, node);
-    const titleWidth =
-      text.width(title, TITLE_SIZE, 600) +
-      (setting ? BESIDE + text.width(setting, BODY_SIZE) : 0) +
-      2 * PAD_X;
-    const least = lines.length > 0 ? MIN_CARD : 0;
+    const beside = setting ? BESIDE + text.width(setting, BODY_SIZE) : 0;
+    const titleWidth = text.width(title, TITLE_SIZE, 600) + 2 * PAD_X;
+    const least = Math.max(lines.length > 0 ? MIN_CARD : 0, titleWidth);
     return {
       title,
       instance: setting,
       category: model.category(node),
       lines,
       share: NaN,
-      w: this.widest(lines, Math.max(least, titleWidth)),
+      w: this.widest(lines, Math.max(least, titleWidth + beside)),
+      bare: this.widest(lines, least),
       h: HEADER + body(lines.length)
     };
   }
@@ -211,17 +212,16 @@ export class Cards {
         : 0) +
       2 * PAD_X;
     const share = this.totalMacs > 0 ? macs / this.totalMacs : NaN;
+    const least = Math.max(MIN_CARD + CHEVRON, titleWidth);
+    const w = this.widest(lines, least, MAX_GROUP);
     return {
       title,
       instance,
       category: main >= 0 ? this.model.category(main) : 'group',
       lines,
       share,
-      w: this.widest(
-        lines,
-        Math.max(MIN_CARD + CHEVRON, titleWidth),
-        MAX_GROUP
-      ),
+      w,
+      bare: w,
       h: HEADER + body(lines.length) + (share > 0 ? SHARE_BAR + 2 : 0)
     };
   }
