@@ -8,6 +8,7 @@ import { setPanels, showTab } from '../session/panels';
 import { DRAWER_TABS, type DrawerTab } from '../state/types';
 import { Icon } from '../ui/Icon';
 import { Splitter } from '../ui/Splitter';
+import { useSize } from '../ui/useSize';
 
 const PANELS: Record<DrawerTab, React.ComponentType> = {
   layers: lazily(
@@ -29,6 +30,14 @@ const PANELS: Record<DrawerTab, React.ComponentType> = {
   dims: lazily(async () => (await import('../dims/DimsPanel')).DimsPanel)
 };
 
+/** Tabs whose content has a height of its own; the others fill what they are given. */
+const OWN_HEIGHT: ReadonlySet<DrawerTab> = new Set([
+  'layers',
+  'findings',
+  'diagnostics',
+  'dims'
+]);
+
 /** Table, findings, charts, diagnostics and dimensions below the graph; the tabs stay when it is closed. */
 export function Drawer(): JSX.Element {
   const trans = useTrans();
@@ -36,6 +45,8 @@ export function Drawer(): JSX.Element {
   const { drawer, tab, drawerHeight } = useView(state => state.panels);
   const { payload } = useDocument().model;
   const id = React.useId();
+  const section = React.useRef<HTMLElement>(null);
+  const { height } = useSize(section);
   // What pointed at nodes is gone with its tab.
   React.useEffect(() => () => pointAt(session, []), [session, drawer, tab]);
   const Panel = PANELS[tab];
@@ -83,16 +94,23 @@ export function Drawer(): JSX.Element {
   };
   return (
     <section
+      ref={section}
       className={`oad-Drawer${drawer ? ' oad-mod-open' : ''}`}
       aria-label={trans.__('Tables')}
-      style={drawer ? { height: drawerHeight } : undefined}
+      style={
+        !drawer
+          ? undefined
+          : OWN_HEIGHT.has(tab)
+            ? { maxHeight: `min(70%, ${drawerHeight}px)` }
+            : { height: drawerHeight }
+      }
     >
       {drawer && (
         <Splitter
           label={trans.__('Height of the tables')}
           axis="y"
           direction={-1}
-          size={drawerHeight}
+          size={Math.min(height || drawerHeight, drawerHeight)}
           min={120}
           max={900}
           onResize={height => setPanels(session, { drawerHeight: height })}
