@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,7 +24,10 @@ class Case:
     """One model: roles of its inputs, ends of its outputs, what it is made of."""
 
     flow: Flow
+    """Of the main graph."""
     structure: Structure
+    flows: Sequence[Flow] = ()
+    """Of all graphs, the main one first; empty where it is the only one."""
 
     @property
     def model(self) -> Model:

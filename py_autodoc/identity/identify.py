@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.model import Structure
@@ -27,9 +28,9 @@ _MAX_WHY = 8
 log = logging.getLogger(__name__)
 
 
-def identify(flow: Flow, structure: Structure) -> Identified:
-    """What a model is, from its main graph. ``flow`` is that graph's."""
-    case = Case(flow, structure)
+def identify(flow: Flow, structure: Structure, flows: Sequence[Flow] = ()) -> Identified:
+    """What a model is. ``flow`` is that of its main graph, ``flows`` those of all its graphs."""
+    case = Case(flow, structure, flows)
     readings = _readings(case)
     told = named_task(case.model)
     task = _task(told, readings)

@@ -46,7 +46,7 @@ def _mixture(case: Case) -> str:
     family = case.family
     if family not in ("detector", "segmenter", "hybrid"):
         return ""
-    stock = take([case.flow])
+    stock = take(list(case.flows) or [case.flow])
     conv, recurrent = stock.share(CONV), stock.share(RECURRENT)
     parts = []
     if stock.kinds[CONV].layers and (conv >= _MIXED or not case.structure.attention):

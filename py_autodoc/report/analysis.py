@@ -208,7 +208,7 @@ class _Run:
         self._enter("structure")
         flows = self._guard("masks", lambda: _flows(loaded, model, types, given), lambda: Flows(model, types))
         found = self._guard("structure", lambda: structure(model, flows.types, flows), Structure)
-        words = self._guard("identity", lambda: identify(flows.of(0), found), Identified)
+        words = self._guard("identity", lambda: identify(flows.of(0), found, flows.all()), Identified)
         cache = self._guard("KV cache", lambda: _kv_cache(flows, types, found), lambda: None)
         kernels = self._guard(
             "kernels", lambda: kernels_of(model, types, sizes, table.nodes, found), lambda: None
