@@ -137,7 +137,7 @@ class _Picture:
                 continue
             if item >= 0:
                 yield f"subgraph cluster_{item} {{"
-                yield f"label={quoted(scopes.type[item], scopes.label[item])};"
+                yield f"label={quoted(scopes.type[item] or scopes.role[item], scopes.label[item])};"
                 stack.append("}")
             yield from inside.get(item, ())
             stack.extend(reversed(children.get(item, [])))
@@ -145,7 +145,10 @@ class _Picture:
     def _node(self, node: int) -> str:
         nodes = self.payload.nodes
         costs = _costs(self.macs[node], nodes.params[node], True) if self._counted(node) else NOT_COUNTED
-        return f"n{node} [label={quoted(self.payload.ops[nodes.op[node]].type, nodes.name[node], costs)}];"
+        kind = self.payload.ops[nodes.op[node]].type
+        setting = nodes.settings.get(str(node))
+        title = f"{kind} {setting}" if setting else kind
+        return f"n{node} [label={quoted(title, nodes.name[node], costs)}];"
 
     def _counted(self, node: int) -> bool:
         """False in a branch of an If that the totals leave out."""
@@ -164,7 +167,8 @@ class _Picture:
         )
         name = scopes.label[scope]
         of = f"{len(members)} node" + ("s" if len(members) != 1 else "")
-        return f"s{scope} [shape=box3d label={quoted(scopes.type[scope], name, of, costs)}];"
+        title = scopes.type[scope] or scopes.role[scope]
+        return f"s{scope} [shape=box3d label={quoted(title, name, of, costs)}];"
 
     def _ends(self) -> Iterator[str]:
         tensors = self.payload.tensors

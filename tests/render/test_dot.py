@@ -138,3 +138,14 @@ def test_free_dimensions_are_told():
     assert " free" in dot(data).splitlines()[1]
     assumed = payload(DATA / "stripped" / "bert_base_dyn.stripped.onnx", assume=True)
     assert "(assumed)" in dot(assumed).splitlines()[1]
+
+
+def test_roles_and_settings_are_told():
+    data = payload(DATA / "models" / "silero_vad_half.onnx", assume=True)
+    roles = {role for kind, role in zip(data.scopes.type, data.scopes.role, strict=True) if role and not kind}
+    text = dot(data, most=10**6)
+    assert roles
+    assert all(f'label="{role}' in text for role in roles)
+    setting = next(iter(data.nodes.settings))
+    kind = data.ops[data.nodes.op[int(setting)]].type
+    assert f'n{setting} [label="{kind} {data.nodes.settings[setting]}' in text
