@@ -88,8 +88,10 @@ class Evaluator:
     @classmethod
     def of(cls, analysis: Analysis, costs: Expressions | None) -> Evaluator | None:
         """None where not every number of the model has an expression."""
-        if costs is None or not costs.shapes or len(analysis.model.graphs) > 1:
+        if costs is None or len(analysis.model.graphs) > 1:
             return None  # of loops, how often they run is a size as well
+        if len(costs.shapes) != len(analysis.model.tensors):
+            return None  # rewritten for this batch in another way than for any
         if any(costs.totals.get(f"total_{name}") is None for name in TOTALS):
             return None
         if costs.peak.get("inplace") is None or len(costs.nodes) != len(analysis.costs):

@@ -248,3 +248,11 @@ def test_the_table_is_inert_and_fits(file):
         assert "\x1b" not in text
         assert "…" not in text
         assert "l4 fp16: most items/s: batch 64" in text
+
+
+def test_a_model_rewritten_in_another_way_for_each_batch():
+    """Weights that the model fills by themselves: at a batch it gets a node that it has not for any batch."""
+    path = model_file("light_resnet50")
+    found = sweep(path, Axes(batch=[2, 3]))
+    for point in found.points:
+        assert_as_analyzed(path, point, point.batch)
