@@ -2,6 +2,7 @@
 """Writes every generated file of the repository, or (``--check``) fails when one of them is stale.
 
 py_autodoc/report/report.schema.json   JSON Schema of the report, shipped in the wheel
+py_autodoc/compare/comparison.schema.json   JSON Schema of a comparison, shipped in the wheel
 src/schema/openapi.json                OpenAPI 3.1: routes and wire types
 src/schema/api.d.ts                    TypeScript of the above, by openapi-typescript
 docs/report.md                         field reference
@@ -25,6 +26,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 from report_docs import report_page  # noqa: E402
 from rule_docs import rule_pages  # noqa: E402
 
+from py_autodoc.compare.contract import comparison_schema  # noqa: E402
 from py_autodoc.report.openapi import document, report_schema  # noqa: E402
 from py_autodoc.report.operations import OPERATIONS  # noqa: E402
 
@@ -40,6 +42,7 @@ def main() -> int:
     openapi = prettier("src/schema/openapi.json", pretty(document(OPERATIONS)))
     outputs: list[tuple[Path, Callable[[], str]]] = [
         (ROOT / "py_autodoc/report/report.schema.json", lambda: pretty(report_schema())),
+        (ROOT / "py_autodoc/compare/comparison.schema.json", lambda: pretty(comparison_schema())),
         (OPENAPI, lambda: openapi),
         (ROOT / "src/schema/api.d.ts", lambda: typescript(openapi)),
         (ROOT / "docs/report.md", report_page),

@@ -23,7 +23,7 @@ from py_autodoc.version import NAME, version
 
 COMMANDS = {
     "analyze": "What a model is and what it costs.",
-    "compare": "What differs between two models: their graph, their modules.",
+    "compare": "What differs between models: architecture, precision, numbers.",
     "export": "PyTorch or Keras to ONNX, each node with the module it comes from.",
     "extract": "Write one module, or some nodes, as a model that runs.",
     "graph": "The graph as SVG, HTML, DOT or data for other viewers.",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from py_autodoc.cli import stderr, stdout
-from py_autodoc.cli.options import force, sizes
+from py_autodoc.cli.options import force, hardware, sizes
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.verdict import tell_verdict
 from py_autodoc.errors import AutodocError, InputError, OptionError
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from py_autodoc.report.analysis import Analysis, Options
 
 DIFFERENT, TROUBLE = 1, 2
-_PARTIAL = ("the page is partial", "See `analyze` for its diagnostics.")
 """Exit statuses, as those of ``cmp`` and ``diff``."""
+_PARTIAL = ("the page is partial", "See `analyze` for its diagnostics.")
 
 
 class _Compare(click.Command):
@@ -55,13 +55,25 @@ class _Sizes:
 
 
 @click.command(
-    "compare", cls=_Compare, short_help="What differs between two models: their graph, their modules."
+    "compare", cls=_Compare, short_help="What differs between models: architecture, precision, numbers."
 )
 @click.argument("a", type=click.Path(path_type=str))
 @click.argument("b", type=click.Path(path_type=str))
-@click.option("--topology", is_flag=True, help="Nodes, edges, attributes and weights, byte for byte.")
+@click.argument("others", nargs=-1, type=click.Path(path_type=str))
+@click.option("--weights", is_flag=True, help="Compare what weights hold, too: every weight is read.")
+@click.option("--out-json", metavar="PATH", help="Write the comparison as JSON; - is stdout.")
+@click.option("--out-md", metavar="PATH", help="Write the comparison as Markdown; - is stdout.")
+@click.option(
+    "--fail-on",
+    metavar="CONDITION",
+    multiple=True,
+    help="Exit with 5 where this holds: 'macs>+5%', 'size>100M', architecture, removed … Repeatable.",
+)
+@click.option(
+    "--topology", is_flag=True, help="Instead: nodes, edges, attributes and weights, byte for byte."
+)
 @click.option("--structure", is_flag=True, help="The same without weights, which need not be there.")
-@click.option("--tags", is_flag=True, help="Modules: which tags there are, and the nodes of each.")
+@click.option("--tags", is_flag=True, help="Instead: modules, which tags there are and the nodes of each.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--beside",
@@ -69,37 +81,68 @@ class _Sizes:
     help="Write a page that shows both, linked and offline. Alone it compares nothing.",
 )
 @sizes("page")
+@hardware
 @force
 def command(
     a: str,
     b: str,
+    others: tuple[str, ...],
     topology: bool,
     structure: bool,
     tags: bool,
     as_json: bool,
     beside: str | None,
     force: bool,
+    weights: bool,
+    out_json: str | None,
+    out_md: str | None,
+    fail_on: tuple[str, ...],
+    hardware: str,
+    precision: str,
     **given: Any,
 ) -> int:
-    """Say what differs between the models A and B. Without an option: their graphs.
-
-    The sizes are those of the page; dimensions that stay free get a usual size there.
+    """Say what model B is of model A: the same architecture or another, and what changed.
 
     \b
-    Exit status: 0 when they are the same, 1 when they differ, 2 when that cannot be told,
-    3 when the page or the answer could not be written.
+        onnx-autodoc compare resnet.onnx resnet-int8.onnx
+        onnx-autodoc compare old.onnx new.onnx --fail-on architecture --fail-on 'macs>+5%'
+        onnx-autodoc compare fp32.onnx fp16.onnx int8.onnx --out-md variants.md
+
+    Models are aligned by their structure, whatever their nodes are called: a float model and its quantized,
+    converted or fused twin have all core operators in common. Further models are compared with A as well.
+    Dimensions that stay free get a usual size.
+
+    \b
+    Exit status: 0 when they are the same, 1 when they differ, 2 when that cannot be told, 3 when a result
+    could not be written. With --fail-on: 0 when no condition holds, 5 when one does.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     chosen = _Sizes(**given)
     if topology and structure:
         raise OptionError("two-comparisons", "Give --topology or --structure, not both.")
-    if beside is None and chosen != _Sizes((), (), None, (), False):
+    by_bytes = topology or structure or tags
+    wanted = {"--weights": weights, "--out-json": out_json, "--out-md": out_md, "--fail-on": fail_on}
+    asked = [name for name, value in wanted.items() if value]
+    if by_bytes and (asked or others):
+        what = f"{asked[0]} does" if asked else "More than two models do"
+        which = "--topology, --structure and --tags"
+        raise OptionError("two-comparisons", f"{what} not go with {which}.", "Compare once more for those.")
+    if others and beside is not None:
+        raise OptionError("two-comparisons", "--beside shows two models.", "Give two.")
+    if by_bytes and beside is None and chosen != _Sizes((), (), None, (), False):
         raise OptionError("sizes-without-page", "Sizes are those of a page.", "Give --beside PATH.html too.")
     status = _page(a, b, beside, chosen, force) if beside is not None else 0
-    asked = topology or structure or tags or as_json or beside is None
-    if not asked:
-        return status
-    graph = "structure" if structure else "topology" if topology or not tags else ""
-    return max(status, _compare(a, b, graph, tags, as_json))
+    if by_bytes or (beside is not None and not asked):
+        if not by_bytes and not as_json:
+            return status
+        if by_bytes:
+            graph = "structure" if structure else "topology" if topology else ""
+            return max(status, _compare(a, b, graph, tags, as_json))
+    from py_autodoc.cli.comparing import compare
+
+    if as_json and out_json is None:
+        out_json = STDOUT
+    analyses = _analyses((a, b, *others), chosen, hardware, precision)
+    return max(status, compare((a, b, *others), analyses, out_json, out_md, fail_on, weights, force))
 
 
 def _page(a: str, b: str, out: str, chosen: _Sizes, force: bool) -> int:
@@ -117,27 +160,32 @@ def _page(a: str, b: str, out: str, chosen: _Sizes, force: bool) -> int:
     return status
 
 
-def _analyses(paths: tuple[str, str], chosen: _Sizes) -> list[Analysis]:
-    """Both models under these sizes. What only one of them has is given to that one.
+def _analyses(
+    paths: tuple[str, ...], chosen: _Sizes, hardware: str = "", precision: str = ""
+) -> list[Analysis]:
+    """The models under these sizes. What only some of them have is given to those.
 
-    Raises: OptionError: neither has it.
+    Raises: OptionError: none has it.
     """
     from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
     from py_autodoc.report.analysis import Options, run
 
     bindings, shapes = parse_bindings(chosen.bind), parse_input_shapes(chosen.input_shape)
     resize = parse_input_shapes(chosen.resize)
-    every = Options(bindings, shapes, chosen.batch_size, resize, assume=True)
+    every = Options(
+        bindings, shapes, chosen.batch_size, resize, assume=True, hardware=hardware, precision=precision
+    )
     analyses, unused = [], []
     for path in paths:
         with ProgressLine(printable(os.path.basename(path)), None) as line:
             options, left = _fitting(path, every) if bindings or shapes or resize else (every, set())
             analyses.append(run(path, options, line.update))
         unused.append(left)
-    nowhere = sorted(unused[0] & unused[1])
+    nowhere = sorted(set.intersection(*unused))
     if nowhere:
         names = ", ".join(map(repr, nowhere))
-        raise OptionError("unknown-symbol", f"Neither model has {names}.", "`analyze` lists what they have.")
+        which = "Neither model has" if len(paths) == 2 else "No model has"
+        raise OptionError("unknown-symbol", f"{which} {names}.", "`analyze` lists what they have.")
     return analyses
 
 

@@ -10,6 +10,9 @@ from py_autodoc.cli import stdout
 
 
 @click.command("schema")
-def command() -> None:
+@click.option("--comparison", is_flag=True, help="That of what `compare --out-json` writes.")
+def command(comparison: bool) -> None:
     """Print the JSON Schema (2020-12) of the report."""
-    stdout.text(files("py_autodoc.report").joinpath("report.schema.json").read_text(encoding="utf-8"))
+    package, name = ("compare", "comparison") if comparison else ("report", "report")
+    file = files(f"py_autodoc.{package}").joinpath(f"{name}.schema.json")
+    stdout.text(file.read_text(encoding="utf-8"))

@@ -23,6 +23,7 @@ from py_autodoc.report.numbers import of_inference
 SAME = 0.98
 """Score from which two models are one architecture."""
 SIMILAR = 0.5
+_WIDENED = 0.9
 
 
 class Verdict(str, Enum):
@@ -137,7 +138,7 @@ def _align(
         matched=sum(other >= 0 for other in to),
         score_macs=score,
         score_nodes=nodes,
-        verdict=_verdict(nodes if score is None else score, lone),
+        verdict=_verdict(nodes if score is None else score, lone, _paired(graphs, to)),
         products_only=lone,
     )
 
@@ -248,7 +249,14 @@ def _products(graph: Contracted, to: list[int]) -> int:
     return sum(other < 0 and bool(unit.weight) for unit, other in zip(graph.units, to, strict=True))
 
 
-def _verdict(score: float, lone: tuple[int, int]) -> Verdict:
+def _paired(graphs: Sequence[Contracted], to: list[int]) -> float:
+    """Share of core operators that have a counterpart, of whatever sizes."""
+    count = sum(len(graph.units) for graph in graphs)
+    return 2 * sum(other >= 0 for other in to) / count if count else 1.0
+
+
+def _verdict(score: float, lone: tuple[int, int], paired: float) -> Verdict:
+    """By the score; what corresponds nearly everywhere is similar even where all its sizes are others."""
     if score >= SAME and not any(lone):
         return Verdict.SAME
-    return Verdict.SIMILAR if score >= SIMILAR else Verdict.DIFFERENT
+    return Verdict.SIMILAR if score >= SIMILAR or paired >= _WIDENED else Verdict.DIFFERENT

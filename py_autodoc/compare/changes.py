@@ -45,6 +45,10 @@ class Detail(NamedTuple):
     what: str
     left: str
     right: str
+    distance: float | None = None
+    """Of weights: norm of the difference over the norm of the left."""
+    largest: float | None = None
+    """Of weights: the largest difference of two values."""
 
 
 class Side:
@@ -150,14 +154,13 @@ def _function(left: Side, one: Unit, right: Side, other: Unit, fused: bool, foun
     if acts[0] != acts[1]:
         names = set(acts[0].split()) ^ set(acts[1].split())
         inside = names <= _CLAMPED and (left.clamps(one) if acts[1] else right.clamps(other))
-        if inside:
-            found.append(Detail(Change.FUSED, "activation", *[a or "in the quantized result" for a in acts]))
-        else:
-            found.append(Detail(Change.OPERATOR, "activation", *[a or "–" for a in acts]))
+        kind, nothing = (Change.FUSED, "in the quantized result") if inside else (Change.OPERATOR, "–")
+        found.append(Detail(kind, "activation", acts[0] or nothing, acts[1] or nothing))
     if one.opened < 2 and other.opened < 2 and one.core in ("Conv", "ConvTranspose", "MatMul"):
         biased = left.bias(one), right.bias(other)
         if biased[0] != biased[1]:
-            found.append(Detail(Change.OPERATOR, "bias", *["yes" if b else "–" for b in biased]))
+            told = ["yes" if one_has else "–" for one_has in biased]
+            found.append(Detail(Change.OPERATOR, "bias", told[0], told[1]))
 
 
 def _forms(one: list[str], other: list[str]) -> bool:

@@ -53,7 +53,8 @@ def test_the_same_and_different():
         ([TINY], "Missing argument"),
         ([TINY, TINY, "--nonsense"], "No such option"),
         ([TINY, TINY, "--topology", "--structure"], "not both"),
-        ([TINY, TINY, "--bind", "n=2"], "--beside"),
+        ([TINY, TINY, "--bind", "n=2", "--topology"], "--beside"),
+        ([TINY, TINY, "--bind", "n=2"], "Neither model has 'n'"),
         ([TINY, TINY, "--beside", "-"], "writes a file"),
     ],
 )
@@ -72,9 +73,9 @@ def test_a_page_that_cannot_be_written_is_three(tmp_path, monkeypatch):
 
 def test_a_file_without_its_weights_is_compared_by_structure(tmp_path):
     whole, bare = saved(tmp_path / "a.onnx"), saved(tmp_path / "b.onnx")
-    assert compare(whole, bare)[0] == 0
+    assert compare(whole, bare, "--topology")[0] == 0
     (tmp_path / "b.bin").unlink()
-    code, out, err = compare(whole, bare)
+    code, out, err = compare(whole, bare, "--topology")
     assert (code, out) == (
         2,
         "The graphs are the same: nodes, edges, attributes. Weights were not compared.\n",
@@ -82,13 +83,13 @@ def test_a_file_without_its_weights_is_compared_by_structure(tmp_path):
     assert "b.onnx" in err
     assert "--structure" in err
     assert compare(whole, bare, "--structure")[::2] == (0, "")
-    assert json.loads(compare(whole, bare, "--json")[1]) == {"topology": [], "weights": False}
+    assert json.loads(compare(whole, bare, "--json", "--topology")[1]) == {"topology": [], "weights": False}
     shutil.copy(bare, tmp_path / "c.onnx")
-    assert compare(MNIST, tmp_path / "c.onnx")[0] == 1
+    assert compare(MNIST, tmp_path / "c.onnx", "--topology")[0] == 1
 
 
 def test_a_renamed_dimension_is_one_line(tmp_path):
-    code, out, _ = compare(saved(tmp_path / "a.onnx"), saved(tmp_path / "b.onnx", batch="N"))
+    code, out, _ = compare(saved(tmp_path / "a.onnx"), saved(tmp_path / "b.onnx", batch="N"), "--topology")
     assert code == 1
     assert out.splitlines() == [
         "The graphs differ (1 difference listed):",

@@ -1,0 +1,97 @@
+"""``onnx-autodoc compare`` by structure: what is printed, written and failed on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from py_autodoc.cli import stderr, stdout
+from py_autodoc.cli.verdict import tell_verdict
+from py_autodoc.render.output import targets
+from py_autodoc.render.text import shorten
+
+if TYPE_CHECKING:
+    from py_autodoc.compare.align import Alignment
+    from py_autodoc.compare.gate import Condition
+    from py_autodoc.report.analysis import Analysis
+
+SAME, DIFFERENT, FAILS = 0, 1, 5
+_PARTIAL = ("the comparison is partial", "See `analyze` for its diagnostics.")
+_LONGEST = 200
+
+
+def compare(
+    paths: Sequence[str],
+    analyses: Sequence[Analysis],
+    out_json: str | None,
+    out_md: str | None,
+    fail_on: Sequence[str],
+    weights: bool,
+    force: bool,
+) -> int:
+    """Compare the first model with the others. Returns the exit status.
+
+    Raises: OptionError, OutputError.
+    """
+    from py_autodoc.compare.gate import condition, failing
+
+    conditions = [condition(text) for text in fail_on]
+    asked = {"--out-json": (out_json, "report"), "--out-md": (out_md, "markdown")}
+    outputs = targets(asked, paths, force)
+    status = max(tell_verdict(p, one, True, _PARTIAL) for p, one in zip(paths, analyses, strict=True))
+    found = _aligned(paths, analyses, weights)
+    failed = failing(conditions, found)
+    for option, target in outputs.items():
+        text = _document(option, analyses, found, failed, target.to_stdout)
+        written = target.write(text)
+        if not target.to_stdout and sys.stderr.isatty():
+            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+    if not any(target.to_stdout for target in outputs.values()):
+        from py_autodoc.compare.text import text as lines_of
+
+        stdout.lines(lines_of(analyses, found))
+    for one, at, why in failed:
+        name = analyses[at + 1].model.file.name
+        stderr.error(f"{shorten(name, _LONGEST)}: {one.text}: {why}.", "")
+    if failed:
+        return FAILS
+    if conditions:
+        return status
+    return status or (SAME if all(one.same for one in found) else DIFFERENT)
+
+
+def _aligned(paths: Sequence[str], analyses: Sequence[Analysis], weights: bool) -> list[Alignment]:
+    from py_autodoc.compare.align import align
+
+    if not weights:
+        return [align(analyses[0], other) for other in analyses[1:]]
+    from py_autodoc.compare.weights import align_with_weights
+
+    return [
+        align_with_weights((analyses[0], paths[0]), (other, path))
+        for other, path in zip(analyses[1:], paths[1:], strict=True)
+    ]
+
+
+def _document(
+    option: str,
+    analyses: Sequence[Analysis],
+    found: Sequence[Alignment],
+    failed: Sequence[tuple[Condition, int, str]],
+    printed: bool,
+) -> str:
+    if option == "--out-json":
+        from py_autodoc.compare.document import FailedCondition, comparison
+
+        made = [
+            FailedCondition(condition=one.text, model_path=analyses[at + 1].model.file.name, reason=why)
+            for one, at, why in failed
+        ]
+        return comparison(analyses, found, made).to_json(printed) + "\n"
+    from py_autodoc.compare.markdown import markdown
+    from py_autodoc.outputs.marks import sealed_text
+
+    told = [f"{analyses[at + 1].model.file.name}: {one.text}: {why}" for one, at, why in failed]
+    text = markdown(analyses, found, told)
+    return text if printed else sealed_text(text, "markdown")

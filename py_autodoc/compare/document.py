@@ -1,0 +1,212 @@
+"""The JSON document of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+import msgspec
+
+from py_autodoc.compare.align import Alignment
+from py_autodoc.compare.changes import NAMES
+from py_autodoc.compare.measures import deltas, measured, precision
+from py_autodoc.compare.parts import parts
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.hardware_estimate import hardware_estimates
+from py_autodoc.report.labels import cut
+from py_autodoc.report.parts import generator
+from py_autodoc.report.schema.estimates import HardwareEstimates
+from py_autodoc.report.schema.model import Generator
+from py_autodoc.report.schema.wire import Wire
+
+SCHEMA = "autodoc.comparison/1.0"
+
+
+class ComparedChange(Wire, frozen=True, kw_only=True):
+    """One change of a pair."""
+
+    kind: str
+    """operator, attributes, shapes, precision, weights, fused or moves."""
+    what: str
+    """Of it: the attribute's name, ``result``, ``weight``, ``activation`` …"""
+    left: str
+    """As the first model has it; of weights the beginning of their SHA-256."""
+    right: str
+    distance: float | None
+    """Of weights: norm of the difference over the norm of the left; null where that cannot be told."""
+    largest: float | None
+    """Of weights: the largest difference of two values."""
+
+
+class ComparedPair(Wire, frozen=True, kw_only=True):
+    """Nodes that do the same work. Ids are those of ``layers[].id`` in the reports of the two models."""
+
+    left: list[int]
+    right: list[int]
+    core: str
+    """What both compute: ``Conv`` for a QLinearConv."""
+    changes: list[ComparedChange]
+
+
+class ComparedBlock(Wire, frozen=True, kw_only=True):
+    """A block of the left model, its counterpart, and what differs in it."""
+
+    left: str | None
+    """Path of its module; null where only the right model has it."""
+    right: str | None
+    pairs: int
+    changed: dict[str, int]
+    """Kind of change → pairs."""
+    only_left: int
+    """Nodes without a counterpart."""
+    only_right: int
+    macs_left: int
+    """Known MACs of one inference."""
+    macs_right: int
+
+
+class AlignmentInfo(Wire, frozen=True, kw_only=True):
+    """How two models correspond, by structure."""
+
+    left: int
+    """Index into ``variants``."""
+    right: int
+    score_macs: float | None
+    """Twice the MACs in counterparts over those of both; null when no MACs are known."""
+    score_nodes: float
+    """The same by core operators."""
+    verdict: str
+    """``same architecture`` (0.98 or more, and no product with weights alone), ``similar architecture`` (0.5
+    or more, or 0.9 of the core operators correspond, of whatever sizes) or ``different architectures``."""
+    core_operators: list[int]
+    """Of the left and of the right model."""
+    core_matched: int
+    pairs: list[ComparedPair]
+    only_left: list[int]
+    only_right: list[int]
+    blocks: list[ComparedBlock]
+
+
+class Variant(Wire, frozen=True, kw_only=True):
+    """One model. The first is what the others are compared with."""
+
+    precision: str
+    """fp32, fp16, int8 …"""
+    quantization_scheme: str
+    """none, QDQ, QOperator, dynamic or weight-only."""
+    model_path: str
+    """Name of the file."""
+    size_bytes: int
+    """With the weights beside it."""
+    metrics: dict[str, float | int | None]
+    """Of one inference; null where unknown."""
+    hardware_estimates: HardwareEstimates | None
+    deltas_vs_baseline: dict[str, float | int | None] | None
+    """Number of this model less that of the first; null for the first."""
+
+
+class FailedCondition(Wire, frozen=True, kw_only=True):
+    """A ``--fail-on`` that holds."""
+
+    condition: str
+    model_path: str
+    reason: str
+
+
+class Comparison(Wire, frozen=True, kw_only=True):
+    """Two models or more, compared with the first."""
+
+    schema_version: str
+    generator: Generator
+    model_family_id: str
+    """Name of the first file without its ending."""
+    baseline_precision: str
+    variants: list[Variant]
+    alignment: AlignmentInfo
+    """Of the first two."""
+    other_alignments: list[AlignmentInfo]
+    """Of the first with the third, the fourth …"""
+    failed: list[FailedCondition]
+
+    def to_json(self, pretty: bool = False) -> str:
+        """The document as text."""
+        made = msgspec.json.encode(self)
+        return (msgspec.json.format(made, indent=2) if pretty else made).decode()
+
+
+def comparison(
+    analyses: Sequence[Analysis], found: Sequence[Alignment], failed: Sequence[FailedCondition] = ()
+) -> Comparison:
+    """The document; ``found[i]`` aligns the first model with model ``i + 1``."""
+    numbers = [measured(one) for one in analyses]
+    variants = []
+    for at, (one, values) in enumerate(zip(analyses, numbers, strict=True)):
+        kind, scheme = precision(one)
+        variants.append(
+            Variant(
+                precision=kind,
+                quantization_scheme=scheme,
+                model_path=cut(one.model.file.name),
+                size_bytes=one.model.file.bytes + one.model.file.external_bytes,
+                metrics=dict(values),
+                hardware_estimates=hardware_estimates(one),
+                deltas_vs_baseline=dict(deltas(numbers[0], values)) if at else None,
+            )
+        )
+    infos = [_alignment(one, at + 1) for at, one in enumerate(found)]
+    return Comparison(
+        schema_version=SCHEMA,
+        generator=generator(),
+        model_family_id=cut(PurePath(analyses[0].model.file.name).stem),
+        baseline_precision=variants[0].precision,
+        variants=variants,
+        alignment=infos[0],
+        other_alignments=infos[1:],
+        failed=list(failed),
+    )
+
+
+def _alignment(found: Alignment, right: int) -> AlignmentInfo:
+    return AlignmentInfo(
+        left=0,
+        right=right,
+        score_macs=found.score_macs,
+        score_nodes=found.score_nodes,
+        verdict=found.verdict.value,
+        core_operators=list(found.units),
+        core_matched=found.matched,
+        pairs=[
+            ComparedPair(
+                left=list(pair.left),
+                right=list(pair.right),
+                core=cut(pair.core),
+                changes=[
+                    ComparedChange(
+                        kind=NAMES[one.kind],
+                        what=cut(one.what),
+                        left=cut(one.left),
+                        right=cut(one.right),
+                        distance=one.distance,
+                        largest=one.largest,
+                    )
+                    for one in pair.details
+                ],
+            )
+            for pair in found.pairs
+        ],
+        only_left=list(found.only_left),
+        only_right=list(found.only_right),
+        blocks=[
+            ComparedBlock(
+                left=None if one.left is None else cut(one.left),
+                right=None if one.right is None else cut(one.right),
+                pairs=one.pairs,
+                changed=dict(one.changed),
+                only_left=one.only_left,
+                only_right=one.only_right,
+                macs_left=one.macs[0],
+                macs_right=one.macs[1],
+            )
+            for one in parts(found)
+        ],
+    )

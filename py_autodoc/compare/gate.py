@@ -1,0 +1,120 @@
+"""Conditions on a comparison: which differences a pipeline does not accept."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from py_autodoc.compare.align import Alignment, Verdict
+from py_autodoc.compare.changes import NAMES, Change
+from py_autodoc.compare.measures import MEASURES, Number, measured, percent, relative
+from py_autodoc.errors import OptionError
+from py_autodoc.near import near
+
+_SCALES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_FORM = re.compile(
+    r"\s*(?P<name>[a-z_]+)\s*(?P<than>>=|<=|>|<)\s*(?P<sign>[+-]?)"
+    r"(?P<number>\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(?P<unit>%|[kmgt]?)b?\s*",
+    re.IGNORECASE,
+)
+_KINDS = {NAMES[one]: one for one in Change}
+WORDS = ("architecture", "added", "removed", *_KINDS)
+"""Conditions without a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition. With ``than`` it is about a number, else about a word of ``WORDS``."""
+
+    text: str
+    name: str
+    than: str = ""
+    number: float = 0.0
+    change: bool = False
+    """About the change, not about the number of the other model."""
+    share: bool = False
+    """The change is one in percent."""
+
+    def holds(self, found: Alignment, before: dict[str, Number], after: dict[str, Number]) -> str:
+        """Why it holds, or cannot be told; empty when it does not."""
+        if not self.than:
+            return self._word(found)
+        base, value = before[self.name], after[self.name]
+        if value is None or (self.change and base is None):
+            return f"{self.name} is unknown"
+        shown = f"{value:,.6g}" if isinstance(value, float) else f"{value:,}"
+        if not self.change:
+            return f"{self.name} is {shown}" if _beyond(value, self.than, self.number) else ""
+        assert base is not None
+        change = value - base
+        if self.share:
+            part = relative(base, value)
+            change = 100 * part if part is not None else 0.0 if value == base else math.inf
+        told = percent(relative(base, value))
+        return f"{self.name} is {shown} ({told})" if _beyond(change, self.than, self.number) else ""
+
+    def _word(self, found: Alignment) -> str:
+        if self.name == "architecture":
+            return "" if found.verdict is Verdict.SAME else found.verdict.value
+        if self.name in ("added", "removed"):
+            count = len(found.only_right if self.name == "added" else found.only_left)
+            return f"{count:,} nodes {self.name}" if count else ""
+        kind = _KINDS[self.name]
+        count = sum(kind in pair.changes for pair in found.pairs)
+        return f"{count:,} operators changed in {self.name}" if count else ""
+
+
+def condition(text: str) -> Condition:
+    """Read a condition: ``architecture``, ``removed``, ``macs>+5%``, ``size>100M``, ``params<-1000``.
+
+    A number with a sign or a percentage is the change from the first model, one without the value itself.
+
+    Raises: OptionError.
+    """
+    word = text.strip().lower()
+    if word in WORDS:
+        return Condition(text.strip(), word)
+    made = _FORM.fullmatch(text)
+    names = [one.id for one in MEASURES]
+    if made is None:
+        raise OptionError(
+            "bad-condition",
+            f"--fail-on {text[:60]!r} is no condition.",
+            f"Give one as 'macs>+5%', or a word: {', '.join(WORDS)}.",
+        )
+    name = made["name"].lower()
+    if name not in names:
+        guess = near(name, names)
+        raise OptionError(
+            "bad-condition",
+            f"--fail-on {text[:60]!r}: there is no metric {name!r}.",
+            f"Did you mean {guess[0]!r}?" if guess else f"There are {', '.join(names)}.",
+        )
+    unit = made["unit"].lower()
+    number = float(made["number"]) * (1 if unit == "%" else _SCALES[unit])
+    if made["sign"] == "-":
+        number = -number
+    share = unit == "%"
+    return Condition(text.strip(), name, made["than"], number, bool(made["sign"]) or share, share)
+
+
+def failing(conditions: Sequence[Condition], found: Sequence[Alignment]) -> list[tuple[Condition, int, str]]:
+    """(condition, which alignment, reason) of those that hold."""
+    if not conditions or not found:
+        return []
+    before = measured(found[0].sides[0].analysis)
+    failed = []
+    for at, one in enumerate(found):
+        after = measured(one.sides[1].analysis)
+        failed += [(c, at, why) for c in conditions if (why := c.holds(one, before, after))]
+    return failed
+
+
+def _beyond(value: float, than: str, number: float) -> bool:
+    if than == ">":
+        return value > number
+    if than == ">=":
+        return value >= number
+    return value < number if than == "<" else value <= number

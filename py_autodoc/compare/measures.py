@@ -1,0 +1,88 @@
+"""Numbers of a model that comparisons show, and how they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from py_autodoc import units
+from py_autodoc.report import parts
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.identity import identity
+from py_autodoc.report.quantization import quantization
+
+Number = int | float | None
+_SHORT = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64"}
+
+
+class Measure(NamedTuple):
+    """One number: its id in JSON and conditions, its label, how it is written, where it comes from."""
+
+    id: str
+    label: str
+    write: Callable[[float | None], str]
+    read: Callable[[Analysis], Number]
+
+
+def _file(analysis: Analysis) -> Number:
+    return analysis.model.file.bytes + analysis.model.file.external_bytes
+
+
+def _params(analysis: Analysis) -> Number:
+    return None if analysis.params.reason else analysis.params.total
+
+
+def _nodes(analysis: Analysis) -> Number:
+    return parts.graph_info(analysis).num_nodes
+
+
+MEASURES = (
+    Measure("size", "File size", units.size, _file),
+    Measure("params", "Parameters", units.count, _params),
+    Measure("weights", "Weights", units.size, lambda a: a.params.weight_bytes),
+    Measure("macs", "MACs", units.count, lambda a: parts.metrics(a).total_macs),
+    Measure("flops", "FLOPs", units.count, lambda a: parts.metrics(a).total_flops),
+    Measure("peak", "Peak activations", units.size, lambda a: a.peak.inplace if a.peak else None),
+    Measure("nodes", "Nodes", units.count, _nodes),
+)
+"""In the order they are shown. None where unknown."""
+
+
+def measured(analysis: Analysis) -> dict[str, Number]:
+    """Every number of a model; None where unknown."""
+    return {one.id: one.read(analysis) for one in MEASURES}
+
+
+def deltas(before: dict[str, Number], after: dict[str, Number]) -> dict[str, Number]:
+    """Number of the second less that of the first; None where one is unknown."""
+    found: dict[str, Number] = {}
+    for name, value in after.items():
+        base = before.get(name)
+        found[name] = None if value is None or base is None else value - base
+    return found
+
+
+def relative(before: Number, after: Number) -> float | None:
+    """The change as a share of the first number; None where one is unknown or the first is 0."""
+    if before is None or after is None or not before:
+        return None
+    return (after - before) / before
+
+
+def percent(share: float | None) -> str:
+    """``+12.3 %``; a dash where unknown."""
+    if share is None:
+        return units.UNKNOWN
+    if not share:
+        return "same"
+    digits = 0 if abs(share) >= 1 else 1 if abs(share) >= 0.001 else 3
+    return f"{share * 100:+.{digits}f} %".replace("-", "−")
+
+
+def precision(analysis: Analysis) -> tuple[str, str]:
+    """(precision in short, scheme): ``fp32`` and ``none``, ``int8`` and ``QDQ``; ``unknown`` if it is."""
+    made = quantization(analysis)
+    if made.quantized:
+        return "/".join(made.weights) or "int8", "/".join(made.schemes)
+    words = identity(analysis).precision.removesuffix(", not quantized")
+    return " and ".join(_SHORT.get(name, name) for name in words.split(" and ")), "none"

@@ -1,0 +1,202 @@
+"""A comparison in a few lines: what the models are to each other, and what changed, counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import takewhile
+
+from py_autodoc.compare.align import Alignment, Pair, Verdict
+from py_autodoc.compare.changes import Change, Detail
+from py_autodoc.compare.measures import MEASURES, Number, measured, percent, precision, relative
+from py_autodoc.compare.parts import Part, parts
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.labels import node_label
+from py_autodoc.units import plural
+
+_NAMED = 3
+"""Places that a change is told of by name."""
+_TITLES = (
+    (Change.OPERATOR, "operators"),
+    (Change.ATTRIBUTES, "attributes"),
+    (Change.SHAPES, "shapes"),
+    (Change.PRECISION, "precision"),
+    (Change.WEIGHTS, "weights"),
+    (Change.FUSED, "fused"),
+    (Change.MOVES, "moves"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of what changed: its kind, how many core operators, what."""
+
+    kind: str
+    count: int
+    what: str
+
+
+def verdict_line(found: Alignment) -> str:
+    """What the models are to each other."""
+    left, right = found.units
+    most = max(left, right)
+    counted = f"{found.matched:,} of {most:,} core operators correspond"
+    if found.same:
+        return f"Same architecture, nothing changed: {counted}."
+    share = "" if found.score_macs is None else f", {_share(found.score_macs)} of the MACs"
+    resized = sum(
+        any(one.what == "weight" and one.kind is Change.SHAPES for one in p.details) for p in found.pairs
+    )
+    if resized and found.verdict is not Verdict.DIFFERENT:
+        share = f", {resized:,} with weights of other sizes"
+    text = found.verdict.value
+    return f"{text[0].upper()}{text[1:]}: {counted}{share}."
+
+
+def relation(found: Alignment) -> str:
+    """What the second model is of the first, where that can be said: quantized, fused, in other numbers."""
+    if found.verdict is not Verdict.SAME or found.same:
+        return ""
+    a, b = (precision(side.analysis) for side in found.sides)
+    kinds = Change(0)
+    for pair in found.pairs:
+        kinds |= pair.changes
+    if Change.OPERATOR in kinds or Change.ATTRIBUTES in kinds or Change.SHAPES in kinds:
+        return ""
+    if a[1] == "none" and b[1] != "none":
+        return f"The second is the first, quantized: {b[0]} ({b[1]})."
+    if a[1] != "none" and b[1] == "none":
+        return f"The first is the second, quantized: {a[0]} ({a[1]})."
+    if a[0] != b[0]:
+        return f"The second is the first in {b[0]} instead of {a[0]}."
+    if Change.FUSED in kinds:
+        return "The second is the first with operators fused or opened."
+    return ""
+
+
+def rows(found: Alignment, most: int = 4) -> list[Row]:
+    """What changed, a few rows a kind; what is alike is counted."""
+    made: list[Row] = []
+    if found.verdict is Verdict.DIFFERENT:
+        return made
+    for kind, title in _TITLES:
+        if kind is Change.WEIGHTS:
+            made += _weights(found)
+            continue
+        seen: dict[tuple[str, str, str], list[Pair]] = {}
+        touched: set[int] = set()
+        for at, pair in enumerate(found.pairs):
+            for one in _told(pair, kind):
+                seen.setdefault((one.what, one.left, one.right), []).append(pair)
+                touched.add(at)
+        kept = sorted(seen.items(), key=lambda item: -len(item[1]))
+        for (what, left, right), pairs in kept[:most]:
+            named = f"{left} → {right}" if kind in _WORDLESS else f"{what} {left} → {right}"
+            places = "" if kind in _COUNTED or len(pairs) > _NAMED else f" ({_places(found, pairs)})"
+            made.append(Row(title, len(pairs), named + places))
+        rest = sum(len(pairs) for _, pairs in kept[most:])
+        if rest:
+            made.append(Row(title, rest, f"{plural(len(kept) - most, 'other kind')} of change"))
+    return made
+
+
+def _weights(found: Alignment) -> list[Row]:
+    """Weights that differ: how many, how far, which the most; and those that could not be compared."""
+    apart: list[tuple[float, Pair]] = []
+    other: Counter[str] = Counter()
+    for pair in found.pairs:
+        for one in pair.details:
+            if one.kind is not Change.WEIGHTS:
+                continue
+            if one.distance is None:
+                other[one.what] += 1
+            else:
+                apart.append((one.distance, pair))
+    made = [Row("weights", count, what) for what, count in other.most_common(3)]
+    if apart:
+        apart.sort(key=lambda item: -item[0])
+        span = f"{apart[-1][0]:.3g} to {apart[0][0]:.3g}" if len(apart) > 1 else f"{apart[0][0]:.3g}"
+        made.insert(0, Row(
+            "weights", len(apart),
+            f"other values, relative distance {span}, most in {_places(found, [apart[0][1]])}",
+        ))  # fmt: skip
+    return made
+
+
+_WORDLESS = (Change.PRECISION, Change.FUSED, Change.MOVES)
+_COUNTED = (Change.PRECISION, Change.FUSED, Change.MOVES)
+
+
+def _told(pair: Pair, kind: Change) -> list[Detail]:
+    """The changes of one kind; of a fused pair what says most."""
+    of = [one for one in pair.details if one.kind is kind]
+    if kind is Change.FUSED and len(of) > 1:
+        return [one for one in of if one.what == "activation"][:1] or of[:1]
+    return list(dict.fromkeys(of))
+
+
+def lone(found: Alignment, side: int, blocks: list[Part]) -> str:
+    """What one model has alone: how many nodes, of which operators, in which blocks. Empty: nothing."""
+    nodes = (found.only_left, found.only_right)[side]
+    if not nodes:
+        return ""
+    model = found.sides[side].model
+    kinds = Counter(model.nodes[n].op_type for n in nodes)
+    shown = ", ".join(f"{count:,} {name}" for name, count in kinds.most_common(5))
+    more = f", {len(kinds) - 5} other operators" if len(kinds) > 5 else ""
+    where = [
+        (one.left if side == 0 else one.right, (one.only_left, one.only_right)[side])
+        for one in blocks
+        if (one.only_left, one.only_right)[side]
+    ]
+    places = [path for path, _ in sorted(where, key=lambda item: -item[1]) if path]
+    common = _common(found.sides[side].analysis, nodes)
+    if common and len(places) < 2:
+        places = [common]
+    told = f" in {', '.join(places[:_NAMED])}" if places else ""
+    told += f" and {len(places) - _NAMED} other blocks" if len(places) > _NAMED else ""
+    return f"{plural(len(nodes), 'node')}{told}: {shown}{more}"
+
+
+def table(analyses: Iterable[Analysis]) -> list[tuple[str, list[str]]]:
+    """(label, cells) of the numbers: the value of each model, with the change from the first."""
+    numbers = [measured(one) for one in analyses]
+    return [(one.label, cells(numbers, one.id)) for one in MEASURES]
+
+
+def cells(numbers: list[dict[str, Number]], name: str) -> list[str]:
+    """One number of every model as text."""
+    write = next(one.write for one in MEASURES if one.id == name)
+    first = numbers[0][name]
+    found = [write(first)]
+    for other in numbers[1:]:
+        value = other[name]
+        same = value == first and value is not None
+        told = "same" if same else percent(relative(first, value))
+        found.append(f"{write(value)} ({told})" if value is not None and first is not None else write(value))
+    return found
+
+
+def changed_blocks(found: Alignment) -> list[Part]:
+    """Blocks in which something differs."""
+    return [one for one in parts(found) if not one.same]
+
+
+def _common(analysis: Analysis, nodes: tuple[int, ...]) -> str:
+    """The innermost module that all of these nodes are in."""
+    scopes = [analysis.model.nodes[n].scope for n in nodes]
+    first, last = min(scopes), max(scopes)  # what these two share, all between them share
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return "/".join(name for name, _ in same)
+
+
+def _places(found: Alignment, pairs: list[Pair]) -> str:
+    model = found.sides[0].model
+    return ", ".join(node_label(model.nodes[pair.left[0]]) for pair in pairs)
+
+
+def _share(score: float) -> str:
+    """A score in percent, never rounded up to all."""
+    shown = int(score * 1000) / 10
+    return "all" if score == 1 else f"{shown:g} %"

@@ -1,0 +1,66 @@
+"""A comparison as lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from py_autodoc.compare.align import Alignment, Verdict
+from py_autodoc.compare.parts import parts
+from py_autodoc.compare.summary import lone, relation, rows, table, verdict_line
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.labels import cut
+
+_WIDE = 40
+_LINE = 96
+"""Characters that a kind of change may take in one line."""
+_LEFT_OUT = "FLOPs"
+"""Of the numbers: twice the MACs, nearly."""
+_MOST = 60
+"""Characters of a name."""
+
+
+def text(analyses: Sequence[Analysis], found: Sequence[Alignment]) -> list[str]:
+    """The comparison of the first model with the others. Names are as in the models: print them inert."""
+    lines: list[str] = []
+    for at, one in enumerate(found):
+        if len(found) > 1:
+            lines += ["", f"{_name(analyses[0])} and {_name(analyses[at + 1])}"]
+        lines += _pair(one)
+    return [*lines, *_numbers(analyses)][0 if lines[0] else 1 :]
+
+
+def _pair(found: Alignment) -> list[str]:
+    lines = [" ".join(part for part in (verdict_line(found), relation(found)) if part)]
+    if found.verdict is Verdict.DIFFERENT:
+        return lines
+    blocks = parts(found)
+    told_of: dict[str, list[str]] = {}
+    for row in rows(found):
+        told_of.setdefault(row.kind, []).append(f"{row.count:,} × {row.what}")
+    made: list[tuple[str, str]] = []
+    for kind, parts_of in told_of.items():
+        whole = ", ".join(parts_of)
+        made += [(kind, whole)] if len(whole) <= _LINE else [(kind, one) for one in parts_of]
+    for side, word in ((0, "removed"), (1, "added")):
+        told = lone(found, side, blocks)
+        if told:
+            made.append((word, told))
+    last = ""
+    for kind, what in made:
+        lines.append(f"  {kind if kind != last else '':<11}{cut(what, 200)}")
+        last = kind
+    return lines
+
+
+def _numbers(analyses: Sequence[Analysis]) -> list[str]:
+    made = [row for row in table(analyses) if row[0] != _LEFT_OUT]
+    names = ["", *(cut(_name(one), _WIDE) for one in analyses)]
+    grid = [names, *([label, *values] for label, values in made)]
+    widths = [max(len(row[at]) for row in grid) for at in range(len(names))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in grid
+    ]
+
+
+def _name(analysis: Analysis) -> str:
+    return cut(analysis.model.file.name or "model", _MOST)
