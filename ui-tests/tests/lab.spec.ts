@@ -2,7 +2,7 @@ import { expect } from '@jupyterlab/galata';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { current, listen, openModel, test } from './helpers';
-import { pick, reveal } from './pages';
+import { box, pick, rectOf, reveal } from './pages';
 
 const root = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
 
@@ -310,6 +310,18 @@ test('the focus stays where the reader put it while a model opens', async ({
     current(page).locator('.oad-GraphHost[data-drawn]')
   ).toBeVisible();
   await expect(palette.first()).toBeFocused();
+});
+
+test('a tip tells what the box under the pointer is', async ({ page }) => {
+  const panel = await openModel(page, 'resnet50.onnx');
+  await reveal(panel, 'op=MaxPool');
+  const rect = await rectOf(box(panel, /^MaxPool/));
+  await page.mouse.move(rect.x + rect.width / 2, rect.y + 5, { steps: 3 });
+  const tip = panel.getByRole('tooltip');
+  await expect(tip).toContainText('MaxPool 3×3, stride 2');
+  await expect(tip).toContainText('1×64×56×56');
+  await page.keyboard.press('Escape');
+  await expect(tip).toHaveCount(0);
 });
 
 test('looks right in the dark', async ({ page }, info) => {

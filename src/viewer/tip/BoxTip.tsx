@@ -75,8 +75,8 @@ function Tip(props: { rested: IRested; scene: IScene }): JSX.Element {
   return (
     <div ref={frame} id={id} className="oad-Tip" role="tooltip">
       <p className="oad-Tip-head">
-        <strong>{brief(kind || name, 80)}</strong>
-        {setting && <span>{setting}</span>}
+        <strong>{brief(kind || name, 80)}</strong>{' '}
+        {setting && <span>{setting}</span>}{' '}
         {kind && name && <bdi>{brief(name, 160)}</bdi>}
       </p>
       <dl>

@@ -147,8 +147,8 @@ test('one pill for several inputs tells how many they are, and who uses them', a
     wait(600);
     return shown()!.textContent;
   });
-  expect(texts.join('\n')).toMatch(/Grouped inputspast\.#\.key.*Tensors4/);
-  expect(texts.join('\n')).toMatch(/Inputids.*Used by/);
+  expect(texts.join('\n')).toMatch(/Grouped inputs +past\.#\.key.*Tensors4/);
+  expect(texts.join('\n')).toMatch(/Input +ids.*Used by/);
 });
 
 test('names are text', async () => {
