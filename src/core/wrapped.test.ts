@@ -72,6 +72,28 @@ it('Random models have no faults in rows while groups open and close', async () 
   }
 });
 
+it('Ports stand on the border of a panel whose title is wider than its rows', async () => {
+  for (let seed = 0; seed < 12; seed++) {
+    const model = decode(randomPayload(new Random(seed), 60));
+    const tree = buildTree(model);
+    const plain = plainSizer(model, tree);
+    const view = createGraphView(tree, {
+      ...plain,
+      group: () => ({ w: 420, h: 52 }),
+      title: () => 400
+    });
+    await view.expandAll(60);
+    for (const room of [260, 340, 420, 560]) {
+      const rows = { room, beside: 0.45 };
+      const scene = await view.restore(view.openGroups(), [], rows);
+      expect({ seed, room, faults: sceneFaults(scene) }).toEqual({
+        ...{ seed, room },
+        faults: []
+      });
+    }
+  }
+});
+
 it('Rows stay as wide as they are while boxes open, until they are chosen anew', async () => {
   const view = viewOf(llamaPayload(4));
   await view.initialIn(20, 'wrapped', SMALL);

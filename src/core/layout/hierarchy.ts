@@ -12,7 +12,14 @@ import type { ILayoutEngine } from './engine';
 import { importances } from './importance';
 import { LayoutMemo } from './memo';
 import { PILL_MAX, STUB_MAX } from './panel';
-import { firstPorts, margins, optionsOf, roomForTitle, wrap } from './panels';
+import {
+  firstPorts,
+  margins,
+  optionsOf,
+  reachingTitle,
+  roomForTitle,
+  wrap
+} from './panels';
 import type { IPanelGeometry, ITitleRoom } from './panels';
 import { finder, portsOf } from './ports';
 import { rowed } from './rows/result';
@@ -239,10 +246,13 @@ export class Hierarchy {
       if (rows === null) {
         return straight;
       }
-      const { before, after } = margins(level, direction);
-      const content = group < 0 ? room : room - before - after;
+      const sides = margins(level, direction);
+      const content = group < 0 ? room : room - sides.before - sides.after;
       const options = { room: content, kept: rows.kept };
-      return this._engine.inRows(assembly.input, straight, options);
+      return after(
+        this._engine.inRows(assembly.input, straight, options),
+        inRows => reachingTitle(level, assembly.input, inRows, title.panel)
+      );
     };
     const settle = (geometry: ILayoutResult) => {
       const panel = wrap(level, geometry, title, direction);

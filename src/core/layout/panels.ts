@@ -4,7 +4,8 @@ import type { ILevel } from '../levels';
 import type { FlowDirection } from '../types';
 import { PANEL, TITLE_BESIDE, TITLE_GAP } from './panel';
 import { LAYOUT_OPTIONS } from './types';
-import type { ILayoutOptions, ILayoutResult } from './types';
+import { rowed } from './rows/result';
+import type { ILayoutInput, ILayoutOptions, ILayoutResult } from './types';
 
 /** A panel's size and where its layout's origin lies in it, along and across the flow. */
 export interface IPanelGeometry {
@@ -93,6 +94,34 @@ export function roomForTitle(
   const more = Math.ceil(missing / gaps);
   const { rankGap, portGap } = options;
   return { ...options, rankGap: rankGap + more, portGap: portGap + more };
+}
+
+/**
+ * Rows that are narrower than the title of their panel: what leaves them does so at the panel's border all
+ * the same. In a picture that flows to the right.
+ */
+export function reachingTitle(
+  level: ILevel,
+  input: ILayoutInput,
+  geometry: ILayoutResult,
+  title: number
+): ILayoutResult {
+  const { before, after } = margins(level, 'right');
+  const missing = title - (before + geometry.width + after);
+  const { leaving } = firstPorts(level);
+  if (level.group < 0 || missing <= 0 || !rowed(geometry)) {
+    return geometry;
+  }
+  const [x, points] = [geometry.x.slice(), geometry.points.slice()];
+  for (let port = leaving; port < level.itemCount; port++) {
+    x[port] += missing;
+  }
+  input.target.forEach((item, edge) => {
+    if (item >= leaving && item < level.itemCount) {
+      points[2 * (geometry.pointOffsets[edge + 1] - 1)] += missing;
+    }
+  });
+  return { ...geometry, x, points, width: geometry.width + missing };
 }
 
 /** The widths that a title asks for. */

@@ -13,7 +13,7 @@ const BELOW = 3;
 const BESIDE = 5;
 export const HIGH = ASCENT + DESCENT;
 /** At an upright piece a label keeps so far from the corners. */
-const CORNER = 4;
+const CORNER = 2;
 
 /** A band along a piece of a wire. */
 export interface IBand {
@@ -43,15 +43,16 @@ interface IRun {
   readonly high: number;
 }
 
-/** Along a run: within it, or over all of it and a little on. */
+/** Along a run: within it; of a longer label the middle, or all of the run is beside it. */
 function range(
   { from, to }: IRun,
   length: number,
   inset: number
 ): readonly [number, number] {
-  const a = from + inset + length / 2;
-  const b = to - inset - length / 2;
-  return [Math.min(a, b), Math.max(a, b)];
+  const end = inset + length / 2;
+  return to - from > 2 * end
+    ? [from + end, to - end]
+    : [Math.min(from, to - end), Math.max(to, from + end)];
 }
 
 function levelBand(run: IRun, below: boolean, lift: number): IBand {
@@ -134,9 +135,14 @@ export function bandsOf(scene: IScene, edge: number): IBand[] {
         along({ from: Math.min(a, b), to: Math.max(a, b), low: at, high: at });
       half(a0, middle, c0);
       half(middle, a1, c1);
-      chords(scene, i, (_ax, _ay, x, y) => {
-        level({ from: x, to: x, low: y, high: y }, 1);
-        upright({ from: y, to: y, low: x, high: x });
+      chords(scene, i, (ax, ay, bx, by) => {
+        for (const [x, y] of [
+          [(ax + bx) / 2, (ay + by) / 2],
+          [bx, by]
+        ]) {
+          level({ from: x, to: x, low: y, high: y }, 1);
+          upright({ from: y, to: y, low: x, high: x });
+        }
         return false;
       });
     }

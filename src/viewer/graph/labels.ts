@@ -4,7 +4,7 @@
  * is left out. The one place for the screen and for exports.
  */
 import { formatShape } from '../../core/units';
-import type { IGraphModel, IScene } from '../../core/types';
+import { BoxKind, type IScene } from '../../core/types';
 import type { IRect } from './camera';
 import { labelSpot } from './edges';
 import type { SceneIndex } from './grid';
@@ -17,7 +17,7 @@ import { clip } from './text';
 /** At either side of a text: a font may be a little wider than it was measured. */
 const ASIDE = 1.5;
 /** A scene of so many wires gets all its labels at once, whatever is in view: exports then show the same. */
-const AT_ONCE = 3000;
+const AT_ONCE = 1000;
 /** Of a tensor with many wires so many are tried. */
 const TRIES = 6;
 
@@ -89,9 +89,8 @@ export class WireLabels {
 
   /** Width of the shortest text for the wire of an edge, 0 = there is none. */
   leastWidth(edge: number): number {
-    const { scene, model } = this.drawing;
     const { tensor, edges } = this.wires[this.wireOf[edge]];
-    const texts = textsOf(model, tensor, scene.edgeWeight[edges[0]]);
+    const texts = this.textsOf(tensor, edges[0]);
     return texts.length > 0 ? Math.min(...texts.map(t => this.width(t))) : 0;
   }
 
@@ -111,9 +110,9 @@ export class WireLabels {
   }
 
   private atBest({ tensor, edges }: IWire): boolean {
-    const { scene, model } = this.drawing;
+    const { scene } = this.drawing;
     const [edge] = edges;
-    const [text] = textsOf(model, tensor, scene.edgeWeight[edge]);
+    const [text] = this.textsOf(tensor, edge);
     const spot = text ? labelSpot(scene, edge) : null;
     if (!text || !spot) {
       // Without a text there is nothing to place.
@@ -136,13 +135,12 @@ export class WireLabels {
 
   /** The longest text for which there is a place. */
   private elsewhere({ tensor, edges }: IWire): void {
-    const { scene, model } = this.drawing;
+    const { scene } = this.drawing;
     const bands = edges
       .slice(0, TRIES)
       .flatMap(edge => bandsOf(scene, edge).map(band => ({ edge, band })));
     bands.sort((a, b) => a.band.cost - b.band.cost);
-    const weight = scene.edgeWeight[edges[0]];
-    const texts = textsOf(model, tensor, weight);
+    const texts = this.textsOf(tensor, edges[0]);
     for (const text of texts) {
       for (const { edge, band } of bands) {
         const label = this.fit(band, text);
@@ -171,6 +169,18 @@ export class WireLabels {
     return this.space.isFree(label.rect, band.at) ? label : null;
   }
 
+  /** What may stand on a wire, the best first. One that goes on outside bears its whole shape, or none: it has one there. */
+  private textsOf(tensor: number, edge: number): string[] {
+    const { scene, model } = this.drawing;
+    const { payload } = model;
+    const weight = scene.edgeWeight[edge];
+    const more = weight > 1 ? ` +${weight - 1}` : '';
+    const whole = clip(model.shapeText(tensor));
+    const shape = payload.shapes[payload.tensors.shape[tensor]];
+    const shorter = isContinued(scene, edge) ? [] : shorterShapes(shape);
+    return whole ? [whole, ...shorter].map(text => clip(text) + more) : [];
+  }
+
   private take(edge: number, label: IWireLabel): void {
     this.space.take(label);
     this.placed.set(edge, label);
@@ -192,35 +202,45 @@ function labelAt(x: number, y: number, w: number, text: string): IWireLabel {
   return { x: middle, y: base, text, rect };
 }
 
-/** What may stand on a wire, the best first. */
-function textsOf(model: IGraphModel, tensor: number, weight: number): string[] {
-  const { payload } = model;
-  const more = weight > 1 ? ` +${weight - 1}` : '';
-  const whole = clip(model.shapeText(tensor));
-  const shape = payload.shapes[payload.tensors.shape[tensor]];
-  return whole
-    ? [whole, ...shorterShapes(shape)].map(text => clip(text) + more)
-    : [];
+/** Whether a wire goes on at a port of the panel in which it is drawn, where it comes from or leads to. */
+function isContinued(scene: IScene, edge: number): boolean {
+  const { boxKind, boxParent, edgeSource, edgeTarget } = scene;
+  const [source, target] = [edgeSource[edge], edgeTarget[edge]];
+  const within = (port: number, box: number): boolean => {
+    const parent = boxParent[box];
+    const panel = boxParent[port];
+    return (
+      boxKind[port] === BoxKind.Port &&
+      panel >= 0 &&
+      (parent === panel || (parent >= 0 && boxParent[parent] === panel))
+    );
+  };
+  return within(source, target) || within(target, source);
 }
 
 function wiresOf(scene: IScene, wireOf: Int32Array): IWire[] {
-  const found = new Map<string, { tensor: number; edges: number[] }>();
   const numbers = new Map<string, number>();
+  const wires: { tensor: number; edges: number[] }[] = [];
   for (let e = 0; e < scene.edgeCount; e++) {
     const tensor = scene.edgeTensor[e];
     const key = `${scene.edgeSource[e]}/${tensor}`;
-    const wire = found.get(key) ?? { tensor, edges: [] };
-    wire.edges.push(e);
-    found.set(key, wire);
-    numbers.set(key, numbers.get(key) ?? numbers.size);
-    wireOf[e] = numbers.get(key)!;
+    const known = numbers.get(key);
+    if (known === undefined) {
+      numbers.set(key, wires.length);
+      wireOf[e] = wires.length;
+      wires.push({ tensor, edges: [e] });
+    } else {
+      wireOf[e] = known;
+      wires[known].edges.push(e);
+    }
   }
-  const wires = [...found.values()];
   for (const { edges } of wires) {
-    const room = new Map(
-      edges.map(e => [e, labelSpot(scene, e)?.room ?? 0] as const)
-    );
-    edges.sort((a, b) => room.get(b)! - room.get(a)! || a - b);
+    if (edges.length > 1) {
+      const room = new Map(
+        edges.map(e => [e, labelSpot(scene, e)?.room ?? 0] as const)
+      );
+      edges.sort((a, b) => room.get(b)! - room.get(a)! || a - b);
+    }
   }
   return wires;
 }

@@ -17,6 +17,9 @@ export interface ILabelFaults {
   readonly without: number;
 }
 
+/** A collapsed group has another card behind it. */
+const STACK = 4;
+
 type Line = [number, number, number, number];
 
 const meet = (a: IRect, b: IRect): boolean =>
@@ -61,7 +64,11 @@ function boxesUnder(scene: IScene, r: IRect, x: number, y: number): number[] {
   const hit: number[] = [];
   for (let b = 0; b < scene.boxCount; b++) {
     const [left, top] = [scene.boxX[b], scene.boxY[b]];
-    const box = { x: left, y: top, w: scene.boxW[b], h: scene.boxH[b] };
+    const more = scene.boxKind[b] === BoxKind.Group ? STACK : 0;
+    const box = {
+      ...{ x: left, y: top },
+      ...{ w: scene.boxW[b] + more, h: scene.boxH[b] + more }
+    };
     const holds =
       scene.boxKind[b] === BoxKind.OpenGroup &&
       x >= left - 1 &&
