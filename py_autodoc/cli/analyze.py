@@ -45,6 +45,7 @@ class _Request:
     out_pdf: str | None
     update: str | None
     assets_dir: str | None
+    with_plots: bool
     bind: tuple[str, ...]
     input_shape: tuple[str, ...]
     batch_size: int | None
@@ -94,6 +95,11 @@ class _Result:
 )
 @click.option(
     "--assets-dir", metavar="DIR", help="Write pictures of the graph here, which the Markdown then shows."
+)
+@click.option(
+    "--with-plots",
+    is_flag=True,
+    help="Draw plots for --assets-dir and --out-pdf; needs onnx-autodoc[plots].",
 )
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @sizes("report")
@@ -155,12 +161,12 @@ def _run(request: _Request) -> int:
 
 def _documents(request: _Request, outputs: dict[str, Target]) -> Documents | None:
     """The documents that were asked for; None without any."""
-    if not any((request.out_md, request.out_pdf, request.update, request.assets_dir)):
+    if not any((request.out_md, request.out_pdf, request.update, request.assets_dir, request.with_plots)):
         return None
     from py_autodoc.cli.documents import asked
 
     held = [request.models[0], request.thresholds or "", request.hardware]
-    return asked(outputs, request.update, request.assets_dir, False, held, request.force)
+    return asked(outputs, request.update, request.assets_dir, request.with_plots, held, request.force)
 
 
 def _verdict(request: _Request, model: str, analysis: Analysis) -> int:
@@ -210,6 +216,7 @@ def _run_all(request: _Request) -> int:
         "--out-pdf": request.out_pdf,
         "--update": request.update,
         "--assets-dir": request.assets_dir,
+        "--with-plots": request.with_plots,
         "--findings": request.findings,
     }
     for option in (option for option, given in alone.items() if given):

@@ -50,7 +50,7 @@ class Documents:
         if self.pdf is not None:
             from py_autodoc.render.pdf import pdf
 
-            texts.append((self.pdf, pdf(made, analysis)))
+            texts.append((self.pdf, pdf(made, analysis, _charts(files))))
         if self.card is not None:
             from py_autodoc.outputs.marks import sealed_text
             from py_autodoc.render.markdown import card
@@ -72,18 +72,16 @@ class Documents:
 
     def _pictures(self, analysis: Analysis, made: Context) -> dict[str, tuple[str, bytes]]:
         """Figure → file name and data. What cannot be drawn is told and left out."""
-        if self.assets is None:
-            return {}
         files: dict[str, tuple[str, bytes]] = {}
         try:
-            files |= _graph(analysis)
+            files |= _graph(analysis) if self.assets is not None else {}
         except AutodocError as fault:
             stderr.warning(f"The picture of the graph is left out: {fault.message} {fault.hint}".strip())
         if self.plots:
             from py_autodoc.render.plots import plots
 
             try:
-                files |= plots(made)
+                files |= plots(made.report, analysis, png=self.assets is not None)
             except AutodocError as fault:
                 stderr.warning(f"Plots are left out: {fault.message} {fault.hint}".strip())
         return files
@@ -127,9 +125,9 @@ def asked(
         from py_autodoc.render.pdf import typst
 
         typst()
-    if plots and assets_dir is None:
+    if plots and assets_dir is None and pdf is None:
         raise OptionError(
-            "no-assets-dir", "--with-plots needs a folder for the plots.", "Give --assets-dir DIR."
+            "no-assets-dir", "--with-plots needs a place.", "Give --assets-dir DIR or --out-pdf."
         )
     held = tuple(inputs)
     assets = None if assets_dir is None else _folder(assets_dir, plots, held, force)
@@ -175,6 +173,15 @@ def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[Place, str]:
         raise InputError("update-unreadable", f"--update: {path}: {fault.strerror or fault}.") from None
     updated(text, "", path)
     return there, text
+
+
+def _charts(files: Mapping[str, tuple[str, bytes]]) -> dict[str, str]:
+    """The plots for white paper; the graph is drawn in rows there."""
+    return {
+        figure: data.decode("utf-8")
+        for figure, (name, data) in files.items()
+        if name.endswith(".svg") and not figure.endswith("-dark") and figure not in GRAPH
+    }
 
 
 def _graph(analysis: Analysis) -> dict[str, tuple[str, bytes]]:

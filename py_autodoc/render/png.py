@@ -49,10 +49,10 @@ def png_picture(svg: str, scale: float = 1.0) -> bytes:
         drawn = bytes(library.svg_to_bytes(svg_string=svg, zoom=scale, **fonts))
     except ValueError as fault:
         raise AnalysisError("png-failed", f"The picture could not be drawn: {fault}.", "Write SVG.") from None
-    return _signed(drawn)
+    return signed(drawn)
 
 
-def _signed(png: bytes) -> bytes:
+def signed(png: bytes) -> bytes:
     """The picture with the name of this program, right after its header, as the format has it."""
     text = b"tEXtSoftware\0" + NAME.encode()
     chunk = struct.pack(">I", len(text) - 4) + text + struct.pack(">I", zlib.crc32(text))

@@ -40,6 +40,6 @@ def section(context: Context) -> Section | None:
     blocks += [
         Figure("depth", "Parameters and MACs summed up over the depth"),
         Figure("parameters", "Where the parameters are"),
-        Figure("shapes", "Elements of the outputs over the depth"),
+        Figure("shapes", "Sizes of the outputs over the depth"),
     ]
     return Section("layers", f"Heaviest layers by {by}", tuple(blocks))

@@ -1,0 +1,77 @@
+"""Plots of a report as SVG and PNG, light and dark, drawn by matplotlib without pyplot.
+
+matplotlib is imported when the first plot is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from py_autodoc.errors import RequirementError
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.roofline import roofline
+from py_autodoc.report.schema import Report
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from py_autodoc.render.plots.draw import Theme
+
+NAMES = ("operators", "depth", "parameters", "shapes", "memory", "roofline")
+"""Plots, by the names that sections give them."""
+FILES = tuple(f"{name}{dark}.{kind}" for name in NAMES for dark in ("", "-dark") for kind in ("svg", "png"))
+"""Files that there may be; a plot without numbers is left out."""
+
+
+def plots(report: Report, analysis: Analysis, png: bool = True) -> dict[str, tuple[str, bytes]]:
+    """Figure (``depth``, ``depth-dark``, ``depth.png`` …) → file name and data.
+
+    Raises: RequirementError without matplotlib.
+    """
+    if find_spec("matplotlib") is None:
+        raise RequirementError(
+            "needs-matplotlib",
+            "Plots need matplotlib, which is not installed.",
+            "pip install 'onnx-autodoc[plots]'",
+        )
+    from py_autodoc.render.plots import draw
+
+    files: dict[str, tuple[str, bytes]] = {}
+    for name, drawn in _drawn(report, analysis).items():
+        for theme, ending in (("light", ""), ("dark", "-dark")):
+            figure = drawn(draw.THEMES[theme])
+            files[f"{name}{ending}"] = (f"{name}{ending}.svg", draw.as_svg(figure))
+            if png:
+                files[f"{name}{ending}.png"] = (f"{name}{ending}.png", draw.as_png(figure))
+    return files
+
+
+def _drawn(report: Report, analysis: Analysis) -> dict[str, Callable[[Theme], Figure]]:
+    """Plot → what draws it in a theme; without those that have no numbers."""
+    from py_autodoc.render.plots import draw, series
+    from py_autodoc.units import count, size
+
+    found: dict[str, Callable[[Theme], Figure]] = {}
+    operators, parameters = series.operators(report), series.parameters(report)
+    depth, shapes, memory = series.depth(report), series.shapes(report), series.memory(report)
+    roof = roofline(analysis)
+    if operators is not None:
+        found["operators"] = partial(draw.bars, operators, label="nodes")
+    if depth is not None:
+        found["depth"] = partial(
+            draw.lines, depth, label="share up to here", x_label="layer", written=draw.percent
+        )
+    if parameters is not None:
+        found["parameters"] = partial(draw.bars, parameters, label="parameters")
+    if shapes is not None:
+        found["shapes"] = partial(
+            draw.lines, shapes, label="size of the output", x_label="layer", written=count, log=True
+        )
+    if memory is not None:
+        found["memory"] = partial(draw.lines, memory, label="activations alive", x_label="step", written=size)
+    if roof is not None:
+        found["roofline"] = partial(draw.roof, roof)
+    return found

@@ -1,0 +1,201 @@
+"""Plots with matplotlib's Figure and the Agg canvas; no global state, so that threads may draw."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from py_autodoc.render.plots.series import Bars, Lines
+from py_autodoc.render.png import signed
+from py_autodoc.render.text import printable, shorten
+from py_autodoc.report.roofline import Roofline
+from py_autodoc.units import count, share, size
+from py_autodoc.version import NAME
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH, HEIGHT = 8.0, 4.0
+"""Inches of a plot; bars make it higher."""
+DPI = 110
+LABEL = 42
+"""Characters of a name."""
+_FONTS = ["Helvetica", "Arial", "Liberation Sans", "DejaVu Sans", "sans-serif"]
+_LOCK = threading.Lock()
+"""Settings that only the whole of matplotlib has."""
+MANY = 200
+"""Points from which lines are drawn without marks, and points as pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Colours of a plot; the lines differ in lightness as well."""
+
+    ground: str
+    ink: str
+    faint: str
+    grid: str
+    lines: tuple[str, ...]
+
+
+THEMES = {
+    "light": Theme("#ffffff", "#1f2328", "#59636e", "#e3e8ed", ("#1f6fb4", "#c4540a", "#3d7a3a", "#6a4a93")),
+    "dark": Theme("#151a21", "#e6edf3", "#9aa4af", "#2c343e", ("#6cb4f5", "#f2a057", "#8fd08a", "#c3a1ee")),
+}
+
+
+def bars(found: Bars, theme: Theme, label: str) -> Figure:
+    """Horizontal bars, the largest on top, each with its number."""
+    labels = [shorten(printable(text), LABEL) for text in found.labels]
+    values = list(found.values)
+    figure, axes = _figure(theme, max(2.0, 0.9 + 0.26 * len(values)))
+    places = range(len(values))
+    axes.barh(list(places), values, color=theme.lines[0], height=0.7)
+    # Names could be read as formulas.
+    axes.set_yticks(list(places), labels, parse_math=False)
+    axes.invert_yaxis()
+    axes.margins(x=0.12, y=0.01)
+    for at, value in enumerate(values):
+        axes.annotate(
+            count(value),
+            (value, at),
+            (4, 0),
+            textcoords="offset points",
+            va="center",
+            color=theme.faint,
+            size=8,
+        )
+    axes.grid(axis="x", color=theme.grid, linewidth=0.8)
+    axes.xaxis.set_major_formatter(_formatter(count))
+    # A bar of all others would make the ones to be compared short.
+    rest = f"; {found.others:,} others have {count(found.rest)} together" if found.others else ""
+    axes.set_xlabel(label + rest)
+    return figure
+
+
+def lines(
+    found: Lines,
+    theme: Theme,
+    label: str,
+    x_label: str,
+    written: Callable[[float | None], str],
+    log: bool = False,
+) -> Figure:
+    """A line each, named in a legend above the plot."""
+    figure, axes = _figure(theme, HEIGHT)
+    many = len(found.x) > MANY
+    for at, (name, values) in enumerate(found.lines.items()):
+        axes.plot(
+            found.x, list(values), color=theme.lines[at % len(theme.lines)], label=name,
+            linewidth=1.0 if many else 1.6, linestyle=("-", "--", ":", "-.")[at % 4],
+            drawstyle="steps-post" if log else "default", rasterized=many,
+        )  # fmt: skip
+    if log:
+        axes.set_yscale("log", base=2)
+    else:
+        axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(_formatter(written))
+    axes.xaxis.set_major_formatter(_formatter(lambda value: f"{value:,.0f}" if value is not None else ""))
+    axes.grid(color=theme.grid, linewidth=0.8)
+    axes.margins(x=0.01)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(label)
+    _legend(axes, theme)
+    return figure
+
+
+def roof(found: Roofline, theme: Theme) -> Figure:
+    """Kernels by FLOPs a byte and FLOP/s, under what the device can do; both axes logarithmic."""
+    figure, axes = _figure(theme, HEIGHT + 0.6)
+    ridge = found.peak / found.bandwidth
+    intensities = [point.flops / point.bytes for point in found.points]
+    left, right = min(*intensities, ridge) / 2, max(*intensities, ridge) * 4
+    axes.plot(
+        [left, ridge, right], [left * found.bandwidth, found.peak, found.peak], color=theme.ink, linewidth=1.4
+    )
+    marks = {"compute": "o", "memory": "s", "overhead": "^"}
+    named = {"compute": "bound by compute", "memory": "bound by bandwidth", "overhead": "bound by starts"}
+    for at, (bound, mark) in enumerate(marks.items()):
+        points = [point for point in found.points if point.bound == bound]
+        if points:
+            axes.scatter(
+                [point.flops / point.bytes for point in points],
+                [point.flops / point.seconds for point in points],
+                marker=mark, s=18, color=theme.lines[at], label=f"{named[bound]} ({len(points):,})",
+                alpha=0.75, linewidths=0, rasterized=len(points) > MANY,
+            )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(left, right)
+    axes.xaxis.set_major_formatter(_formatter(count))
+    axes.yaxis.set_major_formatter(_formatter(lambda value: count(value, "FLOP/s")))
+    axes.grid(color=theme.grid, linewidth=0.8)
+    axes.set_xlabel("FLOPs a byte")
+    axes.set_title(
+        f"{printable(found.device)}, {found.precision}: {count(found.peak, 'FLOP/s')}, "
+        f"{size(found.bandwidth)}/s",
+        size=9, color=theme.faint, loc="left", parse_math=False,
+    )  # fmt: skip
+    _legend(axes, theme, "lower right")
+    return figure
+
+
+def percent(value: float | None) -> str:
+    """A share on an axis."""
+    return share(value, 1.0)
+
+
+def _figure(theme: Theme, height: float) -> tuple[Figure, Axes]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Made
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12)
+    figure = Made(figsize=(WIDTH, height), dpi=DPI, facecolor=theme.ground, layout=layout)
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    axes.set_facecolor(theme.ground)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=theme.ink, labelsize=8, length=0, which="both")
+    for name, side in axes.spines.items():
+        side.set_visible(name == "bottom")
+        side.set_color(theme.faint)
+    for one in (axes.xaxis, axes.yaxis):
+        one.label.set_color(theme.faint)
+        one.label.set_fontsize(9)
+    return figure, axes
+
+
+def _legend(axes: Axes, theme: Theme, place: str = "") -> None:
+    where: dict[str, Any] = (
+        {"loc": place} if place else {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4}
+    )
+    axes.legend(frameon=False, fontsize=8, labelcolor=theme.ink, **where)
+
+
+def _formatter(written: Callable[[float | None], str]) -> Any:
+    from matplotlib.ticker import FuncFormatter
+
+    return FuncFormatter(lambda value, _: written(value))
+
+
+def as_svg(figure: Figure) -> bytes:
+    """The same bytes for the same plot; text is text."""
+    import matplotlib as mpl
+
+    file = io.BytesIO()
+    settings = {"svg.hashsalt": NAME, "svg.fonttype": "none", "font.family": _FONTS}
+    with _LOCK, mpl.rc_context(settings):  # type: ignore[arg-type]
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Title": NAME})
+    return file.getvalue()
+
+
+def as_png(figure: Figure) -> bytes:
+    """The same bytes for the same plot and version of matplotlib."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png", metadata={"Software": None})
+    return signed(file.getvalue())

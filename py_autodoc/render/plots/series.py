@@ -1,0 +1,115 @@
+"""The numbers that plots show, from the report alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import prod
+
+from py_autodoc.report.numbers import layer_in_inference
+from py_autodoc.report.schema import Report
+
+BARS = 20
+"""Bars of a plot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Labels and values, largest first; ``rest`` is the sum of ``others`` that have none."""
+
+    labels: tuple[str, ...]
+    values: tuple[int, ...]
+    others: int
+    rest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Values over ``x``, by label."""
+
+    x: tuple[int, ...]
+    lines: dict[str, tuple[float, ...]]
+
+
+def operators(report: Report) -> Bars | None:
+    """Nodes by operator."""
+    return _bars([(row.type, row.count) for row in report.metrics.by_op])
+
+
+def parameters(report: Report) -> Bars | None:
+    """Parameters by layer."""
+    return _bars([(layer.name, layer.params or 0) for layer in report.layers])
+
+
+def _bars(found: list[tuple[str, int]]) -> Bars | None:
+    ranked = sorted((one for one in found if one[1]), key=lambda one: -one[1])
+    if not ranked:
+        return None
+    shown, rest = ranked[:BARS], ranked[BARS:]
+    labels, values = zip(*shown, strict=True)
+    return Bars(labels, values, len(rest), sum(value for _, value in rest))
+
+
+def depth(report: Report) -> Lines | None:
+    """Share of the parameters, and of the MACs, that the layers up to here hold: 0 to 1."""
+    layers = report.layers
+    numbers = {
+        "parameters": ([layer.params or 0 for layer in layers], report.metrics.total_params),
+        "MACs": ([layer_in_inference(layer, "macs") or 0 for layer in layers], report.metrics.total_macs),
+    }
+    lines: dict[str, tuple[float, ...]] = {
+        label: tuple(value / sum(parts) for value in accumulate(parts))
+        for label, (parts, total) in numbers.items()
+        if total and sum(parts)
+    }
+    return Lines(tuple(range(1, len(layers) + 1)), lines) if lines and len(layers) > 1 else None
+
+
+def shapes(report: Report) -> Lines | None:
+    """Axes of the layers' outputs of the rank that most of them have; elements where that is below 3."""
+    known = [
+        (at, tuple(size for size in layer.output_shape if isinstance(size, int)), len(layer.output_shape))
+        for at, layer in enumerate(report.layers, 1)
+        if layer.output_shape
+    ]
+    sized = [
+        (at, sizes) for at, sizes, rank in known if len(sizes) == rank and all(size > 0 for size in sizes)
+    ]
+    ranks = Counter(len(sizes) for _, sizes in sized if len(sizes) in (3, 4))
+    if len(sized) < 2:
+        return None
+    if not ranks:
+        return _lines(sized, {"elements": prod})
+    rank = ranks.most_common(1)[0][0]
+    same = [(at, sizes) for at, sizes in sized if len(sizes) == rank]
+    if rank == 4:
+        return _lines(
+            same, {"axis 1 (channels)": _axis(1), "axis 2 (height)": _axis(2), "axis 3 (width)": _axis(3)}
+        )
+    return _lines(same, {"axis 1 (positions)": _axis(1), "axis 2 (features)": _axis(2)})
+
+
+def _axis(axis: int) -> Callable[[tuple[int, ...]], int]:
+    return lambda sizes: sizes[axis]
+
+
+def _lines(
+    found: Sequence[tuple[int, tuple[int, ...]]], made: Mapping[str, Callable[[tuple[int, ...]], int]]
+) -> Lines | None:
+    if len(found) < 2:
+        return None
+    x = tuple(at for at, _ in found)
+    return Lines(x, {label: tuple(value(sizes) for _, sizes in found) for label, value in made.items()})
+
+
+def memory(report: Report) -> Lines | None:
+    """Bytes alive by step, with and without reuse."""
+    curve = report.memory.curve
+    if curve is None or len(curve.step) < 2:
+        return None
+    steps = tuple(step + 1 for step in curve.step)
+    return Lines(
+        steps, {"without reuse": tuple(curve.simple_bytes), "with reuse": tuple(curve.inplace_bytes)}
+    )
