@@ -13,6 +13,8 @@ from enum import Enum
 
 from py_autodoc.compare.boundary import hand_over
 from py_autodoc.compare.changes import Change, Detail, Side, bits, changes
+from py_autodoc.compare.interface import interface
+from py_autodoc.compare.meaning import PRODUCTS
 from py_autodoc.compare.merge import groups
 from py_autodoc.compare.pairing import pair
 from py_autodoc.compare.units import Contracted, contract
@@ -71,11 +73,15 @@ class Alignment:
     verdict: Verdict
     products_only: tuple[int, int]
     """Products with weights that have no counterpart, by side."""
+    interface: tuple[Detail, ...] = ()
+    """What changed of the inputs and outputs of the graph, as they are declared."""
 
     @property
     def same(self) -> bool:
         """True when nothing at all was found to differ."""
-        return not (self.only_left or self.only_right or any(one.details for one in self.pairs))
+        return not (
+            self.only_left or self.only_right or self.interface or any(one.details for one in self.pairs)
+        )
 
     def columns(self) -> tuple[list[int], list[int], list[int]]:
         """By node of the left, then of the right: its pair, -1 without. By pair: the bits of its changes."""
@@ -140,6 +146,7 @@ def _align(
         score_nodes=nodes,
         verdict=_verdict(nodes if score is None else score, lone, _paired(graphs, to)),
         products_only=lone,
+        interface=interface(*sides),
     )
 
 
@@ -246,7 +253,10 @@ def _scores(sides: tuple[Side, Side], to: list[int]) -> tuple[float | None, floa
 
 
 def _products(graph: Contracted, to: list[int]) -> int:
-    return sum(other < 0 and bool(unit.weight) for unit, other in zip(graph.units, to, strict=True))
+    return sum(
+        other < 0 and bool(unit.weight) and unit.core in PRODUCTS
+        for unit, other in zip(graph.units, to, strict=True)
+    )
 
 
 def _paired(graphs: Sequence[Contracted], to: list[int]) -> float:

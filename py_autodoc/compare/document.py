@@ -8,7 +8,7 @@ from pathlib import PurePath
 import msgspec
 
 from py_autodoc.compare.align import Alignment
-from py_autodoc.compare.changes import NAMES
+from py_autodoc.compare.changes import NAMES, Detail
 from py_autodoc.compare.measures import deltas, measured, precision
 from py_autodoc.compare.parts import parts
 from py_autodoc.report.analysis import Analysis
@@ -84,6 +84,8 @@ class AlignmentInfo(Wire, frozen=True, kw_only=True):
     pairs: list[ComparedPair]
     only_left: list[int]
     only_right: list[int]
+    interface: list[ComparedChange]
+    """What changed of the inputs and outputs, as they are declared."""
     blocks: list[ComparedBlock]
 
 
@@ -180,22 +182,13 @@ def _alignment(found: Alignment, right: int) -> AlignmentInfo:
                 left=list(pair.left),
                 right=list(pair.right),
                 core=cut(pair.core),
-                changes=[
-                    ComparedChange(
-                        kind=NAMES[one.kind],
-                        what=cut(one.what),
-                        left=cut(one.left),
-                        right=cut(one.right),
-                        distance=one.distance,
-                        largest=one.largest,
-                    )
-                    for one in pair.details
-                ],
+                changes=[_change(one) for one in pair.details],
             )
             for pair in found.pairs
         ],
         only_left=list(found.only_left),
         only_right=list(found.only_right),
+        interface=[_change(one) for one in found.interface],
         blocks=[
             ComparedBlock(
                 left=None if one.left is None else cut(one.left),
@@ -209,4 +202,15 @@ def _alignment(found: Alignment, right: int) -> AlignmentInfo:
             )
             for one in parts(found)
         ],
+    )
+
+
+def _change(one: Detail) -> ComparedChange:
+    return ComparedChange(
+        kind=NAMES[one.kind],
+        what=cut(one.what),
+        left=cut(one.left),
+        right=cut(one.right),
+        distance=one.distance,
+        largest=one.largest,
     )

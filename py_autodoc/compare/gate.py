@@ -20,7 +20,7 @@ _FORM = re.compile(
     re.IGNORECASE,
 )
 _KINDS = {NAMES[one]: one for one in Change}
-WORDS = ("architecture", "added", "removed", *_KINDS)
+WORDS = ("architecture", "interface", "added", "removed", *_KINDS)
 """Conditions without a number."""
 
 
@@ -58,6 +58,9 @@ class Condition:
     def _word(self, found: Alignment) -> str:
         if self.name == "architecture":
             return "" if found.verdict is Verdict.SAME else found.verdict.value
+        if self.name == "interface":
+            first = found.interface[0] if found.interface else None
+            return "" if first is None else f"{first.what}: {first.left} → {first.right}"
         if self.name in ("added", "removed"):
             count = len(found.only_right if self.name == "added" else found.only_left)
             return f"{count:,} nodes {self.name}" if count else ""

@@ -75,6 +75,8 @@ def percent(share: float | None) -> str:
         return units.UNKNOWN
     if not share:
         return "same"
+    if abs(share) < 5e-6:
+        return "about the same"
     digits = 0 if abs(share) >= 1 else 1 if abs(share) >= 0.001 else 3
     return f"{share * 100:+.{digits}f} %".replace("-", "−")
 

@@ -77,7 +77,11 @@ def relation(found: Alignment) -> str:
 
 def rows(found: Alignment, most: int = 4) -> list[Row]:
     """What changed, a few rows a kind; what is alike is counted."""
-    made: list[Row] = []
+    made: list[Row] = [
+        Row("interface", 1, f"{one.what} {one.left} → {one.right}") for one in found.interface[:most]
+    ]
+    if len(found.interface) > most:
+        made.append(Row("interface", len(found.interface) - most, "other inputs and outputs"))
     if found.verdict is Verdict.DIFFERENT:
         return made
     for kind, title in _TITLES:
@@ -155,7 +159,7 @@ def lone(found: Alignment, side: int, blocks: list[Part]) -> str:
     if common and len(places) < 2:
         places = [common]
     told = f" in {', '.join(places[:_NAMED])}" if places else ""
-    told += f" and {len(places) - _NAMED} other blocks" if len(places) > _NAMED else ""
+    told += f" and {plural(len(places) - _NAMED, 'other block')}" if len(places) > _NAMED else ""
     return f"{plural(len(nodes), 'node')}{told}: {shown}{more}"
 
 

@@ -36,7 +36,8 @@ def _pair(found: Alignment) -> list[str]:
     blocks = parts(found)
     told_of: dict[str, list[str]] = {}
     for row in rows(found):
-        told_of.setdefault(row.kind, []).append(f"{row.count:,} × {row.what}")
+        said = row.what if row.kind == "interface" else f"{row.count:,} × {row.what}"
+        told_of.setdefault(row.kind, []).append(said)
     made: list[tuple[str, str]] = []
     for kind, parts_of in told_of.items():
         whole = ", ".join(parts_of)

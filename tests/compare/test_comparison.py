@@ -307,3 +307,32 @@ def test_missing_weights_are_told(tmp_path):
     (tmp_path / "b.bin").unlink()
     found = changes_of(compare(a, tmp_path / "b.onnx", "--weights", "--json")[1])
     assert {one["what"] for one in found if one["kind"] == "weights"} == {"weight cannot be read"}
+
+
+# Inputs and outputs
+
+
+def test_a_freed_batch_is_a_change_of_the_interface(tmp_path):
+    a = saved(tmp_path / "a.onnx")
+    model = onnx.load(a)
+    for put in (*model.graph.input, *model.graph.output):
+        put.type.tensor_type.shape.dim[0].dim_param = "N"
+    onnx.save(model, tmp_path / "b.onnx")
+    code, out, _ = compare(a, tmp_path / "b.onnx", "--bind", "N=2")
+    assert code == 1
+    assert "  interface  input x 2×8 → N×8, output y 2×4 → N×4\n" in out
+    assert compare(a, tmp_path / "b.onnx", "--fail-on", "interface")[0] == 5
+    assert compare(a, a, "--fail-on", "interface")[0] == 0
+    for put in (*model.graph.input, *model.graph.output):
+        put.type.tensor_type.shape.dim[0].dim_param = "items"
+    onnx.save(model, tmp_path / "c.onnx")
+    assert compare(tmp_path / "b.onnx", tmp_path / "c.onnx")[0] == 0
+
+
+def test_inputs_that_come_and_go_are_told(tmp_path):
+    a = saved(tmp_path / "a.onnx")
+    model = onnx.load(a)
+    model.graph.output.append(helper.make_tensor_value_info("c", 1, [2, 4]))
+    onnx.save(model, tmp_path / "b.onnx")
+    out = compare(a, tmp_path / "b.onnx")[1]
+    assert "output c — → float32 2×4" in out
