@@ -76,8 +76,7 @@ export class Session {
       onSelectArea: (entities, how) => selectAll(this, entities, how.additive)
     };
     this.stage = new Stage(this.store, settings, callbacks, makeEngine);
-    this.stage.onPicture = () =>
-      this.followers.forEach(f => f.onPicture?.());
+    this.stage.onPicture = () => this.followers.forEach(f => f.onPicture?.());
   }
 
   /** Views that do what this one does. */
