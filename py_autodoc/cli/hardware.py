@@ -17,13 +17,15 @@ ACTIONS = ("list", "show", "detect")
 @click.argument("action", metavar="list|show|detect")
 @click.argument("device", metavar="[ID|FILE]", required=False, shell_complete=completion.devices)
 @click.option("--category", metavar="C", default="", help="list: only one, as datacenter, edge, cpu.")
-@click.option("--cloud", is_flag=True, help="list: cloud instances, with approximate prices.")
+@click.option(
+    "--cloud", metavar="NAME", default="", help="list: what aws, azure or gcp rents, or all, with prices."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(action: str, device: str | None, category: str, cloud: bool, as_json: bool) -> None:
+def command(action: str, device: str | None, category: str, cloud: str, as_json: bool) -> None:
     """List the devices that a latency can be estimated for, show one, or detect those of this machine.
 
     \b
-    list    all of them, or with --cloud what can be rented
+    list    all of them, or with --cloud all what can be rented
     show    all that is known of one, by its id or a profile's file
     detect  the CPU and the GPUs of this machine, and which profiles they match
 
@@ -46,10 +48,16 @@ def command(action: str, device: str | None, category: str, cloud: bool, as_json
         _detect(as_json)
 
 
-def _list(category: str, cloud: bool, as_json: bool) -> None:
+def _list(category: str, cloud: str, as_json: bool) -> None:
+    from py_autodoc.hardware.cloud import checked_provider
     from py_autodoc.hardware.listing import devices, instances_as_rows, table
 
-    rows = instances_as_rows() if cloud else devices(category)
+    if category and cloud:
+        raise OptionError("two-lists", "--category is of devices, --cloud of instances.", "Give one of them.")
+    if cloud:
+        rows = instances_as_rows("" if cloud == "all" else checked_provider(cloud))
+    else:
+        rows = devices(category)
     if as_json:
         stdout.as_json(rows)
     else:

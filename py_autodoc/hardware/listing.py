@@ -40,8 +40,8 @@ def devices(category: str = "") -> list[Row]:
     ]
 
 
-def instances_as_rows() -> list[Row]:
-    """The instances of cloud providers."""
+def instances_as_rows(provider: str = "") -> list[Row]:
+    """The instances of cloud providers, or of one of them."""
     return [
         {
             "id": one.id,
@@ -54,6 +54,7 @@ def instances_as_rows() -> list[Row]:
             "memory_gib": one.memory_gib,
         }
         for one in instances()
+        if provider in ("", one.provider)
     ]
 
 

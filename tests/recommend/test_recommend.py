@@ -214,7 +214,8 @@ def test_this_machine():
     [
         (["list"], "l4 "),
         (["list", "--category", "edge"], "jetson"),
-        (["list", "--cloud"], "aws-g6-xlarge"),
+        (["list", "--cloud", "all"], "aws-g6-xlarge"),
+        (["list", "--cloud", "aws"], "aws-g6-xlarge"),
         (["show", "l4"], "NVIDIA L4"),
         (["detect"], "cpu: "),
     ],
@@ -234,7 +235,9 @@ def test_the_hardware_command(arguments, told):
         ["list", "l4"],
         ["show", "nobody"],
         ["list", "--category", "x"],
-        ["detect", "--cloud"],
+        ["detect", "--cloud", "all"],
+        ["list", "--cloud", "mars"],
+        ["list", "--cloud", "aws", "--category", "edge"],
     ],
 )
 def test_bad_hardware_arguments(arguments):
