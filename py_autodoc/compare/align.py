@@ -202,7 +202,7 @@ def _exact(side: Side) -> list[Hashable]:
         node = side.node(unit.node)
         shape = side.shape(unit)
         key = tuple(sorted((name, str(value)) for name, value in node.attributes.items() if _short(value)))
-        moved = tuple(sorted(unit.moved))
+        moved = tuple(sorted([side.node(number).op_type for number in unit.moved]))
         after = unit.activation, tuple(unit.affine), moved, places.get(at, -1)
         found.append((node.op_type, shape, key, after))
     return found

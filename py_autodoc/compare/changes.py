@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import IntFlag
+from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
-from py_autodoc.compare.meaning import FORMS, MERGED, QUANTIZED
+from py_autodoc.compare.meaning import FORMS, LAYOUTS, MERGED, QUANTIZED
 from py_autodoc.compare.settings import different, settings
 from py_autodoc.compare.units import Contracted, Unit
 from py_autodoc.graph.model import Node, Shape
@@ -35,6 +36,10 @@ class Change(IntFlag):
 NAMES = {one: str(one.name).lower() for one in Change}
 _CLAMPED = frozenset({"Relu", "Clip"})
 """Activations that the range of a quantized result can stand for."""
+_BIASED = frozenset({"BiasGelu", "FastGelu"})
+"""Activations that add a bias first."""
+_LENT = {"SkipLayerNormalization": 4, "SkipSimplifiedLayerNormalization": 3, "MultiHeadAttention": 3}
+"""Fused operators → where the bias of a product before them may stand."""
 _NHWC = frozenset({"NhwcConv", "NhwcFusedConv", "NhwcMaxPool"})
 
 
@@ -59,6 +64,17 @@ class Side:
         self.graph = graph
         self.model, self.types = analysis.model, analysis.types
         self.quantized = {q.node: q for q in analysis.structure.quantized if q.scheme}
+
+    @cached_property
+    def lent(self) -> frozenset[int]:
+        """Nodes whose bias is added by a fused node that reads them."""
+        found: set[int] = set()
+        for unit in self.graph.units:
+            node = self.node(unit.node)
+            place = _LENT.get(node.op_type)
+            if place is not None and place < len(node.inputs) and node.inputs[place] >= 0:
+                found.update(self.graph.units[made].node for made in unit.ins if made >= 0)
+        return frozenset(found)
 
     def node(self, number: int) -> Node:
         """A node as it is in the file."""
@@ -97,6 +113,9 @@ class Side:
         """Whether a constant is added or a normalization folded in."""
         if {"Add", "Sub", "BatchNormalization"} & set(unit.affine):
             return True
+        after = (self.node(number) for number in unit.nodes[1 : unit.work])
+        if any(n.op_type in _BIASED and len(n.inputs) > 1 and n.inputs[1] >= 0 for n in after):
+            return True
         node = self.node(unit.node)
         known = FORMS.get(node.op_type)
         places = known.inputs[2:3] if known is not None else (2,)
@@ -108,7 +127,7 @@ class Side:
 
     def moves(self, unit: Unit) -> Counter[str]:
         """Reshapes and transposes of what it gives."""
-        return Counter(unit.moved)
+        return Counter(self.node(number).op_type for number in unit.moved)
 
     def work(self, unit: Unit) -> list[str]:
         """Operators of the nodes that compute."""
@@ -135,7 +154,9 @@ def changes(left: Side, one: Unit, right: Side, other: Unit) -> list[Detail]:
         _settings(left, one, right, other, found)
     if not fused and not quantized:
         moved = left.moves(one), right.moves(other)
-        if moved[0] != moved[1]:
+        if moved[0] == moved[1]:
+            _turned(left, one, right, other, found)
+        else:
             found.append(Detail(Change.MOVES, "moves", _counted(moved[0]), _counted(moved[1])))
     return found
 
@@ -157,7 +178,7 @@ def _function(left: Side, one: Unit, right: Side, other: Unit, fused: bool, foun
         kind, nothing = (Change.FUSED, "in the quantized result") if inside else (Change.OPERATOR, "–")
         found.append(Detail(kind, "activation", acts[0] or nothing, acts[1] or nothing))
     if one.opened < 2 and other.opened < 2 and one.core in ("Conv", "ConvTranspose", "MatMul"):
-        biased = left.bias(one), right.bias(other)
+        biased = left.bias(one) or one.node in left.lent, right.bias(other) or other.node in right.lent
         if biased[0] != biased[1]:
             told = ["yes" if one_has else "–" for one_has in biased]
             found.append(Detail(Change.OPERATOR, "bias", told[0], told[1]))
@@ -180,7 +201,8 @@ def _sizes(left: Side, one: Unit, right: Side, other: Unit, found: list[Detail])
     if before is None or after is None:
         return
     if len(before) == len(after):
-        nhwc = {left.operator(one), right.operator(other)} & _NHWC
+        nodes = left.node(one.node), right.node(other.node)
+        nhwc = any(node.op_type in _NHWC or node.domain in LAYOUTS for node in nodes)
         pair = (sorted(map(str, before)), sorted(map(str, after))) if nhwc else (before, after)
         known = all(isinstance(x, int) or isinstance(y, int) for x, y in zip(before, after, strict=True))
         same = pair[0] == pair[1] or not known
@@ -210,6 +232,31 @@ def _settings(left: Side, one: Unit, right: Side, other: Unit, found: list[Detai
             moved = shaped and name in ("shape", "sizes", "starts", "ends", "split", "repeats")
             if not (moved or (stored and "–" in (before, after))):
                 found.append(Detail(Change.ATTRIBUTES, name, before, after))
+
+
+_PLACED = frozenset({"Transpose"})
+"""What moves values as its settings say; those of others follow from the sizes."""
+
+
+def _turned(left: Side, one: Unit, right: Side, other: Unit, found: list[Detail]) -> None:
+    """Settings of what moves values, in whatever order it does."""
+    if any(detail.kind is Change.SHAPES for detail in found):
+        return
+    sides = []
+    for side, unit in ((left, one), (right, other)):
+        nodes = [side.node(number) for number in unit.moved]
+        sides.append(
+            [(n.op_type, settings(side.model, side.types, n)) for n in nodes if n.op_type in _PLACED]
+        )
+    rest = list(sides[1])
+    for op, mine in sides[0]:
+        same = [x for x in rest if x[0] == op]
+        match = next((x for x in same if not different(mine, x[1])), same[0] if same else None)
+        if match is None:
+            continue
+        rest.remove(match)
+        for name, before, after in different(mine, match[1]):
+            found.append(Detail(Change.ATTRIBUTES, f"{op} {name}", before, after))
 
 
 def _shape(sizes: Shape | tuple[int, ...]) -> str:

@@ -9,8 +9,10 @@ from py_autodoc.blocks.ops import QUANTIZE
 
 PASSED = COPIES | QUANTIZE
 """Hand their first input on; left out before anything is recognised."""
-GLUE = PASSED | RESHAPES
+GLUE = PASSED | RESHAPES | {"ReorderInput", "ReorderOutput"}
 """Move or convert values without computing; they belong to the operator that made the values."""
+LAYOUTS = frozenset({"com.ms.internal.nhwc", "com.microsoft.nchwc"})
+"""Domains of ONNX Runtime: operators of ONNX on tensors whose axes stand in another order."""
 COMMUTATIVE = frozenset({"Add", "Mul", "Max", "Min", "Sum", "Mean", "And", "Or", "Xor", "Equal"})
 AFFINE = frozenset({"Add", "Sub", "Mul", "Div"})
 """With a constant, behind a product: a bias, a scale, a normalization in its stored form."""

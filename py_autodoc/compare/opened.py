@@ -133,5 +133,9 @@ def opening(node: Node, shapes: _Shapes) -> Opening | None:
     """What a node stands for, if that is several core operators; its inputs are those of the file."""
     if node.op_type == "Attention" and not node.domain:  # of ai.onnx: without products of its own
         return _projected((3,))(node, shapes)
+    if node.op_type == "Conv" and node.domain == "com.microsoft.nchwc":
+        return _summed_conv(node, shapes)
+    if node.domain not in ("com.microsoft", "com.ms.internal.nhwc"):
+        return None
     make = OPENINGS.get(node.op_type)
-    return None if make is None or node.domain != "com.microsoft" else make(node, shapes)
+    return None if make is None else make(node, shapes)

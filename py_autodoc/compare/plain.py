@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from py_autodoc.blocks.flow import KNOWN, Flows
-from py_autodoc.compare.meaning import PASSED, form
+from py_autodoc.compare.meaning import LAYOUTS, PASSED, form
 from py_autodoc.graph.model import Model, Node, TensorKind, TypeTable
 
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
@@ -105,7 +105,7 @@ class _Rewriting:
 
     def node(self, node: Node) -> None:
         alias, constant = self.alias, self.constant
-        known = node.domain in KNOWN
+        known = node.domain in KNOWN or node.domain in LAYOUTS
         op = node.op_type if known else ""
         inputs = tuple([alias.get(t, t) for t in node.inputs]) if alias else node.inputs
         first = inputs[0] if inputs else -1
@@ -139,7 +139,9 @@ class _Rewriting:
                     self.dtypes[tensor] = _FLOAT
             self.changed[node.id] = msgspec.structs.replace(node, op_type=core, domain="", inputs=operands)
             return
-        if inputs != node.inputs:
+        if node.domain in LAYOUTS:
+            self.changed[node.id] = msgspec.structs.replace(node, domain="", inputs=inputs)
+        elif inputs != node.inputs:
             self.changed[node.id] = msgspec.structs.replace(node, inputs=inputs)
 
     def _dequantized(self, node: Node) -> None:

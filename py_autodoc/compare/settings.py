@@ -20,6 +20,8 @@ _MOST = 16
 """Elements of a constant that is a setting."""
 _CLOSE = 2e-3
 """Relative difference within which two numbers are one setting stored in different precisions."""
+_ENDLESS = 65504.0
+"""The largest number of float16: what stands for infinity is that in one precision, more in another."""
 _LEFT_OUT = frozenset({
     "kernel_shape", "to", "saturate", "stash_type", "training_mode", "activation", "activation_params",
 })  # fmt: skip
@@ -81,7 +83,9 @@ def _same(one: Any, other: Any) -> bool:
             return one == other
         if math.isnan(one) or math.isnan(other):
             return math.isnan(one) and math.isnan(other)
-        return one == other or math.isclose(one, other, rel_tol=_CLOSE) or (abs(one) > 3e38 < abs(other))
+        if min(abs(one), abs(other)) >= _ENDLESS and (one > 0) == (other > 0):
+            return True
+        return one == other or math.isclose(one, other, rel_tol=_CLOSE)
     return bool(one == other)
 
 

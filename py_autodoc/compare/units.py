@@ -51,8 +51,8 @@ class Unit:
     activation: str = ""
     affine: list[str] = field(default_factory=list)
     """Operators with a constant that followed and were taken along."""
-    moved: list[str] = field(default_factory=list)
-    """Reshapes and transposes of what it gives, and of inputs of the graph before it reads them."""
+    moved: list[int] = field(default_factory=list)
+    """Nodes that reshape or transpose what it gives, and inputs of the graph before it reads them."""
     opened: int = 0
     """Units that its node stands for; 0 or 1: this one alone."""
 
@@ -95,7 +95,7 @@ class _Contraction:
         """Recognised thing → its last node."""
         self.started: dict[int, int] = {}
         """Recognised normalization → its unit."""
-        self.path: dict[int, tuple[str, ...]] = {}
+        self.path: dict[int, tuple[int, ...]] = {}
         """Tensor that an input of the graph was moved to → how."""
 
     def run(self) -> Contracted:
@@ -183,7 +183,7 @@ class _Contraction:
         if op in GLUE and one is not None:
             self._hand_on(node, one, serves=True)
             return
-        name = SIMPLE.get(op, "Clip" if op in _CLAMPS else "")
+        name = _function(node, op)
         maker = self._alone(node, op)
         if maker is not None and maker.core in ACTIVATED and name:
             self._activate(maker, node, name)
@@ -197,7 +197,7 @@ class _Contraction:
         if made is not None:
             self._open(node, made.steps, made.outputs)
             return
-        core = "MatMul" if op == "Gemm" else SIMPLE.get(op, op)
+        core = "MatMul" if op == "Gemm" else op if op in _CLAMPS else _function(node, op) or op
         if op == "SimplifiedLayerNormalization":
             core = "RMSNormalization"
         for _, graph in node.subgraphs:  # what a body gives is what its holder gives
@@ -255,7 +255,7 @@ class _Contraction:
         self.units.append(Unit(core, node.id, data, self._weight(core, node), out, out, [node.id]))
         self.owner[node.id].append(at)
         if self.path:
-            self.units[at].moved += [op for t in node.inputs for op in self.path.get(t, ())]
+            self.units[at].moved += [number for t in node.inputs for number in self.path.get(t, ())]
         for tensor in node.outputs:
             if tensor >= 0:
                 self.value[tensor] = at
@@ -269,9 +269,9 @@ class _Contraction:
             self.owner[node.id].append(value)
             if serves:
                 self.units[value].nodes.append(node.id)
-                self.units[value].moved += [node.op_type] if node.op_type in _MOVES else []
+                self.units[value].moved += [node.id] if node.op_type in _MOVES else []
         elif node.op_type in _MOVES:
-            way = (*self.path.get(node.inputs[0], ()), node.op_type)
+            way = (*self.path.get(node.inputs[0], ()), node.id)
             self.path.update((t, way) for t in node.outputs if t >= 0)
 
     def _take(self, unit: Unit, node: Node) -> None:
@@ -372,6 +372,14 @@ class _Contraction:
 
 _MOVES = RESHAPES - {"Expand"}
 _FUNCTIONS = frozenset({*SIMPLE.values(), "Clip", "HardSigmoid", "HardSwish", "Mish"})
+
+
+def _function(node: Node, op: str) -> str:
+    """The activation that an operator is; empty for others. x·sigmoid(αx) with α = 1 is SiLU."""
+    if op == "QuickGelu":
+        alpha = node.attributes.get("alpha", 1.702)
+        return "SiLU" if isinstance(alpha, (int, float)) and abs(alpha - 1) < 1e-3 else op
+    return SIMPLE.get(op, "Clip" if op in _CLAMPS else "")
 
 
 def _data(node: Node, op: str) -> tuple[int, ...]:

@@ -117,6 +117,65 @@ def test_a_fused_attention_is_opened(tmp_path):
     assert fused["SkipLayerNormalization"] > 0
 
 
+@pytest.mark.slow
+def test_core_operators_in_the_layout_of_a_processor_have_their_counterparts(tmp_path):
+    """Weights may be padded there to whole blocks of channels: of other sizes, so the verdict is free."""
+    pytest.importorskip("onnxruntime.quantization")
+    from twins import laid_out, with_weights
+
+    source = with_weights(MODELS / "resnet_tiny.onnx", tmp_path / "resnet.onnx")
+    laid_out(source, tmp_path / "laid_out.onnx")
+    domains = {node.domain for node in onnx.load(tmp_path / "laid_out.onnx").graph.node}
+    if "com.microsoft.nchwc" not in domains:
+        pytest.skip("ONNX Runtime keeps the order of axes on this processor")
+    found = aligned(str(source), str(tmp_path / "laid_out.onnx"))
+    assert (found.units, found.matched) == ((24, 24), 24)
+    assert found.verdict is not Verdict.DIFFERENT
+
+
+def single(nodes, weights=()):
+    """A graph from ``x`` to ``y``, 4×4×4 each."""
+    info = [helper.make_tensor_value_info(name, 1, [4, 4, 4]) for name in ("x", "y")]
+    graph = helper.make_graph(nodes, "g", info[:1], info[1:], list(weights))
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9)
+
+
+def test_a_transpose_of_other_axes_is_a_change():
+    def made(axes):
+        nodes = [
+            helper.make_node("Exp", ["x"], ["e"]),
+            helper.make_node("Transpose", ["e"], ["t"], perm=axes),
+            helper.make_node("Log", ["t"], ["y"]),
+        ]
+        return single(nodes)
+
+    assert aligned(made([1, 0, 2]), made([1, 0, 2])).same
+    details = [one for pair in aligned(made([1, 0, 2]), made([0, 2, 1])).pairs for one in pair.details]
+    assert [(one.kind, one.what) for one in details] == [(Change.ATTRIBUTES, "Transpose perm")]
+
+
+@pytest.mark.parametrize(("alpha", "same"), [(1.0, True), (1.702, False)])
+def test_only_a_quick_gelu_of_alpha_1_is_a_silu(alpha, same):
+    written = [helper.make_node("Sigmoid", ["x"], ["s"]), helper.make_node("Mul", ["x", "s"], ["y"])]
+    fused = helper.make_node("QuickGelu", ["x"], ["y"], domain="com.microsoft", alpha=alpha)
+    found = aligned(single(written), single([fused]))
+    assert (found.matched == 1 and found.only_left == ()) is same
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [(-3.4e38, -65504.0, True), (-3.4e38, 65504.0, False), (-65504.0, -60000.0, False), (-1e9, -1e4, False)],
+)
+def test_the_largest_number_of_a_precision_is_one_setting(one, other, same):
+    def made(low):
+        weights = [helper.make_tensor("low", 1, [], [low]), helper.make_tensor("high", 1, [], [7e38 / 3])]
+        return single([helper.make_node("Clip", ["x", "low", "high"], ["y"])], weights)
+
+    found = aligned(made(one), made(other))
+    assert bool([d for pair in found.pairs for d in pair.details]) is not same
+
+
 def decoder(layers, hidden=64):
     import sys
 
