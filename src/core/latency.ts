@@ -113,14 +113,21 @@ function totalsOf(
   }
   const uncompared = seconds > 0 ? guessed / seconds : 0;
   const band = bandOf(part, device, precision, uncompared);
+  return { ...within(band, seconds, ideal), uncompared, unknown };
+}
+
+/** A time with the band around it, which is never below what the device could do at best. */
+export function within(
+  band: ReturnType<typeof bandOf>,
+  seconds: number,
+  ideal: number
+): Pick<ILatency, 'seconds' | 'low' | 'high' | 'ideal' | 'label'> {
   return {
     seconds,
     low: Math.max(seconds * (band?.low ?? Number.NaN), ideal),
     high: seconds * (band?.high ?? Number.NaN),
     ideal,
-    label: band?.label ?? '',
-    uncompared,
-    unknown
+    label: band?.label ?? ''
   };
 }
 

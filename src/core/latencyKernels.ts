@@ -61,6 +61,8 @@ export interface IKernelTime {
   readonly seconds: number;
   readonly compute: number;
   readonly memory: number;
+  /** Of all its starts. */
+  readonly start: number;
   /** At full efficiency, without the start. */
   readonly ideal: number;
 }
@@ -243,6 +245,7 @@ function recurrentTime(work: IWork, rates: IRates): IKernelTime {
     seconds: sum(phase => Math.max(...phase)) + runs * starts * rates.start,
     compute: sum(phase => phase[0]),
     memory: sum(phase => phase[1]),
+    start: runs * starts * rates.start,
     ideal:
       runs *
       Math.max(flops / peak, movedIn({ ...work, weights, activations }, rates))
@@ -270,6 +273,7 @@ export function kernelTime(work: IWork, rates: IRates): IKernelTime {
     seconds: runs * (Math.max(compute, memory) + starts * rates.start),
     compute: runs * compute,
     memory: runs * memory,
+    start: runs * starts * rates.start,
     ideal: runs * Math.max(kind === KERNEL.memory ? 0 : flops / top, bytes)
   };
 }

@@ -35,7 +35,7 @@ DEVICES = (
     "apple-m2", "tpu-v5e", "xeon-8480-plus", "core-i7-12700h", "hailo-8",
 )  # fmt: skip
 """One of each band, without units, without fp32, two CPUs; of the last one no bandwidth is known."""
-EXPECTED = ("seconds", "low", "high", "ideal", "label", "unknown")
+EXPECTED = ("seconds", "low", "high", "ideal", "label", "bottleneck", "unknown")
 CUSTOM = Profile(
     name="own", id="custom:own", vram_bytes=1 << 34, memory_bandwidth_bytes_per_s=1e12,
     peak_fp16_flops=1e14, peak_fp32_flops=5e13,
@@ -167,9 +167,7 @@ def cases(name: str, analysis: Analysis) -> list[dict[str, Any]]:
             model = sized(analysis)
             result = estimate(analysis.kernels, model, one, precision, MODEL)
             times = [None if time is None else time.seconds for time in result.kernels]
-            case |= {
-                key: getattr(result, key) for key in ("seconds", "low", "high", "ideal", "label", "unknown")
-            }
+            case |= {key: getattr(result, key) for key in EXPECTED}
             required = required_bytes(analysis, model, precision)
             found.append({**case, "required": required, "kernels": times})
     return found

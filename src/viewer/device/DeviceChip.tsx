@@ -1,10 +1,12 @@
 import * as React from 'react';
 import { hardwareOf } from '../../core';
+import { usableBytes } from '../../core/latency';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import { deviceLabel } from '../overlays/latency';
 import { Icon } from '../ui/Icon';
 import { visible } from '../ui/text';
-import { noTimeReason } from './devices';
+import { fitsIn, memoryNeed, noTimeReason } from './devices';
+import { Fits } from './Fits';
 
 /** Says which device times are estimated for; opens the list of devices. */
 export function DeviceChip(): JSX.Element | null {
@@ -13,11 +15,15 @@ export function DeviceChip(): JSX.Element | null {
   const { model } = useDocument();
   const choice = useView(state => state.device);
   const open = useView(state => state.choosing);
-  if (!hardwareOf(model.payload)) {
+  const part = hardwareOf(model.payload);
+  if (!part) {
     return null;
   }
   const label = deviceLabel(model) || choice?.device;
   const reason = noTimeReason(model, choice, trans);
+  const { latency } = model;
+  const fits =
+    latency && fitsIn(latency.required, usableBytes(part, latency.device));
   return (
     <button
       type="button"
@@ -31,6 +37,9 @@ export function DeviceChip(): JSX.Element | null {
       <span>
         {label ? visible(label) : trans.__('Latency: choose a device…')}
       </span>
+      {fits !== null && (
+        <Fits fits={fits} title={memoryNeed(model, trans).text} />
+      )}
     </button>
   );
 }

@@ -173,6 +173,11 @@ export function spanText(
   return unknown > 0 ? trans.__('known part %1', range) : range;
 }
 
+/** Whether so many bytes fit a device that has so many; null where one of them is unknown. */
+export function fitsIn(required: number, usable: number): boolean | null {
+  return Number.isNaN(required + usable) ? null : required <= usable;
+}
+
 /** What is needed of the device's memory, and whether it is there; empty where nobody can tell. */
 export function memoryNeed(
   { payload, latency }: IGraphModel,
@@ -220,7 +225,10 @@ export function bandText(
 }
 
 /** `estimate`, `rough` or `order of magnitude`. */
-export function labelText({ label }: ILatency, trans: ITranslate): string {
+export function labelText(
+  { label }: Pick<ILatency, 'label'>,
+  trans: ITranslate
+): string {
   const known: Record<string, string> = {
     estimate: trans.__('estimate'),
     rough: trans.__('rough'),

@@ -27,7 +27,10 @@ const PANELS: Record<DrawerTab, React.ComponentType> = {
     async () =>
       (await import('../diagnostics/DiagnosticsPanel')).DiagnosticsPanel
   ),
-  dims: lazily(async () => (await import('../dims/DimsPanel')).DimsPanel)
+  dims: lazily(async () => (await import('../dims/DimsPanel')).DimsPanel),
+  devices: lazily(
+    async () => (await import('../device/table/DevicesPanel')).DevicesPanel
+  )
 };
 
 /** Tabs whose content has a height of its own; the others fill what they are given. */
@@ -56,7 +59,8 @@ export function Drawer(): JSX.Element {
     memory: trans.__('Memory'),
     charts: trans.__('Charts'),
     diagnostics: trans.__('Diagnostics'),
-    dims: trans.__('Dimensions')
+    dims: trans.__('Dimensions'),
+    devices: trans.__('Devices')
   };
   const grave = payload.diagnostics.some(item => item.severity === 'error')
     ? 'error'
@@ -78,7 +82,8 @@ export function Drawer(): JSX.Element {
     memory: 0,
     charts: 0,
     diagnostics: payload.diagnostics.length,
-    dims: sizable(payload).length
+    dims: sizable(payload).length,
+    devices: 0
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

@@ -49,7 +49,8 @@ export const DRAWER_TABS = [
   'memory',
   'charts',
   'diagnostics',
-  'dims'
+  'dims',
+  'devices'
 ] as const;
 export type DrawerTab = (typeof DRAWER_TABS)[number];
 
