@@ -19,6 +19,9 @@ test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
 const totals = (page: Page): Locator =>
   page.getByRole('group', { name: 'Totals' });
 const chip = (page: Page): Locator => page.locator('.oad-Chip.oad-mod-device');
+/** What it says; a badge beside it says whether the model fits. */
+const chosen = (page: Page): Locator =>
+  chip(page).locator('span:not(.oad-Fits)');
 const tile = (page: Page): Locator =>
   totals(page).getByRole('button', { name: /^Latency, / });
 
@@ -50,7 +53,7 @@ test('a device colours the graph, fills the table and is in links', async ({
   page
 }) => {
   await open(page, 'bert_dyn.onnx', { width: 1900 });
-  await expect(chip(page)).toHaveText('Latency: choose a device…');
+  await expect(chosen(page)).toHaveText('Latency: choose a device…');
   await expect(tile(page)).toHaveCount(0);
   await page.getByLabel('Heatmap').first().selectOption('latency');
   await clean(page);
@@ -58,7 +61,8 @@ test('a device colours the graph, fills the table and is in links', async ({
   await clean(page);
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);
-  await expect(chip(page)).toHaveText('NVIDIA A100 SXM4 40GB, FP16');
+  await expect(chosen(page)).toHaveText('NVIDIA A100 SXM4 40GB, FP16');
+  await expect(chip(page).locator('.oad-Fits')).toHaveText('fits');
   await expect(page.getByLabel('Heatmap').first()).toHaveValue('latency');
   const legend = page.getByRole('group', { name: 'Heatmap legend' });
   await expect(legend).toContainText('NVIDIA A100 SXM4 40GB, FP16');
@@ -87,7 +91,7 @@ test('a device colours the graph, fills the table and is in links', async ({
   const link = await page.evaluate(() => navigator.clipboard.readText());
   const fresh = await page.context().newPage();
   await fresh.goto(link);
-  await expect(chip(fresh)).toHaveText('NVIDIA A100 SXM4 40GB, FP16');
+  await expect(chosen(fresh)).toHaveText('NVIDIA A100 SXM4 40GB, FP16');
   await expect(fresh.getByLabel('Heatmap').first()).toHaveValue('latency');
   expect(seconds(await tile(fresh).innerText())).toBe(whole);
 });

@@ -1,0 +1,49 @@
+// All devices at once, and curves over the sizes, on the one-file page.
+
+import type { Locator, Page } from '@playwright/test';
+import { clean } from './axe';
+import { expect, open, tab, test } from './pages';
+
+const totals = (page: Page): Locator =>
+  page.getByRole('group', { name: 'Totals' });
+const table = (page: Page): Locator =>
+  page.getByRole('table', { name: 'Devices' });
+const row = (page: Page, name: string): Locator =>
+  table(page).getByRole('row').filter({ hasText: name });
+
+test('the table of devices: sorted, filtered, a click takes one', async ({
+  page
+}) => {
+  await open(page, 'resnet50.onnx', { width: 1400 });
+  await tab(page, 'Devices');
+  await expect(page.getByRole('tabpanel')).toContainText(/^.*22\d of 22\d/);
+  await clean(page);
+  await page.getByRole('textbox', { name: 'Filter devices' }).fill('nvidia l4');
+  const own = row(page, 'NVIDIA L4 ').or(row(page, 'NVIDIA L4')).first();
+  await page
+    .getByRole('tabpanel')
+    .getByRole('combobox', { name: 'Precision' })
+    .selectOption('fp16');
+  await expect(own).toContainText('FP16');
+  await expect(own.locator('.oad-Fits')).toHaveText('fits');
+  const latency = await own.getByRole('cell').nth(2).innerText();
+  await own.click();
+  // What the row said is what the totals say.
+  const tile = totals(page).getByRole('button', { name: /^Latency, / });
+  await expect(tile).toContainText(latency);
+  await expect(page.locator('.oad-Chip.oad-mod-device .oad-Fits')).toHaveText(
+    'fits'
+  );
+  await expect(own.getByRole('button')).toHaveAttribute('aria-pressed', 'true');
+  await clean(page);
+});
+
+test('narrow and dark: the table scrolls in itself', async ({ page }) => {
+  await open(page, 'resnet50.onnx', { width: 700, height: 700, dark: true });
+  await tab(page, 'Devices');
+  await expect(table(page).getByRole('row').nth(3)).toBeVisible();
+  expect(
+    await page.evaluate(() => document.documentElement.scrollWidth)
+  ).toBeLessThanOrEqual(700);
+  await clean(page);
+});
