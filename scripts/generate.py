@@ -5,6 +5,8 @@ py_autodoc/report/report.schema.json   JSON Schema of the report, shipped in the
 py_autodoc/compare/comparison.schema.json   JSON Schema of a comparison, shipped in the wheel
 src/schema/openapi.json                OpenAPI 3.1: routes and wire types
 src/schema/api.d.ts                    TypeScript of the above, by openapi-typescript
+src/schema/metrics.ts                  the table of metrics, for the viewer
+schema/plugin.json                     the heatmaps among JupyterLab's settings
 docs/report.md                         field reference
 docs/rules/*.md                        one page a rule, and their list
 """
@@ -23,6 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
+from metrics_ts import metrics_module, plugin_settings  # noqa: E402
 from report_docs import report_page  # noqa: E402
 from rule_docs import rule_pages  # noqa: E402
 
@@ -31,6 +34,8 @@ from py_autodoc.report.openapi import document, report_schema  # noqa: E402
 from py_autodoc.report.operations import OPERATIONS  # noqa: E402
 
 OPENAPI = ROOT / "src/schema/openapi.json"
+METRICS = ROOT / "src/schema/metrics.ts"
+PLUGIN = ROOT / "schema/plugin.json"
 
 
 def main() -> int:
@@ -45,6 +50,8 @@ def main() -> int:
         (ROOT / "py_autodoc/compare/comparison.schema.json", lambda: pretty(comparison_schema())),
         (OPENAPI, lambda: openapi),
         (ROOT / "src/schema/api.d.ts", lambda: typescript(openapi)),
+        (METRICS, lambda: prettier("src/schema/metrics.ts", metrics_module())),
+        (PLUGIN, lambda: plugin_settings(PLUGIN.read_text(encoding="utf-8"))),
         (ROOT / "docs/report.md", report_page),
     ]
     pages = rule_pages()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from py_autodoc.metrics import BY_ID, ids
 from py_autodoc.render.expression import pretty
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.report.schema import Report
+from py_autodoc.report.total_texts import expressions
 
-_SHOWN = (
-    ("MACs", "total_macs_expr", "count"),
-    ("FLOPs", "total_flops_expr", "count"),
-    ("Peak activations", "peak_activation_bytes_expr", "bytes"),
-)
+_IN_STRIP = frozenset(ids("strip"))
 MAX_CONDITIONS = 3
 WIDTH = 180
 """Characters of one expression."""
@@ -19,13 +17,15 @@ WIDTH = 180
 def expression_lines(report: Report) -> list[tuple[str, str]]:
     """(label, text) of the totals, and what the sizes must fulfil; nothing without free sizes."""
     metrics = report.metrics
-    known = [name for _, name, _ in _SHOWN if getattr(metrics, name) is not None]
+    shown_here = [one for one in expressions() if one[0] in _IN_STRIP]
+    known = [name for _, _, name in shown_here if getattr(metrics, name) is not None]
     if not known and not metrics.expr_reasons:
         return []
     names = {dim.symbol: printable(dim.name) for dim in report.dims if dim.symbol}
     bound = "≥ " if (metrics.expr_coverage or 0) < 1 else ""
     lines: list[tuple[str, str]] = []
-    for label, name, unit in _SHOWN:
+    for metric, label, name in shown_here:
+        unit = "bytes" if BY_ID[metric].unit == "bytes" else "count"
         text = getattr(metrics, name)
         if text is None:
             shown = f"—  ({printable(metrics.expr_reasons.get(name, ''))})"

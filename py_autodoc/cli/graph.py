@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from py_autodoc import metrics
 from py_autodoc.cli import stderr
 from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, hardware, sizes, talk
@@ -38,9 +39,7 @@ ENDINGS = {
 }
 FORMATS = tuple(dict.fromkeys(ENDINGS.values()))
 _PICTURES = ("svg", "png")
-OVERLAYS = (
-    "auto", "none", "macs", "flops", "params", "weight_bytes", "activation_bytes", "intensity", "latency",
-)  # fmt: skip
+OVERLAYS = ("auto", "none", *metrics.ids("heatmap"))
 """As in ``render.svg``, which is imported when it is needed."""
 
 

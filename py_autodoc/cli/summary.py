@@ -32,7 +32,7 @@ from py_autodoc.report.schema import (
     Report,
     ValueInfo,
 )
-from py_autodoc.report.total_texts import CANNOT_RUN, TOTALS, coverage_text
+from py_autodoc.report.total_texts import strip
 
 MAX_WIDTH = 120
 TOP_LAYERS = 10
@@ -129,24 +129,13 @@ def _title(report: Report, width: int) -> RenderableType:
 
 
 def _kpis(report: Report) -> RenderableType:
-    numbers, cover = report.metrics, report.coverage
-    impossible = report.runnable.verdict == "no"
-    tiles = [
-        ("Parameters", units.count(numbers.total_params)),
-        ("MACs", units.at_least(numbers.total_macs, cover.macs)),
-        ("FLOPs", units.at_least(numbers.total_flops, cover.nodes)),
-        ("Weights", units.size(numbers.weight_bytes)),
-        ("Peak activations", units.size(numbers.peak_activation_bytes)),
-        ("Coverage", coverage_text(report)),
-    ]
-    if impossible:
-        tiles = [(label, CANNOT_RUN if label in TOTALS else value) for label, value in tiles]
+    tiles = strip(report)
     grid = Table.grid(padding=(0, 3, 0, 0))
     for _ in tiles:
         grid.add_column(no_wrap=True)
-    grid.add_row(*(Text(label, style=_DIM) for label, _ in tiles))
-    grid.add_row(*(Text(value, style=_HEAD) for _, value in tiles))
-    if not impossible:
+    grid.add_row(*(Text(tile.label, style=_DIM) for tile in tiles))
+    grid.add_row(*(Text(tile.text, style=_HEAD) for tile in tiles))
+    if report.runnable.verdict != "no":
         return Padding(grid, (0, 0, 1, 0))
     why = Text(_clean(f"Cannot run: {report.runnable.reason}", 400), style=_BAD)
     return Padding(Group(grid, why), (0, 0, 1, 0))

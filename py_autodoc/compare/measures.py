@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from py_autodoc import units
+from py_autodoc.metrics import shown, total_label, total_of
 from py_autodoc.report import parts
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.identity import identity
@@ -16,7 +17,7 @@ _SHORT = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "
 
 
 class Measure(NamedTuple):
-    """One number: its id in JSON and conditions, its label, how it is written, where it comes from."""
+    """One number: its name in JSON and conditions, its label, how it is written, where it comes from."""
 
     id: str
     label: str
@@ -36,14 +37,23 @@ def _nodes(analysis: Analysis) -> Number:
     return parts.graph_info(analysis).num_nodes
 
 
-MEASURES = (
-    Measure("size", "File size", units.size, _file),
-    Measure("params", "Parameters", units.count, _params),
-    Measure("weights", "Weights", units.size, lambda a: a.params.weight_bytes),
-    Measure("macs", "MACs", units.count, lambda a: parts.metrics(a).total_macs),
-    Measure("flops", "FLOPs", units.count, lambda a: parts.metrics(a).total_flops),
-    Measure("peak", "Peak activations", units.size, lambda a: a.peak.inplace if a.peak else None),
-    Measure("nodes", "Nodes", units.count, _nodes),
+_READ: dict[str, Callable[[Analysis], Number]] = {
+    "file_bytes": _file,
+    "params": _params,
+    "weight_bytes": lambda a: a.params.weight_bytes,
+    "macs": lambda a: parts.metrics(a).total_macs,
+    "flops": lambda a: parts.metrics(a).total_flops,
+    "peak": lambda a: a.peak.inplace if a.peak else None,
+    "nodes": _nodes,
+}
+MEASURES = tuple(
+    Measure(
+        total_of(one.id).name,
+        total_label(one.id),
+        units.size if one.unit == "bytes" else units.count,
+        _READ[one.id],
+    )
+    for one in shown("compare")
 )
 """In the order they are shown. None where unknown."""
 

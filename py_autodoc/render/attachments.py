@@ -12,27 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from py_autodoc import metrics
 from py_autodoc.graph.model import Node
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import is_constant
 from py_autodoc.report.numbers import activation_bytes, of_inference
 
-METRICS = ("macs", "flops", "params", "weight_bytes", "activation_bytes", "read_bytes", "write_bytes")
+METRICS = metrics.ids("attachment")
 """What a node can be described by; all of one inference."""
 LATENCY = "latency"
 """Milliseconds, where a device was chosen: a kernel's stand at one of its nodes, the others have 0."""
-_LABELS = {
-    "macs": "MACs",
-    "flops": "FLOPs",
-    "params": "parameters",
-    "weight_bytes": "weight bytes",
-    "activation_bytes": "activation bytes",
-    "read_bytes": "bytes read",
-    "write_bytes": "bytes written",
-}
 _EXACT_IN_JAVASCRIPT = 2**53
-# The viewer's ramp (viridis), from nothing to most.
-_GRADIENT = ((0, "#fde725", "#000000"), (0.5, "#21918c", "#000000"), (1, "#440154", "#ffffff"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +64,7 @@ def netron_attachment(analysis: Analysis) -> Attached:
         named += 1
         for metric, value in _numbers(analysis, node).items():
             if value is not None:
-                rows.append({"kind": kind, "target": target, "name": _LABELS[metric], "value": _safe(value)})
+                rows.append({"kind": kind, "target": target, "name": _words(metric), "value": _safe(value)})
         if (time := times.of_node(node.id)) is not None:
             rows.append({"kind": kind, "target": target, "name": times.label, "value": time})
     for name, value in _totals(analysis).items():
@@ -104,10 +94,32 @@ def model_explorer_data(analysis: Analysis, metric: str) -> Attached:
         value = times.of_node(node.id) if metric == LATENCY else _numbers(analysis, node)[metric]
         if value is not None:
             results[key] = {"value": value}
-    gradient = [{"stop": stop, "bgColor": color, "textColor": text} for stop, color, text in _GRADIENT]
-    label = times.label if metric == LATENCY else _LABELS[metric]
-    data = {"name": label, "results": results, "gradient": gradient}
+    label = times.label if metric == LATENCY else _words(metric)
+    data = {"name": label, "results": results, "gradient": _gradient(metric)}
     return Attached(json.dumps(data, indent=1) + "\n", named, total)
+
+
+def _words(metric: str) -> str:
+    return metrics.BY_ID[metric].words or metrics.label(metric)
+
+
+def _gradient(metric: str) -> list[dict[str, Any]]:
+    """The metric's ramp from nothing to most, as the viewer has it on a light ground: bright to dark."""
+    colors = metrics.RAMPS[metrics.BY_ID[metric].ramp][::-1]
+    last = len(colors) - 1
+    return [
+        {"stop": stop / last, "bgColor": color, "textColor": _text_on(color)}
+        for stop, color in enumerate(colors)
+    ]
+
+
+def _text_on(color: str) -> str:
+    """Black or white, whichever reads better on ``#rrggbb`` (WCAG 2.2)."""
+    shares = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    linear = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
+    light = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    # The contrasts with black and with white.
+    return "#000000" if (light + 0.05) / 0.05 >= 1.05 / (light + 0.05) else "#ffffff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,19 +189,16 @@ def _numbers(analysis: Analysis, node: Node) -> dict[str, int | None]:
 
 def _totals(analysis: Analysis) -> dict[str, int | None]:
     """Totals of the model; one that leaves out unknown parts says so in its name."""
-    from py_autodoc.report.parts import coverage, metrics
+    from py_autodoc.report import parts
 
-    sums, covered = metrics(analysis), coverage(analysis)
-    partial = " (known parts)"
-    macs = "MACs" + (partial if covered.macs is not None and covered.macs < 1 else "")
-    flops = "FLOPs" + (partial if covered.nodes < 1 else "")
-    return {
-        "parameters": sums.total_params,
-        macs: sums.total_macs,
-        flops: sums.total_flops,
-        "weight bytes": sums.weight_bytes,
-        "peak activation bytes": sums.peak_activation_bytes,
-    }
+    sums, covered = parts.metrics(analysis), parts.coverage(analysis)
+    found: dict[str, int | None] = {}
+    for metric in metrics.shown("strip"):
+        total = metrics.total_of(metric.id)
+        share = getattr(covered, total.covered) if total.covered else None
+        partial = " (known parts)" if share is not None and share < 1 else ""
+        found[_words(metric.id) + partial] = getattr(sums, total.field)
+    return found
 
 
 def _safe(value: int) -> int | str:

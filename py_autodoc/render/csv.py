@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 
+from py_autodoc.metrics import Metric, shown, total_of
 from py_autodoc.render.units import shape
-from py_autodoc.report.numbers import COSTS, NOT_COUNTED, layer_in_inference
+from py_autodoc.report.numbers import NOT_COUNTED, layer_in_inference
 from py_autodoc.report.schema import HardwareEstimates, Layer, Report
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
@@ -18,6 +19,30 @@ _MOVES = ("\t", "\r", "\n")
 """At the beginning of a text they move it to another cell."""
 
 Cell = int | float | str | None
+
+
+def _of_metrics(metrics: tuple[Metric, ...]) -> Iterator[tuple[str, Callable[[Layer], Cell]]]:
+    """Numbers of layers: those of one inference as they are, those of one execution also times the runs."""
+    per_run = [metric.id for metric in metrics if metric.stored == "execution"]
+    before = True
+    for metric in metrics:
+        if metric.stored == "inference":
+            yield metric.id, attrgetter(metric.id)
+        elif before and per_run:
+            before = False
+            yield from ((f"{cost}_per_run", attrgetter(cost)) for cost in per_run)
+            yield from ((f"{cost}_per_inference", partial(layer_in_inference, cost=cost)) for cost in per_run)
+
+
+def _share(metric: Metric, layer: Layer, report: Report) -> Cell:
+    """Percentage of the model's total."""
+    per_run = metric.stored == "execution"
+    part = layer_in_inference(layer, metric.id) if per_run else getattr(layer, metric.id)
+    return percent(part, getattr(report.metrics, total_of(metric.id).field))
+
+
+_SHARES = tuple(sorted((one for one in shown("csv") if one.share), key=lambda one: one.stored))
+"""Costs before what does not depend on the runs."""
 _COLUMNS: tuple[tuple[str, Callable[[Layer], Cell]], ...] = (
     ("id", lambda layer: layer.id),
     ("name", lambda layer: layer.name),
@@ -30,11 +55,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Layer], Cell]], ...] = (
     ("input_shape", lambda layer: shape(layer.input_shape)),
     ("output_shape", lambda layer: shape(layer.output_shape)),
     ("output_dtype", lambda layer: layer.output_dtype),
-    ("params", lambda layer: layer.params),
-    ("weight_bytes", lambda layer: layer.weight_bytes),
-    *((f"{cost}_per_run", attrgetter(cost)) for cost in COSTS),
-    *((f"{cost}_per_inference", partial(layer_in_inference, cost=cost)) for cost in COSTS),
-    ("activation_bytes", lambda layer: layer.activation_bytes),
+    *_of_metrics(shown("csv")),
 )
 
 
@@ -50,15 +71,13 @@ def layers_csv(report: Report) -> str:
     a fusing runtime runs as one has its time at one layer, whose id is the ``kernel`` of all of them; the
     others' is 0.
     """
-    heads = [*(name for name, _ in _COLUMNS), "macs_percent", "params_percent", "reason"]
+    heads = [*(name for name, _ in _COLUMNS), *(f"{one.id}_percent" for one in _SHARES), "reason"]
     times = None if report.hardware_estimates is None else _times(report.hardware_estimates)
     rows: list[Sequence[Cell]] = [[*heads, *_TIMES] if times is not None else heads]
-    total = report.metrics
     for layer in report.layers:
         row = [cell(layer) for _, cell in _COLUMNS]
-        macs = layer_in_inference(layer, "macs")
         reason = layer.reason if layer.counted else NOT_COUNTED
-        row += [percent(macs, total.total_macs), percent(layer.params, total.total_params), reason]
+        row += [*(_share(metric, layer, report) for metric in _SHARES), reason]
         if times is not None:
             row += times.get(layer.id, _NO_TIMES)
         rows.append(row)

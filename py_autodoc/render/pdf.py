@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from py_autodoc.errors import AnalysisError, AutodocError, RequirementError
+from py_autodoc.metrics import shown, total_label
 from py_autodoc.render.svg import svg_picture
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.report.analysis import Analysis
@@ -42,7 +43,7 @@ MARK = b"\n% Written by onnx-autodoc\n"
 LONGEST = 2_000
 """Characters of one text."""
 _SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)" height="([\d.]+)"')
-_TOTALS = ("Parameters", "Weights", "MACs", "FLOPs", "Peak activations")
+_TOTALS = tuple(total_label(one.id) for one in shown("totals") if "strip" in one.shown)
 _NARROW, _WIDE = 16, 60
 """Characters up to which a column is as wide as its text, and from which it gets no wider."""
 _ASPECT = 1.35

@@ -11,13 +11,12 @@ from typing import Any
 
 import msgspec
 
+from py_autodoc import metrics
 from py_autodoc.errors import AnalysisError, LimitError
 from py_autodoc.render import engine
 from py_autodoc.report.schema import GraphPayload
 
-OVERLAYS = (
-    "auto", "none", "macs", "flops", "params", "weight_bytes", "activation_bytes", "intensity", "latency",
-)  # fmt: skip
+OVERLAYS = ("auto", "none", *metrics.ids("heatmap"))
 """Heatmaps of a picture; ``auto`` is MACs where known, else parameters; ``latency`` needs a device."""
 THEMES = ("light", "dark")
 DIRECTIONS = ("auto", "right", "down", "wrapped")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from py_autodoc.report.numbers import layer_in_inference
 from py_autodoc.report.rule_settings import told
-from py_autodoc.report.total_texts import CANNOT_RUN, TOTALS, coverage_text
-from py_autodoc.units import at_least, count, exact, seconds, shape, share, size
+from py_autodoc.report.total_texts import strip
+from py_autodoc.units import count, exact, seconds, shape, share, size
 
 if TYPE_CHECKING:
     from py_autodoc.report.schema import HardwareEstimates, Identity, Layer, Report
@@ -68,22 +68,7 @@ def _words(made: Identity) -> str:
 
 
 def _totals(report: Report) -> str:
-    numbers, cover = report.metrics, report.coverage
-    tiles = [
-        ("Parameters", count(numbers.total_params), exact(numbers.total_params)),
-        ("MACs", at_least(numbers.total_macs, cover.macs), exact(numbers.total_macs)),
-        ("FLOPs", at_least(numbers.total_flops, cover.nodes), exact(numbers.total_flops)),
-        ("Weights", size(numbers.weight_bytes), f"{exact(numbers.weight_bytes)} bytes"),
-        (
-            "Peak activations",
-            size(numbers.peak_activation_bytes),
-            f"{exact(numbers.peak_activation_bytes)} bytes",
-        ),
-        ("Coverage", coverage_text(report), "nodes whose cost is known"),
-    ]
-    if report.runnable.verdict == "no":
-        why = report.runnable.reason
-        tiles = [(tile[0], CANNOT_RUN, why) if tile[0] in TOTALS else tile for tile in tiles]
+    tiles: list[tuple[str, str, str]] = [*strip(report)]
     if report.hardware_estimates is not None:
         tiles.append(_latency(report.hardware_estimates))
     cells = "".join(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from py_autodoc import metrics
 from py_autodoc.costs.engine import NodeCost, in_inference
 from py_autodoc.graph.model import Node
 from py_autodoc.report.analysis import Analysis
@@ -56,7 +57,7 @@ def of_inference(entry: NodeCost) -> Numbers:
     )
 
 
-COSTS = ("macs", "flops", "read_bytes", "write_bytes")
+COSTS = metrics.stored("execution")
 """What the wire has of one execution; other numbers do not depend on how often a node runs."""
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from py_autodoc import units
+from py_autodoc.metrics import METRICS, Metric
 from py_autodoc.report.latency_column import node_seconds
 from py_autodoc.report.numbers import COSTS, column_in_inference
 from py_autodoc.report.schema import AttributeItem, DimValue, GraphPayload
@@ -142,17 +143,32 @@ def _column(name: str) -> Field:
     return Field("number", value)
 
 
-def _moved(nodes: Nodes, node: int) -> float | None:
-    read, written = nodes.column("read_bytes")[node], nodes.column("write_bytes")[node]
-    return None if read is None or written is None else float(read) + float(written)
+def _derived(metric: Metric) -> Field:
+    """A quotient of sums of columns; unknown where a part is.
+
+    0 by 0 is 0: a view moves and computes nothing.
+    """
+
+    def added(nodes: Nodes, node: int, parts: tuple[str, ...]) -> float | None:
+        values = [nodes.column(part)[node] for part in parts]
+        return None if None in values else sum(float(value or 0) for value in values)
+
+    def value(nodes: Nodes, node: int) -> Value:
+        over = added(nodes, node, metric.over)
+        if over is None or not metric.under:
+            return over
+        under = added(nodes, node, metric.under)
+        if under is None:
+            return None
+        return over / under if under > 0 else 0.0 if over == 0 else None
+
+    return Field("number", value)
 
 
-def _intensity(nodes: Nodes, node: int) -> float | None:
-    """FLOPs per byte of tensor traffic; 0 for what moves and computes nothing."""
-    flops, moved = nodes.column("flops")[node], _moved(nodes, node)
-    if flops is None or moved is None:
-        return None
-    return float(flops) / moved if moved > 0 else 0.0 if flops == 0 else None
+def _number(metric: Metric) -> Field:
+    if metric.device:
+        return Field("number", lambda nodes, node: nodes.seconds[node])
+    return _derived(metric) if metric.derived else _column(metric.id)
 
 
 def _dtype(nodes: Nodes, node: int) -> list[str] | None:
@@ -182,21 +198,11 @@ _FIELDS = {
     "scope": Field("text", _scope),
     "domain": Field("text", lambda nodes, node: [nodes.domain(node)]),
     "dtype": Field("text", _dtype),
-    "params": _column("params"),
-    "macs": _column("macs"),
-    "flops": _column("flops"),
-    "bytes": Field("number", _moved),
-    "read": _column("read_bytes"),
-    "write": _column("write_bytes"),
-    "weights": _column("weight_bytes"),
-    "weight_bytes": _column("weight_bytes"),
-    "activation": _column("activation_bytes"),
-    "activation_bytes": _column("activation_bytes"),
-    "intensity": Field("number", _intensity),
-    "latency": Field("number", lambda nodes, node: nodes.seconds[node]),
+    **{name: _number(metric) for metric in METRICS for name in metric.query},
 }
+_ALIASES = {name for metric in METRICS for name in metric.query[1:]}
 FIELD_NAMES = (
-    *(name for name in _FIELDS if not name.endswith("_bytes")),
+    *(name for name in _FIELDS if name not in _ALIASES),
     "in[i].shape[j]",
     "out[i].shape[j]",
     "attr.name",

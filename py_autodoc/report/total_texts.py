@@ -1,20 +1,55 @@
-"""What stands in place of totals that there are not."""
+"""The totals in short, and what stands in place of those that there are not."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from py_autodoc.units import share
+from py_autodoc.metrics import METRICS, shown, total_label, total_of
+from py_autodoc.units import at_least, exact, share, size
 
 if TYPE_CHECKING:
     from py_autodoc.report.schema import Report
 
 CANNOT_RUN = "cannot run"
 """What stands where a total would."""
-TOTALS = frozenset({"MACs", "FLOPs", "Peak activations"})
-"""Labels of the totals that a model which cannot run does not have."""
 NEEDS_SIZES = "needs sizes"
 """What stands for the coverage before sizes are given: a share of the rest says nothing."""
+
+
+class TotalText(NamedTuple):
+    """One total of the strip: label, short text with its unit, all digits or why there are none."""
+
+    label: str
+    text: str
+    detail: str
+
+
+def strip(report: Report) -> list[TotalText]:
+    """The totals that terminal and notebook begin with, the coverage last."""
+    impossible = report.runnable.verdict == "no"
+    found = []
+    for metric in shown("strip"):
+        total = total_of(metric.id)
+        value = getattr(report.metrics, total.field)
+        if impossible and total.runs:
+            text, detail = CANNOT_RUN, report.runnable.reason
+        elif metric.unit == "bytes":
+            text, detail = size(value), f"{exact(value)} bytes"
+        else:
+            known = getattr(report.coverage, total.covered) if total.covered else 1
+            text, detail = at_least(value, known), exact(value)
+        found.append(TotalText(total_label(metric.id), text, detail))
+    return [*found, TotalText("Coverage", coverage_text(report), "nodes whose cost is known")]
+
+
+def expressions() -> list[tuple[str, str, str]]:
+    """(metric, label, field of ``metrics``) of the totals that there are expressions for."""
+    from py_autodoc.report.schema import Metrics
+
+    fields = {one.id: f"{one.total.field}_expr" for one in METRICS if one.total}
+    known = set(Metrics.__struct_fields__)
+    wanted = [one for one in METRICS if one.stored or "strip" in one.shown]
+    return [(one.id, one.label, fields[one.id]) for one in wanted if fields.get(one.id) in known]
 
 
 def coverage_text(report: Report) -> str:

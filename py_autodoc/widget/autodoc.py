@@ -10,6 +10,7 @@ import anywidget
 import traitlets
 from ipywidgets import widget_serialization
 
+from py_autodoc import metrics
 from py_autodoc.errors import AutodocError, InputError
 from py_autodoc.render.html import static
 from py_autodoc.report.hardware import choose
@@ -33,7 +34,7 @@ from py_autodoc.widget.weights import answer_weights
 if TYPE_CHECKING:
     from py_autodoc.extract import Extraction
 
-OVERLAYS = ("macs", "flops", "params", "activation_bytes", "weight_bytes", "intensity", "latency")
+OVERLAYS = metrics.ids("heatmap")
 """Names that ``overlay`` takes."""
 
 

@@ -78,7 +78,10 @@ def test_model_explorer_keys_are_tensors(metric):
     assert all(
         set(entry) == {"value"} and isinstance(entry["value"], int) for entry in data["results"].values()
     )
-    assert [item["stop"] for item in data["gradient"]] == [0, 0.5, 1]
+    stops = [item["stop"] for item in data["gradient"]]
+    assert (stops[0], stops[-1]) == (0, 1) and stops == sorted(set(stops))
+    # Bright is nothing and dark is most; text is black on the one and white on the other.
+    assert [data["gradient"][at]["textColor"] for at in (0, -1)] == ["#000000", "#ffffff"]
     if metric == "macs":
         assert sum(entry["value"] for entry in data["results"].values()) == analysis.totals.macs
 

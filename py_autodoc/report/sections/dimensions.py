@@ -13,15 +13,9 @@ from py_autodoc.report.sections.model import (
     Table,
     Value,
 )
+from py_autodoc.report.total_texts import expressions
 
 MOST = 24
-_EXPRESSIONS = (
-    ("MACs", "total_macs_expr"),
-    ("FLOPs", "total_flops_expr"),
-    ("Bytes read", "read_bytes_expr"),
-    ("Bytes written", "write_bytes_expr"),
-    ("Peak activations in bytes", "peak_activation_bytes_expr"),
-)
 
 
 def section(context: Context) -> Section | None:
@@ -39,7 +33,11 @@ def section(context: Context) -> Section | None:
     more = max(0, len(report.dims) - MOST)
     blocks: list[Block] = [Table(("Size", "Used", "Usual", "Where"), tuple(rows), more)]
     numbers = report.metrics
-    known = [(label, getattr(numbers, name)) for label, name in _EXPRESSIONS if getattr(numbers, name)]
+    known = [
+        (f"{label} in bytes" if metric == "peak" else label, getattr(numbers, name))
+        for metric, label, name in expressions()
+        if getattr(numbers, name)
+    ]
     if known:
         lines = tuple((f"{label} = ", Name(text)) for label, text in known)
         blocks.append(Items(lines, "In these sizes"))

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
+from py_autodoc.metrics import shown, total_label, total_of
 from py_autodoc.report.sections.model import Block, Context, Paragraph, Section, Table, Value
-
-_ROWS = (
-    ("Parameters", "total_params", "count"),
-    ("Weights", "weight_bytes", "size"),
-    ("MACs", "total_macs", "count"),
-    ("FLOPs", "total_flops", "count"),
-    ("Peak activations", "peak_activation_bytes", "size"),
-    ("Peak activations without reuse", "peak_activation_bytes_simple", "size"),
-    ("Bytes read, unfused", "read_bytes", "size"),
-    ("Bytes written, unfused", "write_bytes", "size"),
-)
 
 
 def section(context: Context) -> Section:
     """Each total, rounded and with all digits."""
     report = context.report
     numbers, cover = report.metrics, report.coverage
-    least = {"total_macs": (cover.macs or 1) < 1, "total_flops": cover.nodes < 1}
-    rows = tuple(
-        (
-            (label,),
-            (Value(getattr(numbers, name), unit, f"/metrics/{name}", least.get(name, False)),),
-            (Value(getattr(numbers, name), "exact", f"/metrics/{name}", least.get(name, False)),),
-        )
-        for label, name, unit in _ROWS
-    )
-    blocks: list[Block] = [Table(("Total", "Value", "Exactly"), rows)]
-    reasons = {"Parameters": numbers.params_reason, "Peak activations": numbers.peak_reason}
+    rows, reasons = [], {}
+    for metric in shown("totals"):
+        total, label = total_of(metric.id), total_label(metric.id)
+        value, place = getattr(numbers, total.field), f"/metrics/{total.field}"
+        known = getattr(cover, total.covered) if total.covered else None
+        least = known is not None and known < 1
+        short = "size" if metric.unit == "bytes" else "count"
+        rows.append(((label,), (Value(value, short, place, least),), (Value(value, "exact", place, least),)))
+        if total.reason:
+            reasons[label] = getattr(numbers, total.reason)
+    blocks: list[Block] = [Table(("Total", "Value", "Exactly"), tuple(rows))]
     if report.runnable.verdict == "no":
         reasons["Cannot run"] = report.runnable.reason
     blocks += [Paragraph((reason,), label) for label, reason in reasons.items() if reason]
