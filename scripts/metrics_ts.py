@@ -51,6 +51,8 @@ export interface IMetric {
   readonly additive?: false;
   /** Head of the column of its shares. */
   readonly share?: Label;
+  /** Colours of its heatmap; default viridis. */
+  readonly ramp?: RampId;
   /** Fields of queries. */
   readonly query?: readonly string[];
   readonly total?: ITotal;
@@ -73,6 +75,11 @@ def metrics_module() -> str:
             _HEAD,
             _union("Unit", get_args(Unit)),
             _union("StoredMetric", stored, "Columns of the payload, in the order of the wire."),
+            _union(
+                "ExecutionMetric",
+                [one.id for one in METRICS if one.stored == "execution"],
+                "Those that the payload has of one execution.",
+            ),
             _union("DerivedMetric", [one.id for one in METRICS if one.over], "Computed from columns."),
             _union("DeviceMetric", [one.id for one in METRICS if one.device], "Of a chosen device."),
             _union("HeatmapMetric", [one.id for one in shown("heatmap")]),
@@ -89,6 +96,7 @@ def metrics_module() -> str:
             "};",
             "/** Samples of colour scales at equal distances, dark to bright. */",
             f"export const RAMPS = {json.dumps(RAMPS)} as const;",
+            "export type RampId = keyof typeof RAMPS;",
         ]
     )
 
@@ -117,6 +125,7 @@ def _metric(one: Metric) -> str:
         "under": one.under and json.dumps(one.under),
         "additive": "" if one.additive else "false",
         "share": _label(one.share),
+        "ramp": "" if one.ramp == "viridis" else json.dumps(one.ramp),
         "query": one.query and json.dumps(one.query),
         "total": one.total and _total(one.total),
     }

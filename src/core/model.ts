@@ -1,6 +1,7 @@
 /** From the wire payload to typed columns: the only place that reads the payload's columns. */
 
 import type { GraphPayload } from '../schema';
+import { METRICS, type AnyMetric } from '../schema/metrics';
 import { groupBy } from './csr';
 import type { ILatency } from './latency';
 import { inInference, isRunCost } from './runs';
@@ -22,17 +23,11 @@ export const TENSOR_KIND = {
 } as const;
 
 /** The numbers of a node that come from the payload, all of one inference. */
-const PAYLOAD_METRICS: readonly PayloadMetric[] = [
-  'params',
-  'weight_bytes',
-  'macs',
-  'flops',
-  'read_bytes',
-  'write_bytes',
-  'activation_bytes'
-];
+const PAYLOAD_METRICS = (Object.keys(METRICS) as AnyMetric[]).filter(
+  (id): id is PayloadMetric => METRICS[id].stored !== undefined
+);
 
-/** The numbers a node can have, in the order the interface shows them. */
+/** The numbers a node can have. */
 export const METRIC_IDS: readonly MetricId[] = [...PAYLOAD_METRICS, 'latency'];
 
 type Column = readonly (number | null | undefined)[] | null | undefined;

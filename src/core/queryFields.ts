@@ -2,7 +2,8 @@
 
 import type { DimValue } from '../schema';
 import { attributeValue } from './attributes';
-import { intensityOf } from './intensity';
+import { METRICS, type AnyMetric } from '../schema/metrics';
+import { derivedOf } from './derived';
 import type { IGraphModel, ITree, MetricId } from './types';
 
 /** A value of one entity: numbers, texts (any of which may match), or null when unknown. */
@@ -14,26 +15,31 @@ export interface IField {
   value(tree: ITree, entity: number): FieldValue;
 }
 
-/** A metric of a node, or its sum over a group; null when no part of it is known. */
-function metric(tree: ITree, id: MetricId, entity: number): number | null {
+/** A metric of a node, or its sum over a group; NaN when a part of it is unknown. */
+function column(tree: ITree, id: MetricId, entity: number): number {
   const { model } = tree;
   if (entity < model.nodeCount) {
-    const value = model.metrics[id][entity];
-    return Number.isNaN(value) ? null : value;
+    return model.metrics[id][entity];
   }
   const group = entity - model.nodeCount;
   // A sum that lacks parts is a lower bound, which answers no comparison.
-  return tree.groupUnknown[id][group] > 0 ? null : tree.groupMetrics[id][group];
+  return tree.groupUnknown[id][group] > 0
+    ? Number.NaN
+    : tree.groupMetrics[id][group];
 }
 
-function numeric(
-  value: (tree: ITree, entity: number) => number | null
-): IField {
-  return { type: 'number', value };
+function numberField(id: AnyMetric): IField {
+  const metric = METRICS[id];
+  return {
+    type: 'number',
+    value: (tree, entity) => {
+      const value = metric.over
+        ? derivedOf(metric, part => column(tree, part, entity))
+        : column(tree, id as MetricId, entity);
+      return Number.isNaN(value) ? null : value;
+    }
+  };
 }
-
-const byMetric = (id: MetricId): IField =>
-  numeric((tree, entity) => metric(tree, id, entity));
 
 /** Texts of a node; groups have none. */
 function nodeText(
@@ -44,22 +50,6 @@ function nodeText(
     value: ({ model }, entity) =>
       entity < model.nodeCount ? value(model, entity) : null
   };
-}
-
-function moved(tree: ITree, entity: number): number | null {
-  const read = metric(tree, 'read_bytes', entity);
-  const written = metric(tree, 'write_bytes', entity);
-  return read === null || written === null ? null : read + written;
-}
-
-function intensity(tree: ITree, entity: number): number | null {
-  const flops = metric(tree, 'flops', entity);
-  const bytes = moved(tree, entity);
-  if (flops === null || bytes === null) {
-    return null;
-  }
-  const value = intensityOf(flops, bytes);
-  return Number.isNaN(value) ? null : value;
 }
 
 /** Labels and classes of the modules around a node and their paths. */
@@ -107,6 +97,13 @@ function tag(tree: ITree, entity: number): readonly string[] {
   return [...path, path.join('/'), tree.groupType[group]];
 }
 
+/** Metrics that queries know, and by which names. */
+const NUMBERS = (Object.keys(METRICS) as AnyMetric[]).map(
+  id => [id, METRICS[id].query ?? []] as const
+);
+
+const ALIASES = new Set(NUMBERS.flatMap(([, names]) => names.slice(1)));
+
 const FIELDS: ReadonlyMap<string, IField> = new Map<string, IField>([
   ['name', { type: 'text', value: name }],
   ['op', nodeText((model, node) => [model.opType(node)])],
@@ -132,23 +129,14 @@ const FIELDS: ReadonlyMap<string, IField> = new Map<string, IField>([
       return tensor < 0 ? null : [model.dtypeText(tensor)];
     })
   ],
-  ['params', byMetric('params')],
-  ['macs', byMetric('macs')],
-  ['flops', byMetric('flops')],
-  ['bytes', numeric(moved)],
-  ['read', byMetric('read_bytes')],
-  ['write', byMetric('write_bytes')],
-  ['weights', byMetric('weight_bytes')],
-  ['weight_bytes', byMetric('weight_bytes')],
-  ['activation', byMetric('activation_bytes')],
-  ['activation_bytes', byMetric('activation_bytes')],
-  ['intensity', numeric(intensity)],
-  ['latency', byMetric('latency')]
+  ...NUMBERS.flatMap(([id, names]) =>
+    names.map(name => [name, numberField(id)] as const)
+  )
 ]);
 
 /** For messages: what one can ask for. */
 export const FIELD_NAMES: readonly string[] = [
-  ...[...FIELDS.keys()].filter(id => !id.endsWith('_bytes')),
+  ...[...FIELDS.keys()].filter(name => !ALIASES.has(name)),
   'in[i].shape[j]',
   'out[i].shape[j]',
   'attr.name'

@@ -4,22 +4,22 @@
  */
 
 import type { GraphPayload } from '../schema';
+import {
+  METRICS,
+  type AnyMetric,
+  type ExecutionMetric
+} from '../schema/metrics';
 
 type NodeColumns = GraphPayload['nodes'];
 
-/** Costs of which a payload has those of one execution. */
-export const RUN_COSTS = [
-  'macs',
-  'flops',
-  'read_bytes',
-  'write_bytes'
-] as const;
-
-export type RunCost = (typeof RUN_COSTS)[number];
-
-export function isRunCost(metric: string): metric is RunCost {
-  return (RUN_COSTS as readonly string[]).includes(metric);
+export function isRunCost(metric: AnyMetric): metric is ExecutionMetric {
+  return METRICS[metric].stored === 'execution';
 }
+
+/** Costs of which a payload has those of one execution. */
+export const RUN_COSTS = (Object.keys(METRICS) as AnyMetric[]).filter(
+  isRunCost
+);
 
 /** How often a node runs in one inference, as the totals take it: loops of unknown length as one iteration. */
 export function runsOf({ runs }: NodeColumns, node: number): number {

@@ -1,23 +1,10 @@
 /** Heat colours: a perceptual ramp that colour-blind readers can follow, and its three mappings. */
 
+import { RAMPS, type RampId } from '../schema/metrics';
 import { groupBy } from './csr';
 
 export const SCALE_MODES = ['linear', 'log', 'rank'] as const;
 export type ScaleMode = (typeof SCALE_MODES)[number];
-
-/** Samples of the viridis map (CC0, van der Walt and Smith 2015), dark to bright. */
-const VIRIDIS = [
-  '#440154',
-  '#482878',
-  '#3e4989',
-  '#31688e',
-  '#26828e',
-  '#1f9e89',
-  '#35b779',
-  '#6ece58',
-  '#b5de2b',
-  '#fde725'
-].map(parseHex);
 
 /** Colours are quantised to so many steps: a legend can show them, a renderer can cache them. */
 export const RAMP_STEPS = 64;
@@ -32,25 +19,28 @@ function toHex(rgb: readonly number[]): string {
   return '#' + value.toString(16).padStart(6, '0');
 }
 
-function sample(position: number): string {
-  const at = position * (VIRIDIS.length - 1);
-  const low = Math.min(VIRIDIS.length - 2, Math.floor(at));
-  const share = at - low;
-  return toHex(
-    VIRIDIS[low].map(
-      (part, i) => part * (1 - share) + VIRIDIS[low + 1][i] * share
-    )
-  );
+function stepsOf(colors: readonly string[]): string[] {
+  const samples = colors.map(parseHex);
+  return Array.from({ length: RAMP_STEPS }, (_, step) => {
+    const at = (step / (RAMP_STEPS - 1)) * (samples.length - 1);
+    const low = Math.min(samples.length - 2, Math.floor(at));
+    const share = at - low;
+    return toHex(
+      samples[low].map(
+        (part, i) => part * (1 - share) + samples[low + 1][i] * share
+      )
+    );
+  });
 }
 
-const RAMP = Array.from({ length: RAMP_STEPS }, (_, step) =>
-  sample(step / (RAMP_STEPS - 1))
-);
+const STEPS = Object.fromEntries(
+  Object.entries(RAMPS).map(([id, colors]) => [id, stepsOf(colors)])
+) as Record<RampId, string[]>;
 
 /** Colour of a position between 0 and 1 (clamped), as `#rrggbb`. */
-export function rampColor(position: number): string {
+export function rampColor(position: number, ramp: RampId = 'viridis'): string {
   const step = Math.round(position * (RAMP_STEPS - 1));
-  return RAMP[Math.max(0, Math.min(RAMP_STEPS - 1, step))];
+  return STEPS[ramp][Math.max(0, Math.min(RAMP_STEPS - 1, step))];
 }
 
 /** Relative luminance of `#rrggbb`, WCAG 2.2. */

@@ -5,6 +5,8 @@
  * (entity = nodeCount + group). Boxes are indices into a scene and change with every scene.
  */
 
+import type { DeviceMetric, StoredMetric } from '../schema/metrics';
+
 /** How a node runs, where that is not as often as the payload says. */
 export const RUNS = {
   told: 0,
@@ -48,16 +50,9 @@ export interface IGraphModel {
 }
 
 /** Numbers of a node: columns of the payload, and the seconds that a chosen device takes. */
-export type MetricId = PayloadMetric | 'latency';
+export type MetricId = PayloadMetric | DeviceMetric;
 
-export type PayloadMetric =
-  | 'params'
-  | 'weight_bytes'
-  | 'macs'
-  | 'flops'
-  | 'read_bytes'
-  | 'write_bytes'
-  | 'activation_bytes';
+export type PayloadMetric = StoredMetric;
 
 /** The tree of boxes. Group 0 … groupCount-1; `children[0]` belongs to the root, `children[g+1]` to group g. */
 export interface ITree {

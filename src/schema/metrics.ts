@@ -40,6 +40,8 @@ export interface IMetric {
   readonly additive?: false;
   /** Head of the column of its shares. */
   readonly share?: Label;
+  /** Colours of its heatmap; default viridis. */
+  readonly ramp?: RampId;
   /** Fields of queries. */
   readonly query?: readonly string[];
   readonly total?: ITotal;
@@ -57,6 +59,9 @@ export type StoredMetric =
   | 'read_bytes'
   | 'write_bytes'
   | 'activation_bytes';
+
+/** Those that the payload has of one execution. */
+export type ExecutionMetric = 'macs' | 'flops' | 'read_bytes' | 'write_bytes';
 
 /** Computed from columns. */
 export type DerivedMetric = 'moved_bytes' | 'intensity';
@@ -272,3 +277,4 @@ export const RAMPS = {
     '#fde725'
   ]
 } as const;
+export type RampId = keyof typeof RAMPS;

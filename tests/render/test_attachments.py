@@ -79,7 +79,8 @@ def test_model_explorer_keys_are_tensors(metric):
         set(entry) == {"value"} and isinstance(entry["value"], int) for entry in data["results"].values()
     )
     stops = [item["stop"] for item in data["gradient"]]
-    assert (stops[0], stops[-1]) == (0, 1) and stops == sorted(set(stops))
+    assert stops == sorted(set(stops))
+    assert (stops[0], stops[-1]) == (0, 1)
     # Bright is nothing and dark is most; text is black on the one and white on the other.
     assert [data["gradient"][at]["textColor"] for at in (0, -1)] == ["#000000", "#ffffff"]
     if metric == "macs":

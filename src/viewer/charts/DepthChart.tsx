@@ -1,5 +1,6 @@
 import * as React from 'react';
 import { formatExact, formatShare } from '../../core';
+import { METRICS } from '../../schema/metrics';
 import { useTrans } from '../context';
 import { Chart, nodeLabel, type IChartProps } from './Chart';
 import { Plot } from './Plot';
@@ -24,9 +25,9 @@ export function DepthChart({ model, order }: IChartProps): JSX.Element {
   const series = React.useMemo(
     () =>
       [
-        { label: trans.__('MACs'), color: 1, filled: true, ...macs },
-        { label: trans.__('Parameters'), color: 2, ...params },
-        { label: trans.__('Latency'), color: 3, ...latency }
+        { label: METRICS.macs.label(trans), color: 1, filled: true, ...macs },
+        { label: METRICS.params.label(trans), color: 2, ...params },
+        { label: METRICS.latency.label(trans), color: 3, ...latency }
       ].filter(line => line.values.length > 0),
     [trans, macs, params, latency]
   );

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import { formatCount, formatExact } from '../../core';
 import type { MetricId } from '../../core/types';
+import { METRICS, SHOWN } from '../../schema/metrics';
 import { useTrans } from '../context';
 import { formatAmount } from '../table/columns';
 import type { ITranslate } from '../translate';
@@ -20,12 +21,9 @@ function measures(
 ): readonly (readonly [OperatorMeasure, string])[] {
   return [
     ['count', trans.__('Nodes')],
-    ['macs', trans.__('MACs')],
-    ['flops', trans.__('FLOPs')],
-    ['params', trans.__('Parameters')],
-    ['weight_bytes', trans.__('Weight bytes')],
-    ['activation_bytes', trans.__('Activation bytes')],
-    ...(timed ? [['latency', trans.__('Latency')] as const] : [])
+    ...SHOWN.chart
+      .filter(id => timed || !METRICS[id].device)
+      .map(id => [id, METRICS[id].label(trans)] as const)
   ];
 }
 

@@ -7,25 +7,15 @@ import {
   formatSeconds,
   UNKNOWN
 } from '../../core/units';
+import { totalOf, type ITotalValue } from '../../core/totals';
 import type { IGraphModel } from '../../core/types';
+import { METRICS, SHOWN, type TotalMetric } from '../../schema/metrics';
+import { unitWord } from '../kpi/tiles';
 import { deviceLabel } from '../overlays/latency';
 import type { ITranslate } from '../translate';
 
-const TOTALS = [
-  'params',
-  'macs',
-  'flops',
-  'weight_bytes',
-  'peak',
-  'latency'
-] as const;
-export type TotalId = (typeof TOTALS)[number];
-
-interface ITotal {
-  readonly value: number | null;
-  /** Parts without a known number are left out. */
-  readonly partial: boolean;
-}
+const TOTALS = [...SHOWN.strip, 'latency'] as const;
+export type TotalId = TotalMetric | 'latency';
 
 /** Both numbers and their difference, ready to be shown. */
 export interface IDifference {
@@ -43,28 +33,12 @@ export function isTotal(id: string): id is TotalId {
   return TOTALS.some(total => total === id);
 }
 
-function totalOf({ payload, latency }: IGraphModel, id: TotalId): ITotal {
-  const { metrics, coverage } = payload;
-  const all = coverage.nodes >= 1;
-  switch (id) {
-    case 'params':
-      return { value: metrics.total_params, partial: false };
-    case 'macs':
-      return {
-        value: metrics.total_macs,
-        partial: coverage.macs !== null && coverage.macs < 1
-      };
-    case 'flops':
-      return { value: metrics.total_flops, partial: !all };
-    case 'weight_bytes':
-      return { value: metrics.weight_bytes, partial: false };
-    case 'latency': {
-      const { seconds = Number.NaN, unknown = 0 } = latency ?? {};
-      return { value: seconds >= 0 ? seconds : null, partial: unknown > 0 };
-    }
-    default:
-      return { value: metrics.peak_activation_bytes, partial: false };
+function valueOf({ payload, latency }: IGraphModel, id: TotalId): ITotalValue {
+  if (id !== 'latency') {
+    return totalOf(payload, id);
   }
+  const { seconds = Number.NaN, unknown = 0 } = latency ?? {};
+  return { value: seconds >= 0 ? seconds : null, partial: unknown > 0 };
 }
 
 function signed(value: number, text: (magnitude: number) => string): string {
@@ -96,21 +70,14 @@ export function differenceOf(
   id: TotalId,
   trans: ITranslate
 ): IDifference {
-  const [a, b] = [totalOf(here, id), totalOf(there, id)];
+  const [a, b] = [valueOf(here, id), valueOf(there, id)];
   const timed = id === 'latency';
-  const bytes = id === 'weight_bytes' || id === 'peak';
-  const unit = bytes
-    ? trans.__('bytes')
-    : {
-        params: trans.__('parameters'),
-        macs: 'MACs',
-        flops: 'FLOPs',
-        latency: ''
-      }[id];
+  const bytes = METRICS[id].unit === 'bytes';
+  const unit = unitWord(METRICS[id].unit, trans);
   // No digit of an estimate is exact.
   const exact = (value: number): string =>
     timed ? formatSeconds(value) : formatExact(value, unit);
-  const line = ({ value }: ITotal, model: IGraphModel): string =>
+  const line = ({ value }: ITotalValue, model: IGraphModel): string =>
     (value === null ? trans.__('unknown') : exact(value)) +
     (timed ? ` (${deviceLabel(model) || UNKNOWN})` : '');
   const lines = [

@@ -2,6 +2,7 @@ import * as React from 'react';
 import { formatSeconds, UNKNOWN } from '../../core';
 import { useDocument, useTrans } from '../context';
 import { Amount, Fact, Jump, Some } from '../inspector/parts';
+import { METRICS } from '../../schema/metrics';
 import { deviceLabel } from '../overlays/latency';
 import { brief } from '../ui/text';
 import { assumption } from './tile';
@@ -31,7 +32,7 @@ export function LatencyFact(props: {
         ? unknownText(trans)
         : undefined;
   return (
-    <Fact label={trans.__('Latency')} note={note}>
+    <Fact label={METRICS.latency.label(trans)} note={note}>
       {Number.isNaN(seconds) ? (
         UNKNOWN
       ) : (

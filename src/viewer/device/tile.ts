@@ -7,6 +7,7 @@ import { cannotRun } from '../../core/runnable';
 import type { IGraphModel } from '../../core/types';
 import { formatSeconds, UNKNOWN } from '../../core/units';
 import type { ITile } from '../kpi/tiles';
+import { METRICS } from '../../schema/metrics';
 import { deviceLabel } from '../overlays/latency';
 import type { ITranslate } from '../translate';
 import {
@@ -45,7 +46,7 @@ export function latencyTile(
   }
   const tile = {
     id: 'latency',
-    label: trans.__('Latency'),
+    label: METRICS.latency.label(trans),
     overlay: latency ? ('latency' as const) : null
   };
   if (!latency || Number.isNaN(latency.seconds)) {

@@ -106,6 +106,6 @@ export function pictureLegend(
       range.unknown > 0
         ? trans._n('%1 box unknown', '%1 boxes unknown', range.unknown)
         : '',
-    color: rampOf(look.dark).color
+    color: rampOf(look.dark, definition.ramp).color
   };
 }

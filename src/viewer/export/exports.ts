@@ -1,6 +1,7 @@
 /** What a session shows, as files: the whole graph, the view or the selection. */
 import { formatExact } from '../../core/units';
 import { problemOf, type FileFormat } from '../../providers/provider';
+import { SHOWN } from '../../schema/metrics';
 import { visibleRect } from '../graph/camera';
 import { visibleBoxes } from '../graph/entities';
 import { entityOf } from '../session/entities';
@@ -19,9 +20,7 @@ import { SvgFile } from './svgfile';
 export type Part = 'graph' | 'view' | 'selection';
 
 /** Heatmaps whose numbers a file for another viewer can have. */
-const ATTACHED: ReadonlySet<string> = new Set([
-  ...['macs', 'flops', 'params', 'weight_bytes', 'activation_bytes']
-]);
+const ATTACHED: ReadonlySet<string> = new Set(SHOWN.attachment);
 
 const SUFFIX: Readonly<Record<Part, string>> = {
   graph: '',

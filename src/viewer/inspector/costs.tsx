@@ -1,37 +1,11 @@
 import * as React from 'react';
 import { formatBytes, formatCount, formatExact, UNKNOWN } from '../../core';
-import type { MetricId, PayloadMetric } from '../../core/types';
+import type { MetricId } from '../../core/types';
 import type { Metrics } from '../../schema';
+import { METRICS, SHOWN } from '../../schema/metrics';
 import { useTrans } from '../context';
 import { LatencyFact } from '../device/Latency';
-import type { ITranslate } from '../translate';
 import { Amount, Fact, Facts } from './parts';
-
-interface ICostRow {
-  readonly id: PayloadMetric;
-  readonly label: string;
-  readonly unit: string;
-  readonly total: number | null;
-}
-
-/** What is counted, in the order of the inspector; `total` is that of the model. */
-function costRows(metrics: Metrics, trans: ITranslate): ICostRow[] {
-  const row = (
-    id: PayloadMetric,
-    label: string,
-    unit: string,
-    total: number | null = null
-  ): ICostRow => ({ id, label, unit, total });
-  return [
-    row('params', trans.__('Parameters'), '', metrics.total_params),
-    row('macs', trans.__('MACs'), '', metrics.total_macs),
-    row('flops', trans.__('FLOPs'), '', metrics.total_flops),
-    row('weight_bytes', trans.__('Weight bytes'), 'B', metrics.weight_bytes),
-    row('activation_bytes', trans.__('Activation bytes'), 'B'),
-    row('read_bytes', trans.__('Bytes read'), 'B', metrics.read_bytes),
-    row('write_bytes', trans.__('Bytes written'), 'B', metrics.write_bytes)
-  ];
-}
 
 /** All costs of one thing, exact, with its share of the model. */
 export function Costs(props: {
@@ -49,17 +23,22 @@ export function Costs(props: {
   const trans = useTrans();
   return (
     <Facts>
-      {costRows(props.metrics, trans).map(row => {
-        const value = props.valueOf(row.id);
+      {SHOWN.costs.map(id => {
+        const { label, unit, total: whole } = METRICS[id];
+        const value = props.valueOf(id);
         const known = Number.isFinite(value);
-        const unknown = props.unknownOf?.(row.id) ?? 0;
+        const unknown = props.unknownOf?.(id) ?? 0;
         const total =
-          row.id === 'activation_bytes' ? props.activationTotal : row.total;
-        const bytes = row.unit === 'B';
+          id === 'activation_bytes'
+            ? props.activationTotal
+            : whole?.field
+              ? props.metrics[whole.field]
+              : null;
+        const bytes = unit === 'bytes';
         return (
           <Fact
-            key={row.id}
-            label={row.label}
+            key={id}
+            label={label(trans)}
             note={
               unknown > 0
                 ? trans._n(

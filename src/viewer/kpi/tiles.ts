@@ -8,7 +8,14 @@ import {
   UNKNOWN
 } from '../../core';
 import { cannotRun } from '../../core/runnable';
+import { totalOf } from '../../core/totals';
 import type { GraphPayload } from '../../schema';
+import {
+  METRICS,
+  SHOWN,
+  type TotalMetric,
+  type Unit
+} from '../../schema/metrics';
 import type { OverlayId } from '../overlays';
 import type { ITranslate } from '../translate';
 
@@ -56,117 +63,65 @@ function topReasons(payload: GraphPayload, count: number): string[] {
     .map(([reason, nodes]) => `${reason} (${nodes})`);
 }
 
-interface INumber {
-  id: string;
-  label: string;
-  value: number | null;
-  unit: string;
-  overlay: OverlayId | null;
-  about: string;
-  /** True when unknown parts were left out of the sum. */
-  partial: boolean;
-  /** Why the value is null, where the payload says it. */
-  reason?: string;
+/** A unit where there is room for it. */
+export function unitWord(unit: Unit, trans: ITranslate): string {
+  return unit === 'bytes'
+    ? trans.__('bytes')
+    : unit === 'params'
+      ? trans.__('parameters')
+      : unit;
 }
 
-function numberTile(
+function totalTile(
   payload: GraphPayload,
   trans: ITranslate,
-  n: INumber
+  id: TotalMetric
 ): ITile {
-  const known = n.value !== null;
+  const { label, unit, total } = METRICS[id];
+  const { value, partial: isPartial, reason } = totalOf(payload, id);
+  const known = value !== null;
   const impossible = !known && cannotRun(payload) !== '';
-  const bytes = n.unit === 'B';
-  const short = bytes ? formatBytes(n.value) : formatCount(n.value);
-  const exact = formatExact(n.value, bytes ? trans.__('bytes') : n.unit);
+  const short = unit === 'bytes' ? formatBytes(value) : formatCount(value);
+  const about = total?.about?.(trans) ?? '';
   const partial = trans.__(
     'At least: parts without a known cost are left out.'
   );
+  const lines = [
+    formatExact(value, unitWord(unit, trans)),
+    about,
+    id === 'peak' ? withoutReuse(payload, trans) : '',
+    isPartial ? partial : ''
+  ];
   return {
-    id: n.id,
-    label: n.label,
+    id,
+    label: (total?.label ?? label)(trans),
     value: impossible
       ? trans.__('cannot run')
-      : known && n.partial
+      : known && isPartial
         ? `≥ ${short}`
         : short,
     detail: known
-      ? [exact, n.about, ...(n.partial ? [partial] : [])].join('\n')
-      : n.reason && !impossible
-        ? trans.__('Unknown: %1.', n.reason)
+      ? lines.filter(line => line).join('\n')
+      : reason && !impossible
+        ? trans.__('Unknown: %1.', reason)
         : missingReason(payload, trans),
     known,
-    overlay: n.overlay
+    overlay: total?.heatmap ?? null
   };
 }
 
 export function tilesOf(payload: GraphPayload, trans: ITranslate): ITile[] {
-  const { metrics, coverage } = payload;
-  const partial = coverage.nodes < 1;
-  const macsPartial = coverage.macs !== null && coverage.macs < 1;
-  const make = (n: INumber): ITile => numberTile(payload, trans, n);
   return [
-    make({
-      id: 'params',
-      label: trans.__('Parameters'),
-      value: metrics.total_params,
-      unit: trans.__('parameters'),
-      overlay: 'params',
-      about: trans.__(
-        'Elements of float or quantized weights; tied weights once.'
-      ),
-      partial: false,
-      reason: metrics.params_reason
-    }),
-    make({
-      id: 'macs',
-      label: trans.__('MACs'),
-      value: metrics.total_macs,
-      unit: 'MACs',
-      overlay: 'macs',
-      about: trans.__('Multiply-accumulates of one inference.'),
-      partial: macsPartial
-    }),
-    make({
-      id: 'flops',
-      label: trans.__('FLOPs'),
-      value: metrics.total_flops,
-      unit: 'FLOPs',
-      overlay: 'flops',
-      about: trans.__('2 per MAC, plus the arithmetic of the other operators.'),
-      partial
-    }),
-    make({
-      id: 'weight_bytes',
-      label: trans.__('Weights'),
-      value: metrics.weight_bytes,
-      unit: 'B',
-      overlay: 'weight_bytes',
-      about: trans.__('Weights at their stored types.'),
-      partial: false
-    }),
-    make({
-      id: 'peak',
-      label: trans.__('Peak activation'),
-      value: metrics.peak_activation_bytes,
-      unit: 'B',
-      overlay: 'activation_bytes',
-      about: peakText(payload, trans),
-      partial: false,
-      reason: metrics.peak_reason
-    }),
+    ...SHOWN.strip.map(id => totalTile(payload, trans, id)),
     coverageTile(payload, trans)
   ];
 }
 
-function peakText(payload: GraphPayload, trans: ITranslate): string {
-  const simple = payload.metrics.peak_activation_bytes_simple;
-  const about = trans.__(
-    'The most that tensors need at once, weights excluded, buffers reused.'
-  );
+function withoutReuse({ metrics }: GraphPayload, trans: ITranslate): string {
+  const simple = metrics.peak_activation_bytes_simple;
   return simple === null
-    ? about
-    : `${about}\n${trans.__('Without reuse: %1.', formatBytes(simple))}`;
+    ? ''
+    : trans.__('Without reuse: %1.', formatBytes(simple));
 }
 
 function coverageTile(payload: GraphPayload, trans: ITranslate): ITile {

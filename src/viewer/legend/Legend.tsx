@@ -114,7 +114,7 @@ function Docked(props: {
           {!open && isKnown && (
             <span className="oad-Legend-ends">
               <span>{low}</span>
-              <i style={{ background: gradient(dark) }} />
+              <i style={{ background: gradient(dark, definition.ramp) }} />
               <span>{high}</span>
             </span>
           )}

@@ -35,13 +35,13 @@ export function LegendBody(): JSX.Element | null {
           <Brush
             range={range}
             brush={brush}
-            color={rampOf(dark).color}
+            color={rampOf(dark, definition.ramp).color}
             text={text}
             onChange={span => session.store.set({ brush: span })}
           />
           <div
             className="oad-Legend-ramp"
-            style={{ background: gradient(dark) }}
+            style={{ background: gradient(dark, definition.ramp) }}
             aria-hidden="true"
           />
           <div className="oad-Legend-ends">

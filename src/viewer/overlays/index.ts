@@ -1,39 +1,20 @@
 import type { ITree } from '../../core/types';
-import { activationBytes } from './activation_bytes';
-import { flops } from './flops';
-import { intensity } from './intensity';
-import { latency } from './latency';
-import { macs } from './macs';
-import { params } from './params';
+import { SHOWN, type HeatmapMetric } from '../../schema/metrics';
+import { heatmapOf } from './heatmap';
 import type { IOverlayDefinition } from './types';
 import { user } from './user';
-import { weightBytes } from './weight_bytes';
 
 export type { IOverlayDefinition } from './types';
 export { setUserValues } from './user';
 export type { IUserValues } from './user';
 
-export type OverlayId =
-  | 'macs'
-  | 'flops'
-  | 'params'
-  | 'activation_bytes'
-  | 'weight_bytes'
-  | 'intensity'
-  | 'latency'
-  | 'user';
+export type OverlayId = HeatmapMetric | 'user';
 
-/** To add one: a file beside these, an id above, a line here. */
+/** Those of the one table of metrics, and the numbers of the host. */
 export const OVERLAYS = {
-  macs,
-  flops,
-  params,
-  activation_bytes: activationBytes,
-  weight_bytes: weightBytes,
-  intensity,
-  latency,
+  ...Object.fromEntries(SHOWN.heatmap.map(id => [id, heatmapOf(id)])),
   user
-} satisfies { [Id in OverlayId]: IOverlayDefinition<Id> };
+} as { readonly [Id in OverlayId]: IOverlayDefinition<Id> };
 
 /** In the order of the picker and of the H key. */
 export const OVERLAY_IDS = Object.keys(OVERLAYS) as OverlayId[];

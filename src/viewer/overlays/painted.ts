@@ -64,7 +64,7 @@ export function paintedOverlay(
   return {
     overlay: {
       value: entity => position(definition.value(tree, entity)),
-      ...rampOf(look.dark),
+      ...rampOf(look.dark, definition.ramp),
       text: entity => entityText(definition, tree, entity)
     },
     range: {

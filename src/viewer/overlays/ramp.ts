@@ -1,6 +1,7 @@
 /** The heat ramp as the graph uses it: what is heavy stands out from the ground, light or dark. */
 
 import { rampColor, textOn } from '../../core';
+import type { RampId } from '../../schema/metrics';
 import type { IOverlay } from '../graph/api';
 
 /** Share of white at the start of the light ramp; the bright end of the map is loud on white. */
@@ -21,15 +22,19 @@ function pale(color: string, share: number): string {
  * On a light ground the map runs from pale to dark, on a dark one from dark to bright: either way
  * more of a thing has more contrast, and luminance rises or falls all along.
  */
-function colorOn(dark: boolean, position: number): string {
+function colorOn(dark: boolean, position: number, ramp?: RampId): string {
   return dark
-    ? rampColor(position)
-    : pale(rampColor(1 - position), PALE * Math.max(0, 1 - 2 * position));
+    ? rampColor(position, ramp)
+    : pale(rampColor(1 - position, ramp), PALE * Math.max(0, 1 - 2 * position));
 }
 
-export function rampOf(dark: boolean): Pick<IOverlay, 'color' | 'textColor'> {
+export function rampOf(
+  dark: boolean,
+  ramp?: RampId
+): Pick<IOverlay, 'color' | 'textColor'> {
+  const color = (position: number): string => colorOn(dark, position, ramp);
   return {
-    color: position => colorOn(dark, position),
-    textColor: position => textOn(colorOn(dark, position))
+    color,
+    textColor: position => textOn(color(position))
   };
 }

@@ -1,7 +1,8 @@
 import type { ITree } from '../../core/types';
+import type { RampId, Unit } from '../../schema/metrics';
 import type { ITranslate } from '../translate';
 
-/** A number per entity painted on the graph. One definition a file. */
+/** A number per entity painted on the graph. */
 export interface IOverlayDefinition<Id extends string = string> {
   readonly id: Id;
   /** `tree` where the label depends on what the host gave for it. */
@@ -9,7 +10,9 @@ export interface IOverlayDefinition<Id extends string = string> {
   /** What the numbers hold for, where that was chosen. */
   about?(tree: ITree): string;
   /** How the number is written: a count with this unit, bytes, or a time. */
-  readonly unit: 'params' | 'MACs' | 'FLOPs' | 'bytes' | 'FLOP/B' | 's' | '';
+  readonly unit: Unit | '';
+  /** Its colours; default viridis. */
+  readonly ramp?: RampId;
   /** False when parts do not add up to a whole; shares are then meaningless. Default true. */
   readonly additive?: boolean;
   /** Whether there is something to show; default always. */

@@ -7,10 +7,15 @@ import {
   formatSeconds,
   formatShare
 } from '../../core';
+import {
+  METRIC_COLUMNS,
+  METRICS,
+  type DerivedMetric,
+  type Unit
+} from '../../schema/metrics';
 import type { ITranslate } from '../translate';
 
-/** All columns, in order. */
-export const COLUMN_IDS = [
+const TEXTS = [
   'name',
   'op',
   'module',
@@ -18,49 +23,32 @@ export const COLUMN_IDS = [
   'tag',
   'input_shape',
   'output_shape',
-  'dtype',
-  'params',
-  'params_share',
-  'weight_bytes',
-  'macs',
-  'macs_share',
-  'flops',
-  'latency_s',
-  'latency_share',
-  'read_bytes',
-  'write_bytes',
-  'activation_bytes',
-  'intensity'
+  'dtype'
 ] as const;
-export type ColumnId = (typeof COLUMN_IDS)[number];
 
-/** Columns that hold a number, and its metric; shares sort as what they are shares of. */
-const METRIC_OF = {
-  params: 'params',
-  params_share: 'params',
-  weight_bytes: 'weight_bytes',
-  macs: 'macs',
-  macs_share: 'macs',
-  flops: 'flops',
-  read_bytes: 'read_bytes',
-  write_bytes: 'write_bytes',
-  activation_bytes: 'activation_bytes',
-  latency_s: 'latency',
-  latency_share: 'latency',
-  intensity: 'intensity'
-} as const satisfies Partial<Record<ColumnId, MetricId | 'intensity'>>;
+/** Columns that hold a number; those of shares sort as what they are shares of. */
+export type NumericColumn = keyof typeof METRIC_COLUMNS;
+export type TextColumn = (typeof TEXTS)[number];
+export type ColumnId = TextColumn | NumericColumn;
+/** What a number of the table is. */
+export type Measure = MetricId | DerivedMetric;
 
-export type NumericColumn = keyof typeof METRIC_OF;
-export type TextColumn = Exclude<ColumnId, NumericColumn>;
-/** What a number of the table is; `intensity` is FLOPs per byte moved. */
-export type Measure = MetricId | 'intensity';
+const NUMBERS = Object.keys(METRIC_COLUMNS) as NumericColumn[];
+
+/** All columns, in order. */
+export const COLUMN_IDS: readonly ColumnId[] = [...TEXTS, ...NUMBERS];
 
 export function isNumeric(column: ColumnId): column is NumericColumn {
-  return Object.hasOwn(METRIC_OF, column);
+  return Object.hasOwn(METRIC_COLUMNS, column);
 }
 
 export function measureOf(column: NumericColumn): Measure {
-  return METRIC_OF[column];
+  return METRIC_COLUMNS[column];
+}
+
+/** Whether the number is computed from others, and has no column of its own in the model. */
+export function isDerived(measure: Measure): measure is DerivedMetric {
+  return METRICS[measure].over !== undefined;
 }
 
 export function isShare(column: ColumnId): boolean {
@@ -74,6 +62,26 @@ interface IColumn {
   readonly grows?: boolean;
   /** Not shown until it is asked for. */
   readonly extra?: boolean;
+}
+
+/** Widths of numbers by their unit, where it is not that of a count. */
+const WIDTHS: Partial<Record<Unit, number>> = { bytes: 92, 'FLOP/B': 80 };
+const COUNT = 84;
+/** Characters of a head that fit a count. */
+const HEAD = 8;
+
+function numberColumn(id: NumericColumn): IColumn {
+  const { label, short, share, unit } = METRICS[measureOf(id)];
+  if (share && isShare(id)) {
+    const isLong = share({ __: text => text }).length > HEAD;
+    return {
+      label: share,
+      width: isLong ? COUNT + 4 : COUNT,
+      // Those of MACs and times say more.
+      extra: id === 'params_share'
+    };
+  }
+  return { label: short ?? label, width: WIDTHS[unit] ?? COUNT };
 }
 
 export const COLUMNS: Readonly<Record<ColumnId, IColumn>> = {
@@ -90,25 +98,17 @@ export const COLUMNS: Readonly<Record<ColumnId, IColumn>> = {
   input_shape: { label: t => t.__('Input shape'), width: 120 },
   output_shape: { label: t => t.__('Output shape'), width: 120 },
   dtype: { label: t => t.__('Type'), width: 76 },
-  params: { label: t => t.__('Params'), width: 84 },
-  params_share: { label: t => t.__('% params'), width: 84, extra: true },
-  weight_bytes: { label: t => t.__('Weights'), width: 92 },
-  macs: { label: t => t.__('MACs'), width: 84 },
-  macs_share: { label: t => t.__('% MACs'), width: 84 },
-  flops: { label: t => t.__('FLOPs'), width: 84 },
-  latency_s: { label: t => t.__('Latency'), width: 84 },
-  latency_share: { label: t => t.__('% latency'), width: 88 },
-  read_bytes: { label: t => t.__('Read'), width: 92 },
-  write_bytes: { label: t => t.__('Written'), width: 92 },
-  activation_bytes: { label: t => t.__('Activation'), width: 92 },
-  intensity: { label: t => t.__('FLOP/B'), width: 80 }
+  ...(Object.fromEntries(NUMBERS.map(id => [id, numberColumn(id)])) as Record<
+    NumericColumn,
+    IColumn
+  >)
 };
 
 /** The columns that there is something in: times are of a device, tags what an exporter recorded. */
 export function offeredColumns({ model }: ITree): ColumnId[] {
   return COLUMN_IDS.filter(id =>
     isNumeric(id)
-      ? measureOf(id) !== 'latency' || model.latency !== null
+      ? !METRICS[measureOf(id)].device || model.latency !== null
       : id !== 'tag' || Boolean(model.payload.modules)
   );
 }
@@ -138,13 +138,10 @@ export function formatCell(
 
 /** Short text of a number with its unit, where the head of the column does not say it. */
 export function formatAmount(measure: Measure, value: number): string {
-  switch (measure) {
-    case 'latency':
+  switch (METRICS[measure].unit) {
+    case 's':
       return formatSeconds(value);
-    case 'weight_bytes':
-    case 'read_bytes':
-    case 'write_bytes':
-    case 'activation_bytes':
+    case 'bytes':
       return formatBytes(value);
     default:
       return formatCount(value);

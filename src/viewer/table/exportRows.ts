@@ -1,6 +1,7 @@
 /** The rows shown as CSV, tab-separated text and JSON: exact numbers, unknown ones empty or null. */
 
 import { separated, type Cell } from '../../core/separated';
+import { METRICS } from '../../schema/metrics';
 import { deviceLabel } from '../overlays/latency';
 import {
   isNumeric,
@@ -32,7 +33,7 @@ function fieldsOf(what: IExport): string[] {
 }
 
 function isTimed({ columns }: IExport): boolean {
-  return columns.some(id => isNumeric(id) && measureOf(id) === 'latency');
+  return columns.some(id => isNumeric(id) && METRICS[measureOf(id)].device);
 }
 
 /** The cells of every row, in the order of the fields. */

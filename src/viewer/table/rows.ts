@@ -1,12 +1,14 @@
 /** Filtering, sorting and adding up the rows of the table. No React here. */
 
-import { intensityOf } from '../../core/intensity';
+import { derivedOf } from '../../core/derived';
 import { matcher } from '../../core/matcher';
 import { parseQuery, type IQueryFault } from '../../core/query';
-import type { ITree, MetricId } from '../../core/types';
+import type { ITree } from '../../core/types';
+import { METRICS } from '../../schema/metrics';
 import type { ISortKey, ITableState } from '../state/table';
 import {
   COLUMN_IDS,
+  isDerived,
   isNumeric,
   measureOf,
   type Measure,
@@ -60,11 +62,9 @@ export class LayerTable {
     if (entity >= nodeCount) {
       return sums.group(measure, entity - nodeCount).value;
     }
-    if (measure !== 'intensity') {
-      return metrics[measure][entity];
-    }
-    const of = (id: MetricId): number => metrics[id][entity];
-    return intensityOf(of('flops'), of('read_bytes') + of('write_bytes'));
+    return isDerived(measure)
+      ? derivedOf(METRICS[measure], id => metrics[id][entity])
+      : metrics[measure][entity];
   }
 
   /** The rows that the state asks for; `open` are the blocks that show what is in them. */

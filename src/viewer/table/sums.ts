@@ -1,10 +1,11 @@
 /** Sums of layers, whole and by block. */
 
-import { intensityOf } from '../../core/intensity';
+import { derivedOf } from '../../core/derived';
 import { METRIC_IDS } from '../../core/model';
 import { columnsOf } from '../../core/sums';
 import type { ITree, MetricId } from '../../core/types';
-import type { Measure } from './columns';
+import { METRICS } from '../../schema/metrics';
+import { isDerived, type Measure } from './columns';
 
 export interface ISum {
   /** Sum of the known values; NaN when none is known. A quotient is NaN unless all is known. */
@@ -60,22 +61,26 @@ export class Sums {
 
   /** Largest known value of a layer, 0 when there is none. */
   max(measure: Measure): number {
-    return measure === 'intensity' ? 0 : this._max[measure];
+    return isDerived(measure) ? 0 : this._max[measure];
   }
 
   /** Entry 0 is the total, entry g + 1 is group g. */
   private _at(measure: Measure, entry: number, count: number): ISum {
-    if (measure !== 'intensity') {
+    if (!isDerived(measure)) {
       const unknown = this._unknown[measure][entry];
       const value = this._sum[measure][entry];
       const none = count > 0 && unknown >= count && value === 0;
       return { value: none ? Number.NaN : value, unknown };
     }
-    const parts: MetricId[] = ['flops', 'read_bytes', 'write_bytes'];
-    const unknown = Math.max(...parts.map(id => this._unknown[id][entry]));
-    const [flops, read, written] = parts.map(id => this._sum[id][entry]);
+    const { over = [], under = [] } = METRICS[measure];
+    const unknown = Math.max(
+      ...[...over, ...under].map(id => this._unknown[id][entry])
+    );
     // A quotient of sums that lack parts is no bound on anything.
-    const value = unknown > 0 ? Number.NaN : intensityOf(flops, read + written);
+    const value =
+      unknown > 0
+        ? Number.NaN
+        : derivedOf(METRICS[measure], id => this._sum[id][entry]);
     return { value, unknown };
   }
 

@@ -3,7 +3,9 @@
 import { boundary, formatCount, formatShare, TENSOR_KIND } from '../../core';
 import type { IGroupTree } from '../../core';
 import { partOf, partsOf } from '../../core/parts';
+import { totalOf } from '../../core/totals';
 import type { IGraphModel, MetricId, PayloadMetric } from '../../core/types';
+import { METRICS } from '../../schema/metrics';
 import { OVERLAYS, type IOverlayDefinition, type OverlayId } from '../overlays';
 import { lacksParts, metricOf } from '../overlays/metric';
 import { overlayText } from '../overlays/painted';
@@ -16,6 +18,8 @@ export interface IFact {
   readonly text: string;
 }
 
+/** Costs that every tip has; that of the heatmap comes besides. */
+const COSTS = ['macs', 'flops', 'params'] as const;
 /** Shapes that are listed; of more the number is said. */
 const SHAPES = 3;
 
@@ -105,7 +109,7 @@ function amount(
 }
 
 /** The sum of a metric over the model; null where parts do not add up. */
-function totalOf(
+function sumOf(
   tree: IGroupTree,
   definition: IOverlayDefinition
 ): number | null {
@@ -140,7 +144,7 @@ function painted(
   const least = lacksParts(tree, overlay as MetricId, entity) ? '≥ ' : '';
   const text = least + overlayText(definition, value);
   const column = tree.model.metrics[overlay as MetricId];
-  const whole = lacksSome(column) ? null : totalOf(tree, definition);
+  const whole = lacksSome(column) ? null : sumOf(tree, definition);
   return { label, text: withShare(text, value, whole, trans) };
 }
 
@@ -175,7 +179,6 @@ export function factsOf(
 ): IFact[] {
   const { model } = tree;
   const { inputs, outputs } = ends(tree, entity);
-  const { metrics } = model.payload;
   const facts: IFact[] = [];
   const add = (label: string, text: string): void => {
     if (text !== '') {
@@ -193,18 +196,14 @@ export function factsOf(
     const size = tree.groupSize[entity - model.nodeCount];
     add(trans.__('Nodes'), formatCount(size));
   }
-  const rows = [
-    ['macs', trans.__('MACs'), metrics.total_macs],
-    ['flops', trans.__('FLOPs'), metrics.total_flops],
-    ['params', trans.__('Parameters'), metrics.total_params]
-  ] as const;
-  for (const [id, label, total] of rows) {
+  for (const id of COSTS) {
     // What costs nothing needs no line, unless it is what the colour says.
     if (id === overlay || metricOf(tree, id, entity) !== 0) {
-      add(label, amount(tree, id, entity, total, trans));
+      const { value } = totalOf(model.payload, id);
+      add(METRICS[id].label(trans), amount(tree, id, entity, value, trans));
     }
   }
-  if (overlay !== null && !rows.some(([id]) => id === overlay)) {
+  if (overlay !== null && !COSTS.some(id => id === overlay)) {
     facts.push(painted(tree, entity, overlay, trans));
   }
   return facts;
