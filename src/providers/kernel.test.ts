@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import {
   kernelExtract,
   kernelFile,
+  kernelSized,
   kernelWeightFile,
   kernelWeights,
   type IKernelModel
@@ -120,4 +121,16 @@ test('a file is asked for by its format', async () => {
   fake.answer({ type: sent.type, id: sent.id, value: { text: '{}' } });
   expect(await making).toEqual({ text: '{}' });
   expect(kernelFile(fakeModel(false).model)).toBeUndefined();
+});
+
+test('other sizes are asked for by name, and only of a kernel', async () => {
+  const fake = fakeModel(true);
+  const sizing = kernelSized(fake.model)!({ batch: 4 }, signal());
+  expect(fake.sent[0]).toMatchObject({
+    type: 'autodoc:sized',
+    dims: { batch: 4 }
+  });
+  fake.answer({ ...fake.sent[0], value: { schema_version: '1' } });
+  expect(await sizing).toEqual({ schema_version: '1' });
+  expect(kernelSized(fakeModel(false).model)).toBeUndefined();
 });

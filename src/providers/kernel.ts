@@ -3,6 +3,7 @@
 import type {
   BatchAnswer,
   Extracted,
+  GraphPayload,
   Problem,
   SavedFile,
   WeightFile,
@@ -87,6 +88,14 @@ export function kernelBatch(model: IKernelModel): IReportProvider['batch'] {
   return model.comm_live === false
     ? undefined
     : signal => ask<BatchAnswer>(model, 'autodoc:batch', {}, signal);
+}
+
+/** How a widget's provider has the model analysed beside what it shows; undefined where no kernel is there. */
+export function kernelSized(model: IKernelModel): IReportProvider['sized'] {
+  return model.comm_live === false
+    ? undefined
+    : (dims, signal) =>
+        ask<GraphPayload>(model, 'autodoc:sized', { dims }, signal);
 }
 
 /** How a widget's provider reads constants; undefined where no kernel is there. */

@@ -17,6 +17,7 @@ export interface IMockOptions {
   readonly weights?: Readonly<Record<number, WeightValues | Problem>>;
   readonly weightFile?: IReportProvider['weightFile'];
   readonly batch?: IReportProvider['batch'];
+  readonly sized?: IReportProvider['sized'];
   /** Writes parts of the model; absent: nobody can. */
   readonly extract?: IReportProvider['extract'];
   readonly file?: IReportProvider['file'];
@@ -28,6 +29,7 @@ export class MockProvider implements IReportProvider {
   readonly exportName: string;
   readonly weights?: IReportProvider['weights'];
   readonly batch?: IReportProvider['batch'];
+  readonly sized?: IReportProvider['sized'];
   readonly weightFile?: IReportProvider['weightFile'];
   readonly extract?: IReportProvider['extract'];
   readonly file?: IReportProvider['file'];
@@ -44,6 +46,7 @@ export class MockProvider implements IReportProvider {
     this.weightFile = _options.weightFile;
     this.extract = _options.extract;
     this.batch = _options.batch;
+    this.sized = _options.sized;
     this.file = _options.file;
     if (weights) {
       this.weights = async (tensor, signal) => {

@@ -47,6 +47,14 @@ export interface IReportProvider {
     onProgress: (progress: IProgress) => void,
     signal: AbortSignal
   ): Promise<GraphPayload>;
+  /**
+   * The model under these sizes, analysed beside the one that was loaded, which stays what it is. Absent where
+   * nobody is there to analyse; rejects as `load` does.
+   */
+  sized?(
+    bindings: ILoadOptions['bindings'],
+    signal: AbortSignal
+  ): Promise<GraphPayload>;
   /** Details of a node of the payload loaded last. Rejects as `load` does. */
   details(node: number, signal: AbortSignal): Promise<NodeDetails>;
   /**

@@ -321,6 +321,31 @@ describe('after loading', () => {
     expect(fake.calls.filter(call => call === 'POST jobs')).toHaveLength(2);
   });
 
+  test('other sizes are a job beside the one that is shown', async () => {
+    let id = 'j1';
+    const bodies: unknown[] = [];
+    const fake = server({
+      'POST jobs': request => {
+        bodies.push(JSON.parse(String(request.body)));
+        return { status: 200, body: job({ id, state: 'done' }) };
+      },
+      'GET jobs/j2/graph': ok({ schema_version: 'other' }),
+      'GET jobs/j1/nodes/7': ok({ id: 7 })
+    });
+    const { provider, loaded, abort } = start(fake);
+    await loaded;
+    id = 'j2';
+    expect(await provider.sized({ batch: 9 }, abort.signal)).toEqual({
+      schema_version: 'other'
+    });
+    expect(bodies.at(-1)).toMatchObject({
+      bindings: { batch: 9 },
+      assume: true
+    });
+    // Details still are those of what is shown.
+    expect(await provider.details(7, abort.signal)).toEqual({ id: 7 });
+  });
+
   test('a changed file is noticed', async () => {
     let mtime = '1';
     const fake = server({

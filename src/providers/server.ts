@@ -82,6 +82,18 @@ export class ServerProvider implements IReportProvider {
     return payload;
   }
 
+  async sized(
+    bindings: ILoadOptions['bindings'],
+    signal: AbortSignal
+  ): Promise<GraphPayload> {
+    const started = await this._start({ bindings, assume: true }, signal);
+    const job = await this._follow(started, () => undefined, signal);
+    return this._connection.json<GraphPayload>(
+      `jobs/${encodeURIComponent(job.id)}/graph`,
+      { signal }
+    );
+  }
+
   async details(node: number, signal: AbortSignal): Promise<NodeDetails> {
     return this._ofJob<NodeDetails>(`nodes/${node}`, signal);
   }

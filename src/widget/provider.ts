@@ -6,6 +6,7 @@ import {
   kernelBatch,
   kernelExtract,
   kernelFile,
+  kernelSized,
   kernelWeightFile,
   kernelWeights
 } from '../providers/kernel';
@@ -42,6 +43,7 @@ export class WidgetProvider implements IReportProvider {
   base: Sizes;
 
   private readonly _batch: IReportProvider['batch'];
+  private readonly _sized: IReportProvider['sized'];
   private readonly _weights: IReportProvider['weights'];
   private readonly _weightFile: IReportProvider['weightFile'];
   private readonly _extract: IReportProvider['extract'];
@@ -56,6 +58,7 @@ export class WidgetProvider implements IReportProvider {
     this.exportName = _served.exportName;
     this.base = sizesOf(payload);
     this._batch = kernelBatch(_model);
+    this._sized = kernelSized(_model);
     this._weights = kernelWeights(_model);
     this._weightFile = kernelWeightFile(_model);
     this._extract = kernelExtract(_model);
@@ -81,6 +84,11 @@ export class WidgetProvider implements IReportProvider {
 
   get fixedDims(): boolean {
     return !this._isLive() || this._model.get('_fixed') === true;
+  }
+
+  /** Undefined where nobody is there to analyse. */
+  get sized(): IReportProvider['sized'] {
+    return this.fixedDims ? undefined : this._sized;
   }
 
   /** Undefined where no kernel is there to follow it. */

@@ -2,7 +2,7 @@
 
 import type { Locator, Page } from '@playwright/test';
 import { clean } from './axe';
-import { expect, open, tab, test } from './pages';
+import { drawn, expect, open, pageOf, tab, test } from './pages';
 
 const totals = (page: Page): Locator =>
   page.getByRole('group', { name: 'Totals' });
@@ -45,5 +45,33 @@ test('narrow and dark: the table scrolls in itself', async ({ page }) => {
   expect(
     await page.evaluate(() => document.documentElement.scrollWidth)
   ).toBeLessThanOrEqual(700);
+  await clean(page);
+});
+
+test('curves over the batch: a click shows the model at that size', async ({
+  page
+}) => {
+  await page.setViewportSize({ width: 1400, height: 900 });
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  const options = ['--hardware', 'l4', '--precision', 'fp16'];
+  await page.goto(pageOf('resnet50.onnx', ...options));
+  await drawn(page);
+  await tab(page, 'Sweep');
+  const panel = page.getByRole('tabpanel');
+  const latency = panel.getByRole('slider', { name: 'Latency' });
+  await expect(panel).toContainText(/Most items\/s: batch \d+/);
+  await expect(panel.locator('.oad-Sweep-knee')).toHaveCount(2);
+  await clean(page);
+  await latency.focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  const note = await panel.locator('.oad-Sweep-note').innerText();
+  const [, time] = /^batch 4: (.*?) \(/.exec(note)!;
+  await page.keyboard.press('Enter');
+  const tile = totals(page).getByRole('button', { name: /^Latency, / });
+  await expect(tile).toContainText(time);
+  // The same curves, another size shown: nothing is computed again from nothing.
+  await expect(latency.locator('circle.oad-Plot-dot')).toHaveCount(9);
   await clean(page);
 });

@@ -30,7 +30,8 @@ const PANELS: Record<DrawerTab, React.ComponentType> = {
   dims: lazily(async () => (await import('../dims/DimsPanel')).DimsPanel),
   devices: lazily(
     async () => (await import('../device/table/DevicesPanel')).DevicesPanel
-  )
+  ),
+  sweep: lazily(async () => (await import('../sweep/SweepPanel')).SweepPanel)
 };
 
 /** Tabs whose content has a height of its own; the others fill what they are given. */
@@ -60,7 +61,8 @@ export function Drawer(): JSX.Element {
     charts: trans.__('Charts'),
     diagnostics: trans.__('Diagnostics'),
     dims: trans.__('Dimensions'),
-    devices: trans.__('Devices')
+    devices: trans.__('Devices'),
+    sweep: trans.__('Sweep')
   };
   const grave = payload.diagnostics.some(item => item.severity === 'error')
     ? 'error'
@@ -83,7 +85,8 @@ export function Drawer(): JSX.Element {
     charts: 0,
     diagnostics: payload.diagnostics.length,
     dims: sizable(payload).length,
-    devices: 0
+    devices: 0,
+    sweep: 0
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

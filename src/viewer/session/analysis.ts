@@ -4,6 +4,7 @@ import { withTimes } from '../../core/latency';
 import { decode, renumbered } from '../../core/model';
 import { Rebinder, sizable, withBatch } from '../../core/rebind';
 import { buildTree, renumberedTree } from '../../core/tree';
+import type { IGraphModel } from '../../core/types';
 import { isAbort, problemOf } from '../../providers/provider';
 import type { BatchOffer, GraphPayload } from '../../schema';
 import { setUserValues } from '../overlays';
@@ -134,6 +135,13 @@ export class Analysis {
   /** True when other sizes show at once, without another analysis. */
   get canPreview(): boolean {
     return this._rebinder !== null;
+  }
+
+  /** The model at other sizes, without showing it; null where only an analysis can tell. */
+  at(sizes: Readonly<Record<string, number>>): IGraphModel | null {
+    const { document } = this._session.store.get();
+    const payload = document && this._rebinder?.rebind(sizes);
+    return payload ? renumbered(document.model, payload) : null;
   }
 
   /**

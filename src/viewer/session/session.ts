@@ -1,6 +1,7 @@
 /** One open view of one model: keeps its state, answers the user. */
 
 import type { ILayoutEngine } from '../../core/layout/engine';
+import type { IGraphModel } from '../../core/types';
 import type { FileState, IReportProvider } from '../../providers/provider';
 import { isAbort } from '../../providers/provider';
 import type { IFileHost, IViewerSettings } from '../api';
@@ -120,6 +121,11 @@ export class Session {
 
   get canPreview(): boolean {
     return this._analysis.canPreview;
+  }
+
+  /** See `Analysis`. */
+  at(sizes: Readonly<Record<string, number>>): IGraphModel | null {
+    return this._analysis.at(sizes);
   }
 
   preview(

@@ -50,7 +50,8 @@ export const DRAWER_TABS = [
   'charts',
   'diagnostics',
   'dims',
-  'devices'
+  'devices',
+  'sweep'
 ] as const;
 export type DrawerTab = (typeof DRAWER_TABS)[number];
 

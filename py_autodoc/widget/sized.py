@@ -1,0 +1,23 @@
+"""The widget's model under other sizes than it shows: analysed in the kernel when a viewer asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.schema import GraphPayload
+from py_autodoc.widget.answers import State, answer
+from py_autodoc.widget.find import whole_sizes
+from py_autodoc.widget.subject import Subject
+
+TYPE = "autodoc:sized"
+
+
+def answer_sized(widget: Any, state: State, subject: Callable[[Mapping[str, int]], Subject]) -> None:
+    """Answer the viewers of ``widget`` from now on; ``subject`` analyses under sizes by dimension."""
+
+    def make(content: Mapping[str, Any], _source: Any, _analysis: Analysis | None) -> GraphPayload:
+        return subject(whole_sizes(content.get("dims"))).payload
+
+    answer(widget, TYPE, state, make, doing="analysed the model")

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { logPlace, logScale } from './logScale';
+
+test('holds every value, with at least two even marks, over any range', () => {
+  let seed = 7;
+  const random = (): number => {
+    seed = (seed * 16807) % 2147483647;
+    return seed / 2147483647;
+  };
+  for (let round = 0; round < 500; round++) {
+    const values = Array.from(
+      { length: 1 + Math.floor(random() * 5) },
+      () => 10 ** (random() * 24 - 12)
+    );
+    const count = 2 + Math.floor(random() * 8);
+    const { low, high, marks } = logScale([...values, Number.NaN, 0], count);
+    for (const value of values) {
+      const place = logPlace(value, low, high);
+      expect(place).toBeGreaterThanOrEqual(0);
+      expect(place).toBeLessThanOrEqual(1);
+    }
+    expect(marks.length).toBeGreaterThanOrEqual(2);
+    expect(marks.length).toBeLessThanOrEqual(count + 1);
+    expect(marks.every(mark => mark >= low && mark <= high)).toBe(true);
+    const gaps = marks.slice(1).map((mark, at) => Math.log10(mark / marks[at]));
+    // 1, 2, 5: steps of 0.30 and 0.40; 1, 3: of 0.48 and 0.52; else equal ones.
+    expect(Math.max(...gaps) / Math.min(...gaps)).toBeLessThan(1.4);
+  }
+});
+
+test('what is not positive has no place', () => {
+  expect(logPlace(0, 1, 10)).toBeNaN();
+  expect(logPlace(Number.NaN, 1, 10)).toBeNaN();
+  expect(logScale([], 4).marks).toEqual([]);
+});

@@ -1,0 +1,43 @@
+/** Numbers to pixels on a logarithmic scale. */
+
+export interface ILogScale {
+  readonly low: number;
+  readonly high: number;
+  readonly marks: readonly number[];
+}
+
+const STEPS = [[1, 2, 5], [1, 3], [1]];
+
+/** From below the least value to above the most, at 1, 2 or 5 times a power of ten; about `count` even marks. */
+export function logScale(values: readonly number[], count: number): ILogScale {
+  const known = values.filter(value => value > 0 && Number.isFinite(value));
+  if (known.length === 0) {
+    return { low: 1, high: 10, marks: [] };
+  }
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  const from = Math.floor(Math.log10(least)) - 1;
+  const to = Math.ceil(Math.log10(most)) + 1;
+  const all = (steps: readonly number[]): number[] =>
+    Array.from({ length: to - from + 1 }, (_, at) => from + at).flatMap(power =>
+      // Not 10 ** -3 * 5: that is 0.005 but for its last digit.
+      steps.map(step => Number(`${step}e${power}`))
+    );
+  const ends = all(STEPS[0]);
+  const low = ends.filter(mark => mark <= least).pop()!;
+  const high = ends.find(mark => mark >= most && mark > low)!;
+  const inside = STEPS.map(steps =>
+    all(steps).filter(mark => mark >= low && mark <= high)
+  );
+  const few = inside.find(marks => marks.length <= count + 1);
+  const decades = inside[inside.length - 1];
+  const step = Math.ceil(decades.length / Math.max(2, count));
+  const marks = few ?? decades.filter((_, at) => at % step === 0);
+  return { low, high, marks: marks.length > 1 ? marks : [low, high] };
+}
+
+/** Where a value stands between `low`, 0, and `high`, 1; NaN where it cannot. */
+export function logPlace(value: number, low: number, high: number): number {
+  return value > 0 && high > low
+    ? Math.log(value / low) / Math.log(high / low)
+    : Number.NaN;
+}
