@@ -2,11 +2,12 @@
 
 ``METRICS`` is all of them; ``shown("heatmap")`` are those of one place, in its order. Terminal, notebook,
 documents, CSV, queries, conditions and the options of commands read it here; the viewer and JupyterLab's
-settings read what ``scripts/generate.py`` writes of it. Only data, and nothing heavy is imported.
+settings read what ``scripts/generate.py`` writes of it. Nothing heavy is imported.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -78,11 +79,6 @@ class Metric:
     """The colours of its heatmap, of ``RAMPS``."""
     shown: tuple[Place, ...] = ()
     total: Total | None = None
-
-    @property
-    def derived(self) -> bool:
-        """Whether it is computed from columns."""
-        return bool(self.over)
 
 
 RAMPS: dict[str, tuple[str, ...]] = {
@@ -227,7 +223,7 @@ METRICS: tuple[Metric, ...] = (
         under=("read_bytes", "write_bytes"),
         additive=False,
         query=("intensity",),
-        shown=("heatmap", "column"),
+        shown=("heatmap", "column", "attachment"),
     ),
     Metric(
         id="latency",
@@ -243,6 +239,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         id="peak",
         label="Peak activations",
+        short="Peak",
         words="peak activation bytes",
         unit="bytes",
         additive=False,
@@ -318,6 +315,31 @@ def total_of(metric: str) -> Total:
 def total_label(metric: str) -> str:
     """What the total of a metric is called. Raises: KeyError where there is none."""
     return total_of(metric).label or label(metric)
+
+
+def derived(metric: Metric, part: Callable[[str], float | None]) -> float | None:
+    """A number that is computed from columns, from what ``part`` gives for them; None where one is unknown.
+
+    0 by 0 is 0: what moves nothing and computes nothing (a view) has no intensity. ``src/core/derived.ts``
+    does the same.
+    """
+    over = _sum(metric.over, part)
+    if over is None or not metric.under:
+        return over
+    under = _sum(metric.under, part)
+    if under is None:
+        return None
+    return over / under if under > 0 else 0.0 if over == under == 0 else None
+
+
+def _sum(columns: tuple[str, ...], part: Callable[[str], float | None]) -> float | None:
+    total: float = 0
+    for column in columns:
+        value = part(column)
+        if value is None:
+            return None
+        total += value
+    return total
 
 
 def stored(per: Literal["execution", "inference"]) -> tuple[str, ...]:

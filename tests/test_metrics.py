@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from py_autodoc import metrics
 from py_autodoc.cli import graph
@@ -89,7 +92,45 @@ def test_heatmaps_are_the_same_everywhere():
 
     assert list(svg.OVERLAYS) == list(graph.OVERLAYS) == offered == ["auto", "none", *heatmaps]
     assert list(OVERLAYS) == heatmaps
-    assert set(attachments.METRICS) <= set(heatmaps) | {"read_bytes", "write_bytes"}
+    # What the widget's documentation says.
+    assert set(attachments.METRICS) == (set(heatmaps) | {"read_bytes", "write_bytes"}) - {"latency"}
+
+
+def test_the_documentation_names_every_heatmap():
+    text = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+    row = next(line for line in text.splitlines() if line.startswith("| `--overlay NAME`"))
+    named = [name for name in re.findall(r"`([a-z_]+)`", row) if name in svg.OVERLAYS]
+    # Behind the list stands what a file for Model Explorer takes by default.
+    assert named == [*svg.OVERLAYS, "auto", "macs"]
+
+
+def test_the_documentation_names_every_field_of_queries():
+    text = (ROOT / "docs/viewer.md").read_text(encoding="utf-8")
+    fields = re.search(r"Fields: `([^`]+)`", text)
+    assert fields is not None
+    assert {one.query[0] for one in METRICS if one.query} <= set(fields[1].split())
+
+
+number = st.one_of(st.none(), st.just(0), st.integers(1, 2**60))
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(("flops", "macs", "read_bytes", "write_bytes"), number)))
+def test_a_derived_number_is_a_quotient_of_sums_unknown_where_a_part_is(parts: dict[str, int | None]):
+    rate = Metric(
+        id="rate", label="Rate", unit="FLOP/B", over=("flops", "macs"), under=("read_bytes", "write_bytes")
+    )
+    over = [parts[name] for name in rate.over]
+    under = [parts[name] for name in rate.under]
+    found = metrics.derived(rate, parts.__getitem__)
+    if None in (*over, *under):
+        assert found is None
+    elif sum(under):
+        assert found == sum(over) / sum(under)
+    else:
+        assert found == (None if sum(over) else 0)
+    assert metrics.derived(replace(rate, under=()), parts.__getitem__) == (
+        None if None in over else sum(over)
+    )
 
 
 def test_every_name_of_a_query_is_a_field_of_numbers():

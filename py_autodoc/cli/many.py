@@ -10,26 +10,26 @@ import msgspec
 
 from py_autodoc.cli.findings_lines import finding_counts
 from py_autodoc.errors import PathError
+from py_autodoc.metrics import shown, total_of
 from py_autodoc.render.csv import csv_text
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.report.schema import Report
-from py_autodoc.report.total_texts import CANNOT_RUN, coverage_text
-from py_autodoc.units import at_least, count, size
+from py_autodoc.report.total_texts import CANNOT_RUN, strip
 
 SUFFIX = ".onnx"
 _NAME = 48
 """Widest column of names."""
-_COLUMNS = (("Params", 8), ("MACs", 10), ("FLOPs", 10), ("Weights", 8), ("Peak", 8), ("Coverage", 11))
+_COLUMNS = (
+    # As wide as what stands for those that a model which cannot run does not have.
+    *((one.short or one.label, len(CANNOT_RUN) if total_of(one.id).runs else 8) for one in shown("strip")),
+    ("Coverage", 11),
+)
 CSV_COLUMNS = (
     "file",
     "status",
     "family",
     "nodes",
-    "total_params",
-    "total_macs",
-    "total_flops",
-    "weight_bytes",
-    "peak_activation_bytes",
+    *(total_of(one.id).field for one in shown("strip")),
     "coverage",
     "macs_coverage",
     "findings",
@@ -93,17 +93,7 @@ class Lines:
         """The line of one file."""
         if outcome.report is None:
             return f"{self._name(outcome.file)}  {printable(outcome.message)}"
-        numbers, cover = outcome.report.metrics, outcome.report.coverage
-        cells = [
-            count(numbers.total_params),
-            at_least(numbers.total_macs, cover.macs),
-            at_least(numbers.total_flops, cover.nodes),
-            size(numbers.weight_bytes),
-            size(numbers.peak_activation_bytes),
-            coverage_text(outcome.report),
-        ]
-        if outcome.report.runnable.verdict == "no":
-            cells[1:3] = [CANNOT_RUN] * 2
+        cells = [total.text for total in strip(outcome.report)]
         told = finding_counts(signal.severity for signal in outcome.report.risk_signals)
         return self._line(outcome.file, cells, told)
 
@@ -130,11 +120,7 @@ def _row(outcome: Outcome) -> list[int | float | str | None]:
         outcome.status,
         None if report.architecture is None else report.architecture.family,
         report.graph.num_nodes,
-        numbers.total_params,
-        numbers.total_macs,
-        numbers.total_flops,
-        numbers.weight_bytes,
-        numbers.peak_activation_bytes,
+        *(getattr(numbers, total_of(one.id).field) for one in shown("strip")),
         cover.nodes,
         cover.macs,
         finding_counts(signal.severity for signal in report.risk_signals),

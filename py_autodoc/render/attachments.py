@@ -174,16 +174,21 @@ def _is_target(name: str) -> bool:
     return bool(name) and "\n" not in name
 
 
-def _numbers(analysis: Analysis, node: Node) -> dict[str, int | None]:
-    found = of_inference(analysis.costs[node.id])
-    return {
-        "macs": found.macs,
-        "flops": found.flops,
+def _numbers(analysis: Analysis, node: Node) -> dict[str, float | None]:
+    """Every one of ``METRICS``."""
+    own: dict[str, float | None] = {
         "params": analysis.params.params[node.id],
         "weight_bytes": analysis.params.node_bytes[node.id],
         "activation_bytes": activation_bytes(analysis, node),
-        "read_bytes": found.read_bytes,
-        "write_bytes": found.write_bytes,
+    }
+    costs = of_inference(analysis.costs[node.id])
+
+    def stored(metric: str) -> float | None:
+        return own[metric] if metric in own else getattr(costs, metric)
+
+    return {
+        one.id: metrics.derived(one, stored) if one.over else stored(one.id)
+        for one in metrics.shown("attachment")
     }
 
 
@@ -201,5 +206,5 @@ def _totals(analysis: Analysis) -> dict[str, int | None]:
     return found
 
 
-def _safe(value: int) -> int | str:
+def _safe(value: float) -> float | str:
     return value if abs(value) <= _EXACT_IN_JAVASCRIPT else str(value)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from py_autodoc import units
-from py_autodoc.metrics import METRICS, Metric
+from py_autodoc.metrics import METRICS, Metric, derived
 from py_autodoc.report.latency_column import node_seconds
 from py_autodoc.report.numbers import COSTS, column_in_inference
 from py_autodoc.report.schema import AttributeItem, DimValue, GraphPayload
@@ -135,40 +135,24 @@ def shape_text(shape: list[DimValue] | None) -> str:
     return units.shape(shape)
 
 
-def _column(name: str) -> Field:
-    def value(nodes: Nodes, node: int) -> Value:
-        found = nodes.column(name)[node]
-        return None if found is None else float(found)
+def _float(nodes: Nodes, name: str, node: int) -> float | None:
+    """A number as a browser has it."""
+    found = nodes.column(name)[node]
+    return None if found is None else float(found)
 
-    return Field("number", value)
+
+def _column(name: str) -> Field:
+    return Field("number", lambda nodes, node: _float(nodes, name, node))
 
 
 def _derived(metric: Metric) -> Field:
-    """A quotient of sums of columns; unknown where a part is.
-
-    0 by 0 is 0: a view moves and computes nothing.
-    """
-
-    def added(nodes: Nodes, node: int, parts: tuple[str, ...]) -> float | None:
-        values = [nodes.column(part)[node] for part in parts]
-        return None if None in values else sum(float(value or 0) for value in values)
-
-    def value(nodes: Nodes, node: int) -> Value:
-        over = added(nodes, node, metric.over)
-        if over is None or not metric.under:
-            return over
-        under = added(nodes, node, metric.under)
-        if under is None:
-            return None
-        return over / under if under > 0 else 0.0 if over == 0 else None
-
-    return Field("number", value)
+    return Field("number", lambda nodes, node: derived(metric, lambda part: _float(nodes, part, node)))
 
 
 def _number(metric: Metric) -> Field:
     if metric.device:
         return Field("number", lambda nodes, node: nodes.seconds[node])
-    return _derived(metric) if metric.derived else _column(metric.id)
+    return _derived(metric) if metric.over else _column(metric.id)
 
 
 def _dtype(nodes: Nodes, node: int) -> list[str] | None:

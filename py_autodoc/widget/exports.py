@@ -103,8 +103,8 @@ class Exports:
     ) -> Path:
         """Write one number of every node for Model Explorer.
 
-        ``metric`` is ``macs``, ``flops``, ``params``, ``weight_bytes``, ``activation_bytes``,
-        ``read_bytes`` or ``write_bytes``, and ``latency`` where ``hardware`` was given.
+        ``metric`` is a number that ``overlay`` names (``latency`` where ``hardware`` was given),
+        ``read_bytes`` or ``write_bytes``.
         Raises: OptionError for another one, InputError without a model, OutputError.
         """
         from py_autodoc.render.attachments import model_explorer_data, offered

@@ -124,7 +124,8 @@ export const SHOWN = {
     'weight_bytes',
     'activation_bytes',
     'read_bytes',
-    'write_bytes'
+    'write_bytes',
+    'intensity'
   ],
   strip: ['params', 'macs', 'flops', 'weight_bytes', 'peak']
 } as const;
@@ -249,6 +250,7 @@ export const METRICS: Readonly<Record<AnyMetric, IMetric>> = {
   },
   peak: {
     label: t => t.__('Peak activations'),
+    short: t => t.__('Peak'),
     unit: 'bytes',
     additive: false,
     total: {

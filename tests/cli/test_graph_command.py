@@ -55,7 +55,7 @@ def test_overlays_are_those_of_the_renderer():
         ([MODEL, "--out", "{}/none/a.dot"], 3, ["does not exist"]),
         ([MODEL, "--out", MODEL, "--format", "dot"], 3, ["the model itself"]),
         ([MODEL, "--out", "{}/a.dot", "--bind", "batch"], 1, ["batch"]),
-        ([MODEL, "--out", "{}/a.model-explorer.json", "--overlay", "intensity"], 1, ["intensity", "macs"]),
+        ([MODEL, "--out", "{}/a.model-explorer.json", "--overlay", "none"], 1, ["none", "macs", "intensity"]),
     ],
 )
 def test_refused(tmp_path, args, code, words):
