@@ -57,6 +57,8 @@ class Metric:
     id: str
     label: str
     unit: Unit
+    about: str = ""
+    """One sentence on the number of a node or block."""
     short: str = ""
     """The head of a table's column; empty where the label serves."""
     words: str = ""
@@ -103,6 +105,7 @@ METRICS: tuple[Metric, ...] = (
         short="Params",
         words="parameters",
         unit="params",
+        about="Elements of the float or quantized weights that a node is the first to use.",
         stored="inference",
         share="% params",
         query=("params",),
@@ -123,6 +126,7 @@ METRICS: tuple[Metric, ...] = (
         short="Weights",
         words="weight bytes",
         unit="bytes",
+        about="Bytes of the weights that a node is the first to use, at their stored types.",
         stored="inference",
         query=("weights", "weight_bytes"),
         shown=(
@@ -140,6 +144,7 @@ METRICS: tuple[Metric, ...] = (
         id="macs",
         label="MACs",
         unit="MACs",
+        about="Multiply-accumulates.",
         stored="execution",
         share="% MACs",
         query=("macs",),
@@ -159,6 +164,7 @@ METRICS: tuple[Metric, ...] = (
         id="flops",
         label="FLOPs",
         unit="FLOPs",
+        about="Floating-point operations: 2 a MAC, plus the arithmetic of the other operators.",
         stored="execution",
         query=("flops",),
         shown=(
@@ -179,6 +185,7 @@ METRICS: tuple[Metric, ...] = (
         short="Read",
         words="bytes read",
         unit="bytes",
+        about="Bytes of the tensors that a node reads, weights included, unfused.",
         stored="execution",
         query=("read",),
         shown=("column", "costs", "csv", "attachment", "totals"),
@@ -190,6 +197,7 @@ METRICS: tuple[Metric, ...] = (
         short="Written",
         words="bytes written",
         unit="bytes",
+        about="Bytes of the tensors that a node writes, unfused.",
         stored="execution",
         query=("write",),
         shown=("column", "costs", "csv", "attachment", "totals"),
@@ -200,6 +208,7 @@ METRICS: tuple[Metric, ...] = (
         label="Bytes moved",
         words="bytes moved",
         unit="bytes",
+        about="Bytes read and written.",
         over=("read_bytes", "write_bytes"),
         query=("bytes",),
     ),
@@ -209,6 +218,7 @@ METRICS: tuple[Metric, ...] = (
         short="Activation",
         words="activation bytes",
         unit="bytes",
+        about="Bytes of the outputs of a node.",
         stored="inference",
         query=("activation", "activation_bytes"),
         shown=("heatmap", "column", "costs", "chart", "csv", "attachment"),
@@ -219,6 +229,7 @@ METRICS: tuple[Metric, ...] = (
         short="FLOP/B",
         words="arithmetic intensity",
         unit="FLOP/B",
+        about="FLOPs per byte moved; low values wait for memory. Of a block it is the quotient of its sums.",
         over=("flops",),
         under=("read_bytes", "write_bytes"),
         additive=False,
@@ -230,6 +241,7 @@ METRICS: tuple[Metric, ...] = (
         label="Latency",
         words="latency",
         unit="s",
+        about="Estimated time on the chosen device; that of a fused kernel stands at the node that anchors it.",
         device=True,
         share="% latency",
         column="latency_s",
@@ -260,7 +272,7 @@ METRICS: tuple[Metric, ...] = (
         unit="bytes",
         additive=False,
         shown=("totals",),
-        total=Total(name="peak_simple", field="peak_activation_bytes_simple", runs=True),
+        total=Total(name="peak_simple", field="peak_activation_bytes_simple", runs=True, about="The same with memory of its own for every output: views and elementwise operators reuse nothing."),
     ),
     Metric(
         id="nodes",
@@ -268,7 +280,7 @@ METRICS: tuple[Metric, ...] = (
         words="nodes",
         unit="nodes",
         shown=("compare",),
-        total=Total(name="nodes"),
+        total=Total(name="nodes", about="Nodes of all graphs, Constant nodes excluded."),
     ),
 )  # fmt: skip
 

@@ -8,6 +8,7 @@ src/schema/api.d.ts                    TypeScript of the above, by openapi-types
 src/schema/metrics.ts                  the table of metrics, for the viewer
 schema/plugin.json                     the heatmaps among JupyterLab's settings
 docs/report.md                         field reference
+docs/metrics.md                        every metric and where it is shown
 docs/rules/*.md                        one page a rule, and their list
 """
 
@@ -25,6 +26,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
+from metrics_docs import metrics_page  # noqa: E402
 from metrics_ts import metrics_module, plugin_settings  # noqa: E402
 from report_docs import report_page  # noqa: E402
 from rule_docs import rule_pages  # noqa: E402
@@ -53,6 +55,7 @@ def main() -> int:
         (METRICS, lambda: prettier("src/schema/metrics.ts", metrics_module())),
         (PLUGIN, lambda: plugin_settings(PLUGIN.read_text(encoding="utf-8"))),
         (ROOT / "docs/report.md", report_page),
+        (ROOT / "docs/metrics.md", metrics_page),
     ]
     pages = rule_pages()
     outputs += [(ROOT / "docs/rules" / name, lambda text=text: text) for name, text in pages.items()]

@@ -51,6 +51,7 @@ def test_an_entry_fits_the_wire_and_the_other_entries(one: Metric):
     assert one.ramp in RAMPS
     assert set(one.shown) <= set(get_args(Place))
     assert one.additive or not one.share
+    assert one.about or one.total
     if one.total:
         fields = set(Totals.__struct_fields__)
         assert {one.total.field, one.total.reason} - {""} <= fields
