@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from py_autodoc.cli import stderr, stdout
+from py_autodoc.cli.graph import DIRECTIONS
 from py_autodoc.cli.options import force, hardware, sizes
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.verdict import tell_verdict
@@ -80,6 +81,13 @@ class _Sizes:
     metavar="PATH.html",
     help="Write a page that shows both, linked and offline. Alone it compares nothing.",
 )
+@click.option(
+    "--direction",
+    type=click.Choice(DIRECTIONS),
+    default="auto",
+    show_default=True,
+    help="Layout of the graphs in the page.",
+)
 @sizes("page")
 @hardware
 @force
@@ -92,6 +100,7 @@ def command(
     tags: bool,
     as_json: bool,
     beside: str | None,
+    direction: str,
     force: bool,
     weights: bool,
     out_json: str | None,
@@ -130,7 +139,9 @@ def command(
         raise OptionError("two-comparisons", "--beside shows two models.", "Give two.")
     if by_bytes and beside is None and chosen != _Sizes((), (), None, (), False):
         raise OptionError("sizes-without-page", "Sizes are those of a page.", "Give --beside PATH.html too.")
-    status = _page(a, b, beside, chosen, force) if beside is not None else 0
+    if direction != "auto" and beside is None:
+        raise OptionError("direction-without-page", "--direction is of a page.", "Give --beside too.")
+    status = _page(a, b, beside, chosen, direction, force) if beside is not None else 0
     if by_bytes or (beside is not None and not asked):
         if not by_bytes and not as_json:
             return status
@@ -145,8 +156,10 @@ def command(
     return max(status, compare((a, b, *others), analyses, out_json, out_md, fail_on, weights, force))
 
 
-def _page(a: str, b: str, out: str, chosen: _Sizes, force: bool) -> int:
+def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool) -> int:
     """Write the page of both. Returns the exit status."""
+    from py_autodoc.compare.align import align
+    from py_autodoc.compare.columns import comparison_columns
     from py_autodoc.render.html import html_page
 
     if out == STDOUT:
@@ -154,7 +167,8 @@ def _page(a: str, b: str, out: str, chosen: _Sizes, force: bool) -> int:
     target = targets({"--beside": (out, "html")}, [a, b], force)["--beside"]
     analyses = _analyses((a, b), chosen)
     status = max(tell_verdict(p, one, True, _PARTIAL) for p, one in zip((a, b), analyses, strict=True))
-    written = target.write(html_page(*analyses))
+    columns = comparison_columns(align(analyses[0], analyses[1]))
+    written = target.write(html_page(*analyses, direction=direction, comparison=columns))
     if sys.stderr.isatty():
         stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
     return status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from py_autodoc.compare.align import Alignment
@@ -29,6 +30,8 @@ class Part:
     only_right: int = 0
     macs: list[int] = field(default_factory=lambda: [0, 0])
     """Known MACs of the block in each model."""
+    first: list[int] = field(default_factory=lambda: [-1, -1])
+    """First node in each model that differs, else the first that does not; -1 without."""
 
     @property
     def same(self) -> bool:
@@ -76,12 +79,27 @@ def parts(found: Alignment) -> list[Part]:
         part(0, paths[0][node]).only_left += 1
     for node in found.only_right:
         part(1, paths[1][node]).only_right += 1
+    _firsts(found, lambda side, node: part(side, paths[side][node]))
     for at, side in enumerate(sides):
         for node, owners in enumerate(side.graph.owner):
             if owners:
                 macs = of_inference(side.analysis.costs[node]).macs
                 part(at, paths[at][node]).macs[at] += macs or 0
     return [one for one in made.values() if one.pairs or not one.same]
+
+
+def _firsts(found: Alignment, part: Callable[[int, int], Part]) -> None:
+    """Where each block is best looked at."""
+    differ = [[n for pair in found.pairs if pair.details for n in (pair.left, pair.right)[side]]
+              for side in (0, 1)]  # fmt: skip
+    equal = [[n for pair in found.pairs if not pair.details for n in (pair.left, pair.right)[side]]
+             for side in (0, 1)]  # fmt: skip
+    for side, only in enumerate((found.only_left, found.only_right)):
+        for nodes in (sorted([*only, *differ[side]]), sorted(equal[side])):
+            for node in nodes:
+                first = part(side, node).first
+                if first[side] < 0:
+                    first[side] = node
 
 
 def _paths(analysis: Analysis) -> list[str]:

@@ -73,7 +73,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Render(msgspec.Struct, frozen=True, kw_only=True):
-    """Ask for a body: ``graph``, ``report``, ``batch``, ``node``, ``weights``, ``extract`` or ``file``."""
+    """Ask for a body: what a ``Session`` of the child makes, by its name."""
 
     what: str
     number: int = 0
@@ -90,6 +90,8 @@ class Render(msgspec.Struct, frozen=True, kw_only=True):
     """Of ``file``: the number that it shows."""
     ranges: list[tuple[int, int]] = []
     """Of ``extract``: first and last ids of nodes that follow each other."""
+    other: Spec | None = None
+    """Of ``comparison``: the model to align with."""
 
     @property
     def bulky(self) -> bool:

@@ -166,6 +166,11 @@ class JobQueue:
         """A finished job's model as a file to keep. Raises like ``body``; OptionError for unknown formats."""
         return await self._ask(self._finished(job_id), Render(what="file", format=format, metric=metric))
 
+    async def comparison(self, job_id: str, other: str) -> Body:
+        """How the models of two finished jobs correspond. Raises like ``body``."""
+        spec = self._finished(other).spec
+        return await self._ask(self._finished(job_id), Render(what="comparison", other=spec))
+
     async def extract(self, job_id: str, path: str, nodes: Iterable[int], take: Take) -> None:
         """Some nodes of a finished job's model as a model: a line of JSON, then its bytes, to ``take``.
 

@@ -8,6 +8,7 @@ from importlib import import_module
 
 import msgspec
 
+from py_autodoc.errors import OptionError
 from py_autodoc.findings.registry import rules
 from py_autodoc.findings.thresholds import Settings, settings
 from py_autodoc.graph.opdocs import op_doc
@@ -81,6 +82,28 @@ class ModelSession:
         from py_autodoc.render.files import saved_file
 
         return self._encoder.encode(saved_file(self._analysis, request.format, request.metric))
+
+    def comparison(self, request: Render) -> bytes:
+        """The alignment with ``request.other``, as JSON. Raises: FileChanged, InputError, AnalysisError."""
+        from py_autodoc.compare.align import align
+        from py_autodoc.compare.columns import comparison_columns
+
+        spec = request.other
+        if spec is None:
+            raise OptionError("no-other-model", "A comparison needs another model.", "Give its job.")
+        if spec == self._spec:
+            other = self._analysis
+        else:
+            options = Options(
+                bindings=spec.bindings,
+                input_shapes=spec.input_shapes,
+                assume=spec.assume,
+                limits=spec.limits,
+            )
+            other = run(spec.path, options)
+            if stamp_of(spec.path) != spec.stamp:
+                raise FileChanged(os.path.basename(spec.path))
+        return self._encoder.encode(comparison_columns(align(self._analysis, other)))
 
     def extract(self, request: Render, check: Callable[[], None]) -> bytes:
         """The nodes as a model of their own. Raises: FileChanged, InputError, AnalysisError."""

@@ -66,6 +66,9 @@ class Session(Protocol):
     def file(self, request: frames.Render) -> bytes:
         """A file for the reader to keep."""
 
+    def comparison(self, request: frames.Render) -> bytes:
+        """How this model and another one correspond."""
+
     def extract(self, request: frames.Render, check: Callable[[], None]) -> bytes:
         """What was cut out in a line of JSON, then the sub-model itself. ``check`` as in ``weights``."""
 
@@ -206,6 +209,8 @@ def render(session: Session, request: frames.Render, check: Callable[[], None]) 
         return session.weights(request, check)
     if request.what == "file":
         return session.file(request)
+    if request.what == "comparison":
+        return session.comparison(request)
     if request.what == "extract":
         return session.extract(request, check)
     return session.node(request.node)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 from functools import cache
 from html import escape
 from importlib import resources
 from string import Template
+
+import msgspec
 
 from py_autodoc.errors import RequirementError
 from py_autodoc.report.analysis import Analysis
@@ -16,22 +19,26 @@ from py_autodoc.report.build import brief_report
 from py_autodoc.report.bundle import build_bundle
 from py_autodoc.report.notebook import html as summary
 from py_autodoc.report.payload import build_payload
-from py_autodoc.report.schema import Report
+from py_autodoc.report.schema import ComparisonColumns, Report
 from py_autodoc.units import at_least, count, exact, size
 
 SUMMARY_LAYERS = 30
 """Layers in the static summary that stands in for the viewer where scripts are off."""
 _IDS = ("autodoc-model", "autodoc-other")
 """Elements in which the page looks for its models."""
+_COMPARISON = "autodoc-comparison"
 _MODEL = Template('<script type="application/octet-stream" id="$id">$model</script>')
 
 
-def html_page(*analyses: Analysis, direction: str = "auto") -> str:
+def html_page(
+    *analyses: Analysis, direction: str = "auto", comparison: ComparisonColumns | None = None
+) -> str:
     """The page of an analysed model, or of two beside each other, linked.
 
     The policy in its head allows the page's own script and style by hash, the layout worker, and
     nothing else: no request to any host. Names of the models appear as text only.
 
+    ``comparison`` aligns two models; without it the page matches them by names and wires.
     ``direction`` is how a model is set when the page is opened (``render.svg.DIRECTIONS``).
 
     Raises: RequirementError when the viewer was not built into this installation.
@@ -41,6 +48,10 @@ def html_page(*analyses: Analysis, direction: str = "auto") -> str:
     pairs = list(zip(analyses, payloads, strict=True))
     reports = [brief_report(analysis, payload, SUMMARY_LAYERS) for analysis, payload in pairs]
     bundles = [base64.b64encode(build_bundle(analysis, payload)).decode() for analysis, payload in pairs]
+    packed = list(zip(_IDS, bundles, strict=False))
+    if comparison is not None:
+        columns = gzip.compress(msgspec.json.encode(comparison), mtime=0)
+        packed.append((_COMPARISON, base64.b64encode(columns).decode()))
     return _template().substitute(
         policy=escape(_policy(script, style)),
         generator=escape(f"{reports[0].generator.name} {reports[0].generator.version}"),
@@ -51,9 +62,7 @@ def html_page(*analyses: Analysis, direction: str = "auto") -> str:
         direction=escape(direction),
         script=script,
         summary="".join(map(summary, reports)),
-        models="\n".join(
-            _MODEL.substitute(id=id, model=text) for id, text in zip(_IDS, bundles, strict=False)
-        ),
+        models="\n".join(_MODEL.substitute(id=id, model=text) for id, text in packed),
     )
 
 

@@ -20,6 +20,7 @@ from py_autodoc.report import schema
 from py_autodoc.report.schema import (
     BatchAnswer,
     Bundle,
+    ComparisonColumns,
     Extracted,
     ExtractRequest,
     FileStamp,
@@ -109,7 +110,7 @@ def document(operations: Iterable[Operation], version: str = schema.SCHEMA_VERSI
     """OpenAPI 3.1 document of the server's routes and of every wire type."""
     types = [
         *(Report, GraphPayload, NodeDetails, Bundle, Job, JobRequest, Problem, FileStamp),
-        *(WeightValues, WeightFile, ExtractRequest, Extracted, SavedFile, BatchAnswer),
+        *(WeightValues, WeightFile, ExtractRequest, Extracted, SavedFile, BatchAnswer, ComparisonColumns),
     ]
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:

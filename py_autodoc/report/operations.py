@@ -8,6 +8,7 @@ from __future__ import annotations
 from py_autodoc.report.openapi import Operation
 from py_autodoc.report.schema import (
     BatchAnswer,
+    ComparisonColumns,
     Extracted,
     ExtractRequest,
     FileStamp,
@@ -53,6 +54,14 @@ OPERATIONS: tuple[Operation, ...] = (
         "getBatch",
         "Costs at other batches for a model whose batch is fixed, or why there are none.",
         {200: BatchAnswer},
+    ),
+    Operation(
+        "GET",
+        "/jobs/{id}/comparison",
+        "getComparison",
+        "How the nodes of this model and of another analysed one correspond, by structure.",
+        {200: ComparisonColumns},
+        query={"other": "Id of the other model's job."},
     ),
     Operation("GET", "/jobs/{id}/nodes/{node_id}", "getNode", "Details of one node.", {200: NodeDetails}),
     Operation(

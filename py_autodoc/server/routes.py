@@ -41,6 +41,7 @@ _BINDINGS: dict[str, tuple[type[Any], str, str]] = {
     "getGraph": (results.GraphHandler, "read", results.RESOURCE),
     "getReport": (results.ReportHandler, "read", results.RESOURCE),
     "getBatch": (results.BatchHandler, "read", results.RESOURCE),
+    "getComparison": (results.ComparisonHandler, "read", results.RESOURCE),
     "getNode": (results.NodeHandler, "read", results.RESOURCE),
     "getWeights": (weights.WeightsHandler, "read", weights.RESOURCE),
     "getWeightFile": (weights.WeightFileHandler, "read", weights.RESOURCE),

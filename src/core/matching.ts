@@ -1,9 +1,16 @@
 /**
- * Which node of one model is which of another, so that two views can be looked at together. A matcher
- * is a function from two trees to a matching: another one (an alignment of the structures, say) is a
- * line in `MATCHERS`.
+ * Which node of one model is which of another, so that two views can be looked at together. Where Python
+ * aligned the structures, its pairs are read (`matchGiven`); the matchers are for views without a server or
+ * kernel, and for who wants names or modules to decide.
  */
 
+import {
+  Changes,
+  fits,
+  joinGiven,
+  type IAlignment,
+  type IChanges
+} from './matchingGiven';
 import { matchGroups } from './matchingGroups';
 import type { MatchMode } from './matchingModes';
 import { joinByModule, modulePaths } from './matchingModules';
@@ -16,6 +23,8 @@ import type { IGroupTree } from './tree';
 export { MATCH_RULES, otherSide, SIDES } from './matchingPairs';
 export type { MatchRule, Side } from './matchingPairs';
 export { isMatchMode, MATCH_MODES } from './matchingModes';
+export { CHANGE_STATES } from './matchingGiven';
+export type { ChangeState, IAlignment, IChanges } from './matchingGiven';
 export type { MatchMode } from './matchingModes';
 
 export interface IMatchCounts {
@@ -37,6 +46,8 @@ export interface IMatching {
   rule(side: Side, node: number): MatchRule;
   /** Nodes without a counterpart, in graph order. */
   only(side: Side): number[];
+  /** What differs between counterparts; null where only names and wires were looked at. */
+  readonly changes: IChanges | null;
 }
 
 export type Matcher = (left: IGroupTree, right: IGroupTree) => IMatching;
@@ -47,7 +58,8 @@ class Matching implements IMatching {
 
   constructor(
     private readonly _pairs: Pairs,
-    private readonly _trees: readonly [IGroupTree, IGroupTree]
+    private readonly _trees: readonly [IGroupTree, IGroupTree],
+    readonly changes: IChanges | null = null
   ) {
     this._groups = matchGroups(_pairs, _trees);
     const guess = MATCH_RULES.indexOf('position');
@@ -62,7 +74,7 @@ class Matching implements IMatching {
       matched,
       guessed,
       nodes: [left, right],
-      only: [left - matched, right - matched]
+      only: [this.only(0).length, this.only(1).length]
     };
   }
 
@@ -101,10 +113,28 @@ class Matching implements IMatching {
   }
 
   only(side: Side): number[] {
+    const { changes } = this;
     return [...this._trees[side].nodeOrder].filter(node =>
-      this._pairs.isFree(side, node)
+      changes
+        ? changes.state(side, node) === 'only'
+        : this._pairs.isFree(side, node)
     );
   }
+}
+
+/** The matching of an alignment by structure; null when it is of other models. */
+export function matchGiven(
+  left: IGroupTree,
+  right: IGroupTree,
+  given: IAlignment
+): IMatching | null {
+  const trees = [left, right] as const;
+  if (!fits(given, trees)) {
+    return null;
+  }
+  const pairs = new Pairs([left.model, right.model]);
+  joinGiven(pairs, given);
+  return new Matching(pairs, trees, new Changes(given, trees));
 }
 
 /** The matcher that `joinAll` makes. */

@@ -24,6 +24,7 @@ export function weightShapes(model: IGraphModel, node: number): string {
 /** How a counterpart was found, the surest first; `position` is a guess. */
 export const MATCH_RULES = [
   'none',
+  'structure',
   'name',
   'tensor',
   'weight',
@@ -87,6 +88,12 @@ export class Pairs {
     this.rules[0][left] = index;
     this.rules[1][right] = index;
     return true;
+  }
+
+  /** The counterpart of one node, whether that is another's already: a node may stand for several. */
+  give(side: Side, node: number, other: number): void {
+    this.to[side][node] = other;
+    this.rules[side][node] = MATCH_RULES.indexOf('structure');
   }
 
   /** What the node computes: the same for a product and its quantized form. */

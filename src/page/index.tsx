@@ -4,13 +4,19 @@ import * as React from 'react';
 import { createRoot } from 'react-dom/client';
 import { FLOWS } from '../core/types';
 import { bytesOfBase64 } from '../providers/base64';
-import { BundleProvider, readBundle } from '../providers/bundle';
+import {
+  BundleProvider,
+  carriedComparison,
+  readBundle
+} from '../providers/bundle';
 import { problemOf } from '../providers/provider';
 import { Beside, readView, type IShown, type IViewerHandle } from '../viewer';
 import { embeddedLayoutEngine } from '../embed/engine';
 
 /** The model, and perhaps another one beside it. */
 const MODELS = '#autodoc-model, #autodoc-other';
+/** How the two correspond. */
+const COMPARISON = '#autodoc-comparison';
 
 function providersIn(page: Document): Promise<BundleProvider[]> {
   const packed = Array.from(page.querySelectorAll(MODELS));
@@ -30,6 +36,13 @@ function pageLink(view: string): string {
 
 async function start(host: HTMLElement): Promise<void> {
   const providers = await providersIn(document);
+  const compared = document.querySelector(COMPARISON)?.textContent;
+  if (compared && providers.length > 1) {
+    providers[0].compare = carriedComparison(
+      () => providers[1],
+      () => bytesOfBase64(compared)
+    );
+  }
   const dark = window.matchMedia('(prefers-color-scheme: dark)');
   const root = createRoot(host);
   const state = await readView(window.location.hash);

@@ -2,6 +2,7 @@
 
 import type {
   Bundle,
+  ComparisonColumns,
   GraphPayload,
   NodeDetails,
   AttributeInfo
@@ -60,6 +61,23 @@ export async function readBundle(
   return bundle;
 }
 
+/** Gzipped JSON as a value. Rejects when it is none. */
+export async function unpacked<T>(bytes: BufferSource): Promise<T> {
+  const plain = new Response(bytes).body!.pipeThrough(
+    new DecompressionStream('gzip')
+  );
+  return (await new Response(plain).json()) as T;
+}
+
+/** The answer of a provider whose alignment with `partner` lies here, gzipped. */
+export function carriedComparison(
+  partner: () => IReportProvider | null,
+  bytes: () => BufferSource
+): NonNullable<IReportProvider['compare']> {
+  return async other =>
+    other === partner() ? unpacked<ComparisonColumns>(bytes()) : null;
+}
+
 /** Lets so many bytes through and fails at the next. */
 function atMost(bytes: number): TransformStream<Uint8Array, Uint8Array> {
   let left = bytes;
@@ -78,6 +96,8 @@ function atMost(bytes: number): TransformStream<Uint8Array, Uint8Array> {
 export class BundleProvider implements IReportProvider {
   readonly exportName: string;
   readonly fixedDims = true;
+  /** Where the alignment with another model was carried along. */
+  compare: IReportProvider['compare'];
 
   constructor(private readonly _bundle: Bundle) {
     const { name } = _bundle.payload.model;

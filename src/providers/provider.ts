@@ -5,6 +5,7 @@
 
 import type {
   BatchAnswer,
+  ComparisonColumns,
   Extracted,
   GraphPayload,
   NodeDetails,
@@ -84,6 +85,14 @@ export interface IReportProvider {
     metric: string,
     signal: AbortSignal
   ): Promise<SavedFile>;
+  /**
+   * How the nodes of this model and those of another provider's correspond, by structure. Absent where there is
+   * neither a server nor a kernel, and nothing was carried along; null when that is so for the other model.
+   */
+  compare?(
+    other: IReportProvider,
+    signal: AbortSignal
+  ): Promise<ComparisonColumns | null>;
   report?(signal: AbortSignal): Promise<Report>;
   /** What has become of the file that was loaded. Absent where a file cannot change. */
   fileState?(signal: AbortSignal): Promise<FileState>;

@@ -2,6 +2,7 @@
 
 import type {
   BatchAnswer,
+  ComparisonColumns,
   Extracted,
   FileStamp,
   GraphPayload,
@@ -129,6 +130,18 @@ export class ServerProvider implements IReportProvider {
   ): Promise<SavedFile> {
     const query = metric ? `?metric=${encodeURIComponent(metric)}` : '';
     return this._ofJob<SavedFile>(`files/${format}${query}`, signal);
+  }
+
+  async compare(
+    other: IReportProvider,
+    signal: AbortSignal
+  ): Promise<ComparisonColumns | null> {
+    return other instanceof ServerProvider && other._job
+      ? this._ofJob<ComparisonColumns>(
+          `comparison?other=${encodeURIComponent(other._job.id)}`,
+          signal
+        )
+      : null;
   }
 
   async report(signal: AbortSignal): Promise<Report> {

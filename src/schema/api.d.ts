@@ -107,6 +107,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/jobs/{id}/comparison': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** How the nodes of this model and of another analysed one correspond, by structure. */
+    get: operations['getComparison'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/jobs/{id}/nodes/{node_id}': {
     parameters: {
       query?: never;
@@ -240,6 +257,42 @@ export interface components {
       bytes: number | null;
       /** @description Layers left out because an output has no known size. */
       unknown: number;
+    };
+    /**
+     * AlignedBlock
+     * @description A block of the first model, its counterpart, and what differs in it.
+     */
+    AlignedBlock: {
+      /** @description Path of its module; null where only the second model has it. */
+      left: string | null;
+      right: string | null;
+      pairs: number;
+      /** @description Kind of change → pairs. */
+      changed: {
+        [key: string]: number;
+      };
+      /** @description Nodes without a counterpart. */
+      only_left: number;
+      only_right: number;
+      /** @description Known MACs of one inference. */
+      macs_left: number;
+      macs_right: number;
+      /** @description First node that differs, else the first node; -1 without. */
+      first_left: number;
+      first_right: number;
+    };
+    /**
+     * AlignedChange
+     * @description One change of a pair, or of an input or output.
+     */
+    AlignedChange: {
+      /** @description One of `ComparisonColumns.kinds`. */
+      kind: string;
+      /** @description Of it: the attribute's name, `result`, `weight`, `activation` … */
+      what: string;
+      /** @description As the first model has it. */
+      left: string;
+      right: string;
     };
     /**
      * ArchitectureInfo
@@ -492,6 +545,39 @@ export interface components {
         [key: string]: string;
       };
       module: components['schemas']['ModuleOrigin'] | null;
+    };
+    /**
+     * ComparisonColumns
+     * @description How the nodes of two models correspond. A node is in one pair at most.
+     */
+    ComparisonColumns: {
+      /** @description `same architecture`, `similar architecture` or `different architectures`. */
+      verdict: string;
+      /** @description Twice the MACs in counterparts over those of both; null when no MACs are known. */
+      score_macs: number | null;
+      /** @description The same by core operators. */
+      score_nodes: number;
+      /** @description Of the first and of the second model. */
+      core_operators: number[];
+      core_matched: number;
+      /** @description By node of the first model: its pair, -1 without a counterpart, -2 for constants (no part in it). */
+      left: number[];
+      /** @description The same of the second model. */
+      right: number[];
+      /** @description Kinds of changes in the order of their bits. */
+      kinds: string[];
+      /** @description By pair: bits of its changes, 0 where nothing changed. */
+      changes: number[];
+      /** @description By pair: the node that computes; the others of the pair serve it. */
+      main_left: number[];
+      main_right: number[];
+      /** @description By number of a pair that changed. */
+      details: {
+        [key: string]: components['schemas']['AlignedChange'][];
+      };
+      /** @description What changed of the inputs and outputs of the model, as they are declared. */
+      interface: components['schemas']['AlignedChange'][];
+      blocks: components['schemas']['AlignedBlock'][];
     };
     /**
      * ConstantInfo
@@ -2433,6 +2519,40 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['BatchAnswer'];
+        };
+      };
+      /** @description What went wrong and the way out. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getComparison: {
+    parameters: {
+      query: {
+        /** @description Id of the other model's job. */
+        other: string;
+      };
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description How the nodes of two models correspond. A node is in one pair at most. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ComparisonColumns'];
         };
       };
       /** @description What went wrong and the way out. */

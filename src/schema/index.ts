@@ -24,6 +24,9 @@ export type RiskSignal = Schemas['RiskSignal'];
 export type Generator = Schemas['Generator'];
 
 export type GraphPayload = Schemas['GraphPayload'];
+export type ComparisonColumns = Schemas['ComparisonColumns'];
+export type AlignedBlock = Schemas['AlignedBlock'];
+export type AlignedChange = Schemas['AlignedChange'];
 export type BatchOffer = Schemas['BatchOffer'];
 export type BatchAnswer = Schemas['BatchAnswer'];
 export type OpEntry = Schemas['OpEntry'];

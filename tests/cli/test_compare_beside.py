@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
 from py_autodoc.cli.app import app
 from py_autodoc.render import html
+from py_autodoc.report.schema import ComparisonColumns
 
 DATA = Path(__file__).parents[1] / "data"
 TINY = DATA / "models" / "resnet_tiny.onnx"
@@ -36,7 +40,21 @@ def test_alone_it_writes_the_page_and_compares_nothing(tmp_path):
     assert re.findall(r'<script type="application/octet-stream" id="([\w-]+)">', text) == [
         "autodoc-model",
         "autodoc-other",
+        "autodoc-comparison",
     ]
+    packed = re.search(r'id="autodoc-comparison">([^<]+)<', text).group(1)
+    columns = msgspec.json.decode(gzip.decompress(base64.b64decode(packed)), type=ComparisonColumns)
+    assert columns.verdict == "different architectures"
+    assert 'data-direction="auto"' in text
+
+
+def test_a_direction_is_that_of_the_page(tmp_path):
+    page = tmp_path / "both.html"
+    assert compare(TINY, TINY, "--beside", page, "--direction", "down") == (0, "")
+    assert 'data-direction="down"' in page.read_text("utf-8")
+    code, said = compare(TINY, TINY, "--direction", "down")
+    assert code == 2
+    assert "--beside" in said
 
 
 def test_with_a_comparison_it_does_both(tmp_path):

@@ -65,6 +65,9 @@ class FakeSession:
             raise UnknownNode(str(request.tensor))
         return b'{"tensor":%d,"pid":%d,"name":"%s"}' % (request.tensor, os.getpid(), request.name.encode())
 
+    def comparison(self, request: frames.Render) -> bytes:
+        return b"{}"
+
     def extract(self, request: frames.Render, check: Callable[[], None]) -> bytes:
         """A line that tells of a sub-model, and something in its place."""
         line = b'{"path":"","nodes":%d,"inputs":[],"input_count":0,"outputs":[],"output_count":0,'

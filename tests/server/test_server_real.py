@@ -12,7 +12,7 @@ import onnx
 import pytest
 from conftest_help import assert_problem
 
-from py_autodoc.report.schema import BatchAnswer, GraphPayload, NodeDetails, Report
+from py_autodoc.report.schema import BatchAnswer, ComparisonColumns, GraphPayload, NodeDetails, Report
 
 pytestmark = pytest.mark.slow
 
@@ -50,6 +50,27 @@ async def test_models(client: Any) -> None:
 
     for answer in (graph, details):
         assert str(client.root).encode() not in answer.raw
+
+
+async def test_two_models_are_aligned(client: Any) -> None:
+    names = ("resnet_tiny.onnx", "resnet_tiny_qdq_int8.onnx")
+    jobs = [await client.run(put(client, name), assume=True) for name in names]
+    ids = [job["id"] for job in jobs]
+    answer = await client.ask("GET", "jobs", ids[0], "comparison", params={"other": ids[1]})
+    columns = msgspec.json.decode(answer.raw, type=ComparisonColumns)
+    for job, column in zip(jobs, (columns.left, columns.right), strict=True):
+        graph = await client.ask("GET", "jobs", job["id"], "graph")
+        assert len(msgspec.json.decode(graph.raw, type=GraphPayload).nodes.name) == len(column)
+    assert columns.verdict == "same architecture"
+    assert columns.core_matched == 24
+    same = await client.ask("GET", "jobs", ids[0], "comparison", params={"other": ids[0]})
+    assert not any(msgspec.json.decode(same.raw, type=ComparisonColumns).changes)
+    missing = await client.ask("GET", "jobs", ids[0], "comparison", params={"other": "nobody"})
+    assert_problem(missing, 404, "unknown-job")
+    (client.root / names[1]).write_bytes(b"another file")
+    gone = await client.ask("GET", "jobs", ids[0], "comparison", params={"other": ids[1]})
+    assert gone.status >= 400
+    assert gone.json["code"] != "internal-error"
 
 
 async def test_symbols(client: Any) -> None:

@@ -6,6 +6,7 @@ msgspec Structs, snake_case, units in the names, ``None`` for unknown (never 0).
 
 from __future__ import annotations
 
+from py_autodoc.report.schema.aligned import AlignedBlock, AlignedChange, ComparisonColumns
 from py_autodoc.report.schema.architecture import (
     ArchitectureInfo,
     AttentionGroup,
@@ -106,6 +107,8 @@ __all__ = [
     "SCHEMA_VERSION",
     "ActivationMemory",
     "ActivationOpBytes",
+    "AlignedBlock",
+    "AlignedChange",
     "ArchitectureInfo",
     "AttentionGroup",
     "AttentionInfo",
@@ -119,6 +122,7 @@ __all__ = [
     "BlockKind",
     "Bundle",
     "BundleNode",
+    "ComparisonColumns",
     "ConstantInfo",
     "Coverage",
     "DeviceColumns",

@@ -42,6 +42,16 @@ class BatchHandler(Handler):
         await self.send(await self.jobs.body(job_id, "batch"))
 
 
+class ComparisonHandler(Handler):
+    """This model beside another analysed one."""
+
+    @web.authenticated
+    @authorized("read", RESOURCE)
+    async def get(self, job_id: str) -> None:
+        """Aligned by the child of the job, which analyses the other model once more."""
+        await self.send(await self.jobs.comparison(job_id, self.get_query_argument("other")))
+
+
 class NodeHandler(Handler):
     """Details of one node."""
 

@@ -1,5 +1,6 @@
 import { actualSize } from './actual_size';
 import { bookmarks } from './bookmarks';
+import { nextChange, onlyChanges, previousChange } from './changes';
 import { clear } from './clear';
 import { collapseAll } from './collapse_all';
 import { copyLink } from './copy_link';
@@ -54,6 +55,7 @@ export const ACTIONS: readonly IAction[] = [
   ...[nextPart, previousPart],
   ...[locate, goBack, goForward, clear, selectSame, fitSelection],
   ...[traceAncestors, traceDescendants, tracePaths],
+  ...[nextChange, previousChange, onlyChanges],
   ...[hide, showOnly, showHidden, showInTable],
   ...[copyName, copyTag, copyLink],
   ...[nextOverlayAction, toggleScale, rescale, toggleNames, toggleWeights],

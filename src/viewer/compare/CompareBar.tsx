@@ -1,16 +1,22 @@
 import * as React from 'react';
 import { formatExact } from '../../core';
-import { otherSide, type MatchMode, type MatchRule } from '../../core/matching';
+import {
+  otherSide,
+  type MatchMode,
+  type MatchRule,
+  type Side
+} from '../../core/matching';
 import { useTrans, useView } from '../context';
 import type { ITranslate } from '../translate';
 import { Icon } from '../ui/Icon';
 import { brief, visible } from '../ui/text';
-import type { ICompanion } from './types';
+import type { ICompanion, ICompared } from './types';
 import { LETTERS } from './types';
 
 function ruleText(rule: MatchRule, trans: ITranslate): string {
   return {
     none: '',
+    structure: trans.__('same place in the structure'),
     name: trans.__('same name'),
     tensor: trans.__('same output name'),
     weight: trans.__('same weight'),
@@ -80,7 +86,7 @@ export function CompareBar(): JSX.Element | null {
   const found = foundText(companion, trans);
   return (
     <div
-      className="oad-Compare"
+      className={`oad-Compare${companion.compared ? ' oad-mod-compared' : ''}`}
       role="group"
       aria-label={trans.__('Linked view')}
     >
@@ -91,6 +97,7 @@ export function CompareBar(): JSX.Element | null {
         {trans.__('beside %1', other)}{' '}
         <bdi title={visible(companion.name)}>{brief(companion.name, 80)}</bdi>
       </span>
+      <Verdict companion={companion} />
       <Counts companion={companion} />
       <Conflicts companion={companion} />
       <span className="oad-Compare-note" title={found}>
@@ -138,6 +145,7 @@ function Counts({ companion }: { companion: ICompanion }): JSX.Element {
     <>
       <span
         className="oad-Compare-count"
+        hidden={companion.compared !== null}
         title={about.filter(line => line).join('\n')}
       >
         {matched}
@@ -196,16 +204,80 @@ function Conflicts({
   );
 }
 
+/** From one change to the next, and the filter. */
+function Steps(props: { compared: ICompared; side: Side }): JSX.Element {
+  const trans = useTrans();
+  const { compared, side } = props;
+  const only = useView(state => state.trace?.kind === 'changes');
+  return (
+    <>
+      <button
+        type="button"
+        className="oad-Button oad-Compare-only"
+        aria-pressed={only}
+        title={`${trans.__('Dim what is the same in both')} (V)`}
+        onClick={() => compared.toggleOnly(side)}
+      >
+        {trans.__('Only changes')}
+      </button>
+      <button
+        type="button"
+        className="oad-IconButton"
+        aria-label={trans.__('Previous change')}
+        title={`${trans.__('Previous change')} (Shift+C)`}
+        onClick={() => compared.step(side, -1)}
+      >
+        <Icon name="up" size={14} />
+      </button>
+      <button
+        type="button"
+        className="oad-IconButton"
+        aria-label={trans.__('Next change')}
+        title={`${trans.__('Next change')} (C)`}
+        onClick={() => compared.step(side, 1)}
+      >
+        <Icon name="down" size={14} />
+      </button>
+    </>
+  );
+}
+
+/** What the models are to each other, by core operators: a quantized twin is one model. */
+function Verdict({ companion }: { companion: ICompanion }): JSX.Element | null {
+  const trans = useTrans();
+  const columns = companion.compared?.columns;
+  if (!columns) {
+    return null;
+  }
+  const known: Readonly<Record<string, string>> = {
+    'same architecture': trans.__('Same architecture'),
+    'similar architecture': trans.__('Similar architecture'),
+    'different architectures': trans.__('Different architectures')
+  };
+  const { verdict, core_matched, core_operators } = columns;
+  return (
+    <span className="oad-Compare-count" data-verdict={verdict}>
+      {known[verdict] ?? verdict}:{' '}
+      {trans.__(
+        '%1 of %2 core operators',
+        formatExact(core_matched),
+        formatExact(core_operators[companion.side])
+      )}
+    </span>
+  );
+}
+
 function Tools({ companion }: { companion: ICompanion }): JSX.Element {
   const trans = useTrans();
-  const { options, setOptions } = companion;
+  const { options, setOptions, compared, side } = companion;
   const modes: Record<MatchMode, string> = {
-    auto: trans.__('Surest match'),
+    auto: compared ? trans.__('Structure') : trans.__('Surest match'),
     name: trans.__('Name'),
     tag: trans.__('Module')
   };
   return (
     <span className="oad-Compare-tools">
+      {compared && <Steps compared={compared} side={side} />}
       <select
         className="oad-Select"
         aria-label={trans.__('Match by')}

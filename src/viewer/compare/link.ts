@@ -4,6 +4,7 @@
  */
 
 import {
+  matchGiven,
   MATCHERS,
   otherSide,
   SIDES,
@@ -24,6 +25,8 @@ import { GroupFollower } from './groups';
 import { conflictsOf, SizeFollower } from './sizes';
 import { DEFAULT_LINK } from './types';
 import type { Carried, ICompanion, ILinkOptions } from './types';
+import { ChangeFollower } from './changes';
+import type { ComparisonColumns } from '../../schema';
 
 type Paint = Pick<IViewerState, 'overlay' | 'scale' | 'brush' | 'device'>;
 
@@ -50,6 +53,9 @@ export class CompareLink {
   private _bindings: [object, object];
   private _queued = false;
   private _ended = false;
+  /** Ends the wait for an alignment. */
+  private _asked: AbortController | null = null;
+  private readonly _changes: ChangeFollower;
   private readonly _groups: GroupFollower;
   private readonly _cameras: CameraFollower;
   private readonly _sizes: SizeFollower;
@@ -63,6 +69,7 @@ export class CompareLink {
     this._options = { ...DEFAULT_LINK, ...options };
     const [left, right] = sessions;
     this._groups = new GroupFollower(sessions);
+    this._changes = new ChangeFollower(sessions);
     this._cameras = new CameraFollower(sessions);
     this._sizes = new SizeFollower(sessions);
     this._selected = [selectedIn(left), selectedIn(right)];
@@ -104,6 +111,8 @@ export class CompareLink {
     }
     this._ended = true;
     this._stops.forEach(stop => stop());
+    this._asked?.abort();
+    this._changes.end();
     for (const { store } of this.sessions) {
       store.set({ companion: null, scaleWith: NO_VALUES });
     }
@@ -125,6 +134,7 @@ export class CompareLink {
 
   private _follow(): void {
     this._match();
+    this._changes.keep();
     for (const side of SIDES) {
       const bindings = bindingsOf(this.sessions[side]);
       if (bindings !== this._bindings[side]) {
@@ -163,13 +173,47 @@ export class CompareLink {
     const made = [match, ...of];
     if (made.some((part, i) => part !== this._matched[i])) {
       this._matched = made;
-      this._matching = MATCHERS[match](left.tree, right.tree);
-      this._carried = NOTHING_CARRIED;
-      this._groups.settle();
-      const lead = this._selected[1].selection.kind === 'none' ? 0 : 1;
-      if (this._selected[lead].selection.kind !== 'none') {
-        this._shareSelection(lead);
+      this._asked?.abort();
+      this._asked = null;
+      const [here, there] = this.sessions.map(({ provider }) => provider);
+      if (match === 'auto' && here.compare) {
+        // Which node is which is not told twice: nothing follows until the answer is there.
+        this._settle(null);
+        const asked = (this._asked = new AbortController());
+        void here
+          .compare(there, asked.signal)
+          .catch(() => null)
+          .then(given => {
+            if (this._asked === asked && !this._ended) {
+              this._asked = null;
+              this._align(given);
+            }
+          });
+        return;
       }
+      this._settle(MATCHERS[match](left.tree, right.tree));
+    }
+  }
+
+  /** By the alignment that was computed where the models are; without one, by names and wires. */
+  private _align(given: ComparisonColumns | null): void {
+    const [left, right] = this.sessions.map(s => s.store.get().document!.tree);
+    const found = given && matchGiven(left, right, given);
+    this._settle(found ?? MATCHERS.auto(left, right), found ? given : null);
+    this._follow();
+  }
+
+  private _settle(
+    matching: IMatching | null,
+    given: ComparisonColumns | null = null
+  ): void {
+    this._matching = matching;
+    this._changes.settle(matching?.changes ?? null, given);
+    this._carried = NOTHING_CARRIED;
+    this._groups.settle();
+    const lead = this._selected[1].selection.kind === 'none' ? 0 : 1;
+    if (matching && this._selected[lead].selection.kind !== 'none') {
+      this._shareSelection(lead);
     }
   }
 
@@ -260,6 +304,7 @@ export class CompareLink {
       model,
       counts: this._matching?.counts ?? null,
       carried: this._carried,
+      compared: this._changes.compared,
       conflicts: here && there ? conflictsOf(here, there) : [],
       options: this._options,
       setOptions: this._setOptions,

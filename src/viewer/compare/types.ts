@@ -1,7 +1,9 @@
 /** What a linked view knows of the other one. */
 
 import type { IGraphModel } from '../../core';
+import type { ComparisonColumns } from '../../schema';
 import type {
+  IChanges,
   IMatchCounts,
   MatchMode,
   MatchRule,
@@ -45,6 +47,16 @@ export type Carried =
       readonly of: number;
     };
 
+/** What the alignment of two models found. */
+export interface ICompared {
+  readonly columns: ComparisonColumns;
+  readonly changes: IChanges;
+  /** Goes to the next (1) or previous (-1) thing that differs, from the view `side`. */
+  step(side: Side, step: 1 | -1): void;
+  /** Dims what is the same in both views, or no longer. */
+  toggleOnly(side: Side): void;
+}
+
 /** The other view, as one of two linked views sees it. */
 export interface ICompanion {
   readonly side: Side;
@@ -54,6 +66,8 @@ export interface ICompanion {
   readonly model: IGraphModel | null;
   readonly counts: IMatchCounts | null;
   readonly carried: Carried;
+  /** What changed between the two; null where only names and wires were looked at. */
+  readonly compared: ICompared | null;
   readonly conflicts: readonly ISizeConflict[];
   readonly options: ILinkOptions;
   setOptions(change: Partial<ILinkOptions>): void;

@@ -31,7 +31,10 @@ const PANELS: Record<DrawerTab, React.ComponentType> = {
   devices: lazily(
     async () => (await import('../device/table/DevicesPanel')).DevicesPanel
   ),
-  sweep: lazily(async () => (await import('../sweep/SweepPanel')).SweepPanel)
+  sweep: lazily(async () => (await import('../sweep/SweepPanel')).SweepPanel),
+  changes: lazily(
+    async () => (await import('../compare/ChangesPanel')).ChangesPanel
+  )
 };
 
 /** Tabs whose content has a height of its own; the others fill what they are given. */
@@ -39,14 +42,18 @@ const OWN_HEIGHT: ReadonlySet<DrawerTab> = new Set([
   'layers',
   'findings',
   'diagnostics',
-  'dims'
+  'dims',
+  'changes'
 ]);
 
 /** Table, findings, charts, diagnostics and dimensions below the graph; the tabs stay when it is closed. */
 export function Drawer(): JSX.Element {
   const trans = useTrans();
   const session = useSession();
-  const { drawer, tab, drawerHeight } = useView(state => state.panels);
+  const { drawer, tab: wanted, drawerHeight } = useView(state => state.panels);
+  const compared = useView(state => state.companion?.compared ?? null);
+  const tabs = DRAWER_TABS.filter(name => name !== 'changes' || compared);
+  const tab = tabs.includes(wanted) ? wanted : tabs[0];
   const { payload } = useDocument().model;
   const id = React.useId();
   const section = React.useRef<HTMLElement>(null);
@@ -62,7 +69,8 @@ export function Drawer(): JSX.Element {
     diagnostics: trans.__('Diagnostics'),
     dims: trans.__('Dimensions'),
     devices: trans.__('Devices'),
-    sweep: trans.__('Sweep')
+    sweep: trans.__('Sweep'),
+    changes: trans.__('Changes')
   };
   const grave = payload.diagnostics.some(item => item.severity === 'error')
     ? 'error'
@@ -86,7 +94,8 @@ export function Drawer(): JSX.Element {
     diagnostics: payload.diagnostics.length,
     dims: sizable(payload).length,
     devices: 0,
-    sweep: 0
+    sweep: 0,
+    changes: 0
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -95,8 +104,8 @@ export function Drawer(): JSX.Element {
     }
     event.preventDefault();
     event.stopPropagation();
-    const count = DRAWER_TABS.length;
-    const next = DRAWER_TABS[(DRAWER_TABS.indexOf(tab) + step + count) % count];
+    const count = tabs.length;
+    const next = tabs[(tabs.indexOf(tab) + step + count) % count];
     showTab(session, next);
     document.getElementById(`${id}-${next}`)?.focus();
   };
@@ -126,7 +135,7 @@ export function Drawer(): JSX.Element {
       )}
       <div className="oad-Tabs">
         <div role="tablist" onKeyDown={onKeyDown}>
-          {DRAWER_TABS.map(name => (
+          {tabs.map(name => (
             <button
               key={name}
               id={`${id}-${name}`}

@@ -4,6 +4,7 @@ import { runsOf } from '../../core/runs';
 import type { IGraphModel } from '../../core/types';
 import type { NodeDetails } from '../../schema';
 import { useDocument, useTrans } from '../context';
+import { ChangesOfNode } from '../compare/ChangesOfNode';
 import { KernelFact } from '../device/Latency';
 import { settingOf } from '../graph/names';
 import { InlineProblem } from '../ui/InlineProblem';
@@ -53,6 +54,7 @@ export function NodeInspector({ node }: { node: number }): JSX.Element {
         <Fact label={trans.__('Opset')}>{op ? op.opset : '?'}</Fact>
         <Repeat node={node} />
       </Facts>
+      <ChangesOfNode node={node} />
       <Section title={trans.__('Costs')}>
         <Costs
           metrics={metrics}

@@ -124,7 +124,7 @@ function Docked(props: {
             </span>
           )}
         </button>
-        {open && (
+        {open && !definition.states && (
           <button
             type="button"
             className="oad-Legend-scale"

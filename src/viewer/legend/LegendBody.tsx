@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { textOn } from '../../core';
 import { useSession, useTrans, useView } from '../context';
 import { OVERLAYS, type IOverlayDefinition } from '../overlays';
 import { entityText, overlayText } from '../overlays/painted';
@@ -22,6 +23,27 @@ export function LegendBody(): JSX.Element | null {
     return null;
   }
   const definition: IOverlayDefinition = OVERLAYS[overlay];
+  const { states } = definition;
+  if (states) {
+    return (
+      <ul className="oad-Legend-states">
+        {states.looks(tree).map(({ place, sign, label }) => (
+          <li key={place}>
+            <i
+              aria-hidden="true"
+              style={{
+                background: states.color(place, dark),
+                color: textOn(states.color(place, dark))
+              }}
+            >
+              {sign}
+            </i>
+            {label}
+          </li>
+        ))}
+      </ul>
+    );
+  }
   const text = (value: number): string => overlayText(definition, value);
   return (
     <>

@@ -32,6 +32,8 @@ function traceText(
       return trans.__('%1 of %2 nodes lead to %3', ...counts, what);
     case 'descendants':
       return trans.__('%1 of %2 nodes come of %3', ...counts, what);
+    case 'changes':
+      return trans.__('%1 of %2 nodes differ', ...counts);
     default:
       return trans.__('%1 of %2 nodes lie between %3', ...counts, what);
   }

@@ -22,7 +22,7 @@ const ADDITIVE: ReadonlySet<OverlayId> = new Set(
   OVERLAY_IDS.filter(id => {
     const definition: IOverlayDefinition = OVERLAYS[id];
     // A host's own numbers may change at any time; their totals are not kept.
-    return definition.additive !== false && id !== 'user';
+    return definition.additive !== false && id !== 'user' && !definition.states;
   })
 );
 

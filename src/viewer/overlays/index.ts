@@ -1,19 +1,22 @@
 import type { ITree } from '../../core/types';
+import { changes } from './changes';
 import { SHOWN, type HeatmapMetric } from '../../schema/metrics';
 import { heatmapOf } from './heatmap';
 import type { IOverlayDefinition } from './types';
 import { user } from './user';
 
 export type { IOverlayDefinition } from './types';
+export { setChanges } from './changes';
 export { setUserValues } from './user';
 export type { IUserValues } from './user';
 
-export type OverlayId = HeatmapMetric | 'user';
+export type OverlayId = HeatmapMetric | 'user' | 'changes';
 
 /** Those of the one table of metrics, and the numbers of the host. */
 export const OVERLAYS = {
   ...Object.fromEntries(SHOWN.heatmap.map(id => [id, heatmapOf(id)])),
-  user
+  user,
+  changes
 } as { readonly [Id in OverlayId]: IOverlayDefinition<Id> };
 
 /** In the order of the picker and of the H key. */

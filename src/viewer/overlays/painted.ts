@@ -1,4 +1,5 @@
 /** An overlay over the boxes of one scene: values of what is visible decide the range of colours. */
+import { textOn } from '../../core';
 import { createScale, histogram } from '../../core/scale';
 import type { ISpan, ScaleMode } from '../../core/scale';
 import { BoxKind, type IScene, type ITree } from '../../core/types';
@@ -39,6 +40,9 @@ export function paintedOverlay(
   tree: ITree,
   look: ILook
 ): IPainted {
+  if (definition.states) {
+    return paintedStates(definition, tree, look);
+  }
   const entities = visibleEntities(scene);
   const values = entities.map(entity => definition.value(tree, entity));
   const over = look.over?.map(entity => definition.value(tree, entity));
@@ -81,6 +85,34 @@ export function paintedOverlay(
   };
 }
 
+/** Colours of states: none of them depends on what else is visible. */
+function paintedStates(
+  definition: IOverlayDefinition,
+  tree: ITree,
+  { dark }: ILook
+): IPainted {
+  const states = definition.states!;
+  return {
+    overlay: {
+      value: entity => definition.value(tree, entity),
+      color: place => states.color(place, dark),
+      textColor: place => textOn(states.color(place, dark)),
+      text: entity => states.text(tree, entity)
+    },
+    range: {
+      min: Number.NaN,
+      max: Number.NaN,
+      low: Number.NaN,
+      whole: createScale([], 'linear'),
+      bins: [],
+      top: [],
+      unknown: 0,
+      values: [],
+      kept: false
+    }
+  };
+}
+
 /** Nodes and closed groups. */
 export function visibleEntities(scene: IScene): number[] {
   const entities: number[] = [];
@@ -99,6 +131,9 @@ export function entityText(
   tree: ITree,
   entity: number
 ): string {
+  if (definition.states) {
+    return definition.states.text(tree, entity);
+  }
   const value = definition.value(tree, entity);
   const least = value >= 0 && lacksParts(tree, definition.id, entity);
   return (least ? '≥ ' : '') + overlayText(definition, value);

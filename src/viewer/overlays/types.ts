@@ -2,6 +2,23 @@ import type { ITree } from '../../core/types';
 import type { RampId, Unit } from '../../schema/metrics';
 import type { ITranslate } from '../translate';
 
+/** One of a few states that an overlay shows instead of numbers. */
+export interface IStateLook {
+  /** Value of what is in this state, 0 … 1. */
+  readonly place: number;
+  /** Tells it without the colour. */
+  readonly sign: string;
+  readonly label: string;
+}
+
+/** An overlay of states: each has its own colour and sign, and there is no scale. */
+export interface IStates {
+  looks(tree: ITree): readonly IStateLook[];
+  color(place: number, dark: boolean): string;
+  /** On the card. */
+  text(tree: ITree, entity: number): string;
+}
+
 /** A number per entity painted on the graph. */
 export interface IOverlayDefinition<Id extends string = string> {
   readonly id: Id;
@@ -15,6 +32,7 @@ export interface IOverlayDefinition<Id extends string = string> {
   readonly ramp?: RampId;
   /** False when parts do not add up to a whole; shares are then meaningless. Default true. */
   readonly additive?: boolean;
+  readonly states?: IStates;
   /** Whether there is something to show; default always. */
   available?(tree: ITree): boolean;
   /** The number of a node or group, NaN when unknown. */

@@ -51,7 +51,8 @@ export const DRAWER_TABS = [
   'diagnostics',
   'dims',
   'devices',
-  'sweep'
+  'sweep',
+  'changes'
 ] as const;
 export type DrawerTab = (typeof DRAWER_TABS)[number];
 
@@ -152,7 +153,7 @@ export interface IPlace {
   readonly rows: IRowWidth | null;
 }
 
-export type TraceKind = 'ancestors' | 'descendants' | 'paths';
+export type TraceKind = 'ancestors' | 'descendants' | 'paths' | 'changes';
 
 /** What is followed along the tensors; the rest of the picture is dimmed. */
 export interface ITraceState {

@@ -1,0 +1,38 @@
+import type { IViewerState } from '../state/types';
+import type { IAction } from './types';
+
+const enabled = ({ companion }: IViewerState): boolean => !!companion?.compared;
+
+function step(by: 1 | -1): IAction['run'] {
+  return ({ session }) => {
+    const { companion } = session.store.get();
+    companion?.compared?.step(companion.side, by);
+  };
+}
+
+export const nextChange: IAction = {
+  id: 'next-change',
+  label: trans => trans.__('Next change'),
+  keys: ['C'],
+  enabled,
+  run: step(1)
+};
+
+export const previousChange: IAction = {
+  id: 'previous-change',
+  label: trans => trans.__('Previous change'),
+  keys: ['Shift+C'],
+  enabled,
+  run: step(-1)
+};
+
+export const onlyChanges: IAction = {
+  id: 'only-changes',
+  label: trans => trans.__('Only changes'),
+  keys: ['V'],
+  enabled,
+  run: ({ session }) => {
+    const { companion } = session.store.get();
+    companion?.compared?.toggleOnly(companion.side);
+  }
+};

@@ -1,0 +1,38 @@
+import * as React from 'react';
+import { otherSide } from '../../core/matching';
+import { useTrans, useView } from '../context';
+import { Section } from '../inspector/parts';
+import { ChangeList } from './ChangesPanel';
+import { LETTERS } from './types';
+
+/** What differs between a node and its counterpart in the model beside it. */
+export function ChangesOfNode({ node }: { node: number }): JSX.Element | null {
+  const trans = useTrans();
+  const companion = useView(state => state.companion);
+  const compared = companion?.compared;
+  if (!companion || !compared) {
+    return null;
+  }
+  const { side } = companion;
+  const { changes, columns } = compared;
+  const state = changes.state(side, node);
+  if (state === 'none') {
+    return null;
+  }
+  const pair = changes.pair(side, node);
+  const details = columns.details[String(pair)] ?? [];
+  const other = LETTERS[otherSide(side)];
+  return (
+    <Section title={trans.__('Changes')} count={details.length || undefined}>
+      {state === 'only' ? (
+        <p className="oad-Quiet">
+          {trans.__('%1 has no counterpart of this node.', other)}
+        </p>
+      ) : details.length === 0 ? (
+        <p className="oad-Quiet">{trans.__('The same in %1.', other)}</p>
+      ) : (
+        <ChangeList changes={details} />
+      )}
+    </Section>
+  );
+}

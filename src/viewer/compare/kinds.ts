@@ -1,0 +1,15 @@
+import type { ITranslate } from '../translate';
+
+/** A kind of change in a word. */
+export function kindText(kind: string, trans: ITranslate): string {
+  const known: Readonly<Record<string, string>> = {
+    operator: trans.__('operator'),
+    attributes: trans.__('attributes'),
+    shapes: trans.__('shapes'),
+    precision: trans.__('precision'),
+    weights: trans.__('weights'),
+    fused: trans.__('fused'),
+    moves: trans.__('reshaped')
+  };
+  return Object.hasOwn(known, kind) ? known[kind] : kind;
+}
