@@ -241,7 +241,7 @@ METRICS: tuple[Metric, ...] = (
         label="Latency",
         words="latency",
         unit="s",
-        about="Estimated time on the chosen device; that of a fused kernel stands at the node that anchors it.",
+        about="Estimated time on the chosen device; that of a kernel stands at the node that anchors it.",
         device=True,
         share="% latency",
         column="latency_s",
@@ -272,7 +272,12 @@ METRICS: tuple[Metric, ...] = (
         unit="bytes",
         additive=False,
         shown=("totals",),
-        total=Total(name="peak_simple", field="peak_activation_bytes_simple", runs=True, about="The same with memory of its own for every output: views and elementwise operators reuse nothing."),
+        total=Total(
+            name="peak_simple",
+            field="peak_activation_bytes_simple",
+            about="The same with memory of its own for every output.",
+            runs=True,
+        ),
     ),
     Metric(
         id="nodes",
