@@ -88,8 +88,10 @@ def _boxes_and_scores(shapes: list[tuple[int, Shape]]) -> Signs | None:
 
 def _candidates(flow: Flow, shapes: list[tuple[int, Shape]]) -> Signs | None:
     """Predictions at every position of several grids: joined in one output, or one 5-D output a grid."""
-    grids = {shape[2:4] for _, shape in shapes if len(shape) == 5 and _row(shape[-1])}
-    if len(grids) > 1:
+    heads = [shape for _, shape in shapes if len(shape) == 5 and _row(shape[-1])]
+    grids = {shape[2:4] for shape in heads}
+    # Every grid has as many anchors and numbers a row; states of a streaming network differ.
+    if len(grids) > 1 and len({(shape[1], shape[4]) for shape in heads}) == 1:
         return 0.85, f"{len(grids)} outputs (anchors, rows, columns, 4 + …) on grids of different sizes"
     for tensor, shape in shapes:
         if len(shape) != 3:

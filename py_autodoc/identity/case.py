@@ -8,7 +8,7 @@ from functools import cached_property
 
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.model import Found, Structure
-from py_autodoc.graph.model import Model
+from py_autodoc.graph.model import Model, Shape
 from py_autodoc.identity.ends import End, end_of
 from py_autodoc.identity.inputs import input_ports
 from py_autodoc.identity.model import Port
@@ -102,7 +102,7 @@ class Case:
         held = [p for p in self.ports if p.role in ("state", "key/value cache")]
         alike = any(
             p.shape is not None and shape is not None and len(p.shape) == len(shape) and p.role == "state"
-            and p.shape == shape for p in held
+            and (p.shape == shape or _but_batch(p.shape, shape)) for p in held
         )  # fmt: skip
         if alike or (held and said(name, _STATES)):
             return True
@@ -177,6 +177,12 @@ class Case:
     def positions(self) -> int:
         """Rows of the largest token table; 0 without."""
         return max((port.rows or 0 for port in self.ports if port.role == "tokens"), default=0)
+
+
+def _but_batch(one: Shape, other: Shape) -> bool:
+    """Whether two shapes are equal but for a batch that one of them leaves free."""
+    free = not isinstance(one[0], int) or not isinstance(other[0], int)
+    return len(one) > 1 and free and one[1:] == other[1:] and all(isinstance(d, int) for d in one[1:])
 
 
 DATA = (

@@ -34,6 +34,8 @@ _BANDS = frozenset({40, 64, 80, 96, 120, 128})
 """Usual numbers of mel bands."""
 _FEW_BANDS = frozenset({40, 80, 128})
 """Those of rows of vectors, which may be anything of 64 or 96 numbers."""
+_BINS = frozenset({129, 161, 201, 241, 257, 321, 481, 513, 769, 961, 1025, 2049})
+"""Half of the usual frame lengths, and one."""
 _FEW = 16
 """Tables of segment types have no more rows."""
 _SIGNAL = 400
@@ -191,7 +193,9 @@ def _image(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
         # All sizes are free: the kernels say how many channels there are.
         inner = flat[0][1]
         channels, size = (inner, shape[2:]) if inner in _CHANNELS else (None, ())
-    if channels is None or not (flat or named or port.dtype == _BYTE or _cut_up(uses)):
+    if channels is None or not (
+        flat or named or port.dtype == _BYTE or _cut_up(uses) or _greyed(channels, uses)
+    ):
         return None
     if channels == 1 and not named and (w.said(port.name, w.SPECTRUM | w.AUDIO) or _frames_first(shape)):
         return None
@@ -207,6 +211,11 @@ def _frames_first(shape: Shape) -> bool:
 def _cut_up(uses: list[_Use]) -> bool:
     """Patches that were cut by moving values about go into a product."""
     return any(use.place == 0 and use.op in ("MatMul", "Gemm") for use in uses)
+
+
+def _greyed(channels: int, uses: list[_Use]) -> bool:
+    """Its three colours are averaged first."""
+    return channels == 3 and any(use.op == "ReduceMean" for use in uses)
 
 
 def _wide(size: tuple[Dim, ...]) -> bool:
@@ -279,6 +288,13 @@ def _frames(flow: Flow, uses: list[_Use]) -> int:
         readers = flow.readers[flow.firsts[node]] if flow.firsts[node] >= 0 else ()
         node = next((reader for reader in readers if flow.bare[reader] not in _ASIDE), -1)
     return total
+
+
+def bins(shape: Shape | None) -> int:
+    """Bins of the Fourier transform of a usual frame, where only time and parts are beside them; 0 else."""
+    rest = [d for d in (shape or ())[1:] if not isinstance(d, int) or d > 2]
+    found = [d for d in rest if isinstance(d, int) and d in _BINS]
+    return found[0] if len(found) == 1 and len(rest) <= 2 and len(shape or ()) in (2, 3, 4) else 0
 
 
 def _spectrum(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:

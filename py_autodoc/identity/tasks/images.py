@@ -28,6 +28,14 @@ def _flat(end: End) -> int | None:
     return end.at(0) if end.rank == 1 else None
 
 
+def several_rows(case: Case) -> int:
+    """Rows of tables that come out for fewer images: what stands in a row is then no answer for an image."""
+    image, rows = case.image, case.ends[0].at(0)
+    fed = image.shape[0] if image is not None and image.rank == 4 and image.shape is not None else None
+    tables = all(end.rank == 2 for end in case.ends)
+    return rows if tables and rows and isinstance(fed, int) and rows > fed else 0
+
+
 @task(
     "image-classification",
     "image classification",
@@ -41,6 +49,8 @@ def classification(case: Case) -> Reading | None:
         return None
     widths = [_flat(end) for end in case.ends]
     end, width = case.ends[0], widths[0]
+    if several_rows(case):
+        return None
     if width is None or (len(widths) > 1 and (None in widths or len(widths) > 4)):
         return None
     alone = all(end.activation in ("Softmax", "ArgMax") for end in case.ends) or len(case.ends) == 1

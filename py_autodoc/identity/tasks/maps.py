@@ -28,6 +28,10 @@ _JOINTS = {14, 16, 17, 18, 25, 26, 68, 98, 106, 133}
 _TIMES = re.compile(r"(\d+)\*(\w+)")
 _PADDED = re.compile(r"(\d+)\*\(\(.+ \+ \d+\)//\1\)")
 """A size that is filled up to a multiple."""
+_DEPTHS = ("depth", "depths", "disparity")
+_SIDES = 4
+"""Maps of stages, at least."""
+_CELL = 8
 _HEAD = 12
 """Operators of a head, at most."""
 
@@ -59,8 +63,10 @@ def _map(end: End, image: Port) -> _Map | None:
     if shape is None or len(shape) not in (3, 4):
         return None
     sides: list[tuple[int | None, Shape]] = [(1 if len(shape) == 4 else None, shape[-2:])]
-    if len(shape) == 4 and image.shape is not None and image.shape[-1] == image.channels:
-        sides.insert(0, (3, shape[1:3]))
+    if len(shape) == 4 and image.shape is not None:
+        last = image.shape[-1] == image.channels
+        # Converters from TensorFlow turn the input to channels first and leave the output as it was.
+        sides.insert(0 if last else 1, (3, shape[1:3]))
     for axis, size in sides:
         channels = 1 if axis is None else end.at(axis)
         rates = [_rate(have, full) for have, full in zip(size, image.size, strict=True)]
@@ -157,6 +163,8 @@ def image_to_image(case: Case) -> Reading | None:
     image, made = found
     if made.scale != 1 or made.channels != image.channels or made.end.activation in ("Softmax", "ArgMax"):
         return None
+    if _blown_up(made.end):
+        return None
     told = f"a map of the image's own size and {made.channels} channels comes out"
     if made.end.kind == "join" and image.tensor in made.end.joined:
         return Reading(_sure(image), (told, "what the layers make is added to the image itself"), "image")
@@ -170,9 +178,11 @@ def image_to_image(case: Case) -> Reading | None:
 def depth(case: Case) -> Reading | None:
     """One number without a bound above for each pixel."""
     image = case.image
-    if image is None or case.only != "image":
+    if image is None:
+        return _depth_of_features(case)
+    if case.only != "image":
         return None
-    if case.named("depth", "depths", "disparity"):
+    if case.named(*_DEPTHS):
         return Reading(_sure(image), ("an output is named so",), "depth map")
     found = _one(case)
     if found is None or found[1].channels != 1 or len(case.ends) > 1:
@@ -182,6 +192,26 @@ def depth(case: Case) -> Reading | None:
         told = f"one number a pixel comes out, of at least 0 ({made.end.activation}), without an upper bound"
         return Reading(PROBABLE, (told,), "depth map")
     return None
+
+
+def _depth_of_features(case: Case) -> Reading | None:
+    """The decoder half alone: maps of an encoder go in, one map that is called depth comes out."""
+    end = case.end
+    maps = bool(case.ports) and all(port.rank == 4 and not port.role for port in case.ports)
+    if (
+        not maps
+        or end is None
+        or end.rank != 4
+        or 1 not in (end.at(1), end.at(3))
+        or not case.named(*_DEPTHS)
+    ):
+        return None
+    return Reading(PROBABLE, ("maps of features go in, one map comes out and is named so",), "depth map")
+
+
+def _blown_up(end: End) -> bool:
+    """The last thing is a plain interpolation: good enough for classes, too blurred for an image."""
+    return end.kind in ("conv", "linear") and bool({"Resize", "Upsample"}.intersection(end.passed))
 
 
 @task("image-segmentation", "image segmentation", ("image-segmentation", "semantic-segmentation"),
@@ -203,10 +233,17 @@ def segmentation(case: Case) -> Reading | None:
         return Reading(sure, ("a class for each pixel comes out",), "class map")
     if end.activation == "Softmax" and (made.channels or 0) > 1:
         return Reading(sure, (told, "a Softmax makes them probabilities of classes"), "class maps")
+    if end.op == "Concat":
+        return None  # several maps in one: nothing says what each is
     if made.channels == 1:
         if end.activation == "Sigmoid":
             return Reading(PROBABLE, ("one probability a pixel comes out: foreground or not",), "mask")
+        if _sides(case, image):
+            return None
         return Reading(WEAK, ("one number a pixel comes out",), "map") if made.scale == 1 else None
+    if made.channels == image.channels and made.scale == 1 and _blown_up(end) and len(case.ends) == 1:
+        why = "they are interpolated to the image's size at last, which no image would be"
+        return Reading(PROBABLE, (told, why), "class maps")
     if made.channels is None or made.channels in (3, image.channels):
         return Reading(WEAK, (told,), "class maps") if case.family == "segmenter" else None
     if len(case.ends) > 3:
@@ -220,6 +257,27 @@ def segmentation(case: Case) -> Reading | None:
     return None
 
 
+def _sides(case: Case, image: Port) -> bool:
+    """Several maps of one number a pixel, without bounds, from layers of different depth."""
+    maps = [made for made in _maps(case, image) if made.channels == 1 and made.scale == 1]
+    plain = all(not made.end.activation for made in maps)
+    return len(maps) >= _SIDES and len(maps) == len(case.ends) and plain
+
+
+@task("edge-detection", "edge detection", ("edge-detection",), ())
+def edges(case: Case) -> Reading | None:
+    """A map of edges from each stage and one of all, as in HED (Xie and Tu, 2015)."""
+    found = _one(case)
+    if found is None or not all(made.channels == 1 for made in _maps(case, found[0])):
+        return None
+    if case.named("edge", "edges"):
+        return Reading(_sure(found[0]), ("an output is named so",), "edge map")
+    if not _sides(case, found[0]):
+        return None
+    told = f"{len(case.ends)} maps of one number a pixel come out, from stages of different depth"
+    return Reading(WEAK, (told,), "edge maps")
+
+
 @task("keypoint-detection", "keypoint detection", ("keypoint-detection", "pose", "pose-estimation"),
       ("ForPoseEstimation", "ForKeypointDetection"))  # fmt: skip
 def keypoints(case: Case) -> Reading | None:
@@ -228,6 +286,9 @@ def keypoints(case: Case) -> Reading | None:
     if case.only == "image" and flat is not None and flat.rank == 2 and flat.width in _POINTS:
         told = f"{flat.width} numbers come out: {_POINTS[flat.width]}"
         return Reading(PROBABLE + 0.1, (told,), "coordinates") if not flat.activation else None
+    cells = _cells(case)
+    if cells is not None:
+        return cells
     found = _one(case)
     if found is None or found[1].end.activation in ("Softmax", "ArgMax"):
         return None
@@ -236,6 +297,18 @@ def keypoints(case: Case) -> Reading | None:
     if made.scale == 0.25 and made.channels in _JOINTS and made.channels not in _KNOWN:
         told = f"{made.channels} maps at a quarter of the image's size: a usual number of keypoints"
         return Reading(PROBABLE + (0.1 if upright else 0), (told,), "heat maps")
+    return None
+
+
+def _cells(case: Case) -> Reading | None:
+    """Scores of the 64 places of a cell of 8×8 pixels, and of none (SuperPoint, DeTone et al., 2018)."""
+    image = case.image
+    if image is None or case.only != "image" or len(case.ends) < 2:
+        return None
+    for made in _maps(case, image):
+        if made.channels == _CELL**2 + 1 and made.scale == 1 / _CELL and len(_maps(case, image)) >= 2:
+            told = f"{made.channels} maps at 1/{_CELL} of the image's size: the places of a cell, and none"
+            return Reading(PROBABLE + 0.1, (told, "vectors come out beside them"), "scores of places")
     return None
 
 

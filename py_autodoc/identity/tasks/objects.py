@@ -7,10 +7,13 @@ from itertools import pairwise
 from py_autodoc.identity.case import Case
 from py_autodoc.identity.model import PROBABLE, SURE, Reading
 from py_autodoc.identity.registry import task
+from py_autodoc.identity.tasks.images import several_rows
 
 _POSES = frozenset({56})
 """Rows of 4 numbers, a score and 17 points of three numbers: a pose, or 52 classes."""
 _PROTOTYPES = 32
+_CANDIDATES = 100
+"""Rows of candidates, at least."""
 
 
 @task("object-detection", "object detection", ("object-detection", "detect", "obb"),
@@ -18,7 +21,7 @@ _PROTOTYPES = 32
 def detection(case: Case) -> Reading | None:
     """What the outputs say of candidates, boxes and grids."""
     if case.family != "detector":
-        return _levels(case)
+        return _levels(case) or _table(case)
     verdict = case.structure.verdict
     told = verdict.evidence[:1]
     rows = {end.at(1) for end in case.ends} | {end.at(2) for end in case.ends}
@@ -44,6 +47,24 @@ def _levels(case: Case) -> Reading | None:
         return None
     listed = ", ".join(f"{count:,}" for count in counts)
     return Reading(SURE, (f"scores and boxes of {listed} cells, an output a grid",), "boxes and scores")
+
+
+def _table(case: Case) -> Reading | None:
+    """Tables with a row a candidate and no batch: numbers of a box in one, scores in others."""
+    image = case.image
+    if image is None or case.only != "image" or len(case.ends) < 2:
+        return None
+    count = several_rows(case)
+    widths = [end.width for end in case.ends]
+    if count < _CANDIDATES or any(end.at(0) != count for end in case.ends):
+        return None
+    boxes = [w for w in widths if w is not None and w >= 4 and w % 2 == 0]
+    if len(boxes) != 1 or not any(w in (1, 2) for w in widths):
+        return None
+    listed = ", ".join(str(width) for width in widths)
+    return Reading(
+        PROBABLE + 0.1, (f"tables of {count:,} rows come out, {listed} numbers wide",), "boxes and scores"
+    )
 
 
 @task("instance-segmentation", "instance segmentation", ("instance-segmentation", "segment"), ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from py_autodoc.identity.case import Case
 from py_autodoc.identity.ends import End
+from py_autodoc.identity.inputs import bins
 from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Port, Reading
 from py_autodoc.identity.registry import task
 from py_autodoc.identity.words import words
@@ -129,6 +130,8 @@ def classification(case: Case) -> Reading | None:
 def activity(case: Case) -> Reading | None:
     """One probability for a short piece of sound, and a state for the next one."""
     port, end = _heard(case) or case.port("signal"), case.end
+    if port is None and end is not None:
+        return _streamed(case, end)
     if port is None or end is None or end.activation not in ("Sigmoid", "Softmax", ""):
         return None
     one = end.rank in (1, 2, 3) and all(d in (1, 2) or i == 0 for i, d in enumerate(end.shape or ()))
@@ -140,6 +143,17 @@ def activity(case: Case) -> Reading | None:
     if end.activation == "Sigmoid" or rated:
         return Reading(SURE if port.sure or rated else PROBABLE, (_in(port), told), "speech probability")
     return Reading(WEAK, (_in(port), told), "score")
+
+
+def _streamed(case: Case, end: End) -> Reading | None:
+    """Features of frames in place of sound, with a state that is handed on."""
+    port = case.port("features")
+    if port is None or port.rank != 3 or case.only != "features" or case.port("state") is None:
+        return None
+    if end.rank not in (2, 3) or end.width != 1 or end.activation != "Sigmoid":
+        return None
+    told = "frames of features and a state go in, one probability for each frame comes out"
+    return Reading(WEAK, (told,), "speech probability")
 
 
 @task("speech-quality", "speech quality", ("speech-quality",), ())
@@ -176,6 +190,8 @@ def pitch(case: Case) -> Reading | None:
 def enhancement(case: Case) -> Reading | None:
     """A waveform of the same length, or several: cleaned, or taken apart."""
     port, end = case.wave, case.first
+    if port is None and end is not None:
+        return _bins(case, end)
     if port is None or end is None or case.only != "waveform" or not port.size or end.shape is None:
         return None
     length = port.size[0]
@@ -184,6 +200,17 @@ def enhancement(case: Case) -> Reading | None:
         if near and len([d for d in end.shape[1:] if d != 1]) <= 2:
             return Reading(_level(port), (_in(port), "one of the same length comes out"), "waveform")
     return None
+
+
+def _bins(case: Case, end: End) -> Reading | None:
+    """A spectrum, or a mask for it, of as many bins as go in."""
+    port = next((port for port in case.ports if bins(port.shape)), None)
+    if port is None or case.only not in ("features", "spectrogram", "") or end.shape is None:
+        return None
+    if bins(end.shape) != bins(port.shape) or len(end.shape) != port.rank:
+        return None
+    told = f"a spectrum of {bins(port.shape)} bins goes in, one of as many comes out"
+    return Reading(PROBABLE, (told,), "spectrum or its mask")
 
 
 @task("speech-synthesis", "speech synthesis", ("text-to-speech", "text-to-audio", "vocoder"),

@@ -5,12 +5,16 @@ from __future__ import annotations
 from py_autodoc.identity.case import Case
 from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
 from py_autodoc.identity.registry import task
+from py_autodoc.identity.words import said
 
 _CLASSIFIERS = ("TreeEnsembleClassifier", "SVMClassifier", "LinearClassifier")
 _COUNTING = ("TfIdfVectorizer", "Tokenizer")
 """Operators that count words."""
 _VECTOR = 64
 """Numbers from which a row may be a vector that another model made."""
+_SEEN = frozenset({"obs", "observation", "observations"})
+_DONE = ("action", "actions", "policy")
+"""Words of an agent's inputs and outputs, as libraries for reinforcement learning export them."""
 _REGRESSORS = ("TreeEnsembleRegressor", "SVMRegressor", "LinearRegressor")
 
 
@@ -31,13 +35,30 @@ def classification(case: Case) -> Reading | None:
         return None
     if end.rank != 2 or port.shape is None or len(port.shape) != 2 or (end.width or 0) < 2:
         return None
+    if _steers(case):
+        return None
     if end.activation == "Softmax":
+        if (end.width,) == port.shape[1:]:
+            return None  # a choice among what goes in, as the fields of a board
         told = "rows of numbers go in, probabilities of classes come out"
         wide = not isinstance(port.shape[1], int) or port.shape[1] >= _VECTOR
         return Reading(PROBABLE if wide else SURE, (told,), "class scores")
     if not end.activation and end.kind == "linear" and (end.width,) != port.shape[1:]:
         return Reading(WEAK, ("rows of numbers go in, several scores come out",), "scores")
     return None
+
+
+def _steers(case: Case) -> str:
+    """What says that observations go in and actions come out."""
+    fed = any(said(port.name, _SEEN) for port in case.ports)
+    return "observations go in, actions come out" if fed and case.named(*_DONE) else ""
+
+
+@task("control", "choice of actions", ("reinforcement-learning", "robotics"), ())
+def control(case: Case) -> Reading | None:
+    """Actions of an agent, from what it observes."""
+    told = _steers(case)
+    return Reading(SURE, (f"{told}, by their names",), "actions") if told else None
 
 
 @task("tabular-regression", "tabular regression", ("tabular-regression",), ())
@@ -49,6 +70,6 @@ def regression(case: Case) -> Reading | None:
     end = case.end
     if case.family != "mlp" or case.only != "features" or end is None or end.rank != 2 or end.width != 1:
         return None
-    if end.activation or end.kind != "linear":
+    if end.activation or end.kind != "linear" or _steers(case):
         return None
     return Reading(PROBABLE, ("rows of numbers go in, one number comes out",), "value")

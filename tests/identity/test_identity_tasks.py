@@ -1,0 +1,216 @@
+"""What the rules of tasks read from small networks, each beside one that lacks the evidence."""
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from py_autodoc.report.analysis import run
+
+FLOAT = TensorProto.FLOAT
+
+
+class Net:
+    """A network that is written operator by operator."""
+
+    def __init__(self):
+        self.nodes, self.weights, self.fed, self.given = [], [], [], []
+        self.rng = np.random.default_rng(0)
+
+    def feed(self, name, shape):
+        self.fed.append(helper.make_tensor_value_info(name, FLOAT, shape))
+        return name
+
+    def give(self, tensor, name, shape):
+        self.nodes.append(helper.make_node("Identity", [tensor], [name]))
+        self.given.append(helper.make_tensor_value_info(name, FLOAT, shape))
+
+    def op(self, op, *inputs, outputs=1, **attributes):
+        made = [f"t{len(self.nodes)}_{n}" for n in range(outputs)]
+        self.nodes.append(helper.make_node(op, list(inputs), made, **attributes))
+        return made[0] if outputs == 1 else made
+
+    def weight(self, *shape):
+        return self.const(self.rng.standard_normal(shape).astype(np.float32))
+
+    def const(self, value):
+        name = f"w{len(self.weights)}"
+        self.weights.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def conv(self, x, come, leave, kernel=3, stride=1):
+        pad = kernel // 2
+        weight = self.weight(leave, come, kernel, kernel)
+        return self.op("Conv", x, weight, strides=[stride] * 2, pads=[pad] * 4)
+
+    def stem(self, x, channels=3, times=2):
+        """``times`` strided convolutions with Relu, 8 maps out."""
+        for step in range(times):
+            x = self.op("Relu", self.conv(x, channels if step == 0 else 8, 8, stride=2))
+        return x
+
+    def larger(self, x, factor):
+        scales = self.const(np.array([1, 1, factor, factor], np.float32))
+        return self.op("Resize", x, "", scales, mode="linear", coordinate_transformation_mode="half_pixel")
+
+    def task(self):
+        graph = helper.make_graph(self.nodes, "g", self.fed, self.given, self.weights)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        task = run(model.SerializeToString()).identified.task
+        return task.id, task.known
+
+
+@pytest.mark.parametrize("last", [False, True], ids=["channels first", "channels last"])
+def test_image_out_in_the_order_of_tensorflow(last):
+    net = Net()
+    x = net.feed("x", [1, 3, 64, 96])
+    y = net.conv(net.op("Relu", net.conv(x, 3, 8)), 8, 3)
+    if last:
+        y = net.op("Transpose", y, perm=[0, 2, 3, 1])
+    net.give(y, "y", [1, 64, 96, 3] if last else [1, 3, 64, 96])
+    assert net.task() == ("image-to-image", "likely")
+
+
+def test_what_is_interpolated_at_last_is_no_image():
+    def last(resized):
+        net = Net()
+        y = net.stem(net.feed("x", [1, 3, 64, 64]))
+        if resized:
+            y = net.larger(net.conv(y, 8, 3), 4)
+        else:
+            y = net.conv(net.larger(y, 4), 8, 3)
+        net.give(y, "y", [1, 3, 64, 64])
+        return net.task()
+
+    assert last(True) == ("image-segmentation", "likely")
+    assert last(False) == ("image-to-image", "likely")
+
+
+def test_several_maps_in_one_are_not_named():
+    net = Net()
+    x = net.op("Relu", net.conv(net.feed("x", [1, 3, 32, 32]), 3, 8))
+    y = net.op("Concat", net.conv(x, 8, 3), net.conv(x, 8, 3), net.conv(x, 8, 4), axis=1)
+    net.give(y, "y", [1, 10, 32, 32])
+    assert net.task() == ("unknown", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("ending", "task"), [("", "edge-detection"), ("Sigmoid", "image-segmentation")], ids=["plain", "bounded"]
+)
+def test_maps_of_every_stage(ending, task):
+    net = Net()
+    x, sides = net.feed("x", [1, 3, 64, 64]), []
+    for step in range(4):
+        x = net.op("Relu", net.conv(x, 8 if step else 3, 8, stride=2))
+        sides.append(net.larger(net.conv(x, 8, 1, kernel=1), 2 ** (step + 1)))
+    sides.append(net.conv(net.op("Concat", *sides, axis=1), 4, 1, kernel=1))
+    for number, side in enumerate(sides):
+        net.give(net.op(ending, side) if ending else side, f"y{number}", [1, 1, 64, 64])
+    assert net.task() == (task, "likely")
+
+
+def test_the_decoder_of_depth_alone():
+    def named(name):
+        net = Net()
+        small, large = net.feed("f1", [1, 8, 12, 40]), net.feed("f2", [1, 8, 24, 80])
+        x = net.op("Relu", net.op("Add", net.larger(net.conv(small, 8, 8), 2), net.conv(large, 8, 8)))
+        net.give(net.op("Sigmoid", net.conv(x, 8, 1)), name, [1, 1, 24, 80])
+        return net.task()
+
+    assert named("depth") == ("depth-estimation", "likely")
+    assert named("y")[0] != "depth-estimation"
+
+
+@pytest.mark.parametrize("grey", [False, True])
+@pytest.mark.parametrize(("maps", "task"), [(65, "keypoint-detection"), (64, "unknown")])
+def test_places_of_a_cell(grey, maps, task):
+    net = Net()
+    x, channels = net.feed("input", [1, 3, 64, 64]), 3
+    if grey:
+        x, channels = net.op("ReduceMean", x, axes=[1], keepdims=1), 1
+    x = net.stem(x, channels, times=3)
+    net.give(net.conv(x, 8, maps), "a", [1, maps, 8, 8])
+    net.give(net.conv(x, 8, 64), "b", [1, 64, 8, 8])
+    found, known = net.task()
+    assert known != "structure"
+    assert (found == "keypoint-detection") == (task == "keypoint-detection")
+
+
+def test_tables_without_a_batch():
+    def rows(*widths):
+        net = Net()
+        x = net.stem(net.feed("x", [1, 3, 96, 96]), times=2)
+        for number, width in enumerate(widths):
+            y = net.op("Transpose", net.conv(x, 8, width), perm=[0, 2, 3, 1])
+            shape = net.const(np.array([576, width], np.int64))
+            net.give(net.op("Reshape", y, shape), f"y{number}", [576, width])
+        return net.task()
+
+    assert rows(14, 2, 1) == ("object-detection", "likely")
+    assert rows(7, 3)[0] not in ("object-detection", "image-classification")
+
+
+def agent(seen, done, width=6, ending=""):
+    net = Net()
+    x = net.op("Relu", net.op("Gemm", net.feed(seen, [1, 24]), net.weight(24, 32), net.weight(32)))
+    y = net.op("Gemm", x, net.weight(32, width), net.weight(width))
+    net.give(net.op(ending, y) if ending else y, done, [1, width])
+    return net.task()
+
+
+def test_choice_of_actions():
+    assert agent("obs", "actions") == ("control", "structure")
+    assert agent("obs", "actions", width=1) == ("control", "structure")
+    assert agent("obs", "y")[0] != "control"
+    assert agent("x", "actions")[0] != "control"
+
+
+def test_as_many_probabilities_as_numbers_go_in_are_no_classes():
+    assert agent("x", "y", width=5, ending="Softmax") == ("tabular-classification", "structure")
+    assert agent("x", "y", width=24, ending="Softmax") == ("unknown", "unknown")
+
+
+@pytest.mark.parametrize(("size", "task"), [(257, "audio-enhancement"), (260, "unknown")])
+def test_a_mask_for_the_bins_of_a_spectrum(size, task):
+    net = Net()
+    x, h = net.feed("a", [1, 1, size]), net.feed("h", [1, 1, 16])
+    y, last, _ = net.op(
+        "LSTM", x, net.weight(1, 64, size), net.weight(1, 64, 16), "", "", h, net.weight(1, 1, 16),
+        outputs=3, hidden_size=16,
+    )  # fmt: skip
+    y = net.op("Squeeze", y, net.const(np.array([1], np.int64)))
+    y = net.op("Sigmoid", net.op("MatMul", y, net.weight(16, size)))
+    net.give(y, "b", [1, 1, size])
+    net.give(last, "hn", [1, 1, 16])
+    assert net.task() == (task, "likely" if task != "unknown" else "unknown")
+
+
+@pytest.mark.parametrize("batch", ["n", 1])
+@pytest.mark.parametrize(("width", "task"), [(1, "voice-activity"), (3, "unknown")])
+def test_probability_of_frames_and_a_state(batch, width, task):
+    net = Net()
+    x, h = net.feed("a", [4, batch, 41]), net.feed("state", [1, batch, 16])
+    y, last, _ = net.op(
+        "LSTM", x, net.weight(1, 64, 41), net.weight(1, 64, 16), "", "", h, h, outputs=3, hidden_size=16
+    )
+    y = net.op("Squeeze", y, net.const(np.array([1], np.int64)))
+    y = net.op("Sigmoid", net.op("MatMul", y, net.weight(16, width)))
+    net.give(y, "b", [4, batch, width])
+    net.give(last, "c", [1, batch, 16])
+    assert net.task() == (task, "likely" if task != "unknown" else "unknown")
+
+
+def test_states_of_several_axes_are_no_grids():
+    def two(anchors):
+        net = Net()
+        x = net.stem(net.feed("x", [1, 3, 64, 64]), times=2)
+        for number, side in enumerate((16, 8)):
+            count = (3, anchors)[number]
+            x = x if number == 0 else net.op("Relu", net.conv(x, 8, 8, stride=2))
+            y = net.conv(x, 8, count * 9)
+            shape = net.const(np.array([1, count, 9, side, side], np.int64))
+            y = net.op("Transpose", net.op("Reshape", y, shape), perm=[0, 1, 3, 4, 2])
+            net.give(y, f"y{number}", [1, count, side, side, 9])
+        return net.task()[0]
+
+    assert two(3) == "object-detection"
+    assert two(5) != "object-detection"
