@@ -80,6 +80,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
     _code = traitlets.Instance(Code).tag(sync=True, **widget_serialization)
     _fixed = traitlets.Bool(False).tag(sync=True)
     _pair = traitlets.Unicode("").tag(sync=True)
+    _comparison = traitlets.Bytes(b"").tag(sync=True)
     selection = _Nodes([]).tag(sync=True)
     _tensors = traitlets.List(traitlets.Unicode()).tag(sync=True)
     overlay = traitlets.Any("macs", allow_none=True).tag(sync=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import uuid
 from typing import Any
 
 import ipywidgets
+import msgspec
 
 from py_autodoc.errors import OptionError
 from py_autodoc.widget.autodoc import Autodoc
@@ -17,9 +19,9 @@ _LAYOUT = {"flex": "1 1 0", "min_width": "320px"}
 class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no types
     """Two ``Autodoc`` widgets beside each other: ``left`` and ``right``, with all that one can do.
 
-    What is selected in one is selected in the other, by name, weight, module or wiring; blocks, heatmap
-    and its scale, and dimensions of one name follow. The link lives in the page: it needs no kernel, and a
-    notebook that was saved with its widgets shows it again.
+    Models are aligned by their structure: what differs is coloured, and what is selected in one is selected
+    in the other. Blocks, heatmap and its scale, and dimensions of one name follow. The link lives in the page:
+    it needs no kernel, and a notebook that was saved with its widgets shows it again.
     """
 
     def __init__(self, left: Autodoc, right: Autodoc) -> None:
@@ -29,6 +31,7 @@ class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no typ
             )
         self.left, self.right = left, right
         name = uuid.uuid4().hex
+        left._comparison = _compared(left, right)
         for side, widget in enumerate((left, right)):
             widget._pair = f"{name}:{side}"
             for key, value in _LAYOUT.items():
@@ -42,6 +45,23 @@ class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no typ
         if isinstance(data, dict):
             data["text/plain"] = " beside ".join(keep(data, [self.left, self.right], apart=False))
         return found
+
+
+def _compared(left: Autodoc, right: Autodoc) -> bytes:
+    """How the two models correspond, packed; nothing where one of them is a report alone."""
+    from py_autodoc.compare.align import align
+    from py_autodoc.compare.columns import comparison_columns
+
+    analyses = left._now.analysis, right._now.analysis
+    if analyses[0] is None or analyses[1] is None:
+        return b""
+    columns = comparison_columns(align(analyses[0], analyses[1]))
+    return gzip.compress(msgspec.json.encode(columns), mtime=0)
+
+
+def compare(a: Any, b: Any, **traits: Any) -> SideBySide:
+    """Compare two models: ``side_by_side`` under the name that the command line has for it."""
+    return side_by_side(a, b, **traits)
 
 
 def side_by_side(left: Any, right: Any, **traits: Any) -> SideBySide:

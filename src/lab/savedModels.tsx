@@ -136,7 +136,7 @@ class Stay {
       },
       onOverlay: overlay => {
         // Numbers of the notebook stay what they are.
-        if (this._settled && overlay !== 'user') {
+        if (this._settled && overlay !== 'user' && overlay !== 'changes') {
           _model.overlay = overlay;
         }
       }

@@ -209,7 +209,9 @@ class WidgetView implements ITenant {
           this._tell('_tensors', tensors);
         }}
         onOverlay={overlay =>
-          overlay !== 'user' && this._tell('overlay', overlay)
+          overlay !== 'user' &&
+          overlay !== 'changes' &&
+          this._tell('overlay', overlay)
         }
         onStateChange={view => {
           this._view.stands(view);

@@ -1,7 +1,7 @@
 /** Serves the bundle the widget carries; asks the kernel, where there is one, for other sizes. */
 
 import { upgraded } from '../core/upgrade';
-import { BundleProvider, readBundle } from '../providers/bundle';
+import { BundleProvider, readBundle, unpacked } from '../providers/bundle';
 import {
   kernelBatch,
   kernelExtract,
@@ -12,7 +12,7 @@ import {
 } from '../providers/kernel';
 import type { ILoadOptions, IReportProvider } from '../providers/provider';
 import { abortError, localProblem, ProblemError } from '../providers/provider';
-import type { GraphPayload } from '../schema';
+import type { ComparisonColumns, GraphPayload } from '../schema';
 import { bytesOf, messageOf, tell, type IWidgetModel } from './model';
 
 export type Sizes = Readonly<Record<string, number>>;
@@ -91,6 +91,17 @@ export class WidgetProvider implements IReportProvider {
     return this.fixedDims ? undefined : this._sized;
   }
 
+  /** Of the first of two widgets beside each other, when the kernel aligned them. */
+  get compare(): IReportProvider['compare'] {
+    const packed = bytesOf(this._model.get('_comparison'));
+    return packed.byteLength === 0
+      ? undefined
+      : async other =>
+          other instanceof WidgetProvider && this._isBeside(other)
+            ? unpacked<ComparisonColumns>(packed)
+            : null;
+  }
+
   /** Undefined where no kernel is there to follow it. */
   get batch(): IReportProvider['batch'] {
     return this._isLive() ? this._batch : undefined;
@@ -135,6 +146,13 @@ export class WidgetProvider implements IReportProvider {
     ...args: Parameters<IReportProvider['details']>
   ): ReturnType<IReportProvider['details']> {
     return this._served.details(...args);
+  }
+
+  private _isBeside(other: WidgetProvider): boolean {
+    const [here, there] = [this, other].map(({ _model }) =>
+      String(_model.get('_pair')).split(':')
+    );
+    return here[0] !== '' && here[0] === there[0] && here[1] !== there[1];
   }
 
   /** Asks for an analysis; when it answers, the new bundle is there. */

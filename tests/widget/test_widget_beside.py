@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from traitlets import TraitError
 
 import py_autodoc
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.render import html
+from py_autodoc.report.schema import ComparisonColumns
 from py_autodoc.widget import Autodoc, autodoc, beside, dim, parts
+from py_autodoc.widget import compare as widget_compare
 
 pytestmark = pytest.mark.slow
 
@@ -38,6 +42,21 @@ def test_both_carry_the_pair_and_their_side():
     assert all(re.fullmatch(r"[\w-]{1,64}:[01]", name) for name in names)
     assert [widget.height for widget in pair.children] == [450, 450]
     assert pair.right.report.metrics.total_macs > pair.left.report.metrics.total_macs
+
+
+def test_the_first_carries_how_the_two_correspond():
+    pair = widget_compare(TINY, DATA / "models" / "resnet_tiny_qdq_int8.onnx")
+    packed = pair.left.get_state()["_comparison"]
+    columns = msgspec.json.decode(gzip.decompress(packed), type=ComparisonColumns)
+    assert (columns.verdict, columns.core_matched) == ("same architecture", 24)
+    assert len(columns.left) == len(pair.left.report.layers)
+    assert len(columns.right) == len(pair.right.report.layers)
+    assert pair.right._comparison == b""
+
+
+def test_a_report_alone_is_matched_by_the_page():
+    report = Autodoc(TINY).report
+    assert py_autodoc.side_by_side(report, TINY).left._comparison == b""
 
 
 def test_two_pairs_are_two_pairs():

@@ -31,7 +31,9 @@ export function snapshotOf({ store, stage }: Session): ISnapshot {
     : {};
   return {
     version: SNAPSHOT_VERSION,
-    ...{ overlay, scale, showNames, showWeights, direction, panels },
+    // Changes are those of a comparison, which may not be there again.
+    overlay: overlay === 'changes' ? undefined : overlay,
+    ...{ scale, showNames, showWeights, direction, panels },
     ...{ device, table, bindings, assume, bookmarks },
     ...view
   };

@@ -149,7 +149,9 @@ function strings(value: unknown): string[] | undefined {
 }
 
 function overlay(value: unknown): OverlayId | null | undefined {
-  return value === null || isOverlayId(value) ? value : undefined;
+  return value === null || (isOverlayId(value) && value !== 'changes')
+    ? value
+    : undefined;
 }
 
 /** Longer texts are no device's id. */
