@@ -65,23 +65,23 @@ class _Constants:
         """The declared shape of an input, empty where it has none."""
         return (self._tensors[self._inputs[place]].shape or ()) if self.has(place) else ()
 
-    def scalar(self, place: int) -> str:
+    def scalar(self, place: int, digits: int = 4) -> str:
         """The only value of an input, else an empty text."""
         values = self.items(place)
-        return _number(values[0]) if values is not None and len(values) == 1 else ""
+        return _number(values[0], digits) if values is not None and len(values) == 1 else ""
 
 
 Rule: TypeAlias = Callable[[Node, _Constants], str]
 """The setting of a node, empty where it has none that is short."""
 
 
-def _number(value: Any) -> str:
-    """At most four digits, as a person would write it."""
+def _number(value: Any, digits: int = 4) -> str:
+    """At most so many digits, as a person would write it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int) and abs(value) < 10**9:
         return str(value).replace("-", "−")
-    return f"{value:.4g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-").replace("-", "−")
+    return f"{value:.{digits}g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-").replace("-", "−")
 
 
 def _binary(node: Node, held: _Constants) -> str:
@@ -262,7 +262,7 @@ def _recurrent(node: Node, _: _Constants) -> str:
 
 def _quantize(node: Node, held: _Constants) -> str:
     """The arithmetic of one scale for the whole tensor."""
-    scale, zero = held.scalar(1), held.scalar(2)
+    scale, zero = held.scalar(1, 3), held.scalar(2)
     if not scale or (held.has(2) and not zero):
         return ""
     if node.op_type == "QuantizeLinear":
