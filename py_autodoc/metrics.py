@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 Unit = Literal["params", "MACs", "FLOPs", "bytes", "FLOP/B", "s", "nodes"]
-Place = Literal["heatmap", "column", "costs", "chart", "csv", "attachment", "strip", "totals", "compare"]
+Place = Literal[
+    "heatmap", "column", "costs", "chart", "csv", "attachment", "layers", "strip", "totals", "compare"
+]
 """Where a metric is shown.
 
 ``heatmap``: the colours of the graph. ``column``: the viewer's table. ``costs``: the viewer's inspector.
 ``chart``: the viewer's bars by operator. ``csv``: the table of layers as CSV. ``attachment``: files for
-Netron and Model Explorer. ``strip``: the row of totals in viewer, terminal and notebook. ``totals``: the
-table of totals in documents. ``compare``: comparisons of models. Queries know a metric by ``query``.
+Netron and Model Explorer. ``layers``: the heaviest layers in terminal and documents. ``strip``: the row of
+totals in viewer, terminal and notebook. ``totals``: the table of totals in documents. ``compare``:
+comparisons of models. Queries know a metric by ``query``.
 """
 
 
@@ -82,6 +85,16 @@ class Metric:
     shown: tuple[Place, ...] = ()
     total: Total | None = None
 
+    @property
+    def head(self) -> str:
+        """The head of a column."""
+        return self.short or self.label
+
+    @property
+    def written(self) -> Literal["count", "size", "seconds"]:
+        """The function of ``units`` that writes it in short."""
+        return "size" if self.unit == "bytes" else "seconds" if self.unit == "s" else "count"
+
 
 RAMPS: dict[str, tuple[str, ...]] = {
     "viridis": (
@@ -110,7 +123,8 @@ METRICS: tuple[Metric, ...] = (
         share="% params",
         query=("params",),
         shown=(
-            "heatmap", "column", "costs", "chart", "csv", "attachment", "strip", "totals", "compare",
+            "heatmap", "column", "costs", "chart", "csv", "attachment", "layers", "strip", "totals",
+            "compare",
         ),
         total=Total(
             name="params",
@@ -149,7 +163,8 @@ METRICS: tuple[Metric, ...] = (
         share="% MACs",
         query=("macs",),
         shown=(
-            "heatmap", "column", "costs", "chart", "csv", "attachment", "strip", "totals", "compare",
+            "heatmap", "column", "costs", "chart", "csv", "attachment", "layers", "strip", "totals",
+            "compare",
         ),
         total=Total(
             name="macs",
@@ -168,7 +183,8 @@ METRICS: tuple[Metric, ...] = (
         stored="execution",
         query=("flops",),
         shown=(
-            "heatmap", "column", "costs", "chart", "csv", "attachment", "strip", "totals", "compare",
+            "heatmap", "column", "costs", "chart", "csv", "attachment", "layers", "strip", "totals",
+            "compare",
         ),
         total=Total(
             name="flops",
@@ -319,6 +335,11 @@ def ids(place: Place) -> tuple[str, ...]:
 def label(metric: str) -> str:
     """The label of a metric. Raises: KeyError for an unknown id."""
     return BY_ID[metric].label
+
+
+def words(metric: str) -> str:
+    """What a metric is called in a sentence. Raises: KeyError for an unknown id."""
+    return BY_ID[metric].words or label(metric)
 
 
 def total_of(metric: str) -> Total:

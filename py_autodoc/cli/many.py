@@ -21,7 +21,7 @@ _NAME = 48
 """Widest column of names."""
 _COLUMNS = (
     # As wide as what stands for those that a model which cannot run does not have.
-    *((one.short or one.label, len(CANNOT_RUN) if total_of(one.id).runs else 8) for one in shown("strip")),
+    *((one.head, len(CANNOT_RUN) if total_of(one.id).runs else 8) for one in shown("strip")),
     ("Coverage", 11),
 )
 CSV_COLUMNS = (

@@ -16,11 +16,12 @@ from py_autodoc.cli.findings_lines import HOW, finding_counts, finding_lines
 from py_autodoc.cli.hardware_lines import WIDTH, hardware_lines
 from py_autodoc.cli.memory_lines import memory_lines
 from py_autodoc.cli.streams import styled
+from py_autodoc.metrics import BY_ID, shown, words
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.report.architecture_text import architecture_line, quantization_line
 from py_autodoc.report.block_counts import block_counts
-from py_autodoc.report.numbers import layer_in_inference
+from py_autodoc.report.numbers import layer_number
 from py_autodoc.report.rule_settings import told
 from py_autodoc.report.schema import (
     DiagnosticInfo,
@@ -48,7 +49,7 @@ BAR = 16
 _DIM, _HEAD, _STRONG, _WARN, _BAD = "dim", "bold", "bold cyan", "yellow", "bold red"
 GAP = 3
 """Characters between two columns of a table: two of padding, one of the box."""
-_NUMBERS = frozenset({"Params", "MACs", "FLOPs", "Share"})
+_NUMBERS = frozenset({*(one.head for one in shown("layers")), "Share"})
 _MARKS = {"error": ("✗", _BAD), "warning": ("!", _WARN), "info": ("·", _DIM)}
 _RISKS = {"high": _BAD, "medium": _WARN}
 
@@ -235,8 +236,8 @@ def _repeats(found: list[RepeatInfo]) -> RenderableType:
 
 def _quoted(name: str) -> str:
     """A name as a shell takes it."""
-    shown = _clean(name, 40)
-    return shown if shown.replace("_", "").isalnum() else "'" + shown.replace("'", "'\\''") + "'"
+    text = _clean(name, 40)
+    return text if text.replace("_", "").isalnum() else "'" + text.replace("'", "'\\''") + "'"
 
 
 def _heaviest(report: Report) -> list[Layer]:
@@ -247,13 +248,11 @@ def _heaviest(report: Report) -> list[Layer]:
 
 def _in_inference(layer: Layer, key: str) -> int:
     """MACs of all executions, or parameters."""
-    if key == "params":
-        return layer.params or 0
-    return layer_in_inference(layer, "macs") or 0
+    return round(layer_number(layer, BY_ID[key]) or 0)
 
 
 def _layers_title(report: Report) -> str:
-    by = "MACs" if report.metrics.total_macs else "parameters"
+    by = words("macs" if report.metrics.total_macs else "params")
     return f"Heaviest layers by {by}, costs of one inference"
 
 
@@ -261,7 +260,7 @@ def _layers(report: Report, layers: list[Layer], width: int) -> RenderableType:
     by_macs = bool(report.metrics.total_macs)
     total = report.metrics.total_macs if by_macs else report.metrics.total_params
     rows = [_layer_cells(layer, by_macs, total) for layer in layers]
-    titles = ["Layer", "Module", "Type", "Output", "Params", "MACs", "FLOPs", "Share"]
+    titles = ["Layer", "Module", "Type", "Output", *(one.head for one in shown("layers")), "Share"]
     if width < WIDE or not any(row[1] for row in rows):
         for row in (titles, *rows):
             del row[1]
@@ -281,9 +280,7 @@ def _layer_cells(layer: Layer, by_macs: bool, total: int | None) -> list[str]:
         printable(module),
         printable(layer.type),
         printable(units.shape(layer.output_shape)),
-        units.count(layer.params),
-        units.count(layer_in_inference(layer, "macs")),
-        units.count(layer_in_inference(layer, "flops")),
+        *(getattr(units, one.written)(layer_number(layer, one)) for one in shown("layers")),
         units.share(_in_inference(layer, "macs" if by_macs else "params"), total),
     ]
 
@@ -326,8 +323,8 @@ def _operators(report: Report, width: int) -> RenderableType:
     table = _table(
         ("Operator", "left"),
         ("Nodes", "right"),
-        ("Params", "right"),
-        ("MACs", "right"),
+        (BY_ID["params"].head, "right"),
+        (BY_ID["macs"].head, "right"),
         ("by MACs" if by_macs else "by nodes", "left"),
     )
     ordered = sorted(report.metrics.by_op, key=lambda row: (-value(row), -row.count))

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from py_autodoc import units
 from py_autodoc.cli.streams import styled
+from py_autodoc.metrics import BY_ID
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.sweep.choose import KNEE
 from py_autodoc.sweep.schema import Sweep, SweepPoint
@@ -88,17 +89,17 @@ _DEVICE = (
     _Column("Precision", lambda point: point.precision or "", "left"),
 )
 _COSTS = (
-    _Column("MACs", lambda point: units.count(point.macs)),
-    _Column("FLOPs", lambda point: units.count(point.flops)),
-    _Column("Peak", lambda point: units.size(point.peak_activation_bytes)),
+    _Column(BY_ID["macs"].head, lambda point: units.count(point.macs)),
+    _Column(BY_ID["flops"].head, lambda point: units.count(point.flops)),
+    _Column(BY_ID["peak"].head, lambda point: units.size(point.peak_activation_bytes)),
 )
 _TIMES = (
     _Column("Memory", _memory),
-    _Column("Latency", _latency),
+    _Column(BY_ID["latency"].head, _latency),
     _Column("Items/s", lambda point: units.count(point.throughput)),
     _Column("Bound by", lambda point: _BOUNDS.get(point.bottleneck, ""), "left"),
 )
-_LEAST = ("Peak", "FLOPs", "Bound by")
+_LEAST = (BY_ID["peak"].head, BY_ID["flops"].head, "Bound by")
 """Columns that a narrow terminal does without, the first one first."""
 
 

@@ -50,7 +50,7 @@ MEASURES = tuple(
     Measure(
         total_of(one.id).name,
         total_label(one.id),
-        units.size if one.unit == "bytes" else units.count,
+        getattr(units, one.written),
         _READ[one.id],
     )
     for one in shown("compare")

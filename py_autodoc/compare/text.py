@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from py_autodoc.compare.align import Alignment, Verdict
 from py_autodoc.compare.parts import parts
 from py_autodoc.compare.summary import lone, relation, rows, table, verdict_line
+from py_autodoc.metrics import total_label
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import cut
 
 _WIDE = 40
 _LINE = 96
 """Characters that a kind of change may take in one line."""
-_LEFT_OUT = "FLOPs"
+_LEFT_OUT = total_label("flops")
 """Of the numbers: twice the MACs, nearly."""
 _MOST = 60
 """Characters of a name."""

@@ -64,7 +64,9 @@ def netron_attachment(analysis: Analysis) -> Attached:
         named += 1
         for metric, value in _numbers(analysis, node).items():
             if value is not None:
-                rows.append({"kind": kind, "target": target, "name": _words(metric), "value": _safe(value)})
+                rows.append(
+                    {"kind": kind, "target": target, "name": metrics.words(metric), "value": _safe(value)}
+                )
         if (time := times.of_node(node.id)) is not None:
             rows.append({"kind": kind, "target": target, "name": times.label, "value": time})
     for name, value in _totals(analysis).items():
@@ -94,13 +96,9 @@ def model_explorer_data(analysis: Analysis, metric: str) -> Attached:
         value = times.of_node(node.id) if metric == LATENCY else _numbers(analysis, node)[metric]
         if value is not None:
             results[key] = {"value": value}
-    label = times.label if metric == LATENCY else _words(metric)
+    label = times.label if metric == LATENCY else metrics.words(metric)
     data = {"name": label, "results": results, "gradient": _gradient(metric)}
     return Attached(json.dumps(data, indent=1) + "\n", named, total)
-
-
-def _words(metric: str) -> str:
-    return metrics.BY_ID[metric].words or metrics.label(metric)
 
 
 def _gradient(metric: str) -> list[dict[str, Any]]:
@@ -202,7 +200,7 @@ def _totals(analysis: Analysis) -> dict[str, int | None]:
         total = metrics.total_of(metric.id)
         share = getattr(covered, total.covered) if total.covered else None
         partial = " (known parts)" if share is not None and share < 1 else ""
-        found[_words(metric.id) + partial] = getattr(sums, total.field)
+        found[metrics.words(metric.id) + partial] = getattr(sums, total.field)
     return found
 
 

@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from py_autodoc.metrics import Metric, shown, total_of
 from py_autodoc.render.units import shape
-from py_autodoc.report.numbers import NOT_COUNTED, layer_in_inference
+from py_autodoc.report.numbers import NOT_COUNTED, layer_in_inference, layer_number
 from py_autodoc.report.schema import HardwareEstimates, Layer, Report
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
@@ -36,9 +36,7 @@ def _of_metrics(metrics: tuple[Metric, ...]) -> Iterator[tuple[str, Callable[[La
 
 def _share(metric: Metric, layer: Layer, report: Report) -> Cell:
     """Percentage of the model's total."""
-    per_run = metric.stored == "execution"
-    part = layer_in_inference(layer, metric.id) if per_run else getattr(layer, metric.id)
-    return percent(part, getattr(report.metrics, total_of(metric.id).field))
+    return percent(layer_number(layer, metric), getattr(report.metrics, total_of(metric.id).field))
 
 
 _SHARES = tuple(sorted((one for one in shown("csv") if one.share), key=lambda one: one.stored))

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
+from py_autodoc.metrics import BY_ID
 from py_autodoc.report.numbers import layer_in_inference
 from py_autodoc.report.rule_settings import told
 from py_autodoc.report.total_texts import strip
@@ -81,7 +82,7 @@ def _totals(report: Report) -> str:
 
 def _latency(found: HardwareEstimates) -> tuple[str, str, str]:
     """The estimate on the chosen device, with its band or why there is none."""
-    label = ", ".join(part for part in ("Latency", found.device_name, found.precision) if part)
+    label = ", ".join(part for part in (BY_ID["latency"].label, found.device_name, found.precision) if part)
     if found.estimated_latency_ms is None:
         return label, seconds(None), found.reason
     low, time, high = (
@@ -104,7 +105,15 @@ def _layers(report: Report) -> str:
     top = [layer for layer in top if _weight(layer)]
     if not top:
         return ""
-    heads = ("Layer", "Operator", "Output", "Params", "MACs per inference", "Share of MACs")
+    macs = BY_ID["macs"]
+    heads = (
+        "Layer",
+        "Operator",
+        "Output",
+        BY_ID["params"].head,
+        f"{macs.head} per inference",
+        f"Share of {macs.label}",
+    )
     head = "".join(f'<th style="text-align:left;padding:2px 14px 2px 0">{name}</th>' for name in heads)
     rows = "".join(_layer(layer, report.metrics.total_macs) for layer in top)
     return (

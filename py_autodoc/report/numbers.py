@@ -9,6 +9,7 @@ import msgspec
 from py_autodoc import metrics
 from py_autodoc.costs.engine import NodeCost, in_inference
 from py_autodoc.graph.model import Node
+from py_autodoc.metrics import Metric, derived
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import cut
 
@@ -64,6 +65,16 @@ COSTS = metrics.stored("execution")
 def layer_in_inference(layer: Layer, cost: str) -> int | None:
     """One of ``COSTS`` of a layer in one inference; None where unknown, 0 where the totals leave it out."""
     return in_inference(getattr(layer, cost), layer.runs)
+
+
+def layer_number(layer: Layer, metric: Metric) -> float | None:
+    """A metric of a layer in one inference, from what the wire has of it; None where unknown."""
+
+    def own(name: str) -> int | None:
+        found: int | None = layer_in_inference(layer, name) if name in COSTS else getattr(layer, name)
+        return found
+
+    return derived(metric, own) if metric.over else own(metric.id)
 
 
 def column_in_inference(nodes: NodeColumns, cost: str) -> list[int | None]:

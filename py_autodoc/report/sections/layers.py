@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from py_autodoc.report.numbers import layer_in_inference
+from py_autodoc.metrics import shown, words
+from py_autodoc.report.numbers import layer_in_inference, layer_number
 from py_autodoc.report.schema import Layer
-from py_autodoc.report.sections.model import Block, Context, Figure, Name, Section, Table, Value
+from py_autodoc.report.sections.model import Block, Context, Figure, Line, Name, Section, Table, Value
 from py_autodoc.units import shape
 
 MOST = 20
@@ -22,20 +23,18 @@ def section(context: Context) -> Section | None:
     heavy = [layer for layer in sorted(report.layers, key=lambda layer: -weight(layer)) if weight(layer)]
     if not heavy or not total:
         return None
-    rows = tuple(
+    rows: tuple[tuple[Line, ...], ...] = tuple(
         (
             (Name(layer.name),),
             (Name(layer.type),),
             (Name(shape(layer.output_shape)),),
-            (Value(layer.params, "count"),),
-            (Value(layer_in_inference(layer, "macs"), "count"),),
-            (Value(layer_in_inference(layer, "flops"), "count"),),
+            *((Value(layer_number(layer, one), one.written),) for one in shown("layers")),
             (Value(weight(layer) / total, "share"),),
         )
         for layer in heavy[:MOST]
     )
-    by = "MACs" if by_macs else "parameters"
-    head = ("Layer", "Type", "Output", "Parameters", "MACs", "FLOPs", f"Share of {by}")
+    by = words("macs" if by_macs else "params")
+    head = ("Layer", "Type", "Output", *(one.label for one in shown("layers")), f"Share of {by}")
     blocks: list[Block] = [Table(head, rows, max(0, len(heavy) - MOST))]
     blocks += [
         Figure("depth", "Parameters and MACs summed up over the depth"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from py_autodoc.metrics import label
 from py_autodoc.report.sections.model import Context, Figure, Name, Section, Table, Value
 
 MOST = 40
@@ -22,6 +23,6 @@ def section(context: Context) -> Section | None:
         )
         for at, row in enumerate(rows[:MOST])
     )
-    head = ("Operator", "Nodes", "Parameters", "MACs", "FLOPs")
+    head = ("Operator", "Nodes", *(label(one) for one in ("params", "macs", "flops")))
     table = Table(head, shown, max(0, len(rows) - MOST))
     return Section("operators", "Operators", (table, Figure("operators", "Nodes by operator")))

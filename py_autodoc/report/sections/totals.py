@@ -16,8 +16,9 @@ def section(context: Context) -> Section:
         value, place = getattr(numbers, total.field), f"/metrics/{total.field}"
         known = getattr(cover, total.covered) if total.covered else None
         least = known is not None and known < 1
-        short = "size" if metric.unit == "bytes" else "count"
-        rows.append(((label,), (Value(value, short, place, least),), (Value(value, "exact", place, least),)))
+        rows.append(
+            ((label,), (Value(value, metric.written, place, least),), (Value(value, "exact", place, least),))
+        )
         if total.reason:
             reasons[label] = getattr(numbers, total.reason)
     blocks: list[Block] = [Table(("Total", "Value", "Exactly"), tuple(rows))]

@@ -10,6 +10,7 @@ import {
 } from '../../core/sweep';
 import { formatBytes, formatCount, formatSeconds } from '../../core/units';
 import type { DimInfo } from '../../schema';
+import { METRICS } from '../../schema/metrics';
 import { useDocument, useSession, useTrans, useView } from '../context';
 import { givenSizes, textsOf, changed } from '../dims/texts';
 import { assumption } from '../device/tile';
@@ -299,7 +300,7 @@ function useCharts(dim: DimInfo, points: readonly ISweepPoint[]): Own[] {
     const timed = points.some(({ time }) => time && time.seconds > 0);
     const charts: (Own | false)[] = [
       timed && {
-        title: trans.__('Latency'),
+        title: METRICS.latency.label(trans),
         log: true,
         format: formatSeconds,
         marks,
@@ -348,14 +349,14 @@ function useCharts(dim: DimInfo, points: readonly ISweepPoint[]): Own[] {
         ]
       },
       device < 0 && {
-        title: trans.__('Peak activation'),
+        title: METRICS.peak.label(trans),
         log: true,
         format: formatBytes,
         marks: [],
         curves: [{ label: 'peak', color: 4, values: values(p => p.peak) }]
       },
       {
-        title: trans.__('MACs'),
+        title: METRICS.macs.label(trans),
         log: true,
         format: value => formatCount(value),
         marks: [],
