@@ -19,9 +19,10 @@ _LAYOUT = {"flex": "1 1 0", "min_width": "320px"}
 class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no types
     """Two ``Autodoc`` widgets beside each other: ``left`` and ``right``, with all that one can do.
 
-    Models are aligned by their structure: what differs is coloured, and what is selected in one is selected
-    in the other. Blocks, heatmap and its scale, and dimensions of one name follow. The link lives in the page:
-    it needs no kernel, and a notebook that was saved with its widgets shows it again.
+    Models are aligned by their structure: what differs is coloured, and what is selected in one is
+    selected in the other. Blocks, heatmap and its scale, and dimensions of one name follow. The
+    link lives in the page: it needs no kernel, and a notebook that was saved with its widgets shows
+    it again.
     """
 
     def __init__(self, left: Autodoc, right: Autodoc) -> None:
