@@ -214,3 +214,90 @@ def test_states_of_several_axes_are_no_grids():
 
     assert two(3) == "object-detection"
     assert two(5) != "object-detection"
+
+
+def test_points_beside_single_scores():
+    def out(*widths):
+        net = Net()
+        x = net.op("GlobalAveragePool", net.stem(net.feed("x", [1, 3, 64, 64])))
+        for number, width in enumerate(widths):
+            net.give(net.conv(x, 8, width, kernel=1), f"y{number}", [1, width, 1, 1])
+        return net.task()
+
+    assert out(1404, 1) == ("keypoint-detection", "likely")
+    assert out(63, 1, 1) == ("keypoint-detection", "likely")
+    assert out(1403, 1)[0] != "keypoint-detection"
+    assert out(63, 63)[0] != "keypoint-detection"
+
+
+def grids(*maps, last=False):
+    net = Net()
+    x = net.stem(net.feed("x", [1, 3, 64, 64]), times=4)
+    for name, width in maps:
+        y = net.conv(x, 8, width)
+        y = net.op("Transpose", y, perm=[0, 2, 3, 1]) if last else y
+        net.give(y, name, [1, 4, 4, width] if last else [1, width, 4, 4])
+    return net.task()
+
+
+@pytest.mark.parametrize("last", [False, True], ids=["channels first", "channels last"])
+def test_heat_maps_and_offsets(last):
+    assert grids(("a", 17), ("b", 34), ("c", 32), last=last) == ("keypoint-detection", "likely")
+    assert grids(("a", 17), ("b", 33), last=last)[0] != "keypoint-detection"
+
+
+def test_a_map_that_is_called_segments():
+    assert grids(("segments", 1), ("a", 17), ("b", 34)) == ("image-segmentation", "likely")
+
+
+def test_a_score_and_points_for_each_candidate():
+    def rows(width):
+        net = Net()
+        x = net.stem(net.feed("x", [1, 3, 64, 64]), times=2)
+        for wide in (1, width):
+            y = net.op("Transpose", net.conv(x, 8, wide), perm=[0, 2, 3, 1])
+            y = net.op("Reshape", y, net.const(np.array([1, 256, wide], np.int64)))
+            net.give(y, f"y{wide}", [1, 256, wide])
+        return net.task()
+
+    assert rows(16) == ("object-detection", "likely")
+    assert rows(3)[0] != "object-detection"
+
+
+def test_two_lists_of_candidates():
+    def rows(width):
+        net = Net()
+        x = net.stem(net.feed("x", [1, 3, 128, 128]), times=3)
+        for level, (side, anchors) in enumerate(((16, 2), (8, 6))):
+            x = net.op("Relu", net.conv(x, 8, 8, stride=2)) if level else x
+            for wide in (1, width):
+                y = net.op("Transpose", net.conv(x, 8, wide * anchors), perm=[0, 2, 3, 1])
+                count = side * side * anchors
+                y = net.op("Reshape", y, net.const(np.array([1, count, wide], np.int64)))
+                net.give(y, f"y{level}_{wide}", [1, count, wide])
+        return net.task()
+
+    assert rows(16) == ("object-detection", "likely")
+    assert rows(5)[0] != "object-detection"
+
+
+def trees(ending=""):
+    """One comparison a tree, a value for each side."""
+    net = Net()
+    x, values = net.feed("x", ["n", 4]), []
+    for _ in range(3):
+        column = net.op("Gather", x, net.const(np.array(1, np.int64)), axis=1)
+        side = net.op("Cast", net.op("Less", column, net.const(np.float32(0.5))), to=TensorProto.INT64)
+        values.append(net.op("Gather", net.weight(2, 3 if ending else 1), side, axis=0))
+    y = net.op("Add", net.op("Add", *values[:2]), values[2])
+    if ending:
+        y = net.op(ending, y, axis=1, keepdims=0)
+    net.nodes.append(helper.make_node("Identity", [y], ["y"]))
+    kind = TensorProto.INT64 if ending else FLOAT
+    net.given.append(helper.make_tensor_value_info("y", kind, ["n"] if ending else ["n", 1]))
+    return net.task()
+
+
+def test_trees_written_as_operators_on_tensors():
+    assert trees("ArgMax") == ("tabular-classification", "likely")
+    assert trees() == ("tabular-regression", "likely")

@@ -21,7 +21,7 @@ _MANY = 300
 """Scores between 0 and 1 that are classes for sure: nothing has so many coordinates."""
 
 
-def _flat(end: End) -> int | None:
+def flat(end: End) -> int | None:
     """Width of one vector for a whole image."""
     if end.rank in (2, 4) and (end.rank == 2 or (end.at(2) == 1 and end.at(3) == 1)):
         return end.at(1)
@@ -47,7 +47,7 @@ def classification(case: Case) -> Reading | None:
     image = case.image
     if image is None or case.only != "image" or not case.ends or case.count("image") > 1:
         return None
-    widths = [_flat(end) for end in case.ends]
+    widths = [flat(end) for end in case.ends]
     end, width = case.ends[0], widths[0]
     if several_rows(case):
         return None
@@ -99,14 +99,14 @@ def encoding(case: Case) -> Reading | None:
         return None
     end = case.ends[0]
     sure = SURE if image.sure else PROBABLE
-    if case.named("embeds", "embedding", "embeddings", "feature", "features") and _flat(end):
+    if case.named("embeds", "embedding", "embeddings", "feature", "features") and flat(end):
         return Reading(sure, ("an image goes in, and an output is named so",), "embedding")
     if end.rank == 3 and end.kind == "norm" and not end.activation:
         told = f"an image goes in, a normalized vector of {end.width or '?'} for each place comes out"
         return Reading(sure, (told,), "hidden states")
-    if any(e.kind == "unit" and _flat(e) for e in case.ends):
+    if any(e.kind == "unit" and flat(e) for e in case.ends):
         return Reading(sure, ("an image goes in, a vector of length 1 comes out",), "embedding")
-    width = _flat(end)
+    width = flat(end)
     if width in _VECTORS and not end.activation and width not in _SETS:
         told = f"an image goes in, a vector of {width} comes out: a usual length of embeddings"
         strong = SURE if end.kind == "norm" and image.sure else PROBABLE

@@ -11,6 +11,7 @@ from py_autodoc.identity.case import Case
 from py_autodoc.identity.ends import End
 from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Port, Reading
 from py_autodoc.identity.registry import task
+from py_autodoc.identity.tasks.images import flat
 
 _FACTORS = (2, 3, 4, 6, 8)
 _LARGER = 1.2
@@ -29,6 +30,7 @@ _TIMES = re.compile(r"(\d+)\*(\w+)")
 _PADDED = re.compile(r"(\d+)\*\(\(.+ \+ \d+\)//\1\)")
 """A size that is filled up to a multiple."""
 _DEPTHS = ("depth", "depths", "disparity")
+_SEGMENTS = ("segment", "segments", "segmentation", "segmentations", "semseg")
 _SIDES = 4
 """Maps of stages, at least."""
 _CELL = 8
@@ -38,7 +40,9 @@ _HEAD = 12
 
 _POINTS = {
     42: "21 points of a hand", 63: "21 points of a hand in space", 136: "68 points of a face",
-    196: "98 points of a face", 212: "106 points of a face", 1404: "468 points of a face in space",
+    165: "33 points of a body, with their certainty", 196: "98 points of a face", 212: "106 points of a face",
+    195: "33 points of a body and 6 more, with their certainty", 1404: "468 points of a face in space",
+    1434: "478 points of a face in space",
 }  # fmt: skip
 
 
@@ -219,6 +223,10 @@ def _blown_up(end: End) -> bool:
        "ForImageSegmentation", "ForPanopticSegmentation"))  # fmt: skip
 def segmentation(case: Case) -> Reading | None:
     """Classes for each pixel."""
+    if case.image is not None and case.only == "image" and case.named(*_SEGMENTS):
+        called = next(end for end in case.ends if set(_SEGMENTS).intersection(case.name(end)))
+        if called.rank in (3, 4):
+            return Reading(PROBABLE + 0.15, ("a map comes out and is named so",), "class maps")
     found = _one(case)
     if found is None or case.family == "detector":
         return None
@@ -282,13 +290,9 @@ def edges(case: Case) -> Reading | None:
       ("ForPoseEstimation", "ForKeypointDetection"))  # fmt: skip
 def keypoints(case: Case) -> Reading | None:
     """A heat map for each point of a body or face."""
-    flat = case.end
-    if case.only == "image" and flat is not None and flat.rank == 2 and flat.width in _POINTS:
-        told = f"{flat.width} numbers come out: {_POINTS[flat.width]}"
-        return Reading(PROBABLE + 0.1, (told,), "coordinates") if not flat.activation else None
-    cells = _cells(case)
-    if cells is not None:
-        return cells
+    found_points = _points(case) or _cells(case) or _offsets(case)
+    if found_points is not None:
+        return found_points
     found = _one(case)
     if found is None or found[1].end.activation in ("Softmax", "ArgMax"):
         return None
@@ -309,6 +313,33 @@ def _cells(case: Case) -> Reading | None:
         if made.channels == _CELL**2 + 1 and made.scale == 1 / _CELL and len(_maps(case, image)) >= 2:
             told = f"{made.channels} maps at 1/{_CELL} of the image's size: the places of a cell, and none"
             return Reading(PROBABLE + 0.1, (told, "vectors come out beside them"), "scores of places")
+    return None
+
+
+def _points(case: Case) -> Reading | None:
+    """Coordinates of a usual number of points, beside nothing but single scores: is it there, which hand."""
+    widths = [flat(end) for end in case.ends]
+    numbers = [width for width in widths if width != 1]
+    if case.only != "image" or len(numbers) != 1 or numbers[0] not in _POINTS:
+        return None
+    if case.ends[widths.index(numbers[0])].activation:
+        return None
+    told = f"{numbers[0]:,} numbers come out: {_POINTS[numbers[0]]}"
+    return Reading(PROBABLE + 0.1, (told,), "coordinates")
+
+
+def _offsets(case: Case) -> Reading | None:
+    """A heat map a point beside two offsets a point (Papandreou et al., 2017): on one grid."""
+    found = case.ends if case.only == "image" and case.image is not None else []
+    if len(found) < 2 or not all(end.rank == 4 for end in found):
+        return None
+    for axis in (1, 3):
+        grids = {end.shape[2:] if axis == 1 else end.shape[1:3] for end in found if end.shape is not None}
+        counts = [end.at(axis) or 0 for end in found]
+        points = next((count for count in counts if count in _JOINTS and 2 * count in counts), 0)
+        if len(grids) == 1 and points:
+            told = f"{points} maps and twice as many beside them come out: points of a body and their offsets"
+            return Reading(PROBABLE + 0.1, (told,), "heat maps")
     return None
 
 

@@ -39,14 +39,28 @@ def _levels(case: Case) -> Reading | None:
         rows.setdefault(count, []).append(width)
     counts = sorted(rows, reverse=True)
     widths = {tuple(sorted(row)) for row in rows.values()}
-    if case.image is None or len(counts) < 3 or len(widths) != 1 or len(rows[counts[0]]) < 2:
+    if case.image is None or not counts or len(widths) != 1 or len(rows[counts[0]]) < 2:
         return None
+    if len(counts) < 3:
+        return _scored(case, counts, sorted(rows[counts[0]]))
     if not all(2.5 < large / small < 5 for large, small in pairwise(counts)):
         return None
     if not any(width % 4 == 0 for width in rows[counts[0]]):
         return None
     listed = ", ".join(f"{count:,}" for count in counts)
     return Reading(SURE, (f"scores and boxes of {listed} cells, an output a grid",), "boxes and scores")
+
+
+def _scored(case: Case, counts: list[int], widths: list[int]) -> Reading | None:
+    """One score and a box, with points or without, for each candidate of one list, or of two."""
+    score, *box = widths
+    if score != 1 or len(box) != 1 or box[0] < 4 or box[0] % 2 or counts[-1] < _CANDIDATES:
+        return None
+    if case.only != "image" or any(end.rank != 3 for end in case.ends):
+        return None
+    listed = " and ".join(f"{count:,}" for count in counts)
+    told = f"a score and a row of {box[0]} numbers for each of {listed} candidates"
+    return Reading(PROBABLE + 0.1, (told,), "boxes and scores")
 
 
 def _table(case: Case) -> Reading | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from py_autodoc.blocks.ops import CONV, RECURRENT
 from py_autodoc.identity.case import Case
 from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
 from py_autodoc.identity.registry import task
@@ -12,6 +13,8 @@ _COUNTING = ("TfIdfVectorizer", "Tokenizer")
 """Operators that count words."""
 _VECTOR = 64
 """Numbers from which a row may be a vector that another model made."""
+_COMPARED = ("Less", "LessOrEqual", "Greater", "GreaterOrEqual")
+_LOOKED_UP = ("Gather", "GatherElements")
 _SEEN = frozenset({"obs", "observation", "observations"})
 _DONE = ("action", "actions", "policy")
 """Words of an agent's inputs and outputs, as libraries for reinforcement learning export them."""
@@ -31,6 +34,9 @@ def classification(case: Case) -> Reading | None:
     if op and case.family == "classical-ml":
         return Reading(SURE, (f"a {op} decides",), "class")
     end, port = case.first, case.port("features")
+    if _chosen(case):
+        told = "rows of numbers go in, the place of the best score comes out"
+        return Reading(PROBABLE + 0.1, (told,), "class")
     if case.family != "mlp" or case.only != "features" or end is None or port is None:
         return None
     if end.rank != 2 or port.shape is None or len(port.shape) != 2 or (end.width or 0) < 2:
@@ -46,6 +52,24 @@ def classification(case: Case) -> Reading | None:
     if not end.activation and end.kind == "linear" and (end.width,) != port.shape[1:]:
         return Reading(WEAK, ("rows of numbers go in, several scores come out",), "scores")
     return None
+
+
+def _chosen(case: Case) -> bool:
+    """The place of the best of several scores comes out for each row of numbers, whatever makes them."""
+    port = case.port("features")
+    if case.only != "features" or port is None or port.rank != 2 or _steers(case):
+        return False
+    return any(
+        end.activation == "ArgMax" and (end.rank == 1 or (end.rank == 2 and end.width == 1))
+        for end in case.ends
+    )
+
+
+def _grown(case: Case) -> bool:
+    """Trees written as operators on tensors: comparisons and look-ups, without a layer that has weights."""
+    flow = case.flow
+    layers = any(flow.of(kinds) for kinds in (CONV, RECURRENT)) or flow.of(("MatMul", "Gemm"))
+    return bool(flow.of(_COMPARED)) and len(flow.of(_LOOKED_UP)) > 1 and not layers
 
 
 def _steers(case: Case) -> str:
@@ -67,8 +91,13 @@ def regression(case: Case) -> Reading | None:
     op = _ops(case, _REGRESSORS)
     if op and case.family == "classical-ml" and not _ops(case, _CLASSIFIERS):
         return Reading(SURE, (f"a {op} decides",), "value")
-    end = case.end
-    if case.family != "mlp" or case.only != "features" or end is None or end.rank != 2 or end.width != 1:
+    end, port = case.end, case.port("features")
+    if case.only != "features" or end is None or end.rank != 2 or end.width != 1:
+        return None
+    if port is not None and port.rank == 2 and not end.activation and _grown(case):
+        told = "values of trees, found by comparisons and look-ups, are added to one number a row"
+        return Reading(PROBABLE, (told,), "value")
+    if case.family != "mlp":
         return None
     if end.activation or end.kind != "linear" or _steers(case):
         return None
