@@ -1,4 +1,4 @@
-"""``onnx-autodoc hardware``: list, show, detect."""
+"""``onnx-autodoc hardware``: list, show, detect, calibrate."""
 
 from __future__ import annotations
 
@@ -8,28 +8,35 @@ from typing import Any
 import click
 
 from py_autodoc.cli import completion, stdout
+from py_autodoc.cli.options import force
 from py_autodoc.errors import OptionError
 
-ACTIONS = ("list", "show", "detect")
+ACTIONS = ("list", "show", "detect", "calibrate")
+THIS = "this-machine"
+"""What a profile is called that is measured without a path for it."""
 
 
 @click.command("hardware", short_help="The devices that are known, one of them, and this machine.")
-@click.argument("action", metavar="list|show|detect")
+@click.argument("action", metavar="list|show|detect|calibrate")
 @click.argument("device", metavar="[ID|FILE]", required=False, shell_complete=completion.devices)
 @click.option("--category", metavar="C", default="", help="list: only one, as datacenter, edge, cpu.")
 @click.option(
     "--cloud", metavar="NAME", default="", help="list: what aws, azure or gcp rents, or all, with prices."
 )
+@click.option("--threads", metavar="N", type=int, default=0, help="calibrate: threads of one operator.")
+@click.option("--out", metavar="PATH", help="calibrate: write the profile to PATH; - is stdout.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(action: str, device: str | None, category: str, cloud: str, as_json: bool) -> None:
+@force
+def command(action: str, device: str | None, category: str, cloud: str, **options: Any) -> None:
     """List the devices that a latency can be estimated for, show one, or detect those of this machine.
 
     \b
-    list    all of them, or with --cloud all what can be rented
-    show    all that is known of one, by its id or a profile's file
-    detect  the CPU and the GPUs of this machine, and which profiles they match
+    list       all of them, or with --cloud all what can be rented
+    show       all that is known of one, by its id or a profile's file
+    detect     the CPU and the GPUs of this machine, and which profiles they match
+    calibrate  measure this CPU with ONNX Runtime (3 s), for --hardware this-machine
 
-    Exit status: 0 success, 1 invalid input.
+    Exit status: 0 success, 1 invalid input, 3 the profile could not be written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     if action not in ACTIONS:
         raise OptionError(
@@ -40,8 +47,15 @@ def command(action: str, device: str | None, category: str, cloud: str, as_json:
         raise OptionError("device-argument", f"hardware {action} {what}.", "See --help.")
     if action != "list" and (category or cloud):
         raise OptionError("only-of-list", "--category and --cloud are options of list.", "Leave them out.")
+    if action != "calibrate" and (options["threads"] or options["out"] is not None or options["force"]):
+        raise OptionError(
+            "only-of-calibrate", "--threads, --out and --force are options of calibrate.", "Leave them out."
+        )
+    as_json = bool(options["as_json"])
     if device is not None:
         _show(device, as_json)
+    elif action == "calibrate":
+        _calibrate(options["threads"], options["out"], options["force"], as_json)
     elif action == "list":
         _list(category, cloud, as_json)
     else:
@@ -85,6 +99,39 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return [f"{value:,.15g}"]
     return [value if isinstance(value, str) else json.dumps(value)]
+
+
+def _calibrate(threads: int, out: str | None, forced: bool, as_json: bool) -> None:
+    from py_autodoc.hardware.profile import own_folder
+    from py_autodoc.measure.calibrate import calibrate, lines
+    from py_autodoc.render.output import targets
+
+    path = str(own_folder() / f"{THIS}.json") if out is None else out
+    if out is None:
+        _make_folder()
+    target = targets({"--out": (path, "profile")}, [], forced)["--out"]
+    found = calibrate(threads)
+    target.write(json.dumps(found, indent=2) + "\n")
+    if as_json and not target.to_stdout:
+        stdout.as_json(found)
+    elif not target.to_stdout:
+        use = THIS if out is None else path
+        stdout.lines([*lines(found), f"Wrote {target.shown}; use it with --hardware {use}."])
+
+
+def _make_folder() -> None:
+    """Raises: OutputError when there can be no folder for the user's own profiles."""
+    from py_autodoc.errors import OutputError
+    from py_autodoc.hardware.profile import own_folder
+
+    try:
+        own_folder().mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as fault:
+        raise OutputError(
+            "no-settings-folder",
+            f"The folder of your settings cannot be written: {getattr(fault, 'strerror', None) or fault}.",
+            "Name a file: --out cpu.json.",
+        ) from None
 
 
 def _detect(as_json: bool) -> None:

@@ -133,6 +133,9 @@ class _Clock:
         if device.clock_hz and not self.cpu:
             self.start = model.overhead_cycles / device.clock_hz
         self.memory_e = model.cpu_memory_e if self.cpu else model.memory_e
+        self.measured = device.measured if self.cpu else None
+        if self.measured is not None:
+            self.start, self.memory_e = self.measured.start, self.measured.memory
         speed = float(device.bandwidth_bytes_per_s)
         rate = 0 if self.cpu else (device.units or 0) * (device.clock_hz or 0)
         self.speed = speed
@@ -250,6 +253,10 @@ class _Clock:
         """Share of the peak that CPUs reach; 0 on other devices."""
         if not self.cpu:
             return 0.0
+        if self.measured is not None:
+            if kind == DEPTHWISE:
+                return self.measured.depthwise
+            return self.measured.convolution if kind in (CONV, GROUPED) else self.measured.product
         return self.model.cpu_conv_e if kind in (CONV, GROUPED, DEPTHWISE) else self.model.cpu_gemm_e
 
     def _routing(self, kernel: int) -> Routing | None:

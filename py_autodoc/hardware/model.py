@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from py_autodoc.hardware.profile import CUSTOM, PRECISIONS, Profile, estimable
 
@@ -72,6 +73,17 @@ POWER_LIMITED = 0.7
 """Share of the peak that boards hold which cannot hold it all, where nobody measured them."""
 
 
+class Measured(NamedTuple):
+    """What a CPU was measured to do, in place of the constants of CPUs: shares of its peak and bandwidth."""
+
+    product: float
+    convolution: float
+    depthwise: float
+    memory: float
+    start: float
+    """Seconds of one kernel."""
+
+
 @dataclass(frozen=True, slots=True)
 class Device:
     """What the estimate takes of a device; units as in the payload's ``DeviceColumns``."""
@@ -91,6 +103,7 @@ class Device:
     clock_hz: int | None
     band: int
     confidence: str
+    measured: Measured | None = None
 
     def peak(self, precision: str) -> int | None:
         """FLOP/s, None where unknown."""
@@ -125,7 +138,23 @@ def device(profile: Profile) -> Device | None:
         clock_hz=None if clock is None else int(clock),
         band=_band(profile),
         confidence=profile.confidence,
+        measured=_measured(profile),
     )
+
+
+def _measured(profile: Profile) -> Measured | None:
+    """What a CPU was measured to do; None where something of it is missing."""
+    peak, bandwidth = profile.peak("fp32"), profile.memory_bandwidth_bytes_per_s
+    rates = (
+        profile.measured_product_flops, profile.measured_convolution_flops, profile.measured_depthwise_flops
+    )  # fmt: skip
+    moved, start = profile.measured_bandwidth_bytes_per_s, profile.measured_start_seconds
+    if profile.category != "cpu" or not peak or not bandwidth or moved is None or start is None:
+        return None
+    product, convolution, depthwise = (None if rate is None else rate / peak for rate in rates)
+    if product is None or convolution is None or depthwise is None:
+        return None
+    return Measured(product, convolution, depthwise, moved / bandwidth, start)
 
 
 def _peak(profile: Profile, precision: str) -> int | None:
@@ -151,7 +180,7 @@ def _band(profile: Profile) -> int:
     Neither was a profile of the caller's own, whatever it says of itself.
     """
     if profile.confidence == CUSTOM:
-        return MAGNITUDE
+        return MAGNITUDE if _measured(profile) is None else ROUGH
     if profile.vendor == "nvidia" and profile.type == "gpu" and profile.sm_count and profile.boost_clock_hz:
         return ESTIMATE if profile.sustained_compute_fraction is not None else ROUGH
     return MAGNITUDE

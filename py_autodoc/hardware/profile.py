@@ -34,6 +34,7 @@ _RANGES = (
     ("flops", 1e8, 1e21),
     ("int8_ops", 1e8, 1e21),
     ("clock_hz", 1e6, 1e11),
+    ("start_seconds", 1e-9, 1),
     ("l2_cache_bytes", 1 << 16, 1e15),
     ("bytes", 1 << 20, 1e18),
     ("fraction", 1e-3, 1),
@@ -67,6 +68,13 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """Measured; None where nobody published it."""
     power_limited: bool = False
     """The board cannot hold its peak within its power."""
+    measured_product_flops: float | None = None
+    """This and the next four: what ``hardware calibrate`` measured of a CPU, all of them or none."""
+    measured_convolution_flops: float | None = None
+    measured_depthwise_flops: float | None = None
+    measured_bandwidth_bytes_per_s: float | None = None
+    measured_start_seconds: float | None = None
+    """Of one operator."""
     tdp_watts: float | None = None
     """Power of the board, or of the module; not used by the estimate."""
     aliases: tuple[str, ...] = ()
@@ -100,13 +108,31 @@ def profiles() -> tuple[Profile, ...]:
     return tuple(sorted(found, key=lambda one: (one.vendor, one.name)))
 
 
+def own_folder() -> Path:
+    """Where the profiles of the user's own machines are: in the folder that the system has for settings."""
+    given = os.environ.get("APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME", "")
+    base = Path(given) if os.path.isabs(given) else Path.home() / ".config"
+    return base / "onnx-autodoc" / "profiles"
+
+
+def _own(key: str) -> Profile | None:
+    """The user's own profile of this name. Raises: OptionError for a file that is no profile."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", key):
+        return None
+    try:
+        path = own_folder() / f"{key}.json"
+        return load(str(path)) if path.is_file() else None
+    except (OSError, RuntimeError):  # there is no home, or it cannot be read
+        return None
+
+
 def estimable(profile: Profile) -> bool:
     """True when the memory bandwidth and at least one peak are known."""
     return profile.memory_bandwidth_bytes_per_s is not None and any(map(profile.peak, PRECISIONS))
 
 
 def find(wanted: str) -> Profile:
-    """The packaged profile of an id or alias, or the profile in a file.
+    """The packaged profile of an id or alias, the user's own of that name, or the profile in a file.
 
     What ends in ``.json`` or has a separator is a file. Raises: OptionError, which names the nearest ids or
     what is wrong with the file.
@@ -117,6 +143,9 @@ def find(wanted: str) -> Profile:
     known = profiles()
     exact = [one for one in known if one.id == key]
     named = exact or [one for one in known if key in (one.name.lower(), *one.aliases)]
+    own = None if named else _own(key)
+    if own is not None:
+        return own
     named = named or [one for one in known if one.id.startswith(f"{key}-")]
     if len(named) == 1:
         return named[0]

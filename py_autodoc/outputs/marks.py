@@ -44,6 +44,7 @@ _FORMS = {
     "model-explorer": rb'(?s:\{\s*"name"\s*:.*"bgColor"\s*:\s*"#21918c".*\})\s*$',
     "sidecar": rb'\{\s*"schema"\s*:\s*"autodoc\.hierarchy/',
     "sweep": rb'\{\s*"schema"\s*:\s*"autodoc\.sweep/',
+    "profile": rb'\s*\{\s*"schema"\s*:\s*"autodoc\.profile/',
     "recommendation": rb'\{\s*"schema"\s*:\s*"autodoc\.recommendation/',
     "export-report": rb'\{\s*"schema"\s*:\s*"autodoc\.export/',
     "pdf": rb"(?s:%PDF-.*)% Written by %(name)s\n$",

@@ -159,6 +159,7 @@ def _columns(devices: tuple[Device, ...]) -> DeviceColumns:
         clock_hz=[one.clock_hz for one in devices],
         band=[one.band for one in devices],
         confidence=[one.confidence for one in devices],
+        measured={str(at): list(one.measured) for at, one in enumerate(devices) if one.measured is not None},
     )
 
 

@@ -39,6 +39,11 @@ export interface IWork {
 export interface IRates {
   readonly model: LatencyModel;
   readonly cpu: boolean;
+  /**
+   * What a CPU was measured to do: shares of its peak for products, convolutions and convolutions by channel,
+   * the share of its bandwidth, seconds of a start.
+   */
+  readonly measured: readonly number[] | null;
   /** FLOP/s; of products, of arithmetic element by element, of attention. */
   readonly peak: number;
   readonly vector: number;
@@ -86,6 +91,9 @@ export function ratesOf(
   const cached = units > 0 && clock > 0;
   const own = model.attention_precision[precision] ?? precision;
   const cpu = devices.category[device] === 'cpu';
+  // Payloads of earlier versions have none.
+  const told = devices.measured as typeof devices.measured | undefined;
+  const measured = (cpu && told?.[String(device)]) || null;
   const cacheRate = cached
     ? Math.max(bandwidth, model.l2_bytes_per_clock * units * clock)
     : bandwidth;
@@ -93,6 +101,7 @@ export function ratesOf(
   return {
     model,
     cpu,
+    measured,
     peak,
     vector: peakOf('fp32') || peak,
     attention: peakOf(own) || peak,
@@ -105,7 +114,7 @@ export function ratesOf(
       : 0,
     weightRate: stays ? cacheRate : bandwidth,
     start: cpu
-      ? model.cpu_overhead_s
+      ? (measured?.[4] ?? model.cpu_overhead_s)
       : clock > 0
         ? model.overhead_cycles / clock
         : model.overhead_s
@@ -150,7 +159,11 @@ function shareOf(work: IWork, rates: IRates): number {
   if (rates.cpu) {
     const isConvolution =
       kind >= KERNEL.convolution && kind <= KERNEL.depthwise;
-    return isConvolution ? model.cpu_conv_e : model.cpu_gemm_e;
+    const own = kind === KERNEL.depthwise ? 2 : isConvolution ? 1 : 0;
+    return (
+      rates.measured?.[own] ??
+      (isConvolution ? model.cpu_conv_e : model.cpu_gemm_e)
+    );
   }
   switch (kind) {
     case KERNEL.depthwise:
@@ -201,6 +214,11 @@ function movedIn({ weights, activations }: IWork, rates: IRates): number {
   return weights / weightRate + activations / rate;
 }
 
+/** Share of the bandwidth that is reached. */
+function memoryShareOf({ model, cpu, measured }: IRates): number {
+  return cpu ? (measured?.[3] ?? model.cpu_memory_e) : model.memory_e;
+}
+
 /** FLOP/s of a product of m × n over k. */
 function productRate(
   sizes: Pick<IWork, 'm' | 'n' | 'k'>,
@@ -211,7 +229,7 @@ function productRate(
   if (Number.isNaN(m + n + k)) {
     return Number.NaN;
   }
-  let share = model.cpu_gemm_e;
+  let share = rates.measured?.[0] ?? model.cpu_gemm_e;
   if (!cpu) {
     const tiles = m && n && k ? utilisation(sizes, rates) : 1;
     share = Math.max(model.gemm_e * tiles, model.utilisation_floor);
@@ -224,7 +242,7 @@ function recurrentTime(work: IWork, rates: IRates): IKernelTime {
   const { model, cpu, peak, bandwidth, cacheRate, cacheBytes } = rates;
   const { runs, flops, weights, activations, m, n, k } = work;
   const [steps, inputs] = [work.steps ?? Number.NaN, work.inputs ?? Number.NaN];
-  const memoryShare = cpu ? model.cpu_memory_e : model.memory_e;
+  const memoryShare = memoryShareOf(rates);
   const ofState = k / (inputs + k);
   const state = weights * ofState;
   const inputRate = productRate({ m: steps * m, n, k: inputs }, rates);
@@ -267,7 +285,7 @@ export function kernelTime(work: IWork, rates: IRates): IKernelTime {
     : Number.NaN;
   const compute = kind === KERNEL.memory ? 0 : flops / reached;
   const bytes = movedIn(work, rates);
-  const memory = bytes / (cpu ? model.cpu_memory_e : model.memory_e);
+  const memory = bytes / memoryShareOf(rates);
   const starts = kind === KERNEL.experts && !cpu ? model.experts_kernels : 1;
   return {
     seconds: runs * (Math.max(compute, memory) + starts * rates.start),

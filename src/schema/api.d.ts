@@ -653,6 +653,14 @@ export interface components {
       band: number[];
       /** @description `high`: numbers confirmed by a source that was read; `medium`: widely published; `custom`. */
       confidence: string[];
+      /**
+       * @description Index of a device → what was measured of a CPU in place of the constants of CPUs: the share of its peak
+       *     that products, convolutions and convolutions by channel reach, the share of its bandwidth, and the seconds
+       *     of one kernel.
+       */
+      measured: {
+        [key: string]: number[];
+      };
     };
     /**
      * DiagnosticInfo

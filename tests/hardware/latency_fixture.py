@@ -24,7 +24,7 @@ from py_autodoc.hardware.estimate import estimate
 from py_autodoc.hardware.model import MODEL, device
 from py_autodoc.hardware.profile import PRECISIONS, Profile, find
 from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.hardware import Chosen, hardware_part, latency_model, sized
+from py_autodoc.report.hardware import _columns, latency_model, sized
 from py_autodoc.report.hardware_estimate import required_bytes
 from py_autodoc.report.payload import build_payload
 
@@ -39,6 +39,12 @@ EXPECTED = ("seconds", "low", "high", "ideal", "label", "bottleneck", "unknown")
 CUSTOM = Profile(
     name="own", id="custom:own", vram_bytes=1 << 34, memory_bandwidth_bytes_per_s=1e12,
     peak_fp16_flops=1e14, peak_fp32_flops=5e13,
+)  # fmt: skip
+MEASURED = Profile(
+    name="this machine", id="custom:this-machine", type="cpu", category="cpu", confidence="custom",
+    vram_bytes=1 << 35, memory_bandwidth_bytes_per_s=6e10, peak_fp32_flops=2e11,
+    measured_product_flops=1e11, measured_convolution_flops=1.5e11, measured_depthwise_flops=5e10,
+    measured_bandwidth_bytes_per_s=2e10, measured_start_seconds=4e-7,
 )  # fmt: skip
 
 
@@ -150,14 +156,14 @@ def analyses() -> dict[str, Analysis]:
 
 
 def _profile(name: str) -> Profile:
-    return CUSTOM if name == "custom:own" else find(name)
+    return {"custom:own": CUSTOM, MEASURED.id: MEASURED}.get(name) or find(name)
 
 
 def cases(name: str, analysis: Analysis) -> list[dict[str, Any]]:
     """What is expected of a model on every device and in every precision."""
     assert analysis.kernels is not None
     found = []
-    for wanted in (*DEVICES, "custom:own"):
+    for wanted in (*DEVICES, "custom:own", MEASURED.id):
         one = device(_profile(wanted))
         for precision in PRECISIONS:
             case: dict[str, Any] = {"payload": name, "device": wanted, "precision": precision}
@@ -187,13 +193,9 @@ def payload(analysis: Analysis) -> dict[str, Any]:
 
 def fixture() -> bytes:
     """The JSON text of the fixture: a payload and a case a line."""
-    models, own = analyses(), device(CUSTOM)
-    assert own is not None
-    part = hardware_part(models["mystery"].kernels, [], Chosen(own))
-    every = msgspec.to_builtins(part.devices)
-    kept = [i for i, name in enumerate(every["id"]) if name in (*DEVICES, own.id)]
-    peaks = {name: [column[i] for i in kept] for name, column in every.pop("peaks").items()}
-    devices = {key: [column[i] for i in kept] for key, column in every.items()} | {"peaks": peaks}
+    models = analyses()
+    listed = [found for name in (*DEVICES, CUSTOM.id, MEASURED.id) if (found := device(_profile(name)))]
+    devices = msgspec.to_builtins(_columns(tuple(listed)))
     parts = [
         f'"devices": {json.dumps(devices)}',
         f'"model": {json.dumps(msgspec.to_builtins(latency_model()))}',

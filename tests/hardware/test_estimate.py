@@ -472,7 +472,9 @@ def test_free_sizes_in_the_report():
 def test_the_payload():
     part = build_payload(run(transformer(), Options(hardware="l4", precision="fp16"))).hardware
     assert (part.chosen, part.precision, part.stored) == ("l4", "fp16", ["fp32"])
-    columns = [getattr(part.devices, name) for name in part.devices.__struct_fields__ if name != "peaks"]
+    assert part.devices.measured == {}
+    names = [name for name in part.devices.__struct_fields__ if name not in ("peaks", "measured")]
+    columns = [getattr(part.devices, name) for name in names]
     columns += part.devices.peaks.values()
     assert {len(column) for column in columns} == {len(part.devices.id)} == {227}
     order = list(zip(part.devices.vendor, part.devices.name, strict=True))

@@ -35,6 +35,10 @@ class DeviceColumns(Wire, frozen=True, kw_only=True):
     """Index into ``LatencyModel.bands``, in the precisions of ``LatencyModel.compared``."""
     confidence: list[str]
     """``high``: numbers confirmed by a source that was read; ``medium``: widely published; ``custom``."""
+    measured: dict[str, list[float]] = {}
+    """Index of a device → what was measured of a CPU in place of the constants of CPUs: the share of its peak
+    that products, convolutions and convolutions by channel reach, the share of its bandwidth, and the seconds
+    of one kernel."""
 
 
 class LatencyBand(Wire, frozen=True, kw_only=True):

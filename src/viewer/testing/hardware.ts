@@ -62,7 +62,8 @@ const DEVICES: HardwarePart['devices'] = {
   l2_bytes: [null, null, null],
   clock_hz: [null, null, null],
   band: [0, 0, 1],
-  confidence: ['high', 'high', 'high']
+  confidence: ['high', 'high', 'high'],
+  measured: {}
 };
 
 /** Each Conv takes its Relu along; the last node's kernel has no time. */

@@ -1,0 +1,123 @@
+"""A profile of this machine's CPU, from times of small models in ONNX Runtime."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from py_autodoc.errors import OptionError, RequirementError
+from py_autodoc.hardware.detect import cpu
+from py_autodoc.measure.workloads import CACHED, CONVOLUTION, DEPTHWISE, MOVED, PRODUCT, START, workloads
+
+SECONDS = 2.0
+"""Of all runs; ONNX Runtime's own start and the making of the sessions come on top."""
+LEAST_RUNS = 3
+SCHEMA = "autodoc.profile/1"
+Profile = dict[str, Any]
+Clock = Callable[[], float]
+
+
+def calibrate(threads: int = 0, seconds: float = SECONDS, clock: Clock = time.perf_counter) -> Profile:
+    """Measure the CPU: the profile as ``--hardware FILE`` takes it.
+
+    ``threads``: those that one operator runs on; 0: as many as ONNX Runtime takes by itself. The quickest run
+    of each model counts, so that other work on the machine disturbs little.
+
+    Raises:
+        RequirementError: ONNX Runtime is missing.
+        OptionError: more threads than the machine has.
+    """
+    runtime = _runtime()
+    most = os.cpu_count() or 1
+    if not 0 <= threads <= most:
+        raise OptionError(
+            "too-many-threads", f"This machine has {most} logical processors.", f"Give 1 to {most} threads."
+        )
+    rates: dict[str, list[float]] = {}
+    every = workloads()
+    for one in every:
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 4
+        session = runtime.InferenceSession(one.model, options, providers=["CPUExecutionProvider"])
+        feeds = {name: _numbers(shape) for name, shape in one.shapes.items()}
+        best = quickest(partial(session.run, None, feeds), seconds / len(every), clock)
+        rates.setdefault(one.kind, []).append(one.work / best)
+    return _profile(rates, threads, str(runtime.__version__))
+
+
+def lines(found: Profile) -> list[str]:
+    """The profile for people."""
+
+    def giga(name: str) -> str:
+        return f"{found[name] / 1e9:,.1f} G"
+
+    return [
+        found["name"],
+        f"  products               {giga('measured_product_flops')}FLOP/s",
+        f"  convolutions           {giga('measured_convolution_flops')}FLOP/s",
+        f"  by channel (depthwise) {giga('measured_depthwise_flops')}FLOP/s",
+        f"  element by element     {giga('measured_bandwidth_bytes_per_s')}B/s",
+        f"  start of an operator   {found['measured_start_seconds'] * 1e6:.2g} µs",
+    ]
+
+
+def quickest(run: Callable[[], object], seconds: float, clock: Clock = time.perf_counter) -> float:
+    """Seconds of the quickest run within about ``seconds``; the first one, which prepares, does not count."""
+    end = clock() + seconds
+    run()
+    best, runs = math.inf, 0
+    while runs < LEAST_RUNS or clock() < end:
+        start = clock()
+        run()
+        best, runs = min(best, clock() - start), runs + 1
+    return max(best, 1e-9)
+
+
+def _runtime() -> Any:
+    try:
+        return import_module("onnxruntime")
+    except ImportError:
+        raise RequirementError(
+            "needs-onnxruntime",
+            "Calibration runs small models with ONNX Runtime, which is not installed.",
+            "pip install onnxruntime",
+        ) from None
+
+
+def _numbers(shape: tuple[int, ...]) -> Any:
+    import numpy as np
+
+    return np.random.default_rng(1).random(shape, dtype=np.float32)
+
+
+def _mean(values: list[float]) -> float:
+    """Of rates the geometric one: no size outweighs the others."""
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def _profile(rates: dict[str, list[float]], threads: int, version: str) -> Profile:
+    found = cpu()
+    count = threads or "default"
+    return {
+        "schema": SCHEMA,
+        "name": f"{found['name']}, measured ({count} threads)"[:200],
+        "vendor": "",
+        "type": "cpu",
+        "category": "cpu",
+        "vram_bytes": found["memory_bytes"],
+        "memory_bandwidth_bytes_per_s": round(max(rates[CACHED] + rates[MOVED])),
+        "peak_fp32_flops": round(max(rates[PRODUCT] + rates[CONVOLUTION] + rates[DEPTHWISE])),
+        "measured_product_flops": round(_mean(rates[PRODUCT])),
+        "measured_convolution_flops": round(_mean(rates[CONVOLUTION])),
+        "measured_depthwise_flops": round(_mean(rates[DEPTHWISE])),
+        "measured_bandwidth_bytes_per_s": round(_mean(rates[MOVED])),
+        "measured_start_seconds": 1 / _mean(rates[START]),
+        "notes": f"ONNX Runtime {version} on the CPU, {date.today().isoformat()}.",
+    }
