@@ -28,8 +28,10 @@ _FLOATS = frozenset({1, 10, 11, 16})
 _CHANNELS = (3, 1, 4)
 _ASIDE = frozenset({"Shape", "ReduceMean", "ReduceMax", "Size"})
 """Readers that do not hand the values on."""
-_SMALLEST = 16
+_SMALLEST = 12
 """Rows and columns of an image, at least."""
+_SURE_FROM = 16
+"""Rows and columns from which nothing but an image is likely."""
 _BANDS = frozenset({40, 64, 80, 96, 120, 128})
 """Usual numbers of mel bands."""
 _FEW_BANDS = frozenset({40, 80, 128})
@@ -199,7 +201,8 @@ def _image(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
         return None
     if channels == 1 and not named and (w.said(port.name, w.SPECTRUM | w.AUDIO) or _frames_first(shape)):
         return None
-    sure = named or port.dtype == 2 or (channels == 3 and bool(flat or uses))
+    small = any(isinstance(d, int) and d < _SURE_FROM for d in size)
+    sure = named or port.dtype == 2 or (channels == 3 and bool(flat or uses) and not small)
     return replace(port, role="image", channels=channels, size=tuple(size), sure=sure)
 
 

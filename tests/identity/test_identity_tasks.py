@@ -160,7 +160,6 @@ def agent(seen, done, width=6, ending=""):
 def test_choice_of_actions():
     assert agent("obs", "actions") == ("control", "structure")
     assert agent("obs", "actions", width=1) == ("control", "structure")
-    assert agent("obs", "y")[0] != "control"
     assert agent("x", "actions")[0] != "control"
 
 
@@ -301,3 +300,57 @@ def trees(ending=""):
 def test_trees_written_as_operators_on_tensors():
     assert trees("ArgMax") == ("tabular-classification", "likely")
     assert trees() == ("tabular-regression", "likely")
+
+
+def test_observations_alone_make_a_choice_of_actions_likely():
+    assert agent("obs", "output") == ("control", "likely")
+    assert agent("x", "output") == ("tabular-classification", "likely")
+
+
+def row(width, classes=10):
+    net = Net()
+    x = net.op("Relu", net.op("Gemm", net.feed("x", [1, width]), net.weight(width, 32), net.weight(32)))
+    net.give(net.op("Gemm", x, net.weight(32, classes), net.weight(classes)), "y", [1, classes])
+    return net.task()
+
+
+def test_pixels_in_a_row():
+    assert row(784) == ("image-classification", "likely")
+    assert row(783) == ("tabular-classification", "likely")
+
+
+def number(name, ending=""):
+    net = Net()
+    x = net.op("Flatten", net.op("GlobalAveragePool", net.stem(net.feed("x", [1, 3, 64, 64]))))
+    y = net.op("Gemm", x, net.weight(8, 1), net.weight(1))
+    net.give(net.op(ending, y) if ending else y, name, [1, 1])
+    return net.task()
+
+
+def test_one_number_for_an_image():
+    assert number("y") == ("image-regression", "likely")
+    assert number("age", "Relu") == ("image-regression", "likely")
+    assert number("y", "Sigmoid") == ("image-classification", "likely")
+
+
+def test_points_beside_a_map_of_features():
+    net = Net()
+    x = net.stem(net.feed("x", [1, 3, 64, 64]))
+    net.give(net.op("Flatten", net.conv(net.op("GlobalAveragePool", x), 8, 212, kernel=1)), "y", [1, 212])
+    net.give(x, "m", [1, 8, 16, 16])
+    assert net.task()[0] == "keypoint-detection"
+
+
+def small(channels, size, ending="Softmax"):
+    net = Net()
+    x = net.op("GlobalAveragePool", net.stem(net.feed("x", [1, channels, size, size]), channels, times=1))
+    x = net.op("Gemm", net.op("Flatten", x), net.weight(8, 10), net.weight(10))
+    net.give(net.op(ending, x), "y", [1, 10])
+    return net.task()
+
+
+def test_small_images_are_likely_only():
+    assert small(3, 16) == ("image-classification", "structure")
+    assert small(3, 14) == ("image-classification", "likely")
+    assert small(1, 14) == ("image-classification", "likely")
+    assert small(3, 8) == ("unknown", "unknown")

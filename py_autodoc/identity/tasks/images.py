@@ -16,6 +16,8 @@ _SETS = {
 }  # fmt: skip
 _VECTORS = frozenset({64, 128, 192, 256, 320, 384, 512, 640, 768, 1024, 1152, 1280, 1408, 1536, 2048, 4096})
 """Usual lengths of vectors for whole images."""
+PIXELS = {784: "an image of 28×28 pixels", 3072: "an image of 32×32 pixels in 3 colours"}
+"""Numbers of the images of MNIST and CIFAR."""
 _COARSE = 16
 _MANY = 300
 """Scores between 0 and 1 that are classes for sure: nothing has so many coordinates."""
@@ -45,7 +47,9 @@ def several_rows(case: Case) -> int:
 def classification(case: Case) -> Reading | None:
     """Scores of classes for an image."""
     image = case.image
-    if image is None or case.only != "image" or not case.ends or case.count("image") > 1:
+    if image is None:
+        return _in_a_row(case)
+    if case.only != "image" or not case.ends or case.count("image") > 1:
         return None
     widths = [flat(end) for end in case.ends]
     end, width = case.ends[0], widths[0]
@@ -75,6 +79,33 @@ def classification(case: Case) -> Reading | None:
     if end.activation in ("", "Sigmoid") and case.head(end) is not None:
         return Reading(PROBABLE, (told, "a head over pooled features"), "class scores")
     return Reading(WEAK, (told,), "class scores")
+
+
+def _in_a_row(case: Case) -> Reading | None:
+    """An image whose pixels are fed as one row."""
+    port, end = case.port("features"), case.end
+    if case.only != "features" or port is None or port.rank != 2 or port.shape is None or end is None:
+        return None
+    shown = PIXELS.get(port.shape[1]) if isinstance(port.shape[1], int) else None
+    if shown is None or end.rank != 2 or not 1 < (end.width or 0) <= _MANY or end.kind != "linear":
+        return None
+    if end.activation not in ("", "Softmax"):
+        return None
+    told = f"rows of {port.shape[1]:,} numbers go in, as many as {shown} has; {end.width} scores come out"
+    return Reading(PROBABLE, (told,), "class scores")
+
+
+@task("image-regression", "image regression", ("image-regression",), ())
+def regression(case: Case) -> Reading | None:
+    """One number without a bound for an image: an age, a quality."""
+    end = case.end
+    if case.image is None or case.only != "image" or case.count("image") > 1 or end is None or flat(end) != 1:
+        return None
+    if case.named("age", "ages"):
+        return Reading(PROBABLE + 0.1, ("an image goes in, an age comes out by its name",), "age")
+    if end.activation or end.kind != "linear":
+        return None
+    return Reading(WEAK, ("an image goes in, one number without a bound comes out",), "value")
 
 
 @task("image-comparison", "image comparison")

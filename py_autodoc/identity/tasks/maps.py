@@ -317,8 +317,8 @@ def _cells(case: Case) -> Reading | None:
 
 
 def _points(case: Case) -> Reading | None:
-    """Coordinates of a usual number of points, beside nothing but single scores: is it there, which hand."""
-    widths = [flat(end) for end in case.ends]
+    """Coordinates of a usual number of points, beside scores (is it there, which hand) and features."""
+    widths = [1 if end.rank == 4 and (end.at(2) or 0) > 1 else flat(end) for end in case.ends]
     numbers = [width for width in widths if width != 1]
     if case.only != "image" or len(numbers) != 1 or numbers[0] not in _POINTS:
         return None

@@ -6,6 +6,7 @@ from py_autodoc.blocks.ops import CONV, RECURRENT
 from py_autodoc.identity.case import Case
 from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
 from py_autodoc.identity.registry import task
+from py_autodoc.identity.tasks.images import PIXELS
 from py_autodoc.identity.words import said
 
 _CLASSIFIERS = ("TreeEnsembleClassifier", "SVMClassifier", "LinearClassifier")
@@ -40,6 +41,8 @@ def classification(case: Case) -> Reading | None:
     if case.family != "mlp" or case.only != "features" or end is None or port is None:
         return None
     if end.rank != 2 or port.shape is None or len(port.shape) != 2 or (end.width or 0) < 2:
+        return None
+    if port.shape[1] in PIXELS:
         return None
     if _steers(case):
         return None
@@ -82,7 +85,12 @@ def _steers(case: Case) -> str:
 def control(case: Case) -> Reading | None:
     """Actions of an agent, from what it observes."""
     told = _steers(case)
-    return Reading(SURE, (f"{told}, by their names",), "actions") if told else None
+    if told:
+        return Reading(SURE, (f"{told}, by their names",), "actions")
+    seen = next((port for port in case.ports if said(port.name, _SEEN)), None)
+    if seen is None or seen.role not in ("features", "image") or case.first is None or case.first.rank != 2:
+        return None
+    return Reading(PROBABLE, ("an input is called observations",), "actions")
 
 
 @task("tabular-regression", "tabular regression", ("tabular-regression",), ())
