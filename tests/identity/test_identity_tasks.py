@@ -354,3 +354,38 @@ def test_small_images_are_likely_only():
     assert small(3, 14) == ("image-classification", "likely")
     assert small(1, 14) == ("image-classification", "likely")
     assert small(3, 8) == ("unknown", "unknown")
+
+
+def test_an_image_without_its_batch():
+    def shown(channels):
+        net = Net()
+        y = net.conv(net.op("Relu", net.conv(net.feed("x", [1, 3, 64, 96]), 3, 8)), 8, channels)
+        y = net.op("Transpose", y, perm=[0, 2, 3, 1])
+        net.give(net.op("Squeeze", y, net.const(np.array([0], np.int64))), "y", [64, 96, channels])
+        return net.task()
+
+    assert shown(3) == ("image-to-image", "likely")
+    assert shown(4) == ("unknown", "unknown")
+
+
+@pytest.mark.parametrize("of_it", [True, False])
+def test_a_map_and_its_maxima(of_it):
+    net = Net()
+    x = net.stem(net.feed("x", [1, 3, 64, 64]))
+    y = net.op("Sigmoid", net.conv(x, 8, 2))
+    net.nodes.append(helper.make_node("Identity", [y], ["y"]))
+    net.given.append(helper.make_tensor_value_info("y", FLOAT, [1, 2, 16, 16]))
+    other = "y" if of_it else net.op("Sigmoid", net.conv(x, 8, 2))
+    net.nodes.append(helper.make_node("MaxPool", [other], ["m"], kernel_shape=[3, 3], pads=[1, 1, 1, 1]))
+    net.given.append(helper.make_tensor_value_info("m", FLOAT, [1, 2, 16, 16]))
+    assert (net.task()[0] == "object-detection") == of_it
+
+
+@pytest.mark.parametrize("name", ["logit_box", "bbox", "y"])
+def test_numbers_that_are_called_a_box(name):
+    net = Net()
+    x = net.op("Flatten", net.op("GlobalAveragePool", net.stem(net.feed("x", [1, 3, 64, 64]))))
+    net.give(net.op("Gemm", x, net.weight(8, 5), net.weight(5)), name, [1, 5])
+    found, known = net.task()
+    assert found == ("image-classification" if name == "y" else "object-detection")
+    assert known == "likely"

@@ -31,6 +31,8 @@ _PADDED = re.compile(r"(\d+)\*\(\(.+ \+ \d+\)//\1\)")
 """A size that is filled up to a multiple."""
 _DEPTHS = ("depth", "depths", "disparity")
 _SEGMENTS = ("segment", "segments", "segmentation", "segmentations", "semseg")
+_FEW = 4
+"""Channels of an image, at most."""
 _SIDES = 4
 """Maps of stages, at least."""
 _CELL = 8
@@ -71,6 +73,8 @@ def _map(end: End, image: Port) -> _Map | None:
         last = image.shape[-1] == image.channels
         # Converters from TensorFlow turn the input to channels first and leave the output as it was.
         sides.insert(0 if last else 1, (3, shape[1:3]))
+    elif len(shape) == 3 and isinstance(shape[2], int) and shape[2] <= _FEW:
+        sides.append((2, shape[:2]))  # one image without its batch
     for axis, size in sides:
         channels = 1 if axis is None else end.at(axis)
         rates = [_rate(have, full) for have, full in zip(size, image.size, strict=True)]
@@ -232,6 +236,8 @@ def segmentation(case: Case) -> Reading | None:
         return None
     image, made = found
     end, sure = made.end, _sure(image)
+    if end.rank == 3 and end.at(2) == made.channels != 1:
+        return None  # an image as it is shown
     told = f"{made.channels or '?'} numbers for each place of a map over the image come out"
     known = _KNOWN.get(made.channels or 0)
     if made.scale is not None and not 0.1 <= made.scale <= 1:

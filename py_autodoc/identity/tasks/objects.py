@@ -12,6 +12,7 @@ from py_autodoc.identity.tasks.images import several_rows
 _POSES = frozenset({56})
 """Rows of 4 numbers, a score and 17 points of three numbers: a pose, or 52 classes."""
 _PROTOTYPES = 32
+_BOXES = frozenset({"box", "boxes", "bbox", "bboxes"})
 _CANDIDATES = 100
 """Rows of candidates, at least."""
 
@@ -21,7 +22,7 @@ _CANDIDATES = 100
 def detection(case: Case) -> Reading | None:
     """What the outputs say of candidates, boxes and grids."""
     if case.family != "detector":
-        return _levels(case) or _table(case)
+        return _levels(case) or _table(case) or _tops(case) or _called(case)
     verdict = case.structure.verdict
     told = verdict.evidence[:1]
     rows = {end.at(1) for end in case.ends} | {end.at(2) for end in case.ends}
@@ -79,6 +80,30 @@ def _table(case: Case) -> Reading | None:
     return Reading(
         PROBABLE + 0.1, (f"tables of {count:,} rows come out, {listed} numbers wide",), "boxes and scores"
     )
+
+
+def _tops(case: Case) -> Reading | None:
+    """A map beside its own maxima over neighbours: where both are equal is an object (CenterNet, 2019)."""
+    flow = case.flow
+    ends = {end.tensor for end in case.ends}
+    if case.only != "image" or case.image is None:
+        return None
+    for end in case.ends:
+        maker = flow.makers[end.tensor]
+        if maker >= 0 and flow.bare[maker] == "MaxPool" and ends.intersection(flow.reads[maker]):
+            told = (
+                "a map comes out and its maxima over neighbours beside it: objects are where they are equal"
+            )
+            return Reading(PROBABLE + 0.1, (told,), "scores of places")
+    return None
+
+
+def _called(case: Case) -> Reading | None:
+    """Numbers that are called a box."""
+    boxed = any(_BOXES.intersection(case.name(end)) and (end.width or 0) >= 4 for end in case.ends)
+    if case.image is None or case.only != "image" or not boxed:
+        return None
+    return Reading(PROBABLE + 0.1, ("an image goes in, an output is called box",), "boxes")
 
 
 @task("instance-segmentation", "instance segmentation", ("instance-segmentation", "segment"), ())
