@@ -35,6 +35,7 @@ NO_CODES = {
     "onnx-ir",
     "e-0",
     "graph-dark",
+    "this-machine",
     *KINDS,
     *TASKS.values(),
     "text-classification",

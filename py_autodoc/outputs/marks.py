@@ -41,7 +41,7 @@ _FORMS = {
     "png": rb"\x89PNG\r\n\x1a\n(?s:.{25})(?s:.{4})tEXtSoftware\x00%(name)s",
     "dot": rb'digraph "[^\n]*" \{\nlabel=[^\n]*\nrankdir=(LR|TB); fontname="Helvetica"; fontsize=12;\n',
     "netron": rb'\{\s*"signature"\s*:\s*"netron:attachment",\s*"metadata"\s*:\s*\[\],\s*"metrics"',
-    "model-explorer": rb'(?s:\{\s*"name"\s*:.*"bgColor"\s*:\s*"#21918c".*\})\s*$',
+    "model-explorer": rb'(?s:\{\s*"name"\s*:.*"bgColor"\s*:\s*"#440154".*\})\s*$',
     "sidecar": rb'\{\s*"schema"\s*:\s*"autodoc\.hierarchy/',
     "sweep": rb'\{\s*"schema"\s*:\s*"autodoc\.sweep/',
     "profile": rb'\s*\{\s*"schema"\s*:\s*"autodoc\.profile/',
