@@ -19,6 +19,7 @@ from py_autodoc.compare.merge import groups
 from py_autodoc.compare.pairing import pair
 from py_autodoc.compare.units import Contracted, contract
 from py_autodoc.graph.collector import paused
+from py_autodoc.graph.model import TensorKind
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.numbers import of_inference
 
@@ -122,6 +123,7 @@ def _align(
         graphs[1],
         (_exact(sides[0]), _exact(sides[1])),
         (_names(sides[0]), _names(sides[1])),
+        (_weights(sides[0]), _weights(sides[1])),
         keys,
     )
     handed = hand_over(sides, to)
@@ -216,6 +218,20 @@ def _names(side: Side) -> list[str]:
     """Each unit by the name of its node, its output where it has none; nothing where several share one."""
     units = side.graph.units
     names = [side.node(u.node).name or (side.model.tensors[u.out].name if u.out >= 0 else "") for u in units]
+    return _unique(names)
+
+
+def _weights(side: Side) -> list[str]:
+    """Each unit by the name of its weight, which a second export keeps; nothing where several share one."""
+    found = []
+    for unit in side.graph.units:
+        node = side.node(unit.node) if unit.weight and unit.opened < 2 else None
+        tensors = [side.model.tensors[t] for t in node.inputs if t >= 0] if node else []
+        found.append(next((t.name for t in tensors if t.kind is TensorKind.INITIALIZER), ""))
+    return _unique(found)
+
+
+def _unique(names: list[str]) -> list[str]:
     seen: dict[str, int] = {}
     for name in names:
         seen[name] = seen.get(name, 0) + 1

@@ -15,6 +15,9 @@ from py_autodoc.compare.units import Contracted
 _TRUST = 0.95
 """Share of wires that must join counterparts at both ends before names are believed."""
 
+_SHARE = 0.5
+"""Share of named units without a counterpart that must have one by name before names are believed."""
+
 
 class Pairing:
     """The units of two models and who is whose counterpart; -1: nobody's."""
@@ -116,12 +119,14 @@ def pair(
     right: Contracted,
     exact: tuple[Sequence[Hashable], Sequence[Hashable]],
     names: tuple[Sequence[str], Sequence[str]],
+    weights: tuple[Sequence[str], Sequence[str]],
     contents: tuple[Sequence[Hashable], Sequence[Hashable]] | None = None,
 ) -> list[int]:
     """Unit of the left model → its counterpart, -1 without. About linear in units and wires.
 
     ``exact`` says all of each unit that is more than its operator and sizes (settings, shapes), ``names``
-    what it is called, ``contents`` what its weights hold, where they were read (None: not).
+    what it is called, ``weights`` what its weight is called, ``contents`` what its weights hold, where they
+    were read (None: not).
     """
     book = Book()
     own = (plain_labels(left, book), plain_labels(right, book))
@@ -132,8 +137,10 @@ def pair(
         for labels, keys in zip(own, exact, strict=True)
     )
     firm = (Around(left, first, book, places(left)), Around(right, second, book, places(right)))
-    named = tuple(list(zip(keys, n, strict=True)) for keys, n in zip((first, second), names, strict=True))
-    made.ties = [(named[0], named[1]), (first, second)]
+    for some in (weights, names):
+        named = tuple(list(zip(keys, n, strict=True)) for keys, n in zip((first, second), some, strict=True))
+        made.ties.append((named[0], named[1]))
+    made.ties.append((first, second))
     if contents is not None:
         _by_content(made, own, contents)
     fore, back = [s.forward() for s in firm], [s.backward() for s in firm]
@@ -141,8 +148,9 @@ def pair(
     if -1 not in made.to and -1 not in made.back:
         return made.to
     near = [side.near() for side in loose]
-    _by_name(made, near, names)
-    made.spread()
+    for some in (weights, names):
+        _by_name(made, near, some)
+        made.spread()
     wide, far = [s.forward() for s in loose], [s.backward() for s in loose]
     made.by_label(*(list(zip(f, b, strict=True)) for f, b in zip(wide, far, strict=True)))
     for labels in (fore, wide, back, far):
@@ -176,7 +184,10 @@ def _by_content(
 
 
 def _by_name(made: Pairing, near: list[list[Labels]], names: tuple[Sequence[str], Sequence[str]]) -> None:
-    """Units of one name whose surroundings are equal, if these names agree with the wires."""
+    """Units of one name whose surroundings are equal, if these names agree with the wires and are no few.
+
+    A second export that numbers one operator as the first did and the others anew agrees with itself too.
+    """
     known: dict[tuple[str, int], int] = {}
     for at, name in enumerate(names[1]):
         if name and made.back[at] < 0:
@@ -195,6 +206,8 @@ def _by_name(made: Pairing, near: list[list[Labels]], names: tuple[Sequence[str]
             if p in found:
                 wires += 1
                 agreed += found[p] == q
-    if wires and agreed >= _TRUST * wires:
+    free = [sum(bool(name) and other < 0 for name, other in zip(some, taken, strict=True))
+            for some, taken in ((names[0], made.to), (names[1], made.back))]  # fmt: skip
+    if wires and agreed >= _TRUST * wires and len(found) >= _SHARE * min(free):
         for one, other in found.items():
             made.join(one, other)

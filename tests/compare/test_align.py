@@ -133,6 +133,32 @@ def test_core_operators_in_the_layout_of_a_processor_have_their_counterparts(tmp
     assert found.verdict is not Verdict.DIFFERENT
 
 
+def test_numbers_of_a_second_export_lie_and_weights_do_not():
+    """ResNet-50 less one of six equal blocks, every node and tensor numbered anew."""
+    import sys
+
+    sys.path.insert(0, str(ROOT / "ui-tests"))
+    try:
+        from make_variants import renumber, without_block
+    finally:
+        sys.path.pop(0)
+    source = ROOT / "tests" / "data" / "stripped" / "resnet50.stripped.onnx"
+    gone = "m.resnet.encoder.stages.2.layers.4."
+    less = onnx.load(source, load_external_data=False)
+    whole = onnx.ModelProto.FromString(less.SerializeToString())
+    without_block(less, gone)
+    renumber(less)
+    for one, other, side in ((whole, less, 0), (less, whole, 1)):
+        found = aligned(one, other)
+        missing = (found.only_left, found.only_right)[side]
+        model = found.sides[side].model
+        weights = [model.tensors[t].name for n in missing for t in model.nodes[n].inputs[1:2]]
+        assert len(missing) == 7
+        assert sum(name.startswith(gone) for name in weights) == 3
+        assert (found.only_left, found.only_right)[1 - side] == ()
+        assert not any(pair.details for pair in found.pairs)
+
+
 def single(nodes, weights=()):
     """A graph from ``x`` to ``y``, 4×4×4 each."""
     info = [helper.make_tensor_value_info(name, 1, [4, 4, 4]) for name in ("x", "y")]

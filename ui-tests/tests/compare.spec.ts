@@ -66,18 +66,27 @@ test('two files from the context menu: matched, with differences, selection both
   const panels = await compare(page, 'resnet50.onnx', 'resnet50_shallow.onnx');
   // A block of seven nodes is gone and everything behind it has another number. The file browser's
   // order decides which of the two is A.
-  await expect(panels[0].locator('.oad-Compare')).toContainText('matched');
+  await expect(panels[0].locator('.oad-Compare')).toContainText(
+    'Similar architecture'
+  );
   const first = await panels[0].locator('.oad-Compare').innerText();
-  const [full, shallow] = first.includes('115 of 122')
+  const [full, shallow] = first.includes('7 only here')
     ? panels
     : panels.reverse();
-  await expect(full.locator('.oad-Compare')).toContainText(
-    '115 of 122 matched'
-  );
-  await expect(shallow.locator('.oad-Compare')).toContainText(
-    '115 of 115 matched'
-  );
   await expect(full.locator('.oad-Compare')).toContainText('7 only here');
+  await expect(shallow.locator('.oad-Compare')).toContainText('0 only here');
+  for (const panel of panels) {
+    await expect(panel.getByRole('combobox', { name: 'Heatmap' })).toHaveValue(
+      'changes'
+    );
+    await expect(panel.locator('.oad-Legend')).toContainText('Changes');
+  }
+  await full.getByRole('button', { name: 'Next change' }).click();
+  await expect(full).toContainText(/has no counterpart in [AB]/);
+  await full.getByRole('button', { name: 'Only changes' }).click();
+  await expect(full).toContainText('7 of 122 nodes differ');
+  await expect(shallow).toContainText('0 of 115 nodes differ');
+  await full.getByRole('button', { name: 'Only changes' }).click();
   await expect(shallow.getByRole('group', { name: 'Totals' })).toContainText(
     /vs [AB] −1\.12 M \(−4\.4 %\)/
   );
@@ -85,7 +94,7 @@ test('two files from the context menu: matched, with differences, selection both
     /vs [AB] \+218 M \(\+5\.6 %\)/
   );
   await find(full, 'stages.3 op=Conv');
-  await expect(selected(shallow)).toContainText('same weight');
+  await expect(selected(shallow)).toContainText('in the structure');
   await expect(shallow.locator('.oad-ring-selected').first()).toBeVisible();
   await full.getByRole('button', { name: '7 only here' }).click();
   await expect(full).toContainText(/7 of 7 selected have no counterpart in/);
@@ -192,11 +201,9 @@ test('ten thousand nodes beside ten thousand', async ({ page }) => {
     'llama_9800.onnx',
     'ten_thousand.onnx'
   );
-  await expect(left.locator('.oad-Compare')).toContainText(
-    '9,845 of 9,845 matched'
-  );
+  await expect(left.locator('.oad-Compare')).toContainText('0 only here');
   await expect(right.locator('.oad-Compare')).toContainText('184 only here');
   await find(left, 'layers.150 op=Softmax');
-  await expect(selected(right)).toContainText('same name');
+  await expect(selected(right)).toContainText('in the structure');
   await expect(right.locator('.oad-ring-selected').first()).toBeVisible();
 });

@@ -143,19 +143,20 @@ function Counts({ companion }: { companion: ICompanion }): JSX.Element {
   const only = counts.only[side];
   return (
     <>
-      <span
-        className="oad-Compare-count"
-        hidden={companion.compared !== null}
-        title={about.filter(line => line).join('\n')}
-      >
-        {matched}
-        {counts.guessed > 0 && (
-          <span className="oad-Compare-guess">
-            {' '}
-            {trans.__('(%1 guessed)', formatExact(counts.guessed))}
-          </span>
-        )}
-      </span>
+      {!companion.compared && (
+        <span
+          className="oad-Compare-count"
+          title={about.filter(line => line).join('\n')}
+        >
+          {matched}
+          {counts.guessed > 0 && (
+            <span className="oad-Compare-guess">
+              {' '}
+              {trans.__('(%1 guessed)', formatExact(counts.guessed))}
+            </span>
+          )}
+        </span>
+      )}
       <button
         type="button"
         className="oad-Jump oad-Compare-count"
