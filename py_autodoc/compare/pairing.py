@@ -148,8 +148,9 @@ def pair(
     if -1 not in made.to and -1 not in made.back:
         return made.to
     near = [side.near() for side in loose]
-    for some in (weights, names):
-        _by_name(made, near, some)
+    # A weight of one name and size is the same one right beside a layer that is gone, too.
+    for alike, some in ((own, weights), ((near[0][-1], near[1][-1]), names)):
+        _by_name(made, alike, some)
         made.spread()
     wide, far = [s.forward() for s in loose], [s.backward() for s in loose]
     made.by_label(*(list(zip(f, b, strict=True)) for f, b in zip(wide, far, strict=True)))
@@ -183,20 +184,22 @@ def _by_content(
     made.by_label(*keys)
 
 
-def _by_name(made: Pairing, near: list[list[Labels]], names: tuple[Sequence[str], Sequence[str]]) -> None:
-    """Units of one name whose surroundings are equal, if these names agree with the wires and are no few.
+def _by_name(
+    made: Pairing, labels: tuple[Labels, Labels], names: tuple[Sequence[str], Sequence[str]]
+) -> None:
+    """Units of one name whose labels are equal, if these names agree with the wires and are no few.
 
     A second export that numbers one operator as the first did and the others anew agrees with itself too.
     """
     known: dict[tuple[str, int], int] = {}
     for at, name in enumerate(names[1]):
         if name and made.back[at] < 0:
-            key = (name, near[1][-1][at])
+            key = (name, labels[1][at])
             known[key] = -1 if key in known else at
     found: dict[int, int] = {}
     for at, name in enumerate(names[0]):
         if name and made.to[at] < 0:
-            other = known.get((name, near[0][-1][at]), -1)
+            other = known.get((name, labels[0][at]), -1)
             if other >= 0:
                 found[at] = other
     agreed = wires = 0
