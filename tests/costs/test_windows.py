@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
@@ -82,7 +82,14 @@ def pools(draw: st.DrawFn) -> Pool:
     last = op == "NhwcMaxPool" or (op == "QLinearAveragePool" and draw(st.booleans()))
     if op == "QLinearAveragePool":
         found["channels_last"] = int(last)
-    return Pool(op, tuple(each(1, most)), found, opset, last)
+    sizes = tuple(each(1, most))
+    if op == "QLinearAveragePool" and last:
+        # With nothing to give, ONNX Runtime divides by zero there, which ends the process.
+        wide = found.get("pads", [0] * 2 * rank)
+        assume(
+            all(k <= s + wide[i] + wide[i + rank] for i, (k, s) in enumerate(zip(kernel, sizes, strict=True)))
+        )
+    return Pool(op, sizes, found, opset, last)
 
 
 def model(pool: Pool, shape: list[Any]) -> onnx.ModelProto:
