@@ -312,6 +312,7 @@ function OneRow(props: {
               type="button"
               tabIndex={props.isStop ? 0 : -1}
               aria-pressed={isChosen}
+              title={visible(text(column))}
             >
               <bdi>{visible(text(column))}</bdi>
             </button>

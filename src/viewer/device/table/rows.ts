@@ -18,17 +18,18 @@ import {
   rangeText
 } from '../devices';
 
+/** What decides stands first: narrow panes show no more. */
 export const COLUMNS = [
   'name',
-  'kind',
-  'precision',
   'latency',
   'range',
-  'label',
+  'fits',
   'bound',
+  'label',
   'items',
   'memory',
-  'fits'
+  'precision',
+  'kind'
 ] as const;
 export type DeviceColumn = (typeof COLUMNS)[number];
 export const NUMERIC: ReadonlySet<DeviceColumn> = new Set<DeviceColumn>([
