@@ -21,8 +21,12 @@ test('two models are in one page, and what is done in one is done in the other',
   await expect(sides.locator('.oad-GraphHost[data-drawn]')).toHaveCount(2);
   const [left, right] = [sides.first(), sides.last()];
   await expect(left.locator('.oad-Compare')).toContainText(
-    '371 of 371 matched'
+    'Same architecture: 175 of 175 core operators'
   );
+  await expect(right.locator('.oad-Compare')).toContainText(
+    'Same architecture: 175 of 186 core operators'
+  );
+  await expect(right.locator('.oad-Compare')).toContainText('26 only here');
 
   // Each begins with its own first picture.
   await setOpen(left, /^BertEmbeddings/, false);

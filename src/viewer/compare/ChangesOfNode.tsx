@@ -29,7 +29,12 @@ export function ChangesOfNode({ node }: { node: number }): JSX.Element | null {
           {trans.__('%1 has no counterpart of this node.', other)}
         </p>
       ) : details.length === 0 ? (
-        <p className="oad-Quiet">{trans.__('The same in %1.', other)}</p>
+        <p className="oad-Quiet">
+          {trans.__(
+            'The same in %1; values of weights are not compared.',
+            other
+          )}
+        </p>
       ) : (
         <ChangeList changes={details} />
       )}

@@ -116,6 +116,9 @@ describe('where the models were aligned', () => {
     expect(left.drawn.overlay?.text?.(0)).toBe('≠ attributes, precision');
     expect(left.drawn.overlay?.text?.(1)).toBe('= same');
     expect(left.drawn.overlay?.text?.(nodesOf(RIGHT))).toBe('− removed');
+    expect(left.root.textContent).toContain(
+      'Values of weights are not compared.'
+    );
     act(() => link.end());
     await settle();
     expect(left.drawn.overlay?.text?.(1)).not.toBe('= same');
@@ -163,7 +166,9 @@ describe('where the models were aligned', () => {
       return left.root.textContent ?? '';
     };
     expect(await inspect(0)).toContain('float32 → int8');
-    expect(await inspect(1)).toContain('The same in B.');
+    expect(await inspect(1)).toContain(
+      'The same in B; values of weights are not compared.'
+    );
     expect(await inspect(nodesOf(RIGHT))).toContain(
       'B has no counterpart of this node.'
     );

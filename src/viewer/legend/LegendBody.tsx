@@ -26,22 +26,27 @@ export function LegendBody(): JSX.Element | null {
   const { states } = definition;
   if (states) {
     return (
-      <ul className="oad-Legend-states">
-        {states.looks(tree).map(({ place, sign, label }) => (
-          <li key={place}>
-            <i
-              aria-hidden="true"
-              style={{
-                background: states.color(place, dark),
-                color: textOn(states.color(place, dark))
-              }}
-            >
-              {sign}
-            </i>
-            {label}
-          </li>
-        ))}
-      </ul>
+      <>
+        <ul className="oad-Legend-states">
+          {states.looks(tree).map(({ place, sign, label }) => (
+            <li key={place}>
+              <i
+                aria-hidden="true"
+                style={{
+                  background: states.color(place, dark),
+                  color: textOn(states.color(place, dark))
+                }}
+              >
+                {sign}
+              </i>
+              {label}
+            </li>
+          ))}
+        </ul>
+        <div className="oad-Quiet oad-Legend-about">
+          {definition.about?.(tree)}
+        </div>
+      </>
     );
   }
   const text = (value: number): string => overlayText(definition, value);

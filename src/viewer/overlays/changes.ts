@@ -90,6 +90,8 @@ function looks(tree: ITree): readonly IStateLook[] {
 export const changes: IOverlayDefinition<'changes'> = {
   id: 'changes',
   label: trans => trans.__('Changes'),
+  about: tree =>
+    kept.get(tree)?.trans.__('Values of weights are not compared.') ?? '',
   unit: '',
   additive: false,
   available: tree => kept.has(tree),
