@@ -37,7 +37,7 @@ COMMANDS = {
     "sweep": "Costs and latency at many batches, sizes, precisions and devices.",
     "tags": "Which module each node comes from.",
     "to-torch": "Write a model as readable PyTorch source and its weights.",
-    "validate": "Check a model, its tags and its sidecar.",
+    "validate": "Check a model with its tags, or a JSON report.",
 }
 """Command → help line; the module of the same name (``-`` as ``_``) is imported when it is used."""
 INVALID, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141

@@ -11,18 +11,21 @@ from py_autodoc.cli import stdout
 _MARKS = {"passed": "ok     ", "failed": "FAILED ", "skipped": "skipped"}
 
 
-@click.command("validate", short_help="Check a model, its tags and its sidecar.")
+@click.command("validate", short_help="Check a model with its tags, or a JSON report.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(model: str, as_json: bool) -> int:
     """Check MODEL: ONNX's own rules, form and consistency of its tags, agreement with its sidecar.
 
+    Where MODEL is a JSON report: its schema, and whether its sums are those of its parts.
+
     \b
     Exit status: 0 when nothing failed, 1 otherwise.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    from py_autodoc.report.check import is_report, validate_report
     from py_autodoc.tags.validate import FAILED, validate
 
-    checks = validate(model)
+    checks = validate_report(model) if is_report(model) else validate(model)
     if as_json:
         stdout.as_json([asdict(check) for check in checks])
     else:

@@ -72,18 +72,19 @@ def validate(path: PathLike, limits: Limits = LIBRARY) -> list[Check]:
     loaded = load(path, limits)
     built = build(loaded)
     checks = [
-        _check("onnx", _onnx(path, limits)),
-        _check("analysis", _analysis(loaded, built)),
+        checked("onnx", _onnx(path, limits)),
+        checked("analysis", _analysis(loaded, built)),
         _weights(built),
     ]
     if given.tags.source == NONE:
         told = "the model has no tags"
         return checks + [Check(name, SKIPPED, told) for name in (*_TAGS, "sidecar")]
-    checks += [_check(name, work(given)) for name, work in _TAGS.items()]
+    checks += [checked(name, work(given)) for name, work in _TAGS.items()]
     return [*checks, _sidecar(given)]
 
 
-def _check(name: str, faults: Iterator[str]) -> Check:
+def checked(name: str, faults: Iterator[str]) -> Check:
+    """A check that failed where there are faults; the first few are kept, all are counted."""
     first = tuple(islice(faults, _SHOWN))
     more = sum(1 for _ in faults)
     return Check(name, FAILED if first else PASSED, "", first, len(first) + more)
@@ -117,7 +118,7 @@ def _weights(model: Model) -> Check:
     found = [d for d in model.diagnostics if d.code in _DATA]
     wrong = [d for d in found if d.code != "external-missing"]
     if wrong:
-        return _check("weights", (f"{d.code}: {d.where}: {d.message}" for d in wrong))
+        return checked("weights", (f"{d.code}: {d.where}: {d.message}" for d in wrong))
     if found:
         return Check("weights", SKIPPED, f"{found[0].where}: {found[0].message}")
     return Check("weights", PASSED)
@@ -220,7 +221,7 @@ def _sidecar(given: _Model) -> Check:
         return Check("sidecar", SKIPPED, f"there is no {path.name}")
     except (OSError, ValueError) as fault:
         return Check("sidecar", FAILED, "", (f"{path.name}: {fault}",), 1)
-    return _check("sidecar", _agreement(given, content, path.name))
+    return checked("sidecar", _agreement(given, content, path.name))
 
 
 def _agreement(given: _Model, content: Any, name: str) -> Iterator[str]:
