@@ -47,8 +47,8 @@ HEAD = """# The report
 
 `onnx-autodoc analyze MODEL --out-json report.json`, `py_autodoc.analyze(...)` and the server all give this
 structure. Its JSON Schema (2020-12) ships with the package as `py_autodoc/report/report.schema.json`;
-`onnx-autodoc schema` prints it. `onnx-autodoc validate report.json` checks a report: its fields, and whether its
-totals are the sums of its layers.
+`onnx-autodoc schema` prints it. `onnx-autodoc validate report.json` checks a report: its fields, and
+whether its totals are the sums of its layers.
 
 - Numbers are exact integers. An unknown number is `null`, never 0, and `reason` or `coverage.reasons`
   says why.
