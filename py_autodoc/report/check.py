@@ -96,6 +96,10 @@ def totals(report: Report) -> Iterator[str]:
         if total is not None:
             found = sum(getattr(row, part) or 0 for row in metrics.by_op)
             yield from _differ(f"metrics.{field}", total, found, f"metrics.by_op[].{part}")
+    attention, cache = metrics.attention, report.memory.kv_cache
+    told = attention.kv_cache_bytes_per_token if attention else None
+    if told is not None and told != (cache.bytes_per_token if cache else None):
+        yield f"metrics.attention.kv_cache_bytes_per_token is {told:,}, not memory.kv_cache.bytes_per_token"
     params = sum(layer.params or 0 for layer in report.layers)
     if metrics.total_params is not None and params > metrics.total_params:
         yield f"metrics.total_params is {metrics.total_params:,}, but layers[].params add up to {params:,}"

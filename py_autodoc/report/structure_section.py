@@ -56,6 +56,7 @@ def attention(analysis: Analysis) -> AttentionInfo | None:
         max_sequence_length=_one(group.context.positions for group in groups),
         max_sequence_length_reason=_DIFFER if differ else "; ".join(reasons[:4]),
         groups=[group.wire() for group in groups[:_MAX_GROUPS]],
+        kv_cache_bytes_per_token=analysis.kv_cache.bytes_per_token if analysis.kv_cache else None,
     )
 
 

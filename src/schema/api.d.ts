@@ -386,6 +386,8 @@ export interface components {
       max_sequence_length_reason: string;
       /** @description Distinct configurations, in the order of their first layer. */
       groups: components['schemas']['AttentionGroup'][];
+      /** @description `memory.kv_cache.bytes_per_token`; null without a cache, or where its `reason` says why. */
+      kv_cache_bytes_per_token: number | null;
     };
     /**
      * AttributeColumns

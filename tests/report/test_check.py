@@ -46,6 +46,14 @@ def test_reports_are_in_order(name, tmp_path):
     assert names == ["schema", "counts", "totals", "references", "shares"]
 
 
+def test_the_cache_a_token_stands_at_the_attention_too(tmp_path):
+    report = copy.deepcopy(json.loads(written("stripped/gpt2.stripped.onnx")))
+    found = report["metrics"]["attention"]["kv_cache_bytes_per_token"]
+    assert found == report["memory"]["kv_cache"]["bytes_per_token"] == 12 * 2 * 768 * 4
+    report["metrics"]["attention"]["kv_cache_bytes_per_token"] += 1
+    assert "kv_cache_bytes_per_token" in validate(tmp_path / "r.json", json.dumps(report))[1]["totals"][0]
+
+
 def test_with_layers_cut_sums_of_layers_are_not_compared(tmp_path):
     text = analyze(DATA / MODELS[0], max_layers=10).to_json()
     assert json.loads(text)["layers_omitted"] > 0

@@ -79,6 +79,8 @@ class AttentionInfo(Wire, frozen=True, kw_only=True):
     """Where it is from, or why it is null."""
     groups: list[AttentionGroup]
     """Distinct configurations, in the order of their first layer."""
+    kv_cache_bytes_per_token: int | None = None
+    """``memory.kv_cache.bytes_per_token``; null without a cache, or where its ``reason`` says why."""
 
 
 class QuantizationInfo(Wire, frozen=True, kw_only=True):

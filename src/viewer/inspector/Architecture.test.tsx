@@ -65,7 +65,8 @@ function decoder(): GraphPayload {
     mechanism: 'GQA',
     max_sequence_length: null,
     max_sequence_length_reason: 'no table',
-    groups: [GROUP]
+    groups: [GROUP],
+    kv_cache_bytes_per_token: null
   };
   payload.memory.kv_cache = {
     source: 'estimated',
