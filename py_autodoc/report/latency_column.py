@@ -5,7 +5,7 @@ from __future__ import annotations
 from py_autodoc.graph.model import TensorKind
 from py_autodoc.hardware.estimate import estimate
 from py_autodoc.hardware.kernels import Kernels
-from py_autodoc.hardware.model import MODEL, Device
+from py_autodoc.hardware.model import MODEL, Device, Measured
 from py_autodoc.hardware.profile import PRECISIONS
 from py_autodoc.hardware.routed import Experts
 from py_autodoc.hardware.sizes import Sized
@@ -37,8 +37,11 @@ def node_seconds(payload: GraphPayload) -> list[float | None]:
 
 
 def _device(columns: DeviceColumns, at: int) -> Device:
-    plain = {name: getattr(columns, name)[at] for name in DeviceColumns.__struct_fields__ if name != "peaks"}
-    return Device(**plain, peaks=tuple(columns.peaks[name][at] for name in PRECISIONS))
+    apart = ("peaks", "measured")
+    plain = {name: getattr(columns, name)[at] for name in DeviceColumns.__struct_fields__ if name not in apart}
+    found = columns.measured.get(str(at))
+    measured = None if found is None else Measured(*found)
+    return Device(**plain, peaks=tuple(columns.peaks[name][at] for name in PRECISIONS), measured=measured)
 
 
 def _kernels(columns: KernelColumns) -> Kernels:
