@@ -38,7 +38,9 @@ def node_seconds(payload: GraphPayload) -> list[float | None]:
 
 def _device(columns: DeviceColumns, at: int) -> Device:
     apart = ("peaks", "measured")
-    plain = {name: getattr(columns, name)[at] for name in DeviceColumns.__struct_fields__ if name not in apart}
+    plain = {
+        name: getattr(columns, name)[at] for name in DeviceColumns.__struct_fields__ if name not in apart
+    }
     found = columns.measured.get(str(at))
     measured = None if found is None else Measured(*found)
     return Device(**plain, peaks=tuple(columns.peaks[name][at] for name in PRECISIONS), measured=measured)
