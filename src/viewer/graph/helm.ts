@@ -104,11 +104,11 @@ export class Helm {
       this.home();
     } else if (how.still) {
       this.stay(before, scene);
-    } else if (how.readable) {
-      this.read(before, scene);
     } else if (this.auto && how.anchorEntity === undefined) {
       // The reader has not looked elsewhere: all of it, or its beginning, as before.
       this.rehome();
+    } else if (how.readable) {
+      this.read(before, scene);
     } else {
       const anchor = anchorOf(before, scene, how.anchorEntity ?? looked);
       const turned =
