@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import onnx
-from make_models import DATA, llama_like
 
 BLOCK = "m.resnet.encoder.stages.2.layers.4."
 
@@ -62,6 +61,8 @@ def renumber(model: onnx.ModelProto) -> None:
 
 def main(root: Path) -> None:
     """Write the models under ``root``."""
+    from make_models import DATA, llama_like  # here: others import this file beside modules of that name
+
     model = onnx.load(DATA / "stripped/resnet50.stripped.onnx", load_external_data=False)
     without_block(model)
     renumber(model)
