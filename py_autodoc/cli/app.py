@@ -1,7 +1,7 @@
 """The command group: lazy commands, one place for errors and exit codes.
 
 0 success · 1 invalid input · 2 analysis error (a partial report may have been written) · 3 a result
-could not be written · 4 an external service failed · 130 interrupted · 141 the reader of our output left.
+could not be written · 4 an external service failed · 5 a model does not pass · 130 interrupted · 141 the reader of our output left.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from py_autodoc.version import NAME, version
 
 COMMANDS = {
     "analyze": "What a model is and what it costs.",
+    "check": "Whether models keep limits and rules, for CI.",
     "compare": "What differs between models: architecture, precision, numbers.",
     "export": "PyTorch or Keras to ONNX, each node with the module it comes from.",
     "extract": "Write one module, or some nodes, as a model that runs.",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from py_autodoc.cli import stderr, stdout
+from py_autodoc.cli.fitting import fitting
 from py_autodoc.cli.graph import DIRECTIONS
 from py_autodoc.cli.options import force, hardware, sizes
 from py_autodoc.cli.progress import ProgressLine
@@ -22,7 +23,7 @@ from py_autodoc.units import plural
 if TYPE_CHECKING:
     from py_autodoc.compare.tags import TagChange, TagComparison
     from py_autodoc.compare.topology import Difference
-    from py_autodoc.report.analysis import Analysis, Options
+    from py_autodoc.report.analysis import Analysis
 
 DIFFERENT, TROUBLE = 1, 2
 """Exit statuses, as those of ``cmp`` and ``diff``."""
@@ -192,7 +193,7 @@ def _analyses(
     analyses, unused = [], []
     for path in paths:
         with ProgressLine(printable(os.path.basename(path)), None) as line:
-            options, left = _fitting(path, every) if bindings or shapes or resize else (every, set())
+            options, left = fitting(path, every) if bindings or shapes or resize else (every, set())
             analyses.append(run(path, options, line.update))
         unused.append(left)
     nowhere = sorted(set.intersection(*unused))
@@ -201,22 +202,6 @@ def _analyses(
         which = "Neither model has" if len(paths) == 2 else "No model has"
         raise OptionError("unknown-symbol", f"{which} {names}.", "`analyze` lists what they have.")
     return analyses
-
-
-def _fitting(path: str, options: Options) -> tuple[Options, set[str]]:
-    """The options that a model has a use for, and the names of the others."""
-    from dataclasses import replace
-
-    from py_autodoc.compare.topology import input_names
-    from py_autodoc.graph.dims import ANY
-
-    inputs, symbols = input_names(path)
-    bindings = {name: size for name, size in options.bindings.items() if name in symbols or name == ANY}
-    shapes = {name: shape for name, shape in options.input_shapes.items() if name in inputs}
-    resize = {name: shape for name, shape in options.resize.items() if name in inputs}
-    left = (set(options.bindings) - bindings.keys()) | (set(options.input_shapes) - shapes.keys())
-    left |= set(options.resize) - resize.keys()
-    return replace(options, bindings=bindings, input_shapes=shapes, resize=resize), left
 
 
 def _compare(a: str, b: str, graph: str, tags: bool, as_json: bool) -> int:

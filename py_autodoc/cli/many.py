@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -62,6 +63,23 @@ def model_files(paths: Sequence[str]) -> list[str]:
             shown = os.path.basename(os.path.normpath(path)) or path
             what = f"{shown}: there is no {SUFFIX} file in this folder."
             raise PathError("no-models", what, "Name a file.")
+        found.update(dict.fromkeys(inside))
+    return list(found)
+
+
+def expanded(paths: Sequence[str]) -> list[str]:
+    """Paths with patterns (``models/**/*.onnx``) replaced by the files that match, sorted; each once.
+
+    A path that is there is itself, whatever characters it has. Raises: PathError for a pattern without a match.
+    """
+    found: dict[str, None] = {}
+    for path in paths:
+        if os.path.lexists(path) or not glob.has_magic(path):
+            found[path] = None
+            continue
+        inside = sorted(glob.iglob(path, recursive=True))
+        if not inside:
+            raise PathError("no-models", f"{path}: no file matches this pattern.", "Check the pattern.")
         found.update(dict.fromkeys(inside))
     return list(found)
 

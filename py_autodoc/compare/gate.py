@@ -39,8 +39,10 @@ class Condition:
 
     def holds(self, found: Alignment, before: dict[str, Number], after: dict[str, Number]) -> str:
         """Why it holds, or cannot be told; empty when it does not."""
-        if not self.than:
-            return self._word(found)
+        return self.beyond(before, after) if self.than else self._word(found)
+
+    def beyond(self, before: dict[str, Number], after: dict[str, Number]) -> str:
+        """The same for a condition about a number."""
         base, value = before[self.name], after[self.name]
         if value is None or (self.change and base is None):
             return f"{self.name} is unknown"
@@ -69,30 +71,35 @@ class Condition:
         return f"{count:,} operators changed in {self.name}" if count else ""
 
 
-def condition(text: str) -> Condition:
+def condition(
+    text: str,
+    option: str = "--fail-on",
+    names: Sequence[str] = tuple(one.id for one in MEASURES),
+    words: Sequence[str] = WORDS,
+) -> Condition:
     """Read a condition: ``architecture``, ``removed``, ``macs>+5%``, ``size>100M``, ``params<-1000``.
 
     A number with a sign or a percentage is the change from the first model, one without the value itself.
+    ``option`` is named in errors; ``names`` and ``words`` are what conditions may be about.
 
     Raises: OptionError.
     """
     word = text.strip().lower()
-    if word in WORDS:
+    if word in words:
         return Condition(text.strip(), word)
     made = _FORM.fullmatch(text)
-    names = [one.id for one in MEASURES]
     if made is None:
         raise OptionError(
             "bad-condition",
-            f"--fail-on {text[:60]!r} is no condition.",
-            f"Give one as 'macs>+5%', or a word: {', '.join(WORDS)}.",
+            f"{option} {text[:60]!r} is no condition.",
+            f"Give one as 'macs>+5%', or a word: {', '.join(words)}.",
         )
     name = made["name"].lower()
     if name not in names:
         guess = near(name, names)
         raise OptionError(
             "bad-condition",
-            f"--fail-on {text[:60]!r}: there is no metric {name!r}.",
+            f"{option} {text[:60]!r}: there is no metric {name!r}.",
             f"Did you mean {guess[0]!r}?" if guess else f"There are {', '.join(names)}.",
         )
     unit = made["unit"].lower()

@@ -127,8 +127,10 @@ def _number(entry: Rule, name: Any, value: Any) -> Number:
     return int(value) if whole else value
 
 
-def read_file(path: str | os.PathLike[str]) -> Mapping[str, Any]:
-    """What a threshold file holds, not yet checked. TOML when it ends in ``.toml``, JSON otherwise.
+def read_file(path: str | os.PathLike[str], what: str = "threshold file") -> Mapping[str, Any]:
+    """What a threshold file (or another file of settings) holds, not yet checked.
+
+    TOML when it ends in ``.toml``, JSON otherwise.
 
     Raises: PathError, OptionError, RequirementError.
     """
@@ -139,28 +141,33 @@ def read_file(path: str | os.PathLike[str]) -> Mapping[str, Any]:
         if not stat.S_ISREG(about.st_mode):
             raise PathError("path-not-regular", f"{shown} is no regular file.")
         if about.st_size > MAX_FILE_BYTES:
-            raise OptionError("bad-threshold-file", f"{shown} is larger than a threshold file can be (1 MB).")
+            raise OptionError(_code(what), f"{shown} is larger than a {what} can be (1 MB).")
         text = file.read_text(encoding="utf-8")
     except OSError as fault:
         raise PathError("path-unreadable", f"Cannot read {shown}: {fault.strerror or fault}.") from None
     except UnicodeDecodeError:
-        raise OptionError("bad-threshold-file", f"{shown} is not UTF-8 text.") from None
-    data = _toml(text, shown) if file.suffix.lower() == ".toml" else _json(text, shown)
+        raise OptionError(_code(what), f"{shown} is not UTF-8 text.") from None
+    data = (_toml if file.suffix.lower() == ".toml" else _json)(text, shown, what)
     if not isinstance(data, dict):
-        raise OptionError("bad-threshold-file", f"{shown} must hold an object whose keys are rule ids.")
+        keys = "rule ids" if what == "threshold file" else "names of settings"
+        raise OptionError(_code(what), f"{shown} must hold an object whose keys are {keys}.")
     return data
 
 
-def _json(text: str, shown: str) -> Any:
+def _code(what: str) -> str:
+    return f"bad-{what.replace(' ', '-')}"
+
+
+def _json(text: str, shown: str, what: str) -> Any:
     try:
         return parse_json(text, SETTINGS)
     except TooMuch as fault:
-        raise OptionError("bad-threshold-file", f"{shown} {fault}; no threshold file does.") from None
+        raise OptionError(_code(what), f"{shown} {fault}; no {what} does.") from None
     except ValueError as fault:
-        raise OptionError("bad-threshold-file", f"{shown} is no JSON: {str(fault)[:120]}.") from None
+        raise OptionError(_code(what), f"{shown} is no JSON: {str(fault)[:120]}.") from None
 
 
-def _toml(text: str, shown: str) -> Any:
+def _toml(text: str, shown: str, what: str) -> Any:
     if find_spec("tomllib") is None:
         raise RequirementError(
             "toml-unsupported", f"{shown}: reading TOML needs Python 3.11.", "Write the same as a .json file."
@@ -169,6 +176,6 @@ def _toml(text: str, shown: str) -> Any:
         check_toml(text, SETTINGS)
         return import_module("tomllib").loads(text)
     except TooMuch as fault:
-        raise OptionError("bad-threshold-file", f"{shown} {fault}; no threshold file does.") from None
+        raise OptionError(_code(what), f"{shown} {fault}; no {what} does.") from None
     except (ValueError, RecursionError) as fault:
-        raise OptionError("bad-threshold-file", f"{shown} is no TOML: {str(fault)[:120]}.") from None
+        raise OptionError(_code(what), f"{shown} is no TOML: {str(fault)[:120]}.") from None

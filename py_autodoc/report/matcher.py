@@ -32,6 +32,7 @@ class Matcher:
         self.nodes = Nodes(payload)
         self._texts: dict[int, tuple[str, str, str]] = {}
         self._paths: dict[int, str] = {-1: "\n"}
+        self._absent_is_unknown = True
 
     def find(self, text: str) -> list[int]:
         """Ids of the nodes that match, ascending, Constant nodes left out. None match an empty query.
@@ -42,15 +43,38 @@ class Matcher:
         if query is None:
             return []
         test = self._compile(query)
+        return [node for node in self._nodes() if test(node)]
+
+    def undecided(self, text: str) -> list[int]:
+        """Ids of the nodes that a query may match: a number or a shape that decides it is unknown.
+
+        What a node does not have, such as an attribute, is not unknown: the node does not match.
+        Raises: QueryError.
+        """
+        query = parse(text)
+        if query is None:
+            return []
+        test = self._compile(query)
+        open_ = [node for node in self._nodes() if test(node) is None]
+        if not open_:
+            return []
+        self._absent_is_unknown = False
+        try:
+            sure = self._compile(query)
+        finally:
+            self._absent_is_unknown = True
+        return [node for node in open_ if sure(node) is None]
+
+    def _nodes(self) -> list[int]:
         columns = self.nodes.payload.nodes
         constant = set(columns.constant)
-        return [node for node in range(len(columns.op)) if node not in constant and test(node)]
+        return [node for node in range(len(columns.op)) if node not in constant]
 
     def _compile(self, query: Query) -> _Test:
         if isinstance(query, Word):
             return self._word(query)
         if isinstance(query, Condition):
-            return _condition(self.nodes, query)
+            return _condition(self.nodes, query, self._absent_is_unknown)
         if isinstance(query, Not):
             part = self._compile(query.part)
             return lambda node: None if (value := part(node)) is None else not value
@@ -115,7 +139,7 @@ def _joined(query: Joined, parts: Sequence[_Test]) -> _Test:
     return test
 
 
-def _condition(nodes: Nodes, condition: Condition) -> _Test:
+def _condition(nodes: Nodes, condition: Condition, absent_is_unknown: bool = True) -> _Test:
     field, relation, number = condition.field, condition.relation, condition.number
     matches = _text_test(condition)
     numeric = not isnan(number)
@@ -126,7 +150,7 @@ def _condition(nodes: Nodes, condition: Condition) -> _Test:
         if condition.unknown:
             return value is None
         if value is None:
-            return None
+            return None if absent_is_unknown or field.has(nodes, node) else False
         if isinstance(value, float):
             # A size that is asked to be a symbol, `=batch`, is none.
             return compare(value, number) if numeric else relation == "!="

@@ -128,6 +128,8 @@ class Field:
 
     kind: str
     value: Callable[[Nodes, int], Value]
+    has: Callable[[Nodes, int], bool] = lambda nodes, node: True
+    """Whether a node has such a thing at all, known or not: an attribute, an input of that index."""
 
 
 def shape_text(shape: list[DimValue] | None) -> str:
@@ -229,20 +231,23 @@ def _attribute_field(match: re.Match[str]) -> Field:
             return [mark.join(items) for mark in (",", "x", "×")] + [f"[{','.join(items)}]"]
         return None if found is None else [found] if isinstance(found, str) else float(found)
 
-    return Field("size", value)
+    return Field("size", value, lambda nodes, node: node in nodes.attribute(name))
 
 
 def _tensor_field(match: re.Match[str]) -> Field:
     side, index, shape, axis, other = match.groups()
     place = int(index)
 
+    def tensor_of(nodes: Nodes, node: int) -> int:
+        tensors = nodes.inputs(node) if side == "in" else nodes.outputs(node)
+        return tensors[place] if place < len(tensors) else -1
+
     def of(kind: str, read: Callable[[Nodes, int], Value]) -> Field:
         def value(nodes: Nodes, node: int) -> Value:
-            tensors = nodes.inputs(node) if side == "in" else nodes.outputs(node)
-            tensor = tensors[place] if place < len(tensors) else -1
+            tensor = tensor_of(nodes, node)
             return None if tensor < 0 else read(nodes, tensor)
 
-        return Field(kind, value)
+        return Field(kind, value, lambda nodes, node: tensor_of(nodes, node) >= 0)
 
     if axis is not None:
         return of("size", lambda nodes, tensor: _dim(nodes.shape(tensor), int(axis)))

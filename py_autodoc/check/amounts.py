@@ -1,0 +1,48 @@
+"""Amounts in options and policies: ``100M``, ``1.5GiB``, ``10ms``, ``5%``."""
+
+from __future__ import annotations
+
+import re
+from math import isnan
+
+from py_autodoc.errors import OptionError
+from py_autodoc.report.query import query_number
+
+_TIME = re.compile(r"(.*?)\s*(us|µs|ms|s)?", re.IGNORECASE)
+_TIMES = {"us": 1e-3, "µs": 1e-3, "ms": 1.0, "s": 1e3, "": 1.0}
+_PERCENT = re.compile(r"\+?([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%")
+
+Amount = str | int | float
+
+
+def amount(given: Amount, where: str) -> float:
+    """A count or a size in bytes: ``100M``, ``2GB``, ``1GiB``, ``1e9``. Raises: OptionError."""
+    value = query_number(_text(given).replace(" ", ""))
+    if isnan(value):
+        raise _bad(given, where, "100M, 2GB, 512MiB or 1e9")
+    return value
+
+
+def milliseconds(given: Amount, where: str) -> float:
+    """A time: ``10ms``, ``0.5s``, ``250us``; a bare number is in milliseconds. Raises: OptionError."""
+    match = _TIME.fullmatch(_text(given))
+    value = query_number(match[1]) if match and not match[1][-1:].isalpha() else float("nan")
+    if match is None or isnan(value):
+        raise _bad(given, where, "10ms, 0.5s or 250us")
+    return value * _TIMES[(match[2] or "").lower()]
+
+
+def tolerance(given: Amount, where: str) -> float:
+    """A growth in percent: ``5%``. Raises: OptionError."""
+    match = _PERCENT.fullmatch(_text(given))
+    if match is None:
+        raise _bad(given, where, "5% or 0.5%")
+    return float(match[1])
+
+
+def _text(given: Amount) -> str:
+    return "" if isinstance(given, bool) else str(given).strip()
+
+
+def _bad(given: Amount, where: str, example: str) -> OptionError:
+    return OptionError("bad-amount", f"{where}: cannot read {str(given)[:40]!r}.", f"Write {example}.")

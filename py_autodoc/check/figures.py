@@ -1,0 +1,130 @@
+"""Figures that a check compares, from an analysis or from a report: values, lower bounds, reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from py_autodoc import units
+from py_autodoc.compare.measures import MEASURES, Number
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.hardware_estimate import hardware_estimates
+from py_autodoc.report.labels import cut
+from py_autodoc.report.runnable import runnable
+from py_autodoc.report.schema import Report
+from py_autodoc.report.schema.estimates import HardwareEstimates
+from py_autodoc.units import plural
+
+LABELS = {one.id: one.label for one in MEASURES} | {"latency": "Estimated latency"}
+BY_SIZES = ("macs", "flops", "peak", "latency")
+"""Figures that depend on the dimensions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number of a model. Times are in milliseconds, sizes in bytes."""
+
+    value: Number
+    """None where it is not wholly known."""
+    least: Number = None
+    """Lower bound of an unknown value: the sum of its known parts."""
+    reason: str = ""
+    """Why the value is unknown."""
+
+
+Figures = dict[str, Figure]
+
+
+def written(id: str, value: Number) -> str:
+    """A value as people read it."""
+    return writer(id)(value)
+
+
+def writer(id: str) -> Callable[[float | None], str]:
+    """How values of a figure are written."""
+    if id == "latency":
+        return lambda value: units.seconds(None if value is None else value / 1e3)
+    return next(one.write for one in MEASURES if one.id == id)
+
+
+def figures(analysis: Analysis) -> Figures:
+    """All figures of an analysed model; ``latency`` only where a device was chosen."""
+    read = {one.id: one.read(analysis) for one in MEASURES}
+    total, why = analysis.totals, unknown_costs(analysis)
+    found = {name: Figure(value, reason="" if value is not None else why) for name, value in read.items()}
+    if total.mac_nodes_known < total.mac_nodes_total or total.unknown_ops:
+        found["macs"] = Figure(None, read["macs"], why)
+    if total.nodes_known < total.nodes_total:
+        found["flops"] = Figure(None, read["flops"], why)
+    if read["params"] is None:
+        found["params"] = Figure(None, analysis.params.total, cut(analysis.params.reason))
+    if read["weights"] is None:
+        found["weights"] = Figure(None, reason="the size of a constant is unknown")
+    if read["peak"] is None:
+        peak = analysis.peak
+        found["peak"] = Figure(None, reason=cut(peak.reason if peak else "the memory stage failed") or why)
+    estimate = hardware_estimates(analysis)
+    if estimate is not None:
+        found["latency"] = _latency(estimate)
+    return found
+
+
+def unknown_costs(analysis: Analysis) -> str:
+    """Why the costs of a model are not wholly known, in one line."""
+    verdict = runnable(analysis)
+    if verdict.verdict == "no":
+        return f"the model cannot run: {verdict.reason}"
+    free = [cut(symbol.name, 40) for symbol in analysis.dims.symbols if symbol.value is None]
+    if free:
+        return f"dimensions have no value: {_some(free)}"
+    total = analysis.totals
+    if total.unknown_ops:
+        names = [cut(name, 60) for name in sorted(total.unknown_ops, key=lambda n: -total.unknown_ops[n])]
+        return f"{plural(sum(total.unknown_ops.values()), 'node')} without a cost rule: {_some(names)}"
+    count = total.nodes_total - total.nodes_known
+    if not count:
+        return ""
+    first = max(total.reasons, key=lambda reason: total.reasons[reason], default="")
+    return f"{plural(count, 'node')} of unknown cost" + (f": {cut(first)}" if first else "")
+
+
+def reported(report: Report) -> Figures:
+    """The figures of a report."""
+    numbers, cover, file = report.metrics, report.coverage, report.model
+    first = max(cover.reasons, key=lambda reason: cover.reasons[reason], default="")
+    why = (
+        report.runnable.reason if report.runnable.verdict == "no" else first or "its report does not know it"
+    )
+    mac_share = 1.0 if cover.macs is None else cover.macs
+    found = {
+        "size": Figure(file.file_bytes + file.external_bytes),
+        "params": _known(numbers.total_params, numbers.params_reason or why),
+        "weights": _known(numbers.weight_bytes, why),
+        "macs": _partly(numbers.total_macs, mac_share >= 1 and not cover.unknown_ops, why),
+        "flops": _partly(numbers.total_flops, cover.nodes_known == cover.nodes_total, why),
+        "peak": _known(numbers.peak_activation_bytes, numbers.peak_reason or why),
+        "nodes": Figure(report.graph.num_nodes),
+    }
+    if report.hardware_estimates is not None:
+        found["latency"] = _latency(report.hardware_estimates)
+    return found
+
+
+def _known(value: Number, why: str) -> Figure:
+    return Figure(value, reason="" if value is not None else cut(why))
+
+
+def _partly(value: Number, whole: bool, why: str) -> Figure:
+    return Figure(value) if whole and value is not None else Figure(None, value, cut(why))
+
+
+def _latency(estimate: HardwareEstimates) -> Figure:
+    value = estimate.estimated_latency_ms
+    if value is not None and not estimate.unknown_kernels:
+        return Figure(value)
+    return Figure(None, value, cut(estimate.reason) or "there is no estimate for this device")
+
+
+def _some(names: list[str], most: int = 3) -> str:
+    more = [f"{len(names) - most:,} more"] if len(names) > most else []
+    return ", ".join([*names[:most], *more])

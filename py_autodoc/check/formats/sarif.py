@@ -1,0 +1,118 @@
+"""The result as SARIF 2.1.0, for code scanning: a result per rule that does not pass."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from py_autodoc.check.formats.names import relative, sentence, uri
+from py_autodoc.check.outcomes import Checked, Node, Outcome, Status
+from py_autodoc.render.text import printable
+from py_autodoc.version import NAME, version
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {Status.FAILED: "error", Status.UNKNOWN: "error", Status.WARNING: "warning"}
+_ABOUT = {
+    "max-params": "The model has more parameters than allowed.",
+    "max-macs": "The model needs more MACs per inference than allowed.",
+    "max-flops": "The model needs more FLOPs per inference than allowed.",
+    "max-peak-memory": "Live activations need more memory than allowed.",
+    "max-weights": "The weights are larger than allowed.",
+    "max-size": "The file is larger than allowed.",
+    "max-latency": "The estimated latency is longer than allowed.",
+    "forbid-op": "The model uses a forbidden operator.",
+    "allow-op": "The model uses an operator that is not allowed.",
+    "fail-on": "A rule could not look for findings.",
+    "require": "A requirement is not met.",
+    "baseline": "The model is worse than its baseline.",
+    "runnable": "The model cannot run.",
+    "analysis": "The analysis of the model is incomplete.",
+}
+
+
+def sarif(found: Sequence[Checked]) -> str:
+    """The document as indented JSON."""
+    results = [
+        _result(one, outcome) for one in found for outcome in one.outcomes if outcome.status in _LEVELS
+    ]
+    rules = list(dict.fromkeys(result["ruleId"] for result in results))
+    for result in results:
+        result["ruleIndex"] = rules.index(result["ruleId"])
+    faults = [_notification(one) for one in found if one.fault is not None]
+    run = {
+        "tool": {"driver": {"name": NAME, "version": version(), "rules": list(map(_rule, rules))}},
+        "invocations": [{"executionSuccessful": not faults, "toolExecutionNotifications": faults}],
+        "artifacts": [{"location": _location(one.file)} for one in _once(found)],
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rule(id: str) -> dict[str, Any]:
+    rule: dict[str, Any] = {"id": id, "shortDescription": {"text": _about(id)}}
+    if id.startswith("finding/"):
+        rule["help"] = {"text": f"For details, run: {NAME} rule {id.removeprefix('finding/')}"}
+    return rule
+
+
+def _about(id: str) -> str:
+    if id.startswith("finding/"):
+        from py_autodoc.findings.registry import rules
+
+        known = rules().get(id.removeprefix("finding/"))
+        return _message(known.title if known else id)
+    return _ABOUT[id]
+
+
+def _result(one: Checked, outcome: Outcome) -> dict[str, Any]:
+    place: dict[str, Any] = {
+        "physicalLocation": {"artifactLocation": _location(one.file), "region": {"startLine": 1}}
+    }
+    if outcome.nodes:
+        place["logicalLocations"] = list(map(_logical, outcome.nodes))
+    return {
+        "ruleId": outcome.rule,
+        "level": _LEVELS[outcome.status],
+        "kind": "fail",
+        "message": {"text": _message(sentence(outcome))},
+        "locations": [place],
+        "partialFingerprints": {"autodocCheck/v1": _fingerprint(one, outcome)},
+    }
+
+
+def _logical(node: Node) -> dict[str, str]:
+    name = printable(node.name)
+    return {"name": name, "fullyQualifiedName": f"node {node.id}: {name}", "kind": "element"}
+
+
+def _location(file: str) -> dict[str, str]:
+    return {"uri": uri(file)}
+
+
+def _notification(one: Checked) -> dict[str, Any]:
+    assert one.fault is not None
+    text = f"{one.fault.message} {one.fault.hint}".strip()
+    return {
+        "level": "error",
+        "descriptor": {"id": one.fault.code},
+        "message": {"text": _message(printable(text))},
+        "locations": [{"physicalLocation": {"artifactLocation": _location(one.file)}}],
+    }
+
+
+def _message(text: str) -> str:
+    """A plain text of SARIF: braces begin placeholders, and ``[a](b)`` is a link."""
+    return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
+
+
+def _fingerprint(one: Checked, outcome: Outcome) -> str:
+    """Equal as long as the same rule fails on the same file, whatever the figures are."""
+    key = "\0".join((relative(one.file), outcome.rule, outcome.title))
+    return hashlib.sha256(key.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def _once(found: Sequence[Checked]) -> list[Checked]:
+    return list({uri(one.file): one for one in found}.values())

@@ -1,0 +1,115 @@
+"""Results of a check: one outcome per rule, several where a rule finds several things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from py_autodoc.graph.model import Model
+from py_autodoc.report.labels import cut, node_label
+
+FAILS = 5
+"""Exit status when a model does not pass."""
+MAX_NODES = 20
+"""Nodes that an outcome lists by name."""
+
+
+class Status(str, Enum):
+    """Result of one rule."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    """The rule needs a figure that is not known. The model does not pass."""
+    WARNING = "warning"
+    """The same under the policy ``unknown = "warn"``: the model passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of the model. ``id`` is that of ``layers[].id`` in the report."""
+
+    id: int
+    name: str
+    op: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Result of one rule on one model."""
+
+    rule: str
+    """Kebab-case id, such as ``max-macs`` or ``finding/large-embedding``."""
+    title: str
+    """The rule with its value, such as ``MACs ≤ 1 G``."""
+    status: Status
+    message: str = ""
+    """One sentence with the figures. Names in it come from the model."""
+    hint: str = ""
+    """How to fix it; may be empty."""
+    nodes: tuple[Node, ...] = ()
+    """At most ``MAX_NODES``."""
+    node_count: int = 0
+    """All of them."""
+
+    @property
+    def passes(self) -> bool:
+        """True when the model passes this rule, with a warning or without."""
+        return self.status in (Status.PASSED, Status.WARNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a model could not be checked."""
+
+    code: str
+    message: str
+    hint: str = ""
+    exit_status: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One model with its outcomes, or with the fault that kept it from being checked."""
+
+    file: str
+    """The path as given."""
+    outcomes: tuple[Outcome, ...] = ()
+    fault: Fault | None = None
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def passes(self) -> bool:
+        """True when all rules pass."""
+        return self.fault is None and all(one.passes for one in self.outcomes)
+
+    @property
+    def exit_status(self) -> int:
+        """0, ``FAILS``, or the status of the fault."""
+        if self.fault is not None:
+            return self.fault.exit_status
+        return 0 if self.passes else FAILS
+
+    def of(self, *statuses: Status) -> list[Outcome]:
+        """The outcomes with one of these statuses."""
+        return [one for one in self.outcomes if one.status in statuses]
+
+
+def nodes_of(model: Model, ids: Iterable[int]) -> tuple[Node, ...]:
+    """The first nodes of a list, for an outcome."""
+    found = []
+    for id in ids:
+        if len(found) == MAX_NODES:
+            break
+        if 0 <= id < len(model.nodes):
+            node = model.nodes[id]
+            found.append(Node(id, node_label(node), cut(node.op_type)))
+    return tuple(found)
+
+
+def named(nodes: Sequence[Node], count: int, most: int = 5) -> str:
+    """``a, b and 3 more``; empty without nodes."""
+    names = [cut(one.name, 80) for one in nodes[:most]]
+    more = [f"{count - len(names):,} more"] if count > len(names) else []
+    return " and ".join([", ".join(names), *more]) if names else ""

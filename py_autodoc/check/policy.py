@@ -1,0 +1,168 @@
+"""What is asked of models: the policy, as options or as a file.
+
+A policy file is TOML (or JSON with the same names)::
+
+    models = ["models/*.onnx"]
+    hardware = "l4"
+    require = ["opset>=17", "runs"]
+
+    [sizes]
+    batch-size = 1
+    bind = { seq = 128 }
+
+    [limits]
+    macs = "5G"
+    latency = "10ms"
+
+    [findings]
+    fail-on = "high"
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from py_autodoc.check.amounts import Amount
+from py_autodoc.errors import OptionError
+from py_autodoc.findings.thresholds import read_file
+
+POLICY_FILE = "autodoc.toml"
+"""Read from the current folder when no other is named."""
+Severity = Literal["info", "low", "medium", "high"]
+
+
+class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+    """A table of the file. Names have hyphens there."""
+
+
+class PolicySizes(_Table, frozen=True, kw_only=True):
+    """Dimensions of the analysis, as the options of ``analyze`` give them."""
+
+    bind: dict[str, int] = {}  # noqa: RUF012 - msgspec copies it
+    input_shape: dict[str, list[int]] = {}  # noqa: RUF012
+    resize: dict[str, list[int]] = {}  # noqa: RUF012
+    batch_size: int | None = None
+    assume: bool = False
+
+
+class PolicyLimits(_Table, frozen=True, kw_only=True):
+    """Most that a figure of the whole model may be."""
+
+    params: Amount | None = None
+    macs: Amount | None = None
+    flops: Amount | None = None
+    peak_memory: Amount | None = None
+    """Bytes of live activations."""
+    weights: Amount | None = None
+    """Bytes."""
+    size: Amount | None = None
+    """Bytes of the file and of the weights next to it."""
+    latency: Amount | None = None
+    """Estimated, on ``hardware``."""
+
+
+class PolicyOperators(_Table, frozen=True, kw_only=True):
+    """Operators by name, ``domain::Op`` outside ai.onnx; ``*`` matches anything."""
+
+    forbid: list[str] = []  # noqa: RUF012
+    allow: list[str] = []  # noqa: RUF012
+    """With entries, every other operator is forbidden."""
+
+
+class PolicyFindings(_Table, frozen=True, kw_only=True):
+    """Findings that a model may not have."""
+
+    fail_on: Severity | None = None
+    """This severity and worse."""
+    ignore: list[str] = []  # noqa: RUF012
+    """Ids of rules whose findings are accepted."""
+
+
+class PolicyWhere(_Table, frozen=True, kw_only=True):
+    """Rules for the nodes that a query matches."""
+
+    query: str
+    params: Amount | None = None
+    macs: Amount | None = None
+    flops: Amount | None = None
+    weights: Amount | None = None
+    forbid: list[str] = []  # noqa: RUF012
+    allow: list[str] = []  # noqa: RUF012
+    fail_on: Severity | None = None
+
+
+class PolicyBaseline(_Table, frozen=True, kw_only=True):
+    """What a model is compared with."""
+
+    file: str
+    """A report as JSON, or a model. In a policy file relative to it."""
+    tolerance: Amount | None = None
+    """Growth that is accepted of size, params, weights, macs, flops, peak (and latency): ``5%``."""
+    tolerances: dict[str, Amount] = {}  # noqa: RUF012
+    """The same for single figures."""
+    fail_on: list[str] = []  # noqa: RUF012
+    """Conditions as those of ``compare --fail-on``, and ``new-findings``."""
+
+
+class Policy(_Table, frozen=True, kw_only=True):
+    """All that is asked of a model."""
+
+    models: list[str] = []  # noqa: RUF012
+    """Files, folders and patterns that are checked when none is named."""
+    unknown: Literal["fail", "warn"] = "fail"
+    """What a rule does whose figure is unknown."""
+    hardware: str = ""
+    precision: str = ""
+    require: list[str] = []  # noqa: RUF012
+    sizes: PolicySizes = PolicySizes()
+    limits: PolicyLimits = PolicyLimits()
+    operators: PolicyOperators = PolicyOperators()
+    findings: PolicyFindings = PolicyFindings()
+    where: list[PolicyWhere] = []  # noqa: RUF012
+    baseline: PolicyBaseline | None = None
+    rules: dict[str, Any] = {}  # noqa: RUF012
+    """Thresholds and severities of findings, as a threshold file has them."""
+
+
+def read_policy(path: str | os.PathLike[str]) -> Policy:
+    """The policy of a file. Paths in it are made relative to its folder.
+
+    Raises: PathError, OptionError, RequirementError.
+    """
+    shown = os.path.basename(os.fsdecode(path))
+    policy = policy_from(read_file(path, "policy file"), shown)
+    folder = os.path.dirname(os.fsdecode(path))
+    if not folder:
+        return policy
+    hardware = policy.hardware
+    if hardware.endswith(".json"):
+        hardware = os.path.join(folder, hardware)
+    baseline = policy.baseline
+    if baseline is not None:
+        baseline = msgspec.structs.replace(baseline, file=os.path.join(folder, baseline.file))
+    models = [os.path.join(folder, one) for one in policy.models]
+    return msgspec.structs.replace(policy, models=models, baseline=baseline, hardware=hardware)
+
+
+def policy_from(data: Mapping[str, Any], shown: str) -> Policy:
+    """A policy from what a file holds. Raises: OptionError, which names the place."""
+    try:
+        return msgspec.convert(data, Policy)
+    except msgspec.ValidationError as fault:
+        hint = f"Names there: {', '.join(_names(str(fault)))}." if "unknown field" in str(fault) else ""
+        raise OptionError("bad-policy", f"{shown}: {str(fault)[:200]}.", hint) from None
+
+
+_TABLES: Mapping[str, type[msgspec.Struct]] = {
+    "$.sizes": PolicySizes, "$.limits": PolicyLimits, "$.operators": PolicyOperators,
+    "$.findings": PolicyFindings, "$.where[...]": PolicyWhere, "$.baseline": PolicyBaseline,
+}  # fmt: skip
+
+
+def _names(fault: str) -> Sequence[str]:
+    table = next((table for place, table in _TABLES.items() if f"`{place}`" in fault), Policy)
+    return [field.encode_name for field in msgspec.structs.fields(table)]

@@ -1,0 +1,70 @@
+"""Limits on figures: at most so many parameters, MACs, bytes, milliseconds."""
+
+from __future__ import annotations
+
+from py_autodoc.check.amounts import amount, milliseconds
+from py_autodoc.check.figures import LABELS, Figure, written
+from py_autodoc.check.outcomes import Outcome, Status
+from py_autodoc.check.policy import PolicyLimits
+from py_autodoc.check.subject import Rule, Subject
+from py_autodoc.errors import OptionError
+
+FIGURES = {
+    "params": "params", "macs": "macs", "flops": "flops", "peak_memory": "peak", "weights": "weights",
+    "size": "size", "latency": "latency",
+}  # fmt: skip
+"""Field of the policy → id of the figure."""
+_HINTS = {
+    "params": "", "size": "", "weights": "",
+    "latency": "Set the dimensions with --bind, or --assume.",
+}  # fmt: skip
+_BY_SIZES = "Set the dimensions with --bind or --batch-size, or use typical values with --assume."
+
+
+def limit_rules(limits: PolicyLimits, hardware: str) -> list[Rule]:
+    """A rule per limit. Raises: OptionError."""
+    found = []
+    for field, figure in FIGURES.items():
+        given = getattr(limits, field)
+        if given is None:
+            continue
+        name = f"max-{field.replace('_', '-')}"
+        if figure == "latency" and not hardware:
+            raise OptionError("hardware-missing", "A latency limit needs a device.", "Add --hardware ID.")
+        most = (milliseconds if figure == "latency" else amount)(given, f"--{name}")
+        found.append(_rule(name, figure, most))
+    return found
+
+
+def _rule(name: str, figure: str, most: float) -> Rule:
+    def check(subject: Subject) -> list[Outcome]:
+        return [judged(name, figure, most, subject.figures[figure])]
+
+    return check
+
+
+def judged(name: str, figure: str, most: float, found: Figure, of: str = "") -> Outcome:
+    """The outcome of a limit. ``of`` names the nodes it is about, empty for the model."""
+    label = f"{LABELS[figure]}{of}"
+    title = f"{label} ≤ {written(figure, most)}"
+    if found.value is not None:
+        value, limit = _apart(figure, found.value, most)
+        if found.value <= most:
+            return Outcome(name, title, Status.PASSED, f"{label}: {value}; the limit is {limit}.")
+        return Outcome(name, title, Status.FAILED, f"{label}: {value}, above the limit of {limit}.")
+    if found.least is not None and found.least > most:
+        value, limit = _apart(figure, found.least, most)
+        return Outcome(name, title, Status.FAILED, f"{label}: at least {value}, above the limit of {limit}.")
+    least = f", at least {written(figure, found.least)}" if found.least else ""
+    message = f"{label}: unknown{least}; {found.reason or 'the value could not be computed'}."
+    hint = _HINTS.get(figure, _BY_SIZES) if "dimension" in found.reason or "size" in found.reason else ""
+    return Outcome(name, title, Status.UNKNOWN, message, hint)
+
+
+def _apart(figure: str, value: float, limit: float) -> tuple[str, str]:
+    """Both as text, with all digits where rounding would make them equal."""
+    shown = written(figure, value), written(figure, limit)
+    if shown[0] != shown[1] or value == limit:
+        return shown
+    unit = {"latency": " ms", "params": "", "macs": "", "flops": "", "nodes": ""}.get(figure, " B")
+    return f"{value:,.10g}{unit}", f"{limit:,.10g}{unit}"

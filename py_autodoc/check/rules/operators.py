@@ -1,0 +1,114 @@
+"""Operators that a model may not have, and nodes that a query finds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from py_autodoc.check.outcomes import Outcome, Status, nodes_of
+from py_autodoc.check.subject import Rule, Subject
+from py_autodoc.errors import OptionError
+from py_autodoc.graph.model import Node
+from py_autodoc.report.labels import cut
+from py_autodoc.units import plural
+
+_NAME = re.compile(r"[^\s,&|()<>=~!\"]{1,200}")
+
+
+def operator_rules(forbid: Sequence[str], allow: Sequence[str]) -> list[Rule]:
+    """Rules on the operators of the whole model. Raises: OptionError."""
+    return [rule(None, "") for rule in operator_tests(forbid, allow)]
+
+
+class OperatorTest:
+    """``forbid-op`` or ``allow-op``; call it for a rule about some nodes, or about all (None)."""
+
+    def __init__(self, name: str, patterns: tuple[str, ...]) -> None:
+        self.name = name
+        self.patterns = patterns
+
+    def __call__(self, nodes: Collection[int] | None, of: str) -> Rule:
+        """The rule. ``of`` names the nodes, empty for the model."""
+
+        def check(subject: Subject) -> list[Outcome]:
+            return self.outcomes(subject, nodes, of)
+
+        return check
+
+    def outcomes(self, subject: Subject, nodes: Collection[int] | None, of: str) -> list[Outcome]:
+        """An outcome per forbidden operator that is there; else one that passed."""
+        model = subject.analysis.model
+        found: dict[str, list[int]] = {}
+        for node in model.nodes:
+            if (nodes is None or node.id in nodes) and self.hits(node):
+                found.setdefault(_full(node), []).append(node.id)
+        listed = ", ".join(map(cut, self.patterns))
+        if not found:
+            word = "No forbidden operator" if self.name == "forbid-op" else "All operators are allowed"
+            return [Outcome(self.name, f"{self.name}: {listed}{of}", Status.PASSED, f"{word}{of}.")]
+        made = []
+        for op, ids in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
+            why = "is forbidden" if self.name == "forbid-op" else "is not among the allowed operators"
+            message = f"{cut(op)} {why}; the model has {plural(len(ids), 'node')} of it{of}."
+            made.append(
+                Outcome(
+                    self.name, f"{self.name}: {cut(op)}{of}", Status.FAILED, message,
+                    nodes=nodes_of(model, ids), node_count=len(ids),
+                )
+            )  # fmt: skip
+        return made
+
+    def hits(self, node: Node) -> bool:
+        """Whether a node breaks the rule."""
+        if self.name == "allow-op" and node.op_type == "Constant" and not node.domain:
+            return False
+        named = any(matches(pattern, node.domain, node.op_type) for pattern in self.patterns)
+        return named == (self.name == "forbid-op")
+
+
+def operator_tests(forbid: Sequence[str], allow: Sequence[str]) -> list[OperatorTest]:
+    """The tests that patterns make. Raises: OptionError."""
+    tests = (("forbid-op", forbid), ("allow-op", allow))
+    return [OperatorTest(name, checked_patterns(given, name)) for name, given in tests if given]
+
+
+def checked_patterns(given: Sequence[str], name: str) -> tuple[str, ...]:
+    """Operators of lists such as ``Loop,com.microsoft::*``. Raises: OptionError."""
+    patterns = tuple(dict.fromkeys(one.strip() for text in given for one in text.split(",")))
+    for one in patterns:
+        if not _NAME.fullmatch(one):
+            raise OptionError(
+                "bad-operator", f"--{name}: {one[:60]!r} is not the name of an operator.",
+                "Write names such as Loop, com.microsoft::* or '*'.",
+            )  # fmt: skip
+    return patterns
+
+
+def matches(pattern: str, domain: str, op: str) -> bool:
+    """``Conv`` and ``*Norm*`` are of ai.onnx, ``*`` alone and ``*::Conv`` of any domain."""
+    if pattern == "*":
+        return True
+    wanted, mark, name = pattern.rpartition("::")
+    if mark and wanted == "ai.onnx":
+        wanted = ""
+    return _like(wanted, domain) and _like(name, op)
+
+
+def _like(pattern: str, text: str) -> bool:
+    """Whether a text matches a pattern with ``*``. Piece by piece, which takes linear time."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return text == pattern
+    last, at = rest.pop(), len(first)
+    if not text.startswith(first) or not text.endswith(last):
+        return False
+    for piece in rest:
+        place = text.find(piece, at)
+        if place < 0:
+            return False
+        at = place + len(piece)
+    return at + len(last) <= len(text)
+
+
+def _full(node: Node) -> str:
+    return f"{node.domain}::{node.op_type}" if node.domain else node.op_type

@@ -1,0 +1,102 @@
+"""Rules for the nodes that a query matches.
+
+A node whose match depends on something unknown may belong to them: it makes sums and bans unknown, unless
+they fail without it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from py_autodoc.check.amounts import amount
+from py_autodoc.check.figures import Figure, unknown_costs
+from py_autodoc.check.outcomes import Outcome, Status, nodes_of
+from py_autodoc.check.policy import PolicyWhere
+from py_autodoc.check.rules.findings import finding_outcomes
+from py_autodoc.check.rules.limits import judged
+from py_autodoc.check.rules.operators import OperatorTest, operator_tests
+from py_autodoc.check.subject import Rule, Subject
+from py_autodoc.errors import OptionError
+from py_autodoc.report.query import parse
+from py_autodoc.units import plural
+
+_COLUMNS = {"params": "params", "macs": "macs", "flops": "flops", "weights": "weight_bytes"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """Nodes that match, and those that may."""
+
+    sure: frozenset[int]
+    open: frozenset[int]
+
+
+def where_rules(given: PolicyWhere, ignore: tuple[str, ...]) -> list[Rule]:
+    """Rules of one query. Raises: OptionError: the query is wrong or empty, or nothing is asked of its nodes."""
+    if parse(given.query) is None:
+        raise OptionError("query-no-term", "--where: the query is empty.", "Write one such as 'op=Conv'.")
+    limits = {name: amount(value, f"--max-{name}") for name in _COLUMNS if (value := _given(given, name))}
+    tests = operator_tests(given.forbid, given.allow)
+    if not limits and not tests and given.fail_on is None:
+        raise OptionError(
+            "where-without-rule", "--where chooses nodes, and no rule is about nodes.",
+            "Add --forbid-op '*' to forbid these nodes, or --fail-on, --max-macs and the like.",
+        )  # fmt: skip
+    of = f" where {given.query[:80].strip()}"
+
+    def check(subject: Subject) -> list[Outcome]:
+        chosen = _Chosen(
+            frozenset(subject.matcher.find(given.query)), frozenset(subject.matcher.undecided(given.query))
+        )
+        found = [judged(f"max-{n}", n, most, _sum(subject, n, chosen), of) for n, most in limits.items()]
+        for test in tests:
+            found += _operators(subject, test, chosen, of)
+        if given.fail_on is not None:
+            every = chosen.sure | chosen.open  # a finding that may be about these nodes counts
+            found += finding_outcomes(subject, given.fail_on, ignore, every, of)
+        return found
+
+    return [check]
+
+
+def _given(given: PolicyWhere, name: str) -> str | int | float | None:
+    value: str | int | float | None = getattr(given, name)
+    return str(value) if value is not None else None
+
+
+def _sum(subject: Subject, figure: str, chosen: _Chosen) -> Figure:
+    """The figure of the nodes together."""
+    column, nodes = subject.matcher.nodes.column(_COLUMNS[figure]), subject.analysis.model.nodes
+    # A node with bodies has the sum of what is in them, and these nodes are asked themselves.
+    bodies = {node.id for node in nodes if node.subgraphs} if figure in ("macs", "flops") else set()
+    known = [column[node] for node in chosen.sure - bodies]
+    least = sum(value for value in known if value is not None)
+    missing = sum(value is None for value in known)
+    # What a node certainly does not have, it adds to no sum.
+    open_ = sum(column[node] != 0 for node in chosen.open - bodies)
+    if subject.analysis.contradiction is not None:
+        return Figure(None, reason=unknown_costs(subject.analysis))
+    if not missing and not open_:
+        return Figure(least)
+    why = [f"{plural(missing, 'node')} of unknown cost"] if missing else []
+    why += [f"the query is undecided for {plural(open_, 'node')}"] if open_ else []
+    more = unknown_costs(subject.analysis)
+    return Figure(None, least, f"{' and '.join(why)} ({more})" if more else " and ".join(why))
+
+
+def _operators(subject: Subject, test: OperatorTest, chosen: _Chosen, of: str) -> list[Outcome]:
+    found = test.outcomes(subject, chosen.sure, of)
+    if any(one.status is Status.FAILED for one in found):
+        return found
+    nodes = subject.analysis.model.nodes
+    maybe = [node for node in sorted(chosen.open) if test.hits(nodes[node])]
+    if not maybe:
+        return found
+    message = f"The query is undecided for {plural(len(maybe), 'node')} of forbidden operators{of}."
+    return [
+        Outcome(
+            test.name, found[0].title, Status.UNKNOWN, message,
+            "Set the dimensions with --bind or --batch-size.", nodes_of(subject.analysis.model, maybe),
+            len(maybe),
+        )
+    ]  # fmt: skip

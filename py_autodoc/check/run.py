@@ -1,0 +1,168 @@
+"""From a policy to rules, and from a model to outcomes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from py_autodoc.bounded import TooMuch, check_json
+from py_autodoc.check.figures import unknown_costs
+from py_autodoc.check.outcomes import Checked, Fault, Outcome, Status
+from py_autodoc.check.policy import Policy
+from py_autodoc.check.rules.baseline import (
+    Baseline,
+    BaselineTests,
+    baseline_rules,
+    baseline_tests,
+    of_analysis,
+    of_report,
+)
+from py_autodoc.check.rules.findings import finding_rule
+from py_autodoc.check.rules.limits import limit_rules
+from py_autodoc.check.rules.operators import operator_rules
+from py_autodoc.check.rules.requirements import requirement_rule
+from py_autodoc.check.rules.where import where_rules
+from py_autodoc.check.subject import Rule, Subject
+from py_autodoc.errors import AutodocError, OptionError, OutputError, PathError
+from py_autodoc.findings.thresholds import settings
+from py_autodoc.limits import Bounds
+from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.report.schema import Report
+
+MAX_REPORT_BYTES = 1 << 30
+_REPORT = Bounds(values=100_000_000, depth=64)
+Analyse = Callable[[str], Analysis]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The checked policy: every mistake in it is known before a model is read."""
+
+    options: Options
+    """How models are analysed."""
+    rules: tuple[Rule, ...]
+    warn: bool
+    """Unknown figures are warnings."""
+    tests: BaselineTests | None = None
+
+    def with_baseline(self, base: Baseline | None) -> Plan:
+        """With the rules of a baseline that was read. Raises: OptionError."""
+        if base is None or self.tests is None:
+            return self
+        return replace(self, rules=(*self.rules, *baseline_rules(base, self.tests)))
+
+
+def plan(policy: Policy) -> Plan:
+    """The rules of a policy, and the options of the analysis.
+
+    Raises: OptionError: something in the policy is wrong, or it asks for nothing.
+    """
+    limits, hardware = policy.limits, policy.hardware
+    rules = limit_rules(limits, hardware)
+    rules += operator_rules(policy.operators.forbid, policy.operators.allow)
+    if policy.findings.fail_on is not None:
+        rules.append(finding_rule(policy.findings.fail_on, policy.findings.ignore))
+    rules += [requirement_rule(text, hardware) for text in policy.require]
+    for one in policy.where:
+        rules += where_rules(one, tuple(policy.findings.ignore))
+    tests = None if policy.baseline is None else baseline_tests(policy.baseline, bool(hardware))
+    if not rules and tests is None:
+        raise OptionError(
+            "nothing-to-check", "There is nothing to check.",
+            "Add a limit such as --max-macs 5G, --fail-on high, --require 'opset>=17', or a policy file.",
+        )  # fmt: skip
+    sizes = policy.sizes
+    options = Options(
+        bindings=dict(sizes.bind),
+        input_shapes={name: tuple(shape) for name, shape in sizes.input_shape.items()},
+        batch_size=sizes.batch_size,
+        resize={name: tuple(shape) for name, shape in sizes.resize.items()},
+        assume=sizes.assume,
+        thresholds=settings(policy.rules) if policy.rules else None,
+        hardware=hardware,
+        precision=policy.precision,
+    )
+    return Plan(options, (_runs, *rules), policy.unknown == "warn", tests)
+
+
+def read_baseline(path: str, analyse: Analyse) -> Baseline:
+    """The baseline of a file: a report when its name ends in ``.json``, else a model.
+
+    Raises: InputError.
+    """
+    if not path.lower().endswith(".json"):
+        return of_analysis(analyse(path))
+    shown = os.path.basename(path)
+    try:
+        if not os.path.isfile(path):
+            what = "is not a regular file" if os.path.exists(path) else "no such file"
+            raise PathError("path-missing", f"{shown}: {what}.", "Check the path of the baseline.")
+        if os.path.getsize(path) > MAX_REPORT_BYTES:
+            raise OptionError("bad-baseline", f"{shown} is larger than a report can be (1 GiB).")
+        data = Path(path).read_bytes()
+        check_json(data, _REPORT)
+        return of_report(Report.from_json(data), shown)
+    except OSError as fault:
+        raise PathError("path-unreadable", f"Cannot read {shown}: {fault.strerror or fault}.") from None
+    except TooMuch as fault:
+        raise OptionError("bad-baseline", f"{shown} {fault}; no report does.") from None
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as fault:
+        raise OptionError(
+            "bad-baseline", f"{shown} is not a report: {str(fault)[:200]}.",
+            "Write one with `onnx-autodoc analyze MODEL --out-json REPORT.json`.",
+        ) from None  # fmt: skip
+
+
+def checked(file: str, plan: Plan, analyse: Analyse) -> Checked:
+    """One model. What keeps it from being checked is its ``fault``, so that others go on.
+
+    Raises: OutputError, and OptionError of options that fit no model.
+    """
+    try:
+        subject = Subject(analyse(file))
+        found = [one for rule in plan.rules for one in rule(subject)]
+        return Checked(file, tuple(_warned(one) if plan.warn else one for one in found))
+    except OutputError:
+        raise
+    except AutodocError as fault:
+        return Checked(file, fault=Fault(fault.code, fault.message, fault.hint, fault.exit_status))
+    except MemoryError:
+        return Checked(file, fault=Fault("memory", "The analysis ran out of memory.", exit_status=2))
+
+
+def check(source: Any, policy: Policy) -> Checked:
+    """Check one model: a path, bytes or a model in memory.
+
+    Raises: OptionError: the policy is wrong. A model that cannot be read is a ``fault`` of the result.
+    """
+    made = plan(policy)
+    if policy.baseline is not None:
+        made = made.with_baseline(read_baseline(policy.baseline.file, lambda path: run(path, made.options)))
+    file = os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else "model"
+    return checked(file, made, lambda _: run(source, made.options))
+
+
+def _runs(subject: Subject) -> list[Outcome]:
+    """Said of every model: one that cannot run, or of which a stage failed, does not pass."""
+    analysis = subject.analysis
+    if analysis.contradiction is not None:
+        message = f"{unknown_costs(analysis).capitalize()}."
+        return [Outcome("runnable", "The model can run", Status.FAILED, message)]
+    if analysis.partial:
+        stages = [one.message for one in analysis.diagnostics if one.code == "analysis-failed"]
+        return [Outcome("analysis", "The analysis is complete", Status.UNKNOWN, " ".join(stages))]
+    return []
+
+
+def _warned(one: Outcome) -> Outcome:
+    return replace(one, status=Status.WARNING) if one.status is Status.UNKNOWN else one
+
+
+def worst(found: Sequence[Checked]) -> int:
+    """The exit status of a run: the largest of all."""
+    return max((one.exit_status for one in found), default=0)

@@ -1,0 +1,176 @@
+"""``onnx-autodoc check``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from py_autodoc.cli import completion, stderr, stdout
+from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.options import force, hardware, sizes, talk
+
+if TYPE_CHECKING:
+    from py_autodoc.check import Checked
+    from py_autodoc.render.output import Target
+
+_ACTIONS = "GITHUB_ACTIONS"
+"""Set to ``true`` by the runners of GitHub."""
+
+
+@click.command("check", short_help="Whether models keep limits and rules, for CI.")
+@click.argument("models", metavar="MODEL…", type=click.Path(path_type=str), nargs=-1)
+@click.option("--max-params", metavar="N", help="Most parameters: 100M.")
+@click.option("--max-macs", metavar="N", help="Most MACs per inference: 5G.")
+@click.option("--max-flops", metavar="N", help="Most FLOPs per inference: 10G.")
+@click.option("--max-peak-memory", metavar="SIZE", help="Most memory for live activations: 512MiB.")
+@click.option("--max-weights", metavar="SIZE", help="Largest size of all weights: 100MB.")
+@click.option("--max-size", metavar="SIZE", help="Largest size of the file, external weights included.")
+@click.option("--max-latency", metavar="TIME", help="Longest estimated latency on --hardware: 10ms.")
+@click.option(
+    "--fail-on",
+    metavar="SEVERITY|CONDITION",
+    multiple=True,
+    help="Fail on findings of this severity or worse (info, low, medium, high); with --baseline also on "
+    "new-findings or a condition of `compare`, such as architecture or 'macs>+5%'. Repeatable.",
+)
+@click.option(
+    "--ignore", metavar="RULE", multiple=True, shell_complete=completion.rules,
+    help="Accept the findings of a rule. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--forbid-op", metavar="OP", multiple=True,
+    help="Fail on this operator: Loop, 'com.microsoft::*', '*Norm*'. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--allow-op", metavar="OP", multiple=True, help="Fail on operators that no --allow-op names. Repeatable."
+)
+@click.option(
+    "--require", metavar="FACT", multiple=True,
+    help="Fail unless this holds: 'opset>=17', 'precision=int8', runs, fits, static. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--where", metavar="QUERY",
+    help="Apply --max-params, --max-macs, --max-flops, --max-weights, --forbid-op, --allow-op and --fail-on "
+    "only to the nodes that match: 'op=Conv & macs>1e8'.",
+)  # fmt: skip
+@click.option("--baseline", metavar="REPORT.json|MODEL", help="Fail where the model is worse than this one.")
+@click.option(
+    "--tolerance", metavar="N%|NAME=N%", multiple=True,
+    help="Growth over the baseline that is accepted, of all figures or of one: 5%, macs=2%. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--policy", metavar="FILE", shell_complete=completion.files,
+    help="Read the rules from a policy file (default: autodoc.toml in the current folder).",
+)  # fmt: skip
+@click.option("--no-policy", is_flag=True, help="Do not read autodoc.toml.")
+@click.option(
+    "--unknown",
+    type=click.Choice(["fail", "warn"]),
+    help="What happens where a figure is unknown: fail (default) or warn.",
+)
+@click.option("--junit", metavar="PATH", help="Write the result as JUnit XML; - is stdout.")
+@click.option("--sarif", metavar="PATH", help="Write the result as SARIF 2.1.0; - is stdout.")
+@click.option("--out-json", metavar="PATH", help="Write the result as JSON; - is stdout.")
+@click.option(
+    "--annotations/--no-annotations", default=None,
+    help="Print annotations for GitHub Actions (default: where GITHUB_ACTIONS is true).",
+)  # fmt: skip
+@click.option("--all", "every", is_flag=True, help="Also list the checks that pass.")
+@sizes("result")
+@hardware
+@force
+@talk
+def command(models: tuple[str, ...], log_level: str, progress: bool | None, **options: Any) -> int:
+    """Check MODEL against limits and rules; files, folders and patterns such as 'models/**/*.onnx'.
+
+    \b
+        onnx-autodoc check model.onnx --max-macs 5G --max-weights 100MB --fail-on high
+        onnx-autodoc check model.onnx --max-latency 10ms --hardware l4 --require 'opset>=17'
+        onnx-autodoc check 'models/*.onnx' --forbid-op Loop,'com.microsoft::*' --sarif check.sarif
+        onnx-autodoc check model.onnx --baseline report.json --tolerance 5% --fail-on new-findings
+
+    A figure that is not known does not pass its limit.
+
+    \b
+    Exit status: 0 every model passes, 1 invalid input, 2 the analysis failed, 3 a result could not be
+    written, 5 a model does not pass; of several models the largest.
+    """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    set_level(log_level)
+    from py_autodoc.check.run import plan, read_baseline, worst
+    from py_autodoc.cli.checking import Analyser, given_policy, models_of
+    from py_autodoc.render.output import targets
+
+    policy, source = given_policy(options)
+    made = plan(policy)
+    files = models_of(models, policy)
+    base = policy.baseline
+    kinds = {"--junit": "junit", "--sarif": "sarif", "--out-json": "check"}
+    asked = {option: (options[option.strip("-").replace("-", "_")], kind) for option, kind in kinds.items()}
+    inputs = [*files, source or "", base.file if base is not None else "", policy.hardware]
+    outputs = targets(asked, inputs, options["force"])
+    if source and not options["policy"]:
+        stderr.note(f"Policy: {source}")
+    analyse = Analyser(made.options, progress)
+    made = made.with_baseline(None if base is None else read_baseline(base.file, analyse.run))
+    found = _checked(files, made, analyse.run, outputs, options["every"])
+    analyse.tell_unused()
+    _write(found, outputs)
+    _annotate(found, outputs, options["annotations"])
+    return worst(found)
+
+
+def _checked(files: list[str], made: Any, run: Any, outputs: dict[str, Target], every: bool) -> list[Checked]:
+    """All models, each told as soon as it is known unless stdout has a document."""
+    from py_autodoc.check.formats.text import lines, summary
+    from py_autodoc.check.run import checked
+
+    printed = any(target.to_stdout for target in outputs.values())
+    found = []
+    for file in files:
+        one = checked(file, made, run)
+        if one.fault is not None and printed:
+            stderr.error(one.fault.message, one.fault.hint)
+        if not printed:
+            stdout.lines(lines(one, every))
+        found.append(one)
+    if not printed and len(found) > 1:
+        stdout.lines([summary(found)])
+    return found
+
+
+def _write(found: list[Checked], outputs: dict[str, Target]) -> None:
+    for option, target in outputs.items():
+        written = target.write(_document(option, found, target.to_stdout))
+        if not target.to_stdout and sys.stderr.isatty():
+            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+
+
+def _document(option: str, found: list[Checked], printed: bool) -> str:
+    if option == "--junit":
+        from py_autodoc.check.formats.junit import junit
+
+        return junit(found)
+    if option == "--sarif":
+        from py_autodoc.check.formats.sarif import sarif
+
+        return sarif(found)
+    from py_autodoc.check.formats.document import document
+
+    return document(found, printed)
+
+
+def _annotate(found: list[Checked], outputs: dict[str, Target], wanted: bool | None) -> None:
+    """Annotations on stdout, or on stderr, which runners read as well, where stdout has a document."""
+    if not (os.environ.get(_ACTIONS) == "true" if wanted is None else wanted):
+        return
+    from py_autodoc.check.formats.github import annotations
+
+    made = annotations(found)
+    if any(target.to_stdout for target in outputs.values()):
+        for line in made:
+            stderr.note(line)
+    else:
+        stdout.lines(made)

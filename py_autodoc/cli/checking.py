@@ -1,0 +1,179 @@
+"""``onnx-autodoc check``: options and a policy file as one policy, which files, how they are analysed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from py_autodoc.check.policy import (
+    POLICY_FILE,
+    Policy,
+    PolicyBaseline,
+    PolicyFindings,
+    PolicyOperators,
+    PolicySizes,
+    PolicyWhere,
+    read_policy,
+)
+from py_autodoc.cli import stderr
+from py_autodoc.cli.fitting import fitting
+from py_autodoc.cli.many import expanded, model_files
+from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.errors import OptionError
+from py_autodoc.findings.registry import SEVERITIES
+from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+from py_autodoc.render.text import printable
+from py_autodoc.report.analysis import Analysis, Options, run
+
+_LIMITS = ("params", "macs", "flops", "peak_memory", "weights", "size", "latency")
+_OF_NODES = ("params", "macs", "flops", "weights")
+_replace = msgspec.structs.replace
+
+
+def given_policy(options: Mapping[str, Any]) -> tuple[Policy, str | None]:
+    """The policy file with what the options say instead or in addition, and the file's path.
+
+    Raises: OptionError, PathError, RequirementError.
+    """
+    source = options["policy"]
+    if options["no_policy"] and source:
+        raise OptionError("two-policies", "--policy and --no-policy exclude each other.", "Use one of them.")
+    if source is None and not options["no_policy"] and os.path.isfile(POLICY_FILE):
+        source = POLICY_FILE
+    policy = Policy() if source is None else read_policy(source)
+    severity, conditions = _fail_on(options["fail_on"])
+    limits = {name: value for name in _LIMITS if (value := options[f"max_{name}"]) is not None}
+    made = _replace(
+        policy,
+        unknown=options["unknown"] or policy.unknown,
+        hardware=options["hardware"] or policy.hardware,
+        precision=options["precision"] or policy.precision,
+        require=[*policy.require, *options["require"]],
+        sizes=_sizes(policy.sizes, options),
+        baseline=_baseline(policy.baseline, options, conditions),
+        findings=_replace(policy.findings, ignore=[*policy.findings.ignore, *options["ignore"]]),
+    )
+    if options["where"] is not None:
+        return _with_where(made, options, limits, severity), source
+    operators = policy.operators
+    return (
+        _replace(
+            made,
+            limits=_replace(policy.limits, **limits),
+            operators=PolicyOperators(
+                forbid=[*operators.forbid, *options["forbid_op"]],
+                allow=[*operators.allow, *options["allow_op"]],
+            ),
+            findings=PolicyFindings(
+                fail_on=severity or policy.findings.fail_on, ignore=made.findings.ignore
+            ),
+        ),
+        source,
+    )  # fmt: skip
+
+
+def _with_where(
+    policy: Policy, options: Mapping[str, Any], limits: Mapping[str, str], severity: Any
+) -> Policy:
+    """With the options about nodes as rules of a query; the others are about the whole model."""
+    for name in limits:
+        if name not in _OF_NODES:
+            option = f"--max-{name.replace('_', '-')}"
+            raise OptionError(
+                "where-of-the-whole", f"{option} is about the whole model, --where about some nodes.",
+                "Run them apart, or use a policy file.",
+            )  # fmt: skip
+    where = PolicyWhere(
+        query=options["where"],
+        forbid=list(options["forbid_op"]),
+        allow=list(options["allow_op"]),
+        fail_on=severity,
+        **limits,
+    )
+    return _replace(policy, where=[*policy.where, where])
+
+
+def _fail_on(given: Sequence[str]) -> tuple[Any, list[str]]:
+    """The lowest severity of those given, and the conditions on a baseline."""
+    severities = [text.strip().lower() for text in given if text.strip().lower() in SEVERITIES]
+    conditions = [text for text in given if text.strip().lower() not in SEVERITIES]
+    return (min(severities, key=SEVERITIES.index) if severities else None), conditions
+
+
+def _baseline(
+    held: PolicyBaseline | None, options: Mapping[str, Any], conditions: list[str]
+) -> PolicyBaseline | None:
+    file = options["baseline"] or (held.file if held is not None else None)
+    if file is None:
+        for option, given in (("--fail-on", conditions), ("--tolerance", options["tolerance"])):
+            if given:
+                hint = f"Add --baseline, or use a severity: {', '.join(SEVERITIES)}."
+                raise OptionError(
+                    "baseline-missing", f"{option} {given[0][:60]!r} compares with a baseline.", hint
+                )  # fmt: skip
+        return None
+    every, single = None, {}
+    for text in options["tolerance"]:
+        name, mark, share = text.rpartition("=")
+        if mark:
+            single[name.strip()] = share
+        else:
+            every = share
+    if held is None:
+        return PolicyBaseline(file=file, tolerance=every, tolerances=single, fail_on=conditions)
+    return _replace(
+        held,
+        file=file,
+        tolerance=every or held.tolerance,
+        tolerances={**held.tolerances, **single},
+        fail_on=[*held.fail_on, *conditions],
+    )
+
+
+def _sizes(held: PolicySizes, options: Mapping[str, Any]) -> PolicySizes:
+    shapes = {name: list(shape) for name, shape in parse_input_shapes(options["input_shape"]).items()}
+    resize = {name: list(shape) for name, shape in parse_input_shapes(options["resize"]).items()}
+    return PolicySizes(
+        bind={**held.bind, **parse_bindings(options["bind"])},
+        input_shape={**held.input_shape, **shapes},
+        resize={**held.resize, **resize},
+        batch_size=held.batch_size if options["batch_size"] is None else options["batch_size"],
+        assume=options["assume"] or held.assume,
+    )
+
+
+def models_of(given: Sequence[str], policy: Policy) -> list[str]:
+    """The files to check. Raises: OptionError, PathError."""
+    paths = list(given) or policy.models
+    if not paths:
+        raise OptionError(
+            "no-models", "No model is named.", "Add a file, a folder or a pattern such as 'models/*.onnx'."
+        )  # fmt: skip
+    return model_files(expanded(paths))
+
+
+class Analyser:
+    """Analyses models, each under the sizes that it has a use for."""
+
+    def __init__(self, options: Options, progress: bool | None) -> None:
+        self._options = options
+        self._progress = progress
+        self._unused: set[str] | None = None
+        self._sized = bool(options.bindings or options.input_shapes or options.resize)
+
+    def run(self, path: str) -> Analysis:
+        """The analysis of a file. Raises: InputError."""
+        with ProgressLine(printable(os.path.basename(path)), self._progress) as line:
+            options = self._options
+            if self._sized:
+                options, left = fitting(path, options)
+                self._unused = left if self._unused is None else self._unused & left
+            return run(path, options, line.update)
+
+    def tell_unused(self) -> None:
+        """Warn of sizes that no model has a use for."""
+        for name in sorted(self._unused or ()):
+            stderr.warning(f"No model has the dimension or input {name!r}.")

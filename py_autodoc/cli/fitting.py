@@ -1,0 +1,24 @@
+"""Sizes for several models: each gets those that it has a use for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from py_autodoc.report.analysis import Options
+
+
+def fitting(path: str, options: Options) -> tuple[Options, set[str]]:
+    """The options that a model has a use for, and the names of the others."""
+    from dataclasses import replace
+
+    from py_autodoc.compare.topology import input_names
+    from py_autodoc.graph.dims import ANY
+
+    inputs, symbols = input_names(path)
+    bindings = {name: size for name, size in options.bindings.items() if name in symbols or name == ANY}
+    shapes = {name: shape for name, shape in options.input_shapes.items() if name in inputs}
+    resize = {name: shape for name, shape in options.resize.items() if name in inputs}
+    left = (set(options.bindings) - bindings.keys()) | (set(options.input_shapes) - shapes.keys())
+    left |= set(options.resize) - resize.keys()
+    return replace(options, bindings=bindings, input_shapes=shapes, resize=resize), left
