@@ -98,7 +98,7 @@ class Checked:
 
 def nodes_of(model: Model, ids: Iterable[int]) -> tuple[Node, ...]:
     """The first nodes of a list, for an outcome."""
-    found = []
+    found: list[Node] = []
     for id in ids:
         if len(found) == MAX_NODES:
             break

@@ -42,9 +42,9 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class PolicySizes(_Table, frozen=True, kw_only=True):
     """Dimensions of the analysis, as the options of ``analyze`` give them."""
 
-    bind: dict[str, int] = {}  # noqa: RUF012 - msgspec copies it
-    input_shape: dict[str, list[int]] = {}  # noqa: RUF012
-    resize: dict[str, list[int]] = {}  # noqa: RUF012
+    bind: dict[str, int] = {}
+    input_shape: dict[str, list[int]] = {}
+    resize: dict[str, list[int]] = {}
     batch_size: int | None = None
     assume: bool = False
 
@@ -68,8 +68,8 @@ class PolicyLimits(_Table, frozen=True, kw_only=True):
 class PolicyOperators(_Table, frozen=True, kw_only=True):
     """Operators by name, ``domain::Op`` outside ai.onnx; ``*`` matches anything."""
 
-    forbid: list[str] = []  # noqa: RUF012
-    allow: list[str] = []  # noqa: RUF012
+    forbid: list[str] = []
+    allow: list[str] = []
     """With entries, every other operator is forbidden."""
 
 
@@ -78,7 +78,7 @@ class PolicyFindings(_Table, frozen=True, kw_only=True):
 
     fail_on: Severity | None = None
     """This severity and worse."""
-    ignore: list[str] = []  # noqa: RUF012
+    ignore: list[str] = []
     """Ids of rules whose findings are accepted."""
 
 
@@ -90,8 +90,8 @@ class PolicyWhere(_Table, frozen=True, kw_only=True):
     macs: Amount | None = None
     flops: Amount | None = None
     weights: Amount | None = None
-    forbid: list[str] = []  # noqa: RUF012
-    allow: list[str] = []  # noqa: RUF012
+    forbid: list[str] = []
+    allow: list[str] = []
     fail_on: Severity | None = None
 
 
@@ -102,29 +102,29 @@ class PolicyBaseline(_Table, frozen=True, kw_only=True):
     """A report as JSON, or a model. In a policy file relative to it."""
     tolerance: Amount | None = None
     """Growth that is accepted of size, params, weights, macs, flops, peak (and latency): ``5%``."""
-    tolerances: dict[str, Amount] = {}  # noqa: RUF012
+    tolerances: dict[str, Amount] = {}
     """The same for single figures."""
-    fail_on: list[str] = []  # noqa: RUF012
+    fail_on: list[str] = []
     """Conditions as those of ``compare --fail-on``, and ``new-findings``."""
 
 
 class Policy(_Table, frozen=True, kw_only=True):
     """All that is asked of a model."""
 
-    models: list[str] = []  # noqa: RUF012
+    models: list[str] = []
     """Files, folders and patterns that are checked when none is named."""
     unknown: Literal["fail", "warn"] = "fail"
     """What a rule does whose figure is unknown."""
     hardware: str = ""
     precision: str = ""
-    require: list[str] = []  # noqa: RUF012
+    require: list[str] = []
     sizes: PolicySizes = PolicySizes()
     limits: PolicyLimits = PolicyLimits()
     operators: PolicyOperators = PolicyOperators()
     findings: PolicyFindings = PolicyFindings()
-    where: list[PolicyWhere] = []  # noqa: RUF012
+    where: list[PolicyWhere] = []
     baseline: PolicyBaseline | None = None
-    rules: dict[str, Any] = {}  # noqa: RUF012
+    rules: dict[str, Any] = {}
     """Thresholds and severities of findings, as a threshold file has them."""
 
 

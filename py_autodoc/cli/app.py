@@ -1,7 +1,8 @@
 """The command group: lazy commands, one place for errors and exit codes.
 
 0 success · 1 invalid input · 2 analysis error (a partial report may have been written) · 3 a result
-could not be written · 4 an external service failed · 5 a model does not pass · 130 interrupted · 141 the reader of our output left.
+could not be written · 4 an external service failed · 5 a model does not pass · 130 interrupted · 141 the
+reader of our output left.
 """
 
 from __future__ import annotations

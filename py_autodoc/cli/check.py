@@ -166,9 +166,9 @@ def _annotate(found: list[Checked], outputs: dict[str, Target], wanted: bool | N
     """Annotations on stdout, or on stderr, which runners read as well, where stdout has a document."""
     if not (os.environ.get(_ACTIONS) == "true" if wanted is None else wanted):
         return
-    from py_autodoc.check.formats.github import annotations
+    from py_autodoc.check.formats.github import workflow_commands
 
-    made = annotations(found)
+    made = workflow_commands(found)
     if any(target.to_stdout for target in outputs.values()):
         for line in made:
             stderr.note(line)

@@ -70,7 +70,9 @@ def model_files(paths: Sequence[str]) -> list[str]:
 def expanded(paths: Sequence[str]) -> list[str]:
     """Paths with patterns (``models/**/*.onnx``) replaced by the files that match, sorted; each once.
 
-    A path that is there is itself, whatever characters it has. Raises: PathError for a pattern without a match.
+    A path that is there is itself, whatever characters it has.
+
+    Raises: PathError for a pattern without a match.
     """
     found: dict[str, None] = {}
     for path in paths:

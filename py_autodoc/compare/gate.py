@@ -20,6 +20,7 @@ _FORM = re.compile(
     re.IGNORECASE,
 )
 _KINDS = {NAMES[one]: one for one in Change}
+_NUMBERS = tuple(one.id for one in MEASURES)
 WORDS = ("architecture", "interface", "added", "removed", *_KINDS)
 """Conditions without a number."""
 
@@ -74,7 +75,7 @@ class Condition:
 def condition(
     text: str,
     option: str = "--fail-on",
-    names: Sequence[str] = tuple(one.id for one in MEASURES),
+    names: Sequence[str] = _NUMBERS,
     words: Sequence[str] = WORDS,
 ) -> Condition:
     """Read a condition: ``architecture``, ``removed``, ``macs>+5%``, ``size>100M``, ``params<-1000``.

@@ -48,8 +48,8 @@ _FORMS = {
     "recommendation": rb'\{\s*"schema"\s*:\s*"autodoc\.recommendation/',
     "check": rb'\{\s*"schema"\s*:\s*"autodoc\.check/',
     "junit": rb'<\?xml version="1\.0" encoding="UTF-8"\?>\n<testsuites name="%(name)s check"',
-    "sarif": rb'\{\s*"\$schema": "https://json\.schemastore\.org/sarif-2\.1\.0\.json",\s*"version": "2\.1\.0",'
-    rb'\s*"runs": \[\s*\{\s*"tool": \{\s*"driver": \{\s*"name": "%(name)s"',
+    "sarif": rb'\{\s*"\$schema": "https://json\.schemastore\.org/sarif-2\.1\.0\.json",\s*'
+    rb'"version": "2\.1\.0",\s*"runs": \[\s*\{\s*"tool": \{\s*"driver": \{\s*"name": "%(name)s"',
     "export-report": rb'\{\s*"schema"\s*:\s*"autodoc\.export/',
     "pdf": rb"(?s:%PDF-.*)% Written by %(name)s\n$",
     "plot": rb"(?s:\x89PNG\r\n\x1a\n.{25}.{4}tEXtSoftware\x00%(name)s|<\?xml .*<dc:title>%(name)s)",

@@ -12,7 +12,7 @@ _MOST = 4000
 """Characters of a message; GitHub cuts longer ones."""
 
 
-def annotations(found: Iterable[Checked]) -> list[str]:
+def workflow_commands(found: Iterable[Checked]) -> list[str]:
     """``::error …::`` for what fails, ``::warning …::`` for warnings. Lines without a line end."""
     made = []
     for one in found:

@@ -90,7 +90,10 @@ def baseline_tests(given: PolicyBaseline, latency: bool) -> BaselineTests:
 
 
 def baseline_rules(base: Baseline, tests: BaselineTests) -> list[Rule]:
-    """The rules of a baseline. Raises: OptionError: a condition needs a model and the baseline is a report."""
+    """The rules of a baseline.
+
+    Raises: OptionError: a condition needs a model and the baseline is a report.
+    """
     if tests.words and base.analysis is None:
         raise OptionError(
             "baseline-is-report", f"{base.name}: {tests.words[0]!r} compares graphs, and a report has none.",
@@ -147,8 +150,8 @@ def _incomparable(base: Baseline, analysis: Analysis, figure: str) -> str:
             return f"its dimensions are others: {cut(name, 40)} was {was:,} and is {now:,}"
     device = _device(analysis)
     if figure == "latency" and device != base.device:
-        was = " ".join(base.device).strip()
-        return f"its latency is for {was or 'no device'}, not {' '.join(device)}"
+        before = " ".join(base.device).strip()
+        return f"its latency is for {before or 'no device'}, not {' '.join(device)}"
     return ""
 
 

@@ -32,7 +32,10 @@ class _Chosen:
 
 
 def where_rules(given: PolicyWhere, ignore: tuple[str, ...]) -> list[Rule]:
-    """Rules of one query. Raises: OptionError: the query is wrong or empty, or nothing is asked of its nodes."""
+    """Rules of one query.
+
+    Raises: OptionError: the query is wrong or empty, or nothing is asked of its nodes.
+    """
     if parse(given.query) is None:
         raise OptionError("query-no-term", "--where: the query is empty.", "Write one such as 'op=Conv'.")
     limits = {name: amount(value, f"--max-{name}") for name in _COLUMNS if (value := _given(given, name))}
