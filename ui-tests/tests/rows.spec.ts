@@ -17,7 +17,7 @@ const inside = (page: Page, name: RegExp) => async () => {
 test('a network that is far longer than the pane is in view as a whole', async ({
   page
 }) => {
-  await open(page, 'resnet50.onnx', { width: 1100, height: 760 });
+  await open(page, 'resnet50.onnx', { width: 1100, height: 820 });
   const stages = [0, 1, 2, 3].map(stage => new RegExp(`stages\\.${stage}\\b`));
   for (const stage of stages) {
     await expect.poll(inside(page, stage)).toBe(true);
@@ -37,7 +37,7 @@ test('a network that is far longer than the pane is in view as a whole', async (
 test('K goes round: one row, top to bottom, rows, and what is best', async ({
   page
 }) => {
-  await open(page, 'resnet50.onnx', { width: 1100, height: 760 });
+  await open(page, 'resnet50.onnx', { width: 1100, height: 820 });
   const first = () => rectOf(box(page, /stages\.0\b/));
   const last = () => rectOf(box(page, /stages\.3\b/));
   const below = async () => {
