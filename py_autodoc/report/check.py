@@ -96,6 +96,13 @@ def totals(report: Report) -> Iterator[str]:
         if total is not None:
             found = sum(getattr(row, part) or 0 for row in metrics.by_op)
             yield from _differ(f"metrics.{field}", total, found, f"metrics.by_op[].{part}")
+    stored = metrics.precision_breakdown
+    if stored is not None and metrics.total_params is not None:
+        found = sum(stored.values())
+        yield from _differ("metrics.total_params", metrics.total_params, found, "metrics.precision_breakdown")
+    made, told_so = report.architecture.quantization, metrics.is_quantized
+    if made is not None and told_so is not None and made.quantized != told_so:
+        yield f"metrics.is_quantized is {told_so}, and architecture.quantization.quantized is not"
     attention, cache = metrics.attention, report.memory.kv_cache
     told = attention.kv_cache_bytes_per_token if attention else None
     if told is not None and told != (cache.bytes_per_token if cache else None):

@@ -9,6 +9,7 @@ from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.dims import Follows
 from py_autodoc.report.expressions import total_fields
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
+from py_autodoc.report.quantization import quantization
 from py_autodoc.report.schema import (
     Coverage,
     DiagnosticInfo,
@@ -118,6 +119,8 @@ def metrics(analysis: Analysis) -> Metrics:
     return Metrics(
         total_params=None if params.reason else params.total,
         params_reason=cut(params.reason),
+        is_quantized=quantization(analysis).quantized,
+        precision_breakdown=_stored(analysis),
         other_constants=dict(params.other_constants),
         weight_bytes=params.weight_bytes,
         total_macs=_unless_blind(total.macs, total.mac_nodes_known, total.mac_nodes_total),
@@ -131,6 +134,21 @@ def metrics(analysis: Analysis) -> Metrics:
         attention=structure_section.attention(analysis),
         **total_fields(analysis.model, analysis.symbolic),
     )
+
+
+def _stored(analysis: Analysis) -> dict[str, int] | None:
+    """Parameters by the type they are stored in; None where a shape or the memory stage failed."""
+    split = analysis.breakdown
+    if split is None or analysis.params.reason:
+        return None
+    found: dict[str, int] = {}
+    for (dtype, bits), share in split.by_dtype.items():
+        if share.params is None:
+            return None
+        name = f"{bits}-bit" if bits else dtype_name(dtype)
+        found[name] = found.get(name, 0) + share.params
+    kept = {name: count for name, count in found.items() if count}
+    return dict(sorted(kept.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _unless_blind(total: int | None, known: int, nodes: int) -> int | None:

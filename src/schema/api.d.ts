@@ -1527,6 +1527,15 @@ export interface components {
       total_params: number | null;
       /** @description Why `total_params` is null. */
       params_reason: string;
+      /** @description Whether a layer with weights is quantized; null in reports of versions that did not say. */
+      is_quantized: boolean | null;
+      /**
+       * @description Parameters by the type they are stored in, most first: `float32`, `int8`; `4-bit` where several
+       *     share an element. Their sum is `total_params`; null where that is.
+       */
+      precision_breakdown: {
+        [key: string]: number;
+      } | null;
       /** @description Elements that are not parameters: integer constants, scales, zero points, masks … */
       other_constants: {
         [key: string]: number;

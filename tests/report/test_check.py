@@ -71,6 +71,12 @@ CHANGES = {
     "runs": (lambda r: r["layers"][0].update(runs=2, repeat=2), "totals", "total_macs"),
     "operator": (lambda r: r["metrics"]["by_op"][0].update(macs=1), "totals", "by_op"),
     "params": (lambda r: r["metrics"].update(total_params=7), "totals", "total_params"),
+    "stored": (
+        lambda r: r["metrics"]["precision_breakdown"].update(int8=7),
+        "totals",
+        "precision_breakdown",
+    ),
+    "quantized": (lambda r: r["metrics"].update(is_quantized=True), "totals", "is_quantized"),
     "nodes": (lambda r: r["graph"].update(num_nodes=3), "counts", "num_nodes"),
     "lost": (lambda r: r["layers"].pop(), "counts", "layers"),
     "twice": (lambda r: r["layers"][1].update(id=r["layers"][0]["id"]), "counts", "id of another"),
@@ -117,3 +123,18 @@ def test_a_field_of_another_type_is_named(tmp_path):
     result, _ = validate(tmp_path / "r.json", json.dumps(report))
     assert result.exit_code == 1
     assert "$.layers[3].macs" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("model", "quantized", "stored"),
+    [
+        ("resnet_tiny", False, {"float32"}),
+        ("resnet_tiny_qdq_int8", True, {"int8", "int32"}),
+    ],
+)
+def test_parameters_by_the_type_they_are_stored_in(model, quantized, stored):
+    metrics = analyze(f"tests/data/models/{model}.onnx").metrics
+    assert metrics.is_quantized is quantized
+    assert metrics.precision_breakdown is not None
+    assert set(metrics.precision_breakdown) == stored
+    assert sum(metrics.precision_breakdown.values()) == metrics.total_params

@@ -182,6 +182,11 @@ class Metrics(Wire, frozen=True, kw_only=True):
     elements."""
     params_reason: str = ""
     """Why ``total_params`` is null."""
+    is_quantized: bool | None = None
+    """Whether a layer with weights is quantized; null in reports of versions that did not say."""
+    precision_breakdown: dict[str, int] | None = None
+    """Parameters by the type they are stored in, most first: ``float32``, ``int8``; ``4-bit`` where several
+    share an element. Their sum is ``total_params``; null where that is."""
     other_constants: dict[str, int]
     """Elements that are not parameters: integer constants, scales, zero points, masks …"""
     weight_bytes: int | None

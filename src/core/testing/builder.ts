@@ -217,6 +217,8 @@ export function emptyPayload(name: string): GraphPayload {
     metrics: {
       total_params: 0,
       params_reason: '',
+      is_quantized: null,
+      precision_breakdown: null,
       other_constants: {},
       weight_bytes: null,
       total_macs: null,
