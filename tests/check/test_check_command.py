@@ -289,6 +289,7 @@ def test_the_hook_is_a_command_that_runs(tmp_path):
     assert done.stdout.startswith("FAIL")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the step is a script of bash")
 def test_the_step_of_the_action_runs(tmp_path):
     action = yaml.safe_load((ROOT / "action.yml").read_text())

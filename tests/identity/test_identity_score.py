@@ -51,6 +51,7 @@ def test_files(assume):
     judged(found, 0.95)
 
 
+@pytest.mark.slow
 def test_zoo():
     with zipfile.ZipFile(DATA / "zoo.zip") as zoo:
         assert {name.split(".")[0] for name in zoo.namelist()} == set(ZOO)

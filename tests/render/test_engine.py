@@ -121,6 +121,7 @@ def test_text_leaves_whole():
         ("JSON.parse('['.repeat(1e6));", "stack", "MB of stack"),
     ],
 )
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["at once", "in a promise"])
 def test_limits(monkeypatch, code, what, words, when):
     monkeypatch.setattr(engine, "MEMORY", 32 << 20)

@@ -23,6 +23,7 @@ from py_autodoc.report.sections import sections
 from py_autodoc.report.sections.model import Figure
 
 pytest.importorskip("matplotlib")
+pytestmark = pytest.mark.slow
 RESNET = DATA / "stripped/resnet50.stripped.onnx"
 
 
