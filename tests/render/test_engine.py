@@ -55,6 +55,7 @@ def theirs(asked: bytes) -> str:
 
 
 @both
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=lambda path: path.name)
 def test_the_same_bytes_from_both(model):
     asked = request(model)
