@@ -35,6 +35,7 @@ def test_every_number_is_that_of_an_analysis():
             assert one.usd_per_million == pytest.approx(million)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["edge", "local", "cloud", ""])
 def test_tiers_keep_the_targets(target):
     wanted = RecommendOptions(target=target, latency=20, throughput=100, precision=["fp16"])

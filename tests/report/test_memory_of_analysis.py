@@ -42,6 +42,7 @@ def chain(named: bool) -> bytes:
     return data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [True, False], ids=["modules", "nameless"])
 def test_memory_a_node(named: bool) -> None:
     data = chain(named)

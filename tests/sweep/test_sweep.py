@@ -54,6 +54,7 @@ def assert_as_analyzed(path: Path, point: SweepPoint, batch: int | None) -> None
         assert point.bottleneck == estimates.bottleneck
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIXED)
 def test_a_batch_that_the_file_has_fixed(name):
     path = model_file(name)
@@ -66,6 +67,7 @@ def test_a_batch_that_the_file_has_fixed(name):
         assert point.throughput == pytest.approx(point.batch / point.latency_ms * 1e3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["silero_vad_half", "bert_base_dyn", "resnet50_dyn", "gpt2", "mamba_tiny", "whisper_tiny_encoder"]
 )
