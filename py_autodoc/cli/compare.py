@@ -65,6 +65,7 @@ class _Sizes:
 @click.option("--weights", is_flag=True, help="Compare what weights hold, too: every weight is read.")
 @click.option("--out-json", metavar="PATH", help="Write the comparison as JSON; - is stdout.")
 @click.option("--out-md", metavar="PATH", help="Write the comparison as Markdown; - is stdout.")
+@click.option("--out-pdf", metavar="PATH", help="Write the comparison as PDF; needs onnx-autodoc[pdf].")
 @click.option(
     "--fail-on",
     metavar="CONDITION",
@@ -106,6 +107,7 @@ def command(
     weights: bool,
     out_json: str | None,
     out_md: str | None,
+    out_pdf: str | None,
     fail_on: tuple[str, ...],
     hardware: str,
     precision: str,
@@ -130,7 +132,8 @@ def command(
     if topology and structure:
         raise OptionError("two-comparisons", "Give --topology or --structure, not both.")
     by_bytes = topology or structure or tags
-    wanted = {"--weights": weights, "--out-json": out_json, "--out-md": out_md, "--fail-on": fail_on}
+    wanted: dict[str, object] = {"--weights": weights, "--out-json": out_json, "--out-md": out_md}
+    wanted |= {"--out-pdf": out_pdf, "--fail-on": fail_on}
     asked = [name for name, value in wanted.items() if value]
     if by_bytes and (asked or others):
         what = f"{asked[0]} does" if asked else "More than two models do"
@@ -154,7 +157,8 @@ def command(
     if as_json and out_json is None:
         out_json = STDOUT
     analyses = _analyses((a, b, *others), chosen, hardware, precision)
-    return max(status, compare((a, b, *others), analyses, out_json, out_md, fail_on, weights, force))
+    outputs = {"--out-json": out_json, "--out-md": out_md, "--out-pdf": out_pdf}
+    return max(status, compare((a, b, *others), analyses, outputs, fail_on, weights, force))
 
 
 def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from py_autodoc.cli import stderr, stdout
@@ -19,26 +19,29 @@ if TYPE_CHECKING:
 SAME, DIFFERENT, FAILS = 0, 1, 5
 _PARTIAL = ("the comparison is partial", "See `analyze` for its diagnostics.")
 _LONGEST = 200
+_KINDS = {"--out-json": "report", "--out-md": "markdown", "--out-pdf": "pdf"}
 
 
 def compare(
     paths: Sequence[str],
     analyses: Sequence[Analysis],
-    out_json: str | None,
-    out_md: str | None,
+    asked: Mapping[str, str | None],
     fail_on: Sequence[str],
     weights: bool,
     force: bool,
 ) -> int:
     """Compare the first model with the others. Returns the exit status.
 
-    Raises: OptionError, OutputError.
+    ``asked`` are paths by option. Raises: OptionError, OutputError, RequirementError.
     """
     from py_autodoc.compare.gate import condition, failing
 
     conditions = [condition(text) for text in fail_on]
-    asked = {"--out-json": (out_json, "report"), "--out-md": (out_md, "markdown")}
-    outputs = targets(asked, paths, force)
+    outputs = targets({option: (asked.get(option), kind) for option, kind in _KINDS.items()}, paths, force)
+    if "--out-pdf" in outputs:
+        from py_autodoc.render.pdf import typst
+
+        typst()
     status = max(tell_verdict(p, one, True, _PARTIAL) for p, one in zip(paths, analyses, strict=True))
     found = _aligned(paths, analyses, weights)
     failed = failing(conditions, found)
@@ -80,7 +83,7 @@ def _document(
     found: Sequence[Alignment],
     failed: Sequence[tuple[Condition, int, str]],
     printed: bool,
-) -> str:
+) -> str | bytes:
     if option == "--out-json":
         from py_autodoc.compare.document import FailedCondition, comparison
 
@@ -89,9 +92,13 @@ def _document(
             for one, at, why in failed
         ]
         return comparison(analyses, found, made).to_json(printed) + "\n"
+    told = [f"{analyses[at + 1].model.file.name}: {one.text}: {why}" for one, at, why in failed]
+    if option == "--out-pdf":
+        from py_autodoc.compare.pdf import pdf
+
+        return pdf(analyses, found, told)
     from py_autodoc.compare.markdown import markdown
     from py_autodoc.outputs.marks import sealed_text
 
-    told = [f"{analyses[at + 1].model.file.name}: {one.text}: {why}" for one, at, why in failed]
     text = markdown(analyses, found, told)
     return text if printed else sealed_text(text, "markdown")

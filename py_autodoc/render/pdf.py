@@ -1,4 +1,4 @@
-"""The report as PDF, set by typst: tagged (PDF/UA-1), the same bytes for the same report.
+"""Reports and comparisons as PDF, set by typst: tagged (PDF/UA-1), the same bytes for the same report.
 
 Texts of the model go in as JSON and are never read as markup. Typst may read our templates and nothing else,
 and the template imports no package, so that nothing is fetched.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module, resources
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from py_autodoc.report.sections.model import (
     Items,
     Name,
     Paragraph,
+    Section,
     Table,
     Value,
 )
@@ -65,7 +66,68 @@ def pdf(context: Context, analysis: Analysis | None = None, plots: Mapping[str, 
         drawn = _graph(analysis)
         if drawn is not None:
             pictures["graph"] = drawn
-    return compiled(compiler, template(), {"data": json.dumps(_data(context, pictures)), **pictures})
+    report = context.report
+    made = sections(context)
+    return _set(
+        compiler,
+        report.model.name or "Model",
+        report.identity.text if report.identity else "",
+        _tiles(made),
+        made,
+        pictures,
+        "The graph, opened as the viewer opens it",
+    )
+
+
+def document(
+    title: str,
+    subtitle: str,
+    tiles: Sequence[tuple[str, str]],
+    made: Sequence[Section],
+    pictures: Mapping[str, str],
+    caption: str,
+) -> bytes:
+    """Sections under a title as the bytes of a PDF.
+
+    ``tiles`` are labels and numbers at the top. ``pictures`` are figures as SVG, by name; ``graph`` gets a
+    page of its own, with ``caption``.
+
+    Raises:
+        RequirementError: typst is not installed.
+        AnalysisError: it could not set the sections.
+    """
+    return _set(typst(), title, subtitle, tiles, made, pictures, caption)
+
+
+def _set(
+    compiler: ModuleType,
+    title: str,
+    subtitle: str,
+    tiles: Sequence[tuple[str, str]],
+    made: Sequence[Section],
+    pictures: Mapping[str, str],
+    caption: str,
+) -> bytes:
+    data = {
+        "title": _plain(title),
+        "subtitle": _plain(subtitle),
+        "tiles": tiles,
+        "sections": [
+            {
+                "id": section.id,
+                "title": _plain(section.title),
+                "blocks": [
+                    _block(block)
+                    for block in section.blocks
+                    # The graph has a page of its own, at the end.
+                    if not isinstance(block, Figure) or (block.name in pictures and block.name != "graph")
+                ],
+            }
+            for section in made
+        ],
+        "graph": _page(pictures.get("graph"), caption),
+    }
+    return compiled(compiler, template(), {"data": json.dumps(data), **pictures})
 
 
 def compiled(compiler: ModuleType, source: str, inputs: Mapping[str, str]) -> bytes:
@@ -116,39 +178,19 @@ def _graph(analysis: Analysis) -> str | None:
         return None
 
 
-def _data(context: Context, pictures: Mapping[str, str]) -> dict[str, Any]:
-    report = context.report
-    made = sections(context)
+def _tiles(made: Sequence[Section]) -> list[tuple[str, str]]:
     totals = next(section for section in made if section.id == "totals").blocks[0]
     assert isinstance(totals, Table)
-    tiles = {_cells(row[0])[0][1]: "".join(text for _, text in _cells(row[1])) for row in totals.rows}
-    return {
-        "title": _plain(report.model.name) or "Model",
-        "subtitle": _plain(report.identity.text) if report.identity else "",
-        "tiles": [[label, tiles[label]] for label in _TOTALS],
-        "sections": [
-            {
-                "id": section.id,
-                "title": section.title,
-                "blocks": [
-                    _block(block)
-                    for block in section.blocks
-                    # The graph has a page of its own, at the end.
-                    if not isinstance(block, Figure) or (block.name in pictures and block.name != "graph")
-                ],
-            }
-            for section in made
-        ],
-        "graph": _page(pictures.get("graph")),
-    }
+    found = {_cells(row[0])[0][1]: "".join(text for _, text in _cells(row[1])) for row in totals.rows}
+    return [(label, found[label]) for label in _TOTALS]
 
 
-def _page(svg: str | None) -> dict[str, Any]:
+def _page(svg: str | None, caption: str) -> dict[str, Any]:
     size = _SIZE.search(svg or "")
     return {
         "file": "graph" if svg else "",
         "wide": size is not None and float(size[1]) > float(size[2]),
-        "caption": "The graph, opened as the viewer opens it",
+        "caption": caption,
     }
 
 

@@ -1,0 +1,56 @@
+"""A comparison as PDF: the sections of its Markdown, set as those of a report are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from py_autodoc.compare.align import Alignment
+from py_autodoc.compare.measures import MEASURES, measured, percent, relative
+from py_autodoc.compare.sections import sections, title
+from py_autodoc.compare.summary import relation, verdict_line
+from py_autodoc.render.pdf import document
+from py_autodoc.report.analysis import Analysis
+
+_TILES = ("size", "params", "macs", "peak")
+"""Numbers whose change stands at the top."""
+
+
+def pdf(
+    analyses: Sequence[Analysis],
+    found: Sequence[Alignment],
+    failed: Sequence[str] = (),
+    picture: tuple[str, str] | None = None,
+) -> bytes:
+    """The comparison of the first model with the others as the bytes of a PDF.
+
+    ``picture`` is an SVG of the compared graphs and its caption; it gets a page of its own.
+
+    Raises:
+        RequirementError: typst is not installed.
+        AnalysisError: it could not set the comparison.
+    """
+    first = found[0]
+    said = " ".join(one for one in (verdict_line(first), relation(first)) if one)
+    return document(
+        title(analyses),
+        said if len(found) == 1 else "",
+        _tiles(analyses) if len(found) == 1 else [],
+        sections(analyses, found, failed),
+        {} if picture is None else {"graph": picture[0]},
+        "" if picture is None else picture[1],
+    )
+
+
+def _tiles(analyses: Sequence[Analysis]) -> list[tuple[str, str]]:
+    """(label, change) of the numbers that matter first."""
+    labels = {one.id: one.label for one in MEASURES}
+    left, right = (measured(one) for one in analyses[:2])
+    return [
+        (labels[name], _change(left[name], right[name]))
+        for name in _TILES
+        if left[name] is not None and right[name] is not None
+    ]
+
+
+def _change(left: float | None, right: float | None) -> str:
+    return "same" if left == right else percent(relative(left, right))

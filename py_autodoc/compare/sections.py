@@ -1,0 +1,106 @@
+"""A comparison as sections, which Markdown and PDF render: the verdict, what changed, the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from py_autodoc.compare.align import Alignment, Pair
+from py_autodoc.compare.changes import NAMES
+from py_autodoc.compare.parts import Part, parts
+from py_autodoc.compare.summary import lone, relation, rows, table, verdict_line
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.labels import cut, node_label
+from py_autodoc.report.sections.model import Block, Items, Line, Name, Paragraph, Section, Table, Value
+
+MOST = 50
+"""Rows of a table."""
+_LONGEST = 300
+"""Characters of a cell."""
+_KINDS = 12
+"""Rows for each kind of change."""
+_OWN = ("operator", "attributes", "shapes", "weights")
+"""Changes that are told node by node; the others are the same for many."""
+
+
+def model_names(analyses: Sequence[Analysis]) -> list[str]:
+    """File names of the models."""
+    return [one.model.file.name or "model" for one in analyses]
+
+
+def title(analyses: Sequence[Analysis]) -> str:
+    """The heading of the document."""
+    names = model_names(analyses)
+    return f"Comparison of {' and '.join(names) if len(names) < 3 else names[0] + ' with others'}"
+
+
+def sections(
+    analyses: Sequence[Analysis], found: Sequence[Alignment], failed: Sequence[str] = ()
+) -> list[Section]:
+    """The comparison of the first model with the others, in the order of the document.
+
+    A section has the id ``failed``, ``numbers``, or ``pair`` with the number of the other model.
+    """
+    names = model_names(analyses)
+    made = []
+    if failed:
+        made.append(Section("failed", "Does not pass", (Items(tuple(_line(one) for one in failed)),)))
+    for at, one in enumerate(found, 1):
+        heading = names[at] if len(found) > 1 else "What changed"
+        made.append(Section(f"pair{at}", heading, tuple(_pair(one))))
+    numbers = [[_line(label), *map(_line, values)] for label, values in table(analyses)]
+    made.append(Section("numbers", "Numbers", (_table(("", *names), numbers),)))
+    return made
+
+
+def _pair(found: Alignment) -> Iterator[Block]:
+    yield Paragraph((" ".join(one for one in (verdict_line(found), relation(found)) if one),))
+    changes = [[_line(row.kind), _count(row.count), _line(row.what)] for row in rows(found, _KINDS)]
+    if changes:
+        yield _table(("Changed", "Core operators", "What"), changes)
+    blocks = parts(found)
+    for side, word in ((0, "Removed"), (1, "Added")):
+        told = lone(found, side, blocks)
+        if told:
+            yield Paragraph(_line(told), word)
+    changed = [_block(one) for one in blocks if not one.same]
+    if changed:
+        yield _table(("Block", "Counterpart", "Changes", "Removed", "Added"), changed)
+    own = [_node(found, pair) for pair in found.pairs if any(NAMES[one.kind] in _OWN for one in pair.details)]
+    if own:
+        yield _table(("Node", "Counterpart", "Changes"), own)
+
+
+def _block(one: Part) -> list[Line]:
+    changes = ", ".join(f"{count:,} {kind}" for kind, count in sorted(one.changed.items()))
+    return [
+        _named(one.left),
+        _named(one.right),
+        _line(changes or "–"),
+        _count(one.only_left),
+        _count(one.only_right),
+    ]
+
+
+def _node(found: Alignment, pair: Pair) -> list[Line]:
+    told = [f"{one.what}: {one.left} → {one.right}" for one in pair.details if NAMES[one.kind] in _OWN]
+    left, right = (
+        _named(node_label(side.model.nodes[nodes[0]]) if nodes else None)
+        for side, nodes in zip(found.sides, (pair.left, pair.right), strict=True)
+    )
+    return [left, right, _line("; ".join(told))]
+
+
+def _table(head: tuple[str, ...], body: Sequence[Sequence[Line]]) -> Table:
+    return Table(head, tuple(tuple(row) for row in body[:MOST]), max(0, len(body) - MOST))
+
+
+def _line(text: str) -> Line:
+    return (cut(text, _LONGEST),)
+
+
+def _named(text: str | None) -> Line:
+    return (Name(cut(text, _LONGEST)) if text else "–",)
+
+
+def _count(number: int) -> Line:
+    return (Value(number),)
