@@ -119,6 +119,7 @@ const port = await freePort();
 const lab = await startLab(root, port);
 const browser = await launch();
 const session = await browser.newBrowserCDPSession();
+const say = text => process.stdout.write(`${text}\n`);
 const seconds = value => `${value.toFixed(2)} s`;
 try {
   // The first model of a server pays for imports, whichever it is.
@@ -145,13 +146,13 @@ try {
     );
     const after = [await cpuOf(session), cpuOfTree(lab.pid)];
     changes.push(at.changes);
-    console.log(
+    say(
       `run ${run + 1}: first view ${seconds(at.first)}, both ${seconds(at.both)}, changes ${seconds(at.changes)};` +
         ` CPU browser ${seconds(after[0] - before[0])}, server ${seconds(after[1] - before[1])}`
     );
     if (run === RUNS - 1) {
       for (const { name, from, to } of requests) {
-        console.log(`  ${seconds(from)} – ${seconds(to)}  ${name}`);
+        say(`  ${seconds(from)} – ${seconds(to)}  ${name}`);
       }
     }
     if (SHOT && run === 0) {
@@ -160,7 +161,7 @@ try {
     await page.close();
   }
   const found = median(changes);
-  console.log(
+  say(
     `median: one model alone ${seconds(median(alone))}, changes of two ${seconds(found)}` +
       ` (${(found / median(alone)).toFixed(2)} × one alone); target ${TARGET} s`
   );

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from py_autodoc.compare.align import Alignment
 from py_autodoc.compare.measures import MEASURES, measured, percent, relative
@@ -31,11 +32,15 @@ def pdf(
     """
     first = found[0]
     said = " ".join(one for one in (verdict_line(first), relation(first)) if one)
+    made = sections(analyses, found, failed)
+    if len(found) == 1:
+        # The verdict stands at the top.
+        made = [replace(one, blocks=one.blocks[1:]) if one.id == "pair1" else one for one in made]
     return document(
         title(analyses),
         said if len(found) == 1 else "",
         _tiles(analyses) if len(found) == 1 else [],
-        sections(analyses, found, failed),
+        [one for one in made if one.blocks],
         {} if picture is None else {"graph": picture[0]},
         "" if picture is None else picture[1],
     )

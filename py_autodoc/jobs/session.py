@@ -28,8 +28,11 @@ from py_autodoc.report.schema.details import NPY
 from py_autodoc.report.weights import named, weight_values
 
 _IMPORTED_LATE = (
-    "py_autodoc.graph.shapes", "onnx.shape_inference", "py_autodoc.compare.align", "py_autodoc.compare.columns",
-)  # fmt: skip
+    "py_autodoc.graph.shapes",
+    "onnx.shape_inference",
+    "py_autodoc.compare.align",
+    "py_autodoc.compare.columns",
+)
 MAX_COMPANIONS = 128
 MAX_EXTRACT_BYTES = 448 << 20
 """Weights of a sub-model that is sent to the server, below ``isolate.MAX_BODY_BYTES`` with all the rest."""

@@ -70,7 +70,8 @@ def test_every_cell_of_the_sections_is_in_the_pdf(paths):
     for line in told:
         assert bare("".join(cell if isinstance(cell, str) else cell.text for cell in line)) in text
     for section in made:
-        assert bare(section.title) in text
+        # Of two models that have nothing in common there is only the verdict, at the top.
+        assert len(section.blocks) == 1 or bare(section.title) in text
 
 
 def test_the_same_bytes_again_tagged_and_titled():
