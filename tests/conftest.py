@@ -22,6 +22,9 @@ import pytest
 
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+# jsonschema would compile a grammar of international addresses, for a format that no schema here has: a
+# second and a half in each process.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 ZOO = (
     "tests/torch/test_export_models.py",

@@ -27,6 +27,7 @@ def test_the_package_alone():
     assert not loaded_by("import py_autodoc") & set(HEAVY)
 
 
+@pytest.mark.slow
 def test_a_report_needs_no_user_interface():
     code = "import py_autodoc; py_autodoc.analyze('tests/data/models/mnist_cntk.onnx').to_json()"
     allowed = {"onnx", "numpy", "msgspec"}
@@ -47,6 +48,7 @@ except SystemExit:
     assert loaded_by(code) & set(HEAVY) <= {"click"}
 
 
+@pytest.mark.slow
 def test_writing_a_file_needs_no_rich(tmp_path):
     args = ["analyze", "tests/data/models/mnist_cntk.onnx", "--out-json", str(tmp_path / "r.json")]
     code = f"""

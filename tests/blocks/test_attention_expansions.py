@@ -16,6 +16,8 @@ try:
 finally:
     sys.path.pop(0)
 
+pytestmark = pytest.mark.slow
+
 CASES = {case.name: case for case in node_cases()}
 PAIRS = [
     name

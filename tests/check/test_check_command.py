@@ -272,6 +272,7 @@ def test_in_python():
     assert check("missing.onnx", Policy(require=["static"])).fault is not None
 
 
+@pytest.mark.slow
 def test_the_hook_is_a_command_that_runs(tmp_path):
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     import re

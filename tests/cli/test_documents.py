@@ -27,6 +27,7 @@ def run(*args):
     return done.exit_code, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_all_of_them_at_once(tmp_path):
     (tmp_path / "README.md").write_text(MARKED)
     args = (

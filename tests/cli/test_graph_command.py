@@ -185,6 +185,7 @@ def sides(*more):
     return [float(root.get(side)) for side in ("width", "height")]
 
 
+@pytest.mark.slow
 def test_a_picture_in_rows_has_the_shape_that_is_asked_for():
     depth = ("--depth", "9")
     width, height = sides("--direction", "right", *depth)

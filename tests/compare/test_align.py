@@ -351,6 +351,7 @@ def graphs(draw):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(model=graphs(), seed=st.integers(0, 1000))
 def test_order_names_and_identities_change_nothing(model, seed):
@@ -368,6 +369,7 @@ def test_order_names_and_identities_change_nothing(model, seed):
         assert found.verdict is Verdict.SAME
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(left=graphs(), right=graphs())
 def test_every_node_is_told_once_and_both_ways_agree(left, right):

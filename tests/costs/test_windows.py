@@ -186,6 +186,7 @@ def test_sizes_and_elements_are_those_of_the_runtime(pool: Pool) -> None:
         assert int((made > 0).sum()) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opset", [10, 19, 22])
 @settings(max_examples=60, deadline=None)
 @given(pool=pools())

@@ -267,6 +267,7 @@ def test_circles(length):
     assert note.where.count("→") == length
 
 
+@pytest.mark.slow
 def test_long_chain_of_functions_needs_no_recursion():
     functions = [
         function(f"F{i}", ["a"], ["b"], [node(f"F{i + 1}", ["a"], ["b"], "f")]) for i in range(3000)

@@ -212,6 +212,7 @@ def moe(tokens, experts=16, chosen=2):
     return g.model()
 
 
+@pytest.mark.slow
 def test_of_a_mixture_the_experts_that_are_hit_are_read():
     each = 2 * 512 * 1024 * 2
     one, many = (estimated(moe(tokens)).kernels[0] for tokens in (1, 10_000))
@@ -223,6 +224,7 @@ def test_of_a_mixture_the_experts_that_are_hit_are_read():
     assert one.compute == pytest.approx(2 * 2 * 512 * 1024 * 2 / (PEAK * 0.5 / 16))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tokens", "chosen"), [(1, 2), (1, 1), (3, 2), (64, 2), (4000, 3)])
 def test_experts_that_work_on_what_is_sent_to_them(tokens, chosen):
     """Four experts of two products of 32 × 48, as exporters write them, each with its share of tokens."""

@@ -41,6 +41,7 @@ def test_files_are_all_judged():
     assert {f"{f}/{path.stem}" for f in folders for path in (DATA / f).glob("*.onnx")} == set(FILES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assume", [False, True], ids=["free", "bound"])
 def test_files(assume):
     # As bytes: not even the analysis knows what the file is called.

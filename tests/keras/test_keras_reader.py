@@ -66,6 +66,7 @@ def test_however_it_ends(tmp_path, monkeypatch, what, kind, said):
     assert re.search(said, found.message), found.message
 
 
+@pytest.mark.slow
 def test_time_is_limited(tmp_path, monkeypatch):
     monkeypatch.setattr(hdf_reader, "limits", lambda size: (2 << 30, 1.0))
     with_child(monkeypatch, ATTRIBUTE.format("\n    while True: pass"))
@@ -84,6 +85,7 @@ def test_h5py_that_cannot_be_imported(tmp_path, monkeypatch):
     assert isinstance(fault(OLD, tmp_path / "m.onnx"), RequirementError)
 
 
+@pytest.mark.slow
 def test_nothing_of_the_launch_folder_is_imported(tmp_path, monkeypatch):
     for name in ("h5py", "numpy", "json"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'a').write({name!r})\n")

@@ -21,6 +21,7 @@ RESNET = str(DATA / "resnet50.stripped.onnx")
 BERT = str(DATA / "bert_base_dyn.stripped.onnx")
 
 
+@pytest.mark.slow
 def test_every_number_is_that_of_an_analysis():
     found = recommend([RESNET], RecommendOptions(target="cloud", precision=["fp16"], batch=8))
     assert found.candidates
@@ -53,6 +54,7 @@ def test_tiers_keep_the_targets(target):
     assert found.optimal.estimated_throughput_fps == max(c.estimated_throughput_fps for c in sure)
 
 
+@pytest.mark.slow
 def test_power_and_price_are_limits():
     found = recommend([RESNET], RecommendOptions(target="edge", power=12, precision=["fp16"]))
     for one in (found.minimum, found.recommended, found.optimal):

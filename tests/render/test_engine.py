@@ -64,6 +64,7 @@ def test_the_same_bytes_from_both(model):
     assert drawn == theirs(asked)
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize(
     "options", [{"depth": 20}, {"dark": True}, {"direction": "wrapped"}, {"overlay": "params"}]

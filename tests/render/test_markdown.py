@@ -46,6 +46,7 @@ def at(document, pointer):
     return document
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_numbers_are_those_of_the_json(name):
     _, made = analysed(name)

@@ -34,6 +34,7 @@ def text_of(data):
     return re.sub(r"[\s\u200b\ufffe\xad]|\x02", "", "".join(pages))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_every_number_of_the_sections_is_in_the_pdf(name):
     _, made = analysed(name)
@@ -71,6 +72,7 @@ def test_tagged_and_titled():
     document.close()
 
 
+@pytest.mark.slow
 def test_the_same_bytes_again():
     analysis, made = analysed("resnet50")
     assert pdf.pdf(made, analysis) == pdf.pdf(made, analysis)
@@ -135,6 +137,7 @@ else:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "asked"), [("report", False), ("package", True)])
 def test_no_request_leaves(tmp_path, what, asked):
     """A proxy that counts; a template that imports a package shows that it would see requests."""

@@ -255,6 +255,7 @@ NAMES = sorted(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(
     st.sampled_from(sorted(_RULES)),

@@ -252,6 +252,7 @@ def test_the_table_is_inert_and_fits(file):
         assert "l4 fp16: most items/s: batch 64" in text
 
 
+@pytest.mark.slow
 def test_a_model_rewritten_in_another_way_for_each_batch():
     """Weights that the model fills by themselves: at a batch it gets a node that it has not for any batch."""
     path = model_file("light_resnet50")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import onnx_ir
+import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.tags import Frame, Namer, Tags, assign, walk
@@ -201,6 +202,7 @@ def test_a_function_lies_where_it_is_called():
     assert rows(tags(model(nodes, functions=[function]), told))["f"] == ("a", "context")
 
 
+@pytest.mark.slow
 def test_a_long_chain():
     size = 8_000
     nodes = [node(str(i), f"t{i}" if i else "x", f"t{i + 1}") for i in range(size)]

@@ -12,6 +12,8 @@ import pytest
 
 from py_autodoc.tags import KEEP
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent.parent / "py_autodoc"
 FILES = [p for folder in ("tags", "torch", "hf") for p in sorted((ROOT / folder).rglob("*.py"))]
 # Comparing by structure knows what operators compute; comparing tags and bytes does not.

@@ -74,6 +74,7 @@ def test_a_module_called_twice_is_one(tmp_path):
     assert source.count("self.blk0(") == 2
 
 
+@pytest.mark.slow
 def test_tied_weights_are_stored_once_and_stay_tied(tmp_path):
     text = """agraph (int64[n] ids) => (float[n, 7] y) {
         x = Gather(table, ids)

@@ -85,6 +85,7 @@ VSCODE = ("text/html", "application/javascript", "image/gif", "text/latex", "tex
 """What VS Code takes before a picture in SVG when it cannot show the widget."""
 
 
+@pytest.mark.slow
 def test_readers_that_cannot_show_the_widget_come_to_the_picture(without_state):
     for data in outputs(without_state):
         assert not set(VSCODE) & set(data)
@@ -140,6 +141,7 @@ def test_nbconvert_shows_the_picture(without_state):
     assert len([name for name in found["outputs"] if name.endswith(".svg")]) == 3
 
 
+@pytest.mark.slow
 def test_a_page_of_nbconvert_carries_the_widgets(saved):
     html, _ = HTMLExporter().from_notebook_node(saved)
     assert html.count(f'<script type="{VIEW}">') == 3

@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnx
+import pytest
 from onnx import helper
 from shape_help import BOOL, I64, F, graph, info, proto, run, types_of
 
@@ -186,6 +187,7 @@ def test_work_in_nested_loops_is_bounded():
     assert shape is None or not isinstance(shape[0], int)
 
 
+@pytest.mark.slow
 def test_a_long_chain_needs_no_recursion():
     nodes = [n("Relu", f"x{i}", f"x{i + 1}") for i in range(20_000)]
     assert run(nodes, {"x0": ["n", 2]}, {}, ("x20000",)).shape("x20000") == ("n", 2)
