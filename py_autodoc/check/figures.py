@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from py_autodoc import units
-from py_autodoc.compare.measures import MEASURES, Number
+from py_autodoc.compare.measures import MEASURES, Number, lower_bounds, measured
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.hardware_estimate import hardware_estimates
 from py_autodoc.report.labels import cut
@@ -49,15 +49,10 @@ def writer(id: str) -> Callable[[float | None], str]:
 
 def figures(analysis: Analysis) -> Figures:
     """All figures of an analysed model; ``latency`` only where a device was chosen."""
-    read = {one.id: one.read(analysis) for one in MEASURES}
-    total, why = analysis.totals, unknown_costs(analysis)
+    read, why = measured(analysis), unknown_costs(analysis)
     found = {name: Figure(value, reason="" if value is not None else why) for name, value in read.items()}
-    if total.mac_nodes_known < total.mac_nodes_total or total.unknown_ops:
-        found["macs"] = Figure(None, read["macs"], why)
-    if total.nodes_known < total.nodes_total:
-        found["flops"] = Figure(None, read["flops"], why)
-    if read["params"] is None:
-        found["params"] = Figure(None, analysis.params.total, cut(analysis.params.reason))
+    for name, least in lower_bounds(analysis).items():
+        found[name] = Figure(None, least, cut(analysis.params.reason) if name == "params" else why)
     if read["weights"] is None:
         found["weights"] = Figure(None, reason="the size of a constant is unknown")
     if read["peak"] is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -32,8 +33,10 @@ from py_autodoc.errors import AutodocError, OptionError, OutputError, PathError
 from py_autodoc.findings.thresholds import settings
 from py_autodoc.limits import Bounds
 from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.report.labels import cut
 from py_autodoc.report.schema import Report
 
+_log = logging.getLogger(__name__)
 MAX_REPORT_BYTES = 1 << 30
 _REPORT = Bounds(values=100_000_000, depth=64)
 Analyse = Callable[[str], Analysis]
@@ -133,6 +136,10 @@ def checked(file: str, plan: Plan, analyse: Analyse) -> Checked:
         return Checked(file, fault=Fault(fault.code, fault.message, fault.hint, fault.exit_status))
     except MemoryError:
         return Checked(file, fault=Fault("memory", "The analysis ran out of memory.", exit_status=2))
+    except Exception as fault:  # noqa: BLE001 - a fault of this program, reported as one: the others are still checked
+        _log.debug("Checking %s failed.", file, exc_info=True)
+        told = cut(f"{type(fault).__name__}: {fault}", 200)
+        return Checked(file, fault=Fault("internal-error", f"The check failed: {told}", exit_status=2))
 
 
 def check(source: Any, policy: Policy) -> Checked:

@@ -9,7 +9,7 @@ import msgspec
 
 from py_autodoc.compare.align import Alignment
 from py_autodoc.compare.changes import NAMES, Detail
-from py_autodoc.compare.measures import deltas, measured, precision
+from py_autodoc.compare.measures import deltas, lower_bounds, measured, precision
 from py_autodoc.compare.parts import parts
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.hardware_estimate import hardware_estimates
@@ -101,7 +101,9 @@ class Variant(Wire, frozen=True, kw_only=True):
     size_bytes: int
     """With the weights beside it."""
     metrics: dict[str, float | int | None]
-    """Of one inference; null where unknown."""
+    """Of one inference; null where unknown or not wholly known."""
+    lower_bounds: dict[str, float | int | None]
+    """Of metrics that leave something out: the sum of what is known of them."""
     hardware_estimates: HardwareEstimates | None
     deltas_vs_baseline: dict[str, float | int | None] | None
     """Number of this model less that of the first; null for the first."""
@@ -151,6 +153,7 @@ def comparison(
                 model_path=cut(one.model.file.name),
                 size_bytes=one.model.file.bytes + one.model.file.external_bytes,
                 metrics=dict(values),
+                lower_bounds=dict(lower_bounds(one)),
                 hardware_estimates=hardware_estimates(one),
                 deltas_vs_baseline=dict(deltas(numbers[0], values)) if at else None,
             )

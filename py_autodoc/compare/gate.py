@@ -46,7 +46,7 @@ class Condition:
         """The same for a condition about a number."""
         base, value = before[self.name], after[self.name]
         if value is None or (self.change and base is None):
-            return f"{self.name} is unknown"
+            return f"{self.name} is not wholly known"
         shown = f"{value:,.6g}" if isinstance(value, float) else f"{value:,}"
         if not self.change:
             return f"{self.name} is {shown}" if _beyond(value, self.than, self.number) else ""

@@ -59,8 +59,22 @@ MEASURES = tuple(
 
 
 def measured(analysis: Analysis) -> dict[str, Number]:
-    """Every number of a model; None where unknown."""
-    return {one.id: one.read(analysis) for one in MEASURES}
+    """Every number of a model; None where it is unknown or leaves something out."""
+    least = lower_bounds(analysis)
+    return {one.id: None if one.id in least else one.read(analysis) for one in MEASURES}
+
+
+def lower_bounds(analysis: Analysis) -> dict[str, Number]:
+    """Of numbers that leave something out: the sum of what is known of them, None where nothing is."""
+    total = analysis.totals
+    found: dict[str, Number] = {}
+    if total.mac_nodes_known < total.mac_nodes_total or total.unknown_ops:
+        found["macs"] = parts.metrics(analysis).total_macs
+    if total.nodes_known < total.nodes_total:
+        found["flops"] = parts.metrics(analysis).total_flops
+    if analysis.params.reason:
+        found["params"] = analysis.params.total
+    return found
 
 
 def deltas(before: dict[str, Number], after: dict[str, Number]) -> dict[str, Number]:

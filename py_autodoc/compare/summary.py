@@ -9,7 +9,16 @@ from itertools import takewhile
 
 from py_autodoc.compare.align import Alignment, Pair, Verdict
 from py_autodoc.compare.changes import Change, Detail
-from py_autodoc.compare.measures import MEASURES, Number, measured, percent, precision, relative
+from py_autodoc.compare.measures import (
+    MEASURES,
+    Measure,
+    Number,
+    lower_bounds,
+    measured,
+    percent,
+    precision,
+    relative,
+)
 from py_autodoc.compare.parts import Part, parts
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import node_label
@@ -165,20 +174,24 @@ def lone(found: Alignment, side: int, blocks: list[Part]) -> str:
 
 def table(analyses: Iterable[Analysis]) -> list[tuple[str, list[str]]]:
     """(label, cells) of the numbers: the value of each model, with the change from the first."""
-    numbers = [measured(one) for one in analyses]
-    return [(one.label, cells(numbers, one.id)) for one in MEASURES]
+    numbers = [(measured(one), lower_bounds(one)) for one in analyses]
+    return [(one.label, _cells(numbers, one)) for one in MEASURES]
 
 
-def cells(numbers: list[dict[str, Number]], name: str) -> list[str]:
-    """One number of every model as text."""
-    write = next(one.write for one in MEASURES if one.id == name)
-    first = numbers[0][name]
-    found = [write(first)]
-    for other in numbers[1:]:
-        value = other[name]
-        same = value == first and value is not None
-        told = "same" if same else percent(relative(first, value))
-        found.append(f"{write(value)} ({told})" if value is not None and first is not None else write(value))
+def _cells(numbers: list[tuple[dict[str, Number], dict[str, Number]]], one: Measure) -> list[str]:
+    """One number of every model as text; one that leaves something out is a lower bound without a change."""
+    first = numbers[0][0][one.id]
+    found = []
+    for at, (values, least) in enumerate(numbers):
+        value = values[one.id]
+        if value is None:
+            known = least.get(one.id)
+            found.append(one.write(None) if known is None else f"≥ {one.write(known)}")
+        elif not at or first is None:
+            found.append(one.write(value))
+        else:
+            told = "same" if value == first else percent(relative(first, value))
+            found.append(f"{one.write(value)} ({told})")
     return found
 
 

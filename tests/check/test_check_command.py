@@ -20,6 +20,7 @@ from onnx import helper
 
 from py_autodoc.check import Policy, PolicyBaseline, PolicyLimits, PolicyOperators, check
 from py_autodoc.check.rules.operators import matches
+from py_autodoc.cli import checking as commands
 from py_autodoc.cli.app import app
 from py_autodoc.report.analysis import run
 
@@ -50,6 +51,26 @@ def hostile(path: Path) -> Path:
     graph = helper.make_graph(nodes, "g", [info("x", 1, [4])], [info("y", 1, [4])])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
     return path
+
+
+def test_a_fault_of_the_program_ends_one_model_not_the_run(monkeypatch):
+    """Whatever a stage or a rule raises is told of the model at hand; the next one is checked."""
+    real = commands.run
+
+    def analyse(file, *args, **more):
+        if os.path.basename(file) == MNIST.name:
+            raise ValueError("not expected\nanywhere")
+        return real(file, *args, **more)
+
+    monkeypatch.setattr(commands, "run", analyse)
+    code, out, err = called(MNIST, TINY, "--max-params", "1G", "--out-json", "-")
+    first, second = json.loads(out)["models"]
+    assert code == 2
+    assert first["status"] == 2
+    assert first["error"]["code"] == "internal-error"
+    assert "ValueError: not expected" in first["error"]["message"]
+    assert second["passes"]
+    assert "Traceback" not in out + err
 
 
 @pytest.mark.parametrize("figure", ["params", "macs", "flops", "weights", "peak-memory", "size"])

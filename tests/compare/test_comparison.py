@@ -119,6 +119,34 @@ def test_json_keeps_its_contract(tmp_path):
     assert compare(FLOAT, INT8, "--json")[1] == out
 
 
+def test_sums_that_leave_something_out_are_no_numbers(tmp_path):
+    """A node without a cost rule: what is known of the rest is a lower bound and meets no condition."""
+    whole, partly = saved(tmp_path / "whole.onnx"), saved(tmp_path / "partly.onnx", extra=True)
+    model = onnx.load(partly)
+    model.graph.node[3].domain, model.graph.node[3].op_type = "vendor", "Mystery"
+    model.graph.value_info.append(helper.make_tensor_value_info("d", 1, [2, 4]))
+    model.opset_import.append(helper.make_opsetid("vendor", 1))
+    onnx.save(model, partly)
+    code, out, err = compare(whole, partly, "--fail-on", "macs>1T", "--fail-on", "flops>+500%")
+    assert code == 5
+    assert "macs is not wholly known" in err
+    assert "flops is not wholly known" in err
+    (line,) = [line for line in out.splitlines() if line.startswith("MACs")]
+    assert line.endswith("≥ 384"), line
+    base, other = json.loads(compare(whole, partly, "--json")[1])["variants"]
+    assert base["lower_bounds"] == {}
+    assert base["metrics"]["macs"] == 384
+    assert other["metrics"]["macs"] is None
+    assert other["deltas_vs_baseline"]["macs"] is None
+    assert other["lower_bounds"]["macs"] == 384
+    assert other["lower_bounds"]["flops"] > 0
+    # The other way round: what the first leaves out cannot be told as a change.
+    code, _, err = compare(partly, whole, "--fail-on", "macs>+5%")
+    assert code == 5
+    assert "macs is not wholly known" in err
+    assert compare(partly, whole, "--fail-on", "macs>1M")[0] == 0
+
+
 def test_the_blocks_add_up():
     found = json.loads(compare(FLOAT, INT8, "--json")[1])
     blocks, variants = found["alignment"]["blocks"], found["variants"]
