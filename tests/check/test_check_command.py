@@ -339,3 +339,9 @@ def test_the_step_of_the_action_runs(tmp_path):
     assert done.returncode == 5, done.stderr
     assert out.read_text().splitlines()[-1] == "status=5"
     assert int(ET.parse("j.xml").getroot().get("failures")) == 2
+    # One name per line: blanks in it are its own, those around it and empty lines are not.
+    env["MODELS"] = "  a b.onnx \n\nc.on?x\n"
+    done = subprocess.run(["bash", "-c", step["run"]], capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 5, done.stderr
+    named = {case.get("classname") for case in ET.parse("j.xml").getroot().iter("testcase")}
+    assert named == {"a b.onnx", "c.onnx"}

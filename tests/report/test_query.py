@@ -54,6 +54,39 @@ def test_constant_nodes_are_not_found(named):
     assert "Constant_relu" not in named("relu") + named("op=Constant") + named("!conv")
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("macs>0", True),
+        ("!(macs>0)", True),
+        ("!!(macs>0)", True),
+        # One part that is known decides.
+        ("macs>0 & op=Mystery", True),
+        ("macs>0 & op=Conv", False),
+        ("macs>0 | op=Mystery", False),
+        ("macs>0 | op=Conv", True),
+        ("!(macs>0 | op=Conv)", True),
+        ("!(macs>0 & op=Conv)", False),
+        # Asked for itself, the unknown is known.
+        ("macs=?", False),
+        ("!(macs=?)", False),
+        # What a node does not have is not unknown, whatever is said of it.
+        ("attr.nothing=3", False),
+        ("!(attr.nothing=3)", False),
+        ("attr.nothing=3 & macs>0", False),
+        ("op=Mystery", False),
+        ("", False),
+    ],
+)
+def test_a_query_is_undecided_where_something_unknown_decides_it(query, expected):
+    payload = payloads()["odd"]
+    matcher = Matcher(payload)
+    open_ = [payload.nodes.name[node] for node in matcher.undecided(query)]
+    assert ("/tail/a//b/Mystery" in open_) is expected
+    # Nothing is both: what matches is decided.
+    assert not set(matcher.undecided(query)) & set(matcher.find(query))
+
+
 def test_what_is_unknown_matches_neither_a_condition_nor_its_opposite(named):
     assert "/tail/a//b/Mystery" not in named("macs>0") + named("!(macs>0)")
     assert "/tail/a//b/Mystery" in named("macs=?")
