@@ -28,6 +28,10 @@ const CompareBar = lazily(
   async () => (await import('./compare/CompareBar')).CompareBar,
   true
 );
+const Merged = lazily(
+  async () => (await import('./compare/Merged')).Merged,
+  true
+);
 const Help = lazily(async () => (await import('./Help')).Help);
 
 /** Height of the viewer in pixels below which the picture needs every row. */
@@ -43,6 +47,9 @@ export function Workbench(props: { theme: string }): JSX.Element {
   const choosing = useView(state => state.choosing);
   const help = useView(state => state.help);
   const linked = useView(state => state.companion !== null);
+  const merged = useView(state => state.companion?.merged === true);
+  // Two models as one graph have no totals: they would be those of neither.
+  const both = useView(state => !!state.companion?.compared?.added);
   // Where rows are few, none is given up: the line lies over the picture.
   const { height } = useSize(React.useContext(RootContext));
   const low = height > 0 && height < LOW;
@@ -51,15 +58,16 @@ export function Workbench(props: { theme: string }): JSX.Element {
       <SkipLink />
       <TopBar />
       {linked && <CompareBar />}
-      <Facts low={low} />
+      {!both && <Facts low={low} />}
       {load.status === 'loading' && <Working progress={load.progress} />}
       {load.status === 'failed' && <FailureBanner problem={load.problem} />}
       {notice && <NoticeBanner text={notice} />}
       <ExtractionBanner />
       {file !== 'same' && load.status === 'ready' && <FileBanner file={file} />}
-      {low && <Words low />}
+      {low && !both && <Words low />}
       <Middle theme={props.theme} />
-      <Drawer />
+      {!both && <Drawer />}
+      {merged && <Merged theme={props.theme} />}
       {choosing && <DeviceChooser />}
       {help && <Help />}
       <Menu />
@@ -112,7 +120,12 @@ function Middle(props: { theme: string }): JSX.Element {
     isShown(panel, panels[panel], width, selection, linked);
   const outline = isOpen('outline');
   const patient = selection.kind === 'group' && panels.inspector === 'auto';
-  const inspector = useUnhurried(isOpen('inspector'), patient);
+  // Of two models as one graph there is nothing to say as a whole.
+  const both = useView(state => !!state.companion?.compared?.added);
+  const inspector = useUnhurried(
+    isOpen('inspector') && !(both && selection.kind === 'none'),
+    patient
+  );
   usePinned(`${outline} ${inspector}`);
   // Panels never take more than their share, whatever was remembered from a wider screen.
   const most = Math.max(MIN_PANEL, Math.min(MAX_PANEL, width * 0.45));

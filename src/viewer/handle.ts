@@ -12,6 +12,11 @@ import type { ITranslate } from './translate';
 /** Sessions by their handles: a link is between the two, hosts know only these. */
 const sessions = new WeakMap<IViewerHandle, Session>();
 
+/** The session behind a handle; undefined for one of another viewer. */
+export function sessionOf(handle: IViewerHandle): Session | undefined {
+  return sessions.get(handle);
+}
+
 export function createHandle(
   session: Session,
   trans: ITranslate,

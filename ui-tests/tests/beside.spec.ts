@@ -42,3 +42,34 @@ test('two models are in one page, and what is done in one is done in the other',
   await page.setViewportSize({ width: 700, height: 900 });
   await expect.poll(async () => (await rectOf(right)).y).toBeGreaterThan(400);
 });
+
+test('two models as one graph take the room of both, and give it back', async ({
+  page
+}, info) => {
+  const file = info.outputPath('merged.html');
+  const paths = ['bert_base.onnx', 'bert_dyn.onnx'].map(name =>
+    join(models, name)
+  );
+  execFileSync('onnx-autodoc', ['compare', ...paths, '--beside', file]);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto(pathToFileURL(file).href);
+  const sides = page.locator('.oad-Beside-side');
+  await expect(sides.locator('.oad-GraphHost[data-drawn]')).toHaveCount(2);
+  await sides
+    .last()
+    .getByRole('button', { name: 'Merge', exact: true })
+    .click();
+  const merged = page.getByRole('region', { name: 'Merged picture' });
+  await expect(merged.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await expect(sides.first()).toBeHidden();
+  await expect(merged).toContainText('+ 26 added');
+  await page.keyboard.press('c');
+  await expect(merged).toContainText(/Change 1 of \d+/);
+  await page.keyboard.press('v');
+  await expect(merged).toContainText(/\d+ of \d+ nodes differ/);
+  await merged.getByRole('button', { name: 'Two pictures' }).click();
+  await expect(sides.first()).toBeVisible();
+  await expect(page.locator('.oad-GraphHost[data-drawn]:visible')).toHaveCount(
+    2
+  );
+});

@@ -21,7 +21,8 @@ export function ChangesOfNode({ node }: { node: number }): JSX.Element | null {
   }
   const pair = changes.pair(side, node);
   const details = columns.details[String(pair)] ?? [];
-  const other = LETTERS[otherSide(side)];
+  const other =
+    LETTERS[otherSide(compared.added?.(node) ? otherSide(side) : side)];
   return (
     <Section title={trans.__('Changes')} count={details.length || undefined}>
       {state === 'only' ? (

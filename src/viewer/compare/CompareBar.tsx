@@ -82,6 +82,9 @@ export function CompareBar(): JSX.Element | null {
   if (companion === null) {
     return null;
   }
+  if (companion.compared?.added) {
+    return <MergedBar companion={companion} compared={companion.compared} />;
+  }
   const other = LETTERS[otherSide(companion.side)];
   const found = foundText(companion, trans);
   return (
@@ -104,6 +107,45 @@ export function CompareBar(): JSX.Element | null {
         {found}
       </span>
       <Tools companion={companion} />
+    </div>
+  );
+}
+
+/** Over a picture of both models as one graph. */
+function MergedBar(props: {
+  companion: ICompanion;
+  compared: ICompared;
+}): JSX.Element {
+  const trans = useTrans();
+  const { companion, compared } = props;
+  const [removed, added] = companion.counts?.only ?? [0, 0];
+  return (
+    <div
+      className="oad-Compare oad-mod-compared"
+      role="group"
+      aria-label={trans.__('Merged picture')}
+    >
+      <span className="oad-Compare-with">
+        {trans.__('Both as one graph:')}{' '}
+        <bdi title={visible(companion.name)}>{brief(companion.name, 120)}</bdi>
+      </span>
+      <Verdict companion={companion} />
+      <span className="oad-Compare-count">
+        {trans.__('%1 removed', `− ${formatExact(removed)}`)}
+      </span>
+      <span className="oad-Compare-count">
+        {trans.__('%1 added', `+ ${formatExact(added)}`)}
+      </span>
+      <span className="oad-Compare-tools">
+        <Steps compared={compared} side={companion.side} />
+        <button
+          type="button"
+          className="oad-Button"
+          onClick={companion.toggleMerged}
+        >
+          {trans.__('Two pictures')}
+        </button>
+      </span>
     </div>
   );
 }
@@ -279,6 +321,16 @@ function Tools({ companion }: { companion: ICompanion }): JSX.Element {
   return (
     <span className="oad-Compare-tools">
       {compared && <Steps compared={compared} side={side} />}
+      {compared && (
+        <button
+          type="button"
+          className="oad-Button"
+          title={trans.__('Show both models as one graph')}
+          onClick={companion.toggleMerged}
+        >
+          {trans.__('Merge')}
+        </button>
+      )}
       <select
         className="oad-Select"
         aria-label={trans.__('Match by')}

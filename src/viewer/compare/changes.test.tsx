@@ -240,3 +240,87 @@ describe('the alignment comes from elsewhere', () => {
     expect(bar(left).textContent).not.toContain('architecture');
   });
 });
+
+describe('both as one graph', () => {
+  async function merge(at: IView): Promise<HTMLElement> {
+    fireEvent.click(within(bar(at)).getByRole('button', { name: 'Merge' }));
+    // Its viewer is laid out in turns of its own.
+    for (let turn = 0; turn < 5; turn++) {
+      await settle();
+    }
+    return within(at.root).getByRole('region', { name: 'Merged picture' });
+  }
+
+  test.each([0, 1])(
+    'asked for in view %i it is the same picture: all of A, marked',
+    async from => {
+      const { left, right } = await pair();
+      const region = await merge([left, right][from]);
+      const drawn = surface();
+      expect(region.textContent).toContain('Both as one graph');
+      expect(region.textContent).toContain('− 2 removed');
+      expect(region.textContent).toContain('+ 0 added');
+      expect(drawn.scene?.boxCount).toBeGreaterThan(0);
+      const gone = nodesOf(RIGHT);
+      expect(drawn.overlay?.sign?.(0)).toBe('≠');
+      expect(drawn.overlay?.sign?.(1)).toBe('');
+      expect(drawn.overlay?.sign?.(gone)).toBe('−');
+      expect(drawn.overlay?.ghost?.(gone)).toBe(true);
+      expect(drawn.overlay?.ghost?.(0)).toBe(false);
+      // No totals: they would be those of neither.
+      expect(
+        within(region).queryByRole('group', { name: 'Totals' })
+      ).toBeNull();
+    }
+  );
+
+  test('what only B has is added, not a ghost; keys go from change to change', async () => {
+    const given = columns();
+    const turned = {
+      ...given,
+      ...{ left: given.right, right: given.left },
+      ...{ main_left: given.main_right, main_right: given.main_left }
+    };
+    const left = await view(RIGHT, () => Promise.resolve(turned));
+    const right = await view(LEFT);
+    act(() => void left.handle.link(right.handle));
+    await settle();
+    const region = await merge(left);
+    const drawn = surface();
+    expect(region.textContent).toContain('+ 2 added');
+    const signs = Array.from(
+      { length: nodesOf(LEFT) },
+      (_, node) => drawn.overlay?.sign?.(node) ?? ''
+    );
+    const added = signs.flatMap((sign, node) => (sign === '+' ? [node] : []));
+    expect(added).toHaveLength(2);
+    expect(added.some(node => drawn.overlay?.ghost?.(node))).toBe(false);
+    const root = region.querySelector('.oad-Viewer')!;
+    fireEvent.keyDown(root, { key: 'c' });
+    await settle();
+    expect(region.textContent).toContain('Change 1 of 3');
+    // The view behind it does not hear the key.
+    expect(left.handle.selectedNodes()).toEqual([]);
+    fireEvent.keyDown(root, { key: 'v' });
+    await settle();
+    expect(region.textContent).toContain(`3 of ${nodesOf(LEFT)} nodes differ`);
+  });
+
+  test('the way back, and the end of the link', async () => {
+    const { left, link } = await pair();
+    const region = await merge(left);
+    fireEvent.click(
+      within(region).getByRole('button', { name: 'Two pictures' })
+    );
+    await settle();
+    const gone = (): boolean =>
+      within(left.root).queryByRole('region', { name: 'Merged picture' }) ===
+      null;
+    expect(gone()).toBe(true);
+    expect(left.drawn.overlay?.text?.(1)).toBe('= same');
+    await merge(left);
+    act(() => link.end());
+    await settle();
+    expect(gone()).toBe(true);
+  });
+});

@@ -53,6 +53,8 @@ export class CompareLink {
   private _bindings: [object, object];
   private _queued = false;
   private _ended = false;
+  /** The side in whose place both are shown as one graph. */
+  private _merged: Side | null = null;
   /** Ends the wait for an alignment. */
   private _asked: AbortController | null = null;
   private readonly _changes: ChangeFollower;
@@ -306,6 +308,9 @@ export class CompareLink {
       carried: this._carried,
       compared: this._changes.compared,
       conflicts: here && there ? conflictsOf(here, there) : [],
+      provider: other.provider,
+      merged: this._merged === side && this._changes.compared !== null,
+      toggleMerged: this._toggleMerged[side],
       options: this._options,
       setOptions: this._setOptions,
       selectOnly: this._selectOnly[side],
@@ -317,6 +322,11 @@ export class CompareLink {
     this.setOptions(change);
 
   private readonly _end = (): void => this.end();
+
+  private readonly _toggleMerged = SIDES.map(side => (): void => {
+    this._merged = this._merged === side ? null : side;
+    this._tell();
+  });
 
   private readonly _selectOnly = SIDES.map(side => (): void => {
     const only = this._matching?.only(side) ?? [];

@@ -1,6 +1,7 @@
 /** What a linked view knows of the other one. */
 
 import type { IGraphModel } from '../../core';
+import type { IReportProvider } from '../../providers/provider';
 import type { ComparisonColumns } from '../../schema';
 import type {
   IChanges,
@@ -51,6 +52,8 @@ export type Carried =
 export interface ICompared {
   readonly columns: ComparisonColumns;
   readonly changes: IChanges;
+  /** In a picture of both as one graph: whether only the second model has a node or group. */
+  readonly added?: (entity: number) => boolean;
   /** Goes to the next (1) or previous (-1) thing that differs, from the view `side`. */
   step(side: Side, step: 1 | -1): void;
   /** Dims what is the same in both views, or no longer. */
@@ -69,6 +72,12 @@ export interface ICompanion {
   /** What changed between the two; null where only names and wires were looked at. */
   readonly compared: ICompared | null;
   readonly conflicts: readonly ISizeConflict[];
+  /** Where the other model comes from. */
+  readonly provider: IReportProvider;
+  /** Both are shown as one graph in the place of this view. */
+  readonly merged: boolean;
+  /** Shows both as one graph here, or no longer. */
+  toggleMerged(): void;
   readonly options: ILinkOptions;
   setOptions(change: Partial<ILinkOptions>): void;
   /** Selects what this view alone has. */

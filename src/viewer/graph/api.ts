@@ -24,6 +24,10 @@ export interface IOverlay {
   textColor(value: number): string;
   /** Replaces the quiet cost line, e.g. `118 M MACs`; empty = keep the cost line. */
   text?(entity: number): string;
+  /** Stands in a corner of the card and tells the state without its colour; empty = none. */
+  sign?(entity: number): string;
+  /** Drawn as an outline only: it is not there any more. */
+  ghost?(entity: number): boolean;
 }
 
 /** What cards show below the title, from zoom 0.8 up. Sizes depend on it: give the sizer the same. */

@@ -50,7 +50,11 @@ export function drawBlock(
   if (scene.boxKind[box] === BoxKind.Group) {
     drawStack(w, h, sink);
   }
-  sink.rect(0, 0, w, h, RADIUS, { fill: over ?? paint.fill(box) });
+  if (paint.ghost(box)) {
+    drawGhost(w, h, over, 2 / Math.max(k, 0.2), sink);
+  } else {
+    sink.rect(0, 0, w, h, RADIUS, { fill: over ?? paint.fill(box) });
+  }
   if (over !== null) {
     sink.path(leftEdge(h, RADIUS), { fill: paint.plain(box) });
   }
@@ -75,6 +79,43 @@ export function drawBlock(
   }
 }
 
+/** An outline of what is no longer there. */
+function drawGhost(
+  w: number,
+  h: number,
+  over: Paint | null,
+  width: number,
+  sink: ISink
+): void {
+  const stroke = over ?? '--oad-border';
+  sink.rect(0, 0, w, h, RADIUS, {
+    fill: '--oad-card',
+    stroke,
+    width,
+    dash: true
+  });
+}
+
+const SIGN_SIZE = 11;
+
+/** The state in a sign, on the upper right corner. */
+function drawSign(d: IDrawing, box: number, sink: ISink): void {
+  const { paint, scene, measure } = d;
+  const sign = paint.sign(box);
+  if (sign === '') {
+    return;
+  }
+  const w = measure.width(sign, SIGN_SIZE, 700) + 8;
+  const x = scene.boxW[box] - w + 5;
+  sink.rect(x, -12, w, 16, 8, { fill: '--oad-card', stroke: '--oad-text' });
+  sink.text(x + w / 2, 0, sign, {
+    size: SIGN_SIZE,
+    weight: 700,
+    fill: '--oad-text',
+    anchor: 'middle'
+  });
+}
+
 /** At reading size: coloured header, weights, cost, share. */
 export function drawCard(
   d: IDrawing,
@@ -94,10 +135,14 @@ export function drawCard(
   const bare = card.lines.length === 0;
   const ground = over ?? (bare ? paint.fill(box) : '--oad-card');
   const edged = bare && over === null;
-  sink.rect(0, 0, w, h, RADIUS, {
-    fill: ground,
-    stroke: edged ? undefined : '--oad-border'
-  });
+  if (paint.ghost(box)) {
+    drawGhost(w, h, over, 2, sink);
+  } else {
+    sink.rect(0, 0, w, h, RADIUS, {
+      fill: ground,
+      stroke: edged ? undefined : '--oad-border'
+    });
+  }
   if (over !== null) {
     sink.path(leftEdge(h, RADIUS), { fill: paint.plain(box) });
   } else if (!bare) {
@@ -122,6 +167,7 @@ export function drawCard(
   if (card.share > 0 && over === null) {
     drawShare(PAD_X, h - BODY_PAD - SHARE_BAR, w - 2 * PAD_X, card.share, sink);
   }
+  drawSign(d, box, sink);
 }
 
 function drawTitle(

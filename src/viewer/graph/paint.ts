@@ -131,10 +131,33 @@ export class ScenePaint {
 
   /** Text on the overlay's colour. */
   overText(box: number): Paint {
+    if (this.ghost(box)) {
+      return '--oad-text';
+    }
     const value = this.value(box);
     return value !== null && value > 0
       ? this.overlay!.textColor(quantise(value))
       : '--oad-text';
+  }
+
+  /** Drawn as an outline only. */
+  ghost(box: number): boolean {
+    return this.told(box, this.overlay?.ghost) ?? false;
+  }
+
+  /** What stands in a corner of a card; empty = nothing. */
+  sign(box: number): string {
+    return this.told(box, this.overlay?.sign) ?? '';
+  }
+
+  private told<T>(
+    box: number,
+    tell: ((entity: number) => T) | undefined
+  ): T | null {
+    const kind = this.scene.boxKind[box];
+    return tell && (kind === BoxKind.Node || kind === BoxKind.Group)
+      ? tell(this.scene.boxEntity[box])
+      : null;
   }
 
   private value(box: number): number | null {

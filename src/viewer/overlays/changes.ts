@@ -9,6 +9,8 @@ import type { IOverlayDefinition, IStateLook } from './types';
 export interface IEntityChanges {
   /** The second of the two: what only it has was added. */
   readonly second: boolean;
+  /** Where both are one graph: whether only the second has it. What only the first has is drawn as a ghost. */
+  readonly added?: (entity: number) => boolean;
   readonly trans: ITranslate;
   state(entity: number): ChangeState;
   /** In a word or two, what changed; empty where the state tells enough. */
@@ -26,6 +28,9 @@ export function setChanges(tree: ITree, given: IEntityChanges | null): void {
   }
 }
 
+/** Of what only the second has, where what only the first has stands in the same picture. */
+const ADDED = 0.875;
+
 /** Along the ramp: what is the same is quiet. */
 const PLACES: Readonly<Record<ChangeState, number>> = {
   none: 0,
@@ -37,13 +42,18 @@ const PLACES: Readonly<Record<ChangeState, number>> = {
 };
 
 /** Colours that differ in lightness too, by place: light theme, dark theme. */
-const COLOURS: readonly (readonly [string, string])[] = [
-  ['#e8eaed', '#3c4043'],
-  ['#8cc4ec', '#2f77ab'],
-  ['#6fc3a6', '#1f7f62'],
-  ['#f0b429', '#b97f0c'],
-  ['#a03070', '#d673ad']
-];
+const COLOURS: Readonly<Record<number, readonly [string, string]>> = {
+  0: ['#e8eaed', '#3c4043'],
+  2: ['#8cc4ec', '#2f77ab'],
+  4: ['#6fc3a6', '#1f7f62'],
+  6: ['#f0b429', '#b97f0c'],
+  7: ['#3d5a1e', '#a8d672'],
+  8: ['#a03070', '#d673ad']
+};
+
+function isAdded(given: IEntityChanges, entity: number): boolean {
+  return given.added?.(entity) ?? given.second;
+}
 
 function sign(state: ChangeState, second: boolean): string {
   return {
@@ -76,14 +86,24 @@ function looks(tree: ITree): readonly IStateLook[] {
   if (!given) {
     return [];
   }
-  const { second, trans } = given;
-  return (['same', 'precision', 'fused', 'changed', 'only'] as const).map(
+  const { second, trans, added } = given;
+  const made = (['same', 'precision', 'fused', 'changed', 'only'] as const).map(
     state => ({
       place: PLACES[state],
       sign: sign(state, second),
       label: stateLabel(state, second, trans)
     })
   );
+  return added
+    ? [
+        ...made,
+        {
+          place: ADDED,
+          sign: sign('only', true),
+          label: stateLabel('only', true, trans)
+        }
+      ]
+    : made;
 }
 
 /** Offered only while two models are compared by structure. */
@@ -96,22 +116,39 @@ export const changes: IOverlayDefinition<'changes'> = {
   additive: false,
   available: tree => kept.has(tree),
   value: (tree, entity) => {
-    const state = kept.get(tree)?.state(entity) ?? 'none';
-    return PLACES[state];
+    const given = kept.get(tree);
+    const state = given?.state(entity) ?? 'none';
+    return state === 'only' && given?.added?.(entity) ? ADDED : PLACES[state];
   },
   states: {
     looks,
     color: (place, dark) =>
-      (COLOURS[Math.round(place * 4)] ?? COLOURS[0])[dark ? 1 : 0],
+      (COLOURS[Math.round(place * 8)] ?? COLOURS[0])[dark ? 1 : 0],
     text: (tree, entity) => {
       const given = kept.get(tree);
       const state = given?.state(entity) ?? 'none';
       if (!given || state === 'none') {
         return '';
       }
-      const { second, trans } = given;
+      const { trans } = given;
+      const second = isAdded(given, entity);
       const about = given.about(entity) || stateLabel(state, second, trans);
       return `${sign(state, second)} ${about}`;
+    },
+    sign: (tree, entity) => {
+      const given = kept.get(tree);
+      const state = given?.state(entity) ?? 'none';
+      return given && state !== 'same'
+        ? sign(state, isAdded(given, entity))
+        : '';
+    },
+    ghost: (tree, entity) => {
+      const given = kept.get(tree);
+      return (
+        given?.added !== undefined &&
+        given.state(entity) === 'only' &&
+        !given.added(entity)
+      );
     }
   }
 };

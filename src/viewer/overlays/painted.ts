@@ -97,7 +97,9 @@ function paintedStates(
       value: entity => definition.value(tree, entity),
       color: place => states.color(place, dark),
       textColor: place => textOn(states.color(place, dark)),
-      text: entity => states.text(tree, entity)
+      text: entity => states.text(tree, entity),
+      sign: entity => states.sign(tree, entity),
+      ghost: entity => states.ghost(tree, entity)
     },
     range: {
       min: Number.NaN,

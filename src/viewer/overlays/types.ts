@@ -17,6 +17,10 @@ export interface IStates {
   color(place: number, dark: boolean): string;
   /** On the card. */
   text(tree: ITree, entity: number): string;
+  /** In the corner of the card; empty = none. */
+  sign(tree: ITree, entity: number): string;
+  /** Whether only an outline is drawn. */
+  ghost(tree: ITree, entity: number): boolean;
 }
 
 /** A number per entity painted on the graph. */

@@ -47,7 +47,7 @@ export class Session {
     /** What new views start with; see `applySettings`. */
     public settings: IViewerSettings,
     snapshot: ISnapshot,
-    makeEngine?: () => ILayoutEngine
+    readonly makeEngine?: () => ILayoutEngine
   ) {
     this._analysis = new Analysis(this, snapshot);
     this.store = createStore<IViewerState>(

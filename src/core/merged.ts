@@ -1,0 +1,417 @@
+/**
+ * Two aligned models as one graph: all of the first, and what only the second has, wired to the counterparts
+ * of what it is wired to there. Wires are those of both. It is drawn and folded like any model; it has no
+ * costs, which would be those of neither.
+ */
+
+import type { GraphPayload } from '../schema';
+import type { IAlignment } from './matchingGiven';
+import { MergedScopes } from './mergedScopes';
+import { TENSOR_KIND } from './model';
+import { inOrder } from './mergedOrder';
+
+export interface IMerged {
+  readonly payload: GraphPayload;
+  /** By node of the merged graph: 0 of the first model, 1 only in the second. */
+  readonly side: Uint8Array;
+  /** Its id there. */
+  readonly node: Int32Array;
+  /** By tensor: the model that it is of, and its id there. */
+  readonly tensorSide: Uint8Array;
+  readonly tensor: Int32Array;
+  /** The alignment by nodes of the merged graph, on both sides. */
+  readonly alignment: IAlignment;
+}
+
+const NO_COSTS = 'Costs are shown where each model has its own picture.';
+
+/** Merged id of each node of the second model that is not in the merged graph. */
+const NONE = -1;
+
+class Merger {
+  private readonly _tensors: GraphPayload['tensors'];
+  private readonly _scopes: GraphPayload['scopes'];
+  private readonly _graphs: GraphPayload['graphs'];
+  /** Tensors that are added, as ids of the second model. */
+  private readonly _added: number[] = [];
+  private readonly _tensorOf = new Map<number, number>();
+  private readonly _graphOf = new Map<number, number>();
+  private readonly _exits: readonly [number[][], number[][]];
+  private readonly _boxes: MergedScopes;
+  /** Nodes that only the second model has. */
+  private readonly _only: readonly number[];
+  private readonly _place: ReadonlyMap<number, number>;
+  /** By node of the first: tensors that its counterpart reads besides. */
+  private readonly _extra = new Map<number, number[]>();
+
+  constructor(
+    private readonly _a: GraphPayload,
+    private readonly _b: GraphPayload,
+    private readonly _given: IAlignment
+  ) {
+    this._tensors = copied(_a.tensors);
+    this._scopes = copied(_a.scopes);
+    this._graphs = copied(_a.graphs);
+    this._exits = [exits(_a, _given.left), exits(_b, _given.right)];
+    const pairs = _given.main_left.flatMap((a, at) => {
+      const b = _given.main_right[at];
+      return a >= 0 && b >= 0 ? [[a, b] as const] : [];
+    });
+    this._boxes = new MergedScopes(_a, _b, this._scopes, pairs);
+    this._only = _given.right.flatMap((pair, node) =>
+      pair === -1 ? [node] : []
+    );
+    this._place = new Map(this._only.map((node, at) => [node, at]));
+  }
+
+  merge(name: string): IMerged {
+    const { _a: a, _b: b, _only: only } = this;
+    const count = a.nodes.op.length;
+    this._join();
+    const inputs = only.map(node =>
+      row(b, 'input', node).map(t => this._of(t))
+    );
+    const outputs = only.map(node =>
+      row(b, 'output', node).map(t => this._of(t))
+    );
+    this._results();
+    const reads = [
+      ...a.nodes.op.map((_, node) => [
+        ...row(a, 'input', node),
+        ...(this._extra.get(node) ?? [])
+      ]),
+      ...inputs
+    ];
+    const writes = [
+      ...a.nodes.op.map((_, n) => row(a, 'output', n)),
+      ...outputs
+    ];
+    const order = inOrder(reads, writes, this._places());
+    const at = new Int32Array(order.length);
+    order.forEach((one, place) => (at[one] = place));
+    const scope = [
+      ...a.nodes.scope,
+      ...only.map(node => this._boxes.of(b.nodes.scope[node]))
+    ];
+    const graph = [
+      ...a.nodes.graph,
+      ...only.map(node => this._graph(b.nodes.graph[node]))
+    ];
+    const { tensors } = this;
+    tensors.producer = tensors.producer.map(one => (one < 0 ? one : at[one]));
+    this._graphs.parent_node = this._graphs.parent_node.map(one =>
+      one < 0 ? one : at[one]
+    );
+    const [ins, outs] = [reads, writes].map(rows =>
+      csr(order.map(one => rows[one]))
+    );
+    const unknown = order.map(() => null);
+    const of = <T>(left: readonly T[], right: (node: number) => T): T[] =>
+      order.map(one => (one < count ? left[one] : right(only[one - count])));
+    const settings: Record<string, string> = {};
+    order.forEach((one, place) => {
+      const [from, id] = one < count ? [a, one] : [b, only[one - count]];
+      const text = from.nodes.settings?.[String(id)];
+      if (text !== undefined) {
+        settings[String(place)] = text;
+      }
+    });
+    const nodes: GraphPayload['nodes'] = {
+      ...a.nodes,
+      op: of(a.nodes.op, node => a.ops.length + b.nodes.op[node]),
+      name: of(a.nodes.name, node => b.nodes.name[node]),
+      scope: order.map(one => scope[one]),
+      graph: order.map(one => graph[one]),
+      constant: a.nodes.constant.map(one => at[one]).sort((x, y) => x - y),
+      inputs: ins.values,
+      input_offsets: ins.offsets,
+      outputs: outs.values,
+      output_offsets: outs.offsets,
+      ...{ params: unknown, weight_bytes: unknown, macs: unknown },
+      ...{ flops: unknown, read_bytes: unknown, write_bytes: unknown },
+      activation_bytes: unknown,
+      reason: Object.fromEntries(order.map((_, at) => [at, NO_COSTS])),
+      ...{ runs: {}, runs_unknown: [], uncounted: [] },
+      settings
+    };
+    return {
+      payload: {
+        ...a,
+        model: { ...a.model, name },
+        ...{ nodes, tensors, scopes: this._scopes, graphs: this._graphs },
+        ops: [...a.ops, ...b.ops],
+        dtypes: [...a.dtypes, ...b.dtypes],
+        shapes: [...a.shapes, ...b.shapes],
+        metrics: {
+          ...a.metrics,
+          ...{ total_macs: null, total_params: null, total_flops: null }
+        },
+        ...{ timeline: null, architecture: null, expressions: null },
+        ...{ batch: null, modules: null, attributes: null, identity: null },
+        ...{ risk_signals: [], diagnostics: [] },
+        blocks: { what: [], kinds: [], offsets: [0], nodes: [] }
+      },
+      side: Uint8Array.from(order, one => (one < count ? 0 : 1)),
+      node: Int32Array.from(order, one =>
+        one < count ? one : only[one - count]
+      ),
+      tensorSide: Uint8Array.from(tensors.name, (_, tensor) =>
+        tensor < a.tensors.name.length ? 0 : 1
+      ),
+      tensor: Int32Array.from(tensors.name, (_, tensor) =>
+        tensor < a.tensors.name.length
+          ? tensor
+          : this._added[tensor - a.tensors.name.length]
+      ),
+      alignment: this._alignment(order, at)
+    };
+  }
+
+  private get tensors(): GraphPayload['tensors'] {
+    return this._tensors;
+  }
+
+  private _alignment(order: readonly number[], at: Int32Array): IAlignment {
+    const given = this._given;
+    const column = order.map(one => given.left[one] ?? -1);
+    const main = given.main_left.map(one => (one < 0 ? one : at[one]));
+    return {
+      ...{ changes: given.changes, kinds: given.kinds },
+      ...{ left: column, right: column, main_left: main, main_right: main }
+    };
+  }
+
+  /** Where each node would stand: that of the second behind the counterpart of what comes before it there. */
+  private _places(): number[] {
+    const { _given: given } = this;
+    const last = new Map<number, number>();
+    given.left.forEach((pair, node) => last.set(pair, node));
+    const places = given.left.map((_, node) => node);
+    let place = -1;
+    given.right.forEach(pair => {
+      if (pair === -1) {
+        places.push(place + 0.5);
+      } else if (pair >= 0) {
+        place = last.get(pair) ?? place;
+      }
+    });
+    return places;
+  }
+
+  /** Wires of the second model that lead into nodes that both have. */
+  private _join(): void {
+    const { _b: b, _given: given } = this;
+    const known = links(this._a, given.left);
+    given.right.forEach((pair, node) => {
+      const into = given.main_left[pair] ?? NONE;
+      if (pair < 0 || into < 0) {
+        return;
+      }
+      for (const tensor of row(b, 'input', node)) {
+        const maker = tensor < 0 ? NONE : b.tensors.producer[tensor];
+        const from = maker < 0 ? -2 : given.right[maker];
+        const key = `${from} ${pair}`;
+        if (from === -1 || (from >= 0 && from !== pair && !known.has(key))) {
+          known.add(from === -1 ? `t${tensor} ${pair}` : key);
+          const extra = this._extra.get(into) ?? [];
+          const made = this._of(tensor);
+          this._extra.set(
+            into,
+            extra.includes(made) ? extra : [...extra, made]
+          );
+        }
+      }
+    });
+  }
+
+  /** Results that only the second model gives. */
+  private _results(): void {
+    for (const tensor of this._b.tensors.outputs) {
+      const maker = this._b.tensors.producer[tensor];
+      if (maker >= 0 && this._given.right[maker] === -1) {
+        const made = this._of(tensor);
+        this._tensors.outputs.push(made);
+        this._graphs.outputs[0]?.push(made);
+      }
+    }
+  }
+
+  /** The tensor of the merged graph that a tensor of the second model is. */
+  private _of(tensor: number): number {
+    if (tensor < 0) {
+      return tensor;
+    }
+    const known = this._tensorOf.get(tensor);
+    if (known !== undefined) {
+      return known;
+    }
+    const found = this._counterpart(tensor);
+    const made = found >= 0 ? found : this._add(tensor);
+    this._tensorOf.set(tensor, made);
+    return made;
+  }
+
+  private _counterpart(tensor: number): number {
+    const { _a: a, _b: b, _given: given } = this;
+    const maker = b.tensors.producer[tensor];
+    if (maker >= 0) {
+      const pair = given.right[maker];
+      const there = this._exits[1][pair]?.indexOf(tensor) ?? -1;
+      const here = this._exits[0][pair] ?? [];
+      return here[there] ?? here[0] ?? -1;
+    }
+    const place = b.tensors.inputs.indexOf(tensor);
+    if (place < 0) {
+      return -1;
+    }
+    const name = b.tensors.name[tensor];
+    const named = a.tensors.inputs.find(one => a.tensors.name[one] === name);
+    const same = a.tensors.inputs.length === b.tensors.inputs.length;
+    return named ?? (same ? a.tensors.inputs[place] : -1);
+  }
+
+  private _add(tensor: number): number {
+    const { _a: a, _b: b, _tensors: into } = this;
+    const maker = b.tensors.producer[tensor];
+    const own = maker >= 0 && this._given.right[maker] === -1;
+    const kind = b.tensors.kind[tensor];
+    const made = into.name.length;
+    into.name.push(b.tensors.name[tensor]);
+    into.dtype.push(a.dtypes.length + b.tensors.dtype[tensor]);
+    into.shape.push(a.shapes.length + b.tensors.shape[tensor]);
+    // What is computed from constants alone is not drawn.
+    into.kind.push(maker >= 0 && !own ? TENSOR_KIND.constant : kind);
+    into.producer.push(
+      own ? a.nodes.op.length + this._place.get(maker)! : NONE
+    );
+    this._added.push(tensor);
+    if (kind === TENSOR_KIND.input) {
+      into.inputs.push(made);
+      this._graphs.inputs[0]?.push(made);
+    }
+    return made;
+  }
+
+  /** The body of the merged graph that a body of the second model is; 0 = the main graph. */
+  private _graph(graph: number): number {
+    const { _a: a, _b: b, _given: given } = this;
+    const known = graph === 0 ? 0 : this._graphOf.get(graph);
+    if (known !== undefined) {
+      return known;
+    }
+    const control = b.graphs.parent_node[graph];
+    const pair = given.right[control] ?? -2;
+    const attribute = b.graphs.attribute[graph];
+    let found = 0;
+    if (pair >= 0) {
+      const at = a.graphs.parent_node.findIndex(
+        (node, one) =>
+          node >= 0 &&
+          given.left[node] === pair &&
+          a.graphs.attribute[one] === attribute
+      );
+      found = Math.max(0, at);
+    } else if (pair === -1) {
+      const into = this._graphs;
+      found = into.name.length;
+      into.name.push(b.graphs.name[graph]);
+      into.parent_node.push(a.nodes.op.length + this._place.get(control)!);
+      into.attribute.push(attribute);
+      const scope = b.graphs.scope[graph];
+      into.scope.push(scope < 0 ? -1 : this._boxes.of(scope));
+      into.inputs.push(b.graphs.inputs[graph].map(t => this._of(t)));
+      into.outputs.push(b.graphs.outputs[graph].map(t => this._of(t)));
+    }
+    this._graphOf.set(graph, found);
+    return found;
+  }
+}
+
+/** Columns that can be added to without touching the others'. */
+function copied<T extends object>(columns: T): T {
+  return Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [
+      name,
+      Array.isArray(column)
+        ? column.map((one: unknown) => (Array.isArray(one) ? [...one] : one))
+        : column
+    ])
+  ) as T;
+}
+
+function row(
+  { nodes }: GraphPayload,
+  what: 'input' | 'output',
+  node: number
+): number[] {
+  const [offsets, values] =
+    what === 'input'
+      ? [nodes.input_offsets, nodes.inputs]
+      : [nodes.output_offsets, nodes.outputs];
+  return values.slice(offsets[node], offsets[node + 1]);
+}
+
+function csr(rows: readonly (readonly number[])[]): {
+  offsets: number[];
+  values: number[];
+} {
+  const offsets = [0];
+  const values: number[] = [];
+  for (const one of rows) {
+    for (const value of one) {
+      values.push(value);
+    }
+    offsets.push(values.length);
+  }
+  return { offsets, values };
+}
+
+/** By pair: tensors that leave it, in the order of its nodes; else all that it makes. */
+function exits(payload: GraphPayload, column: readonly number[]): number[][] {
+  const { nodes, tensors, graphs } = payload;
+  const leaves = new Set([tensors.outputs, ...graphs.outputs].flat());
+  nodes.op.forEach((_, node) => {
+    for (const tensor of row(payload, 'input', node)) {
+      const maker = tensor < 0 ? NONE : tensors.producer[tensor];
+      if (maker >= 0 && column[maker] !== column[node]) {
+        leaves.add(tensor);
+      }
+    }
+  });
+  const found: number[][] = [];
+  const made: number[][] = [];
+  column.forEach((pair, node) => {
+    if (pair >= 0) {
+      const all = row(payload, 'output', node).filter(one => one >= 0);
+      (made[pair] ??= []).push(...all);
+      (found[pair] ??= []).push(...all.filter(one => leaves.has(one)));
+    }
+  });
+  return Array.from(made, (all, pair) =>
+    found[pair]?.length ? found[pair] : (all ?? [])
+  );
+}
+
+/** Pairs between which a wire leads, as `from to`. */
+function links(payload: GraphPayload, column: readonly number[]): Set<string> {
+  const found = new Set<string>();
+  payload.nodes.op.forEach((_, node) => {
+    for (const tensor of row(payload, 'input', node)) {
+      const maker = tensor < 0 ? NONE : payload.tensors.producer[tensor];
+      if (maker >= 0 && column[maker] >= 0 && column[node] >= 0) {
+        found.add(`${column[maker]} ${column[node]}`);
+      }
+    }
+  });
+  return found;
+}
+
+/** One graph of both; the columns must be those of these payloads. About linear time. */
+export function merged(
+  a: GraphPayload,
+  b: GraphPayload,
+  given: IAlignment,
+  name: string
+): IMerged {
+  return new Merger(a, b, given).merge(name);
+}
