@@ -30,6 +30,7 @@ COMMANDS = {
     "extract": "Write one module, or some nodes, as a model that runs.",
     "graph": "The graph as SVG, HTML, DOT or data for other viewers.",
     "hardware": "The devices that are known, one of them, and this machine.",
+    "llm": "Text generation: prefill, decode, KV cache, several devices, costs.",
     "metadata": "What a model says about running it: task, processor, configuration.",
     "rebatch": "Another batch for a model whose batch is fixed.",
     "recommend": "Which device to take: minimum, recommended, optimal.",

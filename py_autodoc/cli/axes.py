@@ -34,6 +34,20 @@ def counts(given: Sequence[str], option: str) -> list[int]:
     return found
 
 
+def tokens(given: Sequence[str], option: str) -> list[int]:
+    """Numbers of tokens; ``k`` is 1,024, ``m`` 1,024 of these. Raises: OptionError."""
+    found = []
+    for item in texts(given):
+        match = re.fullmatch(r"(\d{1,9})([km]?)", item, re.ASCII | re.IGNORECASE)
+        count = int(match[1]) << {"": 0, "k": 10, "m": 20}[match[2].lower()] if match else 0
+        if not 1 <= count <= 1 << 24:
+            raise OptionError(
+                "bad-list", f"{option}: {item[:40]!r} is no number from 1 to 16,777,216.", "Write 1k,4k,32k."
+            )
+        found.append(count)
+    return found
+
+
 def swept(given: Sequence[str]) -> tuple[dict[str, list[int]], dict[str, int]]:
     """Dimensions with several sizes, and those with one. Raises: OptionError."""
     several: dict[str, list[int]] = {}

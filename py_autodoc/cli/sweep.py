@@ -59,6 +59,9 @@ INCOMPLETE = 2
 )
 @click.option("--max-memory", metavar="SIZE", help="The best batch needs at most this much: 8GB.")
 @click.option("--max-latency", metavar="TIME", help="The best batch takes at most this long: 10ms.")
+@click.option(
+    "--cloud", metavar="NAME", default="", help="What a million items cost: aws, azure, gcp, or all."
+)
 @click.option("--out-json", metavar="PATH", help="Write every point as JSON; - is stdout.")
 @click.option("--out-csv", metavar="PATH", help="Write every point as CSV; - is stdout.")
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
@@ -95,6 +98,7 @@ def command(model: str, log_level: str, pretty: bool, progress: bool | None, **o
         bindings=fixed,
         max_memory=axes.byte_size(options["max_memory"], "--max-memory"),
         max_latency=axes.milliseconds(options["max_latency"], "--max-latency"),
+        provider=options["cloud"].strip().lower(),
     )
     given = {"--out-json": (options["out_json"], "sweep"), "--out-csv": (options["out_csv"], "csv")}
     outputs = targets(given, [model, *wanted.hardware], options["force"])

@@ -46,6 +46,8 @@ def _table(found: Sweep, width: int) -> Table:
         _Column(shorten(printable(name), _NAME), partial(_size, name=name)) for name in varied
     ]
     columns += [*_DEVICE, *_COSTS, *_TIMES] if timed else _COSTS
+    if found.prices:
+        columns.append(_Column("$/M items", _dollars))
     rows = found.points[:MAX_ROWS]
     cells = [[printable(column.cell(point)) for point in rows] for column in columns]
     widths = [max(map(len, (column.title, *of))) + _GAP for column, of in zip(columns, cells, strict=True)]
@@ -72,6 +74,10 @@ def _size(point: SweepPoint, name: str) -> str:
 def _memory(point: SweepPoint) -> str:
     text = units.size(point.memory_bytes)
     return f"{text} (too large)" if point.fits is False else text
+
+
+def _dollars(point: SweepPoint) -> str:
+    return units.UNKNOWN if point.usd_per_million is None else f"{point.usd_per_million:.3g}"
 
 
 def _latency(point: SweepPoint) -> str:
@@ -122,4 +128,7 @@ def choice_lines(found: Sweep) -> list[str]:
         time = _latency(point)
         held = sizes or f"batch {point.batch}"
         lines.append(f"{where}: {what}: {held} ({units.count(point.throughput)} items/s, {time}).")
+    for price in found.prices:
+        rented = f"{price.instance}, {price.region}, {price.price_date}"
+        lines.append(f"{price.hardware}: about ${price.usd_per_hour:.4g}/h ({rented}).")
     return [printable(line) for line in lines]

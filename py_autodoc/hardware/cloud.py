@@ -58,6 +58,25 @@ def of_device(device: str, provider: str = "") -> Instance | None:
     return min(priced, key=lambda one: one.approx_on_demand_usd_per_hour or 0, default=None)
 
 
+def of_devices(device: str, count: int, provider: str = "") -> tuple[Instance, float] | None:
+    """The instance with at least so many devices that costs the least for them, and the dollars an hour.
+
+    Of an instance with several times as many only a share counts. None when none has a price.
+    """
+    priced = [
+        (one.approx_on_demand_usd_per_hour * count / one.device_count, one.device_count, one.id, one)
+        for one in instances()
+        if one.device_id == device
+        and one.approx_on_demand_usd_per_hour is not None
+        and one.device_share == 1
+        and one.device_count >= count
+        and one.device_count % count == 0
+        and provider in ("", one.provider)
+    ]
+    best = min(priced, default=None, key=lambda found: found[:3])
+    return None if best is None else (best[3], best[0])
+
+
 def providers() -> tuple[str, ...]:
     """Names of the providers."""
     return tuple(dict.fromkeys(one.provider for one in instances()))

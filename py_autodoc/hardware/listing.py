@@ -62,6 +62,10 @@ def facts(device: str) -> Row:
     """All that is known of a device. Raises: OptionError for one that is not known."""
     found = find(device)
     row = {name: value for name, value in msgspec.structs.asdict(found).items() if value not in (None, ())}
+    if found.interconnect is not None:  # flat, as the other facts
+        links = msgspec.structs.asdict(found.interconnect)
+        row.pop("interconnect")
+        row.update({name: value for name, value in links.items() if value})
     row["latency_estimate"] = "yes" if estimable(found) else "no: bandwidth or peaks are not published"
     rented = [
         f"{one.id} ({one.device_count}): "

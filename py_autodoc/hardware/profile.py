@@ -44,6 +44,17 @@ _RANGES = (
 """End of a field's name, and what a device can have of it: GB/s, TFLOPS or GHz fall below."""
 
 
+class Interconnect(msgspec.Struct, frozen=True, kw_only=True):
+    """What joins several of a device: a link of its own, and PCIe. Bytes a second in one direction."""
+
+    link: str | None = None
+    link_bytes_per_s_per_direction: float | None = None
+    link_bytes_per_s_bidirectional: float | None = None
+    """Both directions at once, as data sheets tell it; not used."""
+    pcie: str | None = None
+    pcie_bytes_per_s_per_direction: float | None = None
+
+
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """One device. Peaks are dense, sums in fp32; what is not known is None. Units are in the names."""
 
@@ -77,6 +88,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """Of one operator."""
     tdp_watts: float | None = None
     """Power of the board, or of the module; not used by the estimate."""
+    interconnect: Interconnect | None = None
+    """Used where several devices run one model."""
     aliases: tuple[str, ...] = ()
     confidence: str = CUSTOM
 
@@ -225,6 +238,13 @@ def _check(profile: Profile, name: str) -> None:
         low, high = next((low, high) for end, low, high in _RANGES if field.endswith(end))
         if not low <= value <= high:  # NaN as well
             raise _fault(name, f"{field} is {str(value)[:24]}; between {low:g} and {high:g} was expected")
+    links = profile.interconnect
+    rates = () if links is None else (
+        links.link_bytes_per_s_per_direction, links.pcie_bytes_per_s_per_direction
+    )  # fmt: skip
+    for rate in rates:
+        if rate is not None and not 1e8 <= rate <= 1e16:
+            raise _fault(name, f"a rate of interconnect is {str(rate)[:24]}; bytes a second were expected")
     if not profile.name.strip() or len(profile.name) > 200:
         raise _fault(name, "name must have 1 to 200 characters")
     if profile.memory_bandwidth_bytes_per_s is None:

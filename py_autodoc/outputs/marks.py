@@ -44,6 +44,7 @@ _FORMS = {
     "model-explorer": rb'(?s:\{\s*"name"\s*:.*"bgColor"\s*:\s*"#440154".*\})\s*$',
     "sidecar": rb'\{\s*"schema"\s*:\s*"autodoc\.hierarchy/',
     "sweep": rb'\{\s*"schema"\s*:\s*"autodoc\.sweep/',
+    "llm": rb'\{\s*"schema"\s*:\s*"autodoc\.llm/',
     "profile": rb'\s*\{\s*"schema"\s*:\s*"autodoc\.profile/',
     "recommendation": rb'\{\s*"schema"\s*:\s*"autodoc\.recommendation/',
     "check": rb'\{\s*"schema"\s*:\s*"autodoc\.check/',

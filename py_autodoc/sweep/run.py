@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from py_autodoc.errors import AutodocError, OptionError
-from py_autodoc.hardware.estimate import Estimate, estimate
-from py_autodoc.hardware.model import MODEL, Device
+from py_autodoc.hardware.cloud import checked_provider, of_device
+from py_autodoc.hardware.model import Device
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.dims import batch_names
-from py_autodoc.report.hardware import checked_precision, choose, precision_in, stored_precisions
-from py_autodoc.report.hardware_estimate import available_bytes, batch_of, required
+from py_autodoc.report.hardware import checked_precision, choose
+from py_autodoc.report.hardware_estimate import available_bytes, required
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.sweep.choose import choices
-from py_autodoc.sweep.evaluate import Evaluator, Numbers, of_analysis
-from py_autodoc.sweep.schema import SCHEMA, Sweep, SweepPoint
+from py_autodoc.sweep.costs import Costs, Sizes, time_of
+from py_autodoc.sweep.evaluate import Numbers
+from py_autodoc.sweep.schema import SCHEMA, Sweep, SweepPoint, SweepPrice
 from py_autodoc.version import NAME, version
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 MAX_POINTS = 10_000
 MAX_TRIES = 16
 """Points that are tried until the model runs at one."""
-_TOTALS = ("macs", "flops", "read_bytes", "write_bytes", "peak")
 Progress = Callable[[int, int], None]
 """(points done, points); what it raises ends the sweep."""
 
@@ -56,6 +55,8 @@ class SweepOptions:
     bindings: Mapping[str, int] = field(default_factory=dict)
     max_memory: int | None = None
     max_latency: float | None = None
+    provider: str = ""
+    """Cloud whose prices count, ``all`` for the cheapest; empty: no prices."""
     limits: Limits = LIBRARY
 
 
@@ -80,15 +81,6 @@ def _silent(done: int, total: int) -> None:
     """Progress that nobody asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sizes:
-    """The sizes of a point."""
-
-    batch: int | None
-    bindings: Mapping[str, int]
-    shapes: Mapping[str, Sequence[int]]
-
-
 class _Run:
     def __init__(self, source: Any, axes: Axes, options: SweepOptions, progress: Progress) -> None:
         self.source, self.axes, self.options, self.progress = source, axes, options, progress
@@ -101,6 +93,7 @@ class _Run:
         self.devices: list[Device | None] = [self._device(one) for one in axes.hardware]
         if axes.precision and not self.devices:
             raise OptionError("hardware-missing", "A precision needs a device.", "Give one: --hardware ID.")
+        self.rented = self._prices()
         self.sizes = list(self._points())
         self.total = len(self.sizes) * max(1, len(self.devices)) * max(1, len(self.precisions))
         if self.total > MAX_POINTS:
@@ -116,7 +109,23 @@ class _Run:
             raise OptionError("hardware-missing", "A device is empty.", "Give the id of one.")
         return chosen.device
 
-    def _points(self) -> Iterator[_Sizes]:
+    def _prices(self) -> dict[str, SweepPrice]:
+        wish = self.options.provider
+        if not wish:
+            return {}
+        provider = "" if wish == "all" else checked_provider(wish)
+        found = {}
+        for one in self.devices:
+            rented = None if one is None else of_device(one.id, provider)
+            price = None if rented is None else rented.approx_on_demand_usd_per_hour
+            if one is not None and rented is not None and price is not None:
+                found[one.id] = SweepPrice(
+                    hardware=one.id, instance=rented.id, usd_per_hour=price, price_date=rented.price_date,
+                    region=rented.region,
+                )  # fmt: skip
+        return found
+
+    def _points(self) -> Iterator[Sizes]:
         axes = self.axes
         names, inputs = list(axes.bindings), list(axes.shapes)
         batches: Sequence[int | None] = axes.batch or [None]
@@ -127,11 +136,11 @@ class _Run:
         )
         for batch, bound, given in rows:
             bindings = {**self.options.bindings, **dict(zip(names, bound, strict=True))}
-            yield _Sizes(batch, bindings, dict(zip(inputs, given, strict=True)))
+            yield Sizes(batch, bindings, dict(zip(inputs, given, strict=True)))
 
     def go(self) -> Sweep:
         at, base = self._base()
-        found = _Costs(self, at, base)
+        found = Costs(self._analysis, self.sizes, at, base)
         points: list[SweepPoint] = []
         for sizes in self.sizes:
             numbers, whole = found.at(sizes)
@@ -146,9 +155,10 @@ class _Run:
             axes=self._named_axes(),
             points=points,
             choices=choices(points, self.options.max_memory, self.options.max_latency),
+            prices=list(self.rented.values()),
         )
 
-    def _base(self) -> tuple[_Sizes, Analysis]:
+    def _base(self) -> tuple[Sizes, Analysis]:
         """The first point that the model can run at, which tells the sizes that nobody gave; else the first.
 
         Raises: InputError: the model cannot be read, or a name is not in it.
@@ -165,7 +175,7 @@ class _Run:
                 return sizes, found
         return self.sizes[0], first
 
-    def _analysis(self, sizes: _Sizes, assume: bool = False) -> Analysis:
+    def _analysis(self, sizes: Sizes, assume: bool = False) -> Analysis:
         return run(
             self.source,
             Options(
@@ -192,17 +202,19 @@ class _Run:
         return found
 
     def _point(
-        self, base: Analysis, sizes: _Sizes, numbers: Numbers | str, device: Device | None, wish: str
+        self, base: Analysis, sizes: Sizes, numbers: Numbers | str, device: Device | None, wish: str
     ) -> SweepPoint:
         fresh = isinstance(numbers, str)
         reason = numbers if isinstance(numbers, str) else numbers.reason
         held = None if isinstance(numbers, str) else numbers
         time, precision, why = (
-            (None, "", "") if device is None or held is None else _time(base, held, device, wish)
+            (None, "", "") if device is None or held is None else time_of(base, held, device, wish)
         )
         memory = None if held is None else required(held.peak, held.stored, held.model, precision)
         available = None if device is None else available_bytes(device)
         seconds = None if time is None else time.seconds
+        rate = sizes.batch / seconds if sizes.batch and seconds else None
+        price = None if device is None else self.rented.get(device.id)
         return SweepPoint(
             bindings=dict(sizes.bindings),
             input_shapes={name: list(shape) for name, shape in sizes.shapes.items()},
@@ -220,117 +232,12 @@ class _Run:
             latency_ms=_ms(seconds),
             latency_low_ms=_ms(time.low if time else None),
             latency_high_ms=_ms(time.high if time else None),
-            throughput=sizes.batch / seconds if sizes.batch and seconds else None,
+            throughput=rate,
+            usd_per_million=price.usd_per_hour / 3600 / rate * 1e6 if price and rate else None,
             bottleneck=time.bottleneck if time else "",
             label=time.label if time else "",
             reason=reason if fresh else "; ".join(filter(None, (reason, why))),
         )
-
-
-class _Costs:
-    """The numbers at each point."""
-
-    def __init__(self, owner: _Run, at: _Sizes, base: Analysis) -> None:
-        self._owner = owner
-        self._at = at
-        self._base = base
-        self._free = {one.name: one.value for one in base.dims.symbols if one.value is not None}
-        self._batches = batch_names(base.model)
-        self._evaluator: Evaluator | None = None
-        self._name = ""
-        if not any(sizes.shapes for sizes in owner.sizes) and len(owner.sizes) > 1:
-            self._evaluator, self._name = self._expressions()
-
-    def _expressions(self) -> tuple[Evaluator | None, str]:
-        """What evaluates the costs, and the name of a batch that the file has fixed.
-
-        It is kept only when it gives what an analysis gives at the last point.
-        """
-        base, name = self._base, ""
-        if base.dims.symbols:
-            found = Evaluator.of(base, base.symbolic)
-        elif base.rebatch is not None:
-            from py_autodoc.report.batch_offer import NAME, batch_costs
-
-            found, name = Evaluator.of(base, batch_costs(base)), NAME
-        else:
-            return None, ""
-        last = self._owner.sizes[-1]
-        if found is None or last is self._at:
-            return found, name
-        mine = found.at(self._bound(last, name))
-        checked = self._fresh(last)
-        same = mine is not None and isinstance(checked, Numbers) and _equal(mine, checked)
-        return (found, name) if same else (None, "")
-
-    def at(self, sizes: _Sizes) -> tuple[Numbers | str, _Sizes]:
-        """The numbers, or why there are none; and the sizes with those that were assumed."""
-        whole = replace(sizes, bindings=self._whole(sizes), batch=self._batch(sizes))
-        if self._evaluator is not None:
-            found = self._evaluator.at(self._bound(sizes, self._name))
-            if found is not None:
-                return found, whole
-        return self._fresh(sizes), whole
-
-    def _fresh(self, sizes: _Sizes) -> Numbers | str:
-        if sizes is self._at:
-            return of_analysis(self._base)
-        try:
-            return of_analysis(self._owner._analysis(replace(sizes, bindings=self._whole(sizes))))
-        except AutodocError as error:
-            return error.message  # these sizes do not fit the model; others may
-
-    def _whole(self, sizes: _Sizes) -> dict[str, int]:
-        """Every free size."""
-        found = {**self._free, **sizes.bindings}
-        if sizes.batch is not None:
-            found.update(dict.fromkeys(self._batches, sizes.batch))
-        for symbol in self._base.dims.symbols:
-            given = symbol.name in sizes.bindings or (
-                sizes.batch is not None and symbol.name in self._batches
-            )
-            if symbol.follows is not None and not given and symbol.follows.factors.keys() <= found.keys():
-                found[symbol.name] = symbol.follows.size(found)
-        return found
-
-    def _bound(self, sizes: _Sizes, name: str) -> dict[str, int]:
-        whole = self._whole(sizes)
-        return {**whole, name: sizes.batch} if name and sizes.batch is not None else whole
-
-    def _batch(self, sizes: _Sizes) -> int | None:
-        """Items of one inference: what was asked for, else the batch of the model."""
-        if sizes.batch is not None:
-            return sizes.batch
-        whole = self._whole(sizes)
-        if self._batches:
-            return next((whole[name] for name in self._batches if name in whole), None)
-        return batch_of(self._base)
-
-
-def _equal(one: Numbers, other: Numbers) -> bool:
-    """Whether totals and what an estimate reads are the same."""
-    return (
-        all(getattr(one, name) == getattr(other, name) for name in _TOTALS)
-        and list(one.model.shapes) == list(other.model.shapes)
-        and list(one.model.macs) == list(other.model.macs)
-        and list(one.stored) == list(other.stored)
-        and dict(one.model.repeat) == dict(other.model.repeat)
-        and one.kernels == other.kernels
-    )
-
-
-def _time(base: Analysis, numbers: Numbers, device: Device, wish: str) -> tuple[Estimate | None, str, str]:
-    """The estimate, its precision, and why there is none."""
-    stored = stored_precisions(base.model, base.types, base.sizes, base.costs)
-    precision = precision_in(device, wish, stored)
-    if not precision:
-        return None, "", f"{device.name} has no published {wish or stored[0]} rate"
-    if numbers.kernels is None:
-        return None, precision, "the kernels of the model could not be told"
-    found = estimate(numbers.kernels, numbers.model, device, precision, MODEL)
-    if found.unknown and not numbers.reason:
-        return found, precision, f"{found.unknown:,} kernels have no time"
-    return found, precision, ""
 
 
 def _ms(seconds: float | None) -> float | None:

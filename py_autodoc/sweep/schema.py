@@ -40,12 +40,25 @@ class SweepPoint(Wire, frozen=True, kw_only=True):
     latency_high_ms: float | None
     throughput: float | None
     """Items a second, one inference after the other: ``batch`` over the latency."""
+    usd_per_million: float | None = None
+    """Dollars of a million items at that throughput, on the cheapest cloud instance with one of the
+    device; null where no cloud was asked for, or none has a price. Approximate: see ``prices``."""
     bottleneck: str
     """compute, memory_bandwidth or kernel_overhead; empty without a latency."""
     label: str
     """How sure the latency is: estimate, rough or order of magnitude; empty without one."""
     reason: str
     """Why numbers are null; empty where none is."""
+
+
+class SweepPrice(Wire, frozen=True, kw_only=True):
+    """What an hour of a device costs: approximate, on demand."""
+
+    hardware: str
+    instance: str
+    usd_per_hour: float
+    price_date: str
+    region: str
 
 
 class SweepChoice(Wire, frozen=True, kw_only=True):
@@ -72,6 +85,8 @@ class Sweep(Wire, frozen=True, kw_only=True):
     """What was varied, in the order of the points, the last one fastest."""
     points: list[SweepPoint]
     choices: list[SweepChoice]
+    prices: list[SweepPrice] = msgspec.field(default_factory=list)
+    """Of the devices that can be rented, where a cloud was asked for."""
 
     def to_json(self, pretty: bool = False) -> str:
         """The document as JSON."""

@@ -259,3 +259,22 @@ def test_a_model_rewritten_in_another_way_for_each_batch():
     found = sweep(path, Axes(batch=[2, 3]))
     for point in found.points:
         assert_as_analyzed(path, point, point.batch)
+
+
+def test_what_a_million_items_cost():
+    """On the instance that ``recommend`` names, at the throughput of the point; nothing without a cloud."""
+    from py_autodoc.hardware.cloud import of_device
+
+    path = model_file("resnet50")
+    found = sweep(path, Axes(batch=[1, 8], hardware=["l4", "rtx-4090"]), SweepOptions(provider="all"))
+    price = of_device("l4").approx_on_demand_usd_per_hour
+    assert [one.usd_per_hour for one in found.prices] == [price]
+    for point in found.points:
+        if point.hardware == "l4":
+            assert point.usd_per_million == pytest.approx(price * 1e6 / (3600 * point.throughput))
+        else:
+            assert point.usd_per_million is None
+    assert all(point.usd_per_million is None for point in sweep(path, Axes(hardware=["l4"])).points)
+    code = CliRunner().invoke(app, ["sweep", str(path), "--hardware", "l4", "--cloud", "moon"])
+    assert code.exit_code == 1
+    assert "no provider" in code.stderr

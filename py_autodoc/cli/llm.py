@@ -1,0 +1,151 @@
+"""``onnx-autodoc llm``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from py_autodoc.cli import completion, stderr, stdout
+from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.outputs.marks import sealed_text
+from py_autodoc.render.output import targets
+from py_autodoc.render.text import printable
+
+if TYPE_CHECKING:
+    from py_autodoc.llm import Plans
+
+UNKNOWN = 2
+"""Exit status when times of some points are not known."""
+
+
+@click.command("llm", short_help="Text generation: prefill, decode, KV cache, several devices, costs.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.option(
+    "--hardware",
+    metavar="ID|FILE,…",
+    multiple=True,
+    required=True,
+    shell_complete=completion.devices,
+    help="Devices.",
+)
+@click.option("--batch", metavar="N,N…", multiple=True, help="Sequences at once (default: 1,8,32).")
+@click.option(
+    "--context",
+    metavar="N,N…",
+    multiple=True,
+    help="Tokens of a sequence; 1k is 1,024 (default: 1k,4k,32k, up to the model's longest).",
+)
+@click.option(
+    "--precision",
+    metavar="P,P…",
+    multiple=True,
+    shell_complete=completion.precisions,
+    help="fp32, tf32, fp16, bf16, fp8 or int8 (default: as the model is stored).",
+)
+@click.option("--tensor-parallel", metavar="N,N…", multiple=True, help="Devices that share each layer.")
+@click.option("--pipeline-parallel", metavar="N,N…", multiple=True, help="Devices that take layers in turn.")
+@click.option(
+    "--link",
+    metavar="L",
+    default="auto",
+    show_default=True,
+    help="What joins the devices: auto, nvlink (their own link) or pcie.",
+)
+@click.option("--cloud", metavar="NAME", default="", help="Prices: aws, azure, gcp, or all for the cheapest.")
+@click.option(
+    "--price", metavar="USD", type=float, help="Dollars an hour of one device, in place of a cloud's."
+)
+@click.option(
+    "--prefill-chunk",
+    metavar="N",
+    default="2k",
+    show_default=True,
+    help="Tokens of a prompt that go through the model at a time.",
+)
+@click.option(
+    "--bind",
+    metavar="NAME=N",
+    multiple=True,
+    shell_complete=completion.symbols,
+    help="Size of a free dimension that is neither batch nor tokens. Repeatable.",
+)
+@click.option("--out-json", metavar="PATH", help="Write the plans as JSON; - is stdout.")
+@click.option("--out-md", metavar="PATH", help="Write the plans as Markdown; - is stdout.")
+@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@force
+@talk
+def command(model: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:
+    """Plan text generation with MODEL, a decoder as ONNX or the config.json of a Llama or Mistral model.
+
+    \b
+        onnx-autodoc llm llama.onnx --hardware h100 --batch 1,8,32 --context 1k,4k,32k
+        onnx-autodoc llm config.json --hardware h100,a100-sxm4-80gb --tensor-parallel 1,2,4 --cloud all
+
+    Prefill (the prompt) and decode (a token) apart, tokens a second, the KV cache, the longest context and
+    the largest batch that fit, on one device or several, and what a million tokens cost.
+
+    \b
+    Exit status: 0 success, 1 invalid input or no decoder, 2 some times are unknown, 3 a result could not be
+    written.
+    """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    set_level(log_level)
+    from py_autodoc.cli import axes
+    from py_autodoc.graph.dims import parse_bindings
+    from py_autodoc.llm import PlanOptions, plan
+
+    chunk = axes.tokens([options["prefill_chunk"]], "--prefill-chunk")
+    chosen = PlanOptions(
+        hardware=axes.texts(options["hardware"]),
+        batch=axes.counts(options["batch"], "--batch") or (1, 8, 32),
+        context=axes.tokens(options["context"], "--context"),
+        precision=axes.texts(options["precision"]),
+        tensor_parallel=axes.counts(options["tensor_parallel"], "--tensor-parallel") or (1,),
+        pipeline_parallel=axes.counts(options["pipeline_parallel"], "--pipeline-parallel") or (1,),
+        link=options["link"].strip().lower(),
+        provider=options["cloud"].strip().lower(),
+        price=axes.positive(options["price"], "--price"),
+        chunk=chunk[0] if chunk else 2048,
+        bindings=parse_bindings(options["bind"]),
+    )
+    given = {"--out-json": (options["out_json"], "llm"), "--out-md": (options["out_md"], "markdown")}
+    outputs = targets(given, [model, *chosen.hardware], options["force"])
+    with ProgressLine(printable(os.path.basename(model)), progress) as line:
+        found = plan(model, chosen, lambda done, total: line.update("devices", done, total))
+    for option, target in outputs.items():
+        written = target.write(_text(option, found, pretty, target.to_stdout))
+        if not target.to_stdout and sys.stderr.isatty():
+            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+    if not outputs:
+        if sys.stdout.isatty():
+            from py_autodoc.render.llm_text import llm_lines
+
+            stdout.lines(llm_lines(found))
+        else:
+            stdout.text(found.to_json(pretty) + "\n")
+    return _status(found)
+
+
+def _text(option: str, found: Plans, pretty: bool, printed: bool) -> str:
+    if option == "--out-json":
+        return found.to_json(pretty) + "\n"
+    from py_autodoc.render.llm_text import llm_markdown
+
+    text = llm_markdown(found)
+    return text if printed else sealed_text(text, "markdown")
+
+
+def _status(found: Plans) -> int:
+    """Say of how many points a time is not known, and why."""
+    points = [point for one in found.plans for point in one.points]
+    lost = [point for point in points if point.prefill_ms is None or point.decode_ms is None]
+    rateless = next((one.reason for one in found.plans if one.reason), "")
+    if not lost and not rateless:
+        return 0
+    why = (lost[0].reason if lost else "") or rateless or "a size is not known"
+    stderr.error(f"{found.model}: times of {len(lost):,} of {len(points):,} points are unknown: {why}.")
+    return UNKNOWN

@@ -1,0 +1,8 @@
+"""Text generation by decoders: prefill and decode, memory with the KV cache, several devices, costs."""
+
+from __future__ import annotations
+
+from py_autodoc.llm.run import PlanOptions, plan
+from py_autodoc.llm.schema import Plan, Plans
+
+__all__ = ["Plan", "PlanOptions", "Plans", "plan"]

@@ -1,0 +1,78 @@
+"""What is alive beside weights and caches while a fusing runtime runs a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from py_autodoc.costs.expressions import Expressions
+from py_autodoc.graph import expr
+from py_autodoc.graph.evaluate import Invalid, Values
+from py_autodoc.graph.model import Dim
+from py_autodoc.hardware.kernels import Kernels
+from py_autodoc.hardware.sizes import Sized, tensor_bytes
+
+
+class Shapes:
+    """The shapes of what crosses borders of kernels at any sizes, from the expressions of one analysis.
+
+    Totals need every tensor to have an expression; here those that ``caches`` counts elsewhere need none.
+    """
+
+    def __init__(self, kernels: Kernels, sized: Sized, costs: Expressions, caches: frozenset[int]) -> None:
+        self._sized, self._names = sized, costs.original
+        crossing = {t for each in (*kernels.reads, *kernels.writes) for t in each if not sized.weight[t]}
+        self._shapes = {tensor: costs.shapes[tensor] for tensor in crossing - caches}
+        self._parsed = {
+            dim: expr.parse(dim)
+            for shape in self._shapes.values()
+            for dim in shape or ()
+            if isinstance(dim, str)
+        }
+
+    def at(self, sizes: Mapping[str, int]) -> Sized | None:
+        """The model with those shapes; None where an expression does not hold."""
+        values = Values({name: sizes[own] for name, own in self._names.items() if own in sizes})
+        try:
+            known: dict[str, Dim] = {dim: values.of(poly) for dim, poly in self._parsed.items()}
+        except Invalid:
+            return None
+        shapes = list(self._sized.shapes)
+        for tensor, shape in self._shapes.items():
+            own = shape and tuple(known[dim] if isinstance(dim, str) else dim for dim in shape)
+            shapes[tensor] = own
+        return replace(self._sized, shapes=shapes)
+
+
+def alive_bytes(kernels: Kernels, sized: Sized, width: int, caches: frozenset[int]) -> int | None:
+    """The most bytes that cross borders of kernels at once; what is inside a kernel never is in memory.
+
+    Kernels run in the order of their last nodes. A tensor lives from the kernel that writes it, inputs of the
+    model from the start, to the last that reads it. ``caches`` are tensors that are counted elsewhere. None
+    when a size is unknown.
+    """
+    order = sorted(range(len(kernels.kind)), key=lambda kernel: max(kernels.members[kernel], default=-1))
+    born: dict[int, int] = {}
+    dies: dict[int, int] = {}
+    for step, kernel in enumerate(order):
+        for tensor in kernels.reads[kernel]:
+            if not sized.weight[tensor]:
+                born.setdefault(tensor, 0)
+                dies[tensor] = step
+        for tensor in kernels.writes[kernel]:
+            born.setdefault(tensor, step)
+            dies[tensor] = max(dies.get(tensor, step), step)
+    change = [0] * (len(order) + 1)
+    for tensor, first in born.items():
+        if tensor in caches:
+            continue
+        size = tensor_bytes(sized, tensor, width)
+        if size is None:
+            return None
+        change[first] += size
+        change[dies[tensor] + 1] -= size
+    most = now = 0
+    for difference in change:
+        now += difference
+        most = max(most, now)
+    return most

@@ -1,0 +1,120 @@
+"""A decoder from the config.json of transformers, without its weights: Llama and Mistral."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import msgspec
+
+from py_autodoc.bounded import check_json
+from py_autodoc.errors import OptionError, PathError
+from py_autodoc.limits import SETTINGS
+from py_autodoc.llm.decoder import Decoder
+from py_autodoc.llm.formulas import cache_bytes_per_token, llama_params
+
+KINDS = ("llama", "mistral")
+MAX_FILE = 1 << 20
+_MOST = 1 << 32
+_STORED = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
+
+
+class _Config(msgspec.Struct, kw_only=True):
+    model_type: str
+    vocab_size: int
+    hidden_size: int
+    intermediate_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    num_key_value_heads: int | None = None
+    head_dim: int | None = None
+    tie_word_embeddings: bool = False
+    attention_bias: bool = False
+    mlp_bias: bool = False
+    max_position_embeddings: int | None = None
+    sliding_window: int | None = None
+    torch_dtype: str | None = None
+    dtype: str | None = None
+    quantization_config: Any = None
+
+
+def decoder_of_config(path: str) -> Decoder:
+    """The decoder that a config.json describes. Raises: InputError for another file or kind of model."""
+    name = os.path.basename(path)
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_FILE + 1)
+    except OSError as fault:
+        raise PathError("unreadable", f"{name}: {fault.strerror or 'it cannot be read'}.") from None
+    if len(data) > MAX_FILE:
+        raise _fault(name, f"it is larger than {MAX_FILE:,} bytes")
+    try:
+        check_json(data, SETTINGS)
+        kind = msgspec.json.decode(data, type=dict[str, msgspec.Raw]).get("model_type")
+        said = msgspec.json.decode(kind, type=str) if kind is not None else ""
+        if said not in KINDS:
+            raise _fault(name, f"its model_type is {said[:40]!r}, and only {' and '.join(KINDS)} are known")
+        given = msgspec.json.decode(data, type=_Config)
+    except (msgspec.DecodeError, RecursionError, ValueError) as fault:
+        raise _fault(name, str(fault)[:200] or "it is no JSON") from None
+    if given.attention_bias or given.mlp_bias:
+        raise _fault(name, "it has biases, which the formulas leave out")
+    if given.quantization_config is not None:
+        raise _fault(name, "its weights are quantized; give the ONNX file")
+    return _decoder(name, given)
+
+
+def _decoder(name: str, given: _Config) -> Decoder:
+    heads = given.num_attention_heads
+    kv_heads = given.num_key_value_heads or heads
+    sizes = {
+        "vocab_size": given.vocab_size, "hidden_size": given.hidden_size, "num_attention_heads": heads,
+        "intermediate_size": given.intermediate_size, "num_hidden_layers": given.num_hidden_layers,
+        "num_key_value_heads": kv_heads, "head_dim": given.head_dim or 1,
+        "max_position_embeddings": given.max_position_embeddings or 1,
+        "sliding_window": given.sliding_window or 1,
+    }  # fmt: skip
+    for field, size in sizes.items():
+        if not 1 <= size <= _MOST:
+            raise _fault(name, f"{field} is {str(size)[:24]}")
+    head_dim = given.head_dim or given.hidden_size // heads
+    attention, layers, hidden = heads * head_dim, given.num_hidden_layers, given.hidden_size
+    total = llama_params(
+        given.vocab_size, hidden, layers, kv_heads * head_dim, given.intermediate_size,
+        given.tie_word_embeddings, attention,
+    )  # fmt: skip
+    table = given.vocab_size * hidden
+    # A step looks one row of the table up; where the head shares it, all of it is read as the head.
+    read = total if given.tie_word_embeddings else total - table
+    norms = layers * 2 * hidden + hidden
+    return Decoder(
+        name=name,
+        source="config",
+        layers=layers,
+        hidden=hidden,
+        attention=attention,
+        kv_heads=kv_heads,
+        parameters=total,
+        active=read - norms,
+        weights=lambda width: total * width,
+        read=lambda width, tokens: float(read * width),
+        cache=lambda width: cache_bytes_per_token(layers, kv_heads, head_dim, width),
+        cache_source="config",
+        max_context=given.max_position_embeddings,
+        window=given.sliding_window,
+        weight_only=False,
+        stored=(_STORED.get(given.torch_dtype or given.dtype or "", "bf16"),),
+        pass_bytes=lambda batch, tokens, width: (
+            width * batch * (tokens * 2 * (hidden + given.intermediate_size) + given.vocab_size)
+        ),
+        assumptions=(
+            "made from a configuration: activations are the residual stream, twice, and the gated "
+            "feed-forward part of a pass, and logits of its last tokens",
+        ),
+    )
+
+
+def _fault(name: str, what: str) -> OptionError:
+    return OptionError(
+        "bad-config", f"{name} describes no decoder that is known here: {what}.", "Give an ONNX model."
+    )

@@ -1,0 +1,222 @@
+"""What of a decoder the formulas take, from an analysed model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from py_autodoc.costs.engine import in_inference
+from py_autodoc.errors import OptionError
+from py_autodoc.graph.values import BITS
+from py_autodoc.hardware.model import MODEL
+from py_autodoc.hardware.products import EXPERTS
+from py_autodoc.hardware.sequential import routing
+from py_autodoc.hardware.sizes import FLOATS, tensor_bytes
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.hardware import sized, stored_precisions
+from py_autodoc.report.hardware_estimate import batch_of
+
+WIDTHS = dict(MODEL.widths)
+_NARROW = 8
+"""Bits of an integer weight that is unpacked while it is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expert:
+    """Weights of one or several experts: ``chosen`` of ``experts`` are read for each token."""
+
+    tensors: tuple[int, ...]
+    chosen: int
+    experts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decoder:
+    """A decoder. ``weights``, ``read`` and ``cache`` are bytes by the width of a float element.
+
+    ``read`` also takes the tokens of a step: weights that it reads, once, of mixtures those of experts that
+    some token goes to. ``cache`` is the keys and values of one token.
+    """
+
+    name: str
+    source: str
+    layers: int
+    hidden: int | None
+    attention: int | None
+    """Heads of queries times their size; None where the layers differ."""
+    kv_heads: int | None
+    parameters: int
+    active: int | None
+    """Parameters that a token is multiplied with."""
+    weights: Callable[[int], int]
+    read: Callable[[int, int], float]
+    cache: Callable[[int], int]
+    cache_source: str
+    max_context: int | None
+    window: int | None
+    weight_only: bool
+    """Weights are integers that are unpacked to floats while they are read."""
+    stored: Sequence[str] = ("fp16",)
+    experts: bool = False
+    pass_bytes: Callable[[int, int, int], int] | None = None
+    """Activations of a pass by batch, new tokens and width, where no model tells them."""
+    assumptions: tuple[str, ...] = field(default=())
+
+
+def decoder_of(analysis: Analysis) -> Decoder:
+    """The decoder that a model is. Raises: OptionError for a model that generates no tokens."""
+    name, cache = analysis.model.file.name, analysis.kv_cache
+    if cache is None or cache.source == "none" or not cache.layers:
+        why = cache.reason if cache is not None else "its memory could not be analysed"
+        raise OptionError(
+            "no-decoder",
+            f"{name} is not a decoder with a KV cache: {why}.",
+            "Give a language model that generates text, or its config.json.",
+        )
+    if any(layer.kv_heads is None or layer.head_dim is None for layer in cache.layers):
+        raise OptionError(
+            "no-decoder", f"{name}: the size of its KV cache is not known: {cache.reason}.", "Bind its sizes."
+        )
+    weights = _Weights(analysis)
+    own = [one for one in analysis.structure.attention if analysis.costs[one.anchor].counted]
+    widths = {one.heads * one.head_dim for one in own if one.heads and one.head_dim}
+    hidden = {one.hidden_size for one in own if one.hidden_size}
+    heads = {layer.kv_heads for layer in cache.layers}
+    found = []
+    if cache.source == "estimated":
+        found.append("the file has no cache inputs; its causal attention layers are taken to keep one")
+    if any(one.kind == "cross" for one in own):
+        found.append("keys and values of the encoder, and reading them, are left out")
+    return Decoder(
+        name=name,
+        source="model",
+        layers=len(cache.layers),
+        hidden=hidden.pop() if len(hidden) == 1 else None,
+        attention=widths.pop() if len(widths) == 1 else None,
+        kv_heads=heads.pop() if len(heads) == 1 else None,
+        parameters=analysis.params.total,
+        active=weights.active(),
+        weights=weights.total,
+        read=weights.read,
+        cache=_cache_bytes(analysis),
+        cache_source=cache.source,
+        max_context=cache.context,
+        window=None,
+        weight_only=weights.weight_only(),
+        stored=stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs),
+        experts=bool(weights.experts),
+        assumptions=tuple(found),
+    )
+
+
+def _cache_bytes(analysis: Analysis) -> Callable[[int], int]:
+    cache = analysis.kv_cache
+    assert cache is not None
+    layers = cache.layers
+
+    def of_width(width: int) -> int:
+        total = 0
+        for layer in layers:
+            value = layer.head_dim if layer.value_dim is None else layer.value_dim
+            count = (layer.kv_heads or 0) * ((layer.head_dim or 0) + (value or 0))
+            bits = 8 * width if layer.dtype in FLOATS else BITS.get(layer.dtype, 8 * width)
+            total += (count * bits + 7) // 8
+        return total
+
+    return of_width
+
+
+class _Weights:
+    """The weights of a model, and which of them a step reads."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._sized = sized(analysis)
+        kernels = analysis.kernels
+        reads = [] if kernels is None else kernels.reads
+        self.experts = list(self._mixtures())
+        self._routed_nodes = {
+            node
+            for one in ([] if kernels is None else kernels.routed)
+            for kernel in one.kernels
+            for node in ([] if kernels is None else kernels.members[kernel])
+        }
+        routed = {tensor for one in self.experts for tensor in one.tensors}
+        self._read = sorted({t for kernel in reads for t in kernel if self._sized.weight[t]} - routed)
+
+    def _mixtures(self) -> list[Expert]:
+        kernels, found = self._analysis.kernels, []
+        if kernels is None:
+            return []
+        for one in kernels.routed:
+            for kernel in one.kernels:
+                found.append(self._expert(kernels.reads[kernel], one.router, one.chosen))
+        for kernel, kind in enumerate(kernels.kind):
+            if kind == EXPERTS:
+                product = kernels.product[kernel]
+                found.append(self._expert(kernels.reads[kernel], product, kernels.groups[kernel]))
+        return [one for one in found if one is not None and one.tensors]
+
+    def _expert(self, reads: Sequence[int], router: int, chosen: int) -> Expert | None:
+        shape = self._sized.shapes[router]
+        last = shape[-1] if shape else None
+        if not isinstance(last, int) or last < 1 or routing((1, last), chosen) is None:
+            return None
+        return Expert(tuple(t for t in reads if self._sized.weight[t]), min(chosen, last), last)
+
+    def _bytes(self, tensors: Sequence[int], width: int) -> int:
+        return sum(tensor_bytes(self._sized, tensor, width) or 0 for tensor in tensors)
+
+    def total(self, width: int) -> int:
+        """Bytes of all weights."""
+        return self._bytes([t for t, weight in enumerate(self._sized.weight) if weight], width)
+
+    def read(self, width: int, tokens: int) -> float:
+        """Bytes of weights that a step of so many tokens reads; tokens spread evenly over experts."""
+        total = float(self._bytes(self._read, width))
+        for one in self.experts:
+            share = 1.0 - (1.0 - one.chosen / one.experts) ** tokens
+            total += share * self._bytes(one.tensors, width)
+        return total
+
+    def active(self) -> int | None:
+        """Multiplications with weights of one token: what the MACs of the model leave beside attention.
+
+        None where a size or a MAC is not known.
+        """
+        analysis = self._analysis
+        own = [one for one in analysis.structure.attention if analysis.costs[one.anchor].counted]
+        batch, positions = batch_of(analysis), own[0].queries if own else None
+        if type(positions) is not int or not positions or not batch or analysis.contradiction is not None:
+            return None
+        inner = {node for one in own for node in one.nodes}
+        linear = 0
+        for node, entry in enumerate(analysis.costs):
+            if node in inner or not entry.counted or node in self._routed_nodes:
+                continue
+            macs = None if entry.cost is None else in_inference(entry.cost.macs, entry.runs)
+            if macs is None:
+                return None
+            linear += macs
+        active = linear / (batch * positions)
+        for routes in analysis.kernels.routed if analysis.kernels else ():
+            shape = self._sized.shapes[routes.router]
+            experts = shape[-1] if shape else None
+            if not isinstance(experts, int) or not experts:
+                return None
+            active += sum(routes.macs) * min(routes.chosen, experts) / experts
+        return round(active)
+
+    def weight_only(self) -> bool:
+        """True when most bytes of weights that a step reads are integers of at most a byte each."""
+        narrow = wide = 0
+        for tensor in self._read:
+            size = tensor_bytes(self._sized, tensor, 2) or 0
+            dtype = self._sized.dtypes[tensor]
+            if dtype not in FLOATS and BITS.get(dtype, 64) <= _NARROW:
+                narrow += size
+            else:
+                wide += size
+        analysis = self._analysis
+        stored = stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs)
+        return narrow > wide and stored[0] != "int8"

@@ -1,0 +1,373 @@
+"""Plans text generation: a decoder on devices, at batches and contexts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from py_autodoc.errors import OptionError
+from py_autodoc.hardware.cloud import Instance, checked_provider, of_devices
+from py_autodoc.hardware.model import device as device_of
+from py_autodoc.hardware.profile import Profile, find
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.llm import formulas
+from py_autodoc.llm.config import decoder_of_config
+from py_autodoc.llm.decoder import Decoder, decoder_of
+from py_autodoc.llm.links import LINKS, link_of
+from py_autodoc.llm.schema import SCHEMA, DecoderFacts, Limit, LlmPoint, Plan, Plans
+from py_autodoc.llm.sizes import SizedModel
+from py_autodoc.llm.step import Setup, decode_time, prefill_time
+from py_autodoc.report.hardware import checked_precision, choose, precision_in
+from py_autodoc.report.hardware_estimate import WORKSPACE, available_bytes
+from py_autodoc.report.schema.model import Generator
+from py_autodoc.version import NAME, version
+
+MAX_POINTS = 2_000
+CONTEXTS = (1024, 4096, 32768)
+MAX_CONTEXT, MAX_BATCH = 1 << 24, 1 << 16
+MAX_DEVICES = 1024
+WAITS = 0.25
+"""Share of a prefill spent on the link from which tensor parallelism over it gets a warning."""
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """What is planned: every combination of devices, precisions and numbers of devices.
+
+    ``context``: 1,024, 4,096 and 32,768 tokens when empty, of these those that the model can have.
+    ``precision``: as the model is stored when empty. ``chunk`` tokens of a prompt go through the model at a
+    time, which is what activations are counted for. ``link`` is ``auto`` (the device's own link where there
+    is one), ``nvlink`` or ``pcie``. ``provider`` is the cloud whose prices count, ``all`` for any, empty for
+    no prices; ``price`` dollars an hour of one device in place of theirs.
+    """
+
+    hardware: Sequence[str]
+    batch: Sequence[int] = (1, 8, 32)
+    context: Sequence[int] = ()
+    precision: Sequence[str] = ()
+    tensor_parallel: Sequence[int] = (1,)
+    pipeline_parallel: Sequence[int] = (1,)
+    link: str = "auto"
+    provider: str = ""
+    price: float | None = None
+    chunk: int = 2048
+    bindings: Mapping[str, int] = field(default_factory=dict)
+    limits: Limits = LIBRARY
+
+
+def plan(
+    model: str | os.PathLike[str] | bytes, options: PlanOptions, progress: Progress | None = None
+) -> Plans:
+    """A decoder (an ONNX model, or the config.json of one) on every device.
+
+    Raises:
+        InputError: the model cannot be read or generates no tokens, or an option does not fit.
+    """
+    _check(options)
+    provider = "" if options.provider == "all" else checked_provider(options.provider)
+    sized: SizedModel | None = None
+    if isinstance(model, (str, os.PathLike)) and os.fspath(model).lower().endswith(".json"):
+        made = decoder_of_config(os.fspath(model))
+    else:
+        sized = SizedModel(model, options.limits, dict(options.bindings))
+        made = decoder_of(sized.base)
+    if not options.context:
+        options = replace(options, context=_contexts(made.max_context))
+    setups = [
+        (hardware, wish, tensor, stages)
+        for hardware in options.hardware
+        for wish in options.precision or [""]
+        for tensor in options.tensor_parallel
+        for stages in options.pipeline_parallel
+    ]
+    if len(setups) * len(options.batch) * len(options.context) > MAX_POINTS:
+        raise OptionError(
+            "too-many-points", f"That is more than {MAX_POINTS:,} points.", "Give fewer values."
+        )
+    plans = []
+    for hardware, wish, tensor, stages in setups:
+        planned = _Planned(made, sized, options, provider, hardware, wish, tensor, stages)
+        plans.append(planned.plan())
+        if progress is not None:
+            progress(len(plans), len(setups))
+    return Plans(
+        schema=SCHEMA,
+        generator=Generator(name=NAME, version=version()),
+        model=made.name,
+        decoder=DecoderFacts(
+            source=made.source,
+            layers=made.layers,
+            hidden_size=made.hidden,
+            kv_heads=made.kv_heads,
+            parameters=made.parameters,
+            active_parameters=made.active,
+            max_context=made.max_context,
+            window=made.window,
+            cache=made.cache_source,
+        ),
+        prefill_chunk=options.chunk,
+        assumptions=_assumptions(made, sized),
+        plans=plans,
+    )
+
+
+def _contexts(most: int | None) -> list[int]:
+    return [context for context in CONTEXTS if most is None or context <= most] or [most or CONTEXTS[0]]
+
+
+def _check(options: PlanOptions) -> None:
+    if not options.hardware:
+        raise OptionError("hardware-missing", "A device is needed.", "Give one: --hardware ID.")
+    if options.link not in LINKS:
+        raise OptionError(
+            "unknown-link", f"There is no link {options.link[:40]!r}.", f"One of {', '.join(LINKS)}."
+        )
+    for name in ("batch", "context", "tensor_parallel", "pipeline_parallel"):
+        values = getattr(options, name)
+        most = {"batch": MAX_BATCH, "context": MAX_CONTEXT}.get(name, MAX_DEVICES)
+        for value in values:
+            if not 1 <= value <= most:
+                raise OptionError("bad-list", f"{name} is {value:,}; it must be from 1 to {most:,}.", "")
+    if not 1 <= options.chunk <= MAX_CONTEXT:
+        raise OptionError("bad-list", f"A chunk of {options.chunk:,} tokens cannot be.", "Write 2048.")
+
+
+def _assumptions(made: Decoder, sized: SizedModel | None) -> list[str]:
+    found = list(made.assumptions)
+    if sized is not None and not sized.prompts:
+        found.append("the file has its sizes fixed: prefill by formula, activations scaled by tokens")
+    if made.experts:
+        found.append("tokens spread evenly over the experts")
+    found.append("keys and values have the precision of the weights' floats and are appended in place")
+    return found
+
+
+class _Planned:
+    """One device, or several of it, in one precision."""
+
+    def __init__(
+        self, made: Decoder, sized: SizedModel | None, options: PlanOptions, provider: str,
+        hardware: str, wish: str, tensor: int, stages: int,
+    ) -> None:  # fmt: skip
+        chosen = choose(hardware)
+        if chosen is None:
+            raise OptionError("hardware-missing", "A device is empty.", "Give the id of one.")
+        self.profile: Profile = find(hardware)
+        self.device = device_of(self.profile) or chosen.device
+        self.made, self.sized, self.options, self.provider = made, sized, options, provider
+        self.wish = checked_precision(wish)
+        self.precision = precision_in(self.device, self.wish, made.stored)
+        self.count = tensor * stages
+        link = link_of(self.profile, max(tensor, stages), options.link) if self.count > 1 else None
+        self.setup = Setup(made, self.device, self.precision or "fp16", tensor, stages, link)
+        if stages > made.layers:
+            raise OptionError(
+                "too-many-stages", f"{made.name} has {made.layers} layers, too few for {stages} stages.",
+                "Give a smaller --pipeline-parallel.",
+            )  # fmt: skip
+        self.available = available_bytes(self.device)
+        self.instance, self.price = self._price()
+
+    def _price(self) -> tuple[Instance | None, float | None]:
+        if self.options.price is not None:
+            return None, self.options.price * self.count
+        if not self.options.provider:
+            return None, None
+        found = of_devices(self.device.id, self.count, self.provider)
+        return (None, None) if found is None else found
+
+    def plan(self) -> Plan:
+        """The plan."""
+        setup, made = self.setup, self.made
+        known = bool(self.precision)
+        width = setup.width if known else None
+        weights = made.weights(width) if width else None
+        cache = made.cache(width) if width else None
+        peak = self.device.peak(self.precision) if known else None
+        points = [
+            self._point(batch, context) for batch in self.options.batch for context in self.options.context
+        ] if known else []  # fmt: skip
+        read = made.read(width, 1) if width else 0
+        element = read / made.active if made.active and read else None
+        rented = self.instance
+        wished = self.wish or made.stored[0]
+        return Plan(
+            hardware=self.device.id,
+            device_name=self.device.name,
+            precision=self.precision or None,
+            tensor_parallel=setup.tensor,
+            pipeline_parallel=setup.stages,
+            devices=self.count,
+            link=setup.link.name if setup.link else None,
+            available_bytes=self.available,
+            weight_bytes=weights,
+            weight_bytes_per_device=None if weights is None else round(weights * setup.share),
+            kv_cache_bytes_per_token=cache,
+            kv_cache_bytes_per_token_per_device=None if cache is None else round(cache * setup.cache_share),
+            compute_bound_batch=(
+                None if peak is None or element is None
+                else formulas.compute_bound_batch(peak, self.device.bandwidth_bytes_per_s, element)
+            ),
+            instance=rented.id if rented else None,
+            instance_devices=rented.device_count if rented else None,
+            price_usd_per_hour=self.price,
+            price_date=rented.price_date if rented else None,
+            region=rented.region if rented else None,
+            points=points,
+            longest_context=[self._longest(batch) for batch in self.options.batch] if known else [],
+            largest_batch=[self._largest(context) for context in self.options.context] if known else [],
+            warnings=self._warnings(points),
+            reason="" if known else f"{self.device.name} has no published {wished} rate",
+        )  # fmt: skip
+
+    def _warnings(self, points: Sequence[LlmPoint]) -> list[str]:
+        setup, found = self.setup, []
+        if self.count > 1 and setup.link is None:
+            found.append(f"What joins several {self.device.name} is not known: their times are unknown.")
+        shares = [one.interconnect_share for one in points if one.interconnect_share is not None]
+        worst = max(shares, default=0.0)
+        if setup.tensor > 1 and setup.link is not None and (setup.link.pcie or worst >= WAITS):
+            pipeline = " A pipeline (--pipeline-parallel) exchanges far less." if setup.link.pcie else ""
+            found.append(
+                f"Tensor parallel over {setup.link.name}: up to {100 * worst:.0f} % of the prefill is spent "
+                f"exchanging results.{pipeline}"
+            )
+        if any(one.fits is False for one in points):
+            found.append("Where it does not fit, the times are those of a device with enough memory.")
+        if self._copied():
+            found.append(
+                f"{self.made.kv_heads} heads of keys and values on {setup.tensor} devices: each is kept "
+                f"{setup.tensor / (self.made.kv_heads or 1):g} times."
+            )
+        longest = max((one.context for one in points), default=0)
+        if self.made.max_context is not None and longest > self.made.max_context:
+            found.append(f"The model was made for {self.made.max_context:,} tokens at most.")
+        return found
+
+    def _copied(self) -> bool:
+        return self.made.kv_heads is not None and self.setup.tensor > self.made.kv_heads
+
+    # ------------------------------------------------------------------ points
+
+    def _point(self, batch: int, context: int) -> LlmPoint:
+        made, setup = self.made, self.setup
+        found, flops, why = None, None, ""
+        if self.sized is not None and self.sized.prompts:
+            found, numbers, why = self.sized.prefill(batch, context, self.device, self.precision)
+            flops = None if numbers is None else numbers.flops
+        if flops is None and made.active is not None and made.attention is not None and not made.experts:
+            flops = formulas.prefill_flops(made.active, batch, context, made.layers, made.attention)
+        prefill = prefill_time(setup, batch, context, flops, found)
+        decode = decode_time(setup, batch, context)
+        alive = self._alive(batch, context)
+        need = self._need(batch, context, alive)
+        fits = None if need is None or self.available is None else need <= self.available
+        price = None if fits is False else self.price
+        rate = batch / decode.seconds if decode else None
+        first = batch * context / prefill.seconds if prefill else None
+        reasons = [why if found is None else ""]
+        if decode is None:
+            reasons.append("the link between the devices, or the width of the model, is not known")
+        elif prefill is None and not why:
+            reasons.append("no formula knows the prefill of this model: how many tokens each expert gets")
+        if need is None:
+            reasons.append("activations of unknown size")
+        return LlmPoint(
+            batch=batch,
+            context=context,
+            prefill_flops=flops,
+            prefill_ms=_ms(prefill.seconds if prefill else None),
+            prefill_low_ms=_ms(prefill.low if prefill else None),
+            prefill_high_ms=_ms(prefill.high if prefill else None),
+            prefill_method=("kernels" if found is not None else "formula") if prefill else "",
+            prefill_label=prefill.label if prefill else "",
+            prefill_tokens_per_s=first,
+            decode_ms=_ms(decode.seconds if decode else None),
+            decode_low_ms=_ms(decode.low if decode else None),
+            decode_high_ms=_ms(decode.high if decode else None),
+            decode_label=decode.label if decode else "",
+            decode_bottleneck=decode.bound if decode else "",
+            interconnect_share=prefill.exchange if prefill else None,
+            tokens_per_s=rate,
+            tokens_per_s_per_request=1 / decode.seconds if decode else None,
+            kv_cache_bytes=batch * self._kept(context) * made.cache(setup.width),
+            activation_bytes=alive,
+            memory_bytes_per_device=need,
+            fits=fits,
+            usd_per_million_input_tokens=_million(price, first),
+            usd_per_million_output_tokens=_million(price, rate),
+            reason="; ".join(filter(None, reasons)),
+        )
+
+    # ------------------------------------------------------------------ memory
+
+    def _kept(self, context: int) -> int:
+        """Positions that the cache holds."""
+        return context if self.made.window is None else min(context, self.made.window)
+
+    def _alive(self, batch: int, context: int) -> int | None:
+        """Activations of a chunk of one prompt, or of a decode step, whichever are more."""
+        chunk = min(self.options.chunk, context)
+        width = self.setup.width
+        if self.sized is None:
+            made = self.made.pass_bytes
+            return None if made is None else max(made(1, chunk, width), made(batch, 1, width))
+        if not self.sized.prompts:
+            return self.sized.scaled(max(chunk, batch), width)
+        filling = self.sized.activations(1, chunk, context - chunk, width)
+        step = self.sized.activations(batch, 1, max(context - 1, 0), width)
+        return None if filling is None or step is None else max(filling, step)
+
+    def _need(self, batch: int, context: int, alive: int | None) -> int | None:
+        """Bytes of one device."""
+        if alive is None:
+            return None
+        made, setup = self.made, self.setup
+        caches = batch * self._kept(context) * made.cache(setup.width) * setup.cache_share
+        return int((made.weights(setup.width) * setup.share + caches + alive) * (1 + WORKSPACE))
+
+    def _fits(self, batch: int, context: int) -> bool | None:
+        need = self._need(batch, context, self._alive(batch, context))
+        return None if need is None or self.available is None else need <= self.available
+
+    def _most(self, fits: Callable[[int], bool | None], most: int) -> tuple[int | None, str]:
+        """The largest number up to ``most`` that fits, and why there is none."""
+        if self.sized is not None and not self.sized.closed:
+            return None, "the sizes of the model are not all expressions: give contexts and batches to try"
+        last = fits(most)
+        if last is None:
+            return None, "the memory of the device or of the model is not known"
+        if last:
+            return most, ""
+        low, high = 0, most
+        while high - low > 1:
+            middle = (low + high) // 2
+            one = fits(middle)
+            if one is None:
+                return None, "the memory of the model is not known at some sizes"
+            low, high = (middle, high) if one else (low, middle)
+        return low, ""
+
+    def _longest(self, batch: int) -> Limit:
+        most = self.made.max_context or MAX_CONTEXT
+        found, reason = self._most(lambda context: self._fits(batch, context), most)
+        end = "model" if self.made.max_context else "search"
+        return Limit(
+            batch=batch, context=found, reason=reason,
+            limited_by="" if found is None else end if found == most else "memory",
+        )  # fmt: skip
+
+    def _largest(self, context: int) -> Limit:
+        found, reason = self._most(lambda batch: self._fits(batch, context), MAX_BATCH)
+        end = "search" if found == MAX_BATCH else "memory"
+        return Limit(batch=found, context=context, limited_by="" if found is None else end, reason=reason)
+
+
+def _million(price: float | None, rate: float | None) -> float | None:
+    return formulas.usd_per_million(price, rate) if price and rate else None
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e3

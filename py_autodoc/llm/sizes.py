@@ -1,0 +1,150 @@
+"""A decoder at batches, prompts and contexts: which of its free sizes these are, and its numbers there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from py_autodoc.hardware.estimate import Estimate
+from py_autodoc.hardware.model import Device
+from py_autodoc.limits import Limits
+from py_autodoc.llm.activations import Shapes, alive_bytes
+from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.report.dims import batch_names
+from py_autodoc.report.hardware import sized
+from py_autodoc.report.hardware_estimate import batch_of
+from py_autodoc.sweep.costs import Costs, Sizes, time_of
+from py_autodoc.sweep.evaluate import Numbers
+
+
+class SizedModel:
+    """A model whose batch, new tokens and cached tokens are given again and again."""
+
+    def __init__(self, source: Any, limits: Limits, bindings: dict[str, int]) -> None:
+        self._source, self._limits, self._given = source, limits, bindings
+        self.base = run(source, Options(assume=True, bindings=bindings, limits=limits))
+        self._batch = batch_names(self.base.model)
+        self._past, self._tokens, self._total = _names(self.base, self._batch)
+        at = Sizes(None, dict(bindings), {})
+        free = bool(self._tokens)
+        # The second point, of sizes that nothing else has, is what the expressions are proved with.
+        proof = self._sizes(2, 3, 5) if free else at
+        self._costs = Costs(self._analysed, [at, proof], at, self.base)
+        self._caches = _caches(self.base)
+        self._alive: dict[tuple[int, int, int, int], int | None] = {}
+        self._shapes = self._proved(proof) if free else None
+
+    @property
+    def prompts(self) -> bool:
+        """True when prompts of any length can be given."""
+        return bool(self._tokens)
+
+    @property
+    def closed(self) -> bool:
+        """True when sizes can be tried by the thousand."""
+        return self._shapes is not None or self._costs.closed or not self._tokens
+
+    def prefill(
+        self, batch: int, prompt: int, device: Device, wish: str
+    ) -> tuple[Estimate | None, Numbers | None, str]:
+        """The estimate of a prompt for each sequence, the numbers it stands on, and what is missing."""
+        numbers, _ = self._costs.at(self._sizes(batch, prompt, 0))
+        if isinstance(numbers, str):
+            return None, None, numbers
+        found, _, why = time_of(self.base, numbers, device, wish)
+        if found is not None and found.unknown:
+            return None, numbers, why or f"{found.unknown:,} kernels have no time"
+        return found, numbers, why
+
+    def activations(self, batch: int, tokens: int, past: int, width: int) -> int | None:
+        """Bytes alive at once in a pass of new ``tokens``, caches left out; None when a size is unknown."""
+        key = (batch, tokens, past, width)
+        if key not in self._alive:
+            self._alive[key] = self._activations(*key)
+        return self._alive[key]
+
+    def scaled(self, tokens: int, width: int) -> int | None:
+        """Activations of a model whose sizes the file has fixed, as many times as it has tokens in it."""
+        own, batch = self.activations(1, 1, 0, width), batch_of(self.base)
+        queries = next((one.queries for one in self.base.structure.attention), None)
+        if own is None or not batch or type(queries) is not int or not queries:
+            return None
+        return -(-own * tokens // (batch * queries))
+
+    def _activations(self, batch: int, tokens: int, past: int, width: int) -> int | None:
+        sizes = self._sizes(batch, tokens, past) if self._tokens else Sizes(None, dict(self._given), {})
+        if self._shapes is not None and self.base.kernels is not None:
+            found = self._shapes.at(sizes.bindings)
+            return None if found is None else alive_bytes(self.base.kernels, found, width, self._caches)
+        return self._analysed_alive(sizes, width)
+
+    def _proved(self, proof: Sizes) -> Shapes | None:
+        """Expressions of the shapes, kept only when they give what an analysis gives at another point."""
+        base = self.base
+        if base.kernels is None or base.symbolic is None or len(base.model.graphs) > 1:
+            return None
+        if len(base.symbolic.shapes) != len(base.model.tensors):
+            return None
+        shapes = Shapes(base.kernels, sized(base), base.symbolic, self._caches)
+        mine = shapes.at(proof.bindings)
+        own = None if mine is None else alive_bytes(base.kernels, mine, 2, self._caches)
+        return shapes if own is not None and own == self._analysed_alive(proof, 2) else None
+
+    def _analysed_alive(self, sizes: Sizes, width: int) -> int | None:
+        numbers, _ = self._costs.at(sizes)
+        if isinstance(numbers, str) or numbers.kernels is None:
+            return None
+        return alive_bytes(numbers.kernels, numbers.model, width, self._caches)
+
+    def _sizes(self, batch: int, tokens: int, past: int) -> Sizes:
+        bindings = dict(self._given)
+        bindings.update(dict.fromkeys(self._batch, batch))
+        bindings.update(dict.fromkeys(self._tokens, tokens))
+        bindings.update(dict.fromkeys(self._past, past))
+        bindings.update(dict.fromkeys(self._total, past + tokens))
+        return Sizes(batch if self._batch else None, bindings, {})
+
+    def _analysed(self, sizes: Sizes) -> Analysis:
+        options = Options(bindings=dict(sizes.bindings), limits=self._limits)
+        return run(self._source, options)
+
+
+def _caches(analysis: Analysis) -> frozenset[int]:
+    """Tensors that hold keys and values: the past inputs, and what the graph hands on of them."""
+    cache = analysis.kv_cache
+    own = {tensor for layer in cache.layers for tensor in layer.inputs} if cache else set()
+    grown: set[int] = set()
+    outputs = set(analysis.model.graphs[0].outputs)
+    for node in analysis.model.nodes:
+        if own.intersection(node.inputs):
+            grown.update(tensor for tensor in node.outputs if tensor in outputs)
+    return frozenset(own | grown)
+
+
+def _names(analysis: Analysis, batch: frozenset[str]) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+    """The free sizes that are cached tokens, new tokens, and their sum."""
+    model, cache = analysis.model, analysis.kv_cache
+    symbols = {symbol.name for symbol in analysis.dims.symbols}
+    layers = cache.layers if cache else ()
+    caches = {tensor for layer in layers for tensor in layer.inputs}
+    past: list[str] = []
+    for layer in layers:
+        for tensor in layer.inputs:
+            shape = model.tensors[tensor].shape
+            if layer.axis is not None and shape is not None and layer.axis < len(shape):
+                size = shape[layer.axis]
+                if isinstance(size, str) and size in symbols:
+                    past.append(size)
+    rest: list[str] = []
+    masks: list[str] = []
+    for tensor in model.graphs[0].inputs:
+        shape = model.tensors[tensor].shape
+        if tensor in caches or shape is None:
+            continue
+        free = [size for size in shape[:2] if isinstance(size, str) and size in symbols]
+        found = [size for size in free if size not in batch and size not in past]
+        (masks if "mask" in model.tensors[tensor].name.lower() else rest).extend(found)
+    tokens = [name for name in dict.fromkeys(rest) if "total" not in name.lower()][:1] or masks[:1]
+    # Masks span what is cached and what is new; other sizes keep those that they were given.
+    total = [name for name in {*masks, *rest} if "total" in name.lower() or name in masks]
+    return list(dict.fromkeys(past)), tokens, sorted(set(total).difference(tokens))

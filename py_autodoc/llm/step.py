@@ -1,0 +1,163 @@
+"""Times of prefill and decode on one or several devices."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from py_autodoc.hardware.estimate import Estimate
+from py_autodoc.hardware.model import ESTIMATE, MODEL, ROUGH, Band, Device
+from py_autodoc.llm import formulas
+from py_autodoc.llm.decoder import WIDTHS, Decoder
+from py_autodoc.llm.links import Link
+
+MEASURED_CONTEXT = 2048
+"""Tokens up to which decode steps were compared with measured ones, of one sequence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A decoder in one precision on ``tensor`` · ``stages`` devices, joined by ``link``."""
+
+    decoder: Decoder
+    device: Device
+    precision: str
+    tensor: int = 1
+    stages: int = 1
+    link: Link | None = None
+
+    @property
+    def width(self) -> int:
+        """Bytes of a float element."""
+        return WIDTHS[self.precision]
+
+    @property
+    def peak(self) -> float:
+        """FLOP/s that the device holds."""
+        return float(self.device.peak(self.precision) or 0) * self.device.sustained
+
+    @property
+    def share(self) -> float:
+        """Share of weights that the fullest device has."""
+        return formulas.stage_share(self.decoder.layers, self.stages) / self.tensor
+
+    @property
+    def cache_share(self) -> float:
+        """Share of keys and values that the fullest device has; a head is on one device at least."""
+        split = min(self.tensor, self.decoder.kv_heads or self.tensor)
+        return formulas.stage_share(self.decoder.layers, self.stages) / split
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """Seconds, their band, and the share that devices spend exchanging results."""
+
+    seconds: float
+    low: float
+    high: float
+    label: str
+    bound: str
+    exchange: float = 0.0
+
+
+def decode_time(setup: Setup, batch: int, context: int) -> Time | None:
+    """One token for each of ``batch`` sequences that have ``context`` tokens; None without a known link.
+
+    Weights are read once and keys and values of every sequence, at 0.85 of the bandwidth; products take no
+    less than their FLOPs at half of the peak; 12 kernels a layer start; two all-reduces a layer wait. Stages
+    of a pipeline work on equal parts of the batch in turn.
+    """
+    made, device = setup.decoder, setup.device
+    parts = min(setup.stages, batch)
+    rows = math.ceil(batch / parts)
+    kept = context if made.window is None else min(context, made.window)
+    share = MODEL.cpu_memory_e if device.category == "cpu" else formulas.DECODE_BANDWIDTH
+    start = MODEL.cpu_overhead_s if device.category == "cpu" else formulas.DECODE_START
+    if device.measured is not None:
+        share, start = device.measured.memory, device.measured.start
+    speed = device.bandwidth_bytes_per_s * share
+    reading = made.read(setup.width, rows) / setup.tensor / speed
+    computing = 2 * (made.active or 0) * rows / setup.tensor / (setup.peak * formulas.PREFILL_SHARE)
+    split = min(setup.tensor, made.kv_heads or setup.tensor)
+    caches = rows * kept * made.cache(setup.width) / split / speed
+    starting = formulas.decode_start_seconds(made.layers, start)
+    work = max(reading, computing) + caches + starting
+    waits = hops = 0.0
+    if setup.tensor > 1 or setup.stages > 1:
+        if setup.link is None or made.hidden is None:
+            return None
+        size = rows * made.hidden * setup.width
+        reduce = formulas.all_reduce_seconds(setup.tensor, size, setup.link.bandwidth, setup.link.start)
+        waits = formulas.ALL_REDUCES * made.layers * reduce
+        if setup.stages > 1:
+            hop = setup.link.start + size / setup.link.bandwidth
+            hops = (setup.stages if parts > 1 else setup.stages - 1) * hop
+    uneven = formulas.stage_share(made.layers, setup.stages) * setup.stages
+    total = (work + waits) * uneven
+    if made.weight_only:
+        total /= formulas.WEIGHT_ONLY
+    seconds = total + hops
+    bounds = {
+        "memory_bandwidth": caches + (reading if reading >= computing else 0),
+        "compute": computing if computing > reading else 0,
+        "kernel_overhead": starting,
+        "interconnect": waits + hops,
+    }
+    band = _decode_band(setup, batch, context)
+    exchange = (waits * uneven + hops) / seconds
+    bound = max(bounds, key=lambda name: bounds[name])
+    return Time(seconds, seconds * band.low, seconds * band.high, band.label, bound, exchange)
+
+
+def _decode_band(setup: Setup, batch: int, context: int) -> Band:
+    """What gpt-fast's rates bear out: one sequence in 16 bits, on NVIDIA devices that are well known."""
+    device = setup.device
+    joined = setup.link is None or setup.link.compared
+    known = device.band == ESTIMATE and setup.precision in ("fp16", "bf16") and joined and setup.stages == 1
+    if known and batch == 1 and context <= MEASURED_CONTEXT:
+        return Band(0.7, 1.3, "estimate") if setup.decoder.weight_only else Band(0.85, 1.15, "estimate")
+    if known:
+        return MODEL.bands[ESTIMATE]
+    return MODEL.bands[max(device.band, ROUGH)]
+
+
+def prefill_time(
+    setup: Setup, batch: int, prompt: int, flops: int | None, found: Estimate | None
+) -> Time | None:
+    """A prompt for each sequence, all at once: the model's estimate, or its FLOPs at half of the peak.
+
+    Over several devices the work is divided and each layer waits for two all-reduces; stages take a sequence
+    after the other. None where neither the estimate nor the FLOPs are known, or the link is not.
+    """
+    made = setup.decoder
+    if found is not None and found.seconds is not None and found.low is not None and found.high is not None:
+        one = Time(found.seconds, found.low, found.high, found.label, found.bottleneck)
+    elif flops is not None:
+        computing = flops / (setup.peak * formulas.PREFILL_SHARE)
+        reading = made.read(setup.width, batch * prompt) / setup.device.bandwidth_bytes_per_s
+        band = MODEL.bands[max(setup.device.band, ROUGH)]
+        seconds = max(computing, reading)
+        bound = "compute" if computing >= reading else "memory_bandwidth"
+        one = Time(seconds, seconds * band.low, seconds * band.high, band.label, bound)
+    else:
+        return None
+    if setup.tensor == 1 and setup.stages == 1:
+        return one
+    if setup.link is None or made.hidden is None:
+        return None
+    size = batch * prompt * made.hidden * setup.width
+    link = setup.link
+    split = formulas.tensor_parallel_seconds(
+        one.seconds, setup.tensor, made.layers, size, link.bandwidth, link.start
+    )
+    stage = split * formulas.stage_share(made.layers, setup.stages)
+    hop = link.start + size / batch / link.bandwidth if setup.stages > 1 else 0.0
+    seconds = formulas.pipeline_seconds(stage, setup.stages, batch, hop)
+    waits = split - one.seconds / setup.tensor
+    band = MODEL.bands[max(setup.device.band, ROUGH)]
+    exchange = waits / split * (1 - (setup.stages - 1) * hop / seconds) + (setup.stages - 1) * hop / seconds
+    bound = "interconnect" if exchange > 0.5 else one.bound
+    return replace(
+        one, seconds=seconds, low=seconds * band.low, high=seconds * band.high, label=band.label,
+        bound=bound, exchange=exchange,
+    )  # fmt: skip

@@ -1,0 +1,140 @@
+"""The numbers of a model at many sizes: one analysis and the expressions of its costs, or one a point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from py_autodoc.errors import AutodocError
+from py_autodoc.hardware.estimate import Estimate, estimate
+from py_autodoc.hardware.model import MODEL, Device
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.dims import batch_names
+from py_autodoc.report.hardware import precision_in, stored_precisions
+from py_autodoc.report.hardware_estimate import batch_of
+from py_autodoc.sweep.evaluate import Evaluator, Numbers, of_analysis
+
+_TOTALS = ("macs", "flops", "read_bytes", "write_bytes", "peak")
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The sizes of a point."""
+
+    batch: int | None
+    bindings: Mapping[str, int]
+    shapes: Mapping[str, Sequence[int]]
+
+
+class Costs:
+    """The numbers at each of ``points``, of which ``at`` was analysed as ``base``."""
+
+    def __init__(
+        self, analyse: Callable[[Sizes], Analysis], points: Sequence[Sizes], at: Sizes, base: Analysis
+    ) -> None:
+        self._analyse = analyse
+        self._points = points
+        self._at = at
+        self._base = base
+        self._free = {one.name: one.value for one in base.dims.symbols if one.value is not None}
+        self._batches = batch_names(base.model)
+        self._evaluator: Evaluator | None = None
+        self._name = ""
+        if not any(sizes.shapes for sizes in points) and len(points) > 1:
+            self._evaluator, self._name = self._expressions()
+
+    def _expressions(self) -> tuple[Evaluator | None, str]:
+        """What evaluates the costs, and the name of a batch that the file has fixed.
+
+        It is kept only when it gives what an analysis gives at the last point.
+        """
+        base, name = self._base, ""
+        if base.dims.symbols:
+            found = Evaluator.of(base, base.symbolic)
+        elif base.rebatch is not None:
+            from py_autodoc.report.batch_offer import NAME, batch_costs
+
+            found, name = Evaluator.of(base, batch_costs(base)), NAME
+        else:
+            return None, ""
+        last = self._points[-1]
+        if found is None or last is self._at:
+            return found, name
+        mine = found.at(self._bound(last, name))
+        checked = self._fresh(last)
+        same = mine is not None and isinstance(checked, Numbers) and _equal(mine, checked)
+        return (found, name) if same else (None, "")
+
+    @property
+    def closed(self) -> bool:
+        """True when one analysis gives all points."""
+        return self._evaluator is not None
+
+    def at(self, sizes: Sizes) -> tuple[Numbers | str, Sizes]:
+        """The numbers, or why there are none; and the sizes with those that were assumed."""
+        whole = replace(sizes, bindings=self._whole(sizes), batch=self._batch(sizes))
+        if self._evaluator is not None:
+            found = self._evaluator.at(self._bound(sizes, self._name))
+            if found is not None:
+                return found, whole
+        return self._fresh(sizes), whole
+
+    def _fresh(self, sizes: Sizes) -> Numbers | str:
+        if sizes is self._at:
+            return of_analysis(self._base)
+        try:
+            return of_analysis(self._analyse(replace(sizes, bindings=self._whole(sizes))))
+        except AutodocError as error:
+            return error.message  # these sizes do not fit the model; others may
+
+    def _whole(self, sizes: Sizes) -> dict[str, int]:
+        """Every free size."""
+        found = {**self._free, **sizes.bindings}
+        if sizes.batch is not None:
+            found.update(dict.fromkeys(self._batches, sizes.batch))
+        for symbol in self._base.dims.symbols:
+            given = symbol.name in sizes.bindings or (
+                sizes.batch is not None and symbol.name in self._batches
+            )
+            if symbol.follows is not None and not given and symbol.follows.factors.keys() <= found.keys():
+                found[symbol.name] = symbol.follows.size(found)
+        return found
+
+    def _bound(self, sizes: Sizes, name: str) -> dict[str, int]:
+        whole = self._whole(sizes)
+        return {**whole, name: sizes.batch} if name and sizes.batch is not None else whole
+
+    def _batch(self, sizes: Sizes) -> int | None:
+        """Items of one inference: what was asked for, else the batch of the model."""
+        if sizes.batch is not None:
+            return sizes.batch
+        whole = self._whole(sizes)
+        if self._batches:
+            return next((whole[name] for name in self._batches if name in whole), None)
+        return batch_of(self._base)
+
+
+def _equal(one: Numbers, other: Numbers) -> bool:
+    """Whether totals and what an estimate reads are the same."""
+    return (
+        all(getattr(one, name) == getattr(other, name) for name in _TOTALS)
+        and list(one.model.shapes) == list(other.model.shapes)
+        and list(one.model.macs) == list(other.model.macs)
+        and list(one.stored) == list(other.stored)
+        and dict(one.model.repeat) == dict(other.model.repeat)
+        and one.kernels == other.kernels
+    )
+
+
+def time_of(base: Analysis, numbers: Numbers, device: Device, wish: str) -> tuple[Estimate | None, str, str]:
+    """The estimate, its precision, and why there is none."""
+    stored = stored_precisions(base.model, base.types, base.sizes, base.costs)
+    precision = precision_in(device, wish, stored)
+    if not precision:
+        return None, "", f"{device.name} has no published {wish or stored[0]} rate"
+    if numbers.kernels is None:
+        return None, precision, "the kernels of the model could not be told"
+    found = estimate(numbers.kernels, numbers.model, device, precision, MODEL)
+    if found.unknown and not numbers.reason:
+        return found, precision, f"{found.unknown:,} kernels have no time"
+    return found, precision, ""
