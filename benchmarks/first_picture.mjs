@@ -99,12 +99,17 @@ async function look(payload, [w, h], flow) {
   const whole = zoom >= 0.5 - 1e-9;
   const titles = readableTitles({ scene, model, tree }, zoom);
   const cards = scene.boxKind.filter(kind => kind < 2).length;
+  const size = code.sceneSize(scene);
+  const { k } = scene.inRows
+    ? code.rowsCamera(size, pane)
+    : code.homeCamera(size, pane);
   return {
     zoom,
     whole,
     titled: whole && titles >= 0.9,
     cards,
-    covered: Math.min(1, (scene.width * zoom * scene.height * zoom) / (w * h)),
+    covered:
+      (Math.min(w, scene.width * k) * Math.min(h, scene.height * k)) / (w * h),
     inRows: scene.inRows,
     faults: code.sceneFaults(scene)
   };

@@ -27,6 +27,8 @@ export interface ICameraView {
 }
 
 const MAX_ZOOM = 4;
+/** A whole picture is shown at most so large: a few boxes fill more of a wide pane and stay boxes. */
+const MAX_FIT = 1.25;
 /** Screen pixels of the scene that always stay in view. */
 const KEEP_IN_VIEW = 48;
 
@@ -82,9 +84,13 @@ export function sceneSize(scene: IScene): ISize {
   return { w: scene.width, h: scene.height };
 }
 
-/** The camera that shows the whole scene. */
+/** The camera that shows the whole scene; a small one is enlarged a little where there is room. */
 export function fitScene(scene: IScene, view: ISize): ICamera {
-  return fitRect({ x: 0, y: 0, ...sceneSize(scene) }, view);
+  return fitWhole(sceneSize(scene), view);
+}
+
+function fitWhole(scene: ISize, view: ISize): ICamera {
+  return fitRect({ x: 0, y: 0, ...scene }, view, MAX_FIT);
 }
 
 /** The lowest zoom offered: a little below the fitted picture. */
@@ -112,7 +118,7 @@ export function homeCamera(
   direction: FlowDirection = 'right',
   line?: number
 ): ICamera {
-  const fit = fitRect({ x: 0, y: 0, ...scene }, view);
+  const fit = fitWhole(scene, view);
   if (isReadable(fit)) {
     return fit;
   }
@@ -137,7 +143,7 @@ export function homeCamera(
  * rows, as wide as the view where that can be read.
  */
 export function rowsCamera(scene: ISize, view: ISize): ICamera {
-  const fit = fitRect({ x: 0, y: 0, ...scene }, view);
+  const fit = fitWhole(scene, view);
   if (isReadable(fit)) {
     return fit;
   }
