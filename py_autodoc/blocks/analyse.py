@@ -35,6 +35,15 @@ def structure(model: Model, types: TypeTable, flows: Flows | None = None) -> Str
     return _Run(model, types, flows or Flows(model, types)).run()
 
 
+def quantized_only(model: Model, types: TypeTable, flows: Flows) -> Structure:
+    """The quantized layers alone, in a fifth of the time. Raises like ``structure``."""
+    made = _Run(model, types, flows)
+    for flow in flows.all():
+        if flow.order:
+            made.quantized_layers(flow)
+    return Structure(quantized=tuple(made.quantized), gave_up=tuple(made._gave_up()))
+
+
 class _Run:
     def __init__(self, model: Model, types: TypeTable, flows: Flows) -> None:
         self.model = model
@@ -60,6 +69,10 @@ class _Run:
             found, attention, tuple(repeats), kind, tuple(self.quantized), tuple(self._gave_up())
         )
 
+    def quantized_layers(self, flow: Flow) -> None:
+        """Those of one graph; they are added."""
+        self.quantized += self._guard("quantized layers", lambda: find_quantized(flow), [])
+
     def _graph(self, flow: Flow) -> None:
         """Everything in one graph; what it finds is added."""
         if not flow.order:
@@ -74,7 +87,7 @@ class _Run:
         self.found += self._guard("embeddings", lambda: find_embeddings(flow), [])
         self.found += self._guard("heads", lambda: find_heads(flow), [])
         self.found += self._guard("recurrent layers", lambda: find_recurrent(flow), [])
-        self.quantized += self._guard("quantized layers", lambda: find_quantized(flow), [])
+        self.quantized_layers(flow)
         for name in sorted(flow.incomplete):
             key = (f"{name}s", "search limit")
             self.failed[key] = self.failed.get(key, 0) + 1

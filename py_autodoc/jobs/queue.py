@@ -167,9 +167,14 @@ class JobQueue:
         return await self._ask(self._finished(job_id), Render(what="file", format=format, metric=metric))
 
     async def comparison(self, job_id: str, other: str) -> Body:
-        """How the models of two finished jobs correspond. Raises like ``body``."""
-        spec = self._finished(other).spec
-        return await self._ask(self._finished(job_id), Render(what="comparison", other=spec))
+        """How the model of a finished job and that of another correspond. Raises like ``body``.
+
+        The other need not be finished: the child of the first analyses it itself.
+        """
+        beside = self._store.get(other, self._now())
+        if beside.problem is not None or (beside.over and beside.state != DONE):
+            self._finished(other)
+        return await self._ask(self._finished(job_id), Render(what="comparison", other=beside.spec))
 
     async def extract(self, job_id: str, path: str, nodes: Iterable[int], take: Take) -> None:
         """Some nodes of a finished job's model as a model: a line of JSON, then its bytes, to ``take``.

@@ -104,6 +104,7 @@ class ModelSession:
                 input_shapes=spec.input_shapes,
                 assume=spec.assume,
                 limits=spec.limits,
+                brief=True,
             )
             other = run(spec.path, options)
             if stamp_of(spec.path) != spec.stamp:

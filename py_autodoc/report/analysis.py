@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from py_autodoc.blocks.analyse import structure
+from py_autodoc.blocks.analyse import quantized_only, structure
 from py_autodoc.blocks.flow import Flows
 from py_autodoc.blocks.kv_sizes import attention_sizes, decoder_confidence, longest_context
 from py_autodoc.blocks.model import Structure
@@ -92,6 +92,8 @@ class Options:
     """Device to estimate the latency for: the id of a profile, or a profile's file."""
     precision: str = ""
     """Precision to estimate it in; empty: as the model is stored."""
+    brief: bool = False
+    """Only what an alignment of two models reads: types, costs, quantized layers. All else is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +198,17 @@ class _Run:
         table = self._guard("costs", lambda: cost_table(model, types, sizes), lambda: no_costs(model))
         sums = totals(model, table.nodes, types.contradiction is None)
         params = count_params(model, types, sizes)
+        if self.options.brief:
+            flows = self._guard(
+                "masks", lambda: _flows(loaded, model, types, given), lambda: Flows(model, types)
+            )
+            layers = self._guard("structure", lambda: quantized_only(model, flows.types, flows), Structure)
+            return Analysis(
+                loaded=loaded, model=model, types=types, sizes=sizes, costs=table.nodes, totals=sums,
+                params=params, timeline=None, breakdown=None, kv_cache=None, dims=dims, symbolic=None,
+                structure=layers, findings=(), diagnostics=tuple(self.failures), rebatch=changed,
+                resize=sized,
+            )  # fmt: skip
         self._enter("memory")
         time = self._guard("memory", lambda: timeline(model, types, sizes), lambda: None)
         peak = time.peak if time else None

@@ -93,6 +93,11 @@ export interface IReportProvider {
     other: IReportProvider,
     signal: AbortSignal
   ): Promise<ComparisonColumns | null>;
+  /**
+   * Begins what `compare` will be asked for, while the models are still being loaded. Absent where it takes no
+   * time. Never rejects.
+   */
+  expectComparison?(other: IReportProvider, signal: AbortSignal): void;
   report?(signal: AbortSignal): Promise<Report>;
   /** What has become of the file that was loaded. Absent where a file cannot change. */
   fileState?(signal: AbortSignal): Promise<FileState>;

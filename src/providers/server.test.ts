@@ -448,3 +448,91 @@ describe('weights and rules', () => {
     expect(fake.bodies[1]).not.toHaveProperty('read_weights');
   });
 });
+
+describe('a comparison', () => {
+  const COLUMNS = { verdict: 'same architecture' };
+  const COMPARED = 'GET jobs/j1/comparison?other=j2';
+
+  /** The first model is analysed, the second one begins. */
+  function two(answers: Record<string, Answer> = {}): {
+    fake: FakeServer;
+    first: ServerProvider;
+    second: ServerProvider;
+    begin(): Promise<void>;
+  } {
+    let jobs = 0;
+    const fake = server({
+      'POST jobs': () => ({
+        status: 202,
+        body:
+          ++jobs === 1
+            ? job({ state: 'done' })
+            : job({ id: jobs === 2 ? 'j2' : 'j3' })
+      }),
+      'GET jobs/j2/graph': ok(PAYLOAD),
+      'GET jobs/j3/graph': ok(PAYLOAD),
+      [COMPARED]: ok(COLUMNS),
+      ...answers
+    });
+    const [first, second] = ['a/m #.onnx', 'a/m #.onnx'].map(
+      path => new ServerProvider(fake, path)
+    );
+    const { signal } = new AbortController();
+    return {
+      fake,
+      first,
+      second,
+      begin: async () => {
+        first.expectComparison(second, signal);
+        await first.load(OPTIONS, () => undefined, signal);
+        const loaded = second.load(OPTIONS, () => undefined, signal);
+        await tick();
+        // It is asked for while the second model is still analysed.
+        fake.calls.push('shown');
+        fake.sockets[0].send(job({ id: 'j2', seq: 2, state: 'done' }));
+        await loaded;
+      }
+    };
+  }
+
+  const { signal } = new AbortController();
+
+  test('is begun before the second model is there, and asked for once', async () => {
+    const { fake, first, second, begin } = two();
+    await begin();
+    expect(await first.compare(second, signal)).toEqual(COLUMNS);
+    expect(fake.calls.indexOf(COMPARED)).toBeGreaterThan(0);
+    expect(fake.calls.indexOf(COMPARED)).toBeLessThan(
+      fake.calls.indexOf('shown')
+    );
+    expect(fake.calls.filter(call => call === COMPARED)).toHaveLength(1);
+    // Another time it is another question.
+    await first.compare(second, signal);
+    expect(fake.calls.filter(call => call === COMPARED)).toHaveLength(2);
+  });
+
+  test('is asked for again where it failed early', async () => {
+    let asked = 0;
+    const { first, second, begin } = two({
+      [COMPARED]: () =>
+        ++asked === 1
+          ? { status: 503, body: problem({ code: 'gone' }) }
+          : { status: 200, body: COLUMNS }
+    });
+    await begin();
+    expect(await first.compare(second, signal)).toEqual(COLUMNS);
+  });
+
+  test('of another analysis is not taken for it', async () => {
+    const other = { verdict: 'different architectures' };
+    const { fake, first, second, begin } = two({
+      'GET jobs/j1/comparison?other=j3': ok(other)
+    });
+    await begin();
+    const again = second.load(OPTIONS, () => undefined, signal);
+    await tick();
+    fake.sockets[1].send(job({ id: 'j3', seq: 2, state: 'done' }));
+    await again;
+    expect(await first.compare(second, signal)).toEqual(other);
+  });
+});

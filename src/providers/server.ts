@@ -47,6 +47,13 @@ export class ServerProvider implements IReportProvider {
   private readonly _connection: Connection;
   private readonly _path: string;
   private _job: Job | null = null;
+  /** The first job, as soon as it has begun, and when it is done. */
+  private readonly _begun = new Deferred<Job>();
+  private readonly _analysed = new Deferred<Job>();
+  private readonly _expected = new WeakMap<
+    ServerProvider,
+    Promise<IEarly | null>
+  >();
   private _options: ILoadOptions = { bindings: {}, assume: true };
   private _stamp: FileStamp | null = null;
 
@@ -72,7 +79,9 @@ export class ServerProvider implements IReportProvider {
     signal: AbortSignal
   ): Promise<GraphPayload> {
     const begun = await this._begin(options, signal);
+    this._begun.resolve(begun.job);
     const job = await this._follow(begun.job, onProgress, signal);
+    this._analysed.resolve(job);
     const payload = await this._connection.json<GraphPayload>(
       `jobs/${encodeURIComponent(job.id)}/graph`,
       { signal }
@@ -136,12 +145,35 @@ export class ServerProvider implements IReportProvider {
     other: IReportProvider,
     signal: AbortSignal
   ): Promise<ComparisonColumns | null> {
-    return other instanceof ServerProvider && other._job
-      ? this._ofJob<ComparisonColumns>(
-          `comparison?other=${encodeURIComponent(other._job.id)}`,
-          signal
-        )
-      : null;
+    if (!(other instanceof ServerProvider) || !other._job) {
+      return null;
+    }
+    const early = await this._expected.get(other);
+    this._expected.delete(other);
+    return early?.of[0] === this._job?.id && early?.of[1] === other._job.id
+      ? early.columns
+      : this._ofJob<ComparisonColumns>(comparisonWith(other._job), signal);
+  }
+
+  /** The server can align this model with one that it still analyses for the other view. */
+  expectComparison(other: IReportProvider, signal: AbortSignal): void {
+    if (other instanceof ServerProvider) {
+      const asked = this._early(other, signal).catch(() => null);
+      this._expected.set(other, asked);
+    }
+  }
+
+  private async _early(
+    other: ServerProvider,
+    signal: AbortSignal
+  ): Promise<IEarly> {
+    const jobs = [this._analysed.promise, other._begun.promise] as const;
+    const [here, there] = await Promise.all(jobs);
+    const columns = await this._connection.json<ComparisonColumns>(
+      `jobs/${encodeURIComponent(here.id)}/${comparisonWith(there)}`,
+      { signal }
+    );
+    return { of: [here.id, there.id], columns };
   }
 
   async report(signal: AbortSignal): Promise<Report> {
@@ -249,6 +281,22 @@ export class ServerProvider implements IReportProvider {
       return read(renewed.id);
     }
   }
+}
+
+/** A comparison that was asked for before both models were shown, and the jobs that it is of. */
+interface IEarly {
+  readonly of: readonly [string, string];
+  readonly columns: ComparisonColumns;
+}
+
+function comparisonWith(job: Job): string {
+  return `comparison?other=${encodeURIComponent(job.id)}`;
+}
+
+/** A promise that is kept from outside, once. */
+class Deferred<T> {
+  resolve: (value: T) => void = () => undefined;
+  readonly promise = new Promise<T>(resolve => (this.resolve = resolve));
 }
 
 /** The job when it is done; throws its problem otherwise. */

@@ -88,3 +88,21 @@ def test_constants_take_no_part():
     analysis = run(model, Options())
     made = comparison_columns(align(analysis, analysis))
     assert (made.left, made.right) == ([NO_PART, 0], [NO_PART, 0])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("resnet_tiny", "resnet_tiny_qdq_int8"),
+        ("resnet_tiny_qdq_int8", "resnet_tiny"),
+        ("trt_loop", "silero_vad_half"),
+        ("bert_tiny", "mamba_tiny"),
+    ],
+)
+def test_an_alignment_needs_no_more_than_a_brief_analysis(names):
+    full, brief = (
+        [run(str(MODELS / f"{name}.onnx"), Options(assume=True, brief=short)) for name in names]
+        for short in (False, True)
+    )
+    assert comparison_columns(align(full[0], brief[1])) == comparison_columns(align(*full))
+    assert comparison_columns(align(*brief)) == comparison_columns(align(*full))

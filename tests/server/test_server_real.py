@@ -65,6 +65,12 @@ async def test_two_models_are_aligned(client: Any) -> None:
     assert columns.core_matched == 24
     same = await client.ask("GET", "jobs", ids[0], "comparison", params={"other": ids[0]})
     assert not any(msgspec.json.decode(same.raw, type=ComparisonColumns).changes)
+    # The other model need not be there yet.
+    begun = await client.start(names[1], bindings={"early": 1}, assume=True)
+    early = await client.ask("GET", "jobs", ids[0], "comparison", params={"other": begun.json["id"]})
+    await client.end(begun.json["id"])
+    if early.status == 200:
+        assert msgspec.json.decode(early.raw, type=ComparisonColumns) == columns
     missing = await client.ask("GET", "jobs", ids[0], "comparison", params={"other": "nobody"})
     assert_problem(missing, 404, "unknown-job")
     (client.root / names[1]).write_bytes(b"another file")

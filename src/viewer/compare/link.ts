@@ -57,6 +57,8 @@ export class CompareLink {
   private _merged: Side | null = null;
   /** Ends the wait for an alignment. */
   private _asked: AbortController | null = null;
+  /** Ends what was asked for while the models were loaded. */
+  private readonly _early = new AbortController();
   private readonly _changes: ChangeFollower;
   private readonly _groups: GroupFollower;
   private readonly _cameras: CameraFollower;
@@ -88,6 +90,12 @@ export class CompareLink {
       session.followers.add(follower);
       this._stops.push(() => session.followers.delete(follower));
     }
+    if (this._options.match === 'auto') {
+      const loading = sessions.some(({ store }) => !store.get().document);
+      if (loading) {
+        left.provider.expectComparison?.(right.provider, this._early.signal);
+      }
+    }
     this._follow();
     this._sharePaint(0);
     this._cameras.settle();
@@ -114,6 +122,7 @@ export class CompareLink {
     this._ended = true;
     this._stops.forEach(stop => stop());
     this._asked?.abort();
+    this._early.abort();
     this._changes.end();
     for (const { store } of this.sessions) {
       store.set({ companion: null, scaleWith: NO_VALUES });
