@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from py_autodoc.cli import stderr, stdout
 from py_autodoc.cli.completion import files
@@ -18,18 +19,21 @@ from py_autodoc.cli.logs import set_level
 from py_autodoc.cli.options import force, hardware, sizes, talk
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.cli.verdict import tell_verdict
-from py_autodoc.errors import AutodocError, OptionError, OutputError
+from py_autodoc.errors import AutodocError, OptionError, OutputError, ServiceError
 from py_autodoc.render.output import Target, pieces_to_stdout, targets, to_stdout
 from py_autodoc.render.text import printable
 
 if TYPE_CHECKING:
     from py_autodoc.cli.documents import Documents
     from py_autodoc.cli.many import Outcome
+    from py_autodoc.llm_summary import Endpoint
     from py_autodoc.report.analysis import Analysis, Options
-    from py_autodoc.report.schema import Report
+    from py_autodoc.report.schema import LlmSummary, Report
 
 PARTIAL = 2
 """Exit status when a stage failed and the report says so."""
+NO_SUMMARY = 4
+"""Exit status when the language model that was asked gave no summary."""
 log = logging.getLogger(__name__)
 
 
@@ -43,6 +47,11 @@ class _Request:
     out_html: str | None
     out_md: str | None
     out_pdf: str | None
+    llm_summary: bool
+    llm_url: str | None
+    llm_model: str | None
+    llm_api: str | None
+    redact_names: bool
     update: str | None
     assets_dir: str | None
     with_plots: bool
@@ -69,13 +78,16 @@ class _Result:
 
     analysis: Analysis
     max_layers: int | None
+    written: LlmSummary | None = None
+    """By a language model."""
 
     @cached_property
     def report(self) -> Report:
         """The report as asked for."""
         from py_autodoc.report.build import build_report
 
-        return build_report(self.analysis, self.max_layers)
+        made = build_report(self.analysis, self.max_layers)
+        return made if self.written is None else replace(made, llm_summary=self.written)
 
 
 @click.command("analyze", short_help="What a model is and what it costs.")
@@ -101,6 +113,19 @@ class _Result:
     is_flag=True,
     help="Draw plots for --assets-dir and --out-pdf; needs onnx-autodoc[plots].",
 )
+@click.option(
+    "--llm-summary",
+    is_flag=True,
+    help="Ask a language model for a summary of the report; needs onnx-autodoc[llm].",
+)
+@click.option("--llm-url", metavar="URL", help="The service to ask, https://HOST; else ONNX_AUTODOC_LLM_URL.")
+@click.option("--llm-model", metavar="NAME", help="The model to ask; else ONNX_AUTODOC_LLM_MODEL.")
+@click.option(
+    "--llm-api",
+    type=click.Choice(["messages", "chat"]),
+    help="The requests it understands: /v1/messages or /v1/chat/completions.",
+)
+@click.option("--redact-names", is_flag=True, help="With --llm-summary: send no name or text of the model.")
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @sizes("report")
 @click.option(
@@ -135,7 +160,8 @@ def command(log_level: str, **options: object) -> int:
 
     \b
     Exit status: 0 success, 1 invalid input, 2 the model cannot run with these sizes or part of the
-    analysis failed (the report is partial), 3 a result could not be written; of several models the worst.
+    analysis failed (the report is partial), 3 a result could not be written, 4 the language model gave no
+    summary (everything else is there); of several models the worst.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     return _run(_Request(**options))  # type: ignore[arg-type]
@@ -147,16 +173,48 @@ def _run(request: _Request) -> int:
         return _run_all(request)
     outputs = _targets(request, [first])
     documents = _documents(request, outputs)
-    result = _Result(_analyze(request, first), request.max_layers)
-    status = _verdict(request, first, result.analysis)
+    service = _service(request)
+    analysis = _analyze(request, first)
+    status = _verdict(request, first, analysis)
+    written = None if service is None else _written(request, analysis, service)
+    result = _Result(analysis, request.max_layers, written)
     if documents:
-        for shown, size in documents.write(result.analysis):
+        for shown, size in documents.write(result.analysis, result.report):
             _tell(shown, size)
     if outputs or request.findings or not documents:
         _show(request, result, outputs, remark=status == 0)
     elif status == 0:
         _remarks(result.analysis)
-    return status
+    return max(status, NO_SUMMARY) if service is not None and written is None else status
+
+
+def _service(request: _Request) -> Endpoint | None:
+    """The language model to ask, None without. Raises: OptionError, RequirementError."""
+    if not request.llm_summary:
+        given = {
+            "--llm-url": request.llm_url, "--llm-model": request.llm_model, "--llm-api": request.llm_api,
+            "--redact-names": request.redact_names,
+        }  # fmt: skip
+        for option in (option for option, value in given.items() if value):
+            raise OptionError("no-llm-summary", f"{option} is for --llm-summary.", "Add --llm-summary.")
+        return None
+    from py_autodoc.llm_summary import endpoint
+
+    return endpoint(os.environ, request.llm_url, request.llm_model, request.llm_api)
+
+
+def _written(request: _Request, analysis: Analysis, service: Endpoint) -> LlmSummary | None:
+    """What the language model writes; None, and told, where it fails."""
+    from py_autodoc.llm_summary import summarize
+    from py_autodoc.report.build import build_report
+
+    try:
+        with ProgressLine(service.host, request.progress) as line:
+            line.update("summary", 0, 1)
+            return summarize(build_report(analysis), service, request.redact_names)
+    except ServiceError as fault:
+        stderr.error(fault.message, fault.hint)
+        return None
 
 
 def _documents(request: _Request, outputs: dict[str, Target]) -> Documents | None:
@@ -214,6 +272,7 @@ def _run_all(request: _Request) -> int:
         "--out-html": request.out_html,
         "--out-md": request.out_md,
         "--out-pdf": request.out_pdf,
+        "--llm-summary": request.llm_summary,
         "--update": request.update,
         "--assets-dir": request.assets_dir,
         "--with-plots": request.with_plots,
@@ -315,7 +374,7 @@ def _pieces(result: _Result, pretty: bool) -> Iterator[bytes]:
     """The report as JSON, without the memory that the whole takes."""
     from py_autodoc.report.stream import report_pieces
 
-    return report_pieces(result.analysis, result.max_layers, pretty)
+    return report_pieces(result.analysis, result.max_layers, pretty, result.written)
 
 
 def _write(result: _Result, outputs: dict[str, Target], pretty: bool) -> None:

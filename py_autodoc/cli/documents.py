@@ -15,6 +15,7 @@ from py_autodoc.outputs import Place, Wanted, place, places
 if TYPE_CHECKING:
     from py_autodoc.render.output import Target
     from py_autodoc.report.analysis import Analysis
+    from py_autodoc.report.schema import Report
     from py_autodoc.report.sections.model import Context
 
 GRAPH = {"graph": ("light", "graph.svg"), "graph-dark": ("dark", "graph-dark.svg")}
@@ -40,11 +41,11 @@ class Documents:
     def __bool__(self) -> bool:
         return any(one is not None for one in (self.card, self.pdf, self.update, self.assets))
 
-    def write(self, analysis: Analysis) -> list[tuple[str, int]]:
+    def write(self, analysis: Analysis, report: Report) -> list[tuple[str, int]]:
         """Write them all; (name, bytes) of each. Raises: AutodocError."""
         from py_autodoc.render.document import context
 
-        made = context(analysis)
+        made = context(analysis, report)
         texts: list[tuple[Place | Target, str | bytes]] = []
         files = self._pictures(analysis, made)
         if self.pdf is not None:

@@ -28,6 +28,7 @@ from py_autodoc.report.schema import (
     DimInfo,
     DimValue,
     Layer,
+    LlmSummary,
     OpTotals,
     RepeatInfo,
     Report,
@@ -46,6 +47,8 @@ MAX_REPEATS = 6
 _RULES = 600
 """Characters of what was changed in the rules."""
 BAR = 16
+_PARAGRAPH = 4_000
+"""Characters of a paragraph."""
 _DIM, _HEAD, _STRONG, _WARN, _BAD = "dim", "bold", "bold cyan", "yellow", "bold red"
 GAP = 3
 """Characters between two columns of a table: two of padding, one of the box."""
@@ -64,6 +67,8 @@ def print_summary(report: Report, width: int | None = None, findings: bool = Fal
 
 def _parts(report: Report, width: int, findings: bool) -> Iterable[RenderableType]:
     yield _title(report, width)
+    if report.llm_summary is not None:
+        yield _written(report.llm_summary)
     yield _kpis(report)
     yield _interface(report, width)
     yield _architecture(report, width)
@@ -98,6 +103,14 @@ def _parts(report: Report, width: int, findings: bool) -> Iterable[RenderableTyp
 
 def _section(title: str, body: RenderableType) -> RenderableType:
     return Group(Text(title, style=_HEAD), Padding(body, (0, 0, 1, 2)))
+
+
+def _written(summary: LlmSummary) -> RenderableType:
+    """The text of a language model, and that it is one."""
+    texts = [summary.short, *summary.detailed.split("\n\n")]
+    body = [Padding(Text(_clean(text, _PARAGRAPH)), (0, 0, 1, 0)) for text in texts if text]
+    told = Text(f"{_clean(summary.model, 60)} at {_clean(summary.service, 60)}; not measured", style=_DIM)
+    return _section("Summary by a language model", Group(*body, told))
 
 
 def _clean(text: str, width: int = 200) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from msgspec.structs import replace
+
 from py_autodoc.hf import keys
 from py_autodoc.hf.codec import Damaged, unpack_json
 from py_autodoc.report.analysis import Analysis
@@ -31,6 +33,8 @@ def context(analysis: Analysis, report: Report | None = None) -> Context:
     config = _config(metadata)
     labels = _ultralytics(metadata) or _hugging_face(config)
     whole = report if report is not None and not report.layers_omitted else build_report(analysis)
+    if report is not None:
+        whole = replace(whole, llm_summary=report.llm_summary)
     return Context(whole, labels, dict(_settings(config)))
 
 

@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from py_autodoc.graph.collector import paused
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.build import layers_of, report_around
-from py_autodoc.report.schema import Report
+from py_autodoc.report.schema import LlmSummary, Report
 
 _LAYERS = 2_000
 """Layers of one piece; half a megabyte."""
 _INDENT = 2
 
 
-def report_pieces(analysis: Analysis, max_layers: int | None = None, pretty: bool = False) -> Iterator[bytes]:
+def report_pieces(
+    analysis: Analysis,
+    max_layers: int | None = None,
+    pretty: bool = False,
+    llm_summary: LlmSummary | None = None,
+) -> Iterator[bytes]:
     """``build_report(…).to_json()`` and a line end, in pieces, without the memory that the whole takes.
 
-    ``pretty``: as ``to_json(2)`` has it, with two spaces a level.
+    ``llm_summary`` is put into it. ``pretty``: as ``to_json(2)`` has it, with two spaces a level.
     """
     encoder = msgspec.json.Encoder()
 
@@ -32,7 +38,7 @@ def report_pieces(analysis: Analysis, max_layers: int | None = None, pretty: boo
 
     with paused():
         layers, omitted = layers_of(analysis, max_layers)
-        report = report_around(analysis, [], omitted)
+        report = replace(report_around(analysis, [], omitted), llm_summary=llm_summary)
     colon = b": " if pretty else b":"
     opening = b"{"
     for field in msgspec.structs.fields(Report):

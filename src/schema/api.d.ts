@@ -1423,6 +1423,24 @@ export interface components {
       bottleneck: string;
     };
     /**
+     * LlmSummary
+     * @description Plain text from outside: no reader may take it for markup, and none of it was measured.
+     */
+    LlmSummary: {
+      /** @description One or two sentences. */
+      short: string;
+      /** @description Paragraphs, apart by an empty line; may be empty. */
+      detailed: string;
+      /** @description The model that was asked for. */
+      model: string;
+      /** @description Host of the service that answered. */
+      service: string;
+      /** @description Whether names of the model were kept back. */
+      names_redacted: boolean;
+      /** @description Numbers of the text that the report does not have; they are marked in it, too. */
+      unsupported_numbers: string[];
+    };
+    /**
      * MemoryCurve
      * @description Bytes alive over time, one entry a point.
      *
@@ -1961,6 +1979,8 @@ export interface components {
       identity: components['schemas']['Identity'] | null;
       /** @description How sizes were changed that the file has fixed; null: they were not. */
       resize: components['schemas']['ResizeInfo'] | null;
+      /** @description What a language model wrote of the report; null unless it was asked (`--llm-summary`). */
+      llm_summary: components['schemas']['LlmSummary'] | null;
     };
     /**
      * ResizeInfo

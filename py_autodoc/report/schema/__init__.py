@@ -43,6 +43,7 @@ from py_autodoc.report.schema.identity import (
     IdentityKnown,
     IdentityValue,
 )
+from py_autodoc.report.schema.llm_summary import LlmSummary
 from py_autodoc.report.schema.memory import (
     ActivationMemory,
     ActivationOpBytes,
@@ -155,6 +156,7 @@ __all__ = [
     "LatencyModel",
     "Layer",
     "LayerLatency",
+    "LlmSummary",
     "MemoryCurve",
     "MemoryInfo",
     "MemoryPeak",

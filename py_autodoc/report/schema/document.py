@@ -11,6 +11,7 @@ from py_autodoc.report.schema.costs import Block, Coverage, Layer, Metrics, Repe
 from py_autodoc.report.schema.details import WeightValues
 from py_autodoc.report.schema.estimates import HardwareEstimates
 from py_autodoc.report.schema.identity import Identity
+from py_autodoc.report.schema.llm_summary import LlmSummary
 from py_autodoc.report.schema.memory import MemoryInfo
 from py_autodoc.report.schema.model import (
     DiagnosticInfo,
@@ -76,6 +77,8 @@ class Report(Wire, frozen=True, kw_only=True, dict=True):
     """The model in words; null in reports of versions that had none. ``model.identity`` is another thing."""
     resize: ResizeInfo | None = None
     """How sizes were changed that the file has fixed; null: they were not."""
+    llm_summary: LlmSummary | None = None
+    """What a language model wrote of the report; null unless it was asked (``--llm-summary``)."""
 
     def to_json(self, indent: int = 0) -> str:
         """The report as JSON text, ``indent`` spaces a level (0: one line)."""

@@ -10,9 +10,9 @@ from importlib import import_module
 from py_autodoc.report.sections.model import Context, Section
 
 ORDER = (
-    "summary", "identity", "totals", "interface", "architecture", "blocks", "layers", "operators", "memory",
-    "attention", "precision", "findings", "dimensions", "device", "labels", "diagnostics", "coverage",
-    "origin",
+    "summary", "language_model", "identity", "totals", "interface", "architecture", "blocks", "layers",
+    "operators", "memory", "attention", "precision", "findings", "dimensions", "device", "labels",
+    "diagnostics", "coverage", "origin",
 )  # fmt: skip
 """Files of this folder, in the order of the report."""
 

@@ -1,0 +1,6 @@
+"""A summary of a report by a language model: only on request, of its facts alone, its numbers checked."""
+
+from py_autodoc.llm_summary.endpoint import API, KEY, MODEL, URL, Endpoint, endpoint
+from py_autodoc.llm_summary.summarize import summarize
+
+__all__ = ["API", "KEY", "MODEL", "URL", "Endpoint", "endpoint", "summarize"]

@@ -1,0 +1,135 @@
+"""One question to a service that speaks ``/v1/messages`` or ``/v1/chat/completions``."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from py_autodoc.bounded import TooMuch, check_json
+from py_autodoc.errors import ServiceError
+from py_autodoc.limits import Bounds
+from py_autodoc.llm_summary.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    import httpx
+
+MAX_ANSWER = 1 << 20
+"""Bytes of an answer that are read."""
+MAX_TOKENS = 1500
+ATTEMPTS = 3
+LONGEST_WAIT = 30.0
+"""Seconds that a service may ask to wait before the next attempt."""
+_BUSY = frozenset({408, 429, 500, 502, 503, 504, 529})
+_SHAPE = Bounds(values=10_000, depth=32)
+_WORDS = {
+    400: "it does not understand the request; the name of the model may be wrong",
+    401: "it refuses the key",
+    403: "it refuses the key",
+    404: "it has no such address or model",
+    413: "the request is too large for it",
+    429: "too many requests",
+    529: "it is overloaded",
+}
+
+
+def ask(
+    service: Endpoint,
+    system: str,
+    text: str,
+    timeout: float = 60.0,
+    sleep: Callable[[float], None] = time.sleep,
+) -> str:
+    """The answer as text. A busy service is asked again, at most twice.
+
+    ``timeout`` is in seconds, of the whole of one attempt.
+
+    Raises: ServiceError.
+    """
+    import httpx
+
+    # No proxy and no password file of the environment; a redirect could take the key elsewhere.
+    client = httpx.Client(trust_env=False, follow_redirects=False, timeout=httpx.Timeout(timeout, connect=10))
+    with client:
+        for attempt in range(ATTEMPTS):
+            try:
+                status, headers, data = _once(client, service, system, text, timeout)
+            except httpx.TimeoutException:
+                raise _failed(service, f"no answer in {timeout:g} s", "llm-timeout") from None
+            except (httpx.HTTPError, httpx.InvalidURL) as fault:
+                raise _failed(service, type(fault).__name__, "llm-unreachable") from None
+            if status == 200:
+                return _text(service, data)
+            wait = _wait(headers, attempt)
+            if status not in _BUSY or attempt == ATTEMPTS - 1 or wait > LONGEST_WAIT:
+                break
+            sleep(wait)
+    told = _WORDS.get(status, "it redirects" if 300 <= status < 400 else "it failed")
+    raise _failed(service, f"{told} (HTTP {status})", "llm-refused")
+
+
+def _once(
+    client: httpx.Client, service: Endpoint, system: str, text: str, timeout: float
+) -> tuple[int, httpx.Headers, bytes]:
+    end = time.monotonic() + timeout
+    body, headers = _request(service, system, text)
+    data = bytearray()
+    with client.stream("POST", service.url, json=body, headers=headers) as answer:
+        for piece in answer.iter_bytes():
+            data += piece
+            if len(data) > MAX_ANSWER:
+                raise _failed(service, "its answer is larger than 1 MiB", "llm-too-large")
+            if time.monotonic() > end:
+                # Bytes that come one by one would never run into the timeout of a read.
+                raise _failed(service, f"no whole answer in {timeout:g} s", "llm-timeout")
+        return answer.status_code, answer.headers, bytes(data)
+
+
+def _request(service: Endpoint, system: str, text: str) -> tuple[dict[str, Any], dict[str, str]]:
+    headers = {"accept": "application/json"}
+    body: dict[str, Any] = {"model": service.model, "max_tokens": MAX_TOKENS}
+    asked = {"role": "user", "content": text}
+    if service.api == "messages":
+        headers["anthropic-version"] = "2023-06-01"
+        if service.key:
+            headers["x-api-key"] = service.key
+        return {**body, "system": system, "messages": [asked]}, headers
+    if service.key:
+        headers["authorization"] = f"Bearer {service.key}"
+    return {**body, "messages": [{"role": "system", "content": system}, asked]}, headers
+
+
+def _text(service: Endpoint, data: bytes) -> str:
+    """What the service says. Raises: ServiceError: that is not to be found."""
+    try:
+        check_json(data, _SHAPE)
+        answer = json.loads(data)
+        if service.api == "messages":
+            parts = [part["text"] for part in answer["content"] if part.get("type") == "text"]
+        else:
+            parts = [answer["choices"][0]["message"]["content"]]
+        text = "".join(parts)
+    except (TooMuch, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        raise _failed(service, "its answer is not of the expected form", "llm-garbage") from None
+    if not text.strip():
+        raise _failed(service, "its answer is empty", "llm-garbage")
+    return text
+
+
+def _wait(headers: httpx.Headers, attempt: int) -> float:
+    """Seconds until the next attempt."""
+    given = headers.get("retry-after", "").strip()
+    if given.isdecimal():
+        return float(given)
+    if given:
+        try:
+            return max(0.0, parsedate_to_datetime(given).timestamp() - time.time())
+        except (TypeError, ValueError, OverflowError):
+            pass
+    return float(2**attempt)
+
+
+def _failed(service: Endpoint, what: str, code: str) -> ServiceError:
+    return ServiceError(code, f"No summary from {service.host}: {what}.", "The summary by rules is complete.")

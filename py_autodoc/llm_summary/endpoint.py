@@ -1,0 +1,126 @@
+"""Which service is asked: its address, the shape of its requests, the model, the key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import Literal
+from urllib.parse import urlsplit
+
+from py_autodoc.errors import OptionError, RequirementError
+
+Api = Literal["messages", "chat"]
+URL, MODEL, API, KEY = (f"ONNX_AUTODOC_LLM_{name}" for name in ("URL", "MODEL", "API", "KEY"))
+"""Variables of the environment."""
+_HOSTED: dict[str, tuple[Api, str]] = {
+    "ANTHROPIC_API_KEY": ("messages", "https://api.anthropic.com"),
+    "OPENAI_API_KEY": ("chat", "https://api.openai.com"),
+}
+"""A vendor's own variable → shape and address. Its key is sent nowhere else."""
+PATHS: dict[Api, str] = {"messages": "/v1/messages", "chat": "/v1/chat/completions"}
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A service that is asked."""
+
+    api: Api
+    base: str
+    model: str
+    key: str = field(default="", repr=False)
+
+    @property
+    def url(self) -> str:
+        """The address of requests."""
+        base = self.base.rstrip("/").removesuffix("/v1")
+        return base + PATHS[self.api]
+
+    @property
+    def host(self) -> str:
+        """Host and port, as people are told."""
+        return urlsplit(self.base).netloc.rpartition("@")[2]
+
+
+def endpoint(
+    environment: Mapping[str, str], url: str | None = None, model: str | None = None, api: str | None = None
+) -> Endpoint:
+    """The service that options and environment name; options come first.
+
+    Without an address it is the vendor of the one key that is set.
+
+    Raises: OptionError: something is missing or the address may not be used. RequirementError: httpx is
+    not installed.
+    """
+    try:
+        import httpx  # noqa: F401
+    except ImportError:
+        raise RequirementError(
+            "httpx-missing", "--llm-summary needs httpx.", "pip install 'onnx-autodoc[llm]'"
+        ) from None
+    url = url or environment.get(URL, "").strip()
+    api = api or environment.get(API, "").strip() or None
+    model = model or environment.get(MODEL, "").strip()
+    if api is not None and api not in PATHS:
+        raise OptionError("bad-llm-api", f"{api[:40]!r} is no request shape.", f"Use {' or '.join(PATHS)}.")
+    if not url:
+        api, url = _hosted(environment, api)
+    _safe(url)
+    host = urlsplit(url).hostname or ""
+    if api is None:
+        api = next((shape for shape, base in _HOSTED.values() if urlsplit(base).hostname == host), "chat")
+    if not model:
+        raise OptionError(
+            "llm-model-missing", "--llm-summary does not know which model to ask.",
+            f"Give --llm-model NAME or set {MODEL}.",
+        )  # fmt: skip
+    shape: Api = "messages" if api == "messages" else "chat"
+    return Endpoint(shape, url, model, _key(environment, host))
+
+
+def _hosted(environment: Mapping[str, str], api: str | None) -> tuple[Api, str]:
+    for name, (shape, base) in _HOSTED.items():
+        if environment.get(name, "").strip() and api in (None, shape):
+            return shape, base
+    raise OptionError(
+        "llm-url-missing", "--llm-summary does not know which service to ask.",
+        f"Give --llm-url URL (or set {URL}), and the key in {KEY}.",
+    )  # fmt: skip
+
+
+def _key(environment: Mapping[str, str], host: str) -> str:
+    own = environment.get(KEY, "").strip()
+    if own:
+        return own
+    for name, (_, base) in _HOSTED.items():
+        if urlsplit(base).hostname == host:
+            return environment.get(name, "").strip()
+    return ""
+
+
+def _safe(url: str) -> None:
+    """Raises: OptionError: a key or a model's facts would travel in the clear, or it is no address."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        host, parts = "", urlsplit("")
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        raise OptionError(
+            "bad-llm-url", f"--llm-url {url[:80]!r} is no address.", "Give https://HOST[:PORT]."
+        )
+    if parts.username or parts.password:
+        raise OptionError("bad-llm-url", "--llm-url holds a password.", f"Put the key into {KEY}.")
+    if parts.scheme == "http" and not _loopback(host):
+        raise OptionError(
+            "bad-llm-url", f"--llm-url: {host[:80]} would be asked without encryption.", "Use https://."
+        )  # fmt: skip
+
+
+def _loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

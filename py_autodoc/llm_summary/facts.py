@@ -1,0 +1,174 @@
+"""What a language model is told of a report: a bounded document of facts, with or without names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from py_autodoc.graph.opdocs import op_doc
+from py_autodoc.report.labels import cut
+from py_autodoc.report.numbers import layer_in_inference
+from py_autodoc.report.schema import Layer, Report
+
+_LAYERS, _BLOCKS, _FINDINGS, _VALUES, _DIMS, _OPERATORS = 12, 16, 12, 16, 16, 20
+_LONGEST = 200
+"""Characters of a text."""
+
+
+def facts(report: Report, redact: bool = False) -> dict[str, Any]:
+    """Facts as JSON. With ``redact`` nothing in it is a text of the model.
+
+    Then layers are ``n`` with their id, inputs ``i``, outputs ``o`` and dimensions ``d`` with their place.
+    Everything is chosen field by field: what is not named here is not sent.
+    """
+    made = {
+        "what": _what(report, redact),
+        "interface": _interface(report, redact),
+        "totals": _totals(report),
+        "coverage": {"nodes": report.coverage.nodes, "macs": report.coverage.macs},
+        "runs_with_these_sizes": report.runnable.verdict,
+        "dimensions": _dims(report, redact),
+        "operators": _operators(report, redact),
+        "heaviest_layers": [_layer(one, redact) for one in _heaviest(report.layers)],
+        "precision": _precision(report),
+        "findings": _findings(report, redact),
+    }
+    if report.hardware_estimates is not None:
+        made["device"] = _device(report)
+    if not redact:
+        made["blocks"] = [
+            _known({"name": cut(b.name, _LONGEST), "kind": b.kind, "params": b.params, "macs": b.macs})
+            for b in sorted(report.blocks, key=lambda block: -(block.macs or 0))[:_BLOCKS]
+        ]
+    return made
+
+
+def _what(report: Report, redact: bool) -> dict[str, Any]:
+    words = report.identity
+    opset = next((one.version for one in report.model.opset_imports if one.domain == "ai.onnx"), None)
+    made: dict[str, Any] = {
+        "family": report.architecture.family,
+        "nodes": report.graph.num_nodes,
+        "opset": opset,
+        "file_bytes": report.model.file_bytes + report.model.external_bytes,
+    }
+    if words is not None:
+        made |= {"task": words.task, "task_known_from": words.known.task}
+    if not redact:
+        made |= {
+            "file": cut(report.model.name, _LONGEST),
+            "producer": cut(report.model.producer_name, _LONGEST),
+            "in_words": cut(words.text, _LONGEST) if words is not None else None,
+        }
+    return _known(made)
+
+
+def _interface(report: Report, redact: bool) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for side, letter in (("inputs", "i"), ("outputs", "o")):
+        values = getattr(report.graph, side)
+        made[f"{side}_count"] = len(values)
+        made[side] = [
+            _known({
+                "name": f"{letter}{at}" if redact else cut(one.name, _LONGEST),
+                "shape": [_size(size, report, redact) for size in one.shape or ()],
+                "type": one.elem_type,
+            })
+            for at, one in enumerate(values[:_VALUES])
+        ]  # fmt: skip
+    return made
+
+
+def _size(size: Any, report: Report, redact: bool) -> Any:
+    if isinstance(size, int) or size is None:
+        return size
+    if not redact:
+        return cut(str(size), 60)
+    names = [dim.name for dim in report.dims]
+    return f"d{names.index(str(size))}" if str(size) in names else None
+
+
+def _totals(report: Report) -> dict[str, Any]:
+    numbers, cache = report.metrics, report.memory.kv_cache
+    found = {
+        "parameters": numbers.total_params,
+        "macs": numbers.total_macs,
+        "flops": numbers.total_flops,
+        "weight_bytes": numbers.weight_bytes,
+        "peak_activation_bytes": numbers.peak_activation_bytes,
+        "kv_cache_bytes_per_token": cache.bytes_per_token if cache is not None else None,
+    }
+    return _known(found)
+
+
+def _dims(report: Report, redact: bool) -> list[dict[str, Any]]:
+    return [
+        {"name": f"d{at}" if redact else cut(one.name, 60), "value": one.value}
+        for at, one in enumerate(report.dims[:_DIMS])
+    ]
+
+
+def _operators(report: Report, redact: bool) -> dict[str, int]:
+    """Operator → nodes."""
+    counts: dict[str, int] = {}
+    for layer in report.layers:
+        name = _operator(layer, redact)
+        counts[name] = counts.get(name, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: -item[1])[:_OPERATORS])
+
+
+def _operator(layer: Layer, redact: bool) -> str:
+    """Its name; an operator that ONNX does not have is named by the model."""
+    domain = "" if layer.domain == "ai.onnx" else layer.domain
+    known = not redact or op_doc(domain, layer.type, 0) is not None
+    return cut(layer.type, 60) if known else "custom operator"
+
+
+def _heaviest(layers: Iterable[Layer]) -> list[Layer]:
+    return sorted(layers, key=lambda layer: -(layer_in_inference(layer, "macs") or 0))[:_LAYERS]
+
+
+def _layer(layer: Layer, redact: bool) -> dict[str, Any]:
+    macs = layer_in_inference(layer, "macs")
+    name = f"n{layer.id}" if redact else cut(layer.name, _LONGEST)
+    return _known({"name": name, "operator": _operator(layer, redact), "macs": macs, "params": layer.params})
+
+
+def _precision(report: Report) -> dict[str, Any]:
+    made = report.architecture.quantization
+    found: dict[str, Any] = {"quantized": report.metrics.is_quantized}
+    if report.identity is not None:
+        found["stored_as"] = report.identity.precision
+    if made is not None and made.quantized:
+        found |= {"weights": list(made.weights), "schemes": list(made.schemes)}
+    return found
+
+
+def _findings(report: Report, redact: bool) -> list[dict[str, Any]]:
+    """Findings by their rule; their texts name nodes."""
+    return [
+        _known({
+            "rule": one.id,
+            "severity": one.severity,
+            "nodes": len(one.nodes),
+            "text": None if redact else cut(one.description, 400),
+        })
+        for one in report.risk_signals[:_FINDINGS]
+    ]  # fmt: skip
+
+
+def _device(report: Report) -> dict[str, Any]:
+    found = report.hardware_estimates
+    assert found is not None
+    return _known({
+        "name": found.device_name,
+        "precision": found.precision,
+        "estimated_latency_ms": found.estimated_latency_ms,
+        "latency_low_ms": found.latency_low_ms,
+        "latency_high_ms": found.latency_high_ms,
+        "fits_in_memory": found.fits_in_vram,
+    })  # fmt: skip
+
+
+def _known(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if value is not None}

@@ -1,0 +1,107 @@
+"""Whether the numbers of a text are those of the facts that it was written from."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Any
+
+MARK = "[not in the report]"
+_UNITS: dict[str, tuple[float, ...]] = {
+    "k": (1e3,), "thousand": (1e3,), "m": (1e6,), "million": (1e6,), "g": (1e9,), "billion": (1e9,),
+    "b": (1e9, 1.0), "bn": (1e9,), "t": (1e12,), "trillion": (1e12,),
+    "kb": (1e3,), "mb": (1e6,), "gb": (1e9,), "tb": (1e12,), "bytes": (1.0,), "byte": (1.0,),
+    "kib": (2.0**10,), "mib": (2.0**20,), "gib": (2.0**30,), "tib": (2.0**40,),
+    "%": (0.01, 1.0), "percent": (0.01, 1.0),
+    # Times are milliseconds in the facts.
+    "ms": (1.0,), "s": (1e3,), "seconds": (1e3,), "second": (1e3,), "µs": (1e-3,), "us": (1e-3,),
+    "milliseconds": (1.0,), "microseconds": (1e-3,),
+}  # fmt: skip
+"""Unit → by what a number is multiplied to be that of a fact; two where a word has two meanings."""
+_PREFIXED = re.compile(r"([kmgt])(?:macs?|flops?|params?|parameters|ops)$", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"(?<![\w.])(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<power>e[+-]?\d{1,3})?"
+    r"(?:(?P<gap>[ \u00a0\u202f-]?)(?P<unit>%|[A-Za-zµ]+))?"
+)
+"""A number that is no part of a name (``int8``, ``n12``), and the word behind it."""
+_LISTED = re.compile(r"^\s*\d{1,2}[.)](?=\s)", re.MULTILINE)
+"""The number of an entry of a list."""
+
+
+def marked(text: str, facts: Any) -> tuple[str, list[str]]:
+    """The text with ``MARK`` behind every number that no fact has, and those numbers, each once.
+
+    A number agrees with a fact that is written with as many digits: 109 M with 109,482,240.
+    """
+    known = sorted(set(_numbers(facts)))
+    listed = {found.start() for found in _LISTED.finditer(text)}
+    made, at, missing = [], 0, dict[str, None]()
+    for found in _NUMBER.finditer(text):
+        if any(start <= found.start("number") <= start + 4 for start in listed) and _entry(text, found):
+            continue
+        end, scales = _scales(found)
+        if _held(found, scales, known):
+            continue
+        said = text[found.start() : end]
+        missing[said] = None
+        made += [text[at:end], f" {MARK}"]
+        at = end
+    return "".join([*made, text[at:]]), list(missing)
+
+
+def _entry(text: str, found: re.Match[str]) -> bool:
+    line = text.rfind("\n", 0, found.start()) + 1
+    return not text[line : found.start()].strip() and text[found.end("number") :][:1] in (".", ")")
+
+
+def _scales(found: re.Match[str]) -> tuple[int, tuple[float, ...]]:
+    """(end of the number with its unit, what it may be multiplied by)."""
+    unit = found["unit"] or ""
+    scales = _UNITS.get(unit.lower())
+    prefixed = _PREFIXED.match(unit)
+    if scales is None and prefixed:
+        scales = _UNITS[prefixed[1].lower()]
+    if unit == "M" or unit == "m":
+        # Metres are not among the facts.
+        scales = (1e6,)
+    if scales is None:
+        end = found.end("power") if found["power"] else found.end("number")
+        return end, (1.0,)
+    return found.end("unit"), scales
+
+
+def _held(found: re.Match[str], scales: tuple[float, ...], known: list[float]) -> bool:
+    digits = found["number"].replace(",", "")
+    power = 10.0 ** int(found["power"][1:]) if found["power"] else 1.0
+    value = float(digits) * power
+    places = len(digits.partition(".")[2])
+    # Half of the last digit, and what rounding to even or cutting off may add.
+    slack = 0.51 * 10.0**-places * power
+    for scale in scales:
+        low, high = (value - slack) * scale, (value + slack) * scale
+        if scale == 1.0 and not places and not found["power"]:
+            low = high = value
+        at = bisect_left(known, low - 1e-9 * abs(low))
+        if at < len(known) and known[at] <= high + 1e-9 * abs(high):
+            return True
+    return False
+
+
+def _numbers(facts: Any) -> Iterator[float]:
+    """All numbers of a document, those in its texts as well."""
+    if isinstance(facts, bool) or facts is None:
+        return
+    if isinstance(facts, (int, float)):
+        yield float(facts)
+    elif isinstance(facts, str):
+        for found in re.finditer(r"\d+(?:,\d{3})*(?:\.\d+)?", facts):
+            yield float(found[0].replace(",", ""))
+    elif isinstance(facts, dict):
+        for name, value in facts.items():
+            yield from _numbers(name)
+            yield from _numbers(value)
+    elif isinstance(facts, (list, tuple)):
+        yield float(len(facts))
+        for value in facts:
+            yield from _numbers(value)

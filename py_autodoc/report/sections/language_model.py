@@ -1,0 +1,24 @@
+"""The summary that a language model wrote, where one was asked for."""
+
+from __future__ import annotations
+
+from py_autodoc.report.sections.model import Block, Context, Paragraph, Section
+from py_autodoc.units import plural
+
+
+def section(context: Context) -> Section | None:
+    """Its paragraphs, and where they come from."""
+    found = context.report.llm_summary
+    if found is None:
+        return None
+    texts = [found.short, *(part for part in found.detailed.split("\n\n") if part)]
+    blocks: list[Block] = [Paragraph((" ".join(text.split()),)) for text in texts]
+    missing = len(found.unsupported_numbers)
+    verb = "is" if missing == 1 else "are"
+    checked = (
+        f"{plural(missing, 'number')} in it {verb} not in this report, and marked."
+        if missing
+        else "Its numbers are those of this report."
+    )
+    blocks.append(Paragraph((f"Written by {found.model} at {found.service}, not measured. {checked}",)))
+    return Section("llm", "Summary by a language model", tuple(blocks))
