@@ -104,6 +104,7 @@ class Device:
     band: int
     confidence: str
     measured: Measured | None = None
+    watts: float | None = None
 
     def peak(self, precision: str) -> int | None:
         """FLOP/s, None where unknown."""
@@ -139,6 +140,7 @@ def device(profile: Profile) -> Device | None:
         band=_band(profile),
         confidence=profile.confidence,
         measured=_measured(profile),
+        watts=profile.tdp_watts,
     )
 
 

@@ -13,6 +13,7 @@ from py_autodoc.costs.engine import NodeCost, in_inference
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.errors import OptionError
 from py_autodoc.graph.model import Model, TensorKind, TypeTable
+from py_autodoc.hardware.cloud import of_device
 from py_autodoc.hardware.kernels import Core, Kernels, find_kernels
 from py_autodoc.hardware.model import MODEL, Device, device
 from py_autodoc.hardware.profile import PRECISIONS, find, profiles
@@ -21,6 +22,7 @@ from py_autodoc.hardware.sizes import Sized
 from py_autodoc.report.csr import csr
 from py_autodoc.report.schema import (
     DeviceColumns,
+    DevicePrice,
     HardwarePart,
     KernelColumns,
     LatencyBand,
@@ -160,7 +162,17 @@ def _columns(devices: tuple[Device, ...]) -> DeviceColumns:
         band=[one.band for one in devices],
         confidence=[one.confidence for one in devices],
         measured={str(at): list(one.measured) for at, one in enumerate(devices) if one.measured is not None},
+        watts=[one.watts for one in devices],
+        prices={str(at): price for at, one in enumerate(devices) if (price := _price(one)) is not None},
     )
+
+
+def _price(one: Device) -> DevicePrice | None:
+    rented = of_device(one.id)
+    price = None if rented is None else rented.approx_on_demand_usd_per_hour
+    if rented is None or price is None:
+        return None
+    return DevicePrice(usd_per_hour=price, instance=rented.id, region=rented.region, date=rented.price_date)
 
 
 @lru_cache(maxsize=1)

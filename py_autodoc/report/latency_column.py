@@ -37,7 +37,7 @@ def node_seconds(payload: GraphPayload) -> list[float | None]:
 
 
 def _device(columns: DeviceColumns, at: int) -> Device:
-    apart = ("peaks", "measured")
+    apart = ("peaks", "measured", "watts", "prices")
     plain = {
         name: getattr(columns, name)[at] for name in DeviceColumns.__struct_fields__ if name not in apart
     }

@@ -663,6 +663,22 @@ export interface components {
       measured: {
         [key: string]: number[];
       };
+      /** @description Power of the board or module; empty in payloads of before. */
+      watts: (number | null)[];
+      /** @description Index of a device → what an hour of it costs, where it can be rented. */
+      prices: {
+        [key: string]: components['schemas']['DevicePrice'];
+      };
+    };
+    /**
+     * DevicePrice
+     * @description What an hour of a device costs on the cheapest cloud instance with one: approximate, on demand.
+     */
+    DevicePrice: {
+      usd_per_hour: number;
+      instance: string;
+      region: string;
+      date: string;
     };
     /**
      * DiagnosticInfo

@@ -39,6 +39,7 @@ export type ExpressionCondition = Schemas['ExpressionCondition'];
 export type TimelineColumns = Schemas['TimelineColumns'];
 export type HardwarePart = Schemas['HardwarePart'];
 export type DeviceColumns = Schemas['DeviceColumns'];
+export type DevicePrice = Schemas['DevicePrice'];
 export type LatencyModel = Schemas['LatencyModel'];
 export type LatencyBand = Schemas['LatencyBand'];
 export type KernelColumns = Schemas['KernelColumns'];

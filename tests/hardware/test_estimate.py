@@ -11,6 +11,7 @@ from latency_fixture import FIXTURE, experts, fixture, looped
 from onnx import TensorProto, helper
 
 from py_autodoc import analyze
+from py_autodoc.hardware.cloud import of_device
 from py_autodoc.hardware.estimate import estimate
 from py_autodoc.hardware.model import MODEL, Device, device
 from py_autodoc.hardware.profile import PRECISIONS, find
@@ -475,10 +476,13 @@ def test_the_payload():
     part = build_payload(run(transformer(), Options(hardware="l4", precision="fp16"))).hardware
     assert (part.chosen, part.precision, part.stored) == ("l4", "fp16", ["fp32"])
     assert part.devices.measured == {}
-    names = [name for name in part.devices.__struct_fields__ if name not in ("peaks", "measured")]
+    names = [name for name in part.devices.__struct_fields__ if name not in ("peaks", "measured", "prices")]
     columns = [getattr(part.devices, name) for name in names]
     columns += part.devices.peaks.values()
     assert {len(column) for column in columns} == {len(part.devices.id)} == {227}
+    l4 = part.devices.id.index("l4")
+    assert part.devices.watts[l4] == 72
+    assert part.devices.prices[str(l4)].usd_per_hour == of_device("l4").approx_on_demand_usd_per_hour
     order = list(zip(part.devices.vendor, part.devices.name, strict=True))
     assert order == sorted(order)
     assert build_payload(run(transformer())).hardware.chosen == ""

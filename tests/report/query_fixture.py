@@ -153,11 +153,13 @@ def _one_device(part: HardwarePart | None) -> HardwarePart | None:
     kept = {
         name: getattr(columns, name)[at : at + 1]
         for name in DeviceColumns.__struct_fields__
-        if name not in ("peaks", "measured")
+        if name not in ("peaks", "measured", "prices")
     }
     peaks = {name: rates[at : at + 1] for name, rates in columns.peaks.items()}
     measured = {"0": columns.measured[str(at)]} if str(at) in columns.measured else {}
-    return msgspec.structs.replace(part, devices=DeviceColumns(**kept, peaks=peaks, measured=measured))
+    return msgspec.structs.replace(
+        part, devices=DeviceColumns(**kept, peaks=peaks, measured=measured, prices={})
+    )
 
 
 def query(rng: random.Random, depth: int) -> str:

@@ -75,3 +75,39 @@ test('curves over the batch: a click shows the model at that size', async ({
   await expect(latency.locator('circle.oad-Plot-dot')).toHaveCount(9);
   await clean(page);
 });
+
+for (const dark of [false, true]) {
+  test(`the roofline and the graph point at each other, ${dark ? 'dark' : 'light'}`, async ({
+    page
+  }) => {
+    await page.setViewportSize({ width: 1400, height: 900 });
+    await page.emulateMedia({
+      reducedMotion: 'reduce',
+      colorScheme: dark ? 'dark' : 'light'
+    });
+    const options = ['--hardware', 'l4', '--precision', 'fp16'];
+    await page.goto(pageOf('resnet50.onnx', ...options));
+    await drawn(page);
+    await tab(page, 'Roofline');
+    const panel = page.getByRole('tabpanel');
+    const chart = panel.getByRole('slider', { name: 'Roofline' });
+    await expect(panel.locator('.oad-Roofline-roof')).toBeVisible();
+    await clean(page);
+    await chart.focus();
+    await page.keyboard.press('Home');
+    await expect(panel.locator('.oad-Roofline-at')).toHaveCount(1);
+    await page.keyboard.press('Enter');
+    await expect(panel.locator('.oad-Roofline-chosen')).toHaveCount(1);
+    const name = /^(\S+) · (\w+): /.exec(
+      await panel.locator('.oad-Roofline-note').innerText()
+    )!;
+    await expect(
+      page.getByRole('complementary', { name: 'Inspector' })
+    ).toContainText(name[1]);
+    // The ring of the selected one can be clicked: it is the point itself.
+    const ring = (await panel.locator('.oad-Roofline-chosen').boundingBox())!;
+    await page.mouse.move(ring.x + ring.width / 2, ring.y + ring.height / 2);
+    await expect(panel.locator('.oad-Roofline-note')).toContainText(name[0]);
+    await clean(page);
+  });
+}

@@ -31,6 +31,7 @@ from py_autodoc.report.schema.document import Report
 from py_autodoc.report.schema.estimates import HardwareEstimates, LayerLatency
 from py_autodoc.report.schema.hardware import (
     DeviceColumns,
+    DevicePrice,
     HardwarePart,
     KernelColumns,
     LatencyBand,
@@ -127,6 +128,7 @@ __all__ = [
     "ConstantInfo",
     "Coverage",
     "DeviceColumns",
+    "DevicePrice",
     "DiagnosticInfo",
     "DimFollows",
     "DimInfo",

@@ -5,6 +5,15 @@ from __future__ import annotations
 from py_autodoc.report.schema.wire import Wire
 
 
+class DevicePrice(Wire, frozen=True, kw_only=True):
+    """What an hour of a device costs on the cheapest cloud instance with one: approximate, on demand."""
+
+    usd_per_hour: float
+    instance: str
+    region: str
+    date: str
+
+
 class DeviceColumns(Wire, frozen=True, kw_only=True):
     """The devices that a latency can be estimated for, one entry a device: by vendor, then by name.
 
@@ -39,6 +48,10 @@ class DeviceColumns(Wire, frozen=True, kw_only=True):
     """Index of a device → what was measured of a CPU in place of the constants of CPUs: the share of its peak
     that products, convolutions and convolutions by channel reach, the share of its bandwidth, and the seconds
     of one kernel."""
+    watts: list[float | None] = []
+    """Power of the board or module; empty in payloads of before."""
+    prices: dict[str, DevicePrice] = {}
+    """Index of a device → what an hour of it costs, where it can be rented."""
 
 
 class LatencyBand(Wire, frozen=True, kw_only=True):

@@ -31,6 +31,9 @@ const PANELS: Record<DrawerTab, React.ComponentType> = {
   devices: lazily(
     async () => (await import('../device/table/DevicesPanel')).DevicesPanel
   ),
+  roofline: lazily(
+    async () => (await import('../roofline/RooflinePanel')).RooflinePanel
+  ),
   sweep: lazily(async () => (await import('../sweep/SweepPanel')).SweepPanel),
   changes: lazily(
     async () => (await import('../compare/ChangesPanel')).ChangesPanel
@@ -69,6 +72,7 @@ export function Drawer(): JSX.Element {
     diagnostics: trans.__('Diagnostics'),
     dims: trans.__('Dimensions'),
     devices: trans.__('Devices'),
+    roofline: trans.__('Roofline'),
     sweep: trans.__('Sweep'),
     changes: trans.__('Changes')
   };
@@ -94,6 +98,7 @@ export function Drawer(): JSX.Element {
     diagnostics: payload.diagnostics.length,
     dims: sizable(payload).length,
     devices: 0,
+    roofline: 0,
     sweep: 0,
     changes: 0
   };

@@ -51,6 +51,7 @@ export const DRAWER_TABS = [
   'diagnostics',
   'dims',
   'devices',
+  'roofline',
   'sweep',
   'changes'
 ] as const;

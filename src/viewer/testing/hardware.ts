@@ -63,7 +63,16 @@ const DEVICES: HardwarePart['devices'] = {
   clock_hz: [null, null, null],
   band: [0, 0, 1],
   confidence: ['high', 'high', 'high'],
-  measured: {}
+  measured: {},
+  watts: [null, 75, 350.5],
+  prices: {
+    1: {
+      usd_per_hour: 0.72,
+      instance: 'cloud-two',
+      region: 'here-1',
+      date: '2026-08'
+    }
+  }
 };
 
 /** Each Conv takes its Relu along; the last node's kernel has no time. */

@@ -19,6 +19,7 @@ import {
   COLUMNS,
   nextSort,
   NUMERIC,
+  priceTitle,
   rowsOf,
   shownRows,
   type IDeviceRow,
@@ -325,6 +326,11 @@ function OneRow(props: {
           <td
             key={column}
             className={NUMERIC.has(column) ? 'oad-mod-number' : undefined}
+            title={
+              column === 'price' || column === 'cost'
+                ? priceTitle(row, trans)
+                : undefined
+            }
           >
             {text(column)}
           </td>

@@ -61,6 +61,19 @@ const column = (name: string): string[] => {
 };
 
 describe('the table of devices', () => {
+  test('power, price and what a million items cost', async () => {
+    await open(known(withHardware(testPayload())));
+    expect(column('Power')).toEqual(['75 W', '—', '350.5 W']);
+    expect(column('$/hour')).toEqual(['0.72', '—', '—']);
+    // A batch in 200 µs, of as many items as the table says a second.
+    const items = Number(column('Items/s')[0].replace(/ K$/, 'e3'));
+    const cost = Number(column('$/M items')[0]);
+    expect(cost / ((0.72 / 3600 / items) * 1e6)).toBeCloseTo(1, 1);
+    const head = within(table()).getByRole('button', { name: 'Power' });
+    fireEvent.click(head);
+    expect(column('Power')).toEqual(['75 W', '350.5 W', '—']);
+  });
+
   test('tells all of them at once; what has no peak for the precision comes last', async () => {
     await open(known(withHardware(testPayload())));
     // Two starts of 100 µs on the one, of 200 µs on the other; the chip has no fp32.

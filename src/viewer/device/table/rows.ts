@@ -8,7 +8,7 @@ import {
   formatSeconds,
   UNKNOWN
 } from '../../../core/units';
-import type { HardwarePart } from '../../../schema';
+import type { DevicePrice, HardwarePart } from '../../../schema';
 import type { ITranslate } from '../../translate';
 import {
   fitsIn,
@@ -28,6 +28,9 @@ export const COLUMNS = [
   'label',
   'items',
   'memory',
+  'power',
+  'price',
+  'cost',
   'precision',
   'kind'
 ] as const;
@@ -36,7 +39,10 @@ export const NUMERIC: ReadonlySet<DeviceColumn> = new Set<DeviceColumn>([
   'latency',
   'range',
   'items',
-  'memory'
+  'memory',
+  'power',
+  'price',
+  'cost'
 ]);
 
 export interface IDeviceRow {
@@ -49,6 +55,12 @@ export interface IDeviceRow {
   readonly usable: number;
   /** Inferences of the batch, one after the other; NaN where the batch or the time is unknown. */
   readonly itemsPerSecond: number;
+  /** NaN where nobody published it. */
+  readonly watts: number;
+  /** What an hour costs; null where the device cannot be rented. */
+  readonly price: DevicePrice | null;
+  /** Dollars of a million items; NaN without a price or a time, and where the model does not fit. */
+  readonly cost: number;
 }
 
 export interface IDeviceSort {
@@ -63,12 +75,20 @@ export function rowsOf(
   precision: string,
   batch: number
 ): IDeviceRow[] {
+  // Payloads of earlier versions have none.
+  const { watts, prices } = part.devices as Partial<HardwarePart['devices']>;
   return times.all(precision).map((time, device) => {
     const usable = usableBytes(part, device);
+    const fits = fitsIn(time?.required ?? Number.NaN, usable);
+    const itemsPerSecond = time ? batch / time.seconds : Number.NaN;
+    const price = prices?.[String(device)] ?? null;
     return {
-      ...{ device, time, usable },
-      fits: fitsIn(time?.required ?? Number.NaN, usable),
-      itemsPerSecond: time ? batch / time.seconds : Number.NaN
+      ...{ device, time, usable, fits, itemsPerSecond, price },
+      watts: watts?.[device] ?? Number.NaN,
+      cost:
+        price && fits !== false
+          ? (price.usd_per_hour / 3600 / itemsPerSecond) * 1e6
+          : Number.NaN
     };
   });
 }
@@ -127,6 +147,12 @@ function valueOf(part: HardwarePart, row: IDeviceRow, by: DeviceColumn): Value {
       return row.itemsPerSecond;
     case 'memory':
       return row.usable;
+    case 'power':
+      return row.watts;
+    case 'price':
+      return row.price?.usd_per_hour ?? none;
+    case 'cost':
+      return row.cost;
     case 'fits':
       return row.fits === null ? none : row.fits ? 0 : 1;
   }
@@ -141,7 +167,7 @@ function sorted(
   rows: readonly IDeviceRow[],
   { column, descending }: IDeviceSort
 ): IDeviceRow[] {
-  const timed = ['latency', 'range', 'items'].includes(column);
+  const timed = ['latency', 'range', 'items', 'cost'].includes(column);
   const keyed = rows.map(row => {
     const value = valueOf(part, row, column);
     const unknown = typeof value === 'number' && Number.isNaN(value);
@@ -183,6 +209,9 @@ export function columnLabel(column: DeviceColumn, trans: ITranslate): string {
     bound: trans.__('Bound by'),
     items: trans.__('Items/s'),
     memory: trans.__('Memory used'),
+    power: trans.__('Power'),
+    price: trans.__('$/hour'),
+    cost: trans.__('$/M items'),
     fits: trans.__('Fits')
   };
   return labels[column];
@@ -201,7 +230,7 @@ export function boundLabel(bound: string, trans: ITranslate): string {
 /** The text of a cell; `fits` is a badge. */
 export function cellText(
   part: HardwarePart,
-  { time, device, usable, itemsPerSecond }: IDeviceRow,
+  { time, device, usable, itemsPerSecond, watts, price, cost }: IDeviceRow,
   column: Exclude<DeviceColumn, 'fits'>,
   wish: string,
   trans: ITranslate
@@ -235,6 +264,13 @@ export function cellText(
       return itemsPerSecond >= 0
         ? (least ? '≤ ' : '') + formatCount(itemsPerSecond)
         : UNKNOWN;
+    case 'power':
+      return watts > 0 ? `${watts}\u00a0W` : UNKNOWN;
+    case 'price':
+      return price ? dollars(price.usd_per_hour) : UNKNOWN;
+    case 'cost':
+      // Kernels without a time make it a lower bound.
+      return cost >= 0 ? (least ? '≥ ' : '') + dollars(cost) : UNKNOWN;
     case 'memory':
       return !time || Number.isNaN(time.required)
         ? UNKNOWN
@@ -246,4 +282,26 @@ export function cellText(
               formatBytes(usable)
             );
   }
+}
+
+/** `0.71`: three digits, as prices are approximate. */
+function dollars(value: number): string {
+  return value >= 1000
+    ? formatCount(value)
+    : String(Number(value.toPrecision(3)));
+}
+
+/** Where a price is from: approximate, on demand. */
+export function priceTitle(
+  { price }: IDeviceRow,
+  trans: ITranslate
+): string | undefined {
+  return price
+    ? trans.__(
+        'approximate, on demand: %1, %2, %3',
+        price.instance,
+        price.region,
+        price.date
+      )
+    : undefined;
 }

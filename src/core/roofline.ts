@@ -1,0 +1,91 @@
+/** The kernels of a model under the roof of a device: what `report/roofline.py` is in the library. */
+
+import type { Bound } from './deviceTimes';
+import {
+  deviceOf,
+  hardwareOf,
+  precisionOf,
+  type IDeviceChoice
+} from './latency';
+import { TensorBytes } from './latencyBytes';
+import { kernelTime, ratesOf } from './latencyKernels';
+import { KernelWork } from './latencyWork';
+import { cannotRun } from './runnable';
+import type { IGraphModel } from './types';
+
+/** A kernel with arithmetic, of one inference. */
+export interface IRoofPoint {
+  readonly kernel: number;
+  /** The node that carries its time. */
+  readonly node: number;
+  readonly flops: number;
+  /** From and to memory. */
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly bound: Exclude<Bound, ''>;
+  /** FLOPs a byte. */
+  readonly intensity: number;
+  /** FLOP/s by the estimate. */
+  readonly rate: number;
+}
+
+export interface IRoofline {
+  readonly device: number;
+  readonly precision: string;
+  /** FLOP/s. */
+  readonly peak: number;
+  /** Bytes a second. */
+  readonly bandwidth: number;
+  /** The slowest kernel first. */
+  readonly points: readonly IRoofPoint[];
+  /** Kernels that only move bytes. */
+  readonly moving: number;
+  /** Kernels without a time. */
+  readonly unknown: number;
+}
+
+/** Null without a device, or where it has no peak for the precision, or the model cannot run. */
+export function rooflineOf(
+  model: IGraphModel,
+  choice: IDeviceChoice | null
+): IRoofline | null {
+  const part = hardwareOf(model.payload);
+  const device = part && choice ? deviceOf(part, choice.device) : -1;
+  const precision =
+    part && device >= 0 ? precisionOf(part, device, choice!.precision) : null;
+  if (!part || !precision || cannotRun(model.payload) !== '') {
+    return null;
+  }
+  const bytes = new TensorBytes(model, part.model.widths[precision]);
+  const work = new KernelWork(model, part, bytes);
+  const rates = ratesOf(part, device, precision, work.resident());
+  const points: IRoofPoint[] = [];
+  let [moving, unknown] = [0, 0];
+  part.kernels.kind.forEach((_, kernel) => {
+    const one = work.of(kernel);
+    const time = kernelTime(one, rates);
+    const flops = one.runs * one.flops;
+    const moved = one.runs * (one.weights + one.activations);
+    if (Number.isNaN(time.seconds + moved)) {
+      unknown += 1;
+    } else if (!(flops > 0 && moved > 0 && time.seconds > 0)) {
+      moving += 1;
+    } else {
+      const { compute, memory, start, seconds } = time;
+      const side = compute >= memory ? 'compute' : 'memory';
+      points.push({
+        ...{ kernel, flops, seconds, bytes: moved },
+        node: part.kernels.anchor[kernel],
+        bound: start > Math.max(compute, memory) ? 'overhead' : side,
+        intensity: flops / moved,
+        rate: flops / seconds
+      });
+    }
+  });
+  points.sort((a, b) => b.seconds - a.seconds || a.kernel - b.kernel);
+  return {
+    ...{ device, precision, points, moving, unknown },
+    peak: rates.peak,
+    bandwidth: rates.bandwidth
+  };
+}
