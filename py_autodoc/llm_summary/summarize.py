@@ -27,7 +27,8 @@ _SYSTEM = (
 )
 _LINK = re.compile(r"\b(?:[a-z][a-z0-9+.-]{0,20}://|www\.|mailto:|javascript:)\S*", re.IGNORECASE)
 _UNSEEN = re.compile(
-    r"\x1b\[[0-9;?]{0,20}[A-Za-z]|[^\n -~\u00a1-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\ud7ff\uf900-\ufffc]"
+    r"\x1b\[[0-9;?]{0,20}[A-Za-z]"
+    r"|[^\n -~\u00a1-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\ud7ff\uf900-\ufffc]"
 )
 """What styles a terminal, control characters, marks of direction, private characters."""
 
