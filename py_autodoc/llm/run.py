@@ -17,7 +17,7 @@ from py_autodoc.llm.decoder import Decoder, decoder_of
 from py_autodoc.llm.links import LINKS, link_of
 from py_autodoc.llm.schema import SCHEMA, DecoderFacts, Limit, LlmPoint, Plan, Plans
 from py_autodoc.llm.sizes import SizedModel
-from py_autodoc.llm.step import Setup, decode_time, prefill_time
+from py_autodoc.llm.step import COMPARED_PROMPT, Setup, decode_time, of_long_prompt, prefill_time
 from py_autodoc.report.hardware import checked_precision, choose, precision_in
 from py_autodoc.report.hardware_estimate import WORKSPACE, available_bytes
 from py_autodoc.report.schema.model import Generator
@@ -257,6 +257,9 @@ class _Planned:
         if self.sized is not None and self.sized.prompts:
             found, numbers, why = self.sized.prefill(batch, context, self.device, self.precision)
             flops = None if numbers is None else numbers.flops
+            kernels = None if numbers is None else numbers.kernels
+            if found is not None and kernels is not None and context > COMPARED_PROMPT:
+                found = of_long_prompt(found, kernels.kind, setup)
         if flops is None and made.active is not None and made.attention is not None and not made.experts:
             flops = formulas.prefill_flops(made.active, batch, context, made.layers, made.attention)
         prefill = prefill_time(setup, batch, context, flops, found)

@@ -16,6 +16,9 @@ from py_autodoc.report.hardware_estimate import batch_of
 from py_autodoc.sweep.costs import Costs, Sizes, time_of
 from py_autodoc.sweep.evaluate import Numbers
 
+MAX_KEPT = 64
+"""Points whose numbers are kept for the next device."""
+
 
 class SizedModel:
     """A model whose batch, new tokens and cached tokens are given again and again."""
@@ -31,6 +34,7 @@ class SizedModel:
         proof = self._sizes(2, 3, 5) if free else at
         self._costs = Costs(self._analysed, [at, proof], at, self.base)
         self._caches = _caches(self.base)
+        self._prompts: dict[tuple[int, int], Numbers | str] = {}
         self._alive: dict[tuple[int, int, int, int], int | None] = {}
         self._shapes = self._proved(proof) if free else None
 
@@ -48,7 +52,11 @@ class SizedModel:
         self, batch: int, prompt: int, device: Device, wish: str
     ) -> tuple[Estimate | None, Numbers | None, str]:
         """The estimate of a prompt for each sequence, the numbers it stands on, and what is missing."""
-        numbers, _ = self._costs.at(self._sizes(batch, prompt, 0))
+        if (batch, prompt) not in self._prompts:
+            if len(self._prompts) >= MAX_KEPT:
+                self._prompts.clear()
+            self._prompts[batch, prompt] = self._costs.at(self._sizes(batch, prompt, 0))[0]
+        numbers = self._prompts[batch, prompt]
         if isinstance(numbers, str):
             return None, None, numbers
         found, _, why = time_of(self.base, numbers, device, wish)

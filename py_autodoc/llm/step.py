@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from py_autodoc.hardware.estimate import Estimate
+from py_autodoc.hardware.kernels import CORE
 from py_autodoc.hardware.model import ESTIMATE, MODEL, ROUGH, Band, Device
 from py_autodoc.llm import formulas
 from py_autodoc.llm.decoder import WIDTHS, Decoder
 from py_autodoc.llm.links import Link
 
+COMPARED_PROMPT = 512
+"""Tokens up to which estimates by kernels were compared with measured ones, and a little more."""
 MEASURED_CONTEXT = 2048
 """Tokens up to which decode steps were compared with measured ones, of one sequence."""
 
@@ -119,6 +123,36 @@ def _decode_band(setup: Setup, batch: int, context: int) -> Band:
     if known:
         return MODEL.bands[ESTIMATE]
     return MODEL.bands[max(device.band, ROUGH)]
+
+
+def of_long_prompt(found: Estimate, kinds: Sequence[int], setup: Setup) -> Estimate:
+    """An estimate of a prompt that is longer than what estimates were compared with.
+
+    Causal attention skips half of the scores, and kernels for long sequences reach more of the peak than the
+    short ones that the constant of attention was fitted on: half of its FLOPs at half of the peak that
+    attention runs in. CPUs keep what they were measured with.
+    """
+    device = setup.device
+    if found.seconds is None or device.category == "cpu":
+        return found
+    own = dict(MODEL.attention_precision).get(setup.precision, setup.precision)
+    peak = float(device.peak(own) or 0) * device.sustained or setup.peak
+    seconds = ideal = 0.0
+    for kind, time in zip(kinds, found.kernels, strict=True):
+        if time is None:
+            continue
+        if kind != CORE:
+            seconds, ideal = seconds + time.seconds, ideal + time.ideal
+            continue
+        start = time.seconds - max(time.compute, time.memory)
+        computing = time.flops / 2 / (peak * formulas.PREFILL_SHARE)
+        seconds += max(computing, time.memory) + start
+        ideal += min(time.ideal, computing)
+    band = MODEL.bands[max(device.band, ROUGH)]
+    return replace(
+        found, seconds=seconds, low=max(seconds * band.low, ideal), high=seconds * band.high, ideal=ideal,
+        label=band.label,
+    )  # fmt: skip
 
 
 def prefill_time(

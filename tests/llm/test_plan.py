@@ -71,6 +71,24 @@ def test_prefill_is_the_estimate_of_an_analysis(model):
         assert point.prefill_tokens_per_s == pytest.approx(tokens / point.prefill_ms * 1e3)
 
 
+def test_attention_of_a_long_prompt_is_causal(model):
+    """From 513 tokens on: half of its FLOPs at half of the peak; everything else as estimated."""
+    device, batch, tokens = find("h100-sxm"), 2, 8192
+    point = plan(model, PlanOptions([device.id], [batch], [tokens], ["fp16"])).plans[0].points[0]
+    sizes = {"batch": batch, "seq": tokens, "past": 0, "total_sequence_length": tokens}
+    report = analyze(model, bindings=sizes, hardware=device.id, precision="fp16")
+    names = {layer.id: layer.type for layer in report.layers}
+    rest = [
+        one.latency_ms
+        for one in report.hardware_estimates.layers
+        if names[one.layer] != "GroupQueryAttention"
+    ]
+    flops = 4 * batch * tokens * tokens * HIDDEN / 2
+    attention = flops / (device.peak("fp16") * 0.5) + 7445 / device.boost_clock_hz
+    assert point.prefill_ms == pytest.approx(sum(rest) + LAYERS * attention * 1e3, rel=1e-6)
+    assert point.prefill_label == "rough"
+
+
 def test_decode_reads_weights_and_caches(model):
     device = find("a100-sxm4-80gb")
     speed = device.memory_bandwidth_bytes_per_s * 0.85
