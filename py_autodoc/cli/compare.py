@@ -66,6 +66,8 @@ class _Sizes:
 @click.option("--out-json", metavar="PATH", help="Write the comparison as JSON; - is stdout.")
 @click.option("--out-md", metavar="PATH", help="Write the comparison as Markdown; - is stdout.")
 @click.option("--out-pdf", metavar="PATH", help="Write the comparison as PDF; needs onnx-autodoc[pdf].")
+@click.option("--out-svg", metavar="PATH", help="Draw both as one graph that shows what differs, as SVG.")
+@click.option("--out-png", metavar="PATH", help="The same as PNG; needs onnx-autodoc[pictures].")
 @click.option(
     "--fail-on",
     metavar="CONDITION",
@@ -88,7 +90,7 @@ class _Sizes:
     type=click.Choice(DIRECTIONS),
     default="auto",
     show_default=True,
-    help="Layout of the graphs in the page.",
+    help="Layout of the graphs in the page or picture.",
 )
 @sizes("page")
 @hardware
@@ -108,6 +110,8 @@ def command(
     out_json: str | None,
     out_md: str | None,
     out_pdf: str | None,
+    out_svg: str | None,
+    out_png: str | None,
     fail_on: tuple[str, ...],
     hardware: str,
     precision: str,
@@ -133,18 +137,22 @@ def command(
         raise OptionError("two-comparisons", "Give --topology or --structure, not both.")
     by_bytes = topology or structure or tags
     wanted: dict[str, object] = {"--weights": weights, "--out-json": out_json, "--out-md": out_md}
-    wanted |= {"--out-pdf": out_pdf, "--fail-on": fail_on}
+    wanted |= {"--out-pdf": out_pdf, "--out-svg": out_svg, "--out-png": out_png, "--fail-on": fail_on}
     asked = [name for name, value in wanted.items() if value]
     if by_bytes and (asked or others):
         what = f"{asked[0]} does" if asked else "More than two models do"
         which = "--topology, --structure and --tags"
         raise OptionError("two-comparisons", f"{what} not go with {which}.", "Compare once more for those.")
+    drawn = out_svg is not None or out_png is not None
+    if others and drawn:
+        raise OptionError("two-comparisons", "A picture shows two models.", "Give two.")
     if others and beside is not None:
         raise OptionError("two-comparisons", "--beside shows two models.", "Give two.")
     if by_bytes and beside is None and chosen != _Sizes((), (), None, (), False):
         raise OptionError("sizes-without-page", "Sizes are those of a page.", "Give --beside PATH.html too.")
-    if direction != "auto" and beside is None:
-        raise OptionError("direction-without-page", "--direction is of a page.", "Give --beside too.")
+    if direction != "auto" and beside is None and not drawn:
+        message = "--direction is of a page or picture."
+        raise OptionError("direction-without-page", message, "Give --beside or --out-svg too.")
     status = _page(a, b, beside, chosen, direction, force) if beside is not None else 0
     if by_bytes or (beside is not None and not asked):
         if not by_bytes and not as_json:
@@ -158,7 +166,8 @@ def command(
         out_json = STDOUT
     analyses = _analyses((a, b, *others), chosen, hardware, precision)
     outputs = {"--out-json": out_json, "--out-md": out_md, "--out-pdf": out_pdf}
-    return max(status, compare((a, b, *others), analyses, outputs, fail_on, weights, force))
+    outputs |= {"--out-svg": out_svg, "--out-png": out_png}
+    return max(status, compare((a, b, *others), analyses, outputs, fail_on, weights, force, direction))
 
 
 def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool) -> int:

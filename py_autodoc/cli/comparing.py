@@ -14,12 +14,22 @@ from py_autodoc.render.text import shorten
 if TYPE_CHECKING:
     from py_autodoc.compare.align import Alignment
     from py_autodoc.compare.gate import Condition
+    from py_autodoc.render.output import Target
     from py_autodoc.report.analysis import Analysis
 
 SAME, DIFFERENT, FAILS = 0, 1, 5
 _PARTIAL = ("the comparison is partial", "See `analyze` for its diagnostics.")
 _LONGEST = 200
-_KINDS = {"--out-json": "report", "--out-md": "markdown", "--out-pdf": "pdf"}
+PICTURES = ("--out-svg", "--out-png")
+_SCALE = 2.0
+"""Pixels of a PNG for one unit of the picture."""
+_KINDS = {
+    "--out-json": "report",
+    "--out-md": "markdown",
+    "--out-pdf": "pdf",
+    "--out-svg": "svg",
+    "--out-png": "png",
+}
 
 
 def compare(
@@ -29,6 +39,7 @@ def compare(
     fail_on: Sequence[str],
     weights: bool,
     force: bool,
+    direction: str = "auto",
 ) -> int:
     """Compare the first model with the others. Returns the exit status.
 
@@ -42,14 +53,29 @@ def compare(
         from py_autodoc.render.pdf import typst
 
         typst()
+    if "--out-png" in outputs:
+        from py_autodoc.render.png import resvg
+
+        resvg()
     status = max(tell_verdict(p, one, True, _PARTIAL) for p, one in zip(paths, analyses, strict=True))
     found = _aligned(paths, analyses, weights)
     failed = failing(conditions, found)
+    svg = ""
+    if not outputs.keys().isdisjoint(PICTURES):
+        from py_autodoc.compare.picture import picture
+
+        svg = picture(found[0], direction=direction)
     for option, target in outputs.items():
+        if option in PICTURES:
+            drawn: str | bytes = svg
+            if option == "--out-png":
+                from py_autodoc.render.png import png_picture
+
+                drawn = png_picture(svg, _SCALE)
+            _tell(target, target.write(drawn))
+            continue
         text = _document(option, analyses, found, failed, target.to_stdout)
-        written = target.write(text)
-        if not target.to_stdout and sys.stderr.isatty():
-            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+        _tell(target, target.write(text))
     if not any(target.to_stdout for target in outputs.values()):
         from py_autodoc.compare.text import text as lines_of
 
@@ -62,6 +88,11 @@ def compare(
     if conditions:
         return status
     return status or (SAME if all(one.same for one in found) else DIFFERENT)
+
+
+def _tell(target: Target, written: int) -> None:
+    if not target.to_stdout and sys.stderr.isatty():
+        stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
 
 
 def _aligned(paths: Sequence[str], analyses: Sequence[Analysis], weights: bool) -> list[Alignment]:

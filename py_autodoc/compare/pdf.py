@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from py_autodoc.compare.align import Alignment
+from py_autodoc.compare.align import Alignment, Verdict
 from py_autodoc.compare.measures import MEASURES, measured, percent, relative
+from py_autodoc.compare.picture import CAPTION, picture
 from py_autodoc.compare.sections import sections, title
 from py_autodoc.compare.summary import relation, verdict_line
-from py_autodoc.render.pdf import document
+from py_autodoc.errors import AutodocError
+from py_autodoc.render.pdf import ASPECT, document
 from py_autodoc.report.analysis import Analysis
 
 _TILES = ("size", "params", "macs", "peak")
@@ -20,11 +22,13 @@ def pdf(
     analyses: Sequence[Analysis],
     found: Sequence[Alignment],
     failed: Sequence[str] = (),
-    picture: tuple[str, str] | None = None,
+    *,
+    drawn: bool = True,
 ) -> bytes:
     """The comparison of the first model with the others as the bytes of a PDF.
 
-    ``picture`` is an SVG of the compared graphs and its caption; it gets a page of its own.
+    Two models that have an architecture in common are ``drawn`` as one graph on a page of its own, where
+    something here can draw.
 
     Raises:
         RequirementError: typst is not installed.
@@ -41,9 +45,19 @@ def pdf(
         said if len(found) == 1 else "",
         _tiles(analyses) if len(found) == 1 else [],
         [one for one in made if one.blocks],
-        {} if picture is None else {"graph": picture[0]},
-        "" if picture is None else picture[1],
+        _picture(first) if drawn and len(found) == 1 else {},
+        CAPTION,
     )
+
+
+def _picture(found: Alignment) -> dict[str, str]:
+    """The graph as a figure; nothing where it would say nothing, or cannot be drawn."""
+    if found.verdict is Verdict.DIFFERENT or found.same:
+        return {}
+    try:
+        return {"graph": picture(found, direction="wrapped", aspect=ASPECT)}
+    except AutodocError:
+        return {}
 
 
 def _tiles(analyses: Sequence[Analysis]) -> list[tuple[str, str]]:

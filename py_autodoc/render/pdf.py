@@ -47,7 +47,7 @@ _SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)" height="([\d.]+)"')
 _TOTALS = tuple(total_label(one.id) for one in shown("totals") if "strip" in one.shown)
 _NARROW, _WIDE = 16, 60
 """Characters up to which a column is as wide as its text, and from which it gets no wider."""
-_ASPECT = 1.35
+ASPECT = 1.35
 """Width by height of the picture: a page in landscape."""
 
 
@@ -173,7 +173,7 @@ def _templates() -> Traversable:
 def _graph(analysis: Analysis) -> str | None:
     """The graph in rows; None where it cannot be drawn, which the command tells with the card's picture."""
     try:
-        return svg_picture(build_payload(analysis), direction="wrapped", aspect=_ASPECT)
+        return svg_picture(build_payload(analysis), direction="wrapped", aspect=ASPECT)
     except AutodocError:
         return None
 

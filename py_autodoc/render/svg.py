@@ -14,7 +14,7 @@ import msgspec
 from py_autodoc import metrics
 from py_autodoc.errors import AnalysisError, LimitError
 from py_autodoc.render import engine
-from py_autodoc.report.schema import GraphPayload
+from py_autodoc.report.schema import ComparisonColumns, GraphPayload
 
 OVERLAYS = ("auto", "none", *metrics.ids("heatmap"))
 """Heatmaps of a picture; ``auto`` is MACs where known, else parameters; ``latency`` needs a device."""
@@ -40,6 +40,7 @@ def svg_picture(
     aspect: float = ASPECT,
     numbers: Mapping[str, Any] | None = None,
     device: Mapping[str, Any] | None = None,
+    merged: tuple[GraphPayload, ComparisonColumns] | None = None,
 ) -> str:
     """The graph of a payload as the text of an SVG file.
 
@@ -47,6 +48,7 @@ def svg_picture(
     boxes. ``direction`` is one of ``DIRECTIONS``; rows make the picture about ``aspect`` times as wide as it
     is high. ``numbers`` belong to the overlay ``user``: a label, a unit and the values by node id. ``device``
     (its id as ``device``, ``precision``) is what latencies are of; None is what the analysis was asked about.
+    ``merged`` is another model and how it corresponds: both are drawn as one graph, painted by what differs.
 
     Raises:
         RequirementError: there is neither QuickJS nor a new Node, or the viewer was not built.
@@ -62,11 +64,17 @@ def svg_picture(
         "user": numbers,
         "device": device,
     }
-    drawn = msgspec.structs.replace(payload, expressions=None, timeline=None)
+    request: dict[str, Any] = {"payload": _drawn(payload), "options": options}
+    if merged is not None:
+        request |= {"other": _drawn(merged[0]), "comparison": merged[1]}
     try:
-        return engine.draw(msgspec.json.encode({"payload": drawn, "options": options}))
+        return engine.draw(msgspec.json.encode(request))
     except engine.PictureFault as fault:
         raise _failure(str(fault)) from None
+
+
+def _drawn(payload: GraphPayload) -> GraphPayload:
+    return msgspec.structs.replace(payload, expressions=None, timeline=None)
 
 
 def _failure(message: str) -> LimitError | AnalysisError:

@@ -149,6 +149,7 @@ class Merger {
         ...{ timeline: null, architecture: null, expressions: null },
         ...{ batch: null, modules: null, attributes: null, identity: null },
         ...{ risk_signals: [], diagnostics: [] },
+        graph: { ...a.graph, num_nodes: order.length - nodes.constant.length },
         blocks: { what: [], kinds: [], offsets: [0], nodes: [] }
       },
       side: Uint8Array.from(order, one => (one < count ? 0 : 1)),

@@ -4,8 +4,9 @@
  */
 
 import sheet from '../../style/graph.css';
-import type { GraphPayload } from '../schema';
+import type { ComparisonColumns, GraphPayload } from '../schema';
 import { headlessSvg, type IHeadlessOptions } from '../viewer/export/headless';
+import { mergedSvg } from '../viewer/export/headlessMerged';
 
 /** The part of Node's `process` that is used here. */
 interface IProcess {
@@ -18,6 +19,9 @@ interface IProcess {
 interface IRequest {
   readonly payload: GraphPayload;
   readonly options: IHeadlessOptions;
+  /** A model that is drawn with it as one graph, and how the two correspond. */
+  readonly other?: GraphPayload;
+  readonly comparison?: ComparisonColumns;
 }
 
 const host = globalThis as {
@@ -27,7 +31,12 @@ const host = globalThis as {
 };
 
 function drawSvg(request: string): Promise<string> {
-  const { payload, options } = JSON.parse(request) as IRequest;
+  const { payload, options, other, comparison } = JSON.parse(
+    request
+  ) as IRequest;
+  if (other && comparison) {
+    return mergedSvg(payload, other, comparison, sheet, options);
+  }
   return headlessSvg(payload, sheet, options);
 }
 

@@ -1,43 +1,12 @@
 /** What differs, in a picture of both models as one graph: its colours, the way from change to change. */
 
-import { Changes, type IChanges } from '../../core/matchingGiven';
+import type { IChanges } from '../../core/matchingGiven';
 import type { IGroupTree } from '../../core/tree';
-import { setChanges } from '../overlays';
 import type { IFollower, Session } from '../session/session';
 import { endTrace } from '../session/trace';
-import { kindText } from './kinds';
+import { ADDED, firstLone, paintMerged, REMOVED } from './mergedPaint';
 import type { MergedProvider } from './mergedProvider';
 import { DEFAULT_LINK, type ICompanion } from './types';
-
-const NEITHER = 0;
-const REMOVED = 1;
-const ADDED = 2;
-const MIXED = 3;
-
-/** By node and group: whether all of it was removed, or added. */
-function fates(
-  tree: IGroupTree,
-  changes: IChanges,
-  side: Uint8Array
-): Uint8Array {
-  const { nodeCount } = tree.model;
-  const found = new Uint8Array(nodeCount + tree.groupCount).fill(NEITHER);
-  for (let node = 0; node < nodeCount; node++) {
-    if (changes.state(0, node) === 'only') {
-      found[node] = side[node] === 0 ? REMOVED : ADDED;
-    }
-  }
-  const add = (group: number, fate: number): void => {
-    if (group >= 0) {
-      found[nodeCount + group] |= fate;
-    }
-  };
-  tree.nodeOrder.forEach(node => add(tree.nodeParent[node], found[node]));
-  for (let group = tree.groupCount - 1; group >= 0; group--) {
-    add(tree.groupParent[group], found[nodeCount + group]);
-  }
-  return found;
-}
 
 /** Paints what differs in `session`, whose model is that of `provider`, and drives its bar. */
 export class MergedChanges {
@@ -68,25 +37,12 @@ export class MergedChanges {
     }
     const { tree } = document;
     this._tree = tree;
-    const { alignment, side } = this._provider.merged;
-    const changes = new Changes(alignment, [tree, tree]);
-    const fate = fates(tree, changes, side);
-    const added = (entity: number): boolean => fate[entity] === ADDED;
-    setChanges(tree, {
-      second: false,
-      added,
-      trans,
-      state: entity => {
-        const state = changes.state(0, entity);
-        return state === 'only' && fate[entity] === MIXED ? 'changed' : state;
-      },
-      about: entity =>
-        changes
-          .kinds(0, entity)
-          .map(kind => kindText(kind, trans))
-          .join(', ')
-    });
-    this._showFirst(tree, fate);
+    const { changes, fate, added } = paintMerged(
+      tree,
+      this._provider.merged,
+      trans
+    );
+    this._showFirst(firstLone(tree, fate));
     const count = (what: number): number =>
       tree.nodeOrder.reduce(
         (sum, node) => sum + Number(fate[node] === what),
@@ -107,23 +63,8 @@ export class MergedChanges {
   }
 
   /** A repeat shows one of its parts: that of the first box which came or went. */
-  private _showFirst(tree: IGroupTree, fate: Uint8Array): void {
-    const { nodeCount } = tree.model;
-    const lone = (one: number): boolean => one === REMOVED || one === ADDED;
-    const first = tree.nodeOrder.find(node => lone(fate[node]));
-    if (first === undefined) {
-      return;
-    }
-    let shown = first;
-    let folded = false;
-    let group = tree.nodeParent[first];
-    for (; group >= 0; group = tree.groupParent[group]) {
-      if (this._whole(tree, fate, group)) {
-        shown = nodeCount + group;
-      }
-      folded ||= tree.groupFold[group] === 1;
-    }
-    if (!folded) {
+  private _showFirst(shown: number | null): void {
+    if (shown === null) {
       return;
     }
     this._first = {
@@ -138,13 +79,6 @@ export class MergedChanges {
       }
     };
     this._session.followers.add(this._first);
-  }
-
-  /** Whether all nodes of a group came or went. */
-  private _whole(tree: IGroupTree, fate: Uint8Array, group: number): boolean {
-    return tree.nodeOrder
-      .subarray(tree.groupStart[group], tree.groupEnd[group])
-      .every(node => fate[node] !== NEITHER);
   }
 
   private _companion(

@@ -1,9 +1,11 @@
 /** What stands under an exported picture. */
 import type { ScaleMode } from '../../core/scale';
+import { textOn } from '../../core/scale';
 import { formatExact } from '../../core/units';
 import { labelText, leastText, memoryNeed, spanText } from '../device/devices';
 import { tilesOf } from '../kpi/tiles';
 import { OVERLAYS, type IOverlayDefinition, type OverlayId } from '../overlays';
+import { isMerged } from '../overlays/changes';
 import { deviceLabel } from '../overlays/latency';
 import { type ILook, overlayText } from '../overlays/painted';
 import { rampOf } from '../overlays/ramp';
@@ -18,9 +20,15 @@ const TOTALS = ['params', 'macs', 'flops', 'weight_bytes'];
 /** The model, its totals, the sizes they hold for, and what they leave out. */
 export function pictureCaption(
   model: IGraphModel,
-  trans: ITranslate
+  trans: ITranslate,
+  tree: ITree | null = null
 ): ICaption {
   const { payload } = model;
+  if (tree && isMerged(tree)) {
+    // Totals would be those of neither.
+    const count = trans._n('%1 node', '%1 nodes', payload.graph.num_nodes);
+    return { title: payload.model.name, lines: [count] };
+  }
   const totals = tilesOf(payload, trans)
     .filter(tile => TOTALS.includes(tile.id))
     .map(tile => `${tile.label} ${tile.value}`);
@@ -106,6 +114,10 @@ export function pictureLegend(
       range.unknown > 0
         ? trans._n('%1 box unknown', '%1 boxes unknown', range.unknown)
         : '',
-    color: rampOf(look.dark, definition.ramp).color
+    color: rampOf(look.dark, definition.ramp).color,
+    states: definition.states?.looks(tree).map(({ place, sign, label }) => {
+      const color = definition.states!.color(place, look.dark);
+      return { color, text: textOn(color), sign, label };
+    })
   };
 }

@@ -72,7 +72,7 @@ export function pageOf(session: Session, part: Part): IPage | null {
           trans
         )
       : null;
-  const caption = pictureCaption(model, trans);
+  const caption = pictureCaption(model, trans, document.tree);
   return makePage(picture, caption, legend, measure);
 }
 
@@ -104,7 +104,7 @@ export function exportSvg(session: Session, part: Part): void {
 export function exportDot(session: Session): void {
   const drawing = session.stage.surface?.renderer.drawing;
   if (drawing) {
-    const caption = pictureCaption(drawing.model, session.trans);
+    const caption = pictureCaption(drawing.model, session.trans, drawing.tree);
     const data = new Blob([sceneDot(drawing, caption)], {
       type: 'text/vnd.graphviz'
     });

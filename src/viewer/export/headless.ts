@@ -5,7 +5,7 @@ import {
   type IDeviceChoice
 } from '../../core/latency';
 import { decode } from '../../core/model';
-import { buildTree } from '../../core/tree';
+import { buildTree, type IGroupTree } from '../../core/tree';
 import type { Flow, IGraphView, IPane } from '../../core/types';
 import { createGraphView } from '../../core/view';
 import type { GraphPayload } from '../../schema';
@@ -110,7 +110,9 @@ async function open(
 export async function headlessSvg(
   payload: GraphPayload,
   sheet: string,
-  options: IHeadlessOptions
+  options: IHeadlessOptions,
+  /** What to do with the tree before it is drawn; an entity that must be shown, or null. */
+  prepare: (tree: IGroupTree) => number | null = () => null
 ): Promise<string> {
   const { dark } = options;
   const device = options.device ?? chosenDevice(payload);
@@ -130,7 +132,11 @@ export async function headlessSvg(
     undefined,
     options.direction ?? 'auto'
   );
+  const shown = prepare(tree);
   await open(view, options);
+  if (shown !== null) {
+    await view.reveal(shown);
+  }
   const { scene } = view;
   const measure = new TextMeasure(FONT);
   const cards = new Cards(model, tree, DEFAULT_DETAILS, undefined, measure);
@@ -154,7 +160,7 @@ export async function headlessSvg(
       k: 1,
       only: null
     },
-    pictureCaption(model, IDENTITY),
+    pictureCaption(model, IDENTITY, tree),
     painted && id !== null && id !== 'none'
       ? pictureLegend(id, painted.range, tree, look, IDENTITY)
       : null,

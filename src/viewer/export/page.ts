@@ -18,6 +18,14 @@ export interface ILegend {
   /** What the numbers hold for, or empty. */
   readonly about: string;
   color(position: number): string;
+  /** States instead of a ramp. */
+  readonly states?: readonly {
+    readonly color: string;
+    /** Of the sign on that colour. */
+    readonly text: string;
+    readonly sign: string;
+    readonly label: string;
+  }[];
 }
 
 export interface ICaption {
@@ -69,7 +77,9 @@ export function makePage(
   const legendHeight =
     legend === null
       ? 0
-      : LEGEND_HEIGHT +
+      : (legend.states
+          ? LINE_HEIGHT * (legend.states.length + 1)
+          : LEGEND_HEIGHT) +
         [legend.unknown, legend.about].filter(Boolean).length * LINE_HEIGHT;
   const footer = beside
     ? Math.max(textHeight, legendHeight)
@@ -149,6 +159,24 @@ function drawLegend(
     weight: 600,
     fill: '--oad-text'
   });
+  if (legend.states) {
+    legend.states.forEach(({ color, text, sign, label }, at) => {
+      const line = y + (at + 1) * LINE_HEIGHT;
+      sink.rect(x, line + 2, 18, LINE_HEIGHT - 3, 3, { fill: color });
+      sink.text(x + 9, line + LINE, sign, {
+        size: LINE,
+        weight: 600,
+        fill: text,
+        anchor: 'middle'
+      });
+      sink.text(x + 24, line + LINE, label, quiet);
+    });
+    const below = y + (legend.states.length + 1) * LINE_HEIGHT + LINE;
+    if (legend.about) {
+      sink.text(x, below, legend.about, quiet);
+    }
+    return;
+  }
   sink.text(right, y + LINE, legend.scale, { ...quiet, anchor: 'end' });
   const top = y + LINE + 7;
   const step = RAMP_WIDTH / RAMP_STEPS;

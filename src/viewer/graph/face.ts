@@ -106,9 +106,9 @@ function drawSign(d: IDrawing, box: number, sink: ISink): void {
     return;
   }
   const w = measure.width(sign, SIGN_SIZE, 700) + 8;
-  const x = scene.boxW[box] - w + 5;
-  sink.rect(x, -12, w, 16, 8, { fill: '--oad-card', stroke: '--oad-text' });
-  sink.text(x + w / 2, 0, sign, {
+  const x = scene.boxW[box] - w + 8;
+  sink.rect(x, -9, w, 16, 8, { fill: '--oad-card', stroke: '--oad-text' });
+  sink.text(x + w / 2, 3, sign, {
     size: SIGN_SIZE,
     weight: 700,
     fill: '--oad-text',

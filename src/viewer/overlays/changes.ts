@@ -28,6 +28,11 @@ export function setChanges(tree: ITree, given: IEntityChanges | null): void {
   }
 }
 
+/** Whether the tree is that of two models as one graph. */
+export function isMerged(tree: ITree): boolean {
+  return kept.get(tree)?.added !== undefined;
+}
+
 /** Of what only the second has, where what only the first has stands in the same picture. */
 const ADDED = 0.875;
 

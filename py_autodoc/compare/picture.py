@@ -1,0 +1,21 @@
+"""Two aligned models as one picture, drawn by the viewer's own code."""
+
+from __future__ import annotations
+
+from py_autodoc.compare.align import Alignment
+from py_autodoc.compare.columns import comparison_columns
+from py_autodoc.render.svg import ASPECT, svg_picture
+from py_autodoc.report.payload import build_payload
+
+CAPTION = (
+    "Both models as one graph. Dashes and −: removed. +: added. ≠: changed. ◐: other precision. ⊕: fused."
+)
+
+
+def picture(found: Alignment, *, direction: str = "auto", aspect: float = ASPECT) -> str:
+    """All of the left model and what only the right one has, as the text of an SVG file.
+
+    ``direction`` and ``aspect`` are those of ``svg_picture``, which says what is raised.
+    """
+    left, right = (build_payload(side.analysis) for side in found.sides)
+    return svg_picture(left, direction=direction, aspect=aspect, merged=(right, comparison_columns(found)))

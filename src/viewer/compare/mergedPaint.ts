@@ -1,0 +1,94 @@
+/** The colours of a picture of both models as one graph. */
+
+import { Changes, type IChanges } from '../../core/matchingGiven';
+import type { IMerged } from '../../core/merged';
+import type { IGroupTree } from '../../core/tree';
+import { setChanges } from '../overlays/changes';
+import type { ITranslate } from '../translate';
+import { kindText } from './kinds';
+
+const NEITHER = 0;
+export const REMOVED = 1;
+export const ADDED = 2;
+const MIXED = 3;
+
+/** By node and group: whether all of it was removed, or added. */
+function fates(
+  tree: IGroupTree,
+  changes: IChanges,
+  side: Uint8Array
+): Uint8Array {
+  const { nodeCount } = tree.model;
+  const found = new Uint8Array(nodeCount + tree.groupCount).fill(NEITHER);
+  for (let node = 0; node < nodeCount; node++) {
+    if (changes.state(0, node) === 'only') {
+      found[node] = side[node] === 0 ? REMOVED : ADDED;
+    }
+  }
+  const add = (group: number, fate: number): void => {
+    if (group >= 0) {
+      found[nodeCount + group] |= fate;
+    }
+  };
+  tree.nodeOrder.forEach(node => add(tree.nodeParent[node], found[node]));
+  for (let group = tree.groupCount - 1; group >= 0; group--) {
+    add(tree.groupParent[group], found[nodeCount + group]);
+  }
+  return found;
+}
+
+export interface IMergedPaint {
+  readonly changes: IChanges;
+  /** By node and group: bits of `REMOVED` and `ADDED`. */
+  readonly fate: Uint8Array;
+  added(entity: number): boolean;
+}
+
+/** Gives the tree of a merged graph its changes, for the overlay that shows them. */
+export function paintMerged(
+  tree: IGroupTree,
+  { alignment, side }: Pick<IMerged, 'alignment' | 'side'>,
+  trans: ITranslate
+): IMergedPaint {
+  const changes = new Changes(alignment, [tree, tree]);
+  const fate = fates(tree, changes, side);
+  const added = (entity: number): boolean => fate[entity] === ADDED;
+  setChanges(tree, {
+    second: false,
+    added,
+    trans,
+    state: entity => {
+      const state = changes.state(0, entity);
+      return state === 'only' && fate[entity] === MIXED ? 'changed' : state;
+    },
+    about: entity =>
+      changes
+        .kinds(0, entity)
+        .map(kind => kindText(kind, trans))
+        .join(', ')
+  });
+  return { changes, fate, added };
+}
+
+/** The first box that came or went inside a repeat, which shows one part only; null: none is hidden so. */
+export function firstLone(tree: IGroupTree, fate: Uint8Array): number | null {
+  const { nodeCount } = tree.model;
+  const whole = (group: number): boolean =>
+    tree.nodeOrder
+      .subarray(tree.groupStart[group], tree.groupEnd[group])
+      .every(node => fate[node] !== NEITHER);
+  const first = tree.nodeOrder.find(node => fate[node] !== NEITHER);
+  if (first === undefined) {
+    return null;
+  }
+  let shown = first;
+  let folded = false;
+  let group = tree.nodeParent[first];
+  for (; group >= 0; group = tree.groupParent[group]) {
+    if (whole(group)) {
+      shown = nodeCount + group;
+    }
+    folded ||= tree.groupFold[group] === 1;
+  }
+  return folded ? shown : null;
+}
