@@ -41,7 +41,7 @@ def test_analyze_signature():
     parameters = inspect.signature(py_autodoc.analyze).parameters
     assert list(parameters) == [
         "model", "bindings", "input_shapes", "batch_size", "resize", "assume", "limits", "max_layers",
-        "thresholds", "read_weights", "hash", "hardware", "precision",
+        "thresholds", "read_weights", "hash", "hardware", "precision", "runtime",
     ]  # fmt: skip
     assert all(p.kind is p.KEYWORD_ONLY for name, p in parameters.items() if name != "model")
     assert "Raises" in (py_autodoc.analyze.__doc__ or "")

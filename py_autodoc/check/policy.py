@@ -117,6 +117,8 @@ class Policy(_Table, frozen=True, kw_only=True):
     """What a rule does whose figure is unknown."""
     hardware: str = ""
     precision: str = ""
+    runtime: str = ""
+    """What runs the model on ``hardware``; empty: TensorRT."""
     require: list[str] = []
     sizes: PolicySizes = PolicySizes()
     limits: PolicyLimits = PolicyLimits()

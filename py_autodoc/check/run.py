@@ -89,6 +89,7 @@ def plan(policy: Policy) -> Plan:
         thresholds=settings(policy.rules) if policy.rules else None,
         hardware=hardware,
         precision=policy.precision,
+        runtime=policy.runtime,
     )
     return Plan(options, (_runs, *rules), policy.unknown == "warn", tests)
 

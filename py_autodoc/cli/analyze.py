@@ -68,6 +68,7 @@ class _Request:
     findings: bool
     hardware: str
     precision: str
+    runtime: str
     force: bool
     progress: bool | None
 
@@ -359,6 +360,7 @@ def _options(request: _Request) -> Options:
         hash=request.hash,
         hardware=request.hardware,
         precision=request.precision,
+        runtime=request.runtime,
     )
 
 

@@ -51,6 +51,7 @@ def given_policy(options: Mapping[str, Any]) -> tuple[Policy, str | None]:
         unknown=options["unknown"] or policy.unknown,
         hardware=options["hardware"] or policy.hardware,
         precision=options["precision"] or policy.precision,
+        runtime=options["runtime"] or policy.runtime,
         require=[*policy.require, *options["require"]],
         sizes=_sizes(policy.sizes, options),
         baseline=_baseline(policy.baseline, options, conditions),

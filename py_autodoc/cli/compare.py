@@ -115,6 +115,7 @@ def command(
     fail_on: tuple[str, ...],
     hardware: str,
     precision: str,
+    runtime: str,
     **given: Any,
 ) -> int:
     """Say what model B is of model A: the same architecture or another, and what changed.
@@ -164,7 +165,7 @@ def command(
 
     if as_json and out_json is None:
         out_json = STDOUT
-    analyses = _analyses((a, b, *others), chosen, hardware, precision)
+    analyses = _analyses((a, b, *others), chosen, (hardware, precision, runtime))
     outputs = {"--out-json": out_json, "--out-md": out_md, "--out-pdf": out_pdf}
     outputs |= {"--out-svg": out_svg, "--out-png": out_png}
     return max(status, compare((a, b, *others), analyses, outputs, fail_on, weights, force, direction))
@@ -189,7 +190,7 @@ def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool)
 
 
 def _analyses(
-    paths: tuple[str, ...], chosen: _Sizes, hardware: str = "", precision: str = ""
+    paths: tuple[str, ...], chosen: _Sizes, on: tuple[str, str, str] = ("", "", "")
 ) -> list[Analysis]:
     """The models under these sizes. What only some of them have is given to those.
 
@@ -201,7 +202,14 @@ def _analyses(
     bindings, shapes = parse_bindings(chosen.bind), parse_input_shapes(chosen.input_shape)
     resize = parse_input_shapes(chosen.resize)
     every = Options(
-        bindings, shapes, chosen.batch_size, resize, assume=True, hardware=hardware, precision=precision
+        bindings,
+        shapes,
+        chosen.batch_size,
+        resize,
+        assume=True,
+        hardware=on[0],
+        precision=on[1],
+        runtime=on[2],
     )
     analyses, unused = [], []
     for path in paths:

@@ -34,6 +34,15 @@ def precisions(_: click.Context, __: click.Parameter, incomplete: str) -> list[C
     return [CompletionItem(one) for one in PRECISIONS if one.startswith(incomplete.lower())]
 
 
+def runtimes(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Runtimes that a latency can be estimated for."""
+    from py_autodoc.hardware.runtimes import RUNTIMES
+
+    return [
+        CompletionItem(one.id, help=one.label) for one in RUNTIMES if one.id.startswith(incomplete.lower())
+    ]
+
+
 def rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Ids of the rules."""
     from py_autodoc.findings.registry import rules as known

@@ -80,6 +80,7 @@ class _Request:
     assume: bool
     hardware: str
     precision: str
+    runtime: str
     force: bool
     progress: bool | None
 
@@ -225,6 +226,7 @@ def _analyze(request: _Request) -> Analysis:
         assume=request.assume,
         hardware=request.hardware,
         precision=request.precision,
+        runtime=request.runtime,
     )
     with ProgressLine(printable(os.path.basename(request.model)), request.progress) as progress:
         return run(request.model, options, progress.update)

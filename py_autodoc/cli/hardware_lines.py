@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from py_autodoc.hardware.runtimes import runtime
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.report.schema import HardwareEstimates, Report
@@ -43,7 +44,7 @@ def _time(milliseconds: float) -> str:
 
 
 def _device(found: HardwareEstimates) -> str:
-    parts = [shorten(printable(found.device_name), NAME), found.precision]
+    parts = [shorten(printable(found.device_name), NAME), found.precision, runtime(found.runtime).label]
     if found.batch_size is not None:
         parts.append(f"batch {found.batch_size:,}")
     return " · ".join(part for part in parts if part)
@@ -58,7 +59,7 @@ def _latency(found: HardwareEstimates) -> str:
     parts = [
         f"{least}{_time(found.estimated_latency_ms)}  {band}",
         _BOUNDS.get(found.bottleneck, ""),
-        f"{plural(found.kernels, 'kernel')} of a fusing runtime",
+        f"{plural(found.kernels, 'kernel')}",
     ]
     if found.unknown_kernels:
         parts.append(f"{found.unknown_kernels:,} of them unknown and left out")

@@ -93,8 +93,19 @@ def _one_device(context: click.Context, parameter: click.Parameter, given: tuple
     return given[0] if given else ""
 
 
+def runtime_option() -> Callable[[F], F]:
+    """``--runtime``: what runs the model on the device."""
+    return click.option(
+        "--runtime",
+        metavar="R",
+        default="",
+        shell_complete=completion.runtimes,
+        help="tensorrt, ort-cuda, pytorch-eager or torch-compile: what fuses operators (default: tensorrt).",
+    )
+
+
 def hardware(command: F) -> F:
-    """The device to estimate a latency for: ``--hardware``, ``--precision``, ``--list-hardware``."""
+    """What to estimate a latency for: ``--hardware``, ``--precision``, ``--runtime``; ``--list-hardware``."""
     several: Callable[[F], F] = _all(
         click.option(
             "--hardware",
@@ -111,6 +122,7 @@ def hardware(command: F) -> F:
             shell_complete=completion.precisions,
             help="fp32, tf32, fp16, bf16, fp8 or int8 (default: as the model is stored).",
         ),
+        runtime_option(),
         click.option(
             "--list-hardware",
             is_flag=True,

@@ -10,7 +10,7 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.options import force, runtime_option, talk
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.render.output import targets
 from py_autodoc.render.text import printable
@@ -49,6 +49,7 @@ _TIERS = (
     shell_complete=completion.precisions,
     help="Precisions that may be used, the fastest is taken (default: as the model is stored).",
 )
+@runtime_option()
 @click.option(
     "--batch-size",
     "batch",
@@ -94,6 +95,7 @@ def command(models: tuple[str, ...], log_level: str, progress: bool | None, **op
         price=axes.positive(options["max_price"], "--max-price"),
         provider=options["cloud"],
         precision=axes.texts(options["precision"]),
+        runtime=options["runtime"],
         batch=options["batch"],
         bindings=parse_bindings(options["bind"]),
     )

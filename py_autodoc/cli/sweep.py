@@ -10,7 +10,7 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.options import force, runtime_option, talk
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.render.output import targets
 from py_autodoc.render.text import printable
@@ -57,6 +57,7 @@ INCOMPLETE = 2
     shell_complete=completion.precisions,
     help="fp32, tf32, fp16, bf16, fp8 or int8 (default: as the model is stored).",
 )
+@runtime_option()
 @click.option("--max-memory", metavar="SIZE", help="The best batch needs at most this much: 8GB.")
 @click.option("--max-latency", metavar="TIME", help="The best batch takes at most this long: 10ms.")
 @click.option(
@@ -93,6 +94,7 @@ def command(model: str, log_level: str, pretty: bool, progress: bool | None, **o
         shapes=axes.shapes(options["resize"]),
         hardware=axes.texts(options["hardware"]),
         precision=axes.texts(options["precision"]),
+        runtime=options["runtime"],
     )
     limits = SweepOptions(
         bindings=fixed,

@@ -76,6 +76,7 @@ def estimate(kernels: Kernels, sized: Sized, device: Device, precision: str, mod
         raise ValueError(f"{device.name} has no {precision} rate")
     clock = _Clock(kernels, sized, device, precision, model)
     times = tuple(map(clock.kernel, range(len(kernels.kind))))
+    times = clock.issued(times)
     known = [time for time in times if time is not None]
     seconds = math.fsum(time.seconds for time in known) if known else None
     guessed = math.fsum(
@@ -181,6 +182,22 @@ class _Clock:
         moved = self._moved(weights, activations)
         ideal = max(flops / top, moved)
         return self._time(times, [(flops / rate, moved / self.memory_e)], starts, ideal, flops)
+
+    def issued(self, times: tuple[KernelTime | None, ...]) -> tuple[KernelTime | None, ...]:
+        """The times where the host starts operator by operator, ahead of the device.
+
+        The longer of the two counts, of the whole: while the device is busy the host runs ahead, and where
+        the host is the slower one, every operator takes as long as its start.
+        """
+        each = 0.0 if self.cpu else self.model.issue_s
+        known = [(at, time) for at, time in enumerate(times) if time is not None]
+        runs = {at: self.sized.repeat.get(self.kernels.anchor[at], 1) or 0 for at, _ in known}
+        if not each or each * sum(runs.values()) <= math.fsum(time.seconds for _, time in known):
+            return times
+        found = list(times)
+        for at, time in known:
+            found[at] = time._replace(seconds=each * runs[at], bound="overhead")
+        return tuple(found)
 
     def _time(
         self, times: float, phases: Sequence[tuple[float, float]], starts: float, ideal: float, flops: int

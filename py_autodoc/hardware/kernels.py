@@ -1,9 +1,9 @@
-"""What a fusing runtime runs as one: the nodes of a graph → kernels.
+"""What a runtime runs as one: the nodes of a graph → kernels.
 
-As TensorRT and compilers of its class do: a product takes along the normalization by channel, bias,
-activation (written out or not) and the sum with a residual of the same size that follow it; other element
-by element work, copies and normalizations become one kernel, split before a third sum (a LayerNorm or a
-Softmax written out has two); attention is one kernel where it was recognised. Reshapes run nothing, and
+``runtimes`` says what each fuses. TensorRT does most: a product takes along the normalization by channel,
+bias, activation (written out or not) and the sum with a residual of the same size that follow it; other
+element by element work, copies and normalizations become one kernel, split before a third sum (a LayerNorm
+or a Softmax written out has two); attention is one kernel where it was recognised. Reshapes run nothing, and
 neither does what depends on sizes and weights alone.
 
 Nodes are visited once, in execution order. A node joins the youngest kernel among those that its operands
@@ -20,8 +20,11 @@ from py_autodoc.costs.sizes import Sizes
 from py_autodoc.graph.model import Model, Node, SubGraph, TensorKind, TypeTable
 from py_autodoc.hardware.operators import COMPUTED, ROLES, Role
 from py_autodoc.hardware.products import (
+    CONV,
+    DEPTHWISE,
     EXPERTS,
     GEMM,
+    GROUPED,
     RECURRENT,
     Product,
     attention,
@@ -31,13 +34,41 @@ from py_autodoc.hardware.products import (
     recurrent,
 )
 from py_autodoc.hardware.routed import Experts, Mixture, routed
+from py_autodoc.hardware.runtimes import (
+    ACTIVATION,
+    BIAS,
+    NORMALIZATION,
+    OTHER,
+    RESIDUAL,
+    TENSORRT,
+    Runtime,
+)
+from py_autodoc.hardware.traffic import Traffic
 
 MEMORY, CORE, NO_MODEL = 0, 6, -1
 """Kinds of kernels beside those of ``products``."""
 _MOST_SUMS = 2
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
-_INT64 = 7
 _JOINING = frozenset({Role.POINTWISE, Role.REDUCE, Role.NORM, Role.MOVE, Role.TAKE})
+_CONVOLUTIONS = (CONV, GROUPED, DEPTHWISE)
+_ACTIVATIONS = frozenset(
+    [
+        "Clip",
+        "Elu",
+        "FastGelu",
+        "Gelu",
+        "HardSigmoid",
+        "HardSwish",
+        "LeakyRelu",
+        "PRelu",
+        "Relu",
+        "Selu",
+        "Sigmoid",
+        "Softplus",
+        "Swish",
+        "Tanh",
+    ]
+)
 _READ_IN_PLACE = frozenset({Role.PRODUCT, Role.ATTENTION})
 _PARTS_READ_IN_PLACE = _JOINING | _READ_IN_PLACE
 
@@ -77,12 +108,16 @@ def find_kernels(
     costs: Sequence[NodeCost],
     cores: Iterable[Core] = (),
     mixtures: Iterable[Mixture] = (),
+    runtime: Runtime = TENSORRT,
+    whole: Iterable[Sequence[int]] = (),
 ) -> Kernels:
     """The kernels of a model; ``cores`` and ``mixtures`` are what was recognised as attention and as experts.
 
+    ``whole`` are nodes that the runtime runs as one although the file writes them out.
+
     Sizes decide what fits together, not what a kernel costs: kernels found at one size serve others.
     """
-    found = _Fusion(model, types, sizes, costs, cores).run()
+    found = _Fusion(model, types, sizes, costs, cores if runtime.attention else (), runtime, whole).run()
     crossing = [[*reads, *writes] for reads, writes in zip(found.reads, found.writes, strict=True)]
     found.routed = routed(model, types.shapes, found.members, crossing, found.kind, mixtures)
     return found
@@ -96,12 +131,17 @@ class _Fusion:
         sizes: Sizes,
         costs: Sequence[NodeCost],
         cores: Iterable[Core],
+        runtime: Runtime,
+        whole: Iterable[Sequence[int]],
     ) -> None:
+        self.runtime = runtime
+        self.together = {node: at for at, nodes in enumerate(whole) for node in nodes}
+        """Node → the operator that it is a part of, where the file writes it out."""
         self.model, self.types, self.sizes, self.costs = model, types, sizes, costs
         count = len(model.tensors)
         self.found = Kernels(node=[-1] * len(model.nodes))
         role = ROLES.get
-        self.roles = [
+        self.roles: list[int] = [
             role(f"{node.domain}::{node.op_type}" if node.domain else node.op_type, Role.UNKNOWN)
             for node in model.nodes
         ]
@@ -123,7 +163,7 @@ class _Fusion:
     def run(self) -> Kernels:
         for graph in self.model.graphs:
             self._graph(graph)
-        _Traffic(self).run()
+        Traffic(self).run()
         return self.found
 
     def _graph(self, graph: SubGraph) -> None:
@@ -212,7 +252,7 @@ class _Fusion:
         """Products of one tensor with several weights run side by side: queries, keys and values."""
         made = product(node, self.types.shapes, self.fixed)
         live = [self.alias[t] for t in node.inputs if t >= 0 and not self.fixed[t]]
-        if made.kind != GEMM or len(live) != 1:
+        if not self.runtime.side_by_side or made.kind != GEMM or len(live) != 1:
             self._new(node, 0, made)
             return
         beside = self.beside.get((node.graph, live[0]))
@@ -281,9 +321,16 @@ class _Fusion:
         kind = self.found.kind[kernel]
         if kind in (NO_MODEL, RECURRENT, EXPERTS) or role == Role.OWN:
             return False
+        if kind == MEMORY and not self.runtime.chains:
+            # Only what is one operator in the program that the file was exported from.
+            own = self.together.get(node.id, -1)
+            return own >= 0 and own == self.together.get(self.found.members[kernel][0], -1)
         if role == Role.POINTWISE:
             out = self._key(node.outputs[0])
             if kind != MEMORY:
+                taken = self.runtime.convolution if kind in _CONVOLUTIONS else self.runtime.product
+                if self._what(node) not in taken:
+                    return False
                 return out is not None and out == self._key(operand) and not self._summed(node)
             return out is None or out in (self.domain[kernel], self._key(operand))
         if kind != MEMORY:
@@ -291,6 +338,16 @@ class _Fusion:
         if role == Role.MOVE or role == Role.TAKE:
             return True
         return self.sums[kernel] + _sums(role) <= _MOST_SUMS and self._key(operand) == self.domain[kernel]
+
+    def _what(self, node: Node) -> str:
+        """What element by element work after a product is to it."""
+        if node.op_type == "BatchNormalization":
+            return NORMALIZATION
+        if node.op_type == "Add":
+            return BIAS if any(t >= 0 and self.fixed[t] for t in node.inputs) else RESIDUAL
+        # A part of a longer one is not the activation.
+        alone = node.op_type in _ACTIVATIONS and node.id not in self.together
+        return ACTIVATION if alone else OTHER
 
     def _summed(self, node: Node) -> bool:
         """True for a square that is only there to be summed: it belongs to the norm, not to the product."""
@@ -332,64 +389,3 @@ _SUMS = {Role.REDUCE: 1, Role.NORM: _MOST_SUMS, Role.OWN: _MOST_SUMS}
 def _sums(role: int) -> int:
     """Sums over the same axes that an operator is made of."""
     return _SUMS.get(role, 0)
-
-
-class _Traffic:
-    """Which tensors cross the border of each kernel."""
-
-    def __init__(self, fusion: _Fusion) -> None:
-        self.fusion = fusion
-        self.needed: set[int] = set()
-        """Tensors that somebody outside their kernel reads."""
-
-    def run(self) -> None:
-        fusion, found = self.fusion, self.fusion.found
-        nodes = fusion.model.nodes
-        for kernel, members in enumerate(found.members):
-            found.reads.append(self._reads([nodes[number] for number in members], kernel))
-        for graph in fusion.model.graphs:
-            self._need(graph.outputs)
-            if graph.parent_node >= 0:
-                self._need(nodes[graph.parent_node].inputs)
-        needed = self.needed
-        for members in found.members:
-            made = [t for number in members for t in nodes[number].outputs if t in needed]
-            found.writes.append(made)
-
-    def _need(self, tensors: Iterable[int]) -> None:
-        for tensor in tensors:
-            if tensor >= 0:
-                self.needed.add(self.fusion.source[self.fusion.alias[tensor]])
-
-    def _reads(self, members: Iterable[Node], kernel: int) -> list[int]:
-        fusion, needed = self.fusion, self.needed
-        fixed, alias, maker, source, roles = (
-            fusion.fixed, fusion.alias, fusion.maker, fusion.source, fusion.roles,
-        )  # fmt: skip
-        reads: dict[int, None] = {}
-        for node in members:
-            role = roles[node.id]
-            take = role == Role.TAKE or role == Role.PART
-            for place, given in enumerate(node.inputs):
-                if given < 0:
-                    continue
-                tensor = alias[given]
-                if fixed[given]:
-                    if place and role != Role.TAKE and self._setting(tensor):
-                        continue
-                elif maker[tensor] == kernel:
-                    continue
-                else:
-                    needed.add(source[tensor])
-                if take and not place:
-                    reads.update(dict.fromkeys(t for t in node.outputs if t >= 0))
-                else:
-                    reads[tensor] = None
-        return list(reads)
-
-    def _setting(self, tensor: int) -> bool:
-        """True for sizes, axes and the like, which are no data."""
-        if self.fusion.types.dtypes[tensor] != _INT64:
-            return False
-        shape = self.fusion.types.shapes[tensor]
-        return shape is None or len(shape) < 2

@@ -49,6 +49,7 @@ class LatencyModel:
     l2_bytes_per_clock: float = 32.0
     overhead_s: float = 5.28e-6
     overhead_cycles: float = 7445.0
+    issue_s: float = 0.0
     recurrent_kernels: int = 2
     experts_kernels: int = 4
     experts_rows: int = 16

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.hardware.cloud import checked_provider, of_device
 from py_autodoc.hardware.model import MAGNITUDE, MODEL
 from py_autodoc.hardware.profile import Profile, estimable, profiles
+from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.recommend.schema import SCHEMA, Candidate, Constraints, Recommendation
 from py_autodoc.recommend.words import reason
@@ -47,6 +48,8 @@ class RecommendOptions:
     price: float | None = None
     provider: str = ""
     precision: Sequence[str] = ()
+    runtime: str = ""
+    """What runs the model; empty: TensorRT."""
     batch: int | None = None
     bindings: Mapping[str, int] = field(default_factory=dict)
     limits: Limits = LIBRARY
@@ -100,6 +103,7 @@ def _swept(model: Any, chosen: RecommendOptions, devices: Sequence[Profile], pro
         batch=BATCHES if chosen.batch is None else [chosen.batch],
         hardware=[one.id for one in devices],
         precision=chosen.precision,
+        runtime=chosen.runtime,
     )
     options = SweepOptions(bindings=chosen.bindings, limits=chosen.limits)
     try:
@@ -107,7 +111,7 @@ def _swept(model: Any, chosen: RecommendOptions, devices: Sequence[Profile], pro
     except InputError as error:
         if chosen.batch is not None or error.code not in ("rebatch-blocked", "no-batch-dimension"):
             raise
-    return sweep(model, Axes(hardware=axes.hardware, precision=axes.precision), options, progress)
+    return sweep(model, replace(axes, batch=()), options, progress)
 
 
 def _sizes(found: Sweep) -> dict[str, int]:
@@ -245,6 +249,7 @@ def _tiers(
         schema=SCHEMA,
         generator=Generator(name=NAME, version=version()),
         models=models,
+        runtime=runtime_of(chosen.runtime).id,
         deployment_target=chosen.target or None,
         user_constraints=Constraints(
             max_latency_ms=chosen.latency,

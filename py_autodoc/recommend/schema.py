@@ -67,6 +67,8 @@ class Recommendation(Wire, frozen=True, kw_only=True):
     """Names of the files; several run one after the other."""
     deployment_target: str | None
     """edge, local or cloud; null: any."""
+    runtime: str
+    """What runs the models: ``tensorrt``, ``ort-cuda``, ``pytorch-eager`` or ``torch-compile``."""
     user_constraints: Constraints
     bindings: dict[str, int]
     """Sizes of the free dimensions but the batch, also those that nobody gave."""

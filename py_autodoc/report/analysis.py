@@ -92,6 +92,8 @@ class Options:
     """Device to estimate the latency for: the id of a profile, or a profile's file."""
     precision: str = ""
     """Precision to estimate it in; empty: as the model is stored."""
+    runtime: str = ""
+    """What runs it there; empty: TensorRT."""
     brief: bool = False
     """Only what an alignment of two models reads: types, costs, quantized layers. All else is empty."""
 
@@ -120,7 +122,7 @@ class Analysis:
     rules: RuleSettings | None = None
     """How the findings were made, where that is not as the rules come."""
     kernels: Kernels | None = None
-    """What a fusing runtime runs as one; None when the stage failed."""
+    """What the runtime runs as one; None when the stage failed."""
     hardware: Chosen | None = None
     """The device that a latency is estimated for."""
     rebatch: Rebatch | None = None
@@ -172,7 +174,7 @@ class _Run:
 
     def run(self, source: Any) -> Analysis:
         self._enter("load")
-        hardware = choose(self.options.hardware, self.options.precision)
+        hardware = choose(self.options.hardware, self.options.precision, self.options.runtime)
         given, name = plain_source(source)
         loaded = open_model(given, name, self.options.limits)
         if self.options.hash:
@@ -223,8 +225,11 @@ class _Run:
         found = self._guard("structure", lambda: structure(model, flows.types, flows), Structure)
         words = self._guard("identity", lambda: identify(flows.of(0), found, flows.all()), Identified)
         cache = self._guard("KV cache", lambda: _kv_cache(flows, types, found), lambda: None)
+        runs = () if hardware is None else (hardware.runtime,)
         kernels = self._guard(
-            "kernels", lambda: kernels_of(model, types, sizes, table.nodes, found), lambda: None
+            "kernels",
+            lambda: kernels_of(model, types, sizes, table.nodes, found, *runs),
+            lambda: None,
         )
         self._enter("findings")
         weights, unread = self._weights(loaded, model, given)

@@ -29,6 +29,7 @@ def analyze(
     hash: bool = False,
     hardware: str | os.PathLike[str] | None = None,
     precision: str | None = None,
+    runtime: str | None = None,
 ) -> Report:
     """What a model is and what it costs.
 
@@ -43,7 +44,8 @@ def analyze(
     ``thresholds`` is a threshold file or what one holds:
     ``{"deep-chain": {"min_layers": 40}, "large-embedding": {"enabled": False}}``. ``hardware`` is the id of a
     profile (``"l4"``) or a profile's file, to estimate latency and memory for, in ``precision`` (``fp32``,
-    ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: as the model is stored).
+    ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: as the model is stored), run by ``runtime``
+    (``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile``; None: ``tensorrt``).
 
     Raises:
         InputError: the model cannot be read, is over a limit, or an option does not fit it.
@@ -65,6 +67,7 @@ def analyze(
         hash=hash,
         hardware="" if hardware is None else os.fspath(hardware),
         precision=precision or "",
+        runtime=runtime or "",
     )
     analysis = run(model, options)
     report = build_report(analysis, max_layers)

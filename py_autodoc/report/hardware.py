@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,11 @@ from py_autodoc.errors import OptionError
 from py_autodoc.graph.model import Model, TensorKind, TypeTable
 from py_autodoc.hardware.cloud import of_device
 from py_autodoc.hardware.kernels import Core, Kernels, find_kernels
-from py_autodoc.hardware.model import MODEL, Device, device
+from py_autodoc.hardware.model import Device, device
 from py_autodoc.hardware.profile import PRECISIONS, find, profiles
 from py_autodoc.hardware.routed import Mixture
+from py_autodoc.hardware.runtimes import TENSORRT, Runtime
+from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.hardware.sizes import Sized
 from py_autodoc.report.csr import csr
 from py_autodoc.report.schema import (
@@ -28,7 +30,9 @@ from py_autodoc.report.schema import (
     LatencyBand,
     LatencyModel,
     RoutedKernels,
+    RuntimeKernels,
 )
+from py_autodoc.report.written_out import written_out
 
 if TYPE_CHECKING:
     from py_autodoc.report.analysis import Analysis
@@ -50,17 +54,23 @@ class Chosen:
 
     device: Device
     precision: str = ""
+    runtime: Runtime = TENSORRT
+    """What runs the model there."""
 
 
-def choose(hardware: str | os.PathLike[str] | None, precision: str | None = None) -> Chosen | None:
-    """The device of an id or a profile's file; None for none.
+def choose(
+    hardware: str | os.PathLike[str] | None, precision: str | None = None, runtime: str | None = None
+) -> Chosen | None:
+    """The device of an id or a profile's file; None for none. ``runtime`` empty: TensorRT.
 
     Raises: OptionError for what is unknown, a bad file, or a device of which too little is known.
     """
-    wish = checked_precision(precision)
+    wish, runs = checked_precision(precision), runtime_of(runtime)
     if not hardware:
         if wish:
             raise OptionError("hardware-missing", "A precision needs a device.", "Give one: --hardware ID.")
+        if runtime:
+            raise OptionError("hardware-missing", "A runtime needs a device.", "Give one: --hardware ID.")
         return None
     profile = find(os.fspath(hardware))
     found = device(profile)
@@ -70,7 +80,7 @@ def choose(hardware: str | os.PathLike[str] | None, precision: str | None = None
             "device-not-estimable", f"No latency can be estimated for {profile.name}: its {lacking} "
             f"{'is' if lacking == 'memory bandwidth' else 'are'} not published.", "Choose another device.",
         )  # fmt: skip
-    return Chosen(found, wish)
+    return Chosen(found, wish, runs)
 
 
 def checked_precision(precision: str | None) -> str:
@@ -91,12 +101,34 @@ def precision_in(device: Device, wish: str, stored: Sequence[str]) -> str:
 
 
 def kernels_of(
-    model: Model, types: TypeTable, sizes: Sizes, costs: list[NodeCost], found: Structure
+    model: Model,
+    types: TypeTable,
+    sizes: Sizes,
+    costs: list[NodeCost],
+    found: Structure,
+    runtime: Runtime = TENSORRT,
 ) -> Kernels:
-    """The kernels of a model, attention as its recogniser found it."""
+    """The kernels of a model in a runtime, attention as its recogniser found it."""
     cores = [Core(one.nodes, one.anchor) for one in found.attention]
     mixtures = [made for made in (_mixture(model, one) for one in found.found if one.kind == "moe") if made]
-    return find_kernels(model, types, sizes, costs, cores, mixtures)
+    whole = written_out(model, types, found, runtime.written_out) if runtime.written_out else ()
+    return find_kernels(model, types, sizes, costs, cores, mixtures, runtime, whole)
+
+
+def kernels_in(analysis: Analysis, runtime: Runtime) -> Kernels:
+    """The kernels of an analysed model in a runtime."""
+    return kernels_of(
+        analysis.model, analysis.types, analysis.sizes, analysis.costs, analysis.structure, runtime
+    )
+
+
+def on_device(analysis: Analysis, chosen: Chosen) -> Analysis:
+    """An analysis as if it had been asked about this device."""
+    known = TENSORRT if analysis.hardware is None else analysis.hardware.runtime
+    kernels = analysis.kernels
+    if kernels is not None and chosen.runtime.id != known.id:
+        kernels = kernels_in(analysis, chosen.runtime)
+    return replace(analysis, hardware=chosen, kernels=kernels)
 
 
 def _mixture(model: Model, block: Found) -> Mixture | None:
@@ -119,18 +151,41 @@ def sized(analysis: Analysis) -> Sized:
     )
 
 
-def hardware_part(kernels: Kernels, stored: list[str], chosen: Chosen | None) -> HardwarePart:
-    """What a viewer estimates latencies from; a device of the caller's own is listed last."""
+def hardware_part(
+    kernels: Kernels,
+    stored: list[str],
+    chosen: Chosen | None,
+    others: Sequence[tuple[Runtime, Kernels]] = (),
+) -> HardwarePart:
+    """What a viewer estimates latencies from; a device of the caller's own is listed last.
+
+    ``others`` are the kernels in other runtimes.
+    """
     devices = device_columns()
     if chosen is not None and chosen.device.id not in devices.id:
         devices = _columns((*_devices(), chosen.device))
+    runs = TENSORRT if chosen is None else chosen.runtime
     return HardwarePart(
         devices=devices,
-        model=latency_model(),
+        model=latency_model(runs),
         kernels=_kernels(kernels),
         stored=stored,
         chosen="" if chosen is None else chosen.device.id,
         precision="" if chosen is None else chosen.precision,
+        runtime=runs.id,
+        runtime_label=runs.label,
+        runtimes=[
+            RuntimeKernels(
+                id=one.id,
+                label=one.label,
+                overhead_s=one.overhead_s,
+                overhead_cycles=one.overhead_cycles,
+                issue_s=one.issue_s,
+                compared=list(one.compared),
+                kernels=_kernels(found),
+            )
+            for one, found in others
+        ],
     )
 
 
@@ -175,18 +230,19 @@ def _price(one: Device) -> DevicePrice | None:
     return DevicePrice(usd_per_hour=price, instance=rented.id, region=rented.region, date=rented.price_date)
 
 
-@lru_cache(maxsize=1)
-def latency_model() -> LatencyModel:
+@lru_cache(maxsize=8)
+def latency_model(runtime: Runtime = TENSORRT) -> LatencyModel:
     """The constants as the wire has them: pairs become objects, tuples lists."""
-    values = {name: getattr(MODEL, name) for name in LatencyModel.__struct_fields__}
+    model = runtime.model
+    values = {name: getattr(model, name) for name in LatencyModel.__struct_fields__}
     return LatencyModel(
         **{
             **values,
-            "tiles": [[float(number) for number in tile] for tile in MODEL.tiles],
-            "attention_precision": dict(MODEL.attention_precision),
-            "widths": dict(MODEL.widths),
-            "compared": list(MODEL.compared),
-            "bands": [LatencyBand(low=b.low, high=b.high, label=b.label) for b in MODEL.bands],
+            "tiles": [[float(number) for number in tile] for tile in model.tiles],
+            "attention_precision": dict(model.attention_precision),
+            "widths": dict(model.widths),
+            "compared": list(model.compared),
+            "bands": [LatencyBand(low=b.low, high=b.high, label=b.label) for b in model.bands],
         }
     )
 

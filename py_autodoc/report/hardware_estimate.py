@@ -13,7 +13,7 @@ from py_autodoc.hardware.products import EXPERTS
 from py_autodoc.hardware.profile import PRECISIONS
 from py_autodoc.hardware.sizes import FLOATS, Sized, tensor_bytes
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.hardware import precision_in, sized, stored_precisions
+from py_autodoc.report.hardware import Chosen, precision_in, sized, stored_precisions
 from py_autodoc.report.labels import cut, node_label
 from py_autodoc.report.schema import HardwareEstimates, LayerLatency
 from py_autodoc.units import plural
@@ -33,13 +33,14 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
     stored = stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs)
     precision = precision_in(chosen.device, chosen.precision, stored)
     wished = precision or chosen.precision or stored[0]
-    found, reason = _estimate(analysis, model, chosen.device, precision, wished)
+    found, reason = _estimate(analysis, model, chosen, precision, wished)
     required = required_bytes(analysis, model, precision)
     available = available_bytes(chosen.device)
     return HardwareEstimates(
         device=chosen.device.id,
         device_name=chosen.device.name,
         precision=precision,
+        runtime=chosen.runtime.id,
         batch_size=batch_of(analysis),
         estimated_latency_ms=_ms(found.seconds if found else None),
         latency_low_ms=_ms(found.low if found else None),
@@ -60,9 +61,10 @@ def hardware_estimates(analysis: Analysis) -> HardwareEstimates | None:
 
 
 def _estimate(
-    analysis: Analysis, model: Sized, device: Device, precision: str, wished: str
+    analysis: Analysis, model: Sized, chosen: Chosen, precision: str, wished: str
 ) -> tuple[Estimate | None, str]:
     """The estimate, and why there is none or parts of it are not known."""
+    device = chosen.device
     if analysis.contradiction is not None:
         return None, analysis.contradiction.reason
     kernels = analysis.kernels
@@ -71,7 +73,7 @@ def _estimate(
     if not precision:
         known = ", ".join(name for name in PRECISIONS if device.peak(name))
         return None, f"{device.name} has no published {wished} rate; it has {known}"
-    found = estimate(kernels, model, device, precision, MODEL)
+    found = estimate(kernels, model, device, precision, chosen.runtime.model)
     if not kernels.kind:
         return found, "nothing of this model runs: all of it is constant, or only looks at its inputs"
     return found, _left_out(analysis, kernels, model, found)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from py_autodoc.graph.model import TensorKind
 from py_autodoc.hardware.estimate import estimate
 from py_autodoc.hardware.kernels import Kernels
-from py_autodoc.hardware.model import MODEL, Device, Measured
+from py_autodoc.hardware.model import Device, Measured
 from py_autodoc.hardware.profile import PRECISIONS
 from py_autodoc.hardware.routed import Experts
+from py_autodoc.hardware.runtimes import runtime
 from py_autodoc.hardware.sizes import Sized
 from py_autodoc.report.csr import rows_of
 from py_autodoc.report.hardware import precision_in
@@ -29,9 +30,9 @@ def node_seconds(payload: GraphPayload) -> list[float | None]:
     precision = precision_in(device, part.precision, part.stored)
     if not precision:
         return [None] * count
-    kernels = _kernels(part.kernels)
+    kernels, model = _kernels(part.kernels), runtime(part.runtime).model
     seconds: list[float | None] = [0.0] * count
-    for kernel, time in enumerate(estimate(kernels, _sized(payload), device, precision, MODEL).kernels):
+    for kernel, time in enumerate(estimate(kernels, _sized(payload), device, precision, model).kernels):
         seconds[kernels.anchor[kernel]] = None if time is None else time.seconds
     return seconds
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from py_autodoc.graph.model import Model, Shape
+from py_autodoc.hardware.runtimes import RUNTIMES, TENSORRT
 from py_autodoc.report import parts, structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.attribute_columns import attribute_columns
@@ -14,7 +15,7 @@ from py_autodoc.report.csr import csr
 from py_autodoc.report.details import MAX_ORIGINS
 from py_autodoc.report.expressions import expression_pool
 from py_autodoc.report.grouping import grouped_tree
-from py_autodoc.report.hardware import hardware_part, stored_precisions
+from py_autodoc.report.hardware import hardware_part, kernels_in, stored_precisions
 from py_autodoc.report.identity import identity
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
 from py_autodoc.report.memory import memory_info, timeline_columns
@@ -110,11 +111,18 @@ def build_payload(analysis: Analysis, batch: BatchOffer | None = None) -> GraphP
     )
 
 
+MOST_NODES = 5_000
+"""Of models with more, only the kernels of one runtime are told: each takes as much room again."""
+
+
 def _hardware(analysis: Analysis) -> HardwarePart | None:
     if analysis.kernels is None:
         return None
     stored = stored_precisions(analysis.model, analysis.types, analysis.sizes, analysis.costs)
-    return hardware_part(analysis.kernels, stored, analysis.hardware)
+    shown = TENSORRT if analysis.hardware is None else analysis.hardware.runtime
+    few = len(analysis.model.nodes) <= MOST_NODES
+    others = [(one, kernels_in(analysis, one)) for one in RUNTIMES if few and one.id != shown.id]
+    return hardware_part(analysis.kernels, stored, analysis.hardware, others)
 
 
 def _modules(model: Model) -> ModuleColumns | None:

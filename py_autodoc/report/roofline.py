@@ -48,7 +48,7 @@ def roofline(analysis: Analysis) -> Roofline | None:
         return None
     model, width = sized(analysis), dict(MODEL.widths)[precision]
     points = []
-    for kernel, time in enumerate(estimate(kernels, model, device, precision, MODEL).kernels):
+    for kernel, time in enumerate(estimate(kernels, model, device, precision, chosen.runtime.model).kernels):
         runs = model.repeat.get(kernels.anchor[kernel], 1)
         if time is None or not time.flops or not runs:
             continue

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from py_autodoc.errors import AutodocError
 from py_autodoc.hardware.estimate import Estimate, estimate
-from py_autodoc.hardware.model import MODEL, Device
+from py_autodoc.hardware.model import Device
+from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.dims import batch_names
 from py_autodoc.report.hardware import precision_in, stored_precisions
@@ -126,7 +127,9 @@ def _equal(one: Numbers, other: Numbers) -> bool:
     )
 
 
-def time_of(base: Analysis, numbers: Numbers, device: Device, wish: str) -> tuple[Estimate | None, str, str]:
+def time_of(
+    base: Analysis, numbers: Numbers, device: Device, wish: str, runtime: Runtime = TENSORRT
+) -> tuple[Estimate | None, str, str]:
     """The estimate, its precision, and why there is none."""
     stored = stored_precisions(base.model, base.types, base.sizes, base.costs)
     precision = precision_in(device, wish, stored)
@@ -134,7 +137,7 @@ def time_of(base: Analysis, numbers: Numbers, device: Device, wish: str) -> tupl
         return None, "", f"{device.name} has no published {wish or stored[0]} rate"
     if numbers.kernels is None:
         return None, precision, "the kernels of the model could not be told"
-    found = estimate(numbers.kernels, numbers.model, device, precision, MODEL)
+    found = estimate(numbers.kernels, numbers.model, device, precision, runtime.model)
     if found.unknown and not numbers.reason:
         return found, precision, f"{found.unknown:,} kernels have no time"
     return found, precision, ""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from py_autodoc.errors import AutodocError, OptionError
 from py_autodoc.hardware.cloud import checked_provider, of_device
 from py_autodoc.hardware.model import Device
+from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.analysis import Analysis, Options, run
 from py_autodoc.report.hardware import checked_precision, choose
@@ -46,6 +47,8 @@ class Axes:
     shapes: Mapping[str, Sequence[Sequence[int]]] = field(default_factory=dict)
     hardware: Sequence[str] = ()
     precision: Sequence[str] = ()
+    runtime: str = ""
+    """What runs the model on the devices; empty: TensorRT."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,9 @@ class _Run:
                 "swept-and-fixed", f"{min(both)} is both varied and given one size.", "Give it once."
             )
         self.precisions = [checked_precision(one) for one in axes.precision]
+        self.runtime = runtime_of(axes.runtime)
+        if axes.runtime and not axes.hardware:
+            raise OptionError("hardware-missing", "A runtime needs a device.", "Give one: --hardware ID.")
         self.devices: list[Device | None] = [self._device(one) for one in axes.hardware]
         if axes.precision and not self.devices:
             raise OptionError("hardware-missing", "A precision needs a device.", "Give one: --hardware ID.")
@@ -152,6 +158,7 @@ class _Run:
             schema=SCHEMA,
             generator=Generator(name=NAME, version=version()),
             model=base.model.file.name,
+            runtime=self.runtime.id if self.axes.hardware else None,
             axes=self._named_axes(),
             points=points,
             choices=choices(points, self.options.max_memory, self.options.max_latency),
@@ -184,6 +191,8 @@ class _Run:
                 resize=dict(sizes.shapes),
                 assume=assume,
                 limits=self.options.limits,
+                hardware=self.axes.hardware[0] if self.axes.hardware else "",
+                runtime=self.axes.runtime,
             ),
         )
 
@@ -208,7 +217,9 @@ class _Run:
         reason = numbers if isinstance(numbers, str) else numbers.reason
         held = None if isinstance(numbers, str) else numbers
         time, precision, why = (
-            (None, "", "") if device is None or held is None else time_of(base, held, device, wish)
+            (None, "", "")
+            if device is None or held is None
+            else time_of(base, held, device, wish, self.runtime)
         )
         memory = None if held is None else required(held.peak, held.stored, held.model, precision)
         available = None if device is None else available_bytes(device)

@@ -83,6 +83,9 @@ class Sweep(Wire, frozen=True, kw_only=True):
     """Name of the file."""
     axes: dict[str, list[int | str]]
     """What was varied, in the order of the points, the last one fastest."""
+    runtime: str | None
+    """What runs the model on the devices: ``tensorrt``, ``ort-cuda``, ``pytorch-eager`` or ``torch-compile``;
+    null without a device."""
     points: list[SweepPoint]
     choices: list[SweepChoice]
     prices: list[SweepPrice] = msgspec.field(default_factory=list)

@@ -57,7 +57,8 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
     graph and the numbers it holds and says what is missing.
 
     ``hardware`` is the id of a device (``"l4"``) or a profile's file that latencies are estimated for, in
-    ``precision`` (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: as the model is stored).
+    ``precision`` (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: as the model is stored),
+    run by ``runtime`` (``tensorrt``, ``ort-cuda``, ``pytorch-eager``, ``torch-compile``; None: ``tensorrt``).
 
     Attributes:
         selection: Ids of the selected nodes. May be set to ids, node names or hierarchy tags; a tag selects
@@ -100,12 +101,13 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         dynamic_shapes: Any = None,
         hardware: str | os.PathLike[str] | None = None,
         precision: str | None = None,
+        runtime: str | None = None,
         label: str = "",
         **traits: Any,
     ) -> None:
         options = Autodoc.__init__.__kwdefaults__ or {}
         expect_names("Autodoc", (*options, *self.class_trait_names()), traits)
-        self._chosen = choose(hardware, precision)
+        self._chosen = choose(hardware, precision, runtime)
         self._source = source_of(model, inputs, dynamic_shapes, input_shapes)
         sizes = whole_sizes({} if dims is None else dims)
         self._subject: Subject | None = self._source.subject(sizes).on(self._chosen)

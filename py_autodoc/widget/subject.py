@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from dataclasses import replace
 from functools import cached_property
 
 import msgspec
@@ -14,7 +13,7 @@ from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.build import build_report
 from py_autodoc.report.bundle import MAX_DETAILS, build_bundle
 from py_autodoc.report.details import operator_info
-from py_autodoc.report.hardware import Chosen
+from py_autodoc.report.hardware import Chosen, on_device
 from py_autodoc.report.matcher import Matcher
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.revive import opset_of, payload_of
@@ -41,7 +40,7 @@ class Subject:
         """The same model on a device. Raises: InputError when there is only a report."""
         if chosen is None:
             return self
-        return Subject(replace(self.need("an estimated latency"), hardware=chosen))
+        return Subject(on_device(self.need("an estimated latency"), chosen))
 
     @cached_property
     def report(self) -> Report:

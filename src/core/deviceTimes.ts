@@ -1,9 +1,15 @@
 /** What each of many devices takes for a model at its present sizes. Equal kernels are timed once. */
 
 import type { HardwarePart } from '../schema';
-import { bandOf, hardwareOf, precisionOf, within } from './latency';
+import { bandOf, hardwareOf, inRuntime, precisionOf, within } from './latency';
 import { requiredBytes, TensorBytes } from './latencyBytes';
-import { KERNEL, kernelTime, ratesOf, type IWork } from './latencyKernels';
+import {
+  issuedIn,
+  KERNEL,
+  kernelTime,
+  ratesOf,
+  type IWork
+} from './latencyKernels';
 import { KernelWork } from './latencyWork';
 import { TENSOR_KIND } from './model';
 import { cannotRun } from './runnable';
@@ -49,8 +55,12 @@ export class DeviceTimes {
   private readonly _runs: boolean;
   private readonly _widths = new Map<number, IWidth>();
 
-  constructor(private readonly _model: IGraphModel) {
-    this._part = hardwareOf(_model.payload);
+  constructor(
+    private readonly _model: IGraphModel,
+    runtime = ''
+  ) {
+    const own = hardwareOf(_model.payload);
+    this._part = own && inRuntime(own, runtime);
     this._runs = cannotRun(_model.payload) === '';
   }
 
@@ -63,7 +73,7 @@ export class DeviceTimes {
     }
     const width = this._width(part.model.widths[precision]);
     const rates = ratesOf(part, device, precision, width.resident);
-    let [seconds, ideal, unknown, known, guessed] = [0, 0, 0, 0, 0];
+    let [seconds, ideal, unknown, known, guessed, starts] = [0, 0, 0, 0, 0, 0];
     const shares = { compute: 0, memory: 0, overhead: 0 };
     for (const { work, isGuess, count } of width.kinds) {
       const time = kernelTime(work, rates);
@@ -72,10 +82,16 @@ export class DeviceTimes {
         continue;
       }
       known += count;
+      starts += count * work.runs;
       seconds += count * time.seconds;
       ideal += count * time.ideal;
       guessed += isGuess ? count * time.seconds : 0;
       shares[boundOf(time)] += count * time.seconds;
+    }
+    if (starts * issuedIn(rates) > seconds) {
+      guessed *= (starts * issuedIn(rates)) / seconds;
+      seconds = starts * issuedIn(rates);
+      shares.overhead = seconds;
     }
     // Where nothing runs nothing is known either.
     if (!this._runs || known === 0) {

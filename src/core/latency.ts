@@ -2,7 +2,7 @@
 
 import type { GraphPayload, HardwarePart } from '../schema';
 import { requiredBytes, TensorBytes } from './latencyBytes';
-import { KERNEL, kernelTime, ratesOf } from './latencyKernels';
+import { issuedIn, KERNEL, kernelTime, ratesOf } from './latencyKernels';
 import { KernelWork } from './latencyWork';
 import { timed } from './model';
 import { cannotRun } from './runnable';
@@ -12,12 +12,16 @@ import type { IGraphModel } from './types';
 export interface IDeviceChoice {
   readonly device: string;
   readonly precision: string;
+  /** What runs the model there; empty: what the payload was made for. */
+  readonly runtime?: string;
 }
 
 export interface ILatency {
   /** Index into the payload's devices. */
   readonly device: number;
   readonly precision: string;
+  /** The kernels and constants of the runtime. */
+  readonly part: HardwarePart;
   /** Seconds by node: a kernel's time stands at its anchor, NaN where it is unknown. */
   readonly nodes: Float64Array;
   /** Seconds by kernel, its launch included. */
@@ -44,6 +48,21 @@ export interface ILatency {
 /** Index of a device, -1 when the payload does not list it. */
 export function deviceOf(part: HardwarePart, id: string): number {
   return id === '' ? -1 : part.devices.id.indexOf(id);
+}
+
+/** What an estimate is made of in another runtime; as it is where the payload has none such. */
+export function inRuntime(part: HardwarePart, id = ''): HardwarePart {
+  const other = (part.runtimes ?? []).find(one => one.id === id);
+  if (!other) {
+    return part;
+  }
+  const { kernels, label, overhead_s, overhead_cycles, issue_s, compared } =
+    other;
+  const model = {
+    ...part.model,
+    ...{ overhead_s, overhead_cycles, issue_s, compared }
+  };
+  return { ...part, kernels, model, runtime: id, runtime_label: label };
 }
 
 /** Precisions that a device has a peak for, in the payload's order. */
@@ -131,6 +150,10 @@ export function within(
   };
 }
 
+function sumOf(numbers: Float64Array): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}
+
 /** The times of the kernels at their anchors; whatever else runs takes no time of its own. */
 function byNode(
   model: IGraphModel,
@@ -154,7 +177,8 @@ export function latencyOf(
   model: IGraphModel,
   choice: IDeviceChoice | null
 ): ILatency | null {
-  const part = hardwareOf(model.payload);
+  const own = hardwareOf(model.payload);
+  const part = own && inRuntime(own, choice?.runtime);
   const device = part && choice ? deviceOf(part, choice.device) : -1;
   const precision =
     part && device >= 0 ? precisionOf(part, device, choice!.precision) : null;
@@ -165,20 +189,31 @@ export function latencyOf(
   const work = new KernelWork(model, part, bytes);
   const rates = ratesOf(part, device, precision, work.resident());
   const count = part.kernels.kind.length;
-  const [kernels, compute, memory, ideals] = Array.from(
-    { length: 4 },
+  const [kernels, compute, memory, ideals, times] = Array.from(
+    { length: 5 },
     () => new Float64Array(count)
   );
   for (let kernel = 0; kernel < count; kernel++) {
-    const time = kernelTime(work.of(kernel), rates);
+    const one = work.of(kernel);
+    const time = kernelTime(one, rates);
+    times[kernel] = one.runs;
     kernels[kernel] = time.seconds;
     compute[kernel] = time.compute;
     memory[kernel] = time.memory;
     ideals[kernel] = time.ideal;
   }
+  const isKnown = (seconds: number): boolean => !Number.isNaN(seconds);
+  const issued =
+    issuedIn(rates) * sumOf(times.filter((_, at) => isKnown(kernels[at])));
+  if (issued > sumOf(kernels.filter(isKnown))) {
+    // The host is slower than the device: every operator takes as long as its start.
+    kernels.forEach((seconds, at) => {
+      kernels[at] = isKnown(seconds) ? issuedIn(rates) * times[at] : seconds;
+    });
+  }
   const runs = cannotRun(model.payload) === '';
   return {
-    ...{ device, precision, kernels, compute, memory },
+    ...{ device, precision, part, kernels, compute, memory },
     nodes: byNode(model, part.kernels.anchor, kernels),
     required: requiredBytes(model, bytes),
     ...totalsOf(part, device, precision, kernels, ideals, work, runs)

@@ -121,6 +121,12 @@ export function ratesOf(
   };
 }
 
+/** Seconds that the host takes to start a kernel while the device runs others. */
+export function issuedIn({ model, cpu }: IRates): number {
+  // Payloads of earlier versions have none.
+  return cpu ? 0 : ((model.issue_s as number | undefined) ?? 0);
+}
+
 /** Share of the tiles' time that is work: the best tile. */
 function utilisation(
   { m, n, k }: Pick<IWork, 'm' | 'n' | 'k'>,

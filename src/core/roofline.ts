@@ -4,6 +4,7 @@ import type { Bound } from './deviceTimes';
 import {
   deviceOf,
   hardwareOf,
+  inRuntime,
   precisionOf,
   type IDeviceChoice
 } from './latency';
@@ -49,7 +50,8 @@ export function rooflineOf(
   model: IGraphModel,
   choice: IDeviceChoice | null
 ): IRoofline | null {
-  const part = hardwareOf(model.payload);
+  const own = hardwareOf(model.payload);
+  const part = own && inRuntime(own, choice?.runtime);
   const device = part && choice ? deviceOf(part, choice.device) : -1;
   const precision =
     part && device >= 0 ? precisionOf(part, device, choice!.precision) : null;

@@ -87,7 +87,9 @@ export function pointOf(
   const part = hardwareOf(payload);
   const device = part && choice ? deviceOf(part, choice.device) : -1;
   const time =
-    device >= 0 ? new DeviceTimes(model).of(device, choice!.precision) : null;
+    device >= 0
+      ? new DeviceTimes(model, choice!.runtime).of(device, choice!.precision)
+      : null;
   const usable = device >= 0 ? usableBytes(part!, device) : Number.NaN;
   const required = time?.required ?? Number.NaN;
   const impossible =

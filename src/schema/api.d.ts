@@ -957,7 +957,7 @@ export interface components {
      * HardwareEstimates
      * @description Latency and memory of one inference on a device, from public numbers and a model of the runtime.
      *
-     *         Nothing was run. The runtime is one that fuses as TensorRT does; `docs/hardware.md` says what was
+     *         Nothing was run. `runtime` says what is taken to be fused; `docs/hardware.md` says what was
      *         compared with measurements, and what was not.
      */
     HardwareEstimates: {
@@ -970,6 +970,8 @@ export interface components {
        *     estimate.
        */
       precision: string;
+      /** @description What runs the model: `tensorrt`, `ort-cuda`, `pytorch-eager` or `torch-compile`. */
+      runtime: string;
       /** @description The one free dimension with batch in its name, else the first size of the first input. */
       batch_size: number | null;
       /** @description Null with a `reason`. Kernels without a time are left out: see `unknown_kernels`. */
@@ -986,7 +988,7 @@ export interface components {
       compute_utilization_estimate: number | null;
       /** @description What most of the time goes to: `compute`, `memory_bandwidth` or `kernel_overhead`. */
       bottleneck: string;
-      /** @description What a fusing runtime runs as one counts once. */
+      /** @description What the runtime runs as one counts once. */
       kernels: number;
       /** @description Kernels without a time: no size, no known number of runs, or an operator without a model. */
       unknown_kernels: number;
@@ -1020,6 +1022,11 @@ export interface components {
       chosen: string;
       /** @description Empty: as the model is stored. */
       precision: string;
+      /** @description What runs the model: `kernels` and `model` are its. */
+      runtime: string;
+      runtime_label: string;
+      /** @description The other runtimes; empty where the model is so large that only one is told. */
+      runtimes: components['schemas']['RuntimeKernels'][];
     };
     /**
      * Identity
@@ -1311,6 +1318,11 @@ export interface components {
       overhead_s: number;
       /** @description By kernel, in cycles of the device's clock. */
       overhead_cycles: number;
+      /**
+       * @description Seconds that the host takes to start a kernel, ahead of the device: the sum of these, or that of the
+       *     kernels, counts, whichever is longer. 0: a plan is replayed. Not on CPUs.
+       */
+      issue_s: number;
       /** @description Kernels of each step of a recurrent layer, beside one for the inputs of all steps. */
       recurrent_kernels: number;
       /** @description Kernels of a mixture of experts: routing, two products, the sum. */
@@ -2099,6 +2111,21 @@ export interface components {
       node: number | null;
       /** @description True when other sizes may mend it. */
       sizes: boolean;
+    };
+    /**
+     * RuntimeKernels
+     * @description What another runtime makes of the model: its kernels, and the constants that differ.
+     */
+    RuntimeKernels: {
+      /** @description As `--runtime` takes it. */
+      id: string;
+      label: string;
+      /** @description This and the next three are as in `LatencyModel`. */
+      overhead_s: number;
+      overhead_cycles: number;
+      issue_s: number;
+      compared: string[];
+      kernels: components['schemas']['KernelColumns'];
     };
     /**
      * SavedFile

@@ -23,8 +23,9 @@ from graphs import Graph, convnet, transformer
 from py_autodoc.hardware.estimate import estimate
 from py_autodoc.hardware.model import MODEL, device
 from py_autodoc.hardware.profile import PRECISIONS, Profile, find
+from py_autodoc.hardware.runtimes import RUNTIMES, TENSORRT, runtime
 from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.hardware import _columns, latency_model, sized
+from py_autodoc.report.hardware import _columns, kernels_in, latency_model, sized
 from py_autodoc.report.hardware_estimate import required_bytes
 from py_autodoc.report.payload import build_payload
 
@@ -35,6 +36,9 @@ DEVICES = (
     "apple-m2", "tpu-v5e", "xeon-8480-plus", "core-i7-12700h", "hailo-8",
 )  # fmt: skip
 """One of each band, without units, without fp32, two CPUs; of the last one no bandwidth is known."""
+RUN_ELSEWHERE = ("transformer", "convnet", "rest", "qdq", "loop")
+"""Models whose other runtimes are compared as well, on ``ELSEWHERE``."""
+ELSEWHERE = ("a100-sxm4-40gb", "t4", "core-i7-12700h")
 EXPECTED = ("seconds", "low", "high", "ideal", "label", "bottleneck", "unknown")
 CUSTOM = Profile(
     name="own", id="custom:own", vram_bytes=1 << 34, memory_bandwidth_bytes_per_s=1e12,
@@ -167,6 +171,8 @@ def cases(name: str, analysis: Analysis) -> list[dict[str, Any]]:
         one = device(_profile(wanted))
         for precision in PRECISIONS:
             case: dict[str, Any] = {"payload": name, "device": wanted, "precision": precision}
+            if name in RUN_ELSEWHERE and wanted in ELSEWHERE and one is not None and one.peak(precision):
+                found += [_elsewhere(case, analysis, runs.id) for runs in RUNTIMES if runs is not TENSORRT]
             if one is None or one.peak(precision) is None:
                 found.append({**case, "seconds": None})
                 continue
@@ -179,7 +185,17 @@ def cases(name: str, analysis: Analysis) -> list[dict[str, Any]]:
     return found
 
 
-def payload(analysis: Analysis) -> dict[str, Any]:
+def _elsewhere(case: dict[str, Any], analysis: Analysis, name: str) -> dict[str, Any]:
+    """A case in another runtime."""
+    runs = runtime(name)
+    one = device(_profile(case["device"]))
+    assert one is not None
+    result = estimate(kernels_in(analysis, runs), sized(analysis), one, case["precision"], runs.model)
+    times = [None if time is None else time.seconds for time in result.kernels]
+    return {**case, "runtime": name, **{key: getattr(result, key) for key in EXPECTED}, "kernels": times}
+
+
+def payload(analysis: Analysis, elsewhere: bool = False) -> dict[str, Any]:
     """The payload, less what the estimate does not read; devices and constants stand once for all."""
     whole = msgspec.structs.replace(
         build_payload(analysis), expressions=None, timeline=None, risk_signals=[], diagnostics=[], blocks=None
@@ -188,6 +204,8 @@ def payload(analysis: Analysis) -> dict[str, Any]:
     if "attributes" in found:
         found["attributes"] = None
     found["hardware"] = {**found["hardware"], "devices": None, "model": None}
+    if not elsewhere:
+        found["hardware"].pop("runtimes", None)
     return found
 
 
@@ -199,7 +217,7 @@ def fixture() -> bytes:
     parts = [
         f'"devices": {json.dumps(devices)}',
         f'"model": {json.dumps(msgspec.to_builtins(latency_model()))}',
-        _lines("payloads", {name: payload(one) for name, one in models.items()}),
+        _lines("payloads", {name: payload(one, name in RUN_ELSEWHERE) for name, one in models.items()}),
         _lines("cases", [case for name, one in models.items() for case in cases(name, one)]),
     ]
     return ("{\n" + ",\n".join(parts) + "\n}\n").encode()

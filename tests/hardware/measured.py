@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import onnx
 
 from py_autodoc.hardware.estimate import Estimate, estimate
-from py_autodoc.hardware.model import MODEL, device
+from py_autodoc.hardware.kernels import Kernels
+from py_autodoc.hardware.model import device
 from py_autodoc.hardware.profile import find
+from py_autodoc.hardware.runtimes import runtime
 from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.hardware import sized
+from py_autodoc.report.hardware import kernels_in, sized
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests/data"
@@ -37,6 +40,8 @@ class Row:
     seq: int | None
     runtime: str
     split: str
+    estimated_as: str
+    """Id of the runtime whose estimate it is."""
     measured: float
     """Seconds."""
     estimate: Estimate
@@ -72,7 +77,12 @@ class Score:
 
 @cache
 def source(model: str) -> str | onnx.ModelProto:
-    """The file of a model. BERT-large is made here, in the form of the TorchScript exporter."""
+    """The file of a model. BERT-large is made here, in the form of the TorchScript exporter.
+
+    ``resnet50_unfolded`` is ResNet-50 with the normalizations that an exporter folds into convolutions.
+    """
+    if model == "resnet50_unfolded":
+        return _unfolded(onnx.load(DATA / "stripped/resnet50_dyn.stripped.onnx", load_external_data=False))
     if model != "bert_large":
         return str(DATA / "stripped" / f"{model}.stripped.onnx")
     maker = Encoder(24, 1024, 16, vocabulary=30522)
@@ -85,22 +95,47 @@ def source(model: str) -> str | onnx.ModelProto:
         return onnx.load_from_string(path.read_bytes())
 
 
-def rows() -> list[Row]:
-    """Every row of ``tests/data/latency_measured.json``."""
+def _unfolded(proto: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with a BatchNormalization after every convolution."""
+    graph, nodes = proto.graph, []
+    channels = {one.name: one.dims[0] for one in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Conv":
+            made, count = node.output[0], channels[node.input[1]]
+            node.output[0] = f"{made}_convolved"
+            names = [f"{made}_{part}" for part in ("scale", "bias", "mean", "variance")]
+            graph.initializer.extend(
+                onnx.numpy_helper.from_array(np.ones(count, np.float32), name) for name in names
+            )
+            nodes += [node, onnx.helper.make_node("BatchNormalization", [node.output[0], *names], [made])]
+        else:
+            nodes.append(node)
+    del graph.node[:]
+    graph.node.extend(nodes)
+    return proto
+
+
+def rows(only: str = "") -> list[Row]:
+    """Every row of ``tests/data/latency_measured.json``; ``only``: a runtime that all are estimated for."""
     analyses: dict[tuple[str, int, int | None], Analysis] = {}
+    kernels: dict[tuple[str, int, int | None, str], Kernels] = {}
     found = []
     for row in json.loads((DATA / "latency_measured.json").read_text("utf-8")):
         key = (row["model"], row["batch"], row["seq"])
         if key not in analyses:
-            sizes = {"batch": row["batch"]} | ({"seq": row["seq"]} if row["seq"] else {})
-            analyses[key] = run(source(row["model"]), Options(bindings=sizes))
+            sizes = {"seq": row["seq"]} if row["seq"] else {}
+            options = Options(bindings=sizes, batch_size=row["batch"])
+            analyses[key] = run(source(row["model"]), options)
         analysis, one = analyses[key], device(find(row["device"]))
-        assert analysis.kernels is not None
+        runs = runtime(only or row.get("estimated_as", "tensorrt"))
+        if (*key, runs.id) not in kernels:
+            kernels[(*key, runs.id)] = kernels_in(analysis, runs)
         assert one is not None
-        ours = estimate(analysis.kernels, sized(analysis), one, row["precision"], MODEL)
+        ours = estimate(kernels[(*key, runs.id)], sized(analysis), one, row["precision"], runs.model)
         found.append(
             Row(
                 *(row[name] for name in ("model", "device", "precision", "batch", "seq", "runtime", "split")),
+                estimated_as=runs.id,
                 measured=row["latency_ms"] / 1e3,
                 estimate=ours,
             )

@@ -19,7 +19,7 @@ def bert(**wanted):
 
 
 def test_every_row_has_a_source_and_a_known_kernel_each():
-    assert len(found()) == 204
+    assert len(found()) == 256
     assert all(row.estimate.unknown == 0 for row in found())
     assert {row.split for row in found()} == {"calibration", "held-out", "device-scalar"}
 
@@ -73,9 +73,44 @@ def test_no_run_was_faster_than_its_bound():
     assert all(row.estimate.ideal < row.measured for row in found())
 
 
-def test_resnet():
-    ratios = {row.device: row.ratio for row in found() if row.model == "resnet50_dyn"}
-    assert ratios["rtx-4090"] == pytest.approx(0.88, abs=0.03)
-    # What does not fit is not hidden: this card is slower than its band says.
-    assert ratios["rtx-pro-6000-blackwell-max-q"] == pytest.approx(0.63, abs=0.03)
-    assert 0.6 < ratios["core-i7-12700h"] < 1 > ratios["core-i9-10940x"] > 0.6
+def of(name):
+    return [row for row in found() if row.estimated_as == name]
+
+
+def elsewhere(name):
+    """The rows of a runtime, as they would be estimated for TensorRT."""
+    keys = {(row.model, row.device, row.precision, row.batch, row.runtime) for row in of(name)}
+    return [
+        row
+        for row in rows("tensorrt")
+        if (row.model, row.device, row.precision, row.batch, row.runtime) in keys
+    ]
+
+
+def test_eager():
+    """ResNet-50 on V100 and T4 at batch 1 to 256, and four models on an RTX 4090 at 512."""
+    ours = score(of("pytorch-eager"))
+    assert ours.count == 40
+    assert ours.median <= 0.25
+    assert ours.inside >= 0.9
+    half = [row for row in of("pytorch-eager") if row.precision != "fp32"]
+    assert score(half).median <= 0.22
+    assert score(half).inside == 1.0
+    # What was estimated before the runtime could be chosen.
+    assert score(elsewhere("pytorch-eager")).median >= 2 * ours.median
+
+
+def test_a_v100_in_eager_at_small_batches():
+    small = [row for row in of("pytorch-eager") if row.device == "v100-sxm2-16gb" and row.batch <= 8]
+    assert len(small) == 8
+    assert all(0.7 <= row.ratio <= 1.15 for row in small)
+
+
+def test_compiled():
+    """Four models on two GPUs at large batches, and on two CPUs at batch 1."""
+    ours = score(of("torch-compile"))
+    assert ours.count == 16
+    assert ours.median <= 0.2
+    assert 0.9 <= ours.bias <= 1.1
+    assert ours.inside >= 15 / 16
+    assert ours.median < score(elsewhere("torch-compile")).median

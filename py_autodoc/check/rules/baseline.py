@@ -33,8 +33,8 @@ class Baseline:
     findings: Mapping[str, str]
     """Id of a rule → its worst severity."""
     dims: Mapping[str, int | None]
-    device: tuple[str, str]
-    """Device and precision of the latency."""
+    device: tuple[str, ...]
+    """Device, precision and runtime of the latency; empty without one."""
     analysis: Analysis | None = None
     """None for a report."""
 
@@ -53,7 +53,7 @@ def of_report(report: Report, name: str) -> Baseline:
     return Baseline(
         name, reported(report), _worst((one.id, one.severity) for one in report.risk_signals),
         {dim.name: dim.value for dim in report.dims},
-        ("", "") if chosen is None else (chosen.device, chosen.precision),
+        () if chosen is None else (chosen.device, chosen.precision, chosen.runtime),
     )  # fmt: skip
 
 
@@ -209,8 +209,8 @@ def _dims(analysis: Analysis) -> dict[str, int | None]:
     return {cut(symbol.name): symbol.value for symbol in analysis.dims.symbols}
 
 
-def _device(analysis: Analysis) -> tuple[str, str]:
+def _device(analysis: Analysis) -> tuple[str, ...]:
     from py_autodoc.report.hardware_estimate import hardware_estimates
 
     found = hardware_estimates(analysis)
-    return ("", "") if found is None else (found.device, found.precision)
+    return () if found is None else (found.device, found.precision, found.runtime)

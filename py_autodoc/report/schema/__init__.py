@@ -37,6 +37,7 @@ from py_autodoc.report.schema.hardware import (
     LatencyBand,
     LatencyModel,
     RoutedKernels,
+    RuntimeKernels,
 )
 from py_autodoc.report.schema.identity import (
     Identity,
@@ -186,6 +187,7 @@ __all__ = [
     "RoutedKernels",
     "RuleSettings",
     "Runnable",
+    "RuntimeKernels",
     "SavedFile",
     "ScopeColumns",
     "TensorColumns",

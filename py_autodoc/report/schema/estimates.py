@@ -23,7 +23,7 @@ class LayerLatency(Wire, frozen=True, kw_only=True):
 class HardwareEstimates(Wire, frozen=True, kw_only=True):
     """Latency and memory of one inference on a device, from public numbers and a model of the runtime.
 
-    Nothing was run. The runtime is one that fuses as TensorRT does; ``docs/hardware.md`` says what was
+    Nothing was run. ``runtime`` says what is taken to be fused; ``docs/hardware.md`` says what was
     compared with measurements, and what was not.
     """
 
@@ -34,6 +34,8 @@ class HardwareEstimates(Wire, frozen=True, kw_only=True):
     precision: str
     """``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8`` or ``int8``; empty without an
     estimate."""
+    runtime: str
+    """What runs the model: ``tensorrt``, ``ort-cuda``, ``pytorch-eager`` or ``torch-compile``."""
     batch_size: int | None
     """The one free dimension with batch in its name, else the first size of the first input."""
     estimated_latency_ms: float | None
@@ -51,7 +53,7 @@ class HardwareEstimates(Wire, frozen=True, kw_only=True):
     bottleneck: str
     """What most of the time goes to: ``compute``, ``memory_bandwidth`` or ``kernel_overhead``."""
     kernels: int
-    """What a fusing runtime runs as one counts once."""
+    """What the runtime runs as one counts once."""
     unknown_kernels: int
     """Kernels without a time: no size, no known number of runs, or an operator without a model."""
     vram_required_bytes: int | None

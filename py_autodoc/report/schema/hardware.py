@@ -99,6 +99,9 @@ class LatencyModel(Wire, frozen=True, kw_only=True):
     """By kernel, on devices of unknown clock."""
     overhead_cycles: float
     """By kernel, in cycles of the device's clock."""
+    issue_s: float
+    """Seconds that the host takes to start a kernel, ahead of the device: the sum of these, or that of the
+    kernels, counts, whichever is longer. 0: a plan is replayed. Not on CPUs."""
     recurrent_kernels: int
     """Kernels of each step of a recurrent layer, beside one for the inputs of all steps."""
     experts_kernels: int
@@ -185,6 +188,20 @@ class KernelColumns(Wire, frozen=True, kw_only=True):
     """Kernels whose sizes only a run can tell, and the spread of tokens that is assumed for them."""
 
 
+class RuntimeKernels(Wire, frozen=True, kw_only=True):
+    """What another runtime makes of the model: its kernels, and the constants that differ."""
+
+    id: str
+    """As ``--runtime`` takes it."""
+    label: str
+    overhead_s: float
+    """This and the next three are as in ``LatencyModel``."""
+    overhead_cycles: float
+    issue_s: float
+    compared: list[str]
+    kernels: KernelColumns
+
+
 class HardwarePart(Wire, frozen=True, kw_only=True):
     """All that an estimated latency is made of, for any device, precision and sizes."""
 
@@ -198,3 +215,8 @@ class HardwarePart(Wire, frozen=True, kw_only=True):
     """Id of a device, empty: none is chosen."""
     precision: str
     """Empty: as the model is stored."""
+    runtime: str = "tensorrt"
+    """What runs the model: ``kernels`` and ``model`` are its."""
+    runtime_label: str = "TensorRT"
+    runtimes: list[RuntimeKernels] = []
+    """The other runtimes; empty where the model is so large that only one is told."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from py_autodoc.hardware.runtimes import runtime
 from py_autodoc.report.sections.model import (
     Block,
     Context,
@@ -37,12 +38,13 @@ def section(context: Context) -> Section | None:
     rows: list[tuple[Line, ...]] = [
         (("Device",), (Name(found.device_name),)),
         (("Precision",), (found.precision or "—",)),
+        (("Runtime",), (runtime(found.runtime).label,)),
         (("Batch",), (Value(found.batch_size, "exact", f"{_AT}/batch_size"),)),
         (("Latency",), time(found.estimated_latency_ms, bool(found.unknown_kernels))),
         (("Band",), band),
         (("Bound at full peak and bandwidth",), time(found.theoretical_latency_ms)),
         (("Most of the time goes to",), (_BOUNDS.get(found.bottleneck, "—"),)),
-        (("Kernels of a fusing runtime",), (Value(found.kernels, "exact", f"{_AT}/kernels"),)),
+        (("Kernels",), (Value(found.kernels, "exact", f"{_AT}/kernels"),)),
         (("Kernels without a time",), (Value(found.unknown_kernels, "exact", f"{_AT}/unknown_kernels"),)),
         (("Memory needed",), (Value(found.vram_required_bytes, "size", f"{_AT}/vram_required_bytes"),)),
         (("Memory of the device",), (Value(found.vram_bytes, "size", f"{_AT}/vram_bytes"),)),

@@ -78,7 +78,7 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
   const active = flat.includes(at) ? at : likeliest(part.devices, flat, query);
   const pick = (device: number): void => {
     setAt(device);
-    chooseDevice(session, choiceOf(part, device, choice?.precision ?? ''));
+    chooseDevice(session, choiceOf(part, device, choice ?? {}));
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
     // The keys of the viewer do not work in here.
@@ -139,6 +139,7 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
           onChange={event => setQuery(event.currentTarget.value)}
         />
         <PrecisionPicker part={part} device={chosen} />
+        <RuntimePicker part={part} device={chosen} />
         <button
           type="button"
           className="oad-Button"
@@ -158,7 +159,7 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
         id={id}
         {...{ active, chosen, pick }}
       />
-      <Outcome part={part} />
+      <Outcome />
     </div>
   );
 }
@@ -181,6 +182,7 @@ function PrecisionPicker(props: {
       value={choice?.precision ?? ''}
       onChange={event =>
         setDevice(session, {
+          ...choice,
           device: part.devices.id[device],
           precision: event.currentTarget.value
         })
@@ -200,8 +202,43 @@ function PrecisionPicker(props: {
   );
 }
 
+/** What runs the model on the device. */
+function RuntimePicker(props: {
+  part: HardwarePart;
+  device: number;
+}): JSX.Element | null {
+  const trans = useTrans();
+  const session = useSession();
+  const { part, device } = props;
+  const choice = useView(state => state.device);
+  const others = part.runtimes ?? [];
+  return others.length === 0 ? null : (
+    <select
+      className="oad-Select"
+      aria-label={trans.__('Runtime')}
+      disabled={device < 0}
+      value={choice?.runtime ?? ''}
+      onChange={event => {
+        const { device: id = '', precision = '' } = choice ?? {};
+        const runtime = event.currentTarget.value;
+        setDevice(session, {
+          ...{ device: id, precision },
+          ...(runtime ? { runtime } : {})
+        });
+      }}
+    >
+      <option value="">{part.runtime_label ?? ''}</option>
+      {others.map(({ id, label }) => (
+        <option key={id} value={id}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 /** What the choice gives, how sure it is, and what it takes for granted. */
-function Outcome({ part }: { part: HardwarePart }): JSX.Element {
+function Outcome(): JSX.Element {
   const trans = useTrans();
   const { model } = useDocument();
   const choice = useView(state => state.device);
@@ -225,11 +262,11 @@ function Outcome({ part }: { part: HardwarePart }): JSX.Element {
         <p className={need.fits ? 'oad-Quiet' : 'oad-mod-error'}>{need.text}</p>
       )}
       <p className="oad-Quiet">
-        {assumption(trans)}{' '}
+        {assumption(trans, latency)}{' '}
         {latency &&
           trans.__(
             'Band %1 (%2).',
-            bandText(part, latency),
+            bandText(latency.part, latency),
             labelText(latency, trans)
           )}
       </p>

@@ -38,7 +38,7 @@ export function LatencyFact(props: {
       ) : (
         <Amount
           text={(unknown > 0 ? '≥ ' : '') + text}
-          short={`${deviceLabel(model)}. ${assumption(trans)}`}
+          short={`${deviceLabel(model)}. ${assumption(trans, model.latency)}`}
           value={seconds}
           total={model.latency.seconds}
         />

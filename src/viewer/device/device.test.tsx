@@ -119,6 +119,47 @@ test('the precision is one of the device; none takes the times away', async () =
   expect(within(totals()).queryByText(/^Latency, /)).toBeNull();
 });
 
+test('the runtime decides what runs as one, and is remembered with the device', async () => {
+  const payload = withHardware(testPayload(), 'acme-two', 'fp16');
+  const hardware = payload.hardware!;
+  const slow = {
+    ...{ id: 'pytorch-eager', label: 'PyTorch, eager' },
+    ...{ overhead_s: START, overhead_cycles: 0, issue_s: 7 * START },
+    ...{ compared: [], kernels: hardware.kernels }
+  };
+  const { handle } = await mount({
+    ...payload,
+    hardware: { ...hardware, runtimes: [slow] }
+  });
+  expect(tile()).toContain('≥ 200 µs');
+  await act(async () => fireEvent.click(within(totals()).getByText(/^Acme/)));
+  const select = screen.getByRole<HTMLSelectElement>('combobox', {
+    name: 'Runtime'
+  });
+  expect([...select.options].map(one => one.textContent)).toEqual([
+    'TensorRT',
+    'PyTorch, eager'
+  ]);
+  await act(async () =>
+    fireEvent.change(select, { target: { value: 'pytorch-eager' } })
+  );
+  // The host starts two operators, 700 µs each; the third has no time.
+  expect(tile()).toContain('≥ 1.4 ms');
+  expect(tile()).toContain('Runtime assumed: PyTorch, eager.');
+  expect(within(totals()).getByText(/PyTorch, eager$/)).toBeTruthy();
+  const before = { device: 'acme-two', precision: 'fp16' };
+  expect(handle.getState()).toMatchObject({
+    device: { ...before, runtime: 'pytorch-eager' }
+  });
+  // Another device or precision keeps it.
+  await choose('zeta');
+  expect(handle.getState()).toMatchObject({
+    device: { device: 'zeta-chip', runtime: 'pytorch-eager' }
+  });
+  await act(async () => fireEvent.change(select, { target: { value: '' } }));
+  expect(tile()).toContain('Fused runtime assumed');
+});
+
 test('the heatmap of times asks for a device first', async () => {
   const { handle } = await mount(withHardware(testPayload()));
   const picker = screen.getByRole<HTMLSelectElement>('combobox', {

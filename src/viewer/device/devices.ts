@@ -112,12 +112,13 @@ export const precisionText = (precision: string): string =>
 export function choiceOf(
   part: HardwarePart,
   device: number,
-  precision: string
+  { precision = '', runtime = '' }: Partial<IDeviceChoice>
 ): IDeviceChoice {
   const kept = precisionsOf(part, device).includes(precision);
   return {
     device: part.devices.id[device],
-    precision: kept ? precision : ''
+    precision: kept ? precision : '',
+    ...(runtime ? { runtime } : {})
   };
 }
 

@@ -3,6 +3,7 @@
 import { formatSeconds } from '../../core/units';
 import { hardwareOf } from '../../core/latency';
 import type { IGraphModel } from '../../core/types';
+import type { HardwarePart } from '../../schema';
 import type { ITranslate } from '../translate';
 
 export interface IKernel {
@@ -13,9 +14,14 @@ export interface IKernel {
   readonly nodes: readonly number[];
 }
 
+/** The kernels of the runtime that the times are of. */
+function columnsOf(model: IGraphModel): HardwarePart['kernels'] | undefined {
+  return (model.latency?.part ?? hardwareOf(model.payload))?.kernels;
+}
+
 /** The kernel of a node; null where it runs none. */
 export function kernelOf(model: IGraphModel, node: number): IKernel | null {
-  const columns = hardwareOf(model.payload)?.kernels;
+  const columns = columnsOf(model);
   const id = columns?.node[node] ?? -1;
   if (!columns || id < 0) {
     return null;
@@ -79,7 +85,7 @@ export function kernelText(
   node: number,
   trans: ITranslate
 ): string {
-  const columns = hardwareOf(model.payload)?.kernels;
+  const columns = columnsOf(model);
   const id = columns?.node[node] ?? -1;
   const anchor = columns?.anchor[id] ?? -1;
   if (id < 0 || anchor < 0) {

@@ -18,14 +18,22 @@ import {
   spanText
 } from './devices';
 
+const DEFAULT_RUNTIME = 'tensorrt';
+
 /** What an estimate takes for granted, in one sentence. */
-export function assumption(trans: ITranslate): string {
-  return trans.__('Fused runtime assumed (TensorRT class).');
+export function assumption(
+  trans: ITranslate,
+  latency: IGraphModel['latency'] = null
+): string {
+  const { runtime = DEFAULT_RUNTIME, runtime_label = '' } = latency?.part ?? {};
+  return runtime === DEFAULT_RUNTIME
+    ? trans.__('Fused runtime assumed (TensorRT class).')
+    : trans.__('Runtime assumed: %1.', runtime_label);
 }
 
 /** What is taken for granted of sizes that only a run can tell; empty where nothing is. */
-function spread({ payload }: IGraphModel, trans: ITranslate): string {
-  const kernels = hardwareOf(payload)?.kernels;
+function spread({ latency, payload }: IGraphModel, trans: ITranslate): string {
+  const kernels = (latency?.part ?? hardwareOf(payload))?.kernels;
   const isRouted =
     (kernels?.routed ?? []).length > 0 ||
     kernels?.kind.includes(KERNEL.experts);
@@ -62,7 +70,7 @@ export function latencyTile(
   const lines = [
     trans.__('%1 on %2; most likely %3.', value, deviceLabel(model), span),
     trans.__('At full peak and bandwidth: %1.', best),
-    assumption(trans),
+    assumption(trans, latency),
     spread(model, trans),
     unknown > 0
       ? trans._n(

@@ -76,7 +76,9 @@ function timeLine(model: IGraphModel, trans: ITranslate): string {
           trans.__('Latency on %1: %2', device, leastText(latency)),
           `${spanText(latency, trans)} (${labelText(latency, trans)})`
         ]),
-    trans.__('fused runtime assumed'),
+    latency.part.runtime === 'tensorrt'
+      ? trans.__('fused runtime assumed')
+      : latency.part.runtime_label,
     ...(need.fits ? [] : [need.text])
   ].join(BETWEEN);
 }

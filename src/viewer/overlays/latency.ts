@@ -5,6 +5,13 @@ import type { ITree } from '../../core/types';
 export function deviceLabel({ payload, latency }: ITree['model']): string {
   const devices = hardwareOf(payload)?.devices;
   return devices && latency
-    ? `${devices.name[latency.device]}, ${latency.precision.toUpperCase()}`
+    ? [
+        devices.name[latency.device],
+        latency.precision.toUpperCase(),
+        // The default goes without saying.
+        ...(latency.part.runtime === hardwareOf(payload)?.runtime
+          ? []
+          : [latency.part.runtime_label])
+      ].join(', ')
     : '';
 }

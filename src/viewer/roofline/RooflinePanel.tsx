@@ -58,7 +58,7 @@ function Linked({ found }: { found: IRoofline }): JSX.Element {
   const trans = useTrans();
   const session = useSession();
   const { model } = useDocument();
-  const part = hardwareOf(model.payload)!;
+  const part = model.latency?.part ?? hardwareOf(model.payload)!;
   const { points } = found;
   const box = React.useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);

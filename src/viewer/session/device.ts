@@ -29,7 +29,11 @@ export function sameDevice(
   a: IDeviceChoice | null,
   b: IDeviceChoice | null
 ): boolean {
-  return a?.device === b?.device && a?.precision === b?.precision;
+  return (
+    a?.device === b?.device &&
+    a?.precision === b?.precision &&
+    (a?.runtime ?? '') === (b?.runtime ?? '')
+  );
 }
 
 /** Takes another device, or none: every number that is a time follows, the picture stays as it is. */

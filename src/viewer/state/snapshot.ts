@@ -160,8 +160,14 @@ const LONGEST_ID = 200;
 function device(value: unknown): IDeviceChoice | null | undefined {
   const raw = fields(value);
   const [id, precision] = [text(raw?.device), text(raw?.precision) ?? ''];
-  const sound = id && id.length + precision.length <= LONGEST_ID;
-  return value === null ? null : sound ? { device: id, precision } : undefined;
+  const runtime = text(raw?.runtime) ?? '';
+  const length = precision.length + runtime.length;
+  const found = { precision, ...(runtime ? { runtime } : {}) };
+  return value === null
+    ? null
+    : id && id.length + length <= LONGEST_ID
+      ? { device: id, ...found }
+      : undefined;
 }
 
 function direction(value: unknown): Flow | undefined {

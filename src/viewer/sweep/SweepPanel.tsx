@@ -114,7 +114,13 @@ function usePoints(
   const others = JSON.stringify(
     Object.entries(sizesAt(payload, dim.name, sizes[0]))
   );
-  const key = [others, sizes.join(), device?.device, device?.precision].join();
+  const key = [
+    others,
+    sizes.join(),
+    device?.device,
+    device?.precision,
+    device?.runtime
+  ].join();
   const before = React.useRef('');
   React.useEffect(() => {
     if (way === 'analysed' && !asked) {
@@ -220,7 +226,7 @@ function Swept(props: {
         )}
         <span className="oad-Quiet oad-DeviceTable-about">
           {label ? (
-            `${visible(label)} · ${assumption(trans)}`
+            `${visible(label)} · ${assumption(trans, model.latency)}`
           ) : (
             <button
               type="button"

@@ -25,6 +25,7 @@ const MODEL: HardwarePart['model'] = {
   l2_bytes_per_clock: 32,
   overhead_s: START,
   overhead_cycles: 7445,
+  issue_s: 0,
   recurrent_kernels: 2,
   experts_kernels: 4,
   experts_rows: 16,
@@ -105,6 +106,9 @@ export function withHardware(
   const hardware: HardwarePart = {
     devices: DEVICES,
     model: MODEL,
+    runtime: 'tensorrt',
+    runtime_label: 'TensorRT',
+    runtimes: [],
     kernels,
     stored: ['fp32'],
     chosen,

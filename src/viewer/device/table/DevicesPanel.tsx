@@ -72,8 +72,14 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
   const { query, precision, fitting, sort } = view;
   // Another device changes no other row: what the table shows depends on the sizes alone.
   const rows = React.useMemo(
-    () => rowsOf(part, new DeviceTimes(model), precision, batchOf(model)),
-    [part, payload, precision]
+    () =>
+      rowsOf(
+        part,
+        new DeviceTimes(model, choice?.runtime),
+        precision,
+        batchOf(model)
+      ),
+    [part, payload, precision, choice?.runtime]
   );
   const shown = React.useMemo(
     () => shownRows(part, rows, query, fitting, sort),
@@ -83,7 +89,10 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
     (device: number): void => {
       const { store } = session;
       const { device: before } = store.get();
-      const next = choiceOf(part, device, precision);
+      const next = choiceOf(part, device, {
+        precision,
+        runtime: before?.runtime
+      });
       if (
         before?.device !== next.device ||
         before.precision !== next.precision
@@ -131,7 +140,7 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
           {trans.__('%1 of %2 devices', shown.length, rows.length)}
         </span>
         <span className="oad-Quiet oad-DeviceTable-about">
-          {[sizesText(payload, trans), assumption(trans)]
+          {[sizesText(payload, trans), assumption(trans, model.latency)]
             .filter(Boolean)
             .join(' · ')}
         </span>
