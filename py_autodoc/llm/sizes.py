@@ -129,6 +129,11 @@ def _caches(analysis: Analysis) -> frozenset[int]:
     return frozenset(own | grown)
 
 
+def _of_encoder(name: str) -> bool:
+    """What a decoder gets from an encoder has a length of its own."""
+    return "encoder" in name.lower() and "decoder" not in name.lower()
+
+
 def _names(analysis: Analysis, batch: frozenset[str]) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
     """The free sizes that are cached tokens, new tokens, and their sum."""
     model, cache = analysis.model, analysis.kv_cache
@@ -147,10 +152,10 @@ def _names(analysis: Analysis, batch: frozenset[str]) -> tuple[Sequence[str], Se
     masks: list[str] = []
     for tensor in model.graphs[0].inputs:
         shape = model.tensors[tensor].shape
-        if tensor in caches or shape is None:
+        if tensor in caches or shape is None or _of_encoder(model.tensors[tensor].name):
             continue
         free = [size for size in shape[:2] if isinstance(size, str) and size in symbols]
-        found = [size for size in free if size not in batch and size not in past]
+        found = [size for size in free if size not in batch and size not in past and not _of_encoder(size)]
         (masks if "mask" in model.tensors[tensor].name.lower() else rest).extend(found)
     tokens = [name for name in dict.fromkeys(rest) if "total" not in name.lower()][:1] or masks[:1]
     # Masks span what is cached and what is new; other sizes keep those that they were given.

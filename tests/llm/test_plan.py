@@ -9,12 +9,16 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 from llm.decoders import CONFIG, SHAPE, decoder, saved
+from onnx import helper
 
 from py_autodoc import analyze
 from py_autodoc.cli.app import app
 from py_autodoc.errors import InputError
 from py_autodoc.hardware.profile import find
+from py_autodoc.limits import LIBRARY
 from py_autodoc.llm import PlanOptions, formulas, plan
+from py_autodoc.llm.sizes import SizedModel, _names
+from py_autodoc.report.dims import batch_names
 
 LAYERS, HIDDEN, KV = SHAPE["num_hidden_layers"], SHAPE["hidden_size"], SHAPE["num_key_value_heads"]
 HEAD = HIDDEN // SHAPE["num_attention_heads"]
@@ -233,6 +237,16 @@ def test_configurations_that_are_refused(tmp_path, change, words):
     path.write_text(json.dumps({**CONFIG, **change}))
     with pytest.raises(InputError, match=words):
         plan(str(path), PlanOptions(["l4"]))
+
+
+def test_sizes_of_an_encoder_are_its_own():
+    """A decoder's batch, tokens and cache are told by its inputs; an encoder's mask is none of them."""
+    made = decoder()
+    mask = helper.make_tensor_value_info("encoder_attention_mask", 7, ["batch", "encoder_sequence"])
+    made.graph.input.insert(0, mask)
+    found = SizedModel(made.SerializeToString(), LIBRARY, {})
+    names = _names(found.base, batch_names(found.base.model))
+    assert names == (["past"], ["seq"], ["total_sequence_length"])
 
 
 def test_command(tmp_path):
