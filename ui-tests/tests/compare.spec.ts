@@ -99,6 +99,17 @@ test('two files from the context menu: matched, with differences, selection both
   await full.getByRole('button', { name: '7 only here' }).click();
   await expect(full).toContainText(/7 of 7 selected have no counterpart in/);
   await expect(shallow).toContainText(/7 of 7 selected in [AB]/);
+  await full.getByRole('button', { name: 'Merge', exact: true }).click();
+  const merged = full.getByRole('region', { name: 'Merged picture' });
+  await expect(merged.locator('.oad-GraphHost[data-drawn]')).toBeVisible();
+  await expect(merged).toContainText(/− 7 removed|\+ 7 added/);
+  await page.keyboard.press('c');
+  await expect(merged).toContainText('Change 1 of 7');
+  await page.keyboard.press('v');
+  await expect(merged).toContainText('7 of 122 nodes differ');
+  await merged.getByRole('button', { name: 'Two pictures' }).click();
+  await expect(merged).toHaveCount(0);
+  await expect(full.locator('.oad-graph')).toBeVisible();
 });
 
 test('heatmap, blocks and the link itself survive a reload; closing one side ends it', async ({

@@ -4,6 +4,7 @@ import SHEET from '../../../style/graph.css?raw';
 import type { GraphPayload } from '../../schema';
 import { testPayload } from '../testing/payload';
 import { headlessSvg, type IHeadlessOptions, TooManyBoxes } from './headless';
+import { mergedSvg } from './headlessMerged';
 
 const OPTIONS: IHeadlessOptions = {
   dark: false,
@@ -121,5 +122,48 @@ describe('a picture without a page', () => {
     await expect(draw(testPayload({ blocks: 5 }), { most: 3 })).rejects.toThrow(
       TooManyBoxes
     );
+  });
+});
+
+describe('a picture of two models as one graph', () => {
+  it('has what both have and what one has, signs, a legend of states, no totals', async () => {
+    const [left, right] = [testPayload({ blocks: 3 }), testPayload()];
+    const count = right.nodes.name.length;
+    const pairs = Array.from({ length: count }, (_, pair) => pair);
+    const columns = {
+      verdict: 'similar architecture',
+      ...{ score_macs: 0.8, score_nodes: 0.8 },
+      ...{ core_operators: [left.nodes.name.length, count] },
+      core_matched: count,
+      left: left.nodes.name.map((_, node) => (node < count ? node : -1)),
+      right: pairs,
+      kinds: ['operator', 'attributes', 'shapes', 'precision'],
+      changes: pairs.map(pair => (pair === 0 ? 0b1000 : 0)),
+      ...{ main_left: pairs, main_right: pairs },
+      ...{ details: {}, interface: [], blocks: [] }
+    };
+    vi.stubGlobal('document', undefined);
+    let text = '';
+    try {
+      text = await mergedSvg(left, right, columns, SHEET, OPTIONS);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    const root = new DOMParser().parseFromString(
+      text,
+      'application/xml'
+    ).documentElement;
+    const seen = texts(root);
+    const signs = (sign: string): number =>
+      seen.filter(one => one === sign).length;
+    expect(seen.filter(one => one === 'Conv')).toHaveLength(3);
+    // One of each is in the legend.
+    expect(signs('◐')).toBe(2);
+    expect(signs('−')).toBe(1 + left.nodes.name.length - count);
+    expect(signs('+')).toBe(1);
+    for (const state of ['same', 'other precision', 'removed', 'added']) {
+      expect(seen).toContain(state);
+    }
+    expect(seen.some(one => /MACs|Parameters|No value/.test(one))).toBe(false);
   });
 });
