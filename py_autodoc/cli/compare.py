@@ -62,6 +62,17 @@ class _Sizes:
 @click.argument("a", type=click.Path(path_type=str))
 @click.argument("b", type=click.Path(path_type=str))
 @click.argument("others", nargs=-1, type=click.Path(path_type=str))
+@click.option(
+    "--eval-metrics",
+    metavar="FILE.json",
+    multiple=True,
+    help="What was measured of a model, once for each in their order: docs/compare.md.",
+)
+@click.option(
+    "--baseline-precision",
+    metavar="P",
+    help="Compare with the model in this precision (fp32 …) instead of the first.",
+)
 @click.option("--weights", is_flag=True, help="Compare what weights hold, too: every weight is read.")
 @click.option("--out-json", metavar="PATH", help="Write the comparison as JSON; - is stdout.")
 @click.option("--out-md", metavar="PATH", help="Write the comparison as Markdown; - is stdout.")
@@ -113,6 +124,8 @@ def command(
     out_svg: str | None,
     out_png: str | None,
     fail_on: tuple[str, ...],
+    eval_metrics: tuple[str, ...],
+    baseline_precision: str | None,
     hardware: str,
     precision: str,
     runtime: str,
@@ -138,6 +151,7 @@ def command(
         raise OptionError("two-comparisons", "Give --topology or --structure, not both.")
     by_bytes = topology or structure or tags
     wanted: dict[str, object] = {"--weights": weights, "--out-json": out_json, "--out-md": out_md}
+    wanted |= {"--eval-metrics": eval_metrics, "--baseline-precision": baseline_precision}
     wanted |= {"--out-pdf": out_pdf, "--out-svg": out_svg, "--out-png": out_png, "--fail-on": fail_on}
     asked = [name for name, value in wanted.items() if value]
     if by_bytes and (asked or others):
@@ -161,14 +175,21 @@ def command(
         if by_bytes:
             graph = "structure" if structure else "topology" if topology else ""
             return max(status, _compare(a, b, graph, tags, as_json))
-    from py_autodoc.cli.comparing import compare
+    from py_autodoc.cli.comparing import compare, read_evaluations
 
     if as_json and out_json is None:
         out_json = STDOUT
+    read_evaluations(eval_metrics, 2 + len(others))  # before the models, which take longer
     analyses = _analyses((a, b, *others), chosen, (hardware, precision, runtime))
     outputs = {"--out-json": out_json, "--out-md": out_md, "--out-pdf": out_pdf}
     outputs |= {"--out-svg": out_svg, "--out-png": out_png}
-    return max(status, compare((a, b, *others), analyses, outputs, fail_on, weights, force, direction))
+    return max(
+        status,
+        compare(
+            (a, b, *others), analyses, outputs, fail_on, weights, force, direction,
+            eval_metrics, baseline_precision,
+        ),
+    )  # fmt: skip
 
 
 def _page(a: str, b: str, out: str, chosen: _Sizes, direction: str, force: bool) -> int:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from py_autodoc.cli import stderr, stdout
 from py_autodoc.cli.verdict import tell_verdict
+from py_autodoc.errors import OptionError
 from py_autodoc.render.output import targets
 from py_autodoc.render.text import shorten
+from py_autodoc.units import plural
 
 if TYPE_CHECKING:
     from py_autodoc.compare.align import Alignment
+    from py_autodoc.compare.evaluation import Evaluation
     from py_autodoc.compare.gate import Condition
+    from py_autodoc.compare.impact import Evaluations
     from py_autodoc.render.output import Target
     from py_autodoc.report.analysis import Analysis
 
+T = TypeVar("T")
 SAME, DIFFERENT, FAILS = 0, 1, 5
 _PARTIAL = ("the comparison is partial", "See `analyze` for its diagnostics.")
 _LONGEST = 200
@@ -40,10 +45,13 @@ def compare(
     weights: bool,
     force: bool,
     direction: str = "auto",
+    evaluated: Sequence[str] = (),
+    baseline: str | None = None,
 ) -> int:
     """Compare the first model with the others. Returns the exit status.
 
-    ``asked`` are paths by option. Raises: OptionError, OutputError, RequirementError.
+    ``asked`` are paths by option; ``evaluated`` are the files of evaluations, one a model; ``baseline`` is
+    the precision of the model that comes first. Raises: OptionError, OutputError, PathError, RequirementError.
     """
     from py_autodoc.compare.gate import condition, failing
 
@@ -58,6 +66,11 @@ def compare(
 
         resvg()
     status = max(tell_verdict(p, one, True, _PARTIAL) for p, one in zip(paths, analyses, strict=True))
+    evaluations: Evaluations = read_evaluations(evaluated, len(paths))
+    if baseline is not None:
+        at = _of_precision(analyses, baseline)
+        paths, analyses = first(paths, at), first(analyses, at)
+        evaluations = first(evaluations, at) if evaluations else ()
     found = _aligned(paths, analyses, weights)
     failed = failing(conditions, found)
     svg = ""
@@ -74,12 +87,12 @@ def compare(
                 drawn = png_picture(svg, _SCALE)
             _tell(target, target.write(drawn))
             continue
-        text = _document(option, analyses, found, failed, target.to_stdout)
+        text = _document(option, analyses, found, failed, target.to_stdout, evaluations)
         _tell(target, target.write(text))
     if not any(target.to_stdout for target in outputs.values()):
         from py_autodoc.compare.text import text as lines_of
 
-        stdout.lines(lines_of(analyses, found))
+        stdout.lines(lines_of(analyses, found, evaluations))
     for one, at, why in failed:
         name = analyses[at + 1].model.file.name
         stderr.error(f"{shorten(name, _LONGEST)}: {one.text}: {why}.", "")
@@ -93,6 +106,38 @@ def compare(
 def _tell(target: Target, written: int) -> None:
     if not target.to_stdout and sys.stderr.isatty():
         stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+
+
+def read_evaluations(paths: Sequence[str], models: int) -> list[Evaluation]:
+    """The evaluations, one a model or none at all. Raises: OptionError, PathError."""
+    from py_autodoc.compare.evaluation import read_evaluation
+
+    if paths and len(paths) != models:
+        raise OptionError(
+            "evaluations-differ", f"{models} models are compared, with {plural(len(paths), 'evaluation')}.",
+            "Give --eval-metrics once for each model, in their order.",
+        )  # fmt: skip
+    return [read_evaluation(path) for path in paths]
+
+
+def _of_precision(analyses: Sequence[Analysis], wanted: str) -> int:
+    """Place of the model in a precision. Raises: OptionError: not one is, or several are."""
+    from py_autodoc.compare.impact import precisions
+
+    found = precisions(analyses)
+    places = [at for at, one in enumerate(found) if one == wanted.strip().lower()]
+    if len(places) != 1:
+        many = "no model is" if not places else f"{len(places)} models are"
+        raise OptionError(
+            "no-baseline", f"--baseline-precision: {many} in {wanted[:40]!r}.",
+            f"They are {', '.join(found)}; without the option the first is the baseline.",
+        )  # fmt: skip
+    return places[0]
+
+
+def first(items: Sequence[T], at: int) -> list[T]:
+    """The items with that of a place at the beginning."""
+    return [items[at], *items[:at], *items[at + 1 :]]
 
 
 def _aligned(paths: Sequence[str], analyses: Sequence[Analysis], weights: bool) -> list[Alignment]:
@@ -114,6 +159,7 @@ def _document(
     found: Sequence[Alignment],
     failed: Sequence[tuple[Condition, int, str]],
     printed: bool,
+    evaluations: Evaluations,
 ) -> str | bytes:
     if option == "--out-json":
         from py_autodoc.compare.document import FailedCondition, comparison
@@ -122,14 +168,14 @@ def _document(
             FailedCondition(condition=one.text, model_path=analyses[at + 1].model.file.name, reason=why)
             for one, at, why in failed
         ]
-        return comparison(analyses, found, made).to_json(printed) + "\n"
+        return comparison(analyses, found, made, evaluations).to_json(printed) + "\n"
     told = [f"{analyses[at + 1].model.file.name}: {one.text}: {why}" for one, at, why in failed]
     if option == "--out-pdf":
         from py_autodoc.compare.pdf import pdf
 
-        return pdf(analyses, found, told)
+        return pdf(analyses, found, told, evaluations=evaluations)
     from py_autodoc.compare.markdown import markdown
     from py_autodoc.outputs.marks import sealed_text
 
-    text = markdown(analyses, found, told)
+    text = markdown(analyses, found, told, evaluations)
     return text if printed else sealed_text(text, "markdown")

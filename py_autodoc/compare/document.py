@@ -9,12 +9,14 @@ import msgspec
 
 from py_autodoc.compare.align import Alignment
 from py_autodoc.compare.changes import NAMES, Detail
-from py_autodoc.compare.measures import deltas, lower_bounds, measured, precision
+from py_autodoc.compare.evaluation import Evaluation
+from py_autodoc.compare.impact import Evaluations, impact
+from py_autodoc.compare.measures import Number, deltas, lower_bounds, measured, precision
 from py_autodoc.compare.parts import parts
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.hardware_estimate import hardware_estimates
 from py_autodoc.report.labels import cut
-from py_autodoc.report.parts import generator
+from py_autodoc.report.parts import generator, metrics
 from py_autodoc.report.schema.estimates import HardwareEstimates
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.report.schema.wire import Wire
@@ -101,12 +103,44 @@ class Variant(Wire, frozen=True, kw_only=True):
     size_bytes: int
     """With the weights beside it."""
     metrics: dict[str, float | int | None]
-    """Of one inference; null where unknown or not wholly known."""
+    """Of one inference; null where unknown or not wholly known. Those of an evaluation are among them."""
+    evaluation: str | None
+    """The file they come from."""
+    precision_breakdown: dict[str, int] | None
+    """Type of a stored weight → parameters of it; null where unknown."""
     lower_bounds: dict[str, float | int | None]
     """Of metrics that leave something out: the sum of what is known of them."""
     hardware_estimates: HardwareEstimates | None
     deltas_vs_baseline: dict[str, float | int | None] | None
     """Number of this model less that of the first; null for the first."""
+
+
+class VariantImpact(Wire, frozen=True, kw_only=True):
+    """A variant beside the first."""
+
+    model_path: str
+    size_ratio: float
+    """Its size over that of the first."""
+    latency_ms: float | None
+    speedup: float | None
+    """Time of the first over its own."""
+    quality: float | None
+    quality_change: float | None
+    on_front: bool
+    """No other variant is at least as good in everything and better in something."""
+
+
+class ImpactInfo(Wire, frozen=True, kw_only=True):
+    """What the variants gain and cost."""
+
+    quality_metric: str | None
+    """The primary metric of the evaluations; null where not every variant has it."""
+    lower_is_better: bool
+    latency_metric: str | None
+    """A measured time that every variant has, else ``estimated_latency_ms``; null without."""
+    front_of: list[str]
+    """What ``on_front`` compares."""
+    variants: list[VariantImpact]
 
 
 class FailedCondition(Wire, frozen=True, kw_only=True):
@@ -131,6 +165,7 @@ class Comparison(Wire, frozen=True, kw_only=True):
     other_alignments: list[AlignmentInfo]
     """Of the first with the third, the fourth …"""
     failed: list[FailedCondition]
+    impact: ImpactInfo
 
     def to_json(self, pretty: bool = False) -> str:
         """The document as text."""
@@ -139,10 +174,14 @@ class Comparison(Wire, frozen=True, kw_only=True):
 
 
 def comparison(
-    analyses: Sequence[Analysis], found: Sequence[Alignment], failed: Sequence[FailedCondition] = ()
+    analyses: Sequence[Analysis],
+    found: Sequence[Alignment],
+    failed: Sequence[FailedCondition] = (),
+    evaluations: Evaluations = (),
 ) -> Comparison:
     """The document; ``found[i]`` aligns the first model with model ``i + 1``."""
-    numbers = [measured(one) for one in analyses]
+    known = [*evaluations, *[None] * (len(analyses) - len(evaluations))]
+    numbers = [_with(measured(one), held) for one, held in zip(analyses, known, strict=True)]
     variants = []
     for at, (one, values) in enumerate(zip(analyses, numbers, strict=True)):
         kind, scheme = precision(one)
@@ -154,6 +193,8 @@ def comparison(
                 size_bytes=one.model.file.bytes + one.model.file.external_bytes,
                 metrics=dict(values),
                 lower_bounds=dict(lower_bounds(one)),
+                evaluation=None if (held := known[at]) is None else cut(held.file),
+                precision_breakdown=metrics(one).precision_breakdown,
                 hardware_estimates=hardware_estimates(one),
                 deltas_vs_baseline=dict(deltas(numbers[0], values)) if at else None,
             )
@@ -168,7 +209,45 @@ def comparison(
         alignment=infos[0],
         other_alignments=infos[1:],
         failed=list(failed),
+        impact=_impact(analyses, known),
     )
+
+
+def _with(values: dict[str, Number], held: Evaluation | None) -> dict[str, Number]:
+    """With the numbers of an evaluation; one that has the name of ours gets ``eval.`` before it."""
+    if held is None:
+        return values
+    found = dict(values)
+    for name, value in [*held.metrics.items(), *held.perf.items()]:
+        found[f"eval.{name}" if name in found else name] = value
+    return found
+
+
+def _impact(analyses: Sequence[Analysis], known: Evaluations) -> ImpactInfo:
+    found = impact(analyses, known)
+    first = found.points[0]
+    return ImpactInfo(
+        quality_metric=found.quality,
+        lower_is_better=found.lower_is_better,
+        latency_metric=found.latency,
+        front_of=list(found.axes),
+        variants=[
+            VariantImpact(
+                model_path=cut(one.model.file.name),
+                size_ratio=point.size / first.size if first.size else 1.0,
+                latency_ms=point.latency,
+                speedup=found.speedup(at),
+                quality=point.quality,
+                quality_change=_less(point.quality, first.quality),
+                on_front=point.on_front,
+            )
+            for at, (one, point) in enumerate(zip(analyses, found.points, strict=True))
+        ],
+    )
+
+
+def _less(value: float | None, first: float | None) -> float | None:
+    return None if value is None or first is None else value - first
 
 
 def _alignment(found: Alignment, right: int) -> AlignmentInfo:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from py_autodoc.compare.align import Alignment
+from py_autodoc.compare.impact import Evaluations
 from py_autodoc.compare.sections import sections, title
 from py_autodoc.render.text import printable
 from py_autodoc.report.analysis import Analysis
@@ -17,10 +18,15 @@ _LONGEST = 600
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#!|~&@$]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 
 
-def markdown(analyses: Sequence[Analysis], found: Sequence[Alignment], failed: Sequence[str] = ()) -> str:
+def markdown(
+    analyses: Sequence[Analysis],
+    found: Sequence[Alignment],
+    failed: Sequence[str] = (),
+    evaluations: Evaluations = (),
+) -> str:
     """The comparison of the first model with the others."""
     lines = [f"# {_plain(title(analyses))}", ""]
-    for section in sections(analyses, found, failed):
+    for section in sections(analyses, found, failed, evaluations):
         if section.id == "failed":
             lines += [f"**{section.title}:**", ""]
         elif len(found) > 1 or not section.id.startswith("pair"):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from py_autodoc.compare.align import Alignment, Verdict
+from py_autodoc.compare.impact import Evaluations
 from py_autodoc.compare.measures import MEASURES, measured, percent, relative
 from py_autodoc.compare.picture import CAPTION, picture
 from py_autodoc.compare.sections import sections, title
@@ -22,6 +23,7 @@ def pdf(
     analyses: Sequence[Analysis],
     found: Sequence[Alignment],
     failed: Sequence[str] = (),
+    evaluations: Evaluations = (),
     *,
     drawn: bool = True,
 ) -> bytes:
@@ -36,7 +38,7 @@ def pdf(
     """
     first = found[0]
     said = " ".join(one for one in (verdict_line(first), relation(first)) if one)
-    made = sections(analyses, found, failed)
+    made = sections(analyses, found, failed, evaluations)
     if len(found) == 1:
         # The verdict stands at the top.
         made = [replace(one, blocks=one.blocks[1:]) if one.id == "pair1" else one for one in made]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from py_autodoc.compare.align import Alignment, Pair
 from py_autodoc.compare.changes import NAMES
+from py_autodoc.compare.impact import Evaluations, impact, layer_precisions
 from py_autodoc.compare.parts import Part, parts
-from py_autodoc.compare.summary import lone, relation, rows, table, verdict_line
+from py_autodoc.compare.summary import front_line, lone, relation, rows, table, verdict_line
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import cut, node_label
 from py_autodoc.report.sections.model import Block, Items, Line, Name, Paragraph, Section, Table, Value
@@ -34,11 +36,14 @@ def title(analyses: Sequence[Analysis]) -> str:
 
 
 def sections(
-    analyses: Sequence[Analysis], found: Sequence[Alignment], failed: Sequence[str] = ()
+    analyses: Sequence[Analysis],
+    found: Sequence[Alignment],
+    failed: Sequence[str] = (),
+    evaluations: Evaluations = (),
 ) -> list[Section]:
     """The comparison of the first model with the others, in the order of the document.
 
-    A section has the id ``failed``, ``numbers``, or ``pair`` with the number of the other model.
+    Ids are ``failed``, ``numbers``, ``precision``, and ``pair`` with the number of the other model.
     """
     names = model_names(analyses)
     made = []
@@ -47,9 +52,28 @@ def sections(
     for at, one in enumerate(found, 1):
         heading = names[at] if len(found) > 1 else "What changed"
         made.append(Section(f"pair{at}", heading, tuple(_pair(one))))
-    numbers = [[_line(label), *map(_line, values)] for label, values in table(analyses)]
-    made.append(Section("numbers", "Numbers", (_table(("", *names), numbers),)))
+    numbers = [[_line(label), *map(_line, values)] for label, values in table(analyses, evaluations)]
+    best = front_line(impact(analyses, evaluations), names)
+    told = (Paragraph(_line(best)),) if best else ()
+    made.append(Section("numbers", "Numbers", (_table(("", *names), numbers), *told)))
+    layers = tuple(_precision(one, names[at] if len(found) > 1 else "") for at, one in enumerate(found, 1))
+    if any(table.rows for table in layers):
+        made.append(Section("precision", "Precision by layer", tuple(one for one in layers if one.rows)))
     return made
+
+
+def _precision(found: Alignment, heading: str) -> Table:
+    """Layers whose precision differs, and what that saves of their weights."""
+    rows_of = []
+    for one in layer_precisions(found):
+        before, after = one.bytes_before, one.bytes_after
+        saved = None if not before or after is None else (before - after) / before
+        name = node_label(found.sides[0].model.nodes[one.left[0]]) if one.left else None
+        weights = (Value(before, "size"),) if before else ("–",)
+        share = (Value(saved, "share"),) if saved is not None else ("–",)
+        rows_of.append([_named(name), _line(one.core), _line(one.before), _line(one.after), weights, share])
+    head = ("Layer", "Operator", "Before", "After", "Weights before", "Saved")
+    return replace(_table(head, rows_of), title=heading)
 
 
 def _pair(found: Alignment) -> Iterator[Block]:

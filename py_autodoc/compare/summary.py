@@ -9,6 +9,7 @@ from itertools import takewhile
 
 from py_autodoc.compare.align import Alignment, Pair, Verdict
 from py_autodoc.compare.changes import Change, Detail
+from py_autodoc.compare.impact import Evaluations, Impact, evaluation_rows
 from py_autodoc.compare.measures import (
     MEASURES,
     Measure,
@@ -22,7 +23,7 @@ from py_autodoc.compare.measures import (
 from py_autodoc.compare.parts import Part, parts
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import node_label
-from py_autodoc.units import plural
+from py_autodoc.units import UNKNOWN, plural
 
 _NAMED = 3
 """Places that a change is told of by name."""
@@ -172,10 +173,37 @@ def lone(found: Alignment, side: int, blocks: list[Part]) -> str:
     return f"{plural(len(nodes), 'node')}{told}: {shown}{more}"
 
 
-def table(analyses: Iterable[Analysis]) -> list[tuple[str, list[str]]]:
-    """(label, cells) of the numbers: the value of each model, with the change from the first."""
+def table(analyses: Iterable[Analysis], evaluations: Evaluations = ()) -> list[tuple[str, list[str]]]:
+    """(label, cells) of the numbers: the value of each model, with the change from the first.
+
+    Those of evaluations stand at the end. A change of quality is a difference, others are shares.
+    """
     numbers = [(measured(one), lower_bounds(one)) for one in analyses]
-    return [(one.label, _cells(numbers, one)) for one in MEASURES]
+    made = [(one.label, _cells(numbers, one)) for one in MEASURES]
+    for name, values, quality in evaluation_rows(evaluations):
+        made.append(
+            (name, [_evaluated(values[0], value, quality, not at) for at, value in enumerate(values)])
+        )
+    return made
+
+
+def _evaluated(first: float | None, value: float | None, quality: bool, alone: bool) -> str:
+    if value is None:
+        return UNKNOWN
+    if alone or first is None:
+        return f"{value:.6g}"
+    if value == first:
+        return f"{value:.6g} (same)"
+    change = f"{value - first:+.4g}".replace("-", "−") if quality else percent(relative(first, value))
+    return f"{value:.6g} ({change})"
+
+
+def front_line(found: Impact, names: list[str]) -> str:
+    """Which variants are worth having; empty where only sizes are known."""
+    if len(found.axes) < 2:
+        return ""
+    best = [name for name, one in zip(names, found.points, strict=True) if one.on_front]
+    return f"Best in something of {', '.join(found.axes)}: {', '.join(best)}."
 
 
 def _cells(numbers: list[tuple[dict[str, Number], dict[str, Number]]], one: Measure) -> list[str]:

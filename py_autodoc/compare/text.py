@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from py_autodoc.compare.align import Alignment, Verdict
+from py_autodoc.compare.impact import Evaluations, impact
 from py_autodoc.compare.parts import parts
-from py_autodoc.compare.summary import lone, relation, rows, table, verdict_line
+from py_autodoc.compare.summary import front_line, lone, relation, rows, table, verdict_line
 from py_autodoc.metrics import total_label
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import cut
@@ -20,14 +21,18 @@ _MOST = 60
 """Characters of a name."""
 
 
-def text(analyses: Sequence[Analysis], found: Sequence[Alignment]) -> list[str]:
+def text(
+    analyses: Sequence[Analysis], found: Sequence[Alignment], evaluations: Evaluations = ()
+) -> list[str]:
     """The comparison of the first model with the others. Names are as in the models: print them inert."""
     lines: list[str] = []
     for at, one in enumerate(found):
         if len(found) > 1:
             lines += ["", f"{_name(analyses[0])} and {_name(analyses[at + 1])}"]
         lines += _pair(one)
-    return [*lines, *_numbers(analyses)][0 if lines[0] else 1 :]
+    lines += _numbers(analyses, evaluations)
+    best = front_line(impact(analyses, evaluations), [_name(one) for one in analyses]) if evaluations else ""
+    return [*lines, *([best] if best else [])][0 if lines[0] else 1 :]
 
 
 def _pair(found: Alignment) -> list[str]:
@@ -54,10 +59,10 @@ def _pair(found: Alignment) -> list[str]:
     return lines
 
 
-def _numbers(analyses: Sequence[Analysis]) -> list[str]:
-    made = [row for row in table(analyses) if row[0] != _LEFT_OUT]
+def _numbers(analyses: Sequence[Analysis], evaluations: Evaluations) -> list[str]:
+    made = [row for row in table(analyses, evaluations) if row[0] != _LEFT_OUT]
     names = ["", *(cut(_name(one), _WIDE) for one in analyses)]
-    grid = [names, *([label, *values] for label, values in made)]
+    grid = [names, *([cut(label, _WIDE), *values] for label, values in made)]
     widths = [max(len(row[at]) for row in grid) for at in range(len(names))]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in grid

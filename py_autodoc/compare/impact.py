@@ -1,0 +1,151 @@
+"""What a variant of a model gains and costs beside the first: size, time, quality, precision by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from py_autodoc.compare.align import Alignment
+from py_autodoc.compare.changes import Change
+from py_autodoc.compare.evaluation import Evaluation, lower_is_better
+from py_autodoc.compare.measures import precision
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.hardware_estimate import hardware_estimates
+
+Evaluations = Sequence[Evaluation | None]
+ESTIMATED = "estimated_latency_ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One variant. Sizes are bytes, times milliseconds; None where unknown."""
+
+    size: int
+    latency: float | None
+    quality: float | None
+    on_front: bool = False
+    """No other variant is at least as good in everything and better in something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """All variants."""
+
+    quality: str | None
+    """The metric that is compared: the primary one of the first evaluation, where every variant has it."""
+    lower_is_better: bool
+    latency: str | None
+    """The time that is compared: measured where every variant has it, else estimated."""
+    points: tuple[Point, ...]
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """What the front is of."""
+        return ("size", *(one for one in (self.latency, self.quality) if one is not None))
+
+    def speedup(self, at: int) -> float | None:
+        """Time of the first over that of a variant."""
+        first, own = self.points[0].latency, self.points[at].latency
+        return None if first is None or not own else first / own
+
+
+@dataclass(frozen=True, slots=True)
+class LayerPrecision:
+    """A layer in both models. ``left`` and ``right`` are its nodes."""
+
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    core: str
+    before: str
+    after: str
+    bytes_before: int | None
+    """Of its weights."""
+    bytes_after: int | None
+
+
+def impact(analyses: Sequence[Analysis], evaluations: Evaluations = ()) -> Impact:
+    """The variants, and which of them are worth having."""
+    known = [*evaluations, *[None] * (len(analyses) - len(evaluations))]
+    primary = next((one.primary for one in known if one is not None and one.primary), None)
+    quality = primary if primary and all(_quality(one, primary) is not None for one in known) else None
+    latency, times = _times(analyses, known)
+    fewer = quality is not None and lower_is_better(quality)
+    points = [
+        Point(
+            one.model.file.bytes + one.model.file.external_bytes,
+            times[at],
+            _quality(known[at], quality) if quality else None,
+        )
+        for at, one in enumerate(analyses)
+    ]
+    front = [not any(_beats(other, one, fewer) for other in points) for one in points]
+    marked = tuple(
+        Point(one.size, one.latency, one.quality, best) for one, best in zip(points, front, strict=True)
+    )
+    return Impact(quality, fewer, latency, marked)
+
+
+def _quality(one: Evaluation | None, name: str) -> float | None:
+    return None if one is None else one.metrics.get(name)
+
+
+def _times(analyses: Sequence[Analysis], known: Evaluations) -> tuple[str | None, list[float | None]]:
+    """(name, milliseconds of each); measured times and estimates are never compared with each other."""
+    names = [name for one in known if one is not None for name in one.perf if name.startswith("latency_ms")]
+    for name in sorted(set(names), key=lambda name: (name != "latency_ms_p50", names.index(name))):
+        found = [None if one is None else one.perf.get(name) for one in known]
+        if all(value is not None and value > 0 for value in found):
+            return name, found
+    made = []
+    for one in analyses:
+        estimate = hardware_estimates(one)
+        whole = estimate is not None and not estimate.unknown_kernels
+        made.append(estimate.estimated_latency_ms if whole and estimate is not None else None)
+    if made and all(value is not None for value in made):
+        return ESTIMATED, made
+    return None, [None] * len(analyses)
+
+
+def _beats(other: Point, one: Point, fewer: bool) -> bool:
+    sign = -1 if fewer else 1
+    pairs = [(-other.size, -one.size)]
+    if other.latency is not None and one.latency is not None:
+        pairs.append((-other.latency, -one.latency))  # type: ignore[arg-type]
+    if other.quality is not None and one.quality is not None:
+        pairs.append((sign * other.quality, sign * one.quality))  # type: ignore[arg-type]
+    return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
+
+
+def evaluation_rows(evaluations: Evaluations) -> Iterator[tuple[str, list[float | None], bool]]:
+    """(name, value of each model, whether it is about quality) of every metric that one of them has."""
+    for quality in (True, False):
+        names: dict[str, None] = {}
+        for one in evaluations:
+            names |= dict.fromkeys(() if one is None else one.metrics if quality else one.perf)
+        for name in names:
+            parts = [{} if one is None else one.metrics if quality else one.perf for one in evaluations]
+            yield name, [part.get(name) for part in parts], quality
+
+
+def layer_precisions(found: Alignment) -> list[LayerPrecision]:
+    """Layers whose precision differs, those with most bytes of weights first."""
+    made = []
+    bytes_of = [side.analysis.params.node_bytes for side in found.sides]
+    for pair in found.pairs:
+        change = next((one for one in pair.details if one.kind is Change.PRECISION), None)
+        if change is None:
+            continue
+        sizes = [
+            _sum([bytes_of[at][node] for node in nodes]) for at, nodes in enumerate((pair.left, pair.right))
+        ]
+        made.append(LayerPrecision(pair.left, pair.right, pair.core, change.left, change.right, *sizes))
+    return sorted(made, key=lambda one: -(one.bytes_before or 0))
+
+
+def _sum(sizes: Sequence[int | None]) -> int | None:
+    return None if any(one is None for one in sizes) else sum(one or 0 for one in sizes)
+
+
+def precisions(analyses: Sequence[Analysis]) -> list[str]:
+    """The precision of each model in short."""
+    return [precision(one)[0] for one in analyses]
