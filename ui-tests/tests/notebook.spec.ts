@@ -145,3 +145,39 @@ test('one widget in two cells: the one that is moved leads, the other follows', 
   await expect(open(1)).toHaveAttribute('aria-expanded', 'true');
   await expect(open(0)).toHaveAttribute('aria-expanded', 'true');
 });
+
+test('two models compared: from change to change, only changes, blocks, and both as one graph', async ({
+  page
+}) => {
+  await notebook(page, 'compared.ipynb', [
+    "from py_autodoc.widget import compare\npair = compare('bert_base.onnx', 'bert_dyn.onnx', height=520)\npair",
+    'len(pair.left.selected_names) + len(pair.right.selected_names)'
+  ]);
+  const log = listen(page);
+  await page.notebook.runCell(0, true);
+  const widgets = page.locator('.oad-Widget');
+  await drawn(widgets.first());
+  await drawn(widgets.last());
+  const right = widgets.last();
+  await expect(right.locator('.oad-Compare')).toContainText('26 only here');
+
+  await right.getByRole('button', { name: 'Next change' }).click();
+  await page.notebook.runCell(1, true);
+  expect((await page.notebook.getCellTextOutput(1))?.[0]).toMatch(/^[12]$/);
+  await right.getByRole('button', { name: 'Only changes' }).click();
+  await expect(right).toContainText(/\d+ of 396 nodes differ/);
+  await right.getByRole('tab', { name: 'Changes' }).click();
+  await expect(right.getByRole('tabpanel')).toContainText(
+    /Only blocks that differ \(\d+ of \d+\)/
+  );
+
+  await right.getByRole('button', { name: 'Merge', exact: true }).click();
+  const merged = right.getByRole('region', { name: 'Merged picture' });
+  await drawn(merged);
+  await expect(merged).toContainText('+ 26 added');
+  await page.keyboard.press('c');
+  await expect(merged).toContainText(/Change 1 of \d+/);
+  await merged.getByRole('button', { name: 'Two pictures' }).click();
+  await expect(merged).toHaveCount(0);
+  expect(log.foreign).toEqual([]);
+});
