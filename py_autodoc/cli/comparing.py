@@ -51,7 +51,9 @@ def compare(
     """Compare the first model with the others. Returns the exit status.
 
     ``asked`` are paths by option; ``evaluated`` are the files of evaluations, one a model; ``baseline`` is
-    the precision of the model that comes first. Raises: OptionError, OutputError, PathError, RequirementError.
+    the precision of the model that comes first.
+
+    Raises: OptionError, OutputError, PathError, RequirementError.
     """
     from py_autodoc.compare.gate import condition, failing
 
