@@ -56,6 +56,26 @@ describe('a roofline', () => {
     }
   });
 
+  it('has the times of a host that is slower than the device', () => {
+    const [name, payload] = Object.entries(payloads)[0];
+    const one = cases.find(
+      ({ payload: of, device, kernels }) =>
+        of === name && kernels && device === 'a100-sxm4-40gb'
+    )!;
+    const slow = { ...model, issue_s: 1 };
+    const graph = decode({
+      ...payload,
+      hardware: { ...payload.hardware!, devices, model: slow }
+    });
+    const { device, precision } = one;
+    const found = rooflineOf(graph, { device, precision })!;
+    expect(found.points.length).toBeGreaterThan(0);
+    for (const { seconds, bound } of found.points) {
+      expect(seconds).toBeGreaterThanOrEqual(1);
+      expect(bound).toBe('overhead');
+    }
+  });
+
   it('needs a device', () => {
     const payload = Object.values(payloads)[0];
     const graph = decode({

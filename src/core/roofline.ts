@@ -5,6 +5,7 @@ import {
   deviceOf,
   hardwareOf,
   inRuntime,
+  latencyOf,
   precisionOf,
   type IDeviceChoice
 } from './latency';
@@ -61,24 +62,28 @@ export function rooflineOf(
   const bytes = new TensorBytes(model, part.model.widths[precision]);
   const work = new KernelWork(model, part, bytes);
   const rates = ratesOf(part, device, precision, work.resident());
+  const latency = latencyOf(model, choice);
   const points: IRoofPoint[] = [];
   let [moving, unknown] = [0, 0];
   part.kernels.kind.forEach((_, kernel) => {
     const one = work.of(kernel);
     const time = kernelTime(one, rates);
+    // Where the host is slower than the device, each takes as long as its start.
+    const seconds = latency?.kernels[kernel] ?? Number.NaN;
     const flops = one.runs * one.flops;
     const moved = one.runs * (one.weights + one.activations);
-    if (Number.isNaN(time.seconds + moved)) {
+    if (Number.isNaN(seconds + moved)) {
       unknown += 1;
-    } else if (!(flops > 0 && moved > 0 && time.seconds > 0)) {
+    } else if (!(flops > 0 && moved > 0 && seconds > 0)) {
       moving += 1;
     } else {
-      const { compute, memory, start, seconds } = time;
+      const { compute, memory, start } = time;
+      const waits = seconds > time.seconds;
       const side = compute >= memory ? 'compute' : 'memory';
       points.push({
         ...{ kernel, flops, seconds, bytes: moved },
         node: part.kernels.anchor[kernel],
-        bound: start > Math.max(compute, memory) ? 'overhead' : side,
+        bound: waits || start > Math.max(compute, memory) ? 'overhead' : side,
         intensity: flops / moved,
         rate: flops / seconds
       });
