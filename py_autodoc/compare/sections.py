@@ -8,6 +8,7 @@ from dataclasses import replace
 from py_autodoc.compare.align import Alignment, Pair
 from py_autodoc.compare.changes import NAMES
 from py_autodoc.compare.impact import Evaluations, impact, layer_precisions
+from py_autodoc.compare.measures import percent, relative
 from py_autodoc.compare.parts import Part, parts
 from py_autodoc.compare.summary import front_line, lone, relation, rows, table, verdict_line
 from py_autodoc.report.analysis import Analysis
@@ -63,16 +64,16 @@ def sections(
 
 
 def _precision(found: Alignment, heading: str) -> Table:
-    """Layers whose precision differs, and what that saves of their weights."""
+    """Layers whose precision differs, and how that changes their weights."""
     rows_of = []
     for one in layer_precisions(found):
         before, after = one.bytes_before, one.bytes_after
-        saved = None if not before or after is None else (before - after) / before
         name = node_label(found.sides[0].model.nodes[one.left[0]]) if one.left else None
         weights = (Value(before, "size"),) if before else ("–",)
-        share = (Value(saved, "share"),) if saved is not None else ("–",)
-        rows_of.append([_named(name), _line(one.core), _line(one.before), _line(one.after), weights, share])
-    head = ("Layer", "Operator", "Before", "After", "Weights before", "Saved")
+        change = percent(relative(before, after)) if before and after is not None else "–"
+        words = map(_line, (one.core, one.before, one.after))
+        rows_of.append([_named(name), *words, weights, _line(change)])
+    head = ("Layer", "Operator", "Before", "After", "Weights before", "Change")
     return replace(_table(head, rows_of), title=heading)
 
 
