@@ -82,7 +82,7 @@ RUNTIMES = (
     TENSORRT,
     Runtime(
         id="ort-cuda",
-        label="ONNX Runtime (CUDA)",
+        label="ONNX Runtime",
         convolution=frozenset({BIAS, NORMALIZATION, RESIDUAL, ACTIVATION}),
         product=frozenset({BIAS}),
         chains=False,

@@ -28,6 +28,8 @@ SECONDS = 1.4
 """Of all runs; ONNX Runtime's own start and the making of the sessions come on top."""
 LEAST_RUNS = 2
 ROUNDS = 4
+BUSY = 0.5
+"""Share of the processors that other work took, from which it is told."""
 SCHEMA = "autodoc.profile/1"
 Profile = dict[str, Any]
 Clock = Callable[[], float]
@@ -43,7 +45,7 @@ def calibrate(threads: int = 0, seconds: float = SECONDS, clock: Clock = time.pe
         RequirementError: ONNX Runtime is missing.
         OptionError: more threads than the machine has.
     """
-    runtime = _runtime()
+    runtime, busy = _runtime(), _busy()
     most = os.cpu_count() or 1
     if not 0 <= threads <= most:
         raise OptionError(
@@ -58,7 +60,7 @@ def calibrate(threads: int = 0, seconds: float = SECONDS, clock: Clock = time.pe
     rates: dict[str, list[float]] = {}
     for (one, _), quick in zip(every, best, strict=True):
         rates.setdefault(one.kind, []).append(one.work / quick)
-    return _profile(rates, threads, str(runtime.__version__))
+    return _profile(rates, threads, str(runtime.__version__), busy)
 
 
 def _runner(runtime: Any, one: Workload, threads: int) -> Callable[[], object]:
@@ -77,6 +79,8 @@ def lines(found: Profile) -> list[str]:
     def giga(name: str) -> str:
         return f"{found[name] / 1e9:,.1f} G"
 
+    _, other, load = found.get("notes", "").partition("Other work")
+    warning = [f"{other}{load} Rates are too low: measure again when nothing else runs."] if other else []
     return [
         found["name"],
         f"  products               {giga('measured_product_flops')}FLOP/s",
@@ -84,6 +88,7 @@ def lines(found: Profile) -> list[str]:
         f"  by channel (depthwise) {giga('measured_depthwise_flops')}FLOP/s",
         f"  element by element     {giga('measured_bandwidth_bytes_per_s')}B/s",
         f"  start of an operator   {found['measured_start_seconds'] * 1e6:.2g} µs",
+        *warning,
     ]
 
 
@@ -121,7 +126,16 @@ def _mean(values: list[float]) -> float:
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def _profile(rates: dict[str, list[float]], threads: int, version: str) -> Profile:
+def _busy() -> str:
+    """What else ran on the machine in the last minute; empty where that is little, or nobody knows."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    count = os.cpu_count() or 1
+    if load <= BUSY * count:
+        return ""
+    return f"Other work ran meanwhile (load {load:.1f} on {count} logical processors)."
+
+
+def _profile(rates: dict[str, list[float]], threads: int, version: str, busy: str) -> Profile:
     found = cpu()
     count = threads or "default"
     return {
@@ -138,5 +152,5 @@ def _profile(rates: dict[str, list[float]], threads: int, version: str) -> Profi
         "measured_depthwise_flops": round(_mean(rates[DEPTHWISE])),
         "measured_bandwidth_bytes_per_s": round(_mean(rates[MOVED])),
         "measured_start_seconds": 1 / _mean(rates[START]),
-        "notes": f"ONNX Runtime {version} on the CPU, {date.today().isoformat()}.",
+        "notes": f"ONNX Runtime {version} on the CPU, {date.today().isoformat()}. {busy}".strip(),
     }

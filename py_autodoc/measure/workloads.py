@@ -37,6 +37,8 @@ def workloads() -> list[Workload]:
         _pointwise(MOVED, "LayerNormalization", (4096, 512)),
         _pointwise(MOVED, "Softmax", (16384, 128)),
         _pointwise(MOVED, "Add", (4096, 1024)),
+        _pointwise(MOVED, "Erf", (1024, 1024)),
+        _pointwise(MOVED, "Transpose", (8, 128, 12, 64), perm=[0, 2, 1, 3]),
         _pointwise(CACHED, "Relu", (256, 512)),
         _chain(),
     ]
@@ -96,11 +98,11 @@ def _depthwise(channels: int, size: int, kernel: int) -> Workload:
     return Workload(DEPTHWISE, _model(nodes, shapes, weights), shapes, flops)
 
 
-def _pointwise(kind: str, operator: str, shape: tuple[int, ...]) -> Workload:
+def _pointwise(kind: str, operator: str, shape: tuple[int, ...], **attributes: Any) -> Workload:
     """Its work is the bytes that it reads and writes."""
     extra = {"Add": ["x"], "LayerNormalization": ["w"]}.get(operator, [])
     weights = {"w": _random(shape[-1])} if "w" in extra else {}
-    nodes = [helper.make_node(operator, ["x", *extra], ["y"])]
+    nodes = [helper.make_node(operator, ["x", *extra], ["y"], **attributes)]
     moved = 4.0 * float(np.prod(shape)) * 2
     return Workload(kind, _model(nodes, {"x": shape}, weights), {"x": shape}, moved)
 

@@ -61,7 +61,7 @@ class Chosen:
 def choose(
     hardware: str | os.PathLike[str] | None, precision: str | None = None, runtime: str | None = None
 ) -> Chosen | None:
-    """The device of an id or a profile's file; None for none. ``runtime`` empty: TensorRT.
+    """The device of an id or a profile's file; None for none. ``runtime`` empty: the usual one.
 
     Raises: OptionError for what is unknown, a bad file, or a device of which too little is known.
     """
@@ -80,7 +80,13 @@ def choose(
             "device-not-estimable", f"No latency can be estimated for {profile.name}: its {lacking} "
             f"{'is' if lacking == 'memory bandwidth' else 'are'} not published.", "Choose another device.",
         )  # fmt: skip
-    return Chosen(found, wish, runs)
+    return Chosen(found, wish, runs if runtime else usual_runtime([found]))
+
+
+def usual_runtime(devices: Sequence[Device]) -> Runtime:
+    """What runs a model where nobody says: TensorRT, on CPUs that ONNX Runtime measured ONNX Runtime."""
+    measured = bool(devices) and all(one.measured is not None for one in devices)
+    return runtime_of("ort-cuda" if measured else None)
 
 
 def checked_precision(precision: str | None) -> str:

@@ -14,7 +14,7 @@ from py_autodoc.hardware.model import Device
 from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.hardware import checked_precision, choose
+from py_autodoc.report.hardware import checked_precision, choose, usual_runtime
 from py_autodoc.report.hardware_estimate import available_bytes, required
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.sweep.choose import choices
@@ -93,10 +93,11 @@ class _Run:
                 "swept-and-fixed", f"{min(both)} is both varied and given one size.", "Give it once."
             )
         self.precisions = [checked_precision(one) for one in axes.precision]
-        self.runtime = runtime_of(axes.runtime)
         if axes.runtime and not axes.hardware:
             raise OptionError("hardware-missing", "A runtime needs a device.", "Give one: --hardware ID.")
         self.devices: list[Device | None] = [self._device(one) for one in axes.hardware]
+        known = [one for one in self.devices if one is not None]
+        self.runtime = runtime_of(axes.runtime) if axes.runtime else usual_runtime(known)
         if axes.precision and not self.devices:
             raise OptionError("hardware-missing", "A precision needs a device.", "Give one: --hardware ID.")
         self.rented = self._prices()
@@ -192,7 +193,7 @@ class _Run:
                 assume=assume,
                 limits=self.options.limits,
                 hardware=self.axes.hardware[0] if self.axes.hardware else "",
-                runtime=self.axes.runtime,
+                runtime=self.runtime.id if self.axes.hardware else "",
             ),
         )
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from py_autodoc import analyze
 from py_autodoc.cli.hardware import THIS, command
 from py_autodoc.errors import OptionError, RequirementError
 from py_autodoc.hardware import profile as profiles
@@ -20,6 +21,7 @@ from py_autodoc.measure.calibrate import calibrate, quickest
 from py_autodoc.measure.workloads import workloads
 from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.hardware import sized
+from py_autodoc.sweep import Axes, sweep
 
 RESNET = "tests/data/models/resnet_tiny.onnx"
 RATES = ("product_flops", "convolution_flops", "depthwise_flops", "bandwidth_bytes_per_s", "start_seconds")
@@ -75,6 +77,24 @@ def test_the_rates_decide(measured: dict[str, Any], tmp_path: Any) -> None:
     assert seconds({"peak_fp32_flops": 3 * measured["peak_fp32_flops"]}) == pytest.approx(seconds({}))
 
 
+def test_what_onnx_runtime_measured_is_estimated_for_onnx_runtime(
+    measured: dict[str, Any], tmp_path: Any
+) -> None:
+    path = tmp_path / "cpu.json"
+    path.write_text(json.dumps(measured), encoding="utf-8")
+    usual = analyze(RESNET, assume=True, hardware=str(path)).hardware_estimates
+    assert usual is not None
+    assert usual.runtime == "ort-cuda"
+    fused = analyze(RESNET, assume=True, hardware=str(path), runtime="tensorrt").hardware_estimates
+    assert fused is not None
+    assert fused.kernels < usual.kernels
+    found = sweep(RESNET, Axes(hardware=[str(path)]))
+    assert found.runtime == "ort-cuda"
+    assert found.points[0].latency_ms == usual.estimated_latency_ms
+    # Beside a device of another kind both are estimated alike.
+    assert sweep(RESNET, Axes(hardware=[str(path), "l4"])).runtime == "tensorrt"
+
+
 @pytest.mark.parametrize("name", RATES)
 def test_without_all_of_them_the_constants_count(measured: dict[str, Any], tmp_path: Any, name: str) -> None:
     path = tmp_path / "cpu.json"
@@ -112,6 +132,16 @@ def test_threads_and_a_runtime_are_asked_for(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(RequirementError) as fault:
         calibrate()
     assert fault.value.hint == "pip install onnxruntime"
+
+
+def test_other_work_is_told(measured: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibrating.os, "cpu_count", lambda: 4)
+    for load, told in ((3.5, True), (1.5, False)):
+        monkeypatch.setattr(calibrating.os, "getloadavg", lambda load=load: (load, 0, 0), raising=False)
+        busy = calibrating._busy()
+        assert ("load 3.5 on 4" in busy) == told
+        found = {**measured, "notes": f"ONNX Runtime on the CPU. {busy}".strip()}
+        assert any("measure again" in line for line in calibrating.lines(found)) == told
 
 
 def invoke(*args: str) -> Any:
