@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import click
-from msgspec.structs import replace
 
 from py_autodoc.cli import stderr, stdout
 from py_autodoc.cli.completion import files
@@ -88,7 +87,11 @@ class _Result:
         from py_autodoc.report.build import build_report
 
         made = build_report(self.analysis, self.max_layers)
-        return made if self.written is None else replace(made, llm_summary=self.written)
+        if self.written is None:
+            return made
+        from msgspec.structs import replace
+
+        return replace(made, llm_summary=self.written)
 
 
 @click.command("analyze", short_help="What a model is and what it costs.")
