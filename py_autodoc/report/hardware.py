@@ -18,7 +18,7 @@ from py_autodoc.hardware.kernels import Core, Kernels, find_kernels
 from py_autodoc.hardware.model import Device, device
 from py_autodoc.hardware.profile import PRECISIONS, find, profiles
 from py_autodoc.hardware.routed import Mixture
-from py_autodoc.hardware.runtimes import TENSORRT, Runtime
+from py_autodoc.hardware.runtimes import ORT, TENSORRT, Runtime
 from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.hardware.sizes import Sized
 from py_autodoc.report.csr import csr
@@ -86,7 +86,7 @@ def choose(
 def usual_runtime(devices: Sequence[Device]) -> Runtime:
     """What runs a model where nobody says: TensorRT, on CPUs that ONNX Runtime measured ONNX Runtime."""
     measured = bool(devices) and all(one.measured is not None for one in devices)
-    return runtime_of("ort-cuda" if measured else None)
+    return ORT if measured else TENSORRT
 
 
 def checked_precision(precision: str | None) -> str:
