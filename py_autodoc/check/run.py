@@ -33,6 +33,7 @@ from py_autodoc.errors import AutodocError, OptionError, OutputError, PathError
 from py_autodoc.findings.thresholds import settings
 from py_autodoc.limits import Bounds
 from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.report.hardware import choose
 from py_autodoc.report.labels import cut
 from py_autodoc.report.schema import Report
 
@@ -73,6 +74,9 @@ def plan(policy: Policy) -> Plan:
     rules += [requirement_rule(text, hardware) for text in policy.require]
     for one in policy.where:
         rules += where_rules(one, tuple(policy.findings.ignore))
+    choose(
+        hardware or None, policy.precision, policy.runtime
+    )  # what is wrong with them is wrong for every model
     tests = None if policy.baseline is None else baseline_tests(policy.baseline, bool(hardware))
     if not rules and tests is None:
         raise OptionError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -87,15 +88,21 @@ def deltas(before: dict[str, Number], after: dict[str, Number]) -> dict[str, Num
 
 
 def relative(before: Number, after: Number) -> float | None:
-    """The change as a share of the first number; None where one is unknown or the first is 0."""
+    """The change as a share of the first number; None where one is unknown or the first is 0.
+
+    Infinite where no number of a computer is as large.
+    """
     if before is None or after is None or not before:
         return None
-    return (after - before) / before
+    try:
+        return (after - before) / before
+    except OverflowError:
+        return math.inf if (after > before) is (before > 0) else -math.inf
 
 
 def percent(share: float | None) -> str:
     """``+12.3 %``; a dash where unknown."""
-    if share is None:
+    if share is None or not math.isfinite(share):
         return units.UNKNOWN
     if not share:
         return "same"

@@ -53,6 +53,20 @@ def hostile(path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--runtime", "tensorrt"), "A runtime needs a device"),
+        (("--hardware", "l4", "--runtime", "none"), "There is no runtime"),
+        (("--hardware", "none-such"), "none-such"),
+    ],
+)
+def test_what_is_wrong_for_every_model_is_told_once(options, said):
+    code, out, err = called(TINY, MNIST, "--max-params", "1G", *options)
+    assert (code, out, err.count("error:")) == (1, "", 1)
+    assert said in err
+
+
 def test_a_fault_of_the_program_ends_one_model_not_the_run(monkeypatch):
     """Whatever a stage or a rule raises is told of the model at hand; the next one is checked."""
     real = commands.run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +20,7 @@ from onnx import helper, numpy_helper
 from py_autodoc.cli.app import app
 from py_autodoc.compare.contract import comparison_schema
 from py_autodoc.compare.gate import WORDS, condition
-from py_autodoc.compare.measures import MEASURES
+from py_autodoc.compare.measures import MEASURES, percent, relative
 from py_autodoc.errors import OptionError
 from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.build import build_report
@@ -145,6 +146,14 @@ def test_sums_that_leave_something_out_are_no_numbers(tmp_path):
     assert code == 5
     assert "macs is not wholly known" in err
     assert compare(partly, whole, "--fail-on", "macs>1M")[0] == 0
+
+
+def test_changes_of_any_size_have_a_share():
+    assert relative(1, 10**400) == math.inf
+    assert relative(1, -(10**400)) == -math.inf
+    assert percent(relative(1, 10**400)) == "—"
+    assert relative(0, 5) is None
+    assert relative(4, 5) == 0.25
 
 
 def test_the_blocks_add_up():

@@ -115,8 +115,10 @@ def _judge(
     # A verdict is data, and needs no line.
     verdict = made.command in ("compare", "validate") and not errors
     verdict = verdict or (made.command == "to-torch" and "--list" in made.arguments)
-    # Of two models each may have its own, before what ends the comparison.
-    told = {1, 2, 3} if made.command == "compare" and status == 2 else {1}
+    # What is wrong with a model is in the list of the models.
+    verdict = verdict or (made.command == "check" and not errors and out.startswith(b"ERROR  "))
+    # Of the models each may have its own, before what ends the comparison.
+    told = {1, 2, 3, 4} if made.command == "compare" and status == 2 else {1}
     if status in (1, 2, 3, 4) and len(errors) not in told and not verdict:
         return f"exit {status} with {len(errors)} lines of error: {said[:300]!r}"
     if status == 0 and errors:
