@@ -28,11 +28,7 @@ CHECKSUMS = "hf_checksums"
 TASK_SOURCES = ("given", "registry", "architecture", "fallback")
 
 MAX_FILES = 64
-MAX_FILE = 1 << 28
-"""Bytes of one unpacked file."""
 MAX_TOTAL = 1 << 29
 """Bytes of all unpacked files."""
-MAX_JSON = 1 << 24
-"""Bytes of one unpacked JSON value."""
 TYPICAL = 100_000
 """Characters that everything but the processor's files should not exceed."""

@@ -16,10 +16,11 @@ from typing import Any
 
 from py_autodoc.bounded import parse_json
 from py_autodoc.errors import OptionError
-from py_autodoc.hf.keys import MAX_FILE, MAX_FILES
+from py_autodoc.hf.keys import MAX_FILES
 from py_autodoc.hf.read import is_file_name
 from py_autodoc.limits import TABLE
 from py_autodoc.outputs import scratch
+from py_autodoc.packed import MAX_FILE
 
 _TOKENIZER = "tokenizer.json"
 """Holds all a fast tokenizer needs; the vocabularies it was made from are not read then."""

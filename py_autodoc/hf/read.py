@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from py_autodoc.errors import InputError
 from py_autodoc.hf import keys
-from py_autodoc.hf.codec import Damaged, checksum, unpack, unpack_json
+from py_autodoc.packed import MAX_FILE, Damaged, checksum, unpack, unpack_json
 
 if TYPE_CHECKING:
     import onnx
@@ -41,7 +41,7 @@ class Files(Mapping[str, bytes]):
     def __getitem__(self, name: str) -> bytes:
         packed = self._packed[name]
         try:
-            return unpack(packed, keys.MAX_FILE)
+            return unpack(packed, MAX_FILE)
         except Damaged as fault:
             raise InputError(
                 "hf-file-damaged",

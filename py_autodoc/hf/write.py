@@ -12,9 +12,9 @@ from typing import Any
 
 from py_autodoc.errors import OptionError
 from py_autodoc.hf import keys
-from py_autodoc.hf.codec import checksum, pack_file, pack_json
 from py_autodoc.hf.processor import ProcessorFiles, files_in, files_of, json_object, without_paths
 from py_autodoc.hf.tasks import checked_task, detect_task
+from py_autodoc.packed import checksum, pack_file, pack_json
 from py_autodoc.version import NAME, installed, version
 
 _PACKAGES = ("transformers", "tokenizers", "torch", "onnx", "onnx-ir", "onnxscript")

@@ -121,7 +121,7 @@ class JobQueue:
             record.task.cancel()
 
     async def body(self, job_id: str, what: str, node: int = -1) -> Body:
-        """``graph``, ``report``, ``batch`` or ``node`` of a finished job.
+        """``graph``, ``report``, ``sections``, ``batch`` or ``node`` of a finished job.
 
         Raises:
             UnknownJob: or its result was dropped.

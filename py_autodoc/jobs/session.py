@@ -57,6 +57,13 @@ class ModelSession:
         """The whole report as JSON."""
         return self._encoder.encode(build_report(self._analysis))
 
+    def sections(self) -> bytes:
+        """The report as a document, as JSON."""
+        from py_autodoc.report.sections.document import document
+        from py_autodoc.report.sections.model import Context
+
+        return self._encoder.encode(document(Context(build_report(self._analysis))))
+
     def batch(self) -> bytes:
         """Whether the batch can be another, as JSON."""
         return self._encoder.encode(batch_answer(self._analysis))

@@ -54,6 +54,9 @@ class Session(Protocol):
     def report(self) -> bytes:
         """The whole report."""
 
+    def sections(self) -> bytes:
+        """The report as a document."""
+
     def batch(self) -> bytes:
         """Whether its batch can be another."""
 
@@ -203,6 +206,8 @@ def render(session: Session, request: frames.Render, check: Callable[[], None]) 
         return session.graph()
     if request.what == "report":
         return session.report()
+    if request.what == "sections":
+        return session.sections()
     if request.what == "batch":
         return session.batch()
     if request.what == "weights":

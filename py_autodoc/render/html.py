@@ -13,13 +13,15 @@ from string import Template
 import msgspec
 
 from py_autodoc.errors import RequirementError
+from py_autodoc.render.document import context
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.batch_part import carried_offer
 from py_autodoc.report.build import brief_report
 from py_autodoc.report.bundle import build_bundle
 from py_autodoc.report.notebook import html as summary
 from py_autodoc.report.payload import build_payload
-from py_autodoc.report.schema import ComparisonColumns, Report
+from py_autodoc.report.schema import ComparisonColumns, GraphPayload, Report
+from py_autodoc.report.sections.document import document
 from py_autodoc.units import at_least, count, exact, size
 
 SUMMARY_LAYERS = 30
@@ -47,7 +49,7 @@ def html_page(
     payloads = [build_payload(analysis, carried_offer(analysis)) for analysis in analyses]
     pairs = list(zip(analyses, payloads, strict=True))
     reports = [brief_report(analysis, payload, SUMMARY_LAYERS) for analysis, payload in pairs]
-    bundles = [base64.b64encode(build_bundle(analysis, payload)).decode() for analysis, payload in pairs]
+    bundles = [_packed(analysis, payload) for analysis, payload in pairs]
     packed = list(zip(_IDS, bundles, strict=False))
     if comparison is not None:
         columns = gzip.compress(msgspec.json.encode(comparison), mtime=0)
@@ -64,6 +66,12 @@ def html_page(
         summary="".join(map(summary, reports)),
         models="\n".join(_MODEL.substitute(id=id, model=text) for id, text in packed),
     )
+
+
+def _packed(analysis: Analysis, payload: GraphPayload) -> str:
+    """A model with the report that its page shows and prints."""
+    made = document(context(analysis))
+    return base64.b64encode(build_bundle(analysis, payload, made)).decode()
 
 
 def _facts(report: Report) -> str:

@@ -14,12 +14,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from py_autodoc.errors import AnalysisError, AutodocError, RequirementError
-from py_autodoc.metrics import shown, total_label
 from py_autodoc.render.svg import svg_picture
 from py_autodoc.render.text import printable, shorten
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.sections import sections
+from py_autodoc.report.sections.document import tiles
 from py_autodoc.report.sections.model import (
     Block,
     Cell,
@@ -44,7 +44,6 @@ MARK = b"\n% Written by onnx-autodoc\n"
 LONGEST = 2_000
 """Characters of one text."""
 _SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)" height="([\d.]+)"')
-_TOTALS = tuple(total_label(one.id) for one in shown("totals") if "strip" in one.shown)
 _NARROW, _WIDE = 16, 60
 """Characters up to which a column is as wide as its text, and from which it gets no wider."""
 ASPECT = 1.35
@@ -72,7 +71,7 @@ def pdf(context: Context, analysis: Analysis | None = None, plots: Mapping[str, 
         compiler,
         report.model.name or "Model",
         report.identity.text if report.identity else "",
-        _tiles(made),
+        tiles(made),
         made,
         pictures,
         "The graph, opened as the viewer opens it",
@@ -178,13 +177,6 @@ def _graph(analysis: Analysis) -> str | None:
         return None
 
 
-def _tiles(made: Sequence[Section]) -> list[tuple[str, str]]:
-    totals = next(section for section in made if section.id == "totals").blocks[0]
-    assert isinstance(totals, Table)
-    found = {_cells(row[0])[0][1]: "".join(text for _, text in _cells(row[1])) for row in totals.rows}
-    return [(label, found[label]) for label in _TOTALS]
-
-
 def _page(svg: str | None, caption: str) -> dict[str, Any]:
     size = _SIZE.search(svg or "")
     return {
@@ -220,12 +212,10 @@ def _block(block: Block) -> dict[str, Any]:
             "rows": [[_cells(line) for line in row] for row in block.rows],
             "numeric": list(block.numeric),
             "widths": _widths(block),
-            "more": f"… {block.more:,} more" if block.more else "",
+            "more": block.more_text,
         }
     if isinstance(block, Diagram):
-        # Inputs and outputs stand around the others.
-        *stages, first, last = block.stages
-        shown = [[_plain(one.title), _plain(one.detail)] for one in (first, *stages, last)]
+        shown = [[_plain(one.title), _plain(one.detail)] for one in block.around]
         return kind | {"stages": shown, "caption": block.caption}
     return kind | {"file": block.name, "caption": block.caption}
 

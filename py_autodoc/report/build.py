@@ -9,6 +9,7 @@ from py_autodoc.graph.model import Model, Node, TensorKind
 from py_autodoc.report import parts, structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.blocks import blocks
+from py_autodoc.report.dataset import dataset
 from py_autodoc.report.expressions import Texts
 from py_autodoc.report.hardware_estimate import hardware_estimates
 from py_autodoc.report.identity import identity
@@ -69,6 +70,7 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
             rebatch=analysis.rebatch.info() if analysis.rebatch else None,
             identity=payload.identity,
             resize=analysis.resize.info() if analysis.resize else None,
+            dataset=dataset(analysis.model.metadata),
         )
 
 
@@ -105,6 +107,7 @@ def report_around(analysis: Analysis, layers: list[Layer], omitted: int) -> Repo
         rebatch=analysis.rebatch.info() if analysis.rebatch else None,
         identity=identity(analysis),
         resize=analysis.resize.info() if analysis.resize else None,
+        dataset=dataset(analysis.model.metadata),
     )
 
 

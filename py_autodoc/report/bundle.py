@@ -16,7 +16,14 @@ from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.details import module_origin, node_facts, operator_info
 from py_autodoc.report.labels import cut, is_constant
 from py_autodoc.report.payload import build_payload
-from py_autodoc.report.schema import AttributeInfo, Bundle, BundleNode, GraphPayload, OperatorDoc
+from py_autodoc.report.schema import (
+    AttributeInfo,
+    Bundle,
+    BundleNode,
+    GraphPayload,
+    OperatorDoc,
+    ReportDocument,
+)
 
 MAX_DETAILS = 20_000
 """Nodes of a larger model come without attributes and constants; the viewer says so."""
@@ -24,17 +31,20 @@ GZIP_LEVEL = 6
 """Level 9 takes three times as long and saves nothing on columns of numbers."""
 
 
-def build_bundle(analysis: Analysis, payload: GraphPayload | None = None) -> bytes:
+def build_bundle(
+    analysis: Analysis, payload: GraphPayload | None = None, document: ReportDocument | None = None
+) -> bytes:
     """The bundle of a model as gzipped JSON; the same model gives the same bytes.
 
-    ``payload`` is that of ``analysis``, where it was built already.
+    ``payload`` is that of ``analysis``, where it was built already; ``document`` is its report as texts,
+    which a page takes along.
     """
     with paused():  # many objects, none of them garbage
-        bundle = _bundle(analysis, build_payload(analysis) if payload is None else payload)
+        bundle = _bundle(analysis, build_payload(analysis) if payload is None else payload, document)
         return gzip.compress(msgspec.json.encode(bundle), GZIP_LEVEL, mtime=0)
 
 
-def _bundle(analysis: Analysis, payload: GraphPayload) -> Bundle:
+def _bundle(analysis: Analysis, payload: GraphPayload, document: ReportDocument | None) -> Bundle:
     model = analysis.model
     operators: dict[tuple[str, str, int], int] = {}
     pool: list[OperatorDoc] = []
@@ -59,7 +69,14 @@ def _bundle(analysis: Analysis, payload: GraphPayload) -> Bundle:
             metadata=found.metadata,
             module=module_origin(model.nodes[number]),
         )
-    return Bundle(version=2, payload=payload, operators=pool, descriptions=descriptions, nodes=nodes)
+    return Bundle(
+        version=2,
+        payload=payload,
+        operators=pool,
+        descriptions=descriptions,
+        nodes=nodes,
+        document=document,
+    )
 
 
 def _undescribed(attribute: AttributeInfo) -> AttributeInfo:

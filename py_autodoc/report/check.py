@@ -71,7 +71,7 @@ class _Version(msgspec.Struct):
 
 
 def counts(report: Report) -> Iterator[str]:
-    """Are the numbers of nodes and layers those that are listed?"""
+    """Are the numbers of nodes, layers and classes those that are listed?"""
     graph, listed = report.graph, len(report.layers)
     yield from _differ("graph.num_nodes", graph.num_nodes, listed + report.layers_omitted, "layers")
     yield from _differ("graph.num_nodes", graph.num_nodes, sum(graph.op_counts.values()), "graph.op_counts")
@@ -80,6 +80,11 @@ def counts(report: Report) -> Iterator[str]:
     ids = {layer.id for layer in report.layers}
     if len(ids) < listed:
         yield f"layers: {listed - len(ids):,} have the id of another layer"
+    data = report.dataset
+    if data is not None:
+        yield from _differ("dataset.num_classes", data.num_classes or 0, len(data.class_names), "its names")
+        if strange := [number for number in data.class_names if not number.isdecimal()]:
+            yield f"dataset.class_names has {strange[0][:40]!r}, which is no number of a class"
 
 
 def totals(report: Report) -> Iterator[str]:

@@ -30,6 +30,7 @@ from py_autodoc.report.schema import (
     NodeDetails,
     Problem,
     Report,
+    ReportDocument,
     SavedFile,
     WeightFile,
     WeightValues,
@@ -111,6 +112,7 @@ def document(operations: Iterable[Operation], version: str = schema.SCHEMA_VERSI
     types = [
         *(Report, GraphPayload, NodeDetails, Bundle, Job, JobRequest, Problem, FileStamp),
         *(WeightValues, WeightFile, ExtractRequest, Extracted, SavedFile, BatchAnswer, ComparisonColumns),
+        ReportDocument,
     ]
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:

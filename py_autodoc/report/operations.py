@@ -17,6 +17,7 @@ from py_autodoc.report.schema import (
     JobRequest,
     NodeDetails,
     Report,
+    ReportDocument,
     SavedFile,
     WeightFile,
     WeightValues,
@@ -48,6 +49,13 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation("GET", "/jobs/{id}/graph", "getGraph", "What the viewer draws.", {200: GraphPayload}),
     Operation("GET", "/jobs/{id}/report", "getReport", "The whole report.", {200: Report}),
+    Operation(
+        "GET",
+        "/jobs/{id}/sections",
+        "getSections",
+        "The report as a document: sections of texts, as the model card has them.",
+        {200: ReportDocument},
+    ),
     Operation(
         "GET",
         "/jobs/{id}/batch",

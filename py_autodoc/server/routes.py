@@ -40,6 +40,7 @@ _BINDINGS: dict[str, tuple[type[Any], str, str]] = {
     "watchJob": (socket.JobSocket, "read", jobs.RESOURCE),
     "getGraph": (results.GraphHandler, "read", results.RESOURCE),
     "getReport": (results.ReportHandler, "read", results.RESOURCE),
+    "getSections": (results.SectionsHandler, "read", results.RESOURCE),
     "getBatch": (results.BatchHandler, "read", results.RESOURCE),
     "getComparison": (results.ComparisonHandler, "read", results.RESOURCE),
     "getNode": (results.NodeHandler, "read", results.RESOURCE),

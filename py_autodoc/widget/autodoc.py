@@ -27,6 +27,7 @@ from py_autodoc.widget.parts import Code, shared_code
 from py_autodoc.widget.picture import picture
 from py_autodoc.widget.saved import MIME, saved_output
 from py_autodoc.widget.saving import answer_files
+from py_autodoc.widget.sections import answer_sections
 from py_autodoc.widget.sized import answer_sized
 from py_autodoc.widget.sources import source_of
 from py_autodoc.widget.subject import Subject
@@ -129,6 +130,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         answer_weights(self, lambda: (self._source.model, self._now.analysis))
         answer_extract(self, lambda: (self._source.model, self._now.analysis))
         answer_batch(self, lambda: (self._source.model, self._now.analysis))
+        answer_sections(self, lambda: (self._source.model, self._now.analysis))
         answer_sized(self, lambda: (self._source.model, None), lambda dims: self._source.subject(dims))
         answer_files(self, lambda: (self._source.model, self._now.analysis))
         self.on_msg(self._hear)

@@ -12,6 +12,7 @@ import {
 import { problemOf } from '../providers/provider';
 import { Beside, readView, type IShown, type IViewerHandle } from '../viewer';
 import { embeddedLayoutEngine } from '../embed/engine';
+import { printReports } from './printing';
 
 /** The model, and perhaps another one beside it. */
 const MODELS = '#autodoc-model, #autodoc-other';
@@ -43,10 +44,14 @@ async function start(host: HTMLElement): Promise<void> {
       () => bytesOfBase64(compared)
     );
   }
+  for (const provider of providers) {
+    provider.print = () => window.print();
+  }
   const dark = window.matchMedia('(prefers-color-scheme: dark)');
   const root = createRoot(host);
   const state = await readView(window.location.hash);
   let handle: IViewerHandle | null = null;
+  let printing: Promise<void> | null = null;
   const first: IShown = {
     provider: providers[0],
     onReady: next => {
@@ -55,6 +60,9 @@ async function start(host: HTMLElement): Promise<void> {
         host.querySelector<HTMLElement>('.oad-Viewer')?.focus();
       }
       handle = next;
+      printing ??= printReports(
+        providers.flatMap(({ document }) => document ?? [])
+      );
     }
   };
   const others = providers.slice(1).map(provider => ({ provider }));

@@ -5,6 +5,7 @@ import type {
   ComparisonColumns,
   GraphPayload,
   NodeDetails,
+  ReportDocument,
   AttributeInfo
 } from '../schema';
 import type { ILoadOptions, IProgress, IReportProvider } from './provider';
@@ -98,10 +99,22 @@ export class BundleProvider implements IReportProvider {
   readonly fixedDims = true;
   /** Where the alignment with another model was carried along. */
   compare: IReportProvider['compare'];
+  /** Where what is printed is the report. */
+  print: IReportProvider['print'];
 
   constructor(private readonly _bundle: Bundle) {
     const { name } = _bundle.payload.model;
     this.exportName = name.replace(/\.onnx$/i, '') || 'model';
+  }
+
+  /** The report that the bundle carries. */
+  get document(): ReportDocument | null {
+    return this._bundle.document ?? null;
+  }
+
+  get sections(): IReportProvider['sections'] {
+    const { document } = this;
+    return document ? () => Promise.resolve(document) : undefined;
   }
 
   load(

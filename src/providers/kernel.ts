@@ -5,6 +5,7 @@ import type {
   Extracted,
   GraphPayload,
   Problem,
+  ReportDocument,
   SavedFile,
   WeightFile,
   WeightValues
@@ -88,6 +89,15 @@ export function kernelBatch(model: IKernelModel): IReportProvider['batch'] {
   return model.comm_live === false
     ? undefined
     : signal => ask<BatchAnswer>(model, 'autodoc:batch', {}, signal);
+}
+
+/** How a widget's provider has the report written; undefined where no kernel is there. */
+export function kernelSections(
+  model: IKernelModel
+): IReportProvider['sections'] {
+  return model.comm_live === false
+    ? undefined
+    : signal => ask<ReportDocument>(model, 'autodoc:sections', {}, signal);
 }
 
 /** How a widget's provider has the model analysed beside what it shows; undefined where no kernel is there. */

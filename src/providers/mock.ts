@@ -21,6 +21,8 @@ export interface IMockOptions {
   /** Writes parts of the model; absent: nobody can. */
   readonly extract?: IReportProvider['extract'];
   readonly file?: IReportProvider['file'];
+  readonly sections?: IReportProvider['sections'];
+  readonly print?: IReportProvider['print'];
   /** Another payload under other options; the given one when absent. */
   reload?(options: ILoadOptions): GraphPayload;
 }
@@ -33,6 +35,8 @@ export class MockProvider implements IReportProvider {
   readonly weightFile?: IReportProvider['weightFile'];
   readonly extract?: IReportProvider['extract'];
   readonly file?: IReportProvider['file'];
+  readonly sections?: IReportProvider['sections'];
+  readonly print?: IReportProvider['print'];
   /** Options of every load so far, oldest first. */
   readonly loads: ILoadOptions[] = [];
 
@@ -48,6 +52,8 @@ export class MockProvider implements IReportProvider {
     this.batch = _options.batch;
     this.sized = _options.sized;
     this.file = _options.file;
+    this.sections = _options.sections;
+    this.print = _options.print;
     if (weights) {
       this.weights = async (tensor, signal) => {
         await Promise.resolve();

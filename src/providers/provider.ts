@@ -11,6 +11,7 @@ import type {
   NodeDetails,
   Problem,
   Report,
+  ReportDocument,
   SavedFile,
   WeightFile,
   WeightValues
@@ -99,6 +100,10 @@ export interface IReportProvider {
    */
   expectComparison?(other: IReportProvider, signal: AbortSignal): void;
   report?(signal: AbortSignal): Promise<Report>;
+  /** The report as a document to read. Absent where nobody is there to write it. Rejects as `load` does. */
+  sections?(signal: AbortSignal): Promise<ReportDocument>;
+  /** Prints the report. Absent where the viewer is a part of somebody else's page. */
+  print?(): void;
   /** What has become of the file that was loaded. Absent where a file cannot change. */
   fileState?(signal: AbortSignal): Promise<FileState>;
 }

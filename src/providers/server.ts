@@ -9,6 +9,7 @@ import type {
   Job,
   NodeDetails,
   Report,
+  ReportDocument,
   SavedFile,
   WeightFile,
   WeightValues
@@ -178,6 +179,10 @@ export class ServerProvider implements IReportProvider {
 
   async report(signal: AbortSignal): Promise<Report> {
     return this._ofJob<Report>('report', signal);
+  }
+
+  async sections(signal: AbortSignal): Promise<ReportDocument> {
+    return this._ofJob<ReportDocument>('sections', signal);
   }
 
   async fileState(signal: AbortSignal): Promise<FileState> {

@@ -90,6 +90,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/jobs/{id}/sections': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** The report as a document: sections of texts, as the model card has them. */
+    get: operations['getSections'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/jobs/{id}/batch': {
     parameters: {
       query?: never;
@@ -530,6 +547,8 @@ export interface components {
       nodes: {
         [key: string]: components['schemas']['BundleNode'];
       };
+      /** @description The report as texts; null where a server or a kernel is asked for it. */
+      document: components['schemas']['ReportDocument'] | null;
     };
     /**
      * BundleNode
@@ -616,6 +635,32 @@ export interface components {
       /** @description Why costs are unknown → number of nodes. */
       reasons: {
         [key: string]: number;
+      };
+    };
+    /**
+     * DatasetInfo
+     * @description Classes and training data as the metadata name them, in the keys of Ultralytics and Hugging Face.
+     *
+     *         Claims of the file: nothing of it is compared with the graph.
+     */
+    DatasetInfo: {
+      /** @description What the model does, in the words of its maker: `detect`; empty: not said. */
+      task: string;
+      /** @description How many classes are named; null where the metadata name none. */
+      num_classes: number | null;
+      /** @description Number of a class (as text) → its name, ascending. */
+      class_names: {
+        [key: string]: string;
+      };
+      /** @description Where the classes stand: `names`, `hf_model_config: id2label`; empty where there are none. */
+      source: string;
+      /** @description Height and width of the images it was made for; null: not said. */
+      image_size: number[] | null;
+      /** @description The data that a description names; empty: not said. */
+      trained_on: string;
+      /** @description What else the model's configuration says that a reader may know it by: name → value. */
+      settings: {
+        [key: string]: string;
       };
     };
     /**
@@ -2009,6 +2054,25 @@ export interface components {
       resize: components['schemas']['ResizeInfo'] | null;
       /** @description What a language model wrote of the report; null unless it was asked (`--llm-summary`). */
       llm_summary: components['schemas']['LlmSummary'] | null;
+      /** @description Classes and training data that the metadata name; null where they name none. */
+      dataset: components['schemas']['DatasetInfo'] | null;
+    };
+    /**
+     * ReportDocument
+     * @description The report as a document.
+     */
+    ReportDocument: {
+      /** @description Name of the model. */
+      title: string;
+      /** @description The model in words; empty where there are none. */
+      subtitle: string;
+      /** @description Label and text of the totals that a reader looks for first. */
+      tiles: string[][];
+      /** @description Free size → the value that the numbers are for. */
+      sizes: {
+        [key: string]: number;
+      };
+      sections: components['schemas']['SectionInfo'][];
     };
     /**
      * ResizeInfo
@@ -2163,6 +2227,56 @@ export interface components {
        *     sizes or weights; `type` is the operator that needs them).
        */
       origin: string[];
+    };
+    /**
+     * SectionBlock
+     * @description A part of a section; `kind` says which of the fields it has.
+     */
+    SectionBlock: {
+      /** @description `paragraph`, `items`, `table` or `diagram`. */
+      kind: string;
+      /** @description Words over it, or before a paragraph. */
+      title: string;
+      /** @description The line of a paragraph, the lines of a list. */
+      lines: components['schemas']['SectionCell'][][];
+      /** @description Titles of a table's columns. */
+      head: string[];
+      /** @description Rows of a table, a line a column. */
+      rows: components['schemas']['SectionCell'][][][];
+      /** @description By column: numbers alone are in it. */
+      numeric: boolean[];
+      /** @description What is said of rows that are left out. */
+      more: string;
+      /** @description Boxes of a diagram, inputs first and outputs last. */
+      stages: components['schemas']['SectionStage'][];
+      /** @description What a diagram shows. */
+      caption: string;
+    };
+    /**
+     * SectionCell
+     * @description A piece of a line; pieces follow each other without anything between them.
+     */
+    SectionCell: {
+      /** @description `text` (ours), `name` (from the model) or `value` (a number with its unit). */
+      kind: string;
+      text: string;
+    };
+    /**
+     * SectionInfo
+     * @description A section under its title; `id` is stable.
+     */
+    SectionInfo: {
+      id: string;
+      title: string;
+      blocks: components['schemas']['SectionBlock'][];
+    };
+    /**
+     * SectionStage
+     * @description A box of the picture of the stages.
+     */
+    SectionStage: {
+      title: string;
+      detail: string;
     };
     /**
      * TensorColumns
@@ -2570,6 +2684,37 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Report'];
+        };
+      };
+      /** @description What went wrong and the way out. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getSections: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The report as a document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ReportDocument'];
         };
       };
       /** @description What went wrong and the way out. */

@@ -9,6 +9,10 @@ type Schemas = components['schemas'];
 export type { paths, operations } from './api';
 
 export type Report = Schemas['Report'];
+export type ReportDocument = Schemas['ReportDocument'];
+export type SectionBlock = Schemas['SectionBlock'];
+export type SectionCell = Schemas['SectionCell'];
+export type SectionInfo = Schemas['SectionInfo'];
 export type ModelInfo = Schemas['ModelInfo'];
 export type OpsetImport = Schemas['OpsetImport'];
 export type GraphInfo = Schemas['GraphInfo'];

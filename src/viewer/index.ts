@@ -10,6 +10,7 @@ export type {
   IViewerProps,
   IViewerSettings
 } from './api';
+export { reportText } from './report/code';
 export { readView } from './state/link';
 export { pageFont } from './graph/text';
 export { Resident } from './residence/resident';

@@ -6,6 +6,7 @@ import {
   kernelBatch,
   kernelExtract,
   kernelFile,
+  kernelSections,
   kernelSized,
   kernelWeightFile,
   kernelWeights
@@ -48,6 +49,7 @@ export class WidgetProvider implements IReportProvider {
   private readonly _weightFile: IReportProvider['weightFile'];
   private readonly _extract: IReportProvider['extract'];
   private readonly _file: IReportProvider['file'];
+  private readonly _sections: IReportProvider['sections'];
 
   private constructor(
     private readonly _model: IWidgetModel,
@@ -63,6 +65,7 @@ export class WidgetProvider implements IReportProvider {
     this._weightFile = kernelWeightFile(_model);
     this._extract = kernelExtract(_model);
     this._file = kernelFile(_model);
+    this._sections = kernelSections(_model);
   }
 
   static async of(
@@ -125,6 +128,11 @@ export class WidgetProvider implements IReportProvider {
   /** The same. */
   get file(): IReportProvider['file'] {
     return this._isLive() ? this._file : undefined;
+  }
+
+  /** The same. */
+  get sections(): IReportProvider['sections'] {
+    return this._isLive() ? this._sections : undefined;
   }
 
   async load(

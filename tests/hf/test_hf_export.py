@@ -19,8 +19,8 @@ from py_autodoc.cli.app import app
 from py_autodoc.compare.topology import same_topology
 from py_autodoc.errors import OptionError
 from py_autodoc.hf import keys, metadata_of, read_metadata
-from py_autodoc.hf.codec import special_floats
 from py_autodoc.hf.write import gather, timestamp
+from py_autodoc.packed import special_floats
 
 pytestmark = pytest.mark.slow
 

@@ -19,9 +19,9 @@ from py_autodoc.errors import CorruptModel, InputError, NotAModel, OutputError, 
 from py_autodoc.graph.metadata import model_metadata
 from py_autodoc.graph.wire import encode_bytes
 from py_autodoc.hf import keys
-from py_autodoc.hf.codec import Damaged, checksum, pack_file, pack_json, unpack, unpack_json
 from py_autodoc.hf.read import HfMetadata, is_file_name, read_metadata
 from py_autodoc.hf.unpacked import fill, write_processor
+from py_autodoc.packed import Damaged, checksum, pack_file, pack_json, unpack, unpack_json
 
 pytestmark = pytest.mark.slow
 

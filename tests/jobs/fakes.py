@@ -33,6 +33,9 @@ class FakeSession:
             os.kill(os.getpid(), signal.SIGKILL)
         return b'{"graph":"%s"}' % self._text.encode()
 
+    def sections(self) -> bytes:
+        return b'{"sections":[]}'
+
     def report(self) -> bytes:
         return b'{"report":"%s","pid":%d}' % (self._text.encode(), os.getpid())
 

@@ -102,3 +102,73 @@ test('follows the dark theme of the system', async ({ page }) => {
   );
   alone(seen);
 });
+
+/** Texts of the cells of all tables of a Markdown file, as a reader sees them. */
+function cellsOf(card: string): string[][] {
+  const plain = (text: string): string =>
+    text
+      .trim()
+      .replace(/^(`+) ?(.*?) ?\1$/, '$2')
+      .replace(/\\([\\`*_[\]~|])/g, '$1')
+      .replace(/&(amp|lt|gt|quot|#\d+);/g, (_all, name: string) =>
+        name.startsWith('#')
+          ? String.fromCodePoint(Number(name.slice(1)))
+          : { amp: '&', lt: '<', gt: '>', quot: '"' }[name]!
+      )
+      .replace(/`/g, '');
+  return card
+    .split('\n')
+    .filter(line => line.startsWith('|') && !/^\|[ :|-]+$/.test(line))
+    .map(line =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map(plain)
+    );
+}
+
+test('the report has the tables of the card, and is what is printed', async ({
+  page
+}) => {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const seen = await open(page, 'resnet50.onnx');
+  const model = join(models, 'resnet50.onnx');
+  const card = execFileSync(
+    'onnx-autodoc',
+    ['analyze', model, '--assume', '--out-md', '-'],
+    { encoding: 'utf-8' }
+  );
+  await page.getByRole('tab', { name: 'Report' }).click();
+  const report = page.getByRole('region', { name: 'Report' });
+  await expect(report.getByRole('heading', { level: 1 })).toHaveText(
+    'resnet50.onnx'
+  );
+  const shown = await report.locator('tr').evaluateAll(rows =>
+    rows.map(row => {
+      const cells = [...(row as HTMLTableRowElement).cells];
+      return cells.map(cell => cell.textContent!.trim());
+    })
+  );
+  expect(shown).toEqual(cellsOf(card));
+  await page.getByLabel('Section').selectOption({ label: 'Coverage' });
+  await expect(
+    report.getByRole('heading', { name: 'Coverage' })
+  ).toBeInViewport();
+
+  // On paper the report stands alone, in dark on white.
+  const paper = page.locator('#autodoc-print');
+  await expect(paper).toHaveCount(1);
+  await expect(paper.locator('tr')).toHaveCount(0);
+  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  await expect(paper.locator('tr')).toHaveCount(shown.length);
+  await expect(paper.getByRole('heading', { level: 1 })).toBeVisible();
+  await expect(page.locator('#autodoc')).toBeHidden();
+  await expect(paper).toHaveCSS('color', 'rgb(31, 35, 40)');
+  await page.emulateMedia({ media: 'screen' });
+  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+  await expect(paper.locator('tr')).toHaveCount(0);
+  const pages = (await page.pdf()).toString('latin1').match(/\/Type \/Page\b/g);
+  expect(pages!.length).toBeGreaterThan(2);
+  alone(seen);
+});

@@ -14,7 +14,6 @@ from typing import Any
 from py_autodoc.bounded import parse_json
 from py_autodoc.errors import InputError, OptionError, RequirementError
 from py_autodoc.graph.probe import PathLike
-from py_autodoc.hf.codec import special_floats
 from py_autodoc.hf.read import HfMetadata, read_metadata
 from py_autodoc.hf.serving.entry import PIP
 from py_autodoc.hf.serving.fixed import Padding, fixed_length
@@ -24,6 +23,7 @@ from py_autodoc.hf.serving.outputs import check_labels, label_count
 from py_autodoc.hf.serving.processors import ROLES, parts_for
 from py_autodoc.hf.serving.session import Session, one_line
 from py_autodoc.limits import SETTINGS
+from py_autodoc.packed import special_floats
 
 transformers: Any = import_module("transformers")
 

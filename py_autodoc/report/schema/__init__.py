@@ -15,6 +15,7 @@ from py_autodoc.report.schema.architecture import (
     RiskSignal,
 )
 from py_autodoc.report.schema.costs import Block, Coverage, Layer, Metrics, OpTotals, RepeatInfo
+from py_autodoc.report.schema.dataset import DatasetInfo
 from py_autodoc.report.schema.details import (
     AttributeInfo,
     Bundle,
@@ -95,6 +96,13 @@ from py_autodoc.report.schema.payload import (
     TensorColumns,
     TimelineColumns,
 )
+from py_autodoc.report.schema.sections import (
+    ReportDocument,
+    SectionBlock,
+    SectionCell,
+    SectionInfo,
+    SectionStage,
+)
 from py_autodoc.report.schema.server import (
     Extracted,
     ExtractRequest,
@@ -128,6 +136,7 @@ __all__ = [
     "ComparisonColumns",
     "ConstantInfo",
     "Coverage",
+    "DatasetInfo",
     "DeviceColumns",
     "DevicePrice",
     "DiagnosticInfo",
@@ -182,6 +191,7 @@ __all__ = [
     "RepeatColumns",
     "RepeatInfo",
     "Report",
+    "ReportDocument",
     "ResizeInfo",
     "RiskSignal",
     "RoutedKernels",
@@ -190,6 +200,10 @@ __all__ = [
     "RuntimeKernels",
     "SavedFile",
     "ScopeColumns",
+    "SectionBlock",
+    "SectionCell",
+    "SectionInfo",
+    "SectionStage",
     "TensorColumns",
     "TimelineColumns",
     "ValueInfo",

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from py_autodoc.report.schema.payload import GraphPayload
+from py_autodoc.report.schema.sections import ReportDocument
 from py_autodoc.report.schema.wire import DimValue, Wire
 
 
@@ -217,3 +218,5 @@ class Bundle(Wire, frozen=True, kw_only=True):
     """Index as ``operators``: attribute name → description."""
     nodes: dict[str, BundleNode]
     """Node id → details; empty for a model too large to carry them."""
+    document: ReportDocument | None = None
+    """The report as texts; null where a server or a kernel is asked for it."""

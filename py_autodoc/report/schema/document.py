@@ -8,6 +8,7 @@ import msgspec
 
 from py_autodoc.report.schema.architecture import ArchitectureInfo, RiskSignal
 from py_autodoc.report.schema.costs import Block, Coverage, Layer, Metrics, RepeatInfo
+from py_autodoc.report.schema.dataset import DatasetInfo
 from py_autodoc.report.schema.details import WeightValues
 from py_autodoc.report.schema.estimates import HardwareEstimates
 from py_autodoc.report.schema.identity import Identity
@@ -79,6 +80,8 @@ class Report(Wire, frozen=True, kw_only=True, dict=True):
     """How sizes were changed that the file has fixed; null: they were not."""
     llm_summary: LlmSummary | None = None
     """What a language model wrote of the report; null unless it was asked (``--llm-summary``)."""
+    dataset: DatasetInfo | None = None
+    """Classes and training data that the metadata name; null where they name none."""
 
     def to_json(self, indent: int = 0) -> str:
         """The report as JSON text, ``indent`` spaces a level (0: one line)."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
-from py_autodoc.report.sections.model import Block, Context, Name, Paragraph, Section, Table, Value
+from py_autodoc.report.schema import DatasetInfo
+from py_autodoc.report.sections.model import Block, Context, Line, Name, Paragraph, Section, Table, Value
+from py_autodoc.units import plural
 
 MOST = 100
 SETTINGS = {
@@ -13,24 +13,25 @@ SETTINGS = {
     "sample_rate": "Sample rate",
 }  # fmt: skip
 """Keys that Ultralytics and others write, and what they mean."""
-_TRAINED = re.compile(r"trained on ([\w./ -]{1,120})", re.IGNORECASE)
 
 
 def section(context: Context) -> Section | None:
     """What the file says of its data; None where it says nothing."""
     metadata, blocks = context.report.model.metadata, list[Block]()
-    rows = [((label,), (Name(metadata[key]),)) for key, label in SETTINGS.items() if metadata.get(key)]
-    trained = _TRAINED.search(metadata.get("description", ""))
-    if trained:
-        rows.append((("Trained on",), (Name(trained[1].strip()),)))
-    rows += [((key,), (Name(value),)) for key, value in context.config.items()]
+    found = context.report.dataset or DatasetInfo()
+    rows: list[tuple[Line, ...]] = []
+    if found.task and "task" not in metadata:
+        rows.append(((SETTINGS["task"],), (Name(found.task),)))
+    rows += [((label,), (Name(metadata[key]),)) for key, label in SETTINGS.items() if metadata.get(key)]
+    if found.trained_on:
+        rows.append((("Trained on",), (Name(found.trained_on),)))
+    rows += [((key,), (Name(value),)) for key, value in found.settings.items()]
     if rows:
         blocks.append(Table(("Metadata", "Value"), tuple(rows)))
-    if context.labels is not None and context.labels.names:
-        names = context.labels.names
-        shown = tuple(((Value(number),), (Name(name),)) for number, name in sorted(names.items())[:MOST])
-        more = max(0, len(names) - MOST)
-        title = f"{len(names):,} classes"
+    if found.class_names:
+        names = found.class_names
+        shown = tuple(((Value(int(number)),), (Name(name),)) for number, name in list(names.items())[:MOST])
+        more, title = max(0, len(names) - MOST), plural(len(names), "class", "classes")
         blocks.append(Table(("Class", "Label"), shown, more, title))
-        blocks.append(Paragraph(("Labels are what the file claims under ", Name(context.labels.source), ".")))
+        blocks.append(Paragraph(("Labels are what the file claims under ", Name(found.source), ".")))
     return Section("labels", "Data and labels", tuple(blocks)) if blocks else None

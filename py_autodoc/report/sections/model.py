@@ -6,8 +6,7 @@ can set it apart; what is a number is a ``Value``, which knows the field of the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -57,6 +56,11 @@ Line: TypeAlias = tuple[Cell, ...]
 """Cells that follow each other without anything between them."""
 
 
+def line_text(line: Line) -> str:
+    """A line as plain text."""
+    return "".join(cell if isinstance(cell, str) else cell.text for cell in line)
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """Running text."""
@@ -84,6 +88,11 @@ class Table:
     title: str = ""
 
     @property
+    def more_text(self) -> str:
+        """What stands under it where rows are left out."""
+        return f"… {self.more:,} more" if self.more else ""
+
+    @property
     def numeric(self) -> tuple[bool, ...]:
         """By column: whether numbers alone are in it."""
         return tuple(
@@ -108,6 +117,12 @@ class Diagram:
     edges: tuple[tuple[int, int], ...]
     caption: str
 
+    @property
+    def around(self) -> tuple[Stage, ...]:
+        """The stages in one row: inputs, which are last but one, before the others, outputs behind them."""
+        *stages, first, last = self.stages
+        return (first, *stages, last)
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -130,22 +145,10 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Labels:
-    """Classes and training data that the file names."""
-
-    names: Mapping[int, str]
-    source: str
-    """The key of the metadata."""
-
-
-@dataclass(frozen=True)
 class Context:
     """What sections are made from."""
 
     report: Report
-    labels: Labels | None = None
-    config: Mapping[str, str] = field(default_factory=dict)
-    """Settings of the model's configuration that a reader may know it by."""
 
     @cached_property
     def layers(self) -> dict[int, Layer]:

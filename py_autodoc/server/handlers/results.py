@@ -32,6 +32,16 @@ class ReportHandler(Handler):
         await self.send(await self.jobs.body(job_id, "report"))
 
 
+class SectionsHandler(Handler):
+    """The report as a document."""
+
+    @web.authenticated
+    @authorized("read", RESOURCE)
+    async def get(self, job_id: str) -> None:
+        """Written when first asked for."""
+        await self.send(await self.jobs.body(job_id, "sections"))
+
+
 class BatchHandler(Handler):
     """Other batches for a model that has one fixed."""
 

@@ -35,6 +35,9 @@ const PANELS: Record<DrawerTab, React.ComponentType> = {
     async () => (await import('../roofline/RooflinePanel')).RooflinePanel
   ),
   sweep: lazily(async () => (await import('../sweep/SweepPanel')).SweepPanel),
+  report: lazily(
+    async () => (await import('../report/ReportPanel')).ReportPanel
+  ),
   changes: lazily(
     async () => (await import('../compare/ChangesPanel')).ChangesPanel
   )
@@ -55,7 +58,10 @@ export function Drawer(): JSX.Element {
   const session = useSession();
   const { drawer, tab: wanted, drawerHeight } = useView(state => state.panels);
   const compared = useView(state => state.companion?.compared ?? null);
-  const tabs = DRAWER_TABS.filter(name => name !== 'changes' || compared);
+  const { sections } = session.provider;
+  const tabs = DRAWER_TABS.filter(
+    name => (name !== 'changes' || compared) && (name !== 'report' || sections)
+  );
   const tab = tabs.includes(wanted) ? wanted : tabs[0];
   const { payload } = useDocument().model;
   const id = React.useId();
@@ -74,6 +80,7 @@ export function Drawer(): JSX.Element {
     devices: trans.__('Devices'),
     roofline: trans.__('Roofline'),
     sweep: trans.__('Sweep'),
+    report: trans.__('Report'),
     changes: trans.__('Changes')
   };
   const grave = payload.diagnostics.some(item => item.severity === 'error')
@@ -100,6 +107,7 @@ export function Drawer(): JSX.Element {
     devices: 0,
     roofline: 0,
     sweep: 0,
+    report: 0,
     changes: 0
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
@@ -124,7 +132,11 @@ export function Drawer(): JSX.Element {
           ? undefined
           : OWN_HEIGHT.has(tab)
             ? { maxHeight: `min(70%, ${drawerHeight}px)` }
-            : { height: drawerHeight }
+            : {
+                height: drawerHeight,
+                // A document wants to be read.
+                minHeight: tab === 'report' ? '60%' : undefined
+              }
       }
     >
       {drawer && (

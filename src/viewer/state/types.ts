@@ -53,6 +53,7 @@ export const DRAWER_TABS = [
   'devices',
   'roofline',
   'sweep',
+  'report',
   'changes'
 ] as const;
 export type DrawerTab = (typeof DRAWER_TABS)[number];

@@ -20,9 +20,12 @@ import zlib
 from typing import Any
 
 from py_autodoc.bounded import TooMuch, parse_json
-from py_autodoc.hf.keys import MAX_FILE, MAX_JSON
 from py_autodoc.limits import SETTINGS
 
+MAX_FILE = 1 << 28
+"""Bytes of one unpacked file."""
+MAX_JSON = 1 << 24
+"""Bytes of one unpacked JSON value."""
 PLAIN = 10_000
 """Bytes up to which a value is kept readable."""
 

@@ -1,0 +1,37 @@
+/** Printing the page: its reports instead of the viewer, which is no picture for paper. */
+
+import * as React from 'react';
+import { flushSync } from 'react-dom';
+import { createRoot } from 'react-dom/client';
+import type { ReportDocument } from '../schema';
+import { reportText } from '../viewer';
+
+/** Puts the reports into the page while it is printed. Call it once, when the first picture is there. */
+export async function printReports(
+  documents: readonly ReportDocument[]
+): Promise<void> {
+  if (documents.length === 0) {
+    return;
+  }
+  // A page that is about to be printed waits for nothing.
+  const Text = await reportText.get();
+  const host = document.createElement('div');
+  host.id = 'autodoc-print';
+  document.body.append(host);
+  const root = createRoot(host);
+  const show = (shown: readonly ReportDocument[]): void =>
+    flushSync(() =>
+      root.render(
+        shown.map((one, at) =>
+          React.createElement(Text, {
+            key: at,
+            document: one,
+            id: `autodoc-print-${at}`
+          })
+        )
+      )
+    );
+  window.addEventListener('beforeprint', () => show(documents));
+  window.addEventListener('afterprint', () => show([]));
+  document.documentElement.toggleAttribute('data-oad-prints', true);
+}

@@ -1,0 +1,40 @@
+"""The report of the widget's model, written by the kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from test_widget_weights import Line
+
+from py_autodoc import analyze
+from py_autodoc.render.document import context
+from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.sections.document import document
+from py_autodoc.widget.sections import TYPE, answer_sections
+
+pytestmark = pytest.mark.slow
+
+RESNET = "tests/data/models/resnet_tiny.onnx"
+
+
+def ask(source: Any, analysis: Any) -> dict[str, Any]:
+    line = Line()
+    answer_sections(line, lambda: (source, analysis))
+    line.hear(line, {"type": TYPE, "id": "a"}, [])
+    (answer,) = line.sent
+    assert (answer["type"], answer["id"]) == (TYPE, "a")
+    return answer
+
+
+def test_of_a_model_and_of_its_report() -> None:
+    analysis = run(RESNET, Options())
+    expected = msgspec.to_builtins(document(context(analysis)))
+    assert ask(RESNET, analysis)["value"] == expected
+    assert ask(analyze(RESNET), None)["value"] == expected
+
+
+def test_without_layers() -> None:
+    assert ask(analyze(RESNET, max_layers=3), None)["problem"]["code"] == "model-not-at-hand"
+    assert ask(None, None)["problem"]["code"] == "model-not-at-hand"
