@@ -106,7 +106,7 @@ def _checked(made: _File, shown: str) -> Evaluation:
     for part, found in (("eval.metrics", metrics), ("perf", perf)):
         for key, number in found.items():
             if number is not None and not math.isfinite(number):
-                raise OptionError("bad-evaluation", f"{shown}: {part}.{key[:60]} is no finite number.")
+                raise OptionError("bad-evaluation", f"{shown}: {part}.{key[:60]} is not a finite number.")
             if not key or len(key) > _LONGEST or not key.isprintable():
                 raise OptionError("bad-evaluation", f"{shown}: {part} has a name of {len(key):,} characters.")
     primary = name or next(iter(metrics), None)

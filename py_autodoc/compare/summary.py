@@ -203,7 +203,7 @@ def front_line(found: Impact, names: list[str]) -> str:
     if len(found.axes) < 2:
         return ""
     best = [name for name, one in zip(names, found.points, strict=True) if one.on_front]
-    return f"Best in something of {', '.join(found.axes)}: {', '.join(best)}."
+    return f"On the Pareto front ({', '.join(found.axes)}): {', '.join(best)}."
 
 
 def _cells(numbers: list[tuple[dict[str, Number], dict[str, Number]]], one: Measure) -> list[str]:

@@ -62,7 +62,7 @@ def endpoint(
     api = api or environment.get(API, "").strip() or None
     model = model or environment.get(MODEL, "").strip()
     if api is not None and api not in PATHS:
-        raise OptionError("bad-llm-api", f"{api[:40]!r} is no request shape.", f"Use {' or '.join(PATHS)}.")
+        raise OptionError("bad-llm-api", f"Unknown request shape {api[:40]!r}.", f"Use {' or '.join(PATHS)}.")
     if not url:
         api, url = _hosted(environment, api)
     _safe(url)
@@ -107,13 +107,13 @@ def _safe(url: str) -> None:
         host, parts = "", urlsplit("")
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
         raise OptionError(
-            "bad-llm-url", f"--llm-url {url[:80]!r} is no address.", "Give https://HOST[:PORT]."
+            "bad-llm-url", f"--llm-url: {url[:80]!r} is not a URL.", "Use https://HOST[:PORT]."
         )
     if parts.username or parts.password:
-        raise OptionError("bad-llm-url", "--llm-url holds a password.", f"Put the key into {KEY}.")
+        raise OptionError("bad-llm-url", "--llm-url contains a password.", f"Set {KEY} instead.")
     if parts.scheme == "http" and not _loopback(host):
         raise OptionError(
-            "bad-llm-url", f"--llm-url: {host[:80]} would be asked without encryption.", "Use https://."
+            "bad-llm-url", f"--llm-url: {host[:80]} would be reached without encryption.", "Use https://."
         )  # fmt: skip
 
 

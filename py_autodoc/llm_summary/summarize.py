@@ -64,7 +64,7 @@ def summarize(
 def plain(text: str) -> str:
     """An answer as plain text: no control characters, no addresses, paragraphs apart by one empty line."""
     text = _UNSEEN.sub("", text.replace("\r\n", "\n").replace("\t", " "))
-    text = _LINK.sub("[address left out]", text)
+    text = _LINK.sub("[link removed]", text)
     if len(text) > MAX_TEXT:
         text = text[:MAX_TEXT].rsplit(" ", 1)[0] + " …"
     lines = [line.strip() for line in text.strip().split("\n")]

@@ -97,14 +97,15 @@ def test_text_and_markdown_show_them(both, tmp_path):
     assert "4.5 (−69.0 %)" in rows["latency_ms_p50"]
     assert "680 (same)" in rows["throughput_qps"]
     assert (
-        "Best in something of size, latency_ms_p50, top1: resnet_tiny.onnx, resnet_tiny_qdq_int8.onnx." in out
+        "On the Pareto front (size, latency_ms_p50, top1): resnet_tiny.onnx, resnet_tiny_qdq_int8.onnx."
+        in out
     )
     card = tmp_path / "c.md"
     compare(*both, "--out-md", card)
     text = card.read_text("utf-8")
     assert "## Precision by layer" in text
     assert "−0.004" in text
-    assert "Best in something" in text
+    assert "On the Pareto front" in text
 
 
 def test_the_baseline_is_chosen_by_its_precision(both):

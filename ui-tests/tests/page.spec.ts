@@ -165,7 +165,7 @@ test('the report has the tables of the card, and is what is printed', async ({
   await expect(paper.getByRole('heading', { level: 1 })).toBeVisible();
   await expect(page.locator('#autodoc')).toBeHidden();
   await expect(paper).toHaveCSS('color', 'rgb(31, 35, 40)');
-  await page.emulateMedia({ media: 'screen' });
+  await page.emulateMedia({ media: null, colorScheme: null });
   await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
   await expect(paper.locator('tr')).toHaveCount(0);
   const pages = (await page.pdf()).toString('latin1').match(/\/Type \/Page\b/g);
