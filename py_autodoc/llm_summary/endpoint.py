@@ -106,9 +106,7 @@ def _safe(url: str) -> None:
     except ValueError:
         host, parts = "", urlsplit("")
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
-        raise OptionError(
-            "bad-llm-url", f"--llm-url: {url[:80]!r} is not a URL.", "Use https://HOST[:PORT]."
-        )
+        raise OptionError("bad-llm-url", f"--llm-url: {url[:80]!r} is not a URL.", "Use https://HOST[:PORT].")
     if parts.username or parts.password:
         raise OptionError("bad-llm-url", "--llm-url contains a password.", f"Set {KEY} instead.")
     if parts.scheme == "http" and not _loopback(host):
