@@ -1,0 +1,138 @@
+"""What a caller has to feed: name, element type, sizes and role of each input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from onnx import helper
+
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.graph.model import TensorKind
+from py_autodoc.report.analysis import Analysis
+
+Sample = dict[str, np.ndarray[Any, Any]]
+"""One value for every input, by name."""
+MAX_BYTES = 1 << 31
+"""Of all inputs of one sample."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputSpec:
+    """One input of the main graph, all sizes known."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    role: str = ""
+    """As in ``identity.model.Port``: ``image``, ``tokens``, ``attention mask`` …; empty where unknown."""
+    rows: int | None = None
+    """Of the table that tokens are looked up in."""
+
+    @property
+    def shown(self) -> str:
+        """As a message names it: ``images float32 1×3×224×224``."""
+        return f"{self.name} {self.dtype} {'×'.join(map(str, self.shape)) or 'scalar'}"
+
+
+def input_specs(analysis: Analysis) -> list[InputSpec]:
+    """The inputs to feed, in the file's order.
+
+    Raises:
+        OptionError: the size of an input is not known (``bind`` it).
+        InputError: an input is no tensor, or of a type that NumPy does not have; together too large.
+    """
+    file, ports = analysis.model.file.name, {one.tensor: one for one in analysis.identified.inputs}
+    found = []
+    for number in analysis.model.graphs[0].inputs:
+        tensor = analysis.model.tensors[number]
+        if tensor.kind != TensorKind.INPUT:
+            continue
+        if tensor.container != "tensor":
+            raise InputError("input-container", f"{file}: the input {tensor.name} is a {tensor.container}.")
+        port = ports.get(number)
+        found.append(
+            InputSpec(
+                tensor.name,
+                _dtype(analysis.types.dtypes[number] or tensor.dtype, tensor.name, file),
+                _sizes(analysis.types.shapes[number], tensor.name, file),
+                port.role if port is not None else "",
+                port.rows if port is not None else None,
+            )
+        )
+    if sum(prod(one.shape) * one.dtype.itemsize for one in found) > MAX_BYTES:
+        shown = ", ".join(one.shown for one in found)
+        raise InputError("inputs-too-large", f"{file}: the inputs take more than 2 GB: {shown}.")
+    return found
+
+
+def _dtype(number: int, name: str, file: str) -> np.dtype[Any]:
+    try:
+        found: np.dtype[Any] = np.dtype(helper.tensor_dtype_to_np_dtype(number))
+    except (KeyError, ValueError, TypeError) as fault:
+        raise InputError("input-type", f"{file}: the type of the input {name} is not known.") from fault
+    return found
+
+
+def _sizes(shape: tuple[int | str | None, ...] | None, name: str, file: str) -> tuple[int, ...]:
+    if shape is None:
+        raise OptionError(
+            "unknown-size", f"{file}: the rank of {name} is not known.", f"Use --input-shape {name}=…"
+        )
+    free = [size for size in shape if not isinstance(size, int)]
+    if free:
+        symbol = next((str(size) for size in free if size), "")
+        shown = "×".join(str(size or "?") for size in shape)
+        way = f"--bind {symbol}=N" if symbol.isidentifier() else f"--input-shape {name}=…"
+        raise OptionError(
+            "unknown-size",
+            f"{file}: a size of the input {name} is not known ({shown}).",
+            f"Use {way}, or --assume.",
+        )
+    return tuple(size for size in shape if isinstance(size, int))
+
+
+def matched(given: Mapping[str, Any], specs: list[InputSpec], source: str) -> Sample:
+    """Arrays as the model takes them: every input, of its type and sizes. Extra arrays are left aside.
+
+    A model with one input takes the only array of whatever name. Integers fit any type that holds their
+    values; a float input takes any float or 8-bit integer. NaN and infinity are refused.
+
+    Raises: InputError, naming ``source`` and the input.
+    """
+    named = dict(given)
+    if len(specs) == 1 and len(named) == 1:
+        named = {specs[0].name: next(iter(named.values()))}
+    missing = [one.shown for one in specs if one.name not in named]
+    if missing:
+        raise InputError(
+            "sample-missing",
+            f"{source} has no values for {', '.join(missing)}.",
+            f"It holds {', '.join(list(named)[:20]) or 'nothing'}.",
+        )
+    return {one.name: _cast(named[one.name], one, source) for one in specs}
+
+
+def _cast(value: Any, spec: InputSpec, source: str) -> np.ndarray[Any, Any]:
+    array = np.asarray(value)
+    if array.dtype == object or array.dtype.kind not in "biufV":
+        raise InputError("sample-type", f"{source}: {spec.name} holds {array.dtype} and not numbers.")
+    if array.shape != spec.shape:
+        got = "×".join(map(str, array.shape)) or "scalar"
+        raise InputError(
+            "sample-shape", f"{source}: {spec.name} is {got}; the model takes {spec.shown}.",
+            "Sizes that are free are chosen by --bind, --input-shape and --batch-size.",
+        )  # fmt: skip
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise InputError("sample-not-finite", f"{source}: {spec.name} holds NaN or infinity.")
+    if array.dtype == spec.dtype:
+        return np.ascontiguousarray(array)
+    cast = array.astype(spec.dtype)
+    if spec.dtype.kind in "iub" and not np.array_equal(cast.astype(array.dtype), array):
+        raise InputError(
+            "sample-type", f"{source}: {spec.name} holds {array.dtype}; its values do not fit {spec.dtype}."
+        )
+    return np.ascontiguousarray(cast)

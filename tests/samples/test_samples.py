@@ -1,0 +1,170 @@
+"""Values for inputs: what a model declares, what is made up, what files hold."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from py_autodoc.errors import AutodocError
+from py_autodoc.report.analysis import Options, run
+from py_autodoc.samples import InputSpec, input_specs, made_samples, matched, read_samples
+
+
+def model(*inputs):
+    """Each input handed on."""
+    ports = [helper.make_tensor_value_info(*one) for one in inputs]
+    nodes = [helper.make_node("Identity", [one[0]], [f"{one[0]}_out"]) for one in inputs]
+    outs = [helper.make_tensor_value_info(f"{one[0]}_out", *one[1:]) for one in inputs]
+    return helper.make_model(helper.make_graph(nodes, "g", ports, outs))
+
+
+def specs(*inputs, **options):
+    return input_specs(run(model(*inputs), Options(**options)))
+
+
+IMAGE = InputSpec("x", np.dtype(np.float32), (1, 3, 4, 4))
+IDS = InputSpec("ids", np.dtype(np.int64), (2, 5), "tokens", 30)
+
+
+def test_sizes_and_types_of_the_file():
+    x, flags = specs(
+        ("x", TensorProto.FLOAT16, ["n", 3]), ("flags", TensorProto.BOOL, [2]), bindings={"n": 7}
+    )
+    assert (x.name, x.dtype, x.shape) == ("x", np.float16, (7, 3))
+    assert (flags.dtype, flags.shape) == (np.bool_, (2,))
+
+
+@pytest.mark.parametrize(("shape", "way"), [(["n", 3], "--bind n=N"), (["2 * n", 3], "--input-shape x=")])
+def test_a_free_size_names_the_way_out(shape, way):
+    with pytest.raises(AutodocError, match="a size of the input x is not known") as found:
+        specs(("x", TensorProto.FLOAT, shape))
+    assert way in found.value.hint
+
+
+def test_inputs_larger_than_memory_are_refused():
+    with pytest.raises(AutodocError, match="more than 2 GB"):
+        specs(("x", TensorProto.FLOAT, [1 << 20, 1 << 10]))
+
+
+def test_made_values_follow_the_roles():
+    wanted = [
+        IDS,
+        InputSpec("mask", np.dtype(np.int64), (2, 5), "attention mask"),
+        InputSpec("at", np.dtype(np.int32), (2, 5), "positions", 4),
+        InputSpec("kinds", np.dtype(np.int64), (2, 5), "token types", 2),
+        InputSpec("image", np.dtype(np.uint8), (8, 8, 3), "image"),
+        InputSpec("wave", np.dtype(np.float32), (1, 4000), "waveform"),
+        InputSpec("past", np.dtype(np.float16), (1, 2, 3), "key/value cache"),
+        InputSpec("count", np.dtype(np.int64), (), ""),
+    ]
+    first, second = made_samples(wanted, 2, seed=3)
+    for sample in (first, second):
+        for one in wanted:
+            assert sample[one.name].dtype == one.dtype
+            assert sample[one.name].shape == one.shape
+    assert first["ids"].min() >= 0
+    assert 20 < first["ids"].max() < 30 or second["ids"].max() < 30
+    assert (first["mask"] == 1).all()
+    assert first["at"][0].tolist() == [0, 1, 2, 3, 0]
+    assert not first["past"].any()
+    assert first["image"].max() > 127
+    assert first["wave"].std() < 0.2
+    assert not np.array_equal(first["ids"], second["ids"])
+    again, _ = made_samples(wanted, 2, seed=3)
+    assert all(np.array_equal(first[name], again[name]) for name in first)
+
+
+def test_real_models_run_with_made_values(request):
+    runtime = pytest.importorskip("onnxruntime")
+    folder = request.config.rootpath / "tests/data/models"
+    for name, options in (
+        ("bert_tiny", Options(assume=True)), ("resnet_tiny", Options(assume=True)),
+        ("silero_vad_half", Options(assume=True)), ("swift_f0", Options(assume=True)),
+    ):  # fmt: skip
+        analysis = run(str(folder / f"{name}.onnx"), options)
+        sample = next(made_samples(input_specs(analysis)))
+        runtime.InferenceSession(str(folder / f"{name}.onnx")).run(None, sample)
+
+
+def saved(folder, **arrays):
+    np.savez(folder / "s.npz", **arrays)
+    return folder / "s.npz"
+
+
+def test_samples_of_an_archive(tmp_path):
+    x = np.arange(5 * 48, dtype=np.float32).reshape(5, 1, 3, 4, 4)
+    found = list(read_samples(saved(tmp_path, x=x), [IMAGE]))
+    assert len(found) == 5
+    assert np.array_equal(found[3]["x"], x[3])
+    joined = list(read_samples(saved(tmp_path, anything=x[:, 0]), [IMAGE]))
+    assert np.array_equal(joined[4]["x"], x[4])
+    assert len(list(read_samples(saved(tmp_path, x=x), [IMAGE], limit=2))) == 2
+    assert len(list(read_samples(saved(tmp_path, x=x[0]), [IMAGE]))) == 1
+
+
+def test_several_inputs_stay_together(tmp_path):
+    ids = np.arange(20).reshape(4, 5)
+    mask = InputSpec("mask", np.dtype(np.int64), (2, 5))
+    found = list(read_samples(saved(tmp_path, ids=ids, mask=ids % 2, labels=ids), [IDS, mask]))
+    assert [one["ids"][0, 0] for one in found] == [0, 10]
+    assert set(found[0]) == {"ids", "mask"}
+    with pytest.raises(AutodocError, match="different numbers of samples: ids 2, mask 1"):
+        list(read_samples(saved(tmp_path, ids=ids, mask=ids[:2]), [IDS, mask]))
+
+
+def test_a_folder_in_the_order_of_names(tmp_path):
+    for name in "ba":
+        np.save(tmp_path / f"{name}.npy", np.full(IMAGE.shape, ord(name), np.float32))
+    (tmp_path / "notes.txt").write_text("no sample")
+    assert [one["x"].flat[0] for one in read_samples(tmp_path, [IMAGE])] == [97, 98]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ({"x": np.zeros((1, 3, 4, 5), np.float32)}, "x is 1×3×4×5; the model takes x float32 1×3×4×4"),
+        ({"x": np.full(IMAGE.shape, np.nan)}, "NaN or infinity"),
+        ({"x": np.full(IMAGE.shape, "a")}, "not numbers"),
+        ({"y": np.zeros(2), "z": np.zeros(2)}, r"no values for x float32 .*"),
+    ],
+)
+def test_what_does_not_fit_is_named(tmp_path, arrays, said):
+    with pytest.raises(AutodocError, match=said):
+        list(read_samples(saved(tmp_path, **arrays), [IMAGE]))
+
+
+def test_values_are_not_bent():
+    with pytest.raises(AutodocError, match="do not fit int64"):
+        matched({"ids": np.full((2, 5), 0.5)}, [IDS], "a.npz")
+    assert matched({"ids": np.full((2, 5), 3, np.uint8)}, [IDS], "a.npz")["ids"].dtype == np.int64
+    assert matched({"x": np.zeros(IMAGE.shape)}, [IMAGE], "a.npz")["x"].dtype == np.float32
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x93NUMPY\x01\x00", b"text"])
+def test_broken_files_are_one_line(tmp_path, content):
+    for name in ("a.npz", "a.npy"):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(AutodocError, match="can be read") as found:
+            list(read_samples(tmp_path / name, [IMAGE]))
+        assert "\n" not in str(found.value)
+
+
+def test_nothing_is_unpickled(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(AutodocError, match="can be read"):
+        list(read_samples(tmp_path / "a.npy", [IMAGE]))
+
+
+def test_missing_and_empty(tmp_path):
+    with pytest.raises(AutodocError, match="no such file"):
+        list(read_samples(tmp_path / "none.npz", [IMAGE]))
+    with pytest.raises(AutodocError, match="holds no"):
+        list(read_samples(tmp_path, [IMAGE]))
+
+
+def test_a_model_made_of_nothing_needs_nothing():
+    graph = helper.make_graph(
+        [helper.make_node("Constant", [], ["y"], value_float=1.0)], "g", [],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [])],
+    )  # fmt: skip
+    assert input_specs(run(onnx.helper.make_model(graph))) == []
