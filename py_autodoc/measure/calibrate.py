@@ -8,10 +8,9 @@ import time
 from collections.abc import Callable
 from datetime import date
 from functools import partial
-from importlib import import_module
 from typing import Any
 
-from py_autodoc.errors import OptionError, RequirementError
+from py_autodoc.errors import OptionError
 from py_autodoc.hardware.detect import cpu
 from py_autodoc.measure.workloads import (
     CACHED,
@@ -23,6 +22,7 @@ from py_autodoc.measure.workloads import (
     Workload,
     workloads,
 )
+from py_autodoc.ort import onnxruntime
 
 SECONDS = 1.4
 """Of all runs; ONNX Runtime's own start and the making of the sessions come on top."""
@@ -45,7 +45,7 @@ def calibrate(threads: int = 0, seconds: float = SECONDS, clock: Clock = time.pe
         RequirementError: ONNX Runtime is missing.
         OptionError: more threads than the machine has.
     """
-    runtime, busy = _runtime(), _busy()
+    runtime, busy = onnxruntime("Calibration"), _busy()
     most = os.cpu_count() or 1
     if not 0 <= threads <= most:
         raise OptionError(
@@ -102,17 +102,6 @@ def quickest(run: Callable[[], object], seconds: float, clock: Clock = time.perf
         run()
         best, runs = min(best, clock() - start), runs + 1
     return max(best, 1e-9)
-
-
-def _runtime() -> Any:
-    try:
-        return import_module("onnxruntime")
-    except ImportError:
-        raise RequirementError(
-            "needs-onnxruntime",
-            "Calibration runs small models with ONNX Runtime, which is not installed.",
-            "pip install onnxruntime",
-        ) from None
 
 
 def _numbers(shape: tuple[int, ...]) -> Any:

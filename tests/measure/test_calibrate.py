@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from py_autodoc import analyze
+from py_autodoc import analyze, ort
 from py_autodoc.cli.hardware import THIS, command
 from py_autodoc.errors import OptionError, RequirementError
 from py_autodoc.hardware import profile as profiles
@@ -128,7 +128,7 @@ def test_threads_and_a_runtime_are_asked_for(monkeypatch: pytest.MonkeyPatch) ->
     def missing(_: str) -> Any:
         raise ImportError
 
-    monkeypatch.setattr(calibrating, "import_module", missing)
+    monkeypatch.setattr(ort, "import_module", missing)
     with pytest.raises(RequirementError) as fault:
         calibrate()
     assert fault.value.hint == "pip install onnxruntime"

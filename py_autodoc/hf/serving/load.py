@@ -21,8 +21,9 @@ from py_autodoc.hf.serving.guess import infer_task as infer
 from py_autodoc.hf.serving.model import OnnxModel, named_after
 from py_autodoc.hf.serving.outputs import check_labels, label_count
 from py_autodoc.hf.serving.processors import ROLES, parts_for
-from py_autodoc.hf.serving.session import Session, one_line
+from py_autodoc.hf.serving.session import Session
 from py_autodoc.limits import SETTINGS
+from py_autodoc.ort import one_line
 from py_autodoc.packed import special_floats
 
 transformers: Any = import_module("transformers")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from py_autodoc.errors import AutodocError, InputError, OptionError, PathError, RequirementError
-from py_autodoc.hf.serving.session import one_line
+from py_autodoc.ort import one_line
 from py_autodoc.outputs import scratch
 
 transformers: Any = import_module("transformers")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.errors import AnalysisError, InputError, OptionError
-from py_autodoc.graph.load import load
 from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.ort import check_weights, one_line
 
 onnxruntime: Any = import_module("onnxruntime")
 
@@ -29,8 +29,6 @@ _TYPES: dict[str, type[np.generic]] = {
     "tensor(uint64)": np.uint64,
     "tensor(bool)": np.bool_,
 }
-_UNREADABLE = ("external-missing", "external-outside", "external-range", "external-self")
-_LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Session:
 
     def __init__(self, path: PathLike, providers: Sequence[Any] | None = None, options: Any = None) -> None:
         self.name = base_name(path)
-        _check_weights(path, self.name)
+        check_weights(path)
         wanted = _checked_providers(providers)
         try:
             self.runtime = onnxruntime.InferenceSession(str(path), options, providers=wanted)
@@ -111,21 +109,6 @@ class Session:
                 "A text longer than the model was made for fails so: let the tokenizer cut it "
                 "(truncation=True).",
             ) from fault
-
-
-def one_line(fault: BaseException, path: PathLike | None = None) -> str:
-    """The first line of what a library says, not too long, and naming files without their folder."""
-    said = str(fault) if path is None else str(fault).replace(str(path), base_name(path))
-    lines = said.strip().splitlines()
-    text = lines[0].strip() if lines else type(fault).__name__
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
-
-
-def _check_weights(path: PathLike, name: str) -> None:
-    """ONNX Runtime gets no model whose weights lie outside its folder."""
-    for one in load(path).diagnostics:
-        if one.code in _UNREADABLE:
-            raise InputError(one.code, f"{name}: {one.message}", "The files beside the model belong to it.")
 
 
 def _checked_providers(providers: Sequence[Any] | None) -> list[Any]:

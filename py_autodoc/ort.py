@@ -1,0 +1,99 @@
+"""Sessions of ONNX Runtime: imported when they are needed, opened safely, faults in one line."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from py_autodoc.errors import AnalysisError, InputError, RequirementError
+from py_autodoc.graph.load import load
+from py_autodoc.graph.probe import PathLike, base_name
+
+if TYPE_CHECKING:
+    import onnx
+
+FOLDER = "session.model_external_initializers_file_folder_path"
+"""Where a session made of bytes looks for weights."""
+OUT_OF_REACH = frozenset({"external-missing", "external-outside", "external-range", "external-self"})
+"""Diagnostics of weights that a session must not look for."""
+_LONGEST = 300
+_QUIET = 4
+"""Severity from which ONNX Runtime writes to stderr: fatal."""
+
+
+def onnxruntime(what: str) -> Any:
+    """The module. ``what`` needs it: "Calibration". Raises: RequirementError."""
+    try:
+        return import_module("onnxruntime")
+    except ImportError:
+        raise RequirementError(
+            "needs-onnxruntime", f"{what} needs ONNX Runtime, which is not installed.",
+            "pip install onnxruntime",
+        ) from None  # fmt: skip
+
+
+def check_weights(path: PathLike) -> None:
+    """Refuses a file whose weights are missing or lie outside its folder. Raises: InputError."""
+    for one in load(path).diagnostics:
+        if one.code in OUT_OF_REACH:
+            raise InputError(
+                one.code, f"{base_name(path)}: {one.message}", "The files beside the model belong to it."
+            )
+
+
+def open_session(
+    path: PathLike, what: str, *, proto: onnx.ModelProto | None = None, fuse: bool = True, threads: int = 0
+) -> Any:
+    """An ``InferenceSession`` on the CPU.
+
+    Args:
+        path: the model; its weights are read only from its own folder.
+        what: needs the session, for messages.
+        proto: what runs instead of the file, with the file's weights beside it.
+        fuse: False runs every operator as it stands in the file.
+        threads: of one operator; 0: as many as ONNX Runtime takes by itself.
+
+    Raises:
+        RequirementError: ONNX Runtime is missing.
+        InputError: weights beside the model cannot be had.
+        AnalysisError: ONNX Runtime refuses the model.
+    """
+    runtime = onnxruntime(what)
+    check_weights(path)
+    options = runtime.SessionOptions()
+    options.log_severity_level = _QUIET
+    options.intra_op_num_threads = threads
+    if not fuse:
+        options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    given: str | bytes = os.fspath(path)
+    if proto is not None:
+        options.add_session_config_entry(FOLDER, str(Path(os.fspath(path)).resolve().parent))
+        given = proto.SerializeToString()
+    try:
+        return runtime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
+    except Exception as fault:
+        raise AnalysisError(
+            "session-failed", f"{base_name(path)}: ONNX Runtime refuses the model: {one_line(fault, path)}"
+        ) from fault
+
+
+def run_session(session: Any, names: list[str] | None, feeds: dict[str, Any], name: str) -> list[Any]:
+    """The outputs of those names, or all. Raises: AnalysisError, in one line."""
+    try:
+        return session.run(names, feeds)  # type: ignore[no-any-return]
+    except Exception as fault:
+        raise AnalysisError(
+            "session-run", f"{name}: ONNX Runtime failed to run the model: {one_line(fault, name)}"
+        ) from fault
+
+
+def one_line(fault: BaseException, path: PathLike | None = None) -> str:
+    """The first line of what a library says, not too long, and naming files without their folder."""
+    said = str(fault)
+    if path is not None:
+        said = said.replace(str(path), base_name(path)).replace(f"{Path(os.fspath(path)).parent}{os.sep}", "")
+    lines = said.strip().splitlines()
+    text = lines[0].strip() if lines else type(fault).__name__
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
