@@ -77,6 +77,12 @@ class _Sizes:
 @click.option("--out-json", metavar="PATH", help="Write the comparison as JSON; - is stdout.")
 @click.option("--out-md", metavar="PATH", help="Write the comparison as Markdown; - is stdout.")
 @click.option("--out-pdf", metavar="PATH", help="Write the comparison as PDF; needs onnx-autodoc[pdf].")
+@click.option(
+    "--with-plots",
+    is_flag=True,
+    help="Draw size, time and quality for --assets-dir and --out-pdf; needs onnx-autodoc[plots].",
+)
+@click.option("--assets-dir", metavar="DIR", help="Write plots here, which the Markdown then shows.")
 @click.option("--out-svg", metavar="PATH", help="Draw both as one graph that shows what differs, as SVG.")
 @click.option("--out-png", metavar="PATH", help="The same as PNG; needs onnx-autodoc[pictures].")
 @click.option(
@@ -126,6 +132,8 @@ def command(
     fail_on: tuple[str, ...],
     eval_metrics: tuple[str, ...],
     baseline_precision: str | None,
+    with_plots: bool,
+    assets_dir: str | None,
     hardware: str,
     precision: str,
     runtime: str,
@@ -152,6 +160,7 @@ def command(
     by_bytes = topology or structure or tags
     wanted: dict[str, object] = {"--weights": weights, "--out-json": out_json, "--out-md": out_md}
     wanted |= {"--eval-metrics": eval_metrics, "--baseline-precision": baseline_precision}
+    wanted |= {"--with-plots": with_plots, "--assets-dir": assets_dir}
     wanted |= {"--out-pdf": out_pdf, "--out-svg": out_svg, "--out-png": out_png, "--fail-on": fail_on}
     asked = [name for name, value in wanted.items() if value]
     if by_bytes and (asked or others):
@@ -187,7 +196,7 @@ def command(
         status,
         compare(
             (a, b, *others), analyses, outputs, fail_on, weights, force, direction,
-            eval_metrics, baseline_precision,
+            eval_metrics, baseline_precision, with_plots, assets_dir,
         ),
     )  # fmt: skip
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from py_autodoc.cli import stderr, stdout
+from py_autodoc.cli.compare_charts import Charts
 from py_autodoc.cli.verdict import tell_verdict
 from py_autodoc.errors import OptionError
 from py_autodoc.render.output import targets
@@ -47,18 +49,23 @@ def compare(
     direction: str = "auto",
     evaluated: Sequence[str] = (),
     baseline: str | None = None,
+    plots: bool = False,
+    assets_dir: str | None = None,
 ) -> int:
     """Compare the first model with the others. Returns the exit status.
 
     ``asked`` are paths by option; ``evaluated`` are the files of evaluations, one a model; ``baseline`` is
-    the precision of the model that comes first.
+    the precision of the model that comes first; ``plots`` are written to ``assets_dir`` and shown in
+    Markdown and PDF.
 
     Raises: OptionError, OutputError, PathError, RequirementError.
     """
     from py_autodoc.compare.gate import condition, failing
 
     conditions = [condition(text) for text in fail_on]
-    outputs = targets({option: (asked.get(option), kind) for option, kind in _KINDS.items()}, paths, force)
+    inputs = [*paths, *evaluated]
+    outputs = targets({option: (asked.get(option), kind) for option, kind in _KINDS.items()}, inputs, force)
+    charts = Charts.asked(plots, assets_dir, "--out-pdf" in outputs, inputs, force)
     if "--out-pdf" in outputs:
         from py_autodoc.render.pdf import typst
 
@@ -75,6 +82,10 @@ def compare(
         evaluations = first(evaluations, at) if evaluations else ()
     found = _aligned(paths, analyses, weights)
     failed = failing(conditions, found)
+    charts.draw(analyses, evaluations)
+    for name, written in charts.write():
+        if sys.stderr.isatty():
+            stderr.note(f"Wrote {name} ({written:,} bytes).")
     svg = ""
     if not outputs.keys().isdisjoint(PICTURES):
         from py_autodoc.compare.picture import picture
@@ -89,7 +100,7 @@ def compare(
                 drawn = png_picture(svg, _SCALE)
             _tell(target, target.write(drawn))
             continue
-        text = _document(option, analyses, found, failed, target.to_stdout, evaluations)
+        text = _document(option, analyses, found, failed, target, evaluations, charts)
         _tell(target, target.write(text))
     if not any(target.to_stdout for target in outputs.values()):
         from py_autodoc.compare.text import text as lines_of
@@ -160,8 +171,9 @@ def _document(
     analyses: Sequence[Analysis],
     found: Sequence[Alignment],
     failed: Sequence[tuple[Condition, int, str]],
-    printed: bool,
+    target: Target,
     evaluations: Evaluations,
+    charts: Charts,
 ) -> str | bytes:
     if option == "--out-json":
         from py_autodoc.compare.document import FailedCondition, comparison
@@ -170,14 +182,15 @@ def _document(
             FailedCondition(condition=one.text, model_path=analyses[at + 1].model.file.name, reason=why)
             for one, at, why in failed
         ]
-        return comparison(analyses, found, made, evaluations).to_json(printed) + "\n"
+        return comparison(analyses, found, made, evaluations).to_json(target.to_stdout) + "\n"
     told = [f"{analyses[at + 1].model.file.name}: {one.text}: {why}" for one, at, why in failed]
     if option == "--out-pdf":
         from py_autodoc.compare.pdf import pdf
 
-        return pdf(analyses, found, told, evaluations=evaluations)
+        return pdf(analyses, found, told, evaluations=evaluations, plots=charts.pictures())
     from py_autodoc.compare.markdown import markdown
     from py_autodoc.outputs.marks import sealed_text
 
-    text = markdown(analyses, found, told, evaluations)
-    return text if printed else sealed_text(text, "markdown")
+    folder = Path.cwd() if target.to_stdout else target.path.parent
+    text = markdown(analyses, found, told, evaluations, charts.links(folder))
+    return text if target.to_stdout else sealed_text(text, "markdown")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from py_autodoc.cli import stderr
-from py_autodoc.errors import AutodocError, InputError, OptionError, OutputError
-from py_autodoc.outputs import Place, Wanted, place, places
+from py_autodoc.cli.assets import Assets, Files, assets
+from py_autodoc.errors import AutodocError, InputError, OptionError
+from py_autodoc.outputs import Place, place
 
 if TYPE_CHECKING:
     from py_autodoc.render.output import Target
@@ -31,9 +32,8 @@ class Documents:
     card: Target | None
     pdf: Target | None
     update: Place | None
-    assets: Path | None
+    assets: Assets | None
     plots: bool
-    force: bool
     before: str = ""
     """Text of the file that is updated."""
     _context: dict[int, Context] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Documents:
         if self.pdf is not None:
             from py_autodoc.render.pdf import pdf
 
-            texts.append((self.pdf, pdf(made, analysis, _charts(files))))
+            texts.append((self.pdf, pdf(made, analysis, charts(files))))
         if self.card is not None:
             from py_autodoc.outputs.marks import sealed_text
             from py_autodoc.render.markdown import card
@@ -63,7 +63,7 @@ class Documents:
 
             part = body(made, self._links(files, self.update.path.parent))
             texts.append((self.update, updated(self.before, part, self.update.shown)))
-        written = self._write_pictures(files)
+        written = [] if self.assets is None else self.assets.write(files)
         for target, result in texts:
             data = result.encode("utf-8") if isinstance(result, str) else result
             # A card on a terminal is text.
@@ -87,29 +87,9 @@ class Documents:
                 stderr.warning(f"Plots are left out: {fault.message} {fault.hint}".strip())
         return files
 
-    def _links(self, files: Mapping[str, tuple[str, bytes]], folder: Path) -> dict[str, str]:
-        """Figure → path from a folder to its file; no link leads to another drive."""
-        if self.assets is None:
-            return {}
-        try:
-            way = os.path.relpath(self.assets.resolve(), folder.resolve())
-        except ValueError:
-            return {}
-        shown = {figure: name for figure, (name, _) in files.items() if name.endswith(".svg")}
-        return {figure: Path(way, name).as_posix() for figure, name in shown.items()}
-
-    def _write_pictures(self, files: Mapping[str, tuple[str, bytes]]) -> list[tuple[str, int]]:
-        if self.assets is None or not files:
-            return []
-        try:
-            self.assets.mkdir(exist_ok=True)
-        except OSError as fault:
-            raise OutputError("output-failed", f"{self.assets}: {fault.strerror or fault}.") from None
-        named = dict(files.values())
-        there = places([_wanted(self.assets, name) for name in named], (), self.force)
-        for one, data in zip(there, named.values(), strict=True):
-            one.write(data)
-        return [(f"{self.assets}/{name}", len(data)) for name, data in named.items()]
+    def _links(self, files: Files, folder: Path) -> dict[str, str]:
+        """Figure → path from a folder to its file."""
+        return {} if self.assets is None else self.assets.links(files, folder)
 
 
 def asked(
@@ -131,32 +111,17 @@ def asked(
             "no-assets-dir", "--with-plots needs a place.", "Give --assets-dir DIR or --out-pdf."
         )
     held = tuple(inputs)
-    assets = None if assets_dir is None else _folder(assets_dir, plots, held, force)
+    folder = None if assets_dir is None else _folder(assets_dir, plots, held, force)
     there, before = (None, "") if update is None else _to_update(update, held)
-    return Documents(card, pdf, there, assets, plots, force, before)
+    return Documents(card, pdf, there, folder, plots, before)
 
 
-def _folder(given: str, plots: bool, inputs: tuple[str, ...], force: bool) -> Path:
-    """Where pictures go: a folder that is there, or can be made. Raises: OutputError."""
+def _folder(given: str, plots: bool, inputs: tuple[str, ...], force: bool) -> Assets:
+    """Where pictures go. Raises: OutputError."""
     from py_autodoc.render.plots import FILES
 
-    folder = Path(given)
-    if not folder.exists():
-        parent = folder.resolve().parent
-        if not parent.is_dir():
-            message = f"--assets-dir: {given}: its folder does not exist."
-            raise OutputError("output-folder-missing", message, "Create it first.")
-        return folder
-    if not folder.is_dir():
-        raise OutputError("output-failed", f"--assets-dir: {given} is no folder.", "Give another name.")
     names = [name for _, name in GRAPH.values()] + (list(FILES) if plots else [])
-    places([_wanted(folder, name) for name in names], inputs, force)
-    return folder
-
-
-def _wanted(folder: Path, name: str) -> Wanted:
-    kind = "svg" if name.startswith("graph") else "plot"
-    return Wanted(folder / name, kind, "--assets-dir")
+    return assets(given, names, inputs, force)
 
 
 def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[Place, str]:
@@ -176,7 +141,7 @@ def _to_update(path: str, inputs: tuple[str, ...]) -> tuple[Place, str]:
     return there, text
 
 
-def _charts(files: Mapping[str, tuple[str, bytes]]) -> dict[str, str]:
+def charts(files: Files) -> dict[str, str]:
     """The plots for white paper; the graph is drawn in rows there."""
     return {
         figure: data.decode("utf-8")

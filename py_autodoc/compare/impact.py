@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from py_autodoc.compare.align import Alignment
 from py_autodoc.compare.changes import Change
@@ -25,6 +25,8 @@ class Point:
     quality: float | None
     on_front: bool = False
     """No other variant is at least as good in everything and better in something."""
+    band: tuple[float, float] | None = None
+    """Likely range of an estimated time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +70,19 @@ def impact(analyses: Sequence[Analysis], evaluations: Evaluations = ()) -> Impac
     known = [*evaluations, *[None] * (len(analyses) - len(evaluations))]
     primary = next((one.primary for one in known if one is not None and one.primary), None)
     quality = primary if primary and all(_quality(one, primary) is not None for one in known) else None
-    latency, times = _times(analyses, known)
+    latency, times, bands = _times(analyses, known)
     fewer = quality is not None and lower_is_better(quality)
     points = [
         Point(
             one.model.file.bytes + one.model.file.external_bytes,
             times[at],
             _quality(known[at], quality) if quality else None,
+            band=bands[at],
         )
         for at, one in enumerate(analyses)
     ]
     front = [not any(_beats(other, one, fewer) for other in points) for one in points]
-    marked = tuple(
-        Point(one.size, one.latency, one.quality, best) for one, best in zip(points, front, strict=True)
-    )
+    marked = tuple(replace(one, on_front=best) for one, best in zip(points, front, strict=True))
     return Impact(quality, fewer, latency, marked)
 
 
@@ -89,21 +90,26 @@ def _quality(one: Evaluation | None, name: str) -> float | None:
     return None if one is None else one.metrics.get(name)
 
 
-def _times(analyses: Sequence[Analysis], known: Evaluations) -> tuple[str | None, list[float | None]]:
-    """(name, milliseconds of each); measured times and estimates are never compared with each other."""
+def _times(
+    analyses: Sequence[Analysis], known: Evaluations
+) -> tuple[str | None, list[float | None], list[tuple[float, float] | None]]:
+    """(name, milliseconds of each, likely ranges); measured times and estimates are never compared."""
+    unknown: list[tuple[float, float] | None] = [None] * len(analyses)
     names = [name for one in known if one is not None for name in one.perf if name.startswith("latency_ms")]
     for name in sorted(set(names), key=lambda name: (name != "latency_ms_p50", names.index(name))):
         found = [None if one is None else one.perf.get(name) for one in known]
         if all(value is not None and value > 0 for value in found):
-            return name, found
-    made = []
-    for one in analyses:
+            return name, found, unknown
+    made: list[float | None] = []
+    bands = list(unknown)
+    for at, one in enumerate(analyses):
         estimate = hardware_estimates(one)
-        whole = estimate is not None and not estimate.unknown_kernels
-        made.append(estimate.estimated_latency_ms if whole and estimate is not None else None)
-    if made and all(value is not None for value in made):
-        return ESTIMATED, made
-    return None, [None] * len(analyses)
+        if estimate is None or estimate.unknown_kernels or estimate.estimated_latency_ms is None:
+            return None, [None] * len(analyses), unknown
+        made.append(estimate.estimated_latency_ms)
+        if estimate.latency_low_ms is not None and estimate.latency_high_ms is not None:
+            bands[at] = (estimate.latency_low_ms, estimate.latency_high_ms)
+    return (ESTIMATED, made, bands) if made else (None, [], [])
 
 
 def _beats(other: Point, one: Point, fewer: bool) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from py_autodoc.compare.align import Alignment
 from py_autodoc.compare.impact import Evaluations
 from py_autodoc.compare.sections import sections, title
+from py_autodoc.render.markdown_text import picture, pictures
 from py_autodoc.render.text import printable
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import cut
-from py_autodoc.report.sections.model import Block, Items, Line, Paragraph, Table
+from py_autodoc.report.sections.model import Block, Figure, Items, Line, Paragraph, Table
 
 _LONGEST = 600
 """Characters of a text; cells are shorter."""
@@ -23,8 +24,13 @@ def markdown(
     found: Sequence[Alignment],
     failed: Sequence[str] = (),
     evaluations: Evaluations = (),
+    figures: Mapping[str, str] | None = None,
 ) -> str:
-    """The comparison of the first model with the others."""
+    """The comparison of the first model with the others.
+
+    ``figures`` is where plots are, as ``render.markdown.card`` has it.
+    """
+    drawn = pictures(figures or {})
     lines = [f"# {_plain(title(analyses))}", ""]
     for section in sections(analyses, found, failed, evaluations):
         if section.id == "failed":
@@ -32,7 +38,10 @@ def markdown(
         elif len(found) > 1 or not section.id.startswith("pair"):
             lines += [f"## {_plain(section.title)}", ""]
         for block in section.blocks:
-            lines += [*_block(block), ""]
+            if isinstance(block, Figure):
+                lines += [picture(drawn[block.name], block.caption), ""] if block.name in drawn else []
+            else:
+                lines += [*_block(block), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

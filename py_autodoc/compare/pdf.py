@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from py_autodoc.compare.align import Alignment, Verdict
@@ -26,11 +26,12 @@ def pdf(
     evaluations: Evaluations = (),
     *,
     drawn: bool = True,
+    plots: Mapping[str, str] | None = None,
 ) -> bytes:
     """The comparison of the first model with the others as the bytes of a PDF.
 
     Two models that have an architecture in common are ``drawn`` as one graph on a page of its own, where
-    something here can draw.
+    something here can draw. ``plots`` are figures as SVG, by name.
 
     Raises:
         RequirementError: typst is not installed.
@@ -47,7 +48,7 @@ def pdf(
         said if len(found) == 1 else "",
         _tiles(analyses) if len(found) == 1 else [],
         [one for one in made if one.blocks],
-        _picture(first) if drawn and len(found) == 1 else {},
+        {**(plots or {}), **(_picture(first) if drawn and len(found) == 1 else {})},
         CAPTION,
     )
 

@@ -7,13 +7,24 @@ from dataclasses import replace
 
 from py_autodoc.compare.align import Alignment, Pair
 from py_autodoc.compare.changes import NAMES
-from py_autodoc.compare.impact import Evaluations, impact, layer_precisions
+from py_autodoc.compare.impact import Evaluations, impact, layer_precisions, precisions
 from py_autodoc.compare.measures import percent, relative
 from py_autodoc.compare.parts import Part, parts
 from py_autodoc.compare.summary import front_line, lone, relation, rows, table, verdict_line
+from py_autodoc.compare.tradeoff import captions, labelled
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import cut, node_label
-from py_autodoc.report.sections.model import Block, Items, Line, Name, Paragraph, Section, Table, Value
+from py_autodoc.report.sections.model import (
+    Block,
+    Figure,
+    Items,
+    Line,
+    Name,
+    Paragraph,
+    Section,
+    Table,
+    Value,
+)
 
 MOST = 50
 """Rows of a table."""
@@ -54,9 +65,12 @@ def sections(
         heading = names[at] if len(found) > 1 else "What changed"
         made.append(Section(f"pair{at}", heading, tuple(_pair(one))))
     numbers = [[_line(label), *map(_line, values)] for label, values in table(analyses, evaluations)]
-    best = front_line(impact(analyses, evaluations), names)
+    gained = impact(analyses, evaluations)
+    best = front_line(gained, names)
     told = (Paragraph(_line(best)),) if best else ()
-    made.append(Section("numbers", "Numbers", (_table(("", *names), numbers), *told)))
+    plotted = captions(gained, labelled(names, precisions(analyses)))
+    figures = [Figure(name, cut(caption, _LONGEST)) for name, caption in plotted.items()]
+    made.append(Section("numbers", "Numbers", (_table(("", *names), numbers), *told, *figures)))
     layers = tuple(_precision(one, names[at] if len(found) > 1 else "") for at, one in enumerate(found, 1))
     if any(table.rows for table in layers):
         made.append(Section("precision", "Precision by layer", tuple(one for one in layers if one.rows)))

@@ -6,12 +6,11 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from markupsafe import Markup
 
 from py_autodoc.errors import InputError
-from py_autodoc.render.markdown_text import code, escape, mermaid, quoted
+from py_autodoc.render.markdown_text import Picture, code, escape, mermaid, picture, pictures, quoted
 from py_autodoc.report.schema import Report
 from py_autodoc.report.sections import sections
 from py_autodoc.report.sections.model import Context, Name, Section, Value
@@ -73,7 +72,7 @@ def rendered(made: list[Section], figures: Mapping[str, str] | None = None, leve
     text = (
         _environment()
         .get_template("card.md.j2")
-        .render(sections=made, figures=_pictures(figures or {}), level=level)
+        .render(sections=made, figures=pictures(figures or {}), level=level)
     )
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
@@ -162,24 +161,5 @@ def _finalize(value: Any) -> Any:
     raise TypeError(f"a template prints {type(value).__name__}")
 
 
-def _pictures(figures: Mapping[str, str]) -> dict[str, tuple[str, str | None]]:
-    """Figure → its picture and that for dark pages."""
-    return {
-        name: (path, figures.get(f"{name}-dark"))
-        for name, path in figures.items()
-        if not name.endswith("-dark")
-    }
-
-
-def _markup_of_picture(found: tuple[str, str | None], caption: str) -> Markup:
-    return Markup(_picture(found, caption))  # noqa: S704 - a quoted path, an escaped text
-
-
-def _picture(found: tuple[str, str | None], caption: str) -> str:
-    light, dark = (None if path is None else quote(path, safe="/.-_~") for path in found)
-    if dark is None:
-        return f"![{escape(caption)}]({light})"
-    return (
-        f'<picture>\n<source media="(prefers-color-scheme: dark)" srcset="{dark}">\n'
-        f'<img alt="{escape(caption)}" src="{light}">\n</picture>'
-    )
+def _markup_of_picture(found: Picture, caption: str) -> Markup:
+    return Markup(picture(found, caption))  # noqa: S704 - a quoted path, an escaped text

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from typing import TypeAlias
+from urllib.parse import quote
 
 from py_autodoc.render.text import printable, shorten
 
@@ -14,6 +17,8 @@ _LINKS = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp|www)([:.])")
 _BEGINS = re.compile(r"^(\s*)(\d+)?([-+=#:]|(?<=\d)[.)](?=\s|$))")
 """What makes a list, a title or a table at the beginning of a line."""
 _PLAIN_LABEL = re.compile(r"[^\w ,.:/×·…+-]")
+Picture: TypeAlias = tuple[str, str | None]
+"""Paths of a picture, and of that for dark pages."""
 LONGEST = 400
 """Characters of one text of the model."""
 
@@ -56,3 +61,23 @@ def mermaid(text: str) -> str:
 def quoted(text: str) -> str:
     """A text in YAML: JSON's quotes, which YAML reads alike."""
     return json.dumps(shorten(" ".join(printable(text).split()), LONGEST), ensure_ascii=False)
+
+
+def pictures(figures: Mapping[str, str]) -> dict[str, Picture]:
+    """Figure → its picture; a path whose figure ends with ``-dark`` is that for dark pages."""
+    return {
+        name: (path, figures.get(f"{name}-dark"))
+        for name, path in figures.items()
+        if not name.endswith("-dark")
+    }
+
+
+def picture(found: Picture, caption: str) -> str:
+    """A picture with the caption as what stands in its place."""
+    light, dark = (None if path is None else quote(path, safe="/.-_~") for path in found)
+    if dark is None:
+        return f"![{escape(caption)}]({light})"
+    return (
+        f'<picture>\n<source media="(prefers-color-scheme: dark)" srcset="{dark}">\n'
+        f'<img alt="{escape(caption)}" src="{light}">\n</picture>'
+    )

@@ -5,7 +5,7 @@ matplotlib is imported when the first plot is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -19,11 +19,60 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from py_autodoc.render.plots.draw import Theme
+    from py_autodoc.render.plots.series import Scatter
 
 NAMES = ("operators", "depth", "parameters", "shapes", "memory", "roofline")
 """Plots, by the names that sections give them."""
-FILES = tuple(f"{name}{dark}.{kind}" for name in NAMES for dark in ("", "-dark") for kind in ("svg", "png"))
-"""Files that there may be; a plot without numbers is left out."""
+
+
+def files_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Files that there may be; a plot without numbers is left out."""
+    return tuple(
+        f"{name}{dark}.{kind}" for name in names for dark in ("", "-dark") for kind in ("svg", "png")
+    )
+
+
+FILES = files_of(NAMES)
+"""Those of a report."""
+
+
+def themed(drawn: Mapping[str, Callable[[Theme], Figure]], png: bool) -> dict[str, tuple[str, bytes]]:
+    """Figure (``depth``, ``depth-dark``, ``depth.png`` …) → file name and data, of what draws each.
+
+    Raises: RequirementError without matplotlib.
+    """
+    required()
+    from py_autodoc.render.plots import draw
+
+    files: dict[str, tuple[str, bytes]] = {}
+    for name, figure_of in drawn.items():
+        for theme, ending in (("light", ""), ("dark", "-dark")):
+            figure = figure_of(draw.THEMES[theme])
+            files[f"{name}{ending}"] = (f"{name}{ending}.svg", draw.as_svg(figure))
+            if png:
+                files[f"{name}{ending}.png"] = (f"{name}{ending}.png", draw.as_png(figure))
+    return files
+
+
+def required() -> None:
+    """Raises: RequirementError without matplotlib."""
+    if find_spec("matplotlib") is None:
+        raise RequirementError(
+            "needs-matplotlib",
+            "Plots need matplotlib, which is not installed.",
+            "pip install 'onnx-autodoc[plots]'",
+        )
+
+
+def scatters(found: Mapping[str, Scatter], png: bool = True) -> dict[str, tuple[str, bytes]]:
+    """Trade-offs of variants: figure → file name and data, as ``plots``.
+
+    Raises: RequirementError without matplotlib.
+    """
+    required()
+    from py_autodoc.render.plots.tradeoff import tradeoff
+
+    return themed({name: partial(tradeoff, one) for name, one in found.items()}, png)
 
 
 def plots(report: Report, analysis: Analysis, png: bool = True) -> dict[str, tuple[str, bytes]]:
@@ -31,22 +80,8 @@ def plots(report: Report, analysis: Analysis, png: bool = True) -> dict[str, tup
 
     Raises: RequirementError without matplotlib.
     """
-    if find_spec("matplotlib") is None:
-        raise RequirementError(
-            "needs-matplotlib",
-            "Plots need matplotlib, which is not installed.",
-            "pip install 'onnx-autodoc[plots]'",
-        )
-    from py_autodoc.render.plots import draw
-
-    files: dict[str, tuple[str, bytes]] = {}
-    for name, drawn in _drawn(report, analysis).items():
-        for theme, ending in (("light", ""), ("dark", "-dark")):
-            figure = drawn(draw.THEMES[theme])
-            files[f"{name}{ending}"] = (f"{name}{ending}.svg", draw.as_svg(figure))
-            if png:
-                files[f"{name}{ending}.png"] = (f"{name}{ending}.png", draw.as_png(figure))
-    return files
+    required()
+    return themed(_drawn(report, analysis), png)
 
 
 def _drawn(report: Report, analysis: Analysis) -> dict[str, Callable[[Theme], Figure]]:

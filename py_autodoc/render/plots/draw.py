@@ -52,7 +52,7 @@ def bars(found: Bars, theme: Theme, label: str) -> Figure:
     """Horizontal bars, the largest on top, each with its number."""
     labels = [shorten(printable(text), LABEL) for text in found.labels]
     values = list(found.values)
-    figure, axes = _figure(theme, max(2.0, 0.9 + 0.26 * len(values)))
+    figure, axes = figure_in(theme, max(2.0, 0.9 + 0.26 * len(values)))
     places = range(len(values))
     axes.barh(list(places), values, color=theme.lines[0], height=0.7)
     # Names could be read as formulas.
@@ -70,7 +70,7 @@ def bars(found: Bars, theme: Theme, label: str) -> Figure:
             size=8,
         )
     axes.grid(axis="x", color=theme.grid, linewidth=0.8)
-    axes.xaxis.set_major_formatter(_formatter(count))
+    axes.xaxis.set_major_formatter(formatter(count))
     # A bar of all others would make the ones to be compared short.
     rest = f"; {found.others:,} others have {count(found.rest)} together" if found.others else ""
     axes.set_xlabel(label + rest)
@@ -86,7 +86,7 @@ def lines(
     log: bool = False,
 ) -> Figure:
     """A line each, named in a legend above the plot."""
-    figure, axes = _figure(theme, HEIGHT)
+    figure, axes = figure_in(theme, HEIGHT)
     many = len(found.x) > MANY
     for at, (name, values) in enumerate(found.lines.items()):
         axes.plot(
@@ -98,19 +98,19 @@ def lines(
         axes.set_yscale("log", base=2)
     else:
         axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter(_formatter(written))
-    axes.xaxis.set_major_formatter(_formatter(lambda value: f"{value:,.0f}" if value is not None else ""))
+    axes.yaxis.set_major_formatter(formatter(written))
+    axes.xaxis.set_major_formatter(formatter(lambda value: f"{value:,.0f}" if value is not None else ""))
     axes.grid(color=theme.grid, linewidth=0.8)
     axes.margins(x=0.01)
     axes.set_xlabel(x_label)
     axes.set_ylabel(label)
-    _legend(axes, theme)
+    legend(axes, theme)
     return figure
 
 
 def roof(found: Roofline, theme: Theme) -> Figure:
     """Kernels by FLOPs a byte and FLOP/s, under what the device can do; both axes logarithmic."""
-    figure, axes = _figure(theme, HEIGHT + 0.6)
+    figure, axes = figure_in(theme, HEIGHT + 0.6)
     ridge = found.peak / found.bandwidth
     intensities = [point.flops / point.bytes for point in found.points]
     left, right = min(*intensities, ridge) / 2, max(*intensities, ridge) * 4
@@ -131,8 +131,8 @@ def roof(found: Roofline, theme: Theme) -> Figure:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(left, right)
-    axes.xaxis.set_major_formatter(_formatter(count))
-    axes.yaxis.set_major_formatter(_formatter(lambda value: count(value, "FLOP/s")))
+    axes.xaxis.set_major_formatter(formatter(count))
+    axes.yaxis.set_major_formatter(formatter(lambda value: count(value, "FLOP/s")))
     axes.grid(color=theme.grid, linewidth=0.8)
     axes.set_xlabel("FLOPs a byte")
     axes.set_title(
@@ -140,7 +140,7 @@ def roof(found: Roofline, theme: Theme) -> Figure:
         f"{size(found.bandwidth)}/s",
         size=9, color=theme.faint, loc="left", parse_math=False,
     )  # fmt: skip
-    _legend(axes, theme, "lower right")
+    legend(axes, theme, "lower right")
     return figure
 
 
@@ -149,7 +149,8 @@ def percent(value: float | None) -> str:
     return share(value, 1.0)
 
 
-def _figure(theme: Theme, height: float) -> tuple[Figure, Axes]:
+def figure_in(theme: Theme, height: float) -> tuple[Figure, Axes]:
+    """An empty plot in a theme, so many inches high."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Made
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -170,14 +171,16 @@ def _figure(theme: Theme, height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _legend(axes: Axes, theme: Theme, place: str = "") -> None:
+def legend(axes: Axes, theme: Theme, place: str = "") -> None:
+    """Names of what is drawn, above the plot or at a place in it."""
     where: dict[str, Any] = (
         {"loc": place} if place else {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4}
     )
     axes.legend(frameon=False, fontsize=8, labelcolor=theme.ink, **where)
 
 
-def _formatter(written: Callable[[float | None], str]) -> Any:
+def formatter(written: Callable[[float | None], str]) -> Any:
+    """How numbers of an axis are written."""
     from matplotlib.ticker import FuncFormatter
 
     return FuncFormatter(lambda value, _: written(value))

@@ -33,6 +33,41 @@ class Lines:
     lines: dict[str, tuple[float, ...]]
 
 
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What an axis shows; ``unit`` is ``size`` (bytes), ``ms`` or nothing."""
+
+    label: str
+    unit: str = ""
+    lower_is_better: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One variant. ``detail`` stands under its label; the spans are likely ranges of an estimate."""
+
+    label: str
+    x: float
+    y: float
+    best: bool
+    detail: str = ""
+    x_span: tuple[float, float] | None = None
+    y_span: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Variants by two numbers."""
+
+    x: Axis
+    y: Axis
+    spots: tuple[Spot, ...]
+    front: tuple[int, ...]
+    """Places of those that no other beats in these two, from left to right."""
+    best: str
+    """What the spots that are ``best`` are best in, in words."""
+
+
 def operators(report: Report) -> Bars | None:
     """Nodes by operator."""
     return _bars([(row.type, row.count) for row in report.metrics.by_op])

@@ -1,0 +1,66 @@
+"""The folder that pictures of a document go to: ``--assets-dir``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from py_autodoc.errors import OutputError
+from py_autodoc.outputs import Wanted, places
+
+Files: TypeAlias = Mapping[str, tuple[str, bytes]]
+"""Figure (``depth``, ``depth-dark``, ``depth.png`` …) → file name and data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assets:
+    """A folder that is there, or can be made. Made by ``assets``."""
+
+    folder: Path
+    force: bool
+
+    def links(self, files: Files, document: Path) -> dict[str, str]:
+        """Figure → path from the folder of a document to its file; no link leads to another drive."""
+        try:
+            way = os.path.relpath(self.folder.resolve(), document.resolve())
+        except ValueError:
+            return {}
+        shown = {figure: name for figure, (name, _) in files.items() if name.endswith(".svg")}
+        return {figure: Path(way, name).as_posix() for figure, name in shown.items()}
+
+    def write(self, files: Files) -> list[tuple[str, int]]:
+        """Write the files; (name, bytes) of each. Raises: OutputError."""
+        if not files:
+            return []
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as fault:
+            raise OutputError("output-failed", f"{self.folder}: {fault.strerror or fault}.") from None
+        named = dict(files.values())
+        there = places([_wanted(self.folder, name) for name in named], (), self.force)
+        for one, data in zip(there, named.values(), strict=True):
+            one.write(data)
+        return [(f"{self.folder}/{name}", len(data)) for name, data in named.items()]
+
+
+def assets(given: str, names: Sequence[str], inputs: Iterable[str], force: bool) -> Assets:
+    """The folder for files of these names, checked before there is anything to write. Raises: OutputError."""
+    folder = Path(given)
+    if not folder.exists():
+        parent = folder.resolve().parent
+        if not parent.is_dir():
+            message = f"--assets-dir: {given}: its folder does not exist."
+            raise OutputError("output-folder-missing", message, "Create it first.")
+        return Assets(folder, force)
+    if not folder.is_dir():
+        raise OutputError("output-failed", f"--assets-dir: {given} is no folder.", "Give another name.")
+    places([_wanted(folder, name) for name in names], tuple(inputs), force)
+    return Assets(folder, force)
+
+
+def _wanted(folder: Path, name: str) -> Wanted:
+    kind = "svg" if name.startswith("graph") else "plot"
+    return Wanted(folder / name, kind, "--assets-dir")

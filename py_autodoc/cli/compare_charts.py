@@ -1,0 +1,80 @@
+"""Plots of ``onnx-autodoc compare``: size, time and quality of the variants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from py_autodoc.cli import stderr
+from py_autodoc.cli.assets import Assets, assets
+from py_autodoc.errors import AutodocError, OptionError
+
+if TYPE_CHECKING:
+    from py_autodoc.compare.impact import Evaluations
+    from py_autodoc.report.analysis import Analysis
+
+
+@dataclass
+class Charts:
+    """What was asked for, checked before the comparison, and what was drawn. Made by ``asked``."""
+
+    wanted: bool
+    assets: Assets | None
+    files: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+    """Figure → file name and data."""
+
+    @classmethod
+    def asked(
+        cls, plots: bool, assets_dir: str | None, pdf: bool, inputs: Iterable[str], force: bool
+    ) -> Charts:
+        """The charts of a run. Raises: OptionError, OutputError."""
+        if plots and assets_dir is None and not pdf:
+            raise OptionError(
+                "no-assets-dir", "--with-plots needs a place.", "Give --assets-dir DIR or --out-pdf."
+            )
+        if assets_dir is None:
+            return cls(plots, None)
+        if not plots:
+            raise OptionError("no-plots", "--assets-dir is for plots.", "Give --with-plots too.")
+        from py_autodoc.compare.tradeoff import NAMES
+        from py_autodoc.render.plots import files_of
+
+        return cls(plots, assets(assets_dir, files_of(NAMES), inputs, force))
+
+    def draw(self, analyses: Sequence[Analysis], evaluations: Evaluations) -> None:
+        """Draw them. What cannot be drawn is told and left out."""
+        if not self.wanted:
+            return
+        from py_autodoc.compare.impact import impact, precisions
+        from py_autodoc.compare.sections import model_names
+        from py_autodoc.compare.tradeoff import labelled, tradeoffs
+        from py_autodoc.render.plots import scatters
+
+        names = labelled(model_names(analyses), precisions(analyses))
+        found = tradeoffs(impact(analyses, evaluations), names)
+        if not found:
+            stderr.warning(
+                "Plots are left out: of every model only the size is known. "
+                "Give --eval-metrics for each, or --hardware."
+            )
+            return
+        try:
+            self.files = scatters(found, png=self.assets is not None)
+        except AutodocError as fault:
+            stderr.warning(f"Plots are left out: {fault.message} {fault.hint}".strip())
+
+    def write(self) -> list[tuple[str, int]]:
+        """Write them; (name, bytes) of each. Raises: OutputError."""
+        return [] if self.assets is None else self.assets.write(self.files)
+
+    def links(self, folder: Path) -> dict[str, str]:
+        """Figure → path from a folder to its file."""
+        return {} if self.assets is None else self.assets.links(self.files, folder)
+
+    def pictures(self) -> dict[str, str]:
+        """Figure → SVG for white paper."""
+        from py_autodoc.cli.documents import charts
+
+        return charts(self.files)

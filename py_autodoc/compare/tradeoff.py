@@ -1,0 +1,113 @@
+"""Size, time and quality of variants, two at a time, as plots show them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
+
+from py_autodoc.compare.impact import ESTIMATED, Impact, Point
+from py_autodoc.render.plots.series import Axis, Scatter, Spot
+from py_autodoc.units import seconds, size
+
+NAMES = ("quality-by-latency", "quality-by-size", "latency-by-size")
+"""Plots that there may be."""
+_NUMBERS = ("quality", "latency", "size")
+
+
+def tradeoffs(found: Impact, labels: Sequence[str]) -> dict[str, Scatter]:
+    """The plots by name: a pair of numbers that every variant has, each. Empty where only sizes are known.
+
+    ``labels`` are those of the variants, in their order.
+    """
+    known = [name for name in _NUMBERS if all(_value(point, name) is not None for point in found.points)]
+    made = {}
+    for up, along in combinations(known, 2):
+        spots = tuple(
+            _spot(found, point, label, up, along) for point, label in zip(found.points, labels, strict=True)
+        )
+        x, y = _axis(found, along), _axis(found, up)
+        made[f"{up}-by-{along}"] = Scatter(x, y, spots, front(spots, x, y), _listed(found))
+    return made
+
+
+def captions(found: Impact, labels: Sequence[str]) -> dict[str, str]:
+    """What stands under each plot, and is read in its place."""
+    made = {}
+    for name, one in tradeoffs(found, labels).items():
+        best = ", ".join(spot.label for spot in one.spots if spot.best)
+        text = f"{one.y.label} by {one.x.label}. On the Pareto front of {one.best}: {best}."
+        if found.latency == ESTIMATED and "latency" in name:
+            text += " Times are estimates."
+        made[name] = text
+    return made
+
+
+def labelled(names: Sequence[str], precisions: Sequence[str]) -> list[str]:
+    """Names of the variants; those of the same name have their precision, or their place, with them."""
+    same, pairs = Counter(names), Counter(zip(names, precisions, strict=True))
+    made = []
+    for at, (name, precision) in enumerate(zip(names, precisions, strict=True), 1):
+        if same[name] < 2:
+            made.append(name)
+        elif pairs[name, precision] < 2:
+            made.append(f"{name} ({precision})")
+        else:
+            made.append(f"{name} ({at})")
+    return made
+
+
+def front(spots: Sequence[Spot], x: Axis, y: Axis) -> tuple[int, ...]:
+    """Places of the spots that no other beats in both numbers, by ``x``; equal ones once."""
+    sign_x, sign_y = (1 if one.lower_is_better else -1 for one in (x, y))
+    order = sorted(range(len(spots)), key=lambda at: (sign_x * spots[at].x, sign_y * spots[at].y))
+    kept: list[int] = []
+    for at in order:
+        if not kept or sign_y * spots[at].y < sign_y * spots[kept[-1]].y:
+            kept.append(at)
+    return tuple(sorted(kept, key=lambda at: spots[at].x))
+
+
+def _spot(found: Impact, point: Point, label: str, up: str, along: str) -> Spot:
+    (third,) = set(_NUMBERS) - {up, along}
+    value = _value(point, third)
+    detail = "" if value is None else _written(found, third, value)
+    x, y = _value(point, along), _value(point, up)
+    if x is None or y is None:
+        raise ValueError("a variant has no number for the plot")
+    return Spot(
+        label, x, y, point.on_front, detail,
+        x_span=point.band if along == "latency" else None,
+        y_span=point.band if up == "latency" else None,
+    )  # fmt: skip
+
+
+def _axis(found: Impact, name: str) -> Axis:
+    if name == "size":
+        return Axis("size", "size")
+    if name == "latency":
+        label = found.latency or name
+        return Axis("estimated latency" if label == ESTIMATED else label, "ms")
+    return Axis(found.quality or name, "", found.lower_is_better)
+
+
+def _listed(found: Impact) -> str:
+    """What the front is of, in words."""
+    words = [_axis(found, name).label for name in ("size", "latency", "quality") if _has(found, name)]
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+def _has(found: Impact, name: str) -> bool:
+    return name == "size" or (found.latency if name == "latency" else found.quality) is not None
+
+
+def _value(point: Point, name: str) -> float | None:
+    return point.size if name == "size" else point.latency if name == "latency" else point.quality
+
+
+def _written(found: Impact, name: str, value: float) -> str:
+    if name == "size":
+        return size(value)
+    if name == "latency":
+        return seconds(value / 1000)
+    return f"{found.quality} {value:.6g}"
