@@ -41,6 +41,7 @@ COMMANDS = {
     "tags": "Which module each node comes from.",
     "to-torch": "Write a model as readable PyTorch source and its weights.",
     "validate": "Check a model with its tags, or a JSON report.",
+    "verify": "Where the values that two models compute part.",
 }
 """Command → help line; the module of the same name (``-`` as ``_``) is imported when it is used."""
 INVALID, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141

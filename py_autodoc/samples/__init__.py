@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from py_autodoc.samples.made import made_samples
-from py_autodoc.samples.read import read_samples
-from py_autodoc.samples.specs import InputSpec, Sample, input_specs, matched
+from py_autodoc.samples.read import read_arrays, read_samples, sample_files, samples_in, split
+from py_autodoc.samples.specs import InputSpec, Sample, input_specs, matched, sizes_in
 
-__all__ = ["InputSpec", "Sample", "input_specs", "made_samples", "matched", "read_samples"]
+__all__ = [
+    "InputSpec",
+    "Sample",
+    "input_specs",
+    "made_samples",
+    "matched",
+    "read_arrays",
+    "read_samples",
+    "sample_files",
+    "samples_in",
+    "sizes_in",
+    "split",
+]

@@ -6,11 +6,13 @@ They show that a model runs, how long it takes, and where two models differ. The
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from py_autodoc.samples.specs import InputSpec, Sample
+from py_autodoc.errors import InputError
+from py_autodoc.samples.specs import MAX_BYTES, InputSpec, Sample
 
 _FALLBACK_ROWS = 2
 """Of a table whose size is not known."""
@@ -20,7 +22,15 @@ _LOUDNESS = 0.1
 
 
 def made_samples(specs: list[InputSpec], count: int = 1, seed: int = 0) -> Iterator[Sample]:
-    """``count`` samples; the same seed gives the same values on every machine."""
+    """``count`` samples; the same seed gives the same values on every machine.
+
+    Raises: InputError: together they are too large.
+    """
+    size = sum(prod(one.shape) * one.dtype.itemsize for one in specs)
+    if size * count > MAX_BYTES:
+        raise InputError(
+            "inputs-too-large", f"{count:,} samples of {size:,} bytes take more than 2 GB.", "Ask for fewer."
+        )
     random = np.random.Generator(np.random.PCG64(seed))
     longest = max((size for one in specs if one.role == "tokens" for size in one.shape[-1:]), default=1)
     for _ in range(count):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import lzma
+import os
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,13 +13,22 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.errors import InputError, PathError
+from py_autodoc.graph.probe import base_name
 from py_autodoc.samples.specs import InputSpec, Sample, matched
 
 MAX_FILE = 1 << 32
 """Bytes of a file, and of what an archive holds."""
+_LONGEST = 200
+_UNREADABLE = (
+    OSError, ValueError, EOFError, KeyError, MemoryError, SyntaxError, NotImplementedError, RuntimeError,
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError,
+)  # fmt: skip
+"""What NumPy and zipfile raise for broken files."""
 
 
-def read_samples(path: str | Path, specs: list[InputSpec], limit: int | None = None) -> Iterator[Sample]:
+def read_samples(
+    path: str | os.PathLike[str], specs: list[InputSpec], limit: int | None = None
+) -> Iterator[Sample]:
     """The samples of a file or of the files of a folder, in the order of their names; at most ``limit``.
 
     An array of the input's own sizes is one sample. One with an axis more in front holds a sample in each
@@ -27,50 +39,59 @@ def read_samples(path: str | Path, specs: list[InputSpec], limit: int | None = N
         PathError: there is nothing at the path.
         InputError: a file holds no such arrays; its line names file, input and sizes.
     """
-    at = Path(path)
-    if not at.exists():
-        raise PathError("not-found", f"{path}: no such file or folder.")
-    files = sorted(one for one in at.iterdir() if one.suffix in (".npz", ".npy")) if at.is_dir() else [at]
-    if not files:
-        raise InputError("no-samples", f"{path}: the folder holds no .npz and no .npy file.")
     given = 0
-    for file in files:
-        for sample in _of_file(file, specs):
+    for file in sample_files(path):
+        for sample in samples_in(read_arrays(file), specs, file.name):
             if given == limit:
                 return
             given += 1
             yield sample
 
 
-def _of_file(file: Path, specs: list[InputSpec]) -> Iterator[Sample]:
-    arrays = _arrays(file)
+def sample_files(path: str | os.PathLike[str]) -> list[Path]:
+    """The file, or those of the folder in the order of their names. Raises: PathError, InputError."""
+    at = Path(path)
+    try:
+        at.stat()
+    except (OSError, ValueError) as fault:
+        shown = base_name(path)[:_LONGEST]
+        raise PathError("path-missing", f"{shown}: no such file or folder that can be read.") from fault
+    files = sorted(one for one in at.iterdir() if one.suffix in (".npz", ".npy")) if at.is_dir() else [at]
+    if not files:
+        raise InputError("no-samples", f"{path}: the folder holds no .npz and no .npy file.")
+    return files
+
+
+def samples_in(
+    arrays: dict[str, np.ndarray[Any, Any]], specs: list[InputSpec], source: str
+) -> Iterator[Sample]:
+    """The samples of arrays by input, as those of a file. Raises: InputError, naming ``source``."""
     if len(specs) == 1 and len(arrays) == 1:
         arrays = {specs[0].name: next(iter(arrays.values()))}
-    split = {one.name: _split(arrays[one.name], one) for one in specs if one.name in arrays}
-    counts = {len(parts) for parts in split.values()}
+    rows = {one.name: split(arrays[one.name], one.shape) for one in specs if one.name in arrays}
+    counts = {len(parts) for parts in rows.values()}
     if len(counts) > 1:
-        shown = ", ".join(f"{name} {len(parts)}" for name, parts in split.items())
-        raise InputError(
-            "sample-counts", f"{file.name}: the inputs have different numbers of samples: {shown}."
-        )
+        shown = ", ".join(f"{name} {len(parts)}" for name, parts in rows.items())
+        raise InputError("sample-counts", f"{source}: the inputs have different numbers of samples: {shown}.")
     for at in range(max(counts, default=1)):
-        given = {name: parts[at] for name, parts in split.items()}
-        yield matched(given if given else arrays, specs, file.name)
+        given = {name: parts[at] for name, parts in rows.items()}
+        yield matched(arrays | given, specs, source)
 
 
-def _split(array: np.ndarray[Any, Any], spec: InputSpec) -> list[np.ndarray[Any, Any]]:
+def split(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> list[np.ndarray[Any, Any]]:
     """The samples in an array; itself where it is one, or where it fits in no way."""
-    if array.shape == spec.shape:
+    if array.shape == shape:
         return [array]
-    if array.shape[1:] == spec.shape:
+    if array.shape[1:] == shape:
         return list(array)
-    size = spec.shape[0] if spec.shape else 0
-    if array.ndim and size and array.shape[1:] == spec.shape[1:] and array.shape[0] % size == 0:
+    size = shape[0] if shape else 0
+    if array.ndim and size and array.shape[1:] == shape[1:] and array.shape[0] % size == 0:
         return [array[at : at + size] for at in range(0, array.shape[0], size)]
     return [array]
 
 
-def _arrays(file: Path) -> dict[str, np.ndarray[Any, Any]]:
+def read_arrays(file: Path) -> dict[str, np.ndarray[Any, Any]]:
+    """The arrays of a ``.npz`` or ``.npy`` file by name. Raises: InputError."""
     try:
         if file.stat().st_size > MAX_FILE:
             raise InputError("sample-too-large", f"{file.name} is larger than 4 GB.")
@@ -81,7 +102,7 @@ def _arrays(file: Path) -> dict[str, np.ndarray[Any, Any]]:
             return {file.stem: held}
         with held:
             return {name: held[name] for name in held.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError, MemoryError, SyntaxError) as fault:
+    except _UNREADABLE as fault:
         raise InputError(
             "sample-unreadable", f"{file.name} is not a NumPy file that can be read: {_line(fault)}"
         ) from fault

@@ -95,6 +95,30 @@ def _sizes(shape: tuple[int | str | None, ...] | None, name: str, file: str) -> 
     return tuple(size for size in shape if isinstance(size, int))
 
 
+def sizes_in(arrays: Mapping[str, Any], analysis: Analysis) -> dict[str, int]:
+    """Sizes that arrays give the free dimensions of the inputs, but for the first axis, which is the batch.
+
+    An array with an axis more than the input holds a sample in each row.
+    """
+    inputs = [analysis.model.tensors[number] for number in analysis.model.graphs[0].inputs]
+    inputs = [one for one in inputs if one.kind == TensorKind.INPUT]
+    named = dict(arrays)
+    if len(inputs) == 1 and len(named) == 1:
+        named = {inputs[0].name: next(iter(named.values()))}
+    found: dict[str, int] = {}
+    for tensor in inputs:
+        declared = analysis.types.shapes[tensor.id]
+        if declared is None or tensor.name not in named:
+            continue
+        sizes = np.shape(named[tensor.name])
+        sizes = sizes[1:] if len(sizes) == len(declared) + 1 else sizes
+        if len(sizes) == len(declared):
+            for at, (symbol, size) in enumerate(zip(declared, sizes, strict=True)):
+                if at and isinstance(symbol, str) and symbol.isidentifier():
+                    found.setdefault(symbol, size)
+    return found
+
+
 def matched(given: Mapping[str, Any], specs: list[InputSpec], source: str) -> Sample:
     """Arrays as the model takes them: every input, of its type and sizes. Extra arrays are left aside.
 

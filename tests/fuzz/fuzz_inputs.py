@@ -79,7 +79,7 @@ def a_model(dice: random.Random, command: str) -> bytes:
     if command in ("rebatch", "resize") and dice.random() < 0.7:
         data = fuzz_seeds.fixed()
     kind = dice.random()
-    if kind < (0.2 if command in ("compare", "rebatch", "resize") else 0.05):
+    if kind < (0.2 if command in ("compare", "rebatch", "resize", "verify") else 0.05):
         return data
     if kind < 0.75:
         return fuzz_mutate.model(dice, data, another)

@@ -133,7 +133,11 @@ def _option(dice: random.Random, command: str, parameter: click.Option, files: d
         return [flag, _output(dice, command, name)]
     if name == "thresholds":
         return [flag, _settings(dice, files)]
-    if name == "inputs":
+    if name == "against" and dice.random() < 0.7:
+        seeds = fuzz_seeds.models()
+        files["r.onnx"] = fuzz_mutate.model(dice, dice.choice(seeds), dice.choice(seeds))
+        return [flag, dice.choice(("r.onnx", "m.onnx", "m.onnx"))]
+    if name in ("inputs", "data", "against"):
         files["in.npz"] = _arrays(dice)
         return [flag, "in.npz"]
     if name == "hardware" and dice.random() < 0.6:

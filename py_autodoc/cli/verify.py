@@ -1,0 +1,122 @@
+"""``onnx-autodoc verify``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from py_autodoc.cli import completion, stderr, stdout
+from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.render.output import targets
+from py_autodoc.render.text import printable
+
+if TYPE_CHECKING:
+    from py_autodoc.verify import Verification
+
+DIVERGES = 5
+
+
+@click.command("verify", short_help="Where the values that two models compute part.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.option(
+    "--against",
+    metavar="REFERENCE",
+    required=True,
+    shell_complete=completion.files,
+    help="An ONNX file, or a .npz file of expected values named after the model's tensors.",
+)
+@click.option(
+    "--data",
+    metavar="PATH",
+    shell_complete=completion.files,
+    help="Values of the inputs: .npz, .npy or a folder of them (default: made up).",
+)
+@click.option(
+    "--samples", metavar="N", type=click.IntRange(min=1, max=4096), help="At most N samples (default: 16)."
+)
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Of made-up values."
+)
+@click.option(
+    "--tolerance",
+    metavar="X",
+    type=float,
+    help="Relative error that is accepted (default: 0.001 for float32, 0.02 for float16, 0.05 for bfloat16, "
+    "0.1 for quantized models).",
+)
+@click.option(
+    "--bind",
+    metavar="NAME=N",
+    multiple=True,
+    shell_complete=completion.symbols,
+    help="Give a symbolic dimension its size. Repeatable.",
+)
+@click.option(
+    "--input-shape",
+    metavar="NAME=1x3x224x224",
+    multiple=True,
+    help="Give an input its whole shape. Repeatable.",
+)
+@click.option("--all", "every", is_flag=True, help="List every layer.")
+@click.option("--out-json", metavar="PATH", help="Write the result as JSON; - is stdout.")
+@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@force
+@talk
+def command(model: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:
+    """Compare what MODEL computes with what a reference computes, layer by layer.
+
+    \b
+        onnx-autodoc verify model_int8.onnx --against model.onnx --data samples.npz
+        onnx-autodoc verify exported.onnx --against expected.npz
+
+    Both run on the same values. They are aligned by structure, so that a quantized, converted or fused twin
+    is compared with its original tensor by tensor, and the first layer that diverges is named. In Python, a
+    PyTorch module can be the reference: py_autodoc.verify.verify(model, module).
+
+    \b
+    Exit status: 0 the outputs agree, 1 invalid input, 2 a model does not run, 3 the result could not be
+    written, 5 an output is beyond the tolerance.
+    """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    set_level(log_level)
+    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.verify import verify
+    from py_autodoc.verify.document import AGREES
+
+    given = {"--out-json": (options["out_json"], "verification")}
+    inputs = [model, options["against"], *([options["data"]] if options["data"] else [])]
+    outputs = targets(given, inputs, options["force"])
+    if options["data"] is None and not options["against"].lower().endswith((".npz", ".npy")):
+        stderr.warning(
+            "the inputs are made up: the result shows where the models differ and says nothing of accuracy. "
+            "Give real ones with --data."
+        )
+    with ProgressLine(printable(os.path.basename(model)), progress) as line:
+        found = verify(
+            model,
+            options["against"],
+            options["data"],
+            tolerance=options["tolerance"],
+            samples=options["samples"],
+            seed=options["seed"],
+            bindings=parse_bindings(options["bind"]),
+            input_shapes=parse_input_shapes(options["input_shape"]),
+            progress=lambda done, total: line.update("passes", done, total),
+        )
+    for target in outputs.values():
+        written = target.write(found.to_json(pretty))
+        if not target.to_stdout and sys.stderr.isatty():
+            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+    if not any(target.to_stdout for target in outputs.values()):
+        _print(found, options["every"])
+    return 0 if found.verdict == AGREES else DIVERGES
+
+
+def _print(found: Verification, every: bool) -> None:
+    from py_autodoc.verify.lines import verification_lines
+
+    stdout.lines(printable(line) for line in verification_lines(found, every))

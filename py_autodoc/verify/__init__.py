@@ -1,0 +1,8 @@
+"""A model beside a reference: outputs, and the tensors inside both, layer by layer."""
+
+from __future__ import annotations
+
+from py_autodoc.verify.api import verify
+from py_autodoc.verify.document import Verification, VerifiedLayer, VerifiedOutput
+
+__all__ = ["Verification", "VerifiedLayer", "VerifiedOutput", "verify"]
