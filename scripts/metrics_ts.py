@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, get_args
 
+from py_autodoc.hardware.profile import PRECISIONS
+from py_autodoc.hardware.runtimes import RUNTIMES
 from py_autodoc.metrics import METRICS, RAMPS, Metric, Place, Total, Unit, shown
 
 _HEAD = """\
@@ -155,7 +157,7 @@ def _label(text: str) -> str:
 
 
 def plugin_settings(text: str) -> str:
-    """JupyterLab's settings with the heatmaps that there are."""
+    """JupyterLab's settings with the heatmaps, precisions and runtimes that there are."""
     settings = json.loads(text)
     options = settings["properties"]["overlay"]["oneOf"]
     kept = [option for option in options if option["const"] in ("auto", "none")]
@@ -167,4 +169,10 @@ def plugin_settings(text: str) -> str:
         for one in shown("heatmap")
     ]
     settings["properties"]["overlay"]["oneOf"] = kept
+    for name, found in (
+        ("precision", [(one, one.upper()) for one in PRECISIONS]),
+        ("runtime", [(one.id, one.label) for one in RUNTIMES]),
+    ):
+        listed = settings["properties"][name]["oneOf"]
+        listed[1:] = [{"const": const, "title": title} for const, title in found]
     return json.dumps(settings, indent=2) + "\n"

@@ -10,7 +10,7 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.options import force, runtime_option, talk
 from py_autodoc.cli.progress import ProgressLine
 from py_autodoc.outputs.marks import sealed_text
 from py_autodoc.render.output import targets
@@ -47,6 +47,7 @@ UNKNOWN = 2
     shell_complete=completion.precisions,
     help="fp32, tf32, fp16, bf16, fp8 or int8 (default: as the model is stored).",
 )
+@runtime_option()
 @click.option("--tensor-parallel", metavar="N,N…", multiple=True, help="Devices that share each layer.")
 @click.option("--pipeline-parallel", metavar="N,N…", multiple=True, help="Devices that take layers in turn.")
 @click.option(
@@ -110,6 +111,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
         provider=options["cloud"].strip().lower(),
         price=axes.positive(options["price"], "--price"),
         chunk=chunk[0] if chunk else 2048,
+        runtime=options["runtime"],
         bindings=parse_bindings(options["bind"]),
     )
     given = {"--out-json": (options["out_json"], "llm"), "--out-md": (options["out_md"], "markdown")}

@@ -119,6 +119,13 @@ class _Part(NamedTuple):
     depth: int
 
 
+def start_seconds(device: Device, model: LatencyModel) -> float:
+    """Seconds from one kernel to the next."""
+    if device.category == "cpu":
+        return model.cpu_overhead_s if device.measured is None else device.measured.start
+    return model.overhead_cycles / device.clock_hz if device.clock_hz else model.overhead_s
+
+
 class _Clock:
     def __init__(
         self, kernels: Kernels, sized: Sized, device: Device, precision: str, model: LatencyModel
@@ -130,13 +137,11 @@ class _Clock:
         self.attention_peak = float(device.peak(own) or self.peak)
         self.vector_peak = float(device.peak("fp32") or self.peak)
         self.cpu = device.category == "cpu"
-        self.start = model.cpu_overhead_s if self.cpu else model.overhead_s
-        if device.clock_hz and not self.cpu:
-            self.start = model.overhead_cycles / device.clock_hz
+        self.start = start_seconds(device, model)
         self.memory_e = model.cpu_memory_e if self.cpu else model.memory_e
         self.measured = device.measured if self.cpu else None
         if self.measured is not None:
-            self.start, self.memory_e = self.measured.start, self.measured.memory
+            self.memory_e = self.measured.memory
         speed = float(device.bandwidth_bytes_per_s)
         rate = 0 if self.cpu else (device.units or 0) * (device.clock_hz or 0)
         self.speed = speed

@@ -10,6 +10,8 @@ from py_autodoc.errors import OptionError
 from py_autodoc.hardware.cloud import Instance, checked_provider, of_devices
 from py_autodoc.hardware.model import device as device_of
 from py_autodoc.hardware.profile import Profile, find
+from py_autodoc.hardware.runtimes import TENSORRT, Runtime
+from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.llm import formulas
 from py_autodoc.llm.config import decoder_of_config
@@ -18,7 +20,7 @@ from py_autodoc.llm.links import LINKS, link_of
 from py_autodoc.llm.schema import SCHEMA, DecoderFacts, Limit, LlmPoint, Plan, Plans
 from py_autodoc.llm.sizes import SizedModel
 from py_autodoc.llm.step import COMPARED_PROMPT, Setup, decode_time, of_long_prompt, prefill_time
-from py_autodoc.report.hardware import checked_precision, choose, precision_in
+from py_autodoc.report.hardware import checked_precision, choose, precision_in, usual_runtime
 from py_autodoc.report.hardware_estimate import WORKSPACE, available_bytes
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.version import NAME, version
@@ -40,7 +42,8 @@ class PlanOptions:
     ``precision``: as the model is stored when empty. ``chunk`` tokens of a prompt go through the model at a
     time, which is what activations are counted for. ``link`` is ``auto`` (the device's own link where there
     is one), ``nvlink`` or ``pcie``. ``provider`` is the cloud whose prices count, ``all`` for any, empty for
-    no prices; ``price`` dollars an hour of one device in place of theirs.
+    no prices; ``price`` dollars an hour of one device in place of theirs. ``runtime`` is what runs the model,
+    empty: as ``analyze`` has it.
     """
 
     hardware: Sequence[str]
@@ -53,6 +56,7 @@ class PlanOptions:
     provider: str = ""
     price: float | None = None
     chunk: int = 2048
+    runtime: str = ""
     bindings: Mapping[str, int] = field(default_factory=dict)
     limits: Limits = LIBRARY
 
@@ -70,8 +74,10 @@ def plan(
     sized: SizedModel | None = None
     if isinstance(model, (str, os.PathLike)) and os.fspath(model).lower().endswith(".json"):
         made = decoder_of_config(os.fspath(model))
+        runtime = _runtime(options, config=True)
     else:
-        sized = SizedModel(model, options.limits, dict(options.bindings))
+        runtime = _runtime(options, config=False)
+        sized = SizedModel(model, options.limits, dict(options.bindings), options.hardware[0], runtime)
         made = decoder_of(sized.base)
     if not options.context:
         options = replace(options, context=_contexts(made.max_context))
@@ -88,7 +94,7 @@ def plan(
         )
     plans = []
     for hardware, wish, tensor, stages in setups:
-        planned = _Planned(made, sized, options, provider, hardware, wish, tensor, stages)
+        planned = _Planned(made, sized, options, runtime, provider, hardware, wish, tensor, stages)
         plans.append(planned.plan())
         if progress is not None:
             progress(len(plans), len(setups))
@@ -108,9 +114,24 @@ def plan(
             cache=made.cache_source,
         ),
         prefill_chunk=options.chunk,
-        assumptions=_assumptions(made, sized),
+        runtime=runtime.id,
+        assumptions=_assumptions(made, sized, runtime),
         plans=plans,
     )
+
+
+def _runtime(options: PlanOptions, config: bool) -> Runtime:
+    """What runs the model. Raises: OptionError: it runs operator by operator, and there are none."""
+    if not options.runtime:
+        chosen = [choose(hardware) for hardware in options.hardware]
+        return usual_runtime([one.device for one in chosen if one is not None])
+    found = runtime_of(options.runtime)
+    if config and not found.chains:
+        raise OptionError(
+            "no-operators", f"A configuration does not say what operators {found.label} runs.",
+            "Give an ONNX model, or --runtime tensorrt or torch-compile.",
+        )  # fmt: skip
+    return found
 
 
 def _contexts(most: int | None) -> list[int]:
@@ -134,8 +155,10 @@ def _check(options: PlanOptions) -> None:
         raise OptionError("bad-list", f"A chunk of {options.chunk:,} tokens cannot be.", "Write 2048.")
 
 
-def _assumptions(made: Decoder, sized: SizedModel | None) -> list[str]:
+def _assumptions(made: Decoder, sized: SizedModel | None, runtime: Runtime) -> list[str]:
     found = list(made.assumptions)
+    if runtime is not TENSORRT:
+        found.append(f"the model runs in {runtime.label}")
     if sized is not None and not sized.prompts:
         found.append("the file has its sizes fixed: prefill by formula, activations scaled by tokens")
     if made.experts:
@@ -148,8 +171,8 @@ class _Planned:
     """One device, or several of it, in one precision."""
 
     def __init__(
-        self, made: Decoder, sized: SizedModel | None, options: PlanOptions, provider: str,
-        hardware: str, wish: str, tensor: int, stages: int,
+        self, made: Decoder, sized: SizedModel | None, options: PlanOptions, runtime: Runtime,
+        provider: str, hardware: str, wish: str, tensor: int, stages: int,
     ) -> None:  # fmt: skip
         chosen = choose(hardware)
         if chosen is None:
@@ -161,7 +184,10 @@ class _Planned:
         self.precision = precision_in(self.device, self.wish, made.stored)
         self.count = tensor * stages
         link = link_of(self.profile, max(tensor, stages), options.link) if self.count > 1 else None
-        self.setup = Setup(made, self.device, self.precision or "fp16", tensor, stages, link)
+        self.setup = Setup(
+            made, self.device, self.precision or "fp16", tensor, stages, link, runtime,
+            None if runtime.chains or sized is None else sized.kernels,
+        )  # fmt: skip
         if stages > made.layers:
             raise OptionError(
                 "too-many-stages", f"{made.name} has {made.layers} layers, too few for {stages} stages.",

@@ -130,6 +130,8 @@ class Plans(Wire, frozen=True, kw_only=True):
     decoder: DecoderFacts
     prefill_chunk: int
     """Tokens of a prompt that go through the model at a time: what the activations are counted for."""
+    runtime: str
+    """What runs the model: the id of a runtime, as ``analyze`` has it."""
     assumptions: list[str]
     plans: list[Plan]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from py_autodoc.hardware.estimate import Estimate
 from py_autodoc.hardware.model import Device
+from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.limits import Limits
 from py_autodoc.llm.activations import Shapes, alive_bytes
 from py_autodoc.report.analysis import Analysis, Options, run
@@ -23,9 +24,15 @@ MAX_KEPT = 64
 class SizedModel:
     """A model whose batch, new tokens and cached tokens are given again and again."""
 
-    def __init__(self, source: Any, limits: Limits, bindings: dict[str, int]) -> None:
+    def __init__(
+        self, source: Any, limits: Limits, bindings: dict[str, int], hardware: str = "",
+        runtime: Runtime = TENSORRT,
+    ) -> None:  # fmt: skip
         self._source, self._limits, self._given = source, limits, bindings
-        self.base = run(source, Options(assume=True, bindings=bindings, limits=limits))
+        self._runtime = runtime
+        # What runs as one kernel is found for a device; which of several makes no difference.
+        self._on = ("", "") if runtime is TENSORRT else (hardware, runtime.id)
+        self.base = self._analysed(Sizes(None, bindings, {}), assume=True)
         self._batch = batch_names(self.base.model)
         self._past, self._tokens, self._total = _names(self.base, self._batch)
         at = Sizes(None, dict(bindings), {})
@@ -48,6 +55,15 @@ class SizedModel:
         """True when sizes can be tried by the thousand."""
         return self._shapes is not None or self._costs.closed or not self._tokens
 
+    @property
+    def kernels(self) -> int | None:
+        """Kernels of a pass, with those of loops as often as they run; None when one of these is unknown."""
+        found, repeat = self.base.kernels, sized(self.base).repeat
+        if found is None:
+            return None
+        runs = [repeat.get(anchor, 1) for anchor in found.anchor]
+        return None if any(one is None for one in runs) else sum(one or 0 for one in runs)
+
     def prefill(
         self, batch: int, prompt: int, device: Device, wish: str
     ) -> tuple[Estimate | None, Numbers | None, str]:
@@ -59,7 +75,7 @@ class SizedModel:
         numbers = self._prompts[batch, prompt]
         if isinstance(numbers, str):
             return None, None, numbers
-        found, _, why = time_of(self.base, numbers, device, wish)
+        found, _, why = time_of(self.base, numbers, device, wish, self._runtime)
         if found is not None and found.unknown:
             return None, numbers, why or f"{found.unknown:,} kernels have no time"
         return found, numbers, why
@@ -112,8 +128,15 @@ class SizedModel:
         bindings.update(dict.fromkeys(self._total, past + tokens))
         return Sizes(batch if self._batch else None, bindings, {})
 
-    def _analysed(self, sizes: Sizes) -> Analysis:
-        options = Options(bindings=dict(sizes.bindings), limits=self._limits)
+    def _analysed(self, sizes: Sizes, assume: bool = False) -> Analysis:
+        device, runtime = self._on
+        options = Options(
+            bindings=dict(sizes.bindings),
+            assume=assume,
+            hardware=device,
+            runtime=runtime,
+            limits=self._limits,
+        )
         return run(self._source, options)
 
 

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from py_autodoc.hardware.estimate import Estimate
+from py_autodoc.hardware.estimate import Estimate, start_seconds
 from py_autodoc.hardware.kernels import CORE
 from py_autodoc.hardware.model import ESTIMATE, MODEL, ROUGH, Band, Device
+from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.llm import formulas
 from py_autodoc.llm.decoder import WIDTHS, Decoder
 from py_autodoc.llm.links import Link
@@ -29,6 +30,26 @@ class Setup:
     tensor: int = 1
     stages: int = 1
     link: Link | None = None
+    runtime: Runtime = TENSORRT
+    kernels: int | None = None
+    """Kernels of a pass, where the runtime runs operator by operator; None: ``formulas.DECODE_KERNELS`` a
+    layer."""
+
+    @property
+    def starting(self) -> float:
+        """Seconds of a pass that go to the starts of its kernels."""
+        device, made = self.device, self.decoder
+        if self.kernels is None:
+            start = MODEL.cpu_overhead_s if device.category == "cpu" else formulas.DECODE_START
+            if device.measured is not None:
+                start = device.measured.start
+            return formulas.decode_start_seconds(made.layers, start)
+        return self.kernels * start_seconds(device, self.runtime.model)
+
+    @property
+    def issuing(self) -> float:
+        """Seconds that the host takes to start the kernels of a pass, ahead of the device."""
+        return 0.0 if self.device.category == "cpu" else (self.kernels or 0) * self.runtime.issue_s
 
     @property
     def width(self) -> int:
@@ -68,24 +89,25 @@ def decode_time(setup: Setup, batch: int, context: int) -> Time | None:
     """One token for each of ``batch`` sequences that have ``context`` tokens; None without a known link.
 
     Weights are read once and keys and values of every sequence, at 0.85 of the bandwidth; products take no
-    less than their FLOPs at half of the peak; 12 kernels a layer start; two all-reduces a layer wait. Stages
-    of a pipeline work on equal parts of the batch in turn.
+    less than their FLOPs at half of the peak; kernels start, in eager mode while those before them run; two
+    all-reduces a layer wait. Stages of a pipeline work on equal parts of the batch in turn.
     """
     made, device = setup.decoder, setup.device
     parts = min(setup.stages, batch)
     rows = math.ceil(batch / parts)
     kept = context if made.window is None else min(context, made.window)
     share = MODEL.cpu_memory_e if device.category == "cpu" else formulas.DECODE_BANDWIDTH
-    start = MODEL.cpu_overhead_s if device.category == "cpu" else formulas.DECODE_START
     if device.measured is not None:
-        share, start = device.measured.memory, device.measured.start
+        share = device.measured.memory
     speed = device.bandwidth_bytes_per_s * share
     reading = made.read(setup.width, rows) / setup.tensor / speed
     computing = 2 * (made.active or 0) * rows / setup.tensor / (setup.peak * formulas.PREFILL_SHARE)
     split = min(setup.tensor, made.kv_heads or setup.tensor)
     caches = rows * kept * made.cache(setup.width) / split / speed
-    starting = formulas.decode_start_seconds(made.layers, start)
+    starting = setup.starting
     work = max(reading, computing) + caches + starting
+    if setup.issuing > work:
+        work = starting = setup.issuing
     waits = hops = 0.0
     if setup.tensor > 1 or setup.stages > 1:
         if setup.link is None or made.hidden is None:
@@ -118,6 +140,7 @@ def _decode_band(setup: Setup, batch: int, context: int) -> Band:
     device = setup.device
     joined = setup.link is None or setup.link.compared
     known = device.band == ESTIMATE and setup.precision in ("fp16", "bf16") and joined and setup.stages == 1
+    known = known and setup.runtime.chains
     if known and batch == 1 and context <= MEASURED_CONTEXT:
         return Band(0.7, 1.3, "estimate") if setup.decoder.weight_only else Band(0.85, 1.15, "estimate")
     if known:
@@ -135,6 +158,9 @@ def of_long_prompt(found: Estimate, kinds: Sequence[int], setup: Setup) -> Estim
     device = setup.device
     if found.seconds is None or device.category == "cpu":
         return found
+    band = MODEL.bands[max(device.band, ROUGH)]
+    if found.seconds <= setup.issuing * (1 + 1e-9):
+        return replace(found, label=band.label)  # the host is the slower one, whatever attention takes
     own = dict(MODEL.attention_precision).get(setup.precision, setup.precision)
     peak = float(device.peak(own) or 0) * device.sustained or setup.peak
     seconds = ideal = 0.0
@@ -148,7 +174,7 @@ def of_long_prompt(found: Estimate, kinds: Sequence[int], setup: Setup) -> Estim
         computing = time.flops / 2 / (peak * formulas.PREFILL_SHARE)
         seconds += max(computing, time.memory) + start
         ideal += min(time.ideal, computing)
-    band = MODEL.bands[max(device.band, ROUGH)]
+    seconds = max(seconds, setup.issuing)
     return replace(
         found, seconds=seconds, low=max(seconds * band.low, ideal), high=seconds * band.high, ideal=ideal,
         label=band.label,
@@ -172,6 +198,10 @@ def prefill_time(
         band = MODEL.bands[max(setup.device.band, ROUGH)]
         seconds = max(computing, reading)
         bound = "compute" if computing >= reading else "memory_bandwidth"
+        if setup.kernels is not None:
+            starting = max(setup.starting, setup.issuing - seconds)
+            bound = bound if seconds >= starting else "kernel_overhead"
+            seconds += starting
         one = Time(seconds, seconds * band.low, seconds * band.high, band.label, bound)
     else:
         return None

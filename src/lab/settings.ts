@@ -50,6 +50,7 @@ export class LabSettings {
         overlay: values.overlay as IViewerSettings['overlay'],
         device: textOf(values.device),
         precision: textOf(values.precision),
+        runtime: textOf(values.runtime),
         logScale: values.logScale === true,
         boxBudget: values.firstBoxes as number,
         assumeDims: values.assumeDims !== false,

@@ -1,6 +1,5 @@
 import * as React from 'react';
 import { useSession, useTrans, useView } from './context';
-import { ExtractionBanner } from './extract/ExtractionBanner';
 import { Drawer } from './drawer/Drawer';
 import { GraphPane } from './GraphPane';
 import { KpiStrip } from './kpi/KpiStrip';
@@ -32,6 +31,10 @@ const Merged = lazily(
   async () => (await import('./compare/Merged')).Merged,
   true
 );
+const ExtractionBanner = lazily(
+  async () => (await import('./extract/ExtractionBanner')).ExtractionBanner,
+  true
+);
 const Help = lazily(async () => (await import('./Help')).Help);
 
 /** Height of the viewer in pixels below which the picture needs every row. */
@@ -46,6 +49,7 @@ export function Workbench(props: { theme: string }): JSX.Element {
   const notice = useView(state => state.notice);
   const choosing = useView(state => state.choosing);
   const help = useView(state => state.help);
+  const extracts = useView(state => state.extraction !== null);
   const linked = useView(state => state.companion !== null);
   const merged = useView(state => state.companion?.merged === true);
   // Two models as one graph have no totals: they would be those of neither.
@@ -62,7 +66,7 @@ export function Workbench(props: { theme: string }): JSX.Element {
       {load.status === 'loading' && <Working progress={load.progress} />}
       {load.status === 'failed' && <FailureBanner problem={load.problem} />}
       {notice && <NoticeBanner text={notice} />}
-      <ExtractionBanner />
+      {extracts && <ExtractionBanner />}
       {file !== 'same' && load.status === 'ready' && <FileBanner file={file} />}
       {low && !both && <Words low />}
       <Middle theme={props.theme} />

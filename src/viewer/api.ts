@@ -17,6 +17,8 @@ export interface IViewerSettings {
   readonly device: string;
   /** Empty: as the model is stored. */
   readonly precision: string;
+  /** What runs the model; empty, or one that the model has no estimate for: the usual one. */
+  readonly runtime: string;
   /** How many boxes the first picture may have. */
   readonly boxBudget: number;
   /** Give unbound symbols their suggested values, so that costs are numbers from the start. */
@@ -34,6 +36,7 @@ export const DEFAULT_SETTINGS: IViewerSettings = {
   logScale: false,
   device: '',
   precision: '',
+  runtime: '',
   boxBudget: 40,
   assumeDims: true,
   wheel: 'pan',

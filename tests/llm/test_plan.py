@@ -311,3 +311,79 @@ def test_a_device_without_the_rate_is_told(tmp_path):
     assert found["precision"] is None
     assert "no published fp8 rate" in found["reason"]
     assert "no published fp8 rate" in run.stderr
+
+
+@pytest.mark.parametrize("runtime", ["", "tensorrt", "torch-compile", "ort-cuda", "pytorch-eager"])
+def test_prefill_is_the_estimate_of_an_analysis_in_the_same_runtime(model, runtime):
+    found = plan(model, PlanOptions(["h100-sxm"], [3], [40], ["fp16"], runtime=runtime))
+    sizes = {"batch": 3, "seq": 40, "past": 0, "total_sequence_length": 40}
+    report = analyze(model, bindings=sizes, hardware="h100-sxm", precision="fp16", runtime=runtime)
+    point = found.plans[0].points[0]
+    assert found.runtime == report.hardware_estimates.runtime
+    assert point.prefill_ms == pytest.approx(report.hardware_estimates.estimated_latency_ms)
+    assert point.prefill_label == report.hardware_estimates.label
+
+
+def test_a_step_starts_the_kernels_of_the_runtime(model):
+    device = find("a100-sxm4-80gb")
+    read = (PARAMS - TABLE) * 2 + 100 * 2 * LAYERS * KV * HEAD * 2
+    moving = read / (device.memory_bandwidth_bytes_per_s * 0.85)
+    sizes = {"batch": 1, "seq": 1, "past": 99, "total_sequence_length": 100}
+    found = {}
+    for runtime in ("tensorrt", "torch-compile", "ort-cuda", "pytorch-eager"):
+        one = plan(model, PlanOptions([device.id], [1], [100], ["fp16"], runtime=runtime))
+        found[runtime] = one.plans[0].points[0]
+        report = analyze(model, bindings=sizes, hardware=device.id, runtime=runtime)
+        kernels = report.hardware_estimates.kernels
+        starts = {
+            "ort-cuda": moving + kernels * 7445 / device.boost_clock_hz,
+            "pytorch-eager": kernels * 59e-6,
+        }.get(runtime, moving + LAYERS * 12 * 5e-6)
+        assert found[runtime].decode_ms == pytest.approx(starts * 1e3)
+    assert found["pytorch-eager"].decode_bottleneck == "kernel_overhead"
+    labels = [found[name].decode_label for name in ("tensorrt", "torch-compile", "ort-cuda", "pytorch-eager")]
+    assert labels == ["estimate", "estimate", "rough", "rough"]
+
+
+def test_long_prompts_in_eager_mode_take_what_the_device_takes(model):
+    options = PlanOptions(["a100-sxm4-80gb"], [1], [600, 500_000], ["fp16"], runtime="pytorch-eager")
+    short, long = plan(model, options).plans[0].points
+    sizes = {"batch": 1, "seq": 600, "past": 0, "total_sequence_length": 600}
+    report = analyze(model, bindings=sizes, hardware="a100-sxm4-80gb", runtime="pytorch-eager")
+    host = report.hardware_estimates.kernels * 59e-6 * 1e3
+    assert short.prefill_ms == pytest.approx(host)
+    attention = LAYERS * 2 * 500_000**2 * HIDDEN / (find("a100-sxm4-80gb").peak("fp16") * 0.5)
+    assert long.prefill_ms > attention * 1e3 > 10 * host
+    assert {short.prefill_label, long.prefill_label} == {"rough"}
+
+
+def test_unfused_runtimes_need_no_less_memory(model):
+    def alive(runtime):
+        found = plan(model, PlanOptions(["h100-sxm"], [4], [512], ["fp16"], runtime=runtime))
+        return found.plans[0].points[0].activation_bytes
+
+    assert alive("ort-cuda") >= alive("tensorrt")
+
+
+def test_a_configuration_has_no_operators(big):
+    for runtime in ("ort-cuda", "pytorch-eager"):
+        with pytest.raises(InputError, match="does not say what operators") as fault:
+            plan(big, PlanOptions(["h100-sxm"], runtime=runtime))
+        assert fault.value.code == "no-operators"
+    one, other = (
+        plan(big, PlanOptions(["h100-sxm"], [1], [4096], runtime=name)) for name in ("", "torch-compile")
+    )
+    assert one.plans[0].points == other.plans[0].points
+    with pytest.raises(InputError, match="no runtime 'tesnorrt'"):
+        plan(big, PlanOptions(["h100-sxm"], runtime="tesnorrt"))
+
+
+def test_the_command_takes_a_runtime(model, tmp_path):
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model)
+    args = ["llm", str(path), "--hardware", "h100-sxm", "--batch", "1", "--context", "64"]
+    done = CliRunner().invoke(app, [*args, "--runtime", "ort-cuda", "--out-md", "-"])
+    assert done.exit_code == 0
+    assert "Assumed: the model runs in ONNX Runtime" in done.stdout
+    done = CliRunner().invoke(app, [*args, "--runtime", "ORT"])
+    assert (done.exit_code, "One of tensorrt, ort-cuda" in done.stderr) == (1, True)

@@ -2,7 +2,7 @@ import * as React from 'react';
 import { deviceOf, formatSeconds, hardwareOf, precisionsOf } from '../../core';
 import type { HardwarePart } from '../../schema';
 import { useDocument, useSession, useTrans, useView } from '../context';
-import { chooseDevice, setDevice } from '../session/device';
+import { chooseDevice, firstRuntime, setDevice } from '../session/device';
 import { Icon } from '../ui/Icon';
 import { DeviceList } from './DeviceList';
 import {
@@ -78,7 +78,10 @@ function Chooser({ part }: { part: HardwarePart }): JSX.Element {
   const active = flat.includes(at) ? at : likeliest(part.devices, flat, query);
   const pick = (device: number): void => {
     setAt(device);
-    chooseDevice(session, choiceOf(part, device, choice ?? {}));
+    chooseDevice(
+      session,
+      choiceOf(part, device, choice ?? firstRuntime(session.settings, part))
+    );
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
     // The keys of the viewer do not work in here.

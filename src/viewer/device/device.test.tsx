@@ -221,6 +221,40 @@ test('the settings give a new view its device, unless the analysis has one', asy
   expect(within(totals()).getByText('Acme One, FP32')).toBeTruthy();
 });
 
+test('the settings give the runtime, also of a device that is chosen first in the view', async () => {
+  const payload = withHardware(testPayload());
+  const { kernels, model } = payload.hardware!;
+  const { overhead_s, overhead_cycles, issue_s, compared } = model;
+  const eager = {
+    ...{ id: 'pytorch-eager', label: 'PyTorch, eager', source: '', kernels },
+    ...{ overhead_s, overhead_cycles, issue_s, compared }
+  };
+  const known = {
+    ...payload,
+    hardware: { ...payload.hardware!, runtimes: [eager] }
+  };
+  const settings = {
+    device: 'acme-two',
+    precision: '',
+    runtime: 'pytorch-eager'
+  };
+  const first = await mount(known, {}, { settings });
+  expect(document.body.textContent).toContain(
+    'Runtime assumed: PyTorch, eager.'
+  );
+  first.unmount();
+  // One that the model has no estimate for is left out.
+  const { unmount } = await mount(payload, {}, { settings });
+  expect(document.body.textContent).toContain('Fused runtime assumed');
+  unmount();
+  await mount(known, {}, { settings: { ...settings, device: '' } });
+  fireEvent.click(within(totals()).getByText(CHOOSE));
+  fireEvent.click(screen.getByRole('option', { name: /Acme Two/ }));
+  expect(document.body.textContent).toContain(
+    'Runtime assumed: PyTorch, eager.'
+  );
+});
+
 test('the table adds the times up; a fused layer says where it runs', async () => {
   const { handle } = await mount(withHardware(testPayload(), 'acme-two'));
   act(() => void handle.run('toggle-layers'));

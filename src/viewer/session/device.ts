@@ -8,7 +8,7 @@ import {
 } from '../../core/latency';
 import type { IDeviceChoice } from '../../core/latency';
 import { renumberedTree } from '../../core/tree';
-import type { GraphPayload } from '../../schema';
+import type { GraphPayload, HardwarePart } from '../../schema';
 import type { IViewerSettings } from '../api';
 import { setUserValues, type OverlayId } from '../overlays';
 import type { IDocument } from '../state/types';
@@ -17,12 +17,27 @@ import type { Session } from './session';
 
 /** The device that a new view of the model starts with: the analysis's own, else that of the settings. */
 export function firstDevice(
-  { device, precision }: Pick<IViewerSettings, 'device' | 'precision'>,
+  settings: Pick<IViewerSettings, 'device' | 'precision' | 'runtime'>,
   payload: GraphPayload
 ): IDeviceChoice | null {
   const part = hardwareOf(payload);
-  const known = part !== null && deviceOf(part, device) >= 0;
-  return chosenDevice(payload) ?? (known ? { device, precision } : null);
+  const { device, precision } = settings;
+  return (
+    chosenDevice(payload) ??
+    (part && deviceOf(part, device) >= 0
+      ? { device, precision, ...firstRuntime(settings, part) }
+      : null)
+  );
+}
+
+/** The runtime of the settings, where the model can be estimated for it beside its own. */
+export function firstRuntime(
+  { runtime }: Pick<IViewerSettings, 'runtime'>,
+  part: HardwarePart
+): Pick<IDeviceChoice, 'runtime'> {
+  return (part.runtimes ?? []).some(({ id }) => id === runtime)
+    ? { runtime }
+    : {};
 }
 
 export function sameDevice(

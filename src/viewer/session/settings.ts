@@ -46,7 +46,8 @@ export function applySettings(session: Session, next: IViewerSettings): void {
     )
   );
   const { document, bindings } = session.store.get();
-  if (document && (changed('device') || changed('precision'))) {
+  const estimate = ['device', 'precision', 'runtime'] as const;
+  if (document && estimate.some(changed)) {
     setDevice(session, firstDevice(next, document.model.payload));
   }
   if (document && changed('overlay')) {

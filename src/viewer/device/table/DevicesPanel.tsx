@@ -4,7 +4,7 @@ import { deviceOf, hardwareOf } from '../../../core/latency';
 import type { HardwarePart } from '../../../schema';
 import { useDocument, useSession, useTrans, useView } from '../../context';
 import { missingReason } from '../../kpi/tiles';
-import { chooseDevice } from '../../session/device';
+import { chooseDevice, firstRuntime } from '../../session/device';
 import type { Session } from '../../session/session';
 import { Icon } from '../../ui/Icon';
 import { visible } from '../../ui/text';
@@ -70,16 +70,12 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
   const change = (some: Partial<ITableView>): void =>
     setView(before => ({ ...before, ...some }));
   const { query, precision, fitting, sort } = view;
+  const { runtime } = choice ?? firstRuntime(session.settings, part);
   // Another device changes no other row: what the table shows depends on the sizes alone.
   const rows = React.useMemo(
     () =>
-      rowsOf(
-        part,
-        new DeviceTimes(model, choice?.runtime),
-        precision,
-        batchOf(model)
-      ),
-    [part, payload, precision, choice?.runtime]
+      rowsOf(part, new DeviceTimes(model, runtime), precision, batchOf(model)),
+    [part, payload, precision, runtime]
   );
   const shown = React.useMemo(
     () => shownRows(part, rows, query, fitting, sort),
@@ -91,7 +87,7 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
       const { device: before } = store.get();
       const next = choiceOf(part, device, {
         precision,
-        runtime: before?.runtime
+        runtime
       });
       if (
         before?.device !== next.device ||
@@ -100,7 +96,7 @@ function Devices({ part }: { part: HardwarePart }): JSX.Element {
         chooseDevice(session, next);
       }
     },
-    [session, part, precision]
+    [session, part, precision, runtime]
   );
   const unknown = rows.every(({ time }) => !(time && time.seconds >= 0));
   return (
