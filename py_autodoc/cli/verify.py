@@ -16,9 +16,12 @@ from py_autodoc.render.output import targets
 from py_autodoc.render.text import printable
 
 if TYPE_CHECKING:
+    from py_autodoc.report.analysis import Analysis
     from py_autodoc.verify import Verification
 
 DIVERGES = 5
+_SCALE = 2.0
+"""Pixels of a PNG for one unit of the picture."""
 
 
 @click.command("verify", short_help="Where the values that two models compute part.")
@@ -64,6 +67,9 @@ DIVERGES = 5
 )
 @click.option("--all", "every", is_flag=True, help="List every layer.")
 @click.option("--out-json", metavar="PATH", help="Write the result as JSON; - is stdout.")
+@click.option("--out-html", metavar="PATH", help="Write a page that shows the model, painted by its errors.")
+@click.option("--out-svg", metavar="PATH", help="Draw the model, painted by its errors, as SVG.")
+@click.option("--out-png", metavar="PATH", help="The same as PNG; needs onnx-autodoc[pictures].")
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @force
 @talk
@@ -84,19 +90,24 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
     from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
-    from py_autodoc.verify import verify
+    from py_autodoc.verify.api import verify_analysed
     from py_autodoc.verify.document import AGREES
 
-    given = {"--out-json": (options["out_json"], "verification")}
+    kinds = {"json": "verification", "html": "html", "svg": "svg", "png": "png"}
+    given = {f"--out-{name}": (options[f"out_{name}"], kind) for name, kind in kinds.items()}
     inputs = [model, options["against"], *([options["data"]] if options["data"] else [])]
     outputs = targets(given, inputs, options["force"])
+    if "--out-png" in outputs:
+        from py_autodoc.render.png import resvg
+
+        resvg()
     if options["data"] is None and not options["against"].lower().endswith((".npz", ".npy")):
         stderr.warning(
             "the inputs are made up: the result shows where the models differ and says nothing of accuracy. "
             "Give real ones with --data."
         )
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
-        found = verify(
+        found, analysis = verify_analysed(
             model,
             options["against"],
             options["data"],
@@ -107,13 +118,31 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
             input_shapes=parse_input_shapes(options["input_shape"]),
             progress=lambda done, total: line.update("passes", done, total),
         )
-    for target in outputs.values():
-        written = target.write(found.to_json(pretty))
+    for option, target in outputs.items():
+        written = target.write(_document(option, found, analysis, pretty))
         if not target.to_stdout and sys.stderr.isatty():
             stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
     if not any(target.to_stdout for target in outputs.values()):
         _print(found, options["every"])
     return 0 if found.verdict == AGREES else DIVERGES
+
+
+def _document(option: str, found: Verification, analysis: Analysis, pretty: bool) -> str | bytes:
+    if option == "--out-json":
+        return found.to_json(pretty)
+    if option == "--out-html":
+        from py_autodoc.render.html import html_page
+
+        return html_page(analysis, numbers=found.heat())
+    from py_autodoc.render.svg import svg_picture
+    from py_autodoc.report.payload import build_payload
+
+    svg = svg_picture(build_payload(analysis), overlay="user", numbers=found.heat())
+    if option == "--out-svg":
+        return svg
+    from py_autodoc.render.png import png_picture
+
+    return png_picture(svg, _SCALE)
 
 
 def _print(found: Verification, every: bool) -> None:

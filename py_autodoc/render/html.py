@@ -5,10 +5,13 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import json
+from collections.abc import Mapping
 from functools import cache
 from html import escape
 from importlib import resources
 from string import Template
+from typing import Any
 
 import msgspec
 
@@ -33,7 +36,10 @@ _MODEL = Template('<script type="application/octet-stream" id="$id">$model</scri
 
 
 def html_page(
-    *analyses: Analysis, direction: str = "auto", comparison: ComparisonColumns | None = None
+    *analyses: Analysis,
+    direction: str = "auto",
+    comparison: ComparisonColumns | None = None,
+    numbers: Mapping[str, Any] | None = None,
 ) -> str:
     """The page of an analysed model, or of two beside each other, linked.
 
@@ -41,7 +47,8 @@ def html_page(
     nothing else: no request to any host. Names of the models appear as text only.
 
     ``comparison`` aligns two models; without it the page matches them by names and wires.
-    ``direction`` is how a model is set when the page is opened (``render.svg.DIRECTIONS``).
+    ``direction`` is how a model is set when the page is opened (``render.svg.DIRECTIONS``). ``numbers`` paint
+    it at first: a label, a unit and values by node id; with ``largest`` a block has the largest one in it.
 
     Raises: RequirementError when the viewer was not built into this installation.
     """
@@ -62,6 +69,7 @@ def html_page(
         # Our own files, and summaries in which every text is escaped.
         style=style,
         direction=escape(direction),
+        numbers=_painted(numbers),
         script=script,
         summary="".join(map(summary, reports)),
         models="\n".join(_MODEL.substitute(id=id, model=text) for id, text in packed),
@@ -72,6 +80,14 @@ def _packed(analysis: Analysis, payload: GraphPayload) -> str:
     """A model with the report that its page shows and prints."""
     made = document(context(analysis))
     return base64.b64encode(build_bundle(analysis, payload, made)).decode()
+
+
+def _painted(numbers: Mapping[str, Any] | None) -> str:
+    """The numbers as an attribute."""
+    if numbers is None:
+        return ""
+    pairs = [[int(node), value] for node, value in numbers["values"].items()]
+    return f' data-numbers="{escape(json.dumps({**numbers, "values": pairs}, allow_nan=False))}"'
 
 
 def _facts(report: Report) -> str:

@@ -77,6 +77,25 @@ def verify(
         RequirementError: ONNX Runtime is missing.
         AnalysisError: ONNX Runtime refuses a model.
     """
+    return verify_analysed(
+        model, against, data, tolerance=tolerance, samples=samples, seed=seed, bindings=bindings,
+        input_shapes=input_shapes, progress=progress,
+    )[0]  # fmt: skip
+
+
+def verify_analysed(
+    model: PathLike,
+    against: Any,
+    data: Data | None = None,
+    *,
+    tolerance: float | None = None,
+    samples: int | None = None,
+    seed: int = 0,
+    bindings: Mapping[str, int] | None = None,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    progress: Progress | None = None,
+) -> tuple[Verification, Analysis]:
+    """As ``verify``, with the analysis of the model, to draw it."""
     if isinstance(data, np.ndarray):
         data = {"": data}
     if tolerance is not None and not 0 <= tolerance < float("inf"):
@@ -96,7 +115,7 @@ def verify(
     else:
         taken, said = _samples(data, specs, samples, seed)
         reference = _reference(against, analysis, specs)
-    return verified(analysis, captured, reference, taken, said, tolerance, progress)
+    return verified(analysis, captured, reference, taken, said, tolerance, progress), analysis
 
 
 def _expected(against: Any) -> dict[str, Any] | None:

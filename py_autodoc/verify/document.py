@@ -9,6 +9,8 @@ import msgspec
 from py_autodoc.verify.distance import Agreement, Distance
 
 SCHEMA = "autodoc.verification/1"
+_HOTTEST = 10.0
+"""Relative error that larger ones are painted as."""
 AGREES, DIVERGES = "agrees", "diverges"
 
 
@@ -89,6 +91,15 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     """Layers that both have."""
     not_compared: dict[str, int]
     """Reason → number of layers."""
+
+    def heat(self) -> dict[str, object]:
+        """The relative errors as numbers to paint the graph by, for ``Autodoc.overlay`` and pictures."""
+        values: dict[str, float] = {}
+        for layer in self.layers:
+            for node in layer.nodes:
+                error = min(layer.error.size, _HOTTEST)
+                values[str(node)] = max(values.get(str(node), 0.0), error)
+        return {"label": "Relative error", "unit": "", "values": values, "largest": True}
 
     def to_json(self, pretty: bool = False) -> str:
         """As JSON."""

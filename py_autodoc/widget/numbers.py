@@ -19,7 +19,7 @@ def own_numbers(given: object, layers: Sequence[Layer], label: str) -> dict[str,
     Raises: TraitFault for numbers that are none, names that are not in the model, and a wrong length.
     """
     if isinstance(given, Mapping):
-        if set(given) == {"label", "unit", "values"}:
+        if set(given) - {"largest"} == {"label", "unit", "values"}:
             return dict(given)
         values = {str(resolve(layers, [node])[0]): _number(node, number) for node, number in given.items()}
     else:

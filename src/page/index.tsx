@@ -52,6 +52,7 @@ async function start(host: HTMLElement): Promise<void> {
   const state = await readView(window.location.hash);
   let handle: IViewerHandle | null = null;
   let printing: Promise<void> | null = null;
+  const { direction, numbers } = host.dataset;
   const first: IShown = {
     provider: providers[0],
     onReady: next => {
@@ -60,6 +61,10 @@ async function start(host: HTMLElement): Promise<void> {
         host.querySelector<HTMLElement>('.oad-Viewer')?.focus();
       }
       handle = next;
+      if (numbers) {
+        const given = JSON.parse(numbers);
+        next.setUserValues({ ...given, values: new Map(given.values) });
+      }
       printing ??= printReports(
         providers.flatMap(({ document }) => document ?? [])
       );
@@ -71,7 +76,6 @@ async function start(host: HTMLElement): Promise<void> {
       ? [first, ...others]
       : // A link tells of one view.
         [{ ...first, state, linkTo: pageLink }];
-  const { direction } = host.dataset;
   const settings = { direction: FLOWS.find(flow => flow === direction) };
   const draw = (): void => {
     document.documentElement.setAttribute(

@@ -32,7 +32,7 @@ export function chooseNodes(
 /** The heatmap: a name, numbers by node with their `label` and `unit`, or none. */
 export function paintNodes(handle: IViewerHandle, overlay: unknown): void {
   if (isRecord(overlay)) {
-    const { label, unit, values } = overlay;
+    const { label, unit, values, largest } = overlay;
     const numbers = Object.entries(isRecord(values) ? values : {}).flatMap(
       ([node, value]) =>
         typeof value === 'number' ? [[Number(node), value] as const] : []
@@ -40,6 +40,7 @@ export function paintNodes(handle: IViewerHandle, overlay: unknown): void {
     handle.setUserValues({
       label: text(label),
       unit: text(unit),
+      largest: largest === true,
       values: new Map(numbers)
     });
   } else {

@@ -1,6 +1,8 @@
 """Two models on the same values, layer by layer, in ONNX Runtime."""
 
+import html
 import json
+import re
 import shutil
 
 import numpy as np
@@ -226,6 +228,9 @@ def test_text_and_json(saved):
     )
     listed = list(verification_lines(found, every=True))
     assert sum("product" in line for line in listed) == LAYERS + 1
+    heat = found.heat()["values"]
+    assert (heat["0"], heat["2"]) == (0.0, 0.0)
+    assert heat["4"] == pytest.approx(1.0, rel=1e-5)
     read = json.loads(found.to_json())
     assert read["schema"] == "autodoc.verification/1"
     assert read["layers"][2]["nodes"] == list(found.layers[2].nodes)
@@ -254,6 +259,13 @@ def test_the_command(saved, tmp_path):
     assert differs.exit_code == 5
     assert "a.onnx diverges from b.onnx." in differs.stdout
     assert json.loads((tmp_path / "v.json").read_text())["verdict"] == "diverges"
+    drawn = run(a, "--against", b, "--out-html", tmp_path / "v.html", "--out-svg", tmp_path / "v.svg")
+    assert drawn.exit_code == 5
+    numbers = re.search(r'data-numbers="([^"]*)"', (tmp_path / "v.html").read_text())[1]
+    held = json.loads(html.unescape(numbers))
+    assert (held["label"], held["largest"]) == ("Relative error", True)
+    assert dict(held["values"])[0] == pytest.approx(2.0, rel=1e-5)
+    assert "Relative error" in (tmp_path / "v.svg").read_text()
     missing = run(a, "--against", tmp_path / "none.onnx")
     assert missing.exit_code == 1
     assert "none.onnx" in missing.stderr

@@ -125,6 +125,14 @@ test('numbers of the host: groups add up what is known below them', () => {
       sum === 0 ? Number.NaN : sum
     );
   }
+  setUserValues(tree, { label: 'error', unit: '', values, largest: true });
+  const groups = Array.from({ length: tree.groupCount }, (_, group) =>
+    OVERLAYS.user.value(tree, nodeCount + group)
+  );
+  expect(new Set(groups.filter(value => !Number.isNaN(value)))).toEqual(
+    new Set([1.5, 4].filter(value => groups.includes(value)))
+  );
+  expect(groups).toContain(4);
   setUserValues(tree, null);
   expect(OVERLAYS.user.value(tree, 2)).toBeNaN();
 });

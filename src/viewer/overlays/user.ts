@@ -5,12 +5,14 @@ import type { IOverlayDefinition } from './types';
 export interface IUserValues {
   readonly label: string;
   readonly unit: string;
+  /** A group has the largest number below it, as of errors, instead of the sum. */
+  readonly largest?: boolean;
   /** Node id → number; nodes left out are unknown. */
   readonly values: ReadonlyMap<number, number>;
 }
 
 interface IKept extends IUserValues {
-  /** Sums by group, NaN where no node below has a number. */
+  /** By group; NaN where no node below has a number. */
   readonly groups: Float64Array;
 }
 
@@ -24,43 +26,36 @@ export function setUserValues(tree: ITree, given: IUserValues | null): void {
   }
   const groups = new Float64Array(tree.groupCount).fill(Number.NaN);
   for (const [node, value] of given.values) {
-    if (!(node >= 0 && node < tree.model.nodeCount) || Number.isNaN(value)) {
+    if (Number.isNaN(value)) {
       continue;
     }
+    // A node that is not there has no parent.
     for (
       let group = tree.nodeParent[node];
       group >= 0;
       group = tree.groupParent[group]
     ) {
-      groups[group] = (groups[group] || 0) + value;
+      const held = groups[group] || 0;
+      groups[group] = given.largest ? Math.max(held, value) : held + value;
     }
   }
   kept.set(tree, { ...given, groups });
-}
-
-function hasUserValues(tree: ITree): boolean {
-  return kept.has(tree);
-}
-
-function userLabel(tree: ITree): string {
-  return kept.get(tree)?.label ?? '';
 }
 
 /** What the host gave; offered only while there is something. */
 export const user: IOverlayDefinition<'user'> = {
   id: 'user',
   label: (trans, tree) =>
-    (tree && userLabel(tree)) || trans.__('Values of the notebook'),
+    (tree && kept.get(tree)?.label) || trans.__('Values of the notebook'),
   unit: '',
-  available: hasUserValues,
+  available: tree => kept.has(tree),
   value: (tree, entity) => {
     const entry = kept.get(tree);
     const { nodeCount } = tree.model;
-    if (!entry) {
-      return Number.NaN;
-    }
-    return entity < nodeCount
-      ? (entry.values.get(entity) ?? Number.NaN)
-      : entry.groups[entity - nodeCount];
+    return (
+      (entity < nodeCount
+        ? entry?.values.get(entity)
+        : entry?.groups[entity - nodeCount]) ?? Number.NaN
+    );
   }
 };
