@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from py_autodoc.samples.made import made_samples
 from py_autodoc.samples.read import read_arrays, read_samples, sample_files, samples_in, split
+from py_autodoc.samples.sized import sized
 from py_autodoc.samples.specs import InputSpec, Sample, input_specs, matched, sizes_in
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "read_samples",
     "sample_files",
     "samples_in",
+    "sized",
     "sizes_in",
     "split",
 ]

@@ -25,9 +25,8 @@ from py_autodoc.samples import (
     matched,
     read_arrays,
     read_samples,
-    sample_files,
     samples_in,
-    sizes_in,
+    sized,
     split,
 )
 from py_autodoc.verify.capture import Captured
@@ -104,7 +103,7 @@ def verify_analysed(
         )
     expected = _expected(against)
     held = data if data is not None else expected
-    analysis = _sized(model, held, bindings or {}, input_shapes or {})
+    analysis = sized(model, held, bindings, input_shapes)
     captured = Captured(model, analysis)
     specs = input_specs(analysis)
     reference: Reference
@@ -128,20 +127,6 @@ def _expected(against: Any) -> dict[str, Any] | None:
     ):
         return read_arrays(Path(os.fspath(against)))
     return None
-
-
-def _sized(
-    model: PathLike, data: Any, bindings: Mapping[str, int], shapes: Mapping[str, Sequence[int]]
-) -> Analysis:
-    """The model with all sizes chosen: as given, else as the data has them, else usual ones."""
-    arrays: Mapping[str, Any] = {}
-    if isinstance(data, Mapping):
-        arrays = data
-    elif isinstance(data, (str, os.PathLike)):
-        arrays = read_arrays(sample_files(data)[0])
-    found = analysed(os.fspath(model), Options(brief=True))
-    sizes = {**sizes_in(arrays, found), **bindings}
-    return analysed(os.fspath(model), Options(bindings=sizes, input_shapes=shapes, assume=True))
 
 
 def _reference(against: Any, analysis: Analysis, specs: Sequence[InputSpec]) -> Reference:
