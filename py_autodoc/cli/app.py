@@ -37,6 +37,7 @@ COMMANDS = {
     "resize": "Another sequence length or resolution for a model that has it fixed.",
     "rule": "Explain a rule, or list them all.",
     "schema": "Print the JSON Schema of the report.",
+    "sensitivity": "What quantizing each layer alone does to the results.",
     "sweep": "Costs and latency at many batches, sizes, precisions and devices.",
     "tags": "Which module each node comes from.",
     "to-torch": "Write a model as readable PyTorch source and its weights.",

@@ -47,6 +47,7 @@ _FORMS = {
     "llm": rb'\{\s*"schema"\s*:\s*"autodoc\.llm/',
     "profile": rb'\s*\{\s*"schema"\s*:\s*"autodoc\.profile/',
     "recommendation": rb'\{\s*"schema"\s*:\s*"autodoc\.recommendation/',
+    "sensitivity": rb'\{\s*"schema"\s*:\s*"autodoc\.sensitivity/',
     "verification": rb'\{\s*"schema"\s*:\s*"autodoc\.verification/',
     "check": rb'\{\s*"schema"\s*:\s*"autodoc\.check/',
     "junit": rb'<\?xml version="1\.0" encoding="UTF-8"\?>\n<testsuites name="%(name)s check"',

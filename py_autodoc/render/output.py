@@ -13,7 +13,7 @@ from py_autodoc.outputs import Place, Wanted, places
 from py_autodoc.render.text import printable_json, printable_text
 
 STDOUT = "-"
-JSON = frozenset({"report", "export-report", "netron", "model-explorer", "check", "sarif"})
+JSON = frozenset({"report", "export-report", "netron", "model-explorer", "check", "sarif", "sensitivity"})
 """Kinds of files that are JSON."""
 
 

@@ -6,6 +6,7 @@ from py_autodoc.samples.made import made_samples
 from py_autodoc.samples.read import read_arrays, read_samples, sample_files, samples_in, split
 from py_autodoc.samples.sized import sized
 from py_autodoc.samples.specs import InputSpec, Sample, input_specs, matched, sizes_in
+from py_autodoc.samples.taken import taken
 
 __all__ = [
     "InputSpec",
@@ -20,4 +21,5 @@ __all__ = [
     "sized",
     "sizes_in",
     "split",
+    "taken",
 ]

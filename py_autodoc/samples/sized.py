@@ -16,10 +16,12 @@ def sized(
     data: Any = None,
     bindings: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
+    hardware: str = "",
 ) -> Analysis:
     """The analysis at sizes as given, else as the data has them, else usual ones; the batch is 1.
 
-    ``data`` is a file, a folder or a mapping of arrays; anything else tells of no sizes.
+    ``data`` is a file, a folder or a mapping of arrays; anything else tells of no sizes. ``hardware`` is the
+    device that the analysis is asked about.
 
     Raises: InputError: model or data cannot be read.
     """
@@ -30,4 +32,6 @@ def sized(
         arrays = read_arrays(sample_files(data)[0])
     known = sizes_in(arrays, run(os.fspath(model), Options(brief=True))) if arrays else {}
     chosen = {**known, **(bindings or {})}
-    return run(os.fspath(model), Options(bindings=chosen, input_shapes=shapes or {}, assume=True))
+    return run(
+        os.fspath(model), Options(bindings=chosen, input_shapes=shapes or {}, assume=True, hardware=hardware)
+    )

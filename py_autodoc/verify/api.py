@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +18,19 @@ from py_autodoc.report.analysis import Analysis, Options
 from py_autodoc.report.analysis import run as analysed
 from py_autodoc.samples import (
     InputSpec,
-    Sample,
     input_specs,
-    made_samples,
-    matched,
     read_arrays,
-    read_samples,
-    samples_in,
     sized,
     split,
 )
+from py_autodoc.samples import taken as samples_of
 from py_autodoc.verify.capture import Captured
 from py_autodoc.verify.document import Verification
 from py_autodoc.verify.references import Expected, OnnxReference, Reference
 from py_autodoc.verify.run import Progress, verified
 
-MADE, TAKEN = 2, 16
-"""Samples: made up, and at most taken of data."""
-MOST = 4096
+TAKEN, MADE = 16, 2
+"""Samples: at most taken of data, and made up."""
 PathLike = str | os.PathLike[str]
 Data = PathLike | np.ndarray[Any, Any] | Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
@@ -108,11 +102,11 @@ def verify_analysed(
     specs = input_specs(analysis)
     reference: Reference
     if expected is not None:
-        taken, said = _samples(held, specs, samples, seed)
+        taken, said = samples_of(held, specs, samples, seed, (TAKEN, MADE))
         said = base_name(against) if data is None and not isinstance(against, Mapping) else said
         reference = Expected(_name(against), _per_sample(expected, specs, analysis, len(taken)))
     else:
-        taken, said = _samples(data, specs, samples, seed)
+        taken, said = samples_of(data, specs, samples, seed, (TAKEN, MADE))
         reference = _reference(against, analysis, specs)
     return verified(analysis, captured, reference, taken, said, tolerance, progress), analysis
 
@@ -163,28 +157,6 @@ def _like(against: PathLike, specs: Sequence[InputSpec]) -> Analysis:
 
 def _name(against: Any) -> str:
     return "the expected values" if isinstance(against, Mapping) else base_name(against)
-
-
-def _samples(
-    data: Data | None, specs: Sequence[InputSpec], count: int | None, seed: int
-) -> tuple[list[Sample], str]:
-    """The samples and where they are from."""
-    if count is not None and not 1 <= count <= MOST:
-        raise OptionError("bad-samples", f"1 to {MOST} samples can be compared.")
-    listed = list(specs)
-    if data is None:
-        return list(made_samples(listed, count or MADE, seed)), f"made up (seed {seed})"
-    if isinstance(data, (str, os.PathLike)):
-        found, said = list(read_samples(data, listed, count or TAKEN)), base_name(data)
-    elif isinstance(data, Mapping):
-        arrays = {name: np.asarray(one) for name, one in data.items()}
-        found, said = list(islice(samples_in(arrays, listed, "The data"), count or TAKEN)), "given"
-    else:
-        found = [matched(one, listed, "The data") for one in islice(data, count or TAKEN)]
-        said = "given"
-    if not found:
-        raise InputError("no-samples", "The data holds no sample.")
-    return found, said
 
 
 def _per_sample(

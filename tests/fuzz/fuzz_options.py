@@ -20,6 +20,9 @@ NAMES = (
     "int8", "[", "a" * 300,
 )  # fmt: skip
 SENSE = {
+    "auto": ("agreement>=0.9", "sqnr>=20", "kl<=1", "speed>2", "sqnr>=nan"),
+    "memory": ("1MB", "3GiB", "0", "x"),
+    "budget": ("0", "1", "-1", "nan"),
     "bind": ("batch=1", "batch=2", "*=1", "*=3", "N=2", "n=4"),
     "input_shape": ("x=2x4", "x=1x4", "x=2x4", "x=7x4", "x=1x3x8x8", "x=1x3x4x8", "x=1x3x16x16"),
     "resize": ("x=1x3x8x8", "x=1x3x4x8", "x=1x3x16x16", "x=4x4", "x=7x4"),

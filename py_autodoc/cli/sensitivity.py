@@ -1,0 +1,125 @@
+"""``onnx-autodoc sensitivity``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from py_autodoc.cli import completion, stderr, stdout
+from py_autodoc.cli.axes import byte_size
+from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.render.output import targets
+from py_autodoc.render.text import printable
+
+
+@click.command("sensitivity", short_help="What quantizing each layer alone does to the results.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.option(
+    "--data",
+    metavar="PATH",
+    shell_complete=completion.files,
+    help="Values of the inputs: .npz, .npy or a folder of them (default: made up).",
+)
+@click.option(
+    "--samples", metavar="N", type=click.IntRange(min=1, max=4096), help="At most N samples (default: 64)."
+)
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Of made-up values."
+)
+@click.option("--activations", type=click.Choice(["u8", "s8"]), default="u8", show_default=True)
+@click.option("--weights", type=click.Choice(["s8", "s7", "s4"]), default="s8", show_default=True)
+@click.option("--per-channel/--per-tensor", default=True, show_default=True, help="Scales of weights.")
+@click.option("--output", metavar="NAME", help="The result that is compared (default: the first of floats).")
+@click.option(
+    "--auto",
+    metavar="TARGET",
+    help="Find the fewest float layers that reach this: 'agreement>=0.99', 'sqnr>=30', 'kl<=0.01'.",
+)
+@click.option("--budget", metavar="SECONDS", type=float, help="Measure no further layer after this time.")
+@click.option("--memory", metavar="SIZE", help="Of a session; above, layers go in groups (default: 3GiB).")
+@click.option(
+    "--bind",
+    metavar="NAME=N",
+    multiple=True,
+    shell_complete=completion.symbols,
+    help="Give a symbolic dimension its size. Repeatable.",
+)
+@click.option("--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Give an input its shape.")
+@click.option(
+    "--hardware",
+    metavar="ID|FILE",
+    default="",
+    shell_complete=completion.devices,
+    help="Device for the estimated latency of mixtures.",
+)
+@click.option("--all", "every", is_flag=True, help="List every layer.")
+@click.option("--out-json", metavar="PATH", help="Write the result as JSON; - is stdout.")
+@click.option("--out-html", metavar="PATH", help="Write a page that shows the model, painted by the errors.")
+@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@force
+@talk
+def command(model: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:
+    """Measure how sensitive each layer of MODEL is to quantization, and which to keep in float.
+
+    \b
+        onnx-autodoc sensitivity model.onnx --data samples.npz
+        onnx-autodoc sensitivity model.onnx --data samples.npz --auto 'agreement>=0.99' --hardware l4
+
+    Layers are quantized one at a time, input and weight, all others float, in one session with a switch for
+    each; products are computed in float, so the scores do not depend on this CPU's integer kernels.
+
+    \b
+    Exit status: 0 success, 1 invalid input, 2 the model does not run, 3 the result could not be written, 5 a
+    target that is not reached.
+    """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    set_level(log_level)
+    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.sensitivity.api import sensitivity_analysed
+    from py_autodoc.sensitivity.lines import sensitivity_lines
+    from py_autodoc.sensitivity.measure import MEMORY
+
+    given = {
+        "--out-json": (options["out_json"], "sensitivity"),
+        "--out-html": (options["out_html"], "html"),
+    }
+    inputs = [one for one in (model, options["data"], options["hardware"]) if one]
+    outputs = targets(given, inputs, options["force"])
+    if options["data"] is None:
+        stderr.warning(
+            "the inputs are made up; real ones may rank the layers otherwise. Give them with --data."
+        )
+    with ProgressLine(printable(os.path.basename(model)), progress) as line:
+        found, analysis = sensitivity_analysed(
+            model,
+            options["data"],
+            samples=options["samples"],
+            seed=options["seed"],
+            activations=options["activations"],
+            weights=options["weights"],
+            per_channel=options["per_channel"],
+            output=options["output"],
+            auto=options["auto"],
+            budget=options["budget"],
+            bindings=parse_bindings(options["bind"]),
+            input_shapes=parse_input_shapes(options["input_shape"]),
+            hardware=options["hardware"],
+            memory=byte_size(options["memory"], "--memory") or MEMORY,
+            progress=lambda done, total: line.update("layers", done, total),
+        )
+    for option, target in outputs.items():
+        if option == "--out-json":
+            written = target.write(found.to_json(pretty))
+        else:
+            from py_autodoc.render.html import html_page
+
+            written = target.write(html_page(analysis, numbers=found.heat()))
+        if not target.to_stdout and sys.stderr.isatty():
+            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+    if not any(target.to_stdout for target in outputs.values()):
+        stdout.lines(printable(line) for line in sensitivity_lines(found, options["every"]))
+    return 5 if found.choice is not None and not found.choice.reached else 0

@@ -1,0 +1,303 @@
+"""``sensitivity``: opens the model, takes or makes samples, measures, ranks, chooses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import onnx
+
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.ort import check_weights
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.samples import input_specs, sized, taken
+from py_autodoc.sensitivity.choose import Target, fewest, points, target
+from py_autodoc.sensitivity.document import (
+    Advice,
+    Choice,
+    CurvePoint,
+    SensitiveLayer,
+    Sensitivity,
+    quality,
+)
+from py_autodoc.sensitivity.latency import MixedLatency
+from py_autodoc.sensitivity.layers import Layer, Scheme, layers_of
+from py_autodoc.sensitivity.measure import MEMORY, Bench, Measured, Progress
+from py_autodoc.sensitivity.scores import Score
+
+SAMPLES, MADE = 64, 8
+"""Taken of data, where the ranking is steady; made up."""
+_LARGEST = 2**31 - 1
+"""Bytes of a protobuf."""
+_CLASSES = frozenset(
+    {"image-classification", "text-classification", "audio-classification", "keyword-spotting"}
+)
+_FEW = 3
+"""Layers that are advised to stay float where no target was given."""
+_NOTABLE = 2.0
+"""Times the median error from which a layer is called sensitive."""
+
+
+def sensitivity(
+    model: PathLike,
+    data: Any = None,
+    *,
+    samples: int | None = None,
+    seed: int = 0,
+    activations: str = "u8",
+    weights: str = "s8",
+    per_channel: bool = True,
+    output: str | None = None,
+    auto: str | None = None,
+    budget: float | None = None,
+    bindings: Mapping[str, int] | None = None,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    hardware: str = "",
+    memory: int = MEMORY,
+    progress: Progress | None = None,
+) -> Sensitivity:
+    """How much quantizing each layer alone changes what a model returns.
+
+    A layer is a Conv, ConvTranspose, Gemm or MatMul with a stored float32 weight. Quantized, it has its input
+    and its weight rounded to integers, with ranges of the samples; all other layers stay float. One session
+    with a switch for each layer measures all of them, and any mixture.
+
+    Args:
+        model: an ONNX file with its weights, in float32.
+        data: as ``verify``; None: made-up values, whose ranking may be another than that of real ones.
+        samples: how many are taken; None: 64 of data, 8 that are made up.
+        seed: of made-up values.
+        activations: ``u8`` or ``s8``.
+        weights: ``s8``, ``s7`` or ``s4``.
+        per_channel: weights have a scale for each channel that comes out.
+        output: the result that is compared; None: the first of floats.
+        auto: a target such as ``agreement>=0.99``: the fewest float layers that reach it are found.
+        budget: seconds after which no further layer is measured.
+        bindings: sizes of free dimensions; others as the data has them.
+        input_shapes: whole shapes of inputs.
+        hardware: device for estimated latencies of mixtures.
+        memory: bytes that a session may take; above, layers are measured in groups.
+        progress: told how many layers are measured, of how many.
+
+    Raises:
+        InputError: the model is quantized already, has no such layers, or data does not fit.
+        OptionError: an option is unknown, or mixtures are asked for and do not fit into memory.
+        RequirementError: ONNX Runtime is missing.
+        AnalysisError: it refuses the model.
+    """
+    return sensitivity_analysed(
+        model, data, samples=samples, seed=seed, activations=activations, weights=weights,
+        per_channel=per_channel, output=output, auto=auto, budget=budget, bindings=bindings,
+        input_shapes=input_shapes, hardware=hardware, memory=memory, progress=progress,
+    )[0]  # fmt: skip
+
+
+def sensitivity_analysed(
+    model: PathLike,
+    data: Any = None,
+    *,
+    samples: int | None = None,
+    seed: int = 0,
+    activations: str = "u8",
+    weights: str = "s8",
+    per_channel: bool = True,
+    output: str | None = None,
+    auto: str | None = None,
+    budget: float | None = None,
+    bindings: Mapping[str, int] | None = None,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    hardware: str = "",
+    memory: int = MEMORY,
+    progress: Progress | None = None,
+) -> tuple[Sensitivity, Analysis]:
+    """As ``sensitivity``, with the analysis of the model, to draw it."""
+    scheme = _scheme(activations, weights, per_channel)
+    wanted = None if auto is None else target(auto)
+    name = base_name(model)
+    analysis = sized(model, data, bindings, input_shapes, hardware)
+    check_weights(model)
+    proto = _loaded(model, name)
+    layers = layers_of(proto, name)
+    given, said = taken(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
+    result = _output(proto, output, name)
+    bench = Bench(model, proto, layers, given, scheme, result, _of_classes(analysis, proto, result), memory)
+    found = bench.alone(budget, progress or (lambda done, total: None))
+    made = _document(analysis, bench, found, scheme, wanted, (len(given), said, result))
+    return made, analysis
+
+
+def _scheme(activations: str, weights: str, per_channel: bool) -> Scheme:
+    for given, known, option in (
+        (activations, ("u8", "s8"), "activations"), (weights, ("s8", "s7", "s4"), "weights"),
+    ):  # fmt: skip
+        if given not in known:
+            raise OptionError(
+                "bad-scheme", f"{option}: {given[:20]!r} is unknown.", f"One of {', '.join(known)}."
+            )
+    return Scheme(activations, weights, per_channel)
+
+
+def _loaded(path: PathLike, name: str) -> onnx.ModelProto:
+    try:
+        proto = onnx.load(os.fspath(path))
+    except Exception as fault:  # protobuf has no common base for what it raises
+        raise InputError("not-readable", f"{name} cannot be read: {type(fault).__name__}.") from fault
+    if proto.ByteSize() > _LARGEST:
+        raise InputError(
+            "model-too-large", f"{name} has more than 2 GB of weights, which one session cannot hold."
+        )
+    return proto
+
+
+def _output(proto: onnx.ModelProto, wanted: str | None, name: str) -> str:
+    floats: list[str] = [
+        one.name for one in proto.graph.output if one.type.tensor_type.elem_type == onnx.TensorProto.FLOAT
+    ]
+    if wanted is None and not floats:
+        raise InputError("no-float-output", f"{name} has no float32 output to compare.")
+    if wanted is not None and wanted not in floats:
+        known = ", ".join(floats[:20])
+        raise OptionError(
+            "no-such-output", f"{name} has no float32 output {wanted[:80]!r}.", f"It has {known}."
+        )
+    return floats[0] if wanted is None else wanted
+
+
+def _of_classes(analysis: Analysis, proto: onnx.ModelProto, output: str) -> bool:
+    """Whether rows of the output are scores of classes."""
+    if analysis.identified.task.id in _CLASSES:
+        return True
+    shapes = {t.name: analysis.types.shapes[t.id] for t in analysis.model.tensors if t.graph == 0}
+    shape = shapes.get(output)
+    return shape is not None and len(shape) == 2 and isinstance(shape[-1], int) and shape[-1] > 1
+
+
+def _document(
+    analysis: Analysis,
+    bench: Bench,
+    found: Measured,
+    scheme: Scheme,
+    wanted: Target | None,
+    about: tuple[int, str, str],
+) -> Sensitivity:
+    metric = "kl" if bench.truth.classes else "relative_error"
+    ranking = _ranking(found.alone, metric)
+    nodes = _nodes(analysis, bench.layers)
+    latency = MixedLatency(analysis, nodes)
+    whole = bench.whole() and len(ranking) == len(bench.layers)
+    curve: list[CurvePoint] = []
+    choice = None
+    if whole:
+        size = _sizes(analysis, bench.layers, scheme)
+
+        def point(count: int, score: Score | None = None) -> CurvePoint:
+            mixture = set(ranking[count:])
+            measured = bench.mixture(mixture) if score is None else score
+            return CurvePoint(
+                float_layers=count, quality=quality(measured), weight_bytes=size(mixture),
+                latency_ms=latency.ms(mixture),
+            )  # fmt: skip
+
+        curve = [point(count) for count in points(len(ranking))]
+        if wanted is not None:
+            count, reached = fewest(len(ranking), wanted, lambda few: bench.mixture(set(ranking[few:])))
+            kept = [bench.layers[number].output for number in ranking[:count]]
+            choice = Choice(target=wanted.text, reached=reached, float_layers=kept, point=point(count))
+    elif wanted is not None:
+        raise OptionError(
+            "no-mixtures", "A target needs all layers in one session, measured.",
+            "Give more memory (--memory) or time (--budget).",
+        )  # fmt: skip
+    order = [*ranking, *(number for number, score in enumerate(found.alone) if score is None)]
+    ranks = {number: rank for rank, number in enumerate(ranking, 1)}
+    layers = [
+        _layer(analysis, bench.layers[number], nodes.get(number), ranks.get(number), found.alone[number])
+        for number in order
+    ]
+    return Sensitivity(
+        model=analysis.model.file.name,
+        samples=about[0],
+        data=about[1],
+        output=about[2],
+        activations=scheme.activations,
+        weights=scheme.weights,
+        per_channel=scheme.per_channel,
+        metric=metric,
+        float_error=found.nothing.relative_error,
+        all_quantized=None if found.everything is None else quality(found.everything),
+        layers=layers,
+        measured=len(ranking),
+        sensitive_layers=_advice(layers, choice, scheme),
+        curve=curve,
+        choice=choice,
+        device=latency.device,
+    )
+
+
+def _ranking(scores: Sequence[Score | None], metric: str) -> list[int]:
+    """Layers that were measured, the most sensitive first; equal ones in the file's order."""
+    known = [(number, one) for number, one in enumerate(scores) if one is not None]
+    worth = {number: (getattr(one, metric) or 0.0, one.relative_error) for number, one in known}
+    return sorted(worth, key=lambda number: worth[number], reverse=True)
+
+
+def _nodes(analysis: Analysis, layers: Sequence[Layer]) -> dict[int, int]:
+    """Layer → node of the analysis, by the tensor that it gives."""
+    makers = {t.name: t.producer for t in analysis.model.tensors if t.graph == 0 and t.producer >= 0}
+    return {number: makers[one.output] for number, one in enumerate(layers) if one.output in makers}
+
+
+def _layer(
+    analysis: Analysis, layer: Layer, node: int | None, rank: int | None, score: Score | None
+) -> SensitiveLayer:
+    name, macs = layer.output, None
+    if node is not None:
+        held, entry = analysis.model.nodes[node], analysis.costs[node]
+        name = ".".join(held.scope) or held.name or layer.output
+        macs = None if entry.cost is None else entry.cost.macs
+    return SensitiveLayer(
+        rank=rank, name=name, op=layer.op, node=node, output=layer.output, weight_values=layer.size,
+        macs=macs, quality=None if score is None else quality(score),
+    )  # fmt: skip
+
+
+def _sizes(analysis: Analysis, layers: Sequence[Layer], scheme: Scheme) -> Any:
+    """Bytes of all weights by the layers that are quantized."""
+    stored = sum(t.storage.bytes or 0 for t in analysis.model.tensors if t.storage is not None and t.name)
+
+    def size(quantized: Collection[int]) -> int:
+        smaller = {layers[number].weight: layers[number].size for number in quantized}
+        saved = sum(values * (32 - scheme.bits) // 8 for values in smaller.values())
+        return stored - saved
+
+    return size
+
+
+def _advice(layers: Sequence[SensitiveLayer], choice: Choice | None, scheme: Scheme) -> list[Advice]:
+    """The layers to keep float: those of the choice, else a few that stand out."""
+    known = [one for one in layers if one.quality is not None]
+    if choice is not None:
+        chosen = [one for one in known if one.output in set(choice.float_layers)]
+        why = f"Keep in float to reach {choice.target}." if choice.reached else "Keep in float."
+    else:
+        errors = sorted(one.quality.relative_error for one in known if one.quality is not None)
+        middle = errors[len(errors) // 2] if errors else 0.0
+        chosen = [
+            one for one in known[:_FEW]
+            if one.quality is not None and one.quality.relative_error > _NOTABLE * middle
+        ]  # fmt: skip
+        why = "Keep in float or in 16 bits first, when accuracy falls."
+    return [
+        Advice(
+            layer=one.name,
+            quantization=f"{scheme.activations} data, {scheme.weights} weights",
+            sqnr_db=one.quality.sqnr_db,
+            kl=one.quality.kl,
+            accuracy_drop=None if one.quality.agreement is None else 1 - one.quality.agreement,
+            recommendation=why,
+        )
+        for one in chosen
+        if one.quality is not None
+    ]

@@ -1,0 +1,54 @@
+"""The estimated latency of mixtures: each kernel in the precision of the layer in it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from math import fsum
+
+from py_autodoc.hardware.estimate import estimate
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.hardware import sized
+
+FLOAT, INTEGER = "fp32", "int8"
+
+
+class MixedLatency:
+    """Of a model on the device of its analysis.
+
+    Args:
+        analysis: asked about a device.
+        nodes: layer → its node.
+
+    Attributes:
+        device: name of the device; empty where there is none or it has no such rates.
+    """
+
+    def __init__(self, analysis: Analysis, nodes: Mapping[int, int]) -> None:
+        self.device = ""
+        chosen, kernels = analysis.hardware, analysis.kernels
+        if chosen is None or kernels is None or chosen.device is None:
+            return
+        one = chosen.device
+        floating = FLOAT if one.peak(FLOAT) else "fp16"
+        if not one.peak(floating) or not one.peak(INTEGER):
+            return
+        self.device = f"{one.name}, {floating} and {INTEGER}"
+        tables = [
+            estimate(kernels, sized(analysis), one, precision, chosen.runtime.model).kernels
+            for precision in (floating, INTEGER)
+        ]
+        self._float = [None if time is None else time.seconds for time in tables[0]]
+        self._integer = [None if time is None else time.seconds for time in tables[1]]
+        self._kernel = {layer: kernels.node[node] for layer, node in nodes.items()}
+
+    def ms(self, quantized: Collection[int]) -> float | None:
+        """Milliseconds with these layers quantized; None without a device or where a kernel has no time."""
+        if not self.device:
+            return None
+        integer = {self._kernel[layer] for layer in quantized if layer in self._kernel}
+        times = [
+            self._integer[kernel] if kernel in integer else known for kernel, known in enumerate(self._float)
+        ]
+        if any(time is None for time in times):
+            return None
+        return 1e3 * fsum(time for time in times if time is not None)

@@ -1,0 +1,140 @@
+"""The layers that can be quantized: products and convolutions of computed values with a stored weight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from py_autodoc.errors import InputError
+
+_OPS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
+_QUANTIZED = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulNBits"})
+LEAST_OPSET = 10
+"""QuantizeLinear came with it."""
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A node whose input and weight can be quantized."""
+
+    at: int
+    """Place among the nodes of the file."""
+    op: str
+    data: str
+    """Tensor that comes in."""
+    weight: str
+    """Initializer."""
+    output: str
+    axis: int
+    """Of the weight: the channels that come out."""
+    size: int
+    """Values of the weight."""
+
+
+def layers_of(model: onnx.ModelProto, name: str) -> list[Layer]:
+    """The layers of the main graph with float32 weights, in the file's order.
+
+    Raises: InputError: the model is quantized already, its operators are too old, or it has no such layer.
+    """
+    # A name that is not UTF-8 comes as bytes.
+    ops = {str(node.op_type) for node in model.graph.node}
+    if ops & _QUANTIZED or any(one.startswith(("QLinear", "QGemm")) for one in ops):
+        raise InputError(
+            "already-quantized", f"{name} is quantized already.", "Give the model that it was made of."
+        )
+    opset = max((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), default=0)
+    if opset < LEAST_OPSET:
+        raise InputError(
+            "opset-too-old", f"{name} has opset {opset}; quantization needs {LEAST_OPSET}.",
+            "Convert it with onnx.version_converter.",
+        )  # fmt: skip
+    stored = {one.name: one for one in model.graph.initializer}
+    found = []
+    for at, node in enumerate(model.graph.node):
+        if (
+            node.op_type not in _OPS
+            or node.domain not in ("", "ai.onnx")
+            or len(node.input) < 2
+            or not node.output
+        ):
+            continue
+        weight = stored.get(node.input[1])
+        if weight is None or weight.data_type != onnx.TensorProto.FLOAT or node.input[0] in stored:
+            continue
+        if len(weight.dims) < 2 or not node.output[0]:
+            continue
+        size = int(np.prod(weight.dims))
+        found.append(
+            Layer(at, node.op_type, node.input[0], weight.name, node.output[0], _axis(node, weight), size)
+        )
+    if not found:
+        raise InputError("nothing-to-quantize", f"{name} has no convolution or product with float32 weights.")
+    return found
+
+
+def _axis(node: onnx.NodeProto, weight: onnx.TensorProto) -> int:
+    if node.op_type == "Conv":
+        return 0
+    if node.op_type == "ConvTranspose":
+        return 1
+    transposed = any(one.name == "transB" and one.i for one in node.attribute)
+    return 0 if node.op_type == "Gemm" and transposed else len(weight.dims) - 1
+
+
+def weights_of(model: onnx.ModelProto, layers: list[Layer]) -> Mapping[str, Array]:
+    """The values of the layers' weights by name. Raises: InputError: data and sizes do not fit."""
+    wanted = {one.weight for one in layers}
+    found = {}
+    for one in model.graph.initializer:
+        if one.name in wanted:
+            try:
+                found[one.name] = numpy_helper.to_array(one)
+            except (ValueError, TypeError) as fault:
+                raise InputError(
+                    "weights-damaged", f"The data of {one.name[:80]} do not fit its sizes."
+                ) from fault
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """How numbers are quantized."""
+
+    activations: str = "u8"
+    """``u8`` (asymmetric) or ``s8`` (symmetric)."""
+    weights: str = "s8"
+    """``s8``, ``s7`` (within ±63) or ``s4``, symmetric."""
+    per_channel: bool = True
+
+    @property
+    def bits(self) -> int:
+        """Of a weight as it is stored."""
+        return 4 if self.weights == "s4" else 8
+
+
+_LARGEST = {"s8": 127, "s7": 63, "s4": 7}
+
+
+def rounded(weight: Array, axis: int, scheme: Scheme) -> Array:
+    """The weight as it is after quantization: symmetric, rounded half to even."""
+    most = _LARGEST[scheme.weights]
+    along = tuple(one for one in range(weight.ndim) if one != axis) if scheme.per_channel else None
+    peak = np.abs(weight).max(axis=along, keepdims=True)
+    scale = np.where(peak > 0, peak / most, 1).astype(np.float32)
+    return (np.clip(np.round(weight / scale), -most, most) * scale).astype(np.float32)
+
+
+def activation_scale(low: float, high: float, scheme: Scheme) -> tuple[np.float32, Array]:
+    """Scale and zero point of a range; 0 is always in it."""
+    low, high = min(low, 0.0), max(high, 0.0)
+    if scheme.activations == "s8":
+        peak = max(-low, high)
+        return np.float32(peak / 127 if peak > 0 else 1), np.array(0, np.int8)
+    scale = np.float32((high - low) / 255 if high > low else 1)
+    return scale, np.array(np.clip(np.round(-low / scale), 0, 255), np.uint8)

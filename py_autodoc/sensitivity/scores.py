@@ -1,0 +1,76 @@
+"""How far results are from those of the float model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from py_autodoc.sensitivity.layers import Array
+
+_ONE = 1e-3
+"""How far a sum of probabilities may be from 1."""
+_TINY = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Over all samples."""
+
+    sqnr_db: float | None
+    """Signal to noise in decibels; None where nothing differs, or values are not finite."""
+    relative_error: float
+    """Infinite where values are NaN or infinite."""
+    kl: float | None
+    """Mean Kullback-Leibler divergence of class probabilities, float model to quantized, in nats; None where
+    the output is not of class scores."""
+    agreement: float | None
+    """Share of rows whose largest score is in the same place."""
+
+
+class Truth:
+    """The results of the float model for all samples, and what they are.
+
+    Args:
+        results: one a sample.
+        classes: the last axis holds scores of classes.
+    """
+
+    def __init__(self, results: Sequence[Array], classes: bool) -> None:
+        self._results = [np.asarray(one, np.float64) for one in results]
+        self.classes = classes and all(one.ndim > 0 and one.shape[-1] > 1 for one in self._results)
+        self._signal = sum(float((one * one).sum()) for one in self._results)
+        self._probable = self.classes and all(map(_probabilities, self._results))
+        self._known = [self._shares(one) for one in self._results] if self.classes else []
+
+    def score(self, results: Sequence[Array]) -> Score:
+        """Of other results for the same samples."""
+        given = [np.asarray(one, np.float64) for one in results]
+        noise = sum(float(((a - b) ** 2).sum()) for a, b in zip(self._results, given, strict=True))
+        if not (np.isfinite(noise) and np.isfinite(self._signal)):
+            return Score(None, math.inf, math.inf if self.classes else None, None)
+        relative = float(np.sqrt(noise / self._signal)) if self._signal else float(noise > 0)
+        kl = agreement = None
+        if self.classes:
+            parts = [(a, self._shares(b)) for a, b in zip(self._known, given, strict=True)]
+            rows = sum(a.shape[0] for a, _ in parts)
+            total = sum(float((a * (np.log(a + _TINY) - np.log(b + _TINY))).sum()) for a, b in parts)
+            kl = max(0.0, total / rows)
+            same = sum(int((a.argmax(1) == b.argmax(1)).sum()) for a, b in parts)
+            agreement = same / rows
+        return Score(-20 * float(np.log10(relative)) if relative else None, relative, kl, agreement)
+
+    def _shares(self, result: Array) -> Array:
+        """Rows of probabilities."""
+        rows = result.reshape(-1, result.shape[-1])
+        if self._probable:
+            return np.clip(rows, 0, None)
+        shifted = np.exp(rows - rows.max(axis=1, keepdims=True))
+        return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
+
+
+def _probabilities(result: Array) -> bool:
+    sums = result.sum(axis=-1)
+    return bool((result >= -_ONE).all() and np.abs(sums - 1).max(initial=0.0) < _ONE)
