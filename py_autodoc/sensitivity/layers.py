@@ -118,6 +118,7 @@ class Scheme:
         return 4 if self.weights == "s4" else 8
 
 
+_SMALLEST = float(np.finfo(np.float32).tiny)
 _LARGEST = {"s8": 127, "s7": 63, "s4": 7}
 
 
@@ -126,7 +127,7 @@ def rounded(weight: Array, axis: int, scheme: Scheme) -> Array:
     most = _LARGEST[scheme.weights]
     along = tuple(one for one in range(weight.ndim) if one != axis) if scheme.per_channel else None
     peak = np.abs(weight).max(axis=along, keepdims=True)
-    scale = np.where(peak > 0, peak / most, 1).astype(np.float32)
+    scale = np.maximum(peak / most, _SMALLEST).astype(np.float32)
     return (np.clip(np.round(weight / scale), -most, most) * scale).astype(np.float32)
 
 
@@ -135,6 +136,11 @@ def activation_scale(low: float, high: float, scheme: Scheme) -> tuple[np.float3
     low, high = min(low, 0.0), max(high, 0.0)
     if scheme.activations == "s8":
         peak = max(-low, high)
-        return np.float32(peak / 127 if peak > 0 else 1), np.array(0, np.int8)
-    scale = np.float32((high - low) / 255 if high > low else 1)
+        return _positive(peak / 127), np.array(0, np.int8)
+    scale = _positive((high - low) / 255)
     return scale, np.array(np.clip(np.round(-low / scale), 0, 255), np.uint8)
+
+
+def _positive(scale: float) -> np.float32:
+    """The scale, or the smallest one that float32 divides by."""
+    return np.float32(max(scale, _SMALLEST))
