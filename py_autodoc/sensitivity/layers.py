@@ -128,10 +128,10 @@ def rounded(weight: Array, axis: int, scheme: Scheme) -> Array:
     along = tuple(one for one in range(weight.ndim) if one != axis) if scheme.per_channel else None
     peak = np.abs(weight).max(axis=along, keepdims=True)
     scale = np.maximum(peak / most, _SMALLEST).astype(np.float32)
-    return (np.clip(np.round(weight / scale), -most, most) * scale).astype(np.float32)
+    return np.asarray(np.clip(np.round(weight / scale), -most, most) * scale, np.float32)
 
 
-def activation_scale(low: float, high: float, scheme: Scheme) -> tuple[np.float32, Array]:
+def activation_scale(low: float, high: float, scheme: Scheme) -> tuple[Array, Array]:
     """Scale and zero point of a range; 0 is always in it."""
     low, high = min(low, 0.0), max(high, 0.0)
     if scheme.activations == "s8":
@@ -141,6 +141,6 @@ def activation_scale(low: float, high: float, scheme: Scheme) -> tuple[np.float3
     return scale, np.array(np.clip(np.round(-low / scale), 0, 255), np.uint8)
 
 
-def _positive(scale: float) -> np.float32:
+def _positive(scale: float) -> Array:
     """The scale, or the smallest one that float32 divides by."""
-    return np.float32(max(scale, _SMALLEST))
+    return np.array(max(scale, _SMALLEST), np.float32)
