@@ -2,9 +2,9 @@
 
     python benchmarks/sensitivity.py [LAYERS] [IMAGES]
 
-Baseline: ONNX Runtime's ``quantize_static`` with one layer to quantize, its own calibration, and runs of the result,
-measured on LAYERS (2) of the 54 layers and scaled. Both in this process, on IMAGES (2) made-up images. Prints the
-ratio with the building of the session and without.
+Baseline: ONNX Runtime's ``quantize_static`` with one layer to quantize, its own calibration, and runs of the
+result, measured on LAYERS (2) of the 54 layers and scaled. Both in this process, on IMAGES (2) made-up images.
+Prints the ratio with the building of the session and without.
 """
 
 from __future__ import annotations
@@ -68,20 +68,18 @@ def main() -> None:
             other = Path(folder, "one.onnx")
             quantize_static(
                 path, other, Rows(samples), quant_format=QuantFormat.QDQ, per_channel=True,
-                activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8, nodes_to_quantize=[layer.output],
+                activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8,
+                nodes_to_quantize=[layer.output],
                 extra_options={"OpTypesToExcludeOutputQuantization": ["Conv", "Gemm", "MatMul"]},
             )  # fmt: skip
             session = onnxruntime.InferenceSession(other)
             for one in samples:
                 session.run(None, one)
         each = (time.process_time() - began) / few
-        print(
-            f"{len(layers)} layers, {images} images: building {built:.1f} s, measuring {ranked:.1f} s (CPU)"
-        )
-        print(f"requantizing: {each:.2f} s a layer, {each * len(layers):.0f} s for all")
-        print(
-            f"ratio without building {each * len(layers) / ranked:.1f}, with {each * len(layers) / (ranked + built):.1f}"
-        )
+        every = each * len(layers)
+        print(f"{len(layers)} layers, {images} images, CPU: building {built:.1f} s, measuring {ranked:.1f} s")
+        print(f"requantizing: {each:.2f} s a layer, {every:.0f} s for all")
+        print(f"ratio without building {every / ranked:.1f}, with {every / (ranked + built):.1f}")
 
 
 if __name__ == "__main__":

@@ -76,7 +76,10 @@ class Bench:
         for group in self._groups():
             if ends is not None and time.monotonic() > ends and nothing is not None:
                 break
-            session = self._switched(group)
+            whole = len(group) == total
+            session = self._whole if whole and self._whole is not None else self._switched(group)
+            if whole:
+                self._whole = session
             if nothing is None:
                 nothing = self._score(session, ())
             for place, number in enumerate(group):
@@ -85,8 +88,6 @@ class Bench:
                 scores[number] = self._score(session, (place,))
                 done += 1
                 progress(done, total)
-            if len(group) == total:
-                self._whole = session
         assert nothing is not None
         return Measured(scores, nothing, self.mixture(range(total)) if self.whole() else None)
 
