@@ -100,8 +100,9 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     from py_autodoc.llm import PlanOptions, plan
 
     chunk = axes.tokens([options["prefill_chunk"]], "--prefill-chunk")
+    devices = axes.texts(options["hardware"])
     chosen = PlanOptions(
-        hardware=axes.texts(options["hardware"]),
+        hardware=devices,
         batch=axes.counts(options["batch"], "--batch") or (1, 8, 32),
         context=axes.tokens(options["context"], "--context"),
         precision=axes.texts(options["precision"]),
@@ -115,7 +116,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
         bindings=parse_bindings(options["bind"]),
     )
     given = {"--out-json": (options["out_json"], "llm"), "--out-md": (options["out_md"], "markdown")}
-    outputs = targets(given, [model, *chosen.hardware], options["force"])
+    outputs = targets(given, [model, *devices], options["force"])
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
         found = plan(model, chosen, lambda done, total: line.update("devices", done, total))
     for option, target in outputs.items():

@@ -90,6 +90,10 @@ class Render(msgspec.Struct, frozen=True, kw_only=True):
     """Of ``file``: the number that it shows."""
     ranges: list[tuple[int, int]] = []
     """Of ``extract``: first and last ids of nodes that follow each other."""
+    device: str = ""
+    """Of ``serving``: the id of a packaged profile."""
+    precision: str = ""
+    runtime: str = ""
     other: Spec | None = None
     """Of ``comparison``: the model to align with."""
 

@@ -166,6 +166,11 @@ class JobQueue:
         """A finished job's model as a file to keep. Raises like ``body``; OptionError for unknown formats."""
         return await self._ask(self._finished(job_id), Render(what="file", format=format, metric=metric))
 
+    async def serving(self, job_id: str, device: str, precision: str = "", runtime: str = "") -> Body:
+        """Text generation with a finished job's model on a device. Raises like ``body``, and OptionError."""
+        request = Render(what="serving", device=device, precision=precision, runtime=runtime)
+        return await self._ask(self._finished(job_id), request)
+
     async def comparison(self, job_id: str, other: str) -> Body:
         """How the model of a finished job and that of another correspond. Raises like ``body``.
 

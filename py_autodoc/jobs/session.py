@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -27,6 +28,9 @@ from py_autodoc.report.payload import build_payload
 from py_autodoc.report.schema.details import NPY
 from py_autodoc.report.weights import named, weight_values
 
+if TYPE_CHECKING:
+    from py_autodoc.llm.serving import Serving
+
 _IMPORTED_LATE = (
     "py_autodoc.graph.shapes",
     "onnx.shape_inference",
@@ -48,6 +52,7 @@ class ModelSession:
         self._encoder = msgspec.json.Encoder()
         self.identity = analysis.model.file.identity
         self.companions = companions
+        self._serving: Serving | None = None
 
     def graph(self) -> bytes:
         """The viewer's payload as JSON."""
@@ -117,6 +122,15 @@ class ModelSession:
             if stamp_of(spec.path) != spec.stamp:
                 raise FileChanged(os.path.basename(spec.path))
         return self._encoder.encode(comparison_columns(align(self._analysis, other)))
+
+    def serving(self, request: Render) -> bytes:
+        """Text generation on a device, as JSON. Raises: OptionError."""
+        from py_autodoc.llm.serving import Serving, packaged
+
+        chosen = packaged(request.device, request.precision, request.runtime)
+        if self._serving is None:
+            self._serving = Serving(self._analysis, self._spec.limits)
+        return self._encoder.encode(self._serving.on(chosen))
 
     def extract(self, request: Render, check: Callable[[], None]) -> bytes:
         """The nodes as a model of their own. Raises: FileChanged, InputError, AnalysisError."""

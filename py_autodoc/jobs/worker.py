@@ -72,6 +72,9 @@ class Session(Protocol):
     def comparison(self, request: frames.Render) -> bytes:
         """How this model and another one correspond."""
 
+    def serving(self, request: frames.Render) -> bytes:
+        """Text generation on a device."""
+
     def extract(self, request: frames.Render, check: Callable[[], None]) -> bytes:
         """What was cut out in a line of JSON, then the sub-model itself. ``check`` as in ``weights``."""
 
@@ -216,6 +219,8 @@ def render(session: Session, request: frames.Render, check: Callable[[], None]) 
         return session.file(request)
     if request.what == "comparison":
         return session.comparison(request)
+    if request.what == "serving":
+        return session.serving(request)
     if request.what == "extract":
         return session.extract(request, check)
     return session.node(request.node)

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from py_autodoc.llm.run import PlanOptions, plan
-from py_autodoc.llm.schema import Plan, Plans
+from py_autodoc.report.schema.generation import Plan, Plans
 
 __all__ = ["Plan", "PlanOptions", "Plans", "plan"]

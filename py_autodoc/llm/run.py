@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from py_autodoc.errors import OptionError
 from py_autodoc.hardware.cloud import Instance, checked_provider, of_devices
-from py_autodoc.hardware.model import device as device_of
 from py_autodoc.hardware.profile import Profile, find
 from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.hardware.runtimes import runtime as runtime_of
@@ -17,11 +16,11 @@ from py_autodoc.llm import formulas
 from py_autodoc.llm.config import decoder_of_config
 from py_autodoc.llm.decoder import Decoder, decoder_of
 from py_autodoc.llm.links import LINKS, link_of
-from py_autodoc.llm.schema import SCHEMA, DecoderFacts, Limit, LlmPoint, Plan, Plans
 from py_autodoc.llm.sizes import SizedModel
 from py_autodoc.llm.step import COMPARED_PROMPT, Setup, decode_time, of_long_prompt, prefill_time
-from py_autodoc.report.hardware import checked_precision, choose, precision_in, usual_runtime
+from py_autodoc.report.hardware import Chosen, checked_precision, choose, precision_in, usual_runtime
 from py_autodoc.report.hardware_estimate import WORKSPACE, available_bytes
+from py_autodoc.report.schema.generation import SCHEMA, DecoderFacts, Limit, LlmPoint, Plan, Plans
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.version import NAME, version
 
@@ -36,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What is planned: every combination of devices, precisions and numbers of devices.
+    """What is planned: every combination of devices (ids, files, or chosen), precisions and numbers of them.
 
     ``context``: 1,024, 4,096 and 32,768 tokens when empty, of these those that the model can have.
     ``precision``: as the model is stored when empty. ``chunk`` tokens of a prompt go through the model at a
@@ -46,7 +45,7 @@ class PlanOptions:
     empty: as ``analyze`` has it.
     """
 
-    hardware: Sequence[str]
+    hardware: Sequence[str | Chosen]
     batch: Sequence[int] = (1, 8, 32)
     context: Sequence[int] = ()
     precision: Sequence[str] = ()
@@ -70,15 +69,26 @@ def plan(
         InputError: the model cannot be read or generates no tokens, or an option does not fit.
     """
     _check(options)
-    provider = "" if options.provider == "all" else checked_provider(options.provider)
-    sized: SizedModel | None = None
     if isinstance(model, (str, os.PathLike)) and os.fspath(model).lower().endswith(".json"):
         made = decoder_of_config(os.fspath(model))
-        runtime = _runtime(options, config=True)
-    else:
-        runtime = _runtime(options, config=False)
-        sized = SizedModel(model, options.limits, dict(options.bindings), options.hardware[0], runtime)
-        made = decoder_of(sized.base)
+        return _plans(made, None, options, _runtime(options, config=True), progress)
+    runtime = _runtime(options, config=False)
+    sized = SizedModel(model, options.limits, dict(options.bindings), runtime)
+    return plan_sized(sized, options, runtime, progress)
+
+
+def plan_sized(
+    sized: SizedModel, options: PlanOptions, runtime: Runtime, progress: Progress | None = None
+) -> Plans:
+    """The same of a model that was analysed for ``runtime`` before. Raises: InputError."""
+    _check(options)
+    return _plans(decoder_of(sized.base), sized, options, runtime, progress)
+
+
+def _plans(
+    made: Decoder, sized: SizedModel | None, options: PlanOptions, runtime: Runtime, progress: Progress | None
+) -> Plans:
+    provider = "" if options.provider == "all" else checked_provider(options.provider)
     if not options.context:
         options = replace(options, context=_contexts(made.max_context))
     setups = [
@@ -123,7 +133,7 @@ def plan(
 def _runtime(options: PlanOptions, config: bool) -> Runtime:
     """What runs the model. Raises: OptionError: it runs operator by operator, and there are none."""
     if not options.runtime:
-        chosen = [choose(hardware) for hardware in options.hardware]
+        chosen = [one if isinstance(one, Chosen) else choose(one) for one in options.hardware]
         return usual_runtime([one.device for one in chosen if one is not None])
     found = runtime_of(options.runtime)
     if config and not found.chains:
@@ -139,6 +149,8 @@ def _contexts(most: int | None) -> list[int]:
 
 
 def _check(options: PlanOptions) -> None:
+    if options.provider != "all":
+        checked_provider(options.provider)
     if not options.hardware:
         raise OptionError("hardware-missing", "A device is needed.", "Give one: --hardware ID.")
     if options.link not in LINKS:
@@ -172,18 +184,17 @@ class _Planned:
 
     def __init__(
         self, made: Decoder, sized: SizedModel | None, options: PlanOptions, runtime: Runtime,
-        provider: str, hardware: str, wish: str, tensor: int, stages: int,
+        provider: str, hardware: str | Chosen, wish: str, tensor: int, stages: int,
     ) -> None:  # fmt: skip
-        chosen = choose(hardware)
+        chosen = hardware if isinstance(hardware, Chosen) else choose(hardware)
         if chosen is None:
             raise OptionError("hardware-missing", "A device is empty.", "Give the id of one.")
-        self.profile: Profile = find(hardware)
-        self.device = device_of(self.profile) or chosen.device
+        self.device = chosen.device
         self.made, self.sized, self.options, self.provider = made, sized, options, provider
         self.wish = checked_precision(wish)
         self.precision = precision_in(self.device, self.wish, made.stored)
         self.count = tensor * stages
-        link = link_of(self.profile, max(tensor, stages), options.link) if self.count > 1 else None
+        link = link_of(_profile(hardware), max(tensor, stages), options.link) if self.count > 1 else None
         self.setup = Setup(
             made, self.device, self.precision or "fp16", tensor, stages, link, runtime,
             None if runtime.chains or sized is None else sized.kernels,
@@ -392,6 +403,10 @@ class _Planned:
         found, reason = self._most(lambda batch: self._fits(batch, context), MAX_BATCH)
         end = "search" if found == MAX_BATCH else "memory"
         return Limit(batch=found, context=context, limited_by="" if found is None else end, reason=reason)
+
+
+def _profile(hardware: str | Chosen) -> Profile:
+    return find(hardware.device.id if isinstance(hardware, Chosen) else hardware)
 
 
 def _million(price: float | None, rate: float | None) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from py_autodoc.hardware.estimate import Estimate
@@ -12,7 +13,7 @@ from py_autodoc.limits import Limits
 from py_autodoc.llm.activations import Shapes, alive_bytes
 from py_autodoc.report.analysis import Analysis, Options, run
 from py_autodoc.report.dims import batch_names
-from py_autodoc.report.hardware import sized
+from py_autodoc.report.hardware import kernels_in, sized
 from py_autodoc.report.hardware_estimate import batch_of
 from py_autodoc.sweep.costs import Costs, Sizes, time_of
 from py_autodoc.sweep.evaluate import Numbers
@@ -25,13 +26,10 @@ class SizedModel:
     """A model whose batch, new tokens and cached tokens are given again and again."""
 
     def __init__(
-        self, source: Any, limits: Limits, bindings: dict[str, int], hardware: str = "",
-        runtime: Runtime = TENSORRT,
-    ) -> None:  # fmt: skip
+        self, source: Any, limits: Limits, bindings: dict[str, int], runtime: Runtime = TENSORRT
+    ) -> None:
         self._source, self._limits, self._given = source, limits, bindings
         self._runtime = runtime
-        # What runs as one kernel is found for a device; which of several makes no difference.
-        self._on = ("", "") if runtime is TENSORRT else (hardware, runtime.id)
         self.base = self._analysed(Sizes(None, bindings, {}), assume=True)
         self._batch = batch_names(self.base.model)
         self._past, self._tokens, self._total = _names(self.base, self._batch)
@@ -54,6 +52,11 @@ class SizedModel:
     def closed(self) -> bool:
         """True when sizes can be tried by the thousand."""
         return self._shapes is not None or self._costs.closed or not self._tokens
+
+    @property
+    def quick(self) -> bool:
+        """True when no point takes an analysis of its own."""
+        return self._costs.closed or not self._tokens
 
     @property
     def kernels(self) -> int | None:
@@ -129,15 +132,11 @@ class SizedModel:
         return Sizes(batch if self._batch else None, bindings, {})
 
     def _analysed(self, sizes: Sizes, assume: bool = False) -> Analysis:
-        device, runtime = self._on
-        options = Options(
-            bindings=dict(sizes.bindings),
-            assume=assume,
-            hardware=device,
-            runtime=runtime,
-            limits=self._limits,
-        )
-        return run(self._source, options)
+        options = Options(bindings=dict(sizes.bindings), assume=assume, limits=self._limits)
+        found = run(self._source, options)
+        if found.kernels is None or self._runtime is TENSORRT:
+            return found
+        return replace(found, kernels=kernels_in(found, self._runtime))
 
 
 def _caches(analysis: Analysis) -> frozenset[int]:

@@ -17,6 +17,7 @@ import msgspec
 
 from py_autodoc.errors import RequirementError
 from py_autodoc.render.document import context
+from py_autodoc.render.serving import serving_of
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.batch_part import carried_offer
 from py_autodoc.report.build import brief_report
@@ -79,7 +80,7 @@ def html_page(
 def _packed(analysis: Analysis, payload: GraphPayload) -> str:
     """A model with the report that its page shows and prints."""
     made = document(context(analysis))
-    return base64.b64encode(build_bundle(analysis, payload, made)).decode()
+    return base64.b64encode(build_bundle(analysis, payload, made, serving_of(analysis))).decode()
 
 
 def _painted(numbers: Mapping[str, Any] | None) -> str:

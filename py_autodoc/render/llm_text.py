@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from py_autodoc import units
-from py_autodoc.llm.schema import Limit, LlmPoint, Plan, Plans
 from py_autodoc.render.markdown_text import escape
 from py_autodoc.render.text import printable
+from py_autodoc.report.schema.generation import Limit, LlmPoint, Plan, Plans
 
 _HEADS = (
     "Batch", "Context", "Prefill", "Decode", "Tokens/s", "A request", "KV cache", "Memory", "Fits",

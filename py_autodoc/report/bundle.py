@@ -22,6 +22,7 @@ from py_autodoc.report.schema import (
     BundleNode,
     GraphPayload,
     OperatorDoc,
+    Plans,
     ReportDocument,
 )
 
@@ -32,19 +33,23 @@ GZIP_LEVEL = 6
 
 
 def build_bundle(
-    analysis: Analysis, payload: GraphPayload | None = None, document: ReportDocument | None = None
+    analysis: Analysis,
+    payload: GraphPayload | None = None,
+    document: ReportDocument | None = None,
+    serving: Plans | None = None,
 ) -> bytes:
     """The bundle of a model as gzipped JSON; the same model gives the same bytes.
 
     ``payload`` is that of ``analysis``, where it was built already; ``document`` is its report as texts,
-    which a page takes along.
+    ``serving`` text generation on its device: both are what a page takes along.
     """
     with paused():  # many objects, none of them garbage
-        bundle = _bundle(analysis, build_payload(analysis) if payload is None else payload, document)
+        bundle = _bundle(analysis, build_payload(analysis) if payload is None else payload)
+        bundle = msgspec.structs.replace(bundle, document=document, serving=serving)
         return gzip.compress(msgspec.json.encode(bundle), GZIP_LEVEL, mtime=0)
 
 
-def _bundle(analysis: Analysis, payload: GraphPayload, document: ReportDocument | None) -> Bundle:
+def _bundle(analysis: Analysis, payload: GraphPayload) -> Bundle:
     model = analysis.model
     operators: dict[tuple[str, str, int], int] = {}
     pool: list[OperatorDoc] = []
@@ -75,7 +80,6 @@ def _bundle(analysis: Analysis, payload: GraphPayload, document: ReportDocument 
         operators=pool,
         descriptions=descriptions,
         nodes=nodes,
-        document=document,
     )
 
 

@@ -16,6 +16,7 @@ from py_autodoc.report.schema import (
     Job,
     JobRequest,
     NodeDetails,
+    Plans,
     Report,
     ReportDocument,
     SavedFile,
@@ -62,6 +63,18 @@ OPERATIONS: tuple[Operation, ...] = (
         "getBatch",
         "Costs at other batches for a model whose batch is fixed, or why there are none.",
         {200: BatchAnswer},
+    ),
+    Operation(
+        "GET",
+        "/jobs/{id}/serving",
+        "getServing",
+        "Text generation with the model on a device: prefill, decode and memory by batch and context.",
+        {200: Plans},
+        query={"device": "Id of a device."},
+        optional={
+            "precision": "As the model is stored where it is left out.",
+            "runtime": "What runs the model; the usual one where it is left out.",
+        },
     ),
     Operation(
         "GET",

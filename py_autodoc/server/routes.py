@@ -42,6 +42,7 @@ _BINDINGS: dict[str, tuple[type[Any], str, str]] = {
     "getReport": (results.ReportHandler, "read", results.RESOURCE),
     "getSections": (results.SectionsHandler, "read", results.RESOURCE),
     "getBatch": (results.BatchHandler, "read", results.RESOURCE),
+    "getServing": (results.ServingHandler, "read", results.RESOURCE),
     "getComparison": (results.ComparisonHandler, "read", results.RESOURCE),
     "getNode": (results.NodeHandler, "read", results.RESOURCE),
     "getWeights": (weights.WeightsHandler, "read", weights.RESOURCE),

@@ -28,6 +28,7 @@ from py_autodoc.widget.picture import picture
 from py_autodoc.widget.saved import MIME, saved_output
 from py_autodoc.widget.saving import answer_files
 from py_autodoc.widget.sections import answer_sections
+from py_autodoc.widget.serving import answer_serving
 from py_autodoc.widget.sized import answer_sized
 from py_autodoc.widget.sources import source_of
 from py_autodoc.widget.subject import Subject
@@ -131,6 +132,7 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         answer_extract(self, lambda: (self._source.model, self._now.analysis))
         answer_batch(self, lambda: (self._source.model, self._now.analysis))
         answer_sections(self, lambda: (self._source.model, self._now.analysis))
+        answer_serving(self, lambda: (self._source.model, self._now.analysis))
         answer_sized(self, lambda: (self._source.model, None), lambda dims: self._source.subject(dims))
         answer_files(self, lambda: (self._source.model, self._now.analysis))
         self.on_msg(self._hear)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { upgraded } from '../core/upgrade';
 import type { Bundle } from '../schema';
 import { bytesOfBase64 } from './base64';
-import { detailsOf, readBundle } from './bundle';
+import { BundleProvider, detailsOf, readBundle } from './bundle';
 import { ProblemError } from './provider';
 
 async function packed(value: unknown): Promise<Uint8Array<ArrayBuffer>> {
@@ -77,4 +77,23 @@ test('scopes that go in a circle end', () => {
     }
   } as unknown as Bundle;
   expect(detailsOf(bundle, 0)?.scope).toEqual(['outer', 'inner']);
+});
+
+test('a page has text generation on the device that it was made for', async () => {
+  const serving = { plans: [] };
+  const hardware = { chosen: 'l4', precision: 'fp16', runtime: 'tensorrt' };
+  const payload = { model: { name: 'm.onnx' }, hardware };
+  const provider = (value: unknown): BundleProvider =>
+    new BundleProvider(value as Bundle);
+  const made = provider({ payload, serving });
+  const { signal } = new AbortController();
+  const ask = (choice: object): unknown =>
+    made.serving!({ device: 'l4', precision: 'fp16', ...choice }, signal);
+  expect(await ask({})).toBe(serving);
+  expect(await ask({ runtime: 'tensorrt' })).toBe(serving);
+  expect(await ask({ runtime: 'ort-cuda' })).toBeNull();
+  expect(await ask({ precision: '' })).toBeNull();
+  expect(await ask({ device: 't4' })).toBeNull();
+  expect(provider({ payload }).serving).toBeUndefined();
+  expect(provider({ payload, serving: null }).serving).toBeUndefined();
 });

@@ -117,6 +117,22 @@ export class BundleProvider implements IReportProvider {
     return document ? () => Promise.resolve(document) : undefined;
   }
 
+  /** The numbers of the device that the page was made for. */
+  get serving(): IReportProvider['serving'] {
+    const { serving, payload } = this._bundle;
+    const { chosen, precision, runtime } = payload.hardware ?? {};
+    return serving
+      ? choice =>
+          Promise.resolve(
+            choice.device === chosen &&
+              choice.precision === precision &&
+              (choice.runtime || runtime) === runtime
+              ? serving
+              : null
+          )
+      : undefined;
+  }
+
   load(
     _options: ILoadOptions,
     _onProgress: (progress: IProgress) => void,

@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import {
   kernelExtract,
   kernelFile,
+  kernelServing,
   kernelSized,
   kernelWeightFile,
   kernelWeights,
@@ -133,4 +134,14 @@ test('other sizes are asked for by name, and only of a kernel', async () => {
   fake.answer({ ...fake.sent[0], value: { schema_version: '1' } });
   expect(await sizing).toEqual({ schema_version: '1' });
   expect(kernelSized(fakeModel(false).model)).toBeUndefined();
+});
+
+test('text generation is planned for a device, and only by a kernel', async () => {
+  const fake = fakeModel(true);
+  const choice = { device: 'l4', precision: 'fp16', runtime: 'ort-cuda' };
+  const planning = kernelServing(fake.model)!(choice, signal());
+  expect(fake.sent[0]).toMatchObject({ type: 'autodoc:serving', ...choice });
+  fake.answer({ ...fake.sent[0], value: { plans: [] } });
+  expect(await planning).toEqual({ plans: [] });
+  expect(kernelServing(fakeModel(false).model)).toBeUndefined();
 });

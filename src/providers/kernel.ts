@@ -7,6 +7,7 @@ import type {
   Problem,
   ReportDocument,
   SavedFile,
+  ServingPlans,
   WeightFile,
   WeightValues
 } from '../schema';
@@ -98,6 +99,14 @@ export function kernelSections(
   return model.comm_live === false
     ? undefined
     : signal => ask<ReportDocument>(model, 'autodoc:sections', {}, signal);
+}
+
+/** How a widget's provider has text generation planned; undefined where no kernel is there. */
+export function kernelServing(model: IKernelModel): IReportProvider['serving'] {
+  return model.comm_live === false
+    ? undefined
+    : (choice, signal) =>
+        ask<ServingPlans>(model, 'autodoc:serving', { ...choice }, signal);
 }
 
 /** How a widget's provider has the model analysed beside what it shows; undefined where no kernel is there. */

@@ -22,6 +22,7 @@ export interface IMockOptions {
   readonly extract?: IReportProvider['extract'];
   readonly file?: IReportProvider['file'];
   readonly sections?: IReportProvider['sections'];
+  readonly serving?: IReportProvider['serving'];
   readonly print?: IReportProvider['print'];
   /** Another payload under other options; the given one when absent. */
   reload?(options: ILoadOptions): GraphPayload;
@@ -36,6 +37,7 @@ export class MockProvider implements IReportProvider {
   readonly extract?: IReportProvider['extract'];
   readonly file?: IReportProvider['file'];
   readonly sections?: IReportProvider['sections'];
+  readonly serving?: IReportProvider['serving'];
   readonly print?: IReportProvider['print'];
   /** Options of every load so far, oldest first. */
   readonly loads: ILoadOptions[] = [];
@@ -53,6 +55,7 @@ export class MockProvider implements IReportProvider {
     this.sized = _options.sized;
     this.file = _options.file;
     this.sections = _options.sections;
+    this.serving = _options.serving;
     this.print = _options.print;
     if (weights) {
       this.weights = async (tensor, signal) => {

@@ -13,6 +13,7 @@ import type {
   Report,
   ReportDocument,
   SavedFile,
+  ServingPlans,
   WeightFile,
   WeightValues
 } from '../schema';
@@ -34,6 +35,13 @@ export interface IProgress {
 
 /** Of a file that was loaded: as it was, another one, or no longer there. */
 export type FileState = 'same' | 'changed' | 'gone';
+
+/** A device, by id; the precision and the runtime are empty where they are the usual ones. */
+export interface IServingChoice {
+  readonly device: string;
+  readonly precision: string;
+  readonly runtime?: string;
+}
 
 /** Files that take more than what is drawn. */
 export type FileFormat = 'html' | 'netron' | 'model-explorer';
@@ -102,6 +110,14 @@ export interface IReportProvider {
   report?(signal: AbortSignal): Promise<Report>;
   /** The report as a document to read. Absent where nobody is there to write it. Rejects as `load` does. */
   sections?(signal: AbortSignal): Promise<ReportDocument>;
+  /**
+   * Text generation on a device, null where nothing is known of that one. Absent where nobody is there to plan
+   * it. Rejects as `load` does.
+   */
+  serving?(
+    choice: IServingChoice,
+    signal: AbortSignal
+  ): Promise<ServingPlans | null>;
   /** Prints the report. Absent where the viewer is a part of somebody else's page. */
   print?(): void;
   /** What has become of the file that was loaded. Absent where a file cannot change. */

@@ -346,6 +346,18 @@ describe('after loading', () => {
     expect(await provider.details(7, abort.signal)).toEqual({ id: 7 });
   });
 
+  test('text generation is planned for a device', async () => {
+    const query = 'device=l4&precision=&runtime=ort-cuda';
+    const fake = server({
+      'POST jobs': done,
+      [`GET jobs/j1/serving?${query}`]: ok({ plans: [] })
+    });
+    const { provider, loaded, abort } = start(fake);
+    await loaded;
+    const choice = { device: 'l4', precision: '', runtime: 'ort-cuda' };
+    expect(await provider.serving(choice, abort.signal)).toEqual({ plans: [] });
+  });
+
   test('a changed file is noticed', async () => {
     let mtime = '1';
     const fake = server({

@@ -11,6 +11,7 @@ import type {
   Report,
   ReportDocument,
   SavedFile,
+  ServingPlans,
   WeightFile,
   WeightValues
 } from '../schema';
@@ -22,7 +23,8 @@ import type {
   FileState,
   ILoadOptions,
   IProgress,
-  IReportProvider
+  IReportProvider,
+  IServingChoice
 } from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
 import {
@@ -183,6 +185,14 @@ export class ServerProvider implements IReportProvider {
 
   async sections(signal: AbortSignal): Promise<ReportDocument> {
     return this._ofJob<ReportDocument>('sections', signal);
+  }
+
+  async serving(
+    { device, precision, runtime = '' }: IServingChoice,
+    signal: AbortSignal
+  ): Promise<ServingPlans> {
+    const asked = new URLSearchParams({ device, precision, runtime });
+    return this._ofJob<ServingPlans>(`serving?${asked}`, signal);
   }
 
   async fileState(signal: AbortSignal): Promise<FileState> {

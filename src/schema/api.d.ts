@@ -124,6 +124,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/jobs/{id}/serving': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Text generation with the model on a device: prefill, decode and memory by batch and context. */
+    get: operations['getServing'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/jobs/{id}/comparison': {
     parameters: {
       query?: never;
@@ -549,6 +566,8 @@ export interface components {
       };
       /** @description The report as texts; null where a server or a kernel is asked for it. */
       document: components['schemas']['ReportDocument'] | null;
+      /** @description Text generation on the device of the analysis; null without one, and where somebody is asked. */
+      serving: components['schemas']['Plans'] | null;
     };
     /**
      * BundleNode
@@ -662,6 +681,28 @@ export interface components {
       settings: {
         [key: string]: string;
       };
+    };
+    /**
+     * DecoderFacts
+     * @description What of the model the numbers stand on.
+     */
+    DecoderFacts: {
+      /** @description `model` (an ONNX file) or `config` (a Hugging Face config.json). */
+      source: string;
+      /** @description Attention layers that keep keys and values. */
+      layers: number;
+      hidden_size: number | null;
+      /** @description Heads of keys and values; null where the layers differ. */
+      kv_heads: number | null;
+      parameters: number;
+      /** @description Those that a token is multiplied with; of mixtures its own experts alone. */
+      active_parameters: number | null;
+      /** @description The longest context that the model was made for. */
+      max_context: number | null;
+      /** @description Positions that the cache keeps at most, with sliding attention. */
+      window: number | null;
+      /** @description `inputs` (measured on the past inputs), `estimated` (from causal attention) or `config`. */
+      cache: string;
     };
     /**
      * DeviceColumns
@@ -1496,6 +1537,63 @@ export interface components {
       bottleneck: string;
     };
     /**
+     * Limit
+     * @description The longest context at a batch, or the largest batch at a context, that fits.
+     */
+    Limit: {
+      /** @description 0: not even one sequence fits. */
+      batch: number | null;
+      /** @description 0: not even one token fits. */
+      context: number | null;
+      /**
+       * @description `memory`, `model` (its longest context) or `search` (no limit up to 16,777,216 tokens or 65,536
+       *     sequences).
+       */
+      limited_by: string;
+      reason: string;
+    };
+    /**
+     * LlmPoint
+     * @description A prompt of `context` tokens for each of `batch` sequences, and a decode step after it.
+     */
+    LlmPoint: {
+      batch: number;
+      context: number;
+      prefill_flops: number | null;
+      /** @description The whole batch at once: the time to the first token. */
+      prefill_ms: number | null;
+      prefill_low_ms: number | null;
+      prefill_high_ms: number | null;
+      /** @description `kernels` (the estimate of `analyze` at these sizes) or `formula`; empty without a time. */
+      prefill_method: string;
+      /** @description How sure: estimate, rough or order of magnitude. */
+      prefill_label: string;
+      prefill_tokens_per_s: number | null;
+      /** @description One token for each sequence. */
+      decode_ms: number | null;
+      decode_low_ms: number | null;
+      decode_high_ms: number | null;
+      decode_label: string;
+      /** @description compute, memory_bandwidth, kernel_overhead or interconnect; empty without a time. */
+      decode_bottleneck: string;
+      /** @description Share of the prefill that devices spend exchanging results; 0 on one device. */
+      interconnect_share: number | null;
+      /** @description Of all sequences. */
+      tokens_per_s: number | null;
+      tokens_per_s_per_request: number | null;
+      /** @description Of all sequences, over all devices. */
+      kv_cache_bytes: number;
+      /** @description The most at once, keys and values left out. */
+      activation_bytes: number | null;
+      /** @description Weights, keys and values, activations, and a tenth for work space. */
+      memory_bytes_per_device: number | null;
+      fits: boolean | null;
+      /** @description Null without a price, and where the model does not fit. */
+      usd_per_million_input_tokens: number | null;
+      usd_per_million_output_tokens: number | null;
+      reason: string;
+    };
+    /**
      * LlmSummary
      * @description Plain text from outside: no reader may take it for markup, and none of it was measured.
      */
@@ -1881,6 +1979,60 @@ export interface components {
       domain: string;
       /** @description Version. */
       version: number;
+    };
+    /**
+     * Plan
+     * @description One device, or several of it, in one precision.
+     */
+    Plan: {
+      hardware: string;
+      device_name: string;
+      precision: string | null;
+      tensor_parallel: number;
+      pipeline_parallel: number;
+      devices: number;
+      /** @description What joins the devices; null with one, or where it is not known. */
+      link: string | null;
+      /** @description Of one device. */
+      available_bytes: number | null;
+      /** @description Over all devices. */
+      weight_bytes: number | null;
+      weight_bytes_per_device: number | null;
+      kv_cache_bytes_per_token: number | null;
+      /** @description With more devices than heads of keys and values each head is kept several times. */
+      kv_cache_bytes_per_token_per_device: number | null;
+      /** @description Tokens a step from which arithmetic takes longer than reading weights, at the device's full rates. */
+      compute_bound_batch: number | null;
+      /** @description The cheapest cloud instance with so many of the devices; null without one that has a price. */
+      instance: string | null;
+      /** @description Devices of that instance. */
+      instance_devices: number | null;
+      /** @description Of the devices that are used: their share of the instance. Approximate, on demand, or as given. */
+      price_usd_per_hour: number | null;
+      price_date: string | null;
+      region: string | null;
+      points: components['schemas']['LlmPoint'][];
+      longest_context: components['schemas']['Limit'][];
+      largest_batch: components['schemas']['Limit'][];
+      warnings: string[];
+      reason: string;
+    };
+    /**
+     * Plans
+     * @description A decoder on devices.
+     */
+    Plans: {
+      schema: string;
+      generator: components['schemas']['Generator'];
+      /** @description Name of the file. */
+      model: string;
+      decoder: components['schemas']['DecoderFacts'];
+      /** @description Tokens of a prompt that go through the model at a time: what the activations are counted for. */
+      prefill_chunk: number;
+      /** @description What runs the model: the id of a runtime, as `analyze` has it. */
+      runtime: string;
+      assumptions: string[];
+      plans: components['schemas']['Plan'][];
     };
     /**
      * Problem
@@ -2746,6 +2898,44 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['BatchAnswer'];
+        };
+      };
+      /** @description What went wrong and the way out. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getServing: {
+    parameters: {
+      query: {
+        /** @description Id of a device. */
+        device: string;
+        /** @description As the model is stored where it is left out. */
+        precision?: string;
+        /** @description What runs the model; the usual one where it is left out. */
+        runtime?: string;
+      };
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A decoder on devices. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Plans'];
         };
       };
       /** @description What went wrong and the way out. */

@@ -9,6 +9,10 @@ type Schemas = components['schemas'];
 export type { paths, operations } from './api';
 
 export type Report = Schemas['Report'];
+export type ServingPlans = Schemas['Plans'];
+export type ServingPlan = Schemas['Plan'];
+export type ServingPoint = Schemas['LlmPoint'];
+export type ServingLimit = Schemas['Limit'];
 export type ReportDocument = Schemas['ReportDocument'];
 export type SectionBlock = Schemas['SectionBlock'];
 export type SectionCell = Schemas['SectionCell'];

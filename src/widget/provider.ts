@@ -7,6 +7,7 @@ import {
   kernelExtract,
   kernelFile,
   kernelSections,
+  kernelServing,
   kernelSized,
   kernelWeightFile,
   kernelWeights
@@ -50,6 +51,7 @@ export class WidgetProvider implements IReportProvider {
   private readonly _extract: IReportProvider['extract'];
   private readonly _file: IReportProvider['file'];
   private readonly _sections: IReportProvider['sections'];
+  private readonly _serving: IReportProvider['serving'];
 
   private constructor(
     private readonly _model: IWidgetModel,
@@ -66,6 +68,7 @@ export class WidgetProvider implements IReportProvider {
     this._extract = kernelExtract(_model);
     this._file = kernelFile(_model);
     this._sections = kernelSections(_model);
+    this._serving = kernelServing(_model);
   }
 
   static async of(
@@ -133,6 +136,11 @@ export class WidgetProvider implements IReportProvider {
   /** The same. */
   get sections(): IReportProvider['sections'] {
     return this._isLive() ? this._sections : undefined;
+  }
+
+  /** The same. */
+  get serving(): IReportProvider['serving'] {
+    return this._isLive() ? this._serving : undefined;
   }
 
   async load(

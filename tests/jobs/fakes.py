@@ -36,6 +36,9 @@ class FakeSession:
     def sections(self) -> bytes:
         return b'{"sections":[]}'
 
+    def serving(self, request: frames.Render) -> bytes:
+        return b'{"device":"%s"}' % request.device.encode()
+
     def report(self) -> bytes:
         return b'{"report":"%s","pid":%d}' % (self._text.encode(), os.getpid())
 

@@ -77,6 +77,53 @@ test('curves over the batch: a click shows the model at that size', async ({
 });
 
 for (const dark of [false, true]) {
+  test(`serving a decoder on the device of its page, ${dark ? 'dark' : 'light'}`, async ({
+    page
+  }) => {
+    await page.setViewportSize({ width: 1400, height: 900 });
+    await page.emulateMedia({
+      reducedMotion: 'reduce',
+      colorScheme: dark ? 'dark' : 'light'
+    });
+    await page.goto(pageOf('llama.onnx', '--hardware', 'l4'));
+    await drawn(page);
+    await tab(page, 'Serving');
+    const panel = page.getByRole('tabpanel');
+    const decode = panel.getByRole('slider', {
+      name: 'Decode: tokens/s, all sequences'
+    });
+    await expect(panel.getByRole('slider')).toHaveCount(5);
+    await clean(page);
+    await decode.focus();
+    await page.keyboard.press('Home');
+    // What is pointed at stands above the charts, and all of them show the place.
+    await expect(panel.locator('.oad-Sweep-note')).toContainText(
+      /tokens\/s, all sequences, batch 1: .+ with context 256/
+    );
+    await expect(panel.locator('.oad-Plot-cursor')).toHaveCount(5);
+    await panel.getByLabel('Curves over').selectOption('context');
+    await decode.focus();
+    await page.keyboard.press('End');
+    await expect(decode).toHaveAttribute(
+      'aria-valuetext',
+      /^context 131,072: /
+    );
+    const rows = panel.getByRole('table', {
+      name: 'Longest context that fits'
+    });
+    await expect(rows.getByRole('row')).toHaveCount(10);
+    await clean(page);
+    // Another device is not in the page, which says so.
+    await page.getByRole('button', { name: /NVIDIA L4/ }).click();
+    await page
+      .getByRole('option', { name: /Tesla T4|NVIDIA T4/ })
+      .first()
+      .click();
+    await expect(panel).toContainText(/the device that it was made for/);
+  });
+}
+
+for (const dark of [false, true]) {
   test(`the roofline and the graph point at each other, ${dark ? 'dark' : 'light'}`, async ({
     page
   }) => {

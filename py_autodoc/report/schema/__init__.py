@@ -30,6 +30,7 @@ from py_autodoc.report.schema.details import (
 )
 from py_autodoc.report.schema.document import Report
 from py_autodoc.report.schema.estimates import HardwareEstimates, LayerLatency
+from py_autodoc.report.schema.generation import DecoderFacts, Limit, LlmPoint, Plan, Plans
 from py_autodoc.report.schema.hardware import (
     DeviceColumns,
     DevicePrice,
@@ -137,6 +138,7 @@ __all__ = [
     "ConstantInfo",
     "Coverage",
     "DatasetInfo",
+    "DecoderFacts",
     "DeviceColumns",
     "DevicePrice",
     "DiagnosticInfo",
@@ -168,6 +170,8 @@ __all__ = [
     "LatencyModel",
     "Layer",
     "LayerLatency",
+    "Limit",
+    "LlmPoint",
     "LlmSummary",
     "MemoryCurve",
     "MemoryInfo",
@@ -183,6 +187,8 @@ __all__ = [
     "OpTotals",
     "OperatorDoc",
     "OpsetImport",
+    "Plan",
+    "Plans",
     "Problem",
     "QuantizationInfo",
     "RebatchInfo",

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from py_autodoc.report.schema.generation import Plans
 from py_autodoc.report.schema.payload import GraphPayload
 from py_autodoc.report.schema.sections import ReportDocument
 from py_autodoc.report.schema.wire import DimValue, Wire
@@ -220,3 +221,5 @@ class Bundle(Wire, frozen=True, kw_only=True):
     """Node id → details; empty for a model too large to carry them."""
     document: ReportDocument | None = None
     """The report as texts; null where a server or a kernel is asked for it."""
+    serving: Plans | None = None
+    """Text generation on the device of the analysis; null without one, and where somebody is asked."""

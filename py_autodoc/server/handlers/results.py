@@ -52,6 +52,17 @@ class BatchHandler(Handler):
         await self.send(await self.jobs.body(job_id, "batch"))
 
 
+class ServingHandler(Handler):
+    """Text generation on a device."""
+
+    @web.authenticated
+    @authorized("read", RESOURCE)
+    async def get(self, job_id: str) -> None:
+        """Planned by the child of the job."""
+        device, *rest = (self.get_query_argument(name, "") for name in ("device", "precision", "runtime"))
+        await self.send(await self.jobs.serving(job_id, device, *rest))
+
+
 class ComparisonHandler(Handler):
     """This model beside another analysed one."""
 

@@ -35,6 +35,9 @@ const PANELS: Record<DrawerTab, React.ComponentType> = {
     async () => (await import('../roofline/RooflinePanel')).RooflinePanel
   ),
   sweep: lazily(async () => (await import('../sweep/SweepPanel')).SweepPanel),
+  serving: lazily(
+    async () => (await import('../serving/ServingPanel')).ServingPanel
+  ),
   report: lazily(
     async () => (await import('../report/ReportPanel')).ReportPanel
   ),
@@ -58,12 +61,15 @@ export function Drawer(): JSX.Element {
   const session = useSession();
   const { drawer, tab: wanted, drawerHeight } = useView(state => state.panels);
   const compared = useView(state => state.companion?.compared ?? null);
-  const { sections } = session.provider;
-  const tabs = DRAWER_TABS.filter(
-    name => (name !== 'changes' || compared) && (name !== 'report' || sections)
-  );
-  const tab = tabs.includes(wanted) ? wanted : tabs[0];
   const { payload } = useDocument().model;
+  const shown: Partial<Record<DrawerTab, unknown>> = {
+    changes: compared,
+    report: session.provider.sections,
+    // Only decoders keep keys and values.
+    serving: payload.memory.kv_cache?.num_layers
+  };
+  const tabs = DRAWER_TABS.filter(name => !(name in shown) || shown[name]);
+  const tab = tabs.includes(wanted) ? wanted : tabs[0];
   const id = React.useId();
   const section = React.useRef<HTMLElement>(null);
   const { height } = useSize(section);
@@ -80,6 +86,7 @@ export function Drawer(): JSX.Element {
     devices: trans.__('Devices'),
     roofline: trans.__('Roofline'),
     sweep: trans.__('Sweep'),
+    serving: trans.__('Serving'),
     report: trans.__('Report'),
     changes: trans.__('Changes')
   };
@@ -107,6 +114,7 @@ export function Drawer(): JSX.Element {
     devices: 0,
     roofline: 0,
     sweep: 0,
+    serving: 0,
     report: 0,
     changes: 0
   };

@@ -53,6 +53,7 @@ export const DRAWER_TABS = [
   'devices',
   'roofline',
   'sweep',
+  'serving',
   'report',
   'changes'
 ] as const;

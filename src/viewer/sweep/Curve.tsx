@@ -15,6 +15,8 @@ export interface ICurve {
   /** Which of the theme's chart colours, 1 to 4. */
   readonly color: number;
   readonly dashed?: boolean;
+  /** Points that do not fit the device, where that is not the same for all curves. */
+  readonly small?: readonly boolean[];
 }
 
 export interface ICurvesProps {
@@ -36,7 +38,8 @@ export interface ICurvesProps {
   readonly shown: number;
   readonly at: number;
   onAt(at: number): void;
-  onPick(at: number): void;
+  /** Absent where a point cannot be taken. */
+  onPick?(at: number): void;
 }
 
 const LEFT = 62;
@@ -76,7 +79,7 @@ export function Curves(props: ICurvesProps): JSX.Element {
       <div className="oad-PlotBox">
         <div
           ref={box}
-          className="oad-Plot oad-mod-pick"
+          className={`oad-Plot${props.onPick ? ' oad-mod-pick' : ''}`}
           role="slider"
           tabIndex={0}
           aria-label={props.title}
@@ -87,10 +90,12 @@ export function Curves(props: ICurvesProps): JSX.Element {
           aria-valuenow={Math.max(0, at)}
           aria-valuetext={
             at < 0
-              ? trans.__(
-                  '%1 points; arrow keys go along, Enter takes one',
-                  sizes.length
-                )
+              ? props.onPick
+                ? trans.__(
+                    '%1 points; arrow keys go along, Enter takes one',
+                    sizes.length
+                  )
+                : trans.__('%1 points; arrow keys go along', sizes.length)
               : props.describe(at)
           }
           onPointerMove={event => props.onAt(under(event))}
@@ -102,14 +107,15 @@ export function Curves(props: ICurvesProps): JSX.Element {
             focused.current = false;
             props.onAt(-1);
           }}
-          onClick={event => props.onPick(under(event))}
+          onClick={event => props.onPick?.(under(event))}
           onKeyDown={event => {
             const next = moved(event.key, start, sizes.length);
             if (next !== null && !event.altKey && !event.ctrlKey) {
               props.onAt(next);
             } else if (
               (event.key === 'Enter' || event.key === ' ') &&
-              at >= 0
+              at >= 0 &&
+              props.onPick
             ) {
               props.onPick(at);
             } else {
@@ -261,7 +267,7 @@ function Sizes(props: {
           <text
             key={size}
             className="oad-Plot-tick oad-mod-middle"
-            x={middle}
+            x={Math.min(middle, width + RIGHT - half)}
             y={height + 15}
           >
             {size}
@@ -309,7 +315,7 @@ function Line(props: {
           .join('')}
       />
       {known.map(point =>
-        small[point] ? (
+        (curve.small ?? small)[point] ? (
           <path
             key={point}
             className="oad-Sweep-cross"

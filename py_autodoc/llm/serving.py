@@ -1,0 +1,84 @@
+"""What a viewer shows of text generation on one device: a grid of batches and contexts, and what fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from py_autodoc.errors import OptionError
+from py_autodoc.hardware.profile import profiles
+from py_autodoc.hardware.runtimes import Runtime
+from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.llm.decoder import decoder_of
+from py_autodoc.llm.run import PlanOptions, plan_sized
+from py_autodoc.llm.sizes import SizedModel
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.hardware import Chosen, choose
+from py_autodoc.report.schema.generation import Plans
+
+BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+CONTEXTS = tuple(256 << step for step in range(10))
+SOME_BATCHES, SOME_CONTEXTS = (1, 4, 16, 64), (512, 2048, 8192, 32768)
+"""Where the prefill of every point takes an analysis of its own."""
+FEW_BATCHES, FEW_CONTEXTS = (1, 8, 32), (1024, 4096)
+"""The same where an analysis takes long."""
+MANY_NODES = 1_500
+
+
+def decodes(analysis: Analysis) -> bool:
+    """Whether the model keeps keys and values, so that there is something to show."""
+    cache = analysis.kv_cache
+    return cache is not None and cache.source != "none" and bool(cache.layers)
+
+
+class Serving:
+    """An analysed decoder; its structure is analysed again at other sizes, once a runtime."""
+
+    def __init__(self, analysis: Analysis, limits: Limits = LIBRARY) -> None:
+        self._analysis, self._limits = analysis, limits
+        self._kept: tuple[Runtime, SizedModel] | None = None
+
+    def on(self, chosen: Chosen) -> Plans:
+        """The model on a device. Raises: OptionError: it generates no tokens."""
+        analysis = self._analysis
+        if self._kept is None or self._kept[0] is not chosen.runtime:
+            given = {
+                symbol.name: symbol.value
+                for symbol in analysis.dims.symbols
+                if symbol.value is not None and symbol.follows is None and not symbol.assumed
+            }
+            made = SizedModel(analysis.loaded.proto, self._limits, given, chosen.runtime)
+            self._kept = (chosen.runtime, made)
+        sized = self._kept[1]
+        longest = decoder_of(sized.base).max_context
+        batches, contexts = _grid(sized)
+        precision = (chosen.precision,) if chosen.precision else ()
+        options = PlanOptions([chosen], batches, _up_to(contexts, longest), precision)
+        found = plan_sized(sized, options, chosen.runtime)
+        return msgspec.structs.replace(found, model=analysis.model.file.name)
+
+
+def packaged(device: str, precision: str = "", runtime: str = "") -> Chosen:
+    """A device that this installation knows by its id, never a file. Raises: OptionError."""
+    known = any(one.id == device for one in profiles())
+    chosen = choose(device, precision, runtime) if known else None
+    if chosen is None:
+        raise OptionError("unknown-device", f"There is no device {device[:80]!r}.", "Give the id of one.")
+    return chosen
+
+
+def _grid(sized: SizedModel) -> tuple[Sequence[int], Sequence[int]]:
+    """Batches and contexts, as many as there is time for."""
+    if sized.quick:
+        return BATCHES, CONTEXTS
+    if len(sized.base.model.nodes) <= MANY_NODES:
+        return SOME_BATCHES, SOME_CONTEXTS
+    return FEW_BATCHES, FEW_CONTEXTS
+
+
+def _up_to(contexts: Sequence[int], longest: int | None) -> Sequence[int]:
+    """The contexts that a model can have, its longest among them."""
+    if longest is None or longest > contexts[-1]:
+        return contexts
+    return (*(one for one in contexts if one < longest), longest)

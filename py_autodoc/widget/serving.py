@@ -1,0 +1,33 @@
+"""Text generation with the widget's model, planned in the kernel when a viewer asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from py_autodoc.errors import InputError
+from py_autodoc.llm.serving import Serving, packaged
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.schema import Plans
+from py_autodoc.widget.answers import State, answer, text
+
+TYPE = "autodoc:serving"
+
+
+def answer_serving(widget: Any, state: State) -> None:
+    """Answer the viewers of ``widget`` from now on."""
+    kept: list[tuple[Analysis, Serving]] = []
+
+    def make(content: Mapping[str, Any], _source: Any, analysis: Analysis | None) -> Plans:
+        if analysis is None:
+            hint = "Make the widget of the model's file."
+            raise InputError("model-not-at-hand", "The model is not at hand.", hint)
+        if not kept or kept[0][0] is not analysis:
+            kept[:] = [(analysis, Serving(analysis))]
+        own = analysis.hardware
+        device, precision, runtime = (text(content, key) for key in ("device", "precision", "runtime"))
+        if own is not None and own.device.id == device and (precision, runtime) == (own.precision, ""):
+            return kept[0][1].on(own)  # it may be a profile of the user's own
+        return kept[0][1].on(packaged(device, precision, runtime))
+
+    answer(widget, TYPE, state, make, doing="planned text generation")

@@ -1,0 +1,123 @@
+"""Text generation as the viewer shows it: the grid, devices by id alone, what a page carries."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+
+import pytest
+from llm.decoders import SHAPE, decoder
+
+from py_autodoc.errors import InputError
+from py_autodoc.llm import PlanOptions, plan
+from py_autodoc.llm import serving as module
+from py_autodoc.llm.serving import SOME_BATCHES, SOME_CONTEXTS, Serving, decodes, packaged
+from py_autodoc.render.html import html_page
+from py_autodoc.render.serving import serving_of
+from py_autodoc.report.analysis import Options, run
+
+RESNET = "tests/data/models/resnet_tiny.onnx"
+GPT2 = "tests/data/stripped/gpt2.stripped.onnx"
+
+
+@pytest.fixture(scope="module")
+def model() -> bytes:
+    return decoder().SerializeToString()
+
+
+@pytest.fixture(scope="module")
+def analysis(model):
+    return run(model, Options(assume=True))
+
+
+@pytest.mark.parametrize("runtime", ["", "pytorch-eager"])
+def test_numbers_are_those_of_the_command(model, analysis, runtime):
+    found = Serving(analysis).on(packaged("h100-sxm", "fp16", runtime))
+    expected = plan(model, PlanOptions(["h100-sxm"], SOME_BATCHES, SOME_CONTEXTS, ["fp16"], runtime=runtime))
+    assert found.plans == expected.plans
+    assert (found.runtime, found.decoder) == (expected.runtime, expected.decoder)
+    assert found.model == analysis.model.file.name
+
+
+def test_one_analysis_serves_devices_and_precisions(analysis, monkeypatch):
+    one = Serving(analysis)
+    one.on(packaged("h100-sxm", "fp16"))
+    calls = []
+    monkeypatch.setattr("py_autodoc.llm.sizes.run", lambda *args: calls.append(args))
+    for device, precision in (("l4", "fp16"), ("l4", "fp32"), ("h100-sxm", "")):
+        found = one.on(packaged(device, precision)).plans[0]
+        assert found.hardware == device
+        assert len(found.points) == len(SOME_BATCHES) * len(SOME_CONTEXTS)
+    assert calls == []
+
+
+def test_sizes_that_were_given_are_kept_but_batch_and_tokens(model):
+    given = run(model, Options({"batch": 3, "seq": 5, "past": 2}, assume=True))
+    free = run(model, Options(assume=True))
+    chosen = packaged("h100-sxm", "fp16")
+    assert Serving(given).on(chosen).plans == Serving(free).on(chosen).plans
+
+
+def test_large_models_get_fewer_points(analysis, monkeypatch):
+    monkeypatch.setattr(module, "MANY_NODES", 10)
+    found = Serving(analysis).on(packaged("h100-sxm", "fp16")).plans[0]
+    assert {(one.batch, one.context) for one in found.points} == {
+        (batch, context) for batch in (1, 8, 32) for context in (1024, 4096)
+    }
+
+
+def test_contexts_end_where_the_model_does():
+    found = Serving(run(GPT2, Options(assume=True))).on(packaged("l4"))
+    assert [one.context for one in found.plans[0].largest_batch] == [256, 512, 1024]
+    assert found.plans[0].longest_context[0].limited_by == "model"
+    assert module._up_to((512, 2048), 700) == (512, 700)
+    assert module._up_to((512, 2048), 100) == (100,)
+    assert module._up_to((512, 2048), None) == (512, 2048)
+
+
+@pytest.mark.parametrize("device", ["", "no-such", "/etc/passwd", "board.json", "../l4", "l40s\n"])
+def test_devices_are_ids_and_never_files(device, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "board.json").write_text('{"name": "board"}', encoding="utf-8")
+    with pytest.raises(InputError) as fault:
+        packaged(device)
+    assert fault.value.code == "unknown-device"
+
+
+def test_who_decodes(analysis):
+    assert decodes(analysis)
+    other = run(RESNET, Options(assume=True))
+    assert not decodes(other)
+    with pytest.raises(InputError) as fault:
+        Serving(other).on(packaged("l4"))
+    assert fault.value.code == "no-decoder"
+
+
+def carried(page: str) -> object:
+    (packed,) = re.findall(r'id="autodoc-model">([^<]+)<', page)
+    return json.loads(gzip.decompress(base64.b64decode(packed))).get("serving")
+
+
+@pytest.mark.slow
+def test_a_page_carries_the_numbers_of_its_device(model):
+    made = run(model, Options(assume=True, hardware="h100-sxm", precision="fp16", runtime="ort-cuda"))
+    found = carried(html_page(made))
+    assert found == json.loads(serving_of(made).to_json())
+    assert (found["runtime"], found["plans"][0]["hardware"]) == ("ort-cuda", "h100-sxm")
+    assert found["decoder"]["layers"] == SHAPE["num_hidden_layers"]
+    assert carried(html_page(run(model, Options(assume=True)))) is None
+    assert carried(html_page(run(RESNET, Options(hardware="l4")))) is None
+
+
+def test_a_profile_of_ones_own(model, tmp_path):
+    path = tmp_path / "board.json"
+    told = {
+        "name": "our board", "vendor": "acme", "type": "gpu", "vram_bytes": 24 << 30,
+        "peak_fp16_flops": 1.6e14, "peak_fp32_flops": 8e13, "memory_bandwidth_bytes_per_s": 1e12,
+    }  # fmt: skip
+    path.write_text(json.dumps(told), encoding="utf-8")
+    found = serving_of(run(model, Options(assume=True, hardware=str(path))))
+    assert found is not None
+    assert found.plans[0].device_name == "our board"
