@@ -137,6 +137,31 @@ test('a batch that the file has fixed is followed when the tab opens', async ({
   expect(log.errors).toEqual([]);
 });
 
+test('a decoder is planned on the chosen device', async ({ page }) => {
+  const log = listen(page);
+  const panel = await openModel(page, 'llama.onnx');
+  const asked = (): string[] =>
+    log.requests
+      .map(({ url }) => url)
+      .filter(url => /jobs\/[^/]+\/serving/.test(url));
+  await panel.getByRole('tab', { name: 'Serving' }).click();
+  const served = panel.getByRole('tabpanel');
+  await served.getByRole('button', { name: 'Choose a device…' }).click();
+  await page
+    .getByRole('option', { name: /^NVIDIA L4\b/ })
+    .first()
+    .click();
+  await expect(served.getByRole('slider')).toHaveCount(5);
+  expect(asked()).toHaveLength(1);
+  expect(asked()[0]).toContain('device=l4&');
+  await page.getByLabel('Runtime').selectOption('pytorch-eager');
+  await expect(served).toContainText(
+    'Assumed: the model runs in PyTorch, eager.'
+  );
+  expect(asked()).toHaveLength(2);
+  expect(log.errors).toEqual([]);
+});
+
 test('a script-laden model stays inert', async ({ page }) => {
   const log = listen(page);
   const panel = await openModel(page, 'hostile.onnx');
