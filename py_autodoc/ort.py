@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from py_autodoc.errors import AnalysisError, InputError, RequirementError
+from py_autodoc.errors import AnalysisError, InputError, OptionError, RequirementError
 from py_autodoc.graph.load import load
 from py_autodoc.graph.probe import PathLike, base_name
 
@@ -44,9 +45,17 @@ def check_weights(path: PathLike) -> None:
 
 
 def open_session(
-    path: PathLike, what: str, *, proto: onnx.ModelProto | None = None, fuse: bool = True, threads: int = 0
+    path: PathLike,
+    what: str,
+    *,
+    proto: onnx.ModelProto | None = None,
+    fuse: bool = True,
+    threads: int = 0,
+    providers: Sequence[str] = (),
+    profile: str = "",
+    optimized: str = "",
 ) -> Any:
-    """An ``InferenceSession`` on the CPU.
+    """An ``InferenceSession``.
 
     Args:
         path: the model; its weights are read only from its own folder.
@@ -54,8 +63,12 @@ def open_session(
         proto: what runs instead of the file, with the file's weights beside it.
         fuse: False runs every operator as it stands in the file.
         threads: of one operator; 0: as many as ONNX Runtime takes by itself.
+        providers: its execution providers, the first that can run a node does; none: the CPU.
+        profile: beginning of the file that ``end_profiling`` writes; empty: no profile.
+        optimized: file for the graph as it is run; empty: none.
 
     Raises:
+        OptionError: a provider that this ONNX Runtime does not have.
         RequirementError: ONNX Runtime is missing.
         InputError: weights beside the model cannot be had.
         AnalysisError: ONNX Runtime refuses the model.
@@ -67,12 +80,24 @@ def open_session(
     options.intra_op_num_threads = threads
     if not fuse:
         options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    if profile:
+        options.enable_profiling = True
+        options.profile_file_prefix = profile
+    if optimized:
+        options.optimized_model_filepath = optimized
+    chosen = [*providers] or ["CPUExecutionProvider"]
+    for one in chosen:
+        if one not in runtime.get_available_providers():
+            raise OptionError(
+                "provider-unknown", f"This ONNX Runtime has no provider {one[:80]}.",
+                f"It has {', '.join(runtime.get_available_providers())}.",
+            )  # fmt: skip
     given: str | bytes = os.fspath(path)
     if proto is not None:
         options.add_session_config_entry(FOLDER, str(Path(os.fspath(path)).resolve().parent))
         given = proto.SerializeToString()
     try:
-        return runtime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
+        return runtime.InferenceSession(given, options, providers=chosen)
     except Exception as fault:
         raise AnalysisError(
             "session-failed", f"{base_name(path)}: ONNX Runtime refuses the model: {one_line(fault, path)}"

@@ -36,6 +36,7 @@ COMMANDS = {
     "recommend": "Which device to take: minimum, recommended, optimal.",
     "resize": "Another sequence length or resolution for a model that has it fixed.",
     "rule": "Explain a rule, or list them all.",
+    "run": "Latency, memory and results on this machine; the time of each layer.",
     "schema": "Print the JSON Schema of the report.",
     "sensitivity": "What quantizing each layer alone does to the results.",
     "sweep": "Costs and latency at many batches, sizes, precisions and devices.",

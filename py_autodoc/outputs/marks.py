@@ -48,6 +48,8 @@ _FORMS = {
     "profile": rb'\s*\{\s*"schema"\s*:\s*"autodoc\.profile/',
     "recommendation": rb'\{\s*"schema"\s*:\s*"autodoc\.recommendation/',
     "sensitivity": rb'\{\s*"schema"\s*:\s*"autodoc\.sensitivity/',
+    "run": rb'\{\s*"schema"\s*:\s*"autodoc\.run/',
+    "node-times": rb'\{\s*"schema"\s*:\s*"autodoc\.node-times/',
     "verification": rb'\{\s*"schema"\s*:\s*"autodoc\.verification/',
     "check": rb'\{\s*"schema"\s*:\s*"autodoc\.check/',
     "junit": rb'<\?xml version="1\.0" encoding="UTF-8"\?>\n<testsuites name="%(name)s check"',

@@ -13,7 +13,10 @@ from py_autodoc.outputs import Place, Wanted, places
 from py_autodoc.render.text import printable_json, printable_text
 
 STDOUT = "-"
-JSON = frozenset({"report", "export-report", "netron", "model-explorer", "check", "sarif", "sensitivity"})
+JSON = frozenset({
+    "report", "export-report", "netron", "model-explorer", "check", "node-times", "run", "sarif",
+    "sensitivity", "verification",
+})  # fmt: skip
 """Kinds of files that are JSON."""
 
 

@@ -1,0 +1,244 @@
+"""``onnx-autodoc run``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from py_autodoc.cli import completion, stderr, stdout
+from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.errors import OptionError
+from py_autodoc.render.output import Target, targets
+from py_autodoc.render.text import printable
+
+if TYPE_CHECKING:
+    from py_autodoc.runner.profile import NodeTimes
+
+_PROFILED, _PROFILE_WARMUP = 20, 3
+_KINDS = {"--out-json": "run", "--out-layers": "node-times", "--out-html": "html"}
+
+
+@click.command("run", short_help="Latency, memory and results on this machine; the time of each layer.")
+@click.argument("models", metavar="MODEL…", type=click.Path(path_type=str), nargs=-1, required=True)
+@click.option(
+    "--data",
+    metavar="PATH",
+    shell_complete=completion.files,
+    help="Values of the inputs: .npz, .npy or a folder of them, or a folder of images (default: made up).",
+)
+@click.option("--samples", metavar="N", type=click.IntRange(1, 4096), help="At most N samples (default: 64).")
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Of made-up values."
+)
+@click.option(
+    "--runs",
+    metavar="N",
+    type=click.IntRange(1, 1_000_000),
+    default=100,
+    show_default=True,
+    help="Timed runs.",
+)
+@click.option(
+    "--warmup",
+    metavar="N",
+    type=click.IntRange(0, 10_000),
+    default=10,
+    show_default=True,
+    help="Runs before.",
+)
+@click.option(
+    "--providers", metavar="NAME,…", default="", help="ONNX Runtime's execution providers (default: the CPU)."
+)
+@click.option(
+    "--threads",
+    metavar="N",
+    type=click.IntRange(0, 1024),
+    default=0,
+    help="Of one operator (default: its own choice).",
+)
+@click.option(
+    "--metrics",
+    metavar="NAME",
+    multiple=True,
+    help="Figures of the results: topk, or those of a plugin. Repeatable.",
+)
+@click.option(
+    "--bind",
+    metavar="NAME=N",
+    multiple=True,
+    shell_complete=completion.symbols,
+    help="Give a symbolic dimension its size. Repeatable.",
+)
+@click.option(
+    "--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Give an input its shape. Repeatable."
+)
+@click.option("--layers", is_flag=True, help="Also measure the time of each layer of the first model.")
+@click.option(
+    "--profile",
+    metavar="FILE",
+    shell_complete=completion.files,
+    help="Take the times of layers from a profile and run nothing: ONNX Runtime's, trtexec's, or a table of "
+    "name and ms.",
+)
+@click.option("--all", "every", is_flag=True, help="List every layer.")
+@click.option("--out-json", metavar="PATH", help="Write the runs as JSON; - is stdout.")
+@click.option("--out-layers", metavar="PATH", help="Write the times of layers as JSON; - is stdout.")
+@click.option(
+    "--out-html",
+    metavar="PATH",
+    help="Write a page that shows the first model, painted by the times of its layers.",
+)
+@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@force
+@talk
+def command(
+    models: tuple[str, ...], log_level: str, progress: bool | None, pretty: bool, **options: Any
+) -> int:
+    """Run MODEL in ONNX Runtime on this machine, several models in turn.
+
+    \b
+        onnx-autodoc run model.onnx
+        onnx-autodoc run model.onnx model_int8.onnx --data samples.npz --metrics topk
+        onnx-autodoc run model.onnx --layers --out-html times.html
+        onnx-autodoc run model.onnx --profile trt_profile.json --out-html times.html
+
+    The models run one after the other, a run each, so that their ratios are fair on a machine that does other
+    work as well. Memory is that of a fresh process. Results are compared with those of the first model.
+
+    \b
+    Exit status: 0 success, 1 invalid input, 2 a model does not run, 3 a result could not be written.
+    """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    set_level(log_level)
+    inputs = [*models, *(one for one in (options["data"], options["profile"]) if one)]
+    asked = {one: (options[one.strip("-").replace("-", "_")], kind) for one, kind in _KINDS.items()}
+    outputs = targets(asked, inputs, options["force"])
+    if options["profile"] and (len(models) > 1 or "--out-json" in outputs):
+        raise OptionError(
+            "profile-alone", "--profile is for one model, which is not run.", "Leave out --out-json."
+        )
+    wants = options["layers"] or options["profile"] or outputs.keys() & {"--out-layers", "--out-html"}
+    quiet = any(target.to_stdout for target in outputs.values())
+    if not options["profile"]:
+        _run(models, options, outputs, pretty, progress, quiet)
+    if wants:
+        _layers(models[0], options, outputs, pretty, progress, quiet)
+    return 0
+
+
+def _run(
+    models: tuple[str, ...], options: dict[str, Any], outputs: dict[str, Target], pretty: bool,
+    progress: bool | None, quiet: bool,
+) -> None:  # fmt: skip
+    from py_autodoc.runner.compare import compare_precisions
+    from py_autodoc.runner.lines import run_lines
+    from py_autodoc.runner.metrics import calculator
+
+    if options["data"] is None:
+        stderr.warning(
+            "the inputs are made up, so results say nothing of accuracy. Give real ones with --data."
+        )
+    names = _names(models)
+    with ProgressLine(printable(os.path.basename(models[0])), progress) as line:
+        found = compare_precisions(
+            dict(zip(names, models, strict=True)),
+            _data(models[0], options),
+            [calculator(one) for one in options["metrics"]],
+            runs=options["runs"],
+            warmup=options["warmup"],
+            samples=options["samples"],
+            seed=options["seed"],
+            progress=lambda done, total: line.update("runs", done, total),
+            **_session(options),
+        )
+    if "--out-json" in outputs:
+        _write(outputs["--out-json"], found.to_json(pretty))
+    if not quiet:
+        stdout.lines(printable(line) for line in run_lines(found))
+
+
+def _layers(
+    model: str, options: dict[str, Any], outputs: dict[str, Target], pretty: bool, progress: bool | None,
+    quiet: bool,
+) -> None:  # fmt: skip
+    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.runner.lines import node_lines
+    from py_autodoc.runner.profile import measure_nodes, read_profile
+    from py_autodoc.samples import sized
+
+    data = _data(model, options)
+    bindings, shapes = parse_bindings(options["bind"]), parse_input_shapes(options["input_shape"])
+    analysis = sized(model, data if isinstance(data, str) else None, bindings, shapes)
+    found: NodeTimes
+    if options["profile"]:
+        found = read_profile(options["profile"], analysis)
+    else:
+        from py_autodoc.runner.session import InferenceRunner
+
+        runner = InferenceRunner(model, data=data if isinstance(data, str) else None, **_session(options))
+        samples, _, _ = runner.samples(data, options["samples"], options["seed"])
+        with ProgressLine(printable(os.path.basename(model)), progress):
+            found = measure_nodes(
+                model, analysis, samples, min(_PROFILED, options["runs"]), _PROFILE_WARMUP, options["threads"]
+            )
+    if "--out-layers" in outputs:
+        _write(outputs["--out-layers"], found.to_json(pretty))
+    if "--out-html" in outputs:
+        from py_autodoc.render.html import html_page
+
+        _write(outputs["--out-html"], html_page(analysis, numbers=found.heat()))
+    if not quiet:
+        if not options["profile"]:
+            stdout.lines([""])
+        stdout.lines(printable(line) for line in node_lines(found, options["every"]))
+
+
+def _session(options: dict[str, Any]) -> dict[str, Any]:
+    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+
+    return {
+        "providers": [one.strip() for one in options["providers"].split(",") if one.strip()],
+        "threads": options["threads"],
+        "bindings": parse_bindings(options["bind"]),
+        "input_shapes": parse_input_shapes(options["input_shape"]),
+    }
+
+
+def _data(model: str, options: dict[str, Any]) -> Any:
+    """What was given: a path, or a loader of images for a folder that holds them."""
+    given = options["data"]
+    if given is None or not os.path.isdir(given):
+        return given
+    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.runner.loaders import IMAGES, ImageFolderLoader
+    from py_autodoc.samples import input_specs, sized
+
+    names = [name for _, _, files in os.walk(given) for name in files]
+    if not any(os.path.splitext(one)[1].lower() in IMAGES for one in names):
+        return given
+    shapes = parse_input_shapes(options["input_shape"])
+    specs = input_specs(sized(model, None, parse_bindings(options["bind"]), shapes))
+    if len(specs) != 1:
+        raise OptionError("no-image-input", "Images are for a model with one input.", "Give arrays instead.")
+    return ImageFolderLoader(given, specs[0])
+
+
+def _names(models: tuple[str, ...]) -> list[str]:
+    """Names of files, told apart where they are the same."""
+    found: list[str] = []
+    for path in models:
+        name, count = os.path.basename(path), 2
+        while name in found:
+            name, count = f"{os.path.basename(path)} ({count})", count + 1
+        found.append(name)
+    return found
+
+
+def _write(target: Target, text: str) -> None:
+    written = target.write(text)
+    if not target.to_stdout and sys.stderr.isatty():
+        stderr.note(f"Wrote {target.shown} ({written:,} bytes).")

@@ -1,0 +1,160 @@
+"""Which nodes of a model a runtime's kernels do the work of.
+
+A fused kernel gives a tensor of the model, under its own name. What lies between that tensor and those that
+other kernels give is its work: every node belongs to the kernel that its result leads to first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import onnx
+
+from py_autodoc.graph.model import Model, TensorKind
+
+_LAYOUT = re.compile(r"_nchwc(_token_\d+)?$")
+"""What ONNX Runtime adds to the name of a convolution whose layout it changes; before it: the tensor."""
+_TOKEN = re.compile(r"_token_\d+$")
+"""What it adds to make a name unique."""
+_JOINED = re.compile(r"\s*(?:\+|,|\|\|)\s*")
+"""Between the nodes that a layer of TensorRT fuses."""
+_WRAPPED = re.compile(r"^(?:fused\s+|PWN\(|\{ForeignNode\[)+|(?:\)|\]\})+$")
+_CONVERSIONS = frozenset(
+    {"ReorderInput", "ReorderOutput", "Cast", "Transpose", "MemcpyToHost", "MemcpyFromHost"}
+)
+
+
+_MOVES = _CONVERSIONS | {"Reshape", "Squeeze", "Unsqueeze"}
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel of a profile."""
+
+    name: str
+    op: str
+    ms: float
+
+
+@dataclass(slots=True)
+class Attribution:
+    """Nodes with the times of the kernels that do their work."""
+
+    groups: dict[tuple[int, ...], tuple[float, float]] = field(default_factory=dict)
+    """Nodes → (milliseconds, of them conversions)."""
+    lost: dict[str, float] = field(default_factory=dict)
+
+
+def attributed(model: Model, kernels: Iterable[Kernel], graph: onnx.ModelProto | None) -> Attribution:
+    """Attribute kernels to the nodes of a model. Linear.
+
+    Args:
+        model: the model.
+        kernels: with their times.
+        graph: as the runtime runs it; None where only names are known.
+    """
+    listed = list(kernels)
+    tensors = {tensor.name: tensor.id for tensor in model.tensors if tensor.kind == TensorKind.ACTIVATION}
+    names = {node.name: node.id for node in model.nodes if node.name}
+    targets = _targets(listed, graph, tensors, names, model)
+    owner = _owners(model, {one for found, _ in targets.values() for one in found})
+    members: dict[int, list[int]] = {}
+    for node, leads in enumerate(owner):
+        if leads >= 0:
+            members.setdefault(leads, []).append(node)
+    found = Attribution()
+    for one in listed:
+        target, conversion = targets.get(one.name, ((), False))
+        nodes = tuple(sorted({node for tensor in target for node in members.get(tensor, ())}))
+        if not nodes:
+            found.lost[one.name] = found.lost.get(one.name, 0.0) + one.ms
+            continue
+        ms, turned = found.groups.get(nodes, (0.0, 0.0))
+        found.groups[nodes] = (ms + one.ms, turned + (one.ms if conversion else 0.0))
+    return found
+
+
+def _targets(
+    kernels: list[Kernel],
+    graph: onnx.ModelProto | None,
+    tensors: dict[str, int],
+    names: dict[str, int],
+    model: Model,
+) -> dict[str, tuple[tuple[int, ...], bool]]:
+    """Kernel → the tensors of the model that it gives, and whether it only converts."""
+    made: dict[str, list[int]] = {}
+    converts: dict[str, str] = {}
+    readers: dict[str, list[str]] = {}
+    nodes = {} if graph is None else {node.name: node for node in graph.graph.node if node.name}
+    for name, node in nodes.items():
+        own = [tensors[one] for one in node.output if one in tensors]
+        if not own:
+            # A kernel that changes layout or type gives a tensor of its own, and tells of what it was made.
+            said = (_LAYOUT.sub("", name), _TOKEN.sub("", name), *node.output)
+            own = [tensors[one] for one in said[:1] if one in tensors]
+            own = own or [
+                t for one in said if one in names for t in model.nodes[names[one]].outputs if t >= 0
+            ]
+        if own:
+            made[name] = own
+        for one in node.input:
+            readers.setdefault(one, []).append(name)
+    # What gives no tensor of the model serves what reads it, else what it reads.
+    for name in reversed(nodes):
+        if name not in made and name not in names:
+            after = (one for out in nodes[name].output for one in readers.get(out, ()))
+            first = next((one for one in after if one in made or one in converts), None)
+            if first is not None:
+                converts[name] = converts.get(first, first)
+    givers = {out: name for name, node in nodes.items() for out in node.output}
+    for name, node in nodes.items():
+        if name not in made and name not in names and name not in converts:
+            before = (givers[one] for one in node.input if one in givers)
+            first = next((one for one in before if one in made or one in converts), None)
+            if first is not None:
+                converts[name] = converts.get(first, first)
+    found: dict[str, tuple[tuple[int, ...], bool]] = {}
+    for kernel in kernels:
+        conversion = kernel.op in _CONVERSIONS and kernel.name not in names
+        if kernel.name in made:
+            found[kernel.name] = (tuple(made[kernel.name]), conversion)
+        elif kernel.name in converts:
+            found[kernel.name] = (tuple(made[converts[kernel.name]]), kernel.op in _MOVES)
+        else:
+            known = _named(kernel.name, tensors, names, model)
+            if known:
+                found[kernel.name] = (known, conversion)
+    return found
+
+
+def _named(text: str, tensors: dict[str, int], names: dict[str, int], model: Model) -> tuple[int, ...]:
+    """The tensors of what a kernel's name says: nodes or tensors, several joined by signs."""
+    found = []
+    for part in (text, *_JOINED.split(text)):
+        bare = _LAYOUT.sub("", _WRAPPED.sub("", part.strip()))
+        if bare in names:
+            found += [t for t in model.nodes[names[bare]].outputs if t >= 0]
+        elif bare in tensors:
+            found.append(tensors[bare])
+    return tuple(dict.fromkeys(found))
+
+
+def _owners(model: Model, targets: set[int]) -> list[int]:
+    """By node: the target that its results lead to first, -1 where they lead to none.
+
+    Nodes of inner graphs and those whose results are constants stay by themselves.
+    """
+    owner = [-1] * len(model.nodes)
+    for graph in model.graphs:
+        for number in reversed(graph.nodes):
+            node = model.nodes[number]
+            own = next((t for t in node.outputs if t in targets), -1)
+            if own < 0:
+                reached = {
+                    owner[reader] for t in node.outputs if t >= 0 for reader in model.tensors[t].consumers
+                }
+                own = min((one for one in reached if one >= 0), default=-1)
+            owner[number] = own
+    return owner

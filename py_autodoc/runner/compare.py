@@ -1,0 +1,154 @@
+"""Several models on the same samples, run in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from py_autodoc.errors import InputError
+from py_autodoc.graph.probe import PathLike
+from py_autodoc.runner.latency import Latency, Progress, latency, timed
+from py_autodoc.runner.loaders import DataLoader
+from py_autodoc.runner.machine import Machine, machine
+from py_autodoc.runner.memory import ProcessMemory
+from py_autodoc.runner.metrics import AgreementMetric, DistanceMetric, MetricsCalculator
+from py_autodoc.runner.session import RUNS, WARMUP, InferenceRunner
+from py_autodoc.samples import Sample
+
+SCHEMA = "autodoc.run/1"
+
+
+class Variant(msgspec.Struct, frozen=True, kw_only=True):
+    """One model."""
+
+    name: str
+    model: str
+    file_bytes: int
+    """With the weights beside it."""
+    latency: Latency
+    ratio: float
+    """Median latency of the first over this one's: 2 is twice as fast."""
+    memory: ProcessMemory | None
+    metrics: dict[str, float]
+    """Those of the metrics, and how far the results are from those of the first model."""
+
+
+class Runs(msgspec.Struct, frozen=True, kw_only=True):
+    """All models on one machine."""
+
+    schema: str = SCHEMA
+    machine: Machine
+    providers: list[str]
+    threads: int
+    """0: as many as ONNX Runtime took by itself."""
+    batch: int
+    samples: int
+    data: str
+    warmup: int
+    variants: list[Variant]
+
+    def to_json(self, pretty: bool = False) -> str:
+        """As JSON."""
+        text = msgspec.json.encode(self)
+        return (msgspec.json.format(text, indent=2) if pretty else text).decode() + "\n"
+
+
+def compare_precisions(
+    models: Mapping[str, PathLike],
+    test_data: Any = None,
+    metrics_calculator: MetricsCalculator | Sequence[MetricsCalculator] | None = None,
+    *,
+    runs: int = RUNS,
+    warmup: int = WARMUP,
+    samples: int | None = None,
+    seed: int = 0,
+    providers: Sequence[str] = (),
+    threads: int = 0,
+    bindings: Mapping[str, int] | None = None,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    memory: bool = True,
+    progress: Progress | None = None,
+) -> Runs:
+    """Latency, memory and results of models that take the same inputs.
+
+    The models run in turn, one run each: what disturbs the machine disturbs all alike, so their ratios are
+    fair. Results are compared with those of the first.
+
+    Args:
+        models: file by name, the reference first.
+        test_data: a file, a folder, a mapping of arrays or a ``DataLoader``; None: made-up values.
+        metrics_calculator: figures of the results.
+        runs: timed runs of each.
+        warmup: runs of each before.
+        samples: how many are taken at most; None: 64.
+        seed: of made-up values.
+        providers: ONNX Runtime's execution providers; none: the CPU.
+        threads: of one operator.
+        bindings: sizes of free dimensions.
+        input_shapes: whole shapes of inputs.
+        memory: also run each in a process of its own for its memory.
+        progress: told how many runs are done.
+
+    Raises:
+        InputError: a model or the data cannot be read, or the inputs are not the same.
+        RequirementError: ONNX Runtime is missing.
+        AnalysisError: it refuses a model.
+    """
+    before = machine()
+    found = [
+        InferenceRunner(
+            path, providers=providers, threads=threads, bindings=bindings, input_shapes=input_shapes,
+            data=None if isinstance(test_data, DataLoader) else test_data,
+        )
+        for path in models.values()
+    ]  # fmt: skip
+    inputs, labels, said = found[0].samples(test_data, samples, seed)
+    feeds = [[_fed(runner, found[0], one) for one in inputs] for runner in found]
+    results = [[runner.once(one) for one in held] for runner, held in zip(found, feeds, strict=True)]
+    calls = [_call(runner, held) for runner, held in zip(found, feeds, strict=True)]
+    times = timed(calls, runs, warmup, progress=progress)
+    given = metrics_calculator if isinstance(metrics_calculator, Sequence) else [metrics_calculator]
+    chosen = [one for one in given if one is not None]
+    variants: list[Variant] = []
+    for at, (name, runner) in enumerate(zip(models, found, strict=True)):
+        figures: dict[str, float] = {}
+        for one in chosen:
+            figures.update(one.calculate(results[at], labels, results[0] if at else None))
+        if at:
+            for own in (AgreementMetric(), DistanceMetric()):
+                figures.update(own.calculate(results[at], labels, results[0]))
+        taken = latency(times[at], runner.batch)
+        facts = runner.analysis.model.file
+        variants.append(
+            Variant(
+                name=name, model=runner.name, file_bytes=facts.bytes + facts.external_bytes, latency=taken,
+                ratio=(variants[0].latency.p50_ms if variants else taken.p50_ms) / taken.p50_ms,
+                memory=runner.memory(feeds[at][0]) if memory and not providers else None, metrics=figures,
+            )
+        )  # fmt: skip
+    return Runs(
+        machine=before, providers=list(providers) or ["CPUExecutionProvider"], threads=threads,
+        batch=found[0].batch, samples=len(inputs), data=said, warmup=warmup, variants=variants,
+    )  # fmt: skip
+
+
+def _call(runner: InferenceRunner, samples: list[Sample]) -> Any:
+    return lambda at: runner.once(samples[at % len(samples)])
+
+
+def _fed(runner: InferenceRunner, first: InferenceRunner, sample: Sample) -> Sample:
+    """The sample for another model: inputs by name, else by place, cast to its types. Raises: InputError."""
+    if runner is first:
+        return sample
+    names = [one.name for one in runner.specs]
+    held = sample if set(names) <= sample.keys() else dict(zip(names, sample.values(), strict=False))
+    fits = all(one.name in held and held[one.name].shape == one.shape for one in runner.specs)
+    if not fits:
+        shown = [", ".join(one.shown for one in side.specs) for side in (first, runner)]
+        raise InputError(
+            "inputs-differ", f"{first.name} takes {shown[0]}; {runner.name} takes {shown[1]}.",
+            "Models that are compared take the same inputs.",
+        )  # fmt: skip
+    return {one.name: held[one.name].astype(one.dtype, copy=False) for one in runner.specs}

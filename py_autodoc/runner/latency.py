@@ -1,0 +1,62 @@
+"""Times of runs, of several sessions in turn, and what they come to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import msgspec
+import numpy as np
+
+Clock = Callable[[], float]
+Progress = Callable[[int, int], None]
+
+
+class Latency(msgspec.Struct, frozen=True, kw_only=True):
+    """Milliseconds of one run."""
+
+    runs: int
+    p50_ms: float
+    p90_ms: float
+    p99_ms: float
+    """Of fewer than 100 runs: near the slowest."""
+    mean_ms: float
+    min_ms: float
+    max_ms: float
+    throughput_per_s: float
+    """Items a second at the median: the batch over it."""
+
+
+def latency(seconds: Sequence[float], batch: int) -> Latency:
+    """The figures of some runs."""
+    ms = 1e3 * np.asarray(seconds, np.float64)
+    p50, p90, p99 = (float(one) for one in np.percentile(ms, (50, 90, 99)))
+    return Latency(
+        runs=len(ms), p50_ms=p50, p90_ms=p90, p99_ms=p99, mean_ms=float(ms.mean()), min_ms=float(ms.min()),
+        max_ms=float(ms.max()), throughput_per_s=1e3 * batch / p50 if p50 else float("inf"),
+    )  # fmt: skip
+
+
+def timed(
+    runs: Sequence[Callable[[int], object]],
+    count: int,
+    warmup: int,
+    clock: Clock = time.perf_counter,
+    progress: Progress | None = None,
+) -> list[list[float]]:
+    """Seconds of ``count`` runs of each, in turn: what disturbs the machine for a while disturbs all alike.
+
+    Each is called with the number of the run. ``warmup`` runs of each come first and are not timed.
+    """
+    for run in runs:
+        for at in range(warmup):
+            run(at)
+    found: list[list[float]] = [[] for _ in runs]
+    for at in range(count):
+        for run, held in zip(runs, found, strict=True):
+            began = clock()
+            run(at)
+            held.append(clock() - began)
+        if progress is not None:
+            progress(at + 1, count)
+    return found

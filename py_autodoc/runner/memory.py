@@ -1,0 +1,79 @@
+"""The memory that a model takes in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from py_autodoc.children import command, popen
+from py_autodoc.graph.probe import PathLike
+from py_autodoc.samples import Sample
+
+_SECONDS = 600.0
+_CODE = """
+import json, resource, sys
+import numpy as np
+import onnxruntime
+
+def peak():
+    # What getrusage tells on Linux may be the parent's.
+    try:
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+held = np.load({feeds!r})
+feeds = {{name: held[name] for name in held.files}}
+options = onnxruntime.SessionOptions()
+options.log_severity_level = 4
+options.intra_op_num_threads = {threads}
+before = peak()
+session = onnxruntime.InferenceSession({path!r}, options, providers=["CPUExecutionProvider"])
+loaded = peak()
+session.run(None, feeds)
+session.run(None, feeds)
+print(json.dumps([before, loaded, peak()]))
+"""
+
+
+class ProcessMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """Largest resident memory in bytes of a fresh process, beyond Python, NumPy and ONNX Runtime."""
+
+    loaded_bytes: int
+    """After the session was made."""
+    peak_bytes: int
+    """After two runs."""
+
+
+def process_memory(path: PathLike, sample: Sample, threads: int = 0) -> ProcessMemory | None:
+    """Run the model twice in a child and read its peak. None where that cannot be known.
+
+    Args:
+        path: the model.
+        sample: values of the inputs.
+        threads: of one operator; 0: as many as ONNX Runtime takes by itself.
+    """
+    if sys.platform == "win32":
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        feeds = Path(folder, "feeds.npz")
+        np.savez(feeds, allow_pickle=False, **sample)
+        code = _CODE.format(path=os.path.abspath(os.fspath(path)), feeds=str(feeds), threads=threads)
+        with popen(command(f"exec({code!r})"), stdout=-1, stderr=-3) as child:
+            try:
+                said, _ = child.communicate(timeout=_SECONDS)
+            except Exception:
+                child.kill()
+                raise
+        if child.returncode:
+            return None
+    before, loaded, peak = json.loads(said)
+    return ProcessMemory(loaded_bytes=loaded - before, peak_bytes=peak - before)

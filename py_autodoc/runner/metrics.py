@@ -1,0 +1,123 @@
+"""Figures of results: built in, or by the entry point ``onnx_autodoc.metrics``."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from importlib.metadata import entry_points
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.verify.distance import Agreement, Distance
+
+GROUP = "onnx_autodoc.metrics"
+Results = Sequence[Sequence[np.ndarray[Any, Any]]]
+"""Of each sample the outputs in the file's order."""
+
+
+class MetricsCalculator(ABC):
+    """Figures of the results of all samples."""
+
+    name = ""
+    """What ``--metrics`` calls it."""
+
+    @abstractmethod
+    def calculate(
+        self, outputs: Results, labels: Sequence[Any], reference: Results | None
+    ) -> Mapping[str, float]:
+        """The figures by name.
+
+        Args:
+            outputs: of each sample.
+            labels: of each sample, None where there is none.
+            reference: the results of the model that others are compared with; None where there is none.
+        """
+
+
+class Raw(MetricsCalculator):
+    """Nothing but times."""
+
+    name = "raw"
+
+    def calculate(
+        self, outputs: Results, labels: Sequence[Any], reference: Results | None
+    ) -> Mapping[str, float]:
+        """No figure."""
+        return {}
+
+
+class TopK(MetricsCalculator):
+    """Share of rows whose label is among the largest scores of the first output."""
+
+    name = "topk"
+
+    def calculate(
+        self, outputs: Results, labels: Sequence[Any], reference: Results | None
+    ) -> Mapping[str, float]:
+        """``top1``, ``top5`` (where there are more than 5 classes), ``rows``. Raises: InputError."""
+        if any(one is None for one in labels):
+            raise InputError(
+                "no-labels", "Top-k needs labels.", "Give them in the data, as an array 'labels'."
+            )
+        scores = np.concatenate([one[0].reshape(-1, one[0].shape[-1]) for one in outputs])
+        wanted = np.concatenate([np.asarray(one).reshape(-1) for one in labels])
+        if len(scores) != len(wanted):
+            raise InputError("label-counts", f"{len(wanted)} labels for {len(scores)} rows of scores.")
+        order = np.argsort(-scores, axis=1, kind="stable")
+        found = {"top1": float((order[:, 0] == wanted).mean())}
+        if scores.shape[1] > 5:
+            found["top5"] = float((order[:, :5] == wanted[:, None]).any(axis=1).mean())
+        return {**found, "rows": float(len(wanted))}
+
+
+class AgreementMetric(MetricsCalculator):
+    """Share of rows of the first output whose largest score is where that of the reference is."""
+
+    name = "agreement"
+
+    def calculate(
+        self, outputs: Results, labels: Sequence[Any], reference: Results | None
+    ) -> Mapping[str, float]:
+        """``agreement``; nothing without a reference."""
+        held = Agreement()
+        for ours, theirs in zip(outputs, reference or (), strict=False):
+            held.add(theirs[0], ours[0])
+        return {} if held.share is None else {"agreement": held.share}
+
+
+class DistanceMetric(MetricsCalculator):
+    """How far all float outputs are from those of the reference."""
+
+    name = "distance"
+
+    def calculate(
+        self, outputs: Results, labels: Sequence[Any], reference: Results | None
+    ) -> Mapping[str, float]:
+        """``sqnr_db`` and ``cosine``, where they are known."""
+        held = Distance()
+        for ours, theirs in zip(outputs, reference or (), strict=False):
+            for a, b in zip(theirs, ours, strict=False):
+                if a.shape == b.shape and a.dtype.kind == "f":
+                    held.add(a, b)
+        figures = {"sqnr_db": held.sqnr_db, "cosine": held.cosine}
+        return {name: value for name, value in figures.items() if value is not None}
+
+
+BUILT_IN: tuple[type[MetricsCalculator], ...] = (Raw, TopK, AgreementMetric, DistanceMetric)
+
+
+def calculator(name: str) -> MetricsCalculator:
+    """The calculator of a name: built in, else by entry point. Raises: OptionError."""
+    for one in BUILT_IN:
+        if one.name == name:
+            return one()
+    others = {one.name: one for one in entry_points(group=GROUP)}
+    if name not in others:
+        known = ", ".join([*(one.name for one in BUILT_IN), *sorted(others)])
+        raise OptionError("unknown-metrics", f"There are no metrics {name[:80]!r}.", f"One of {known}.")
+    made = others[name].load()()
+    if not isinstance(made, MetricsCalculator):
+        raise OptionError("bad-metrics", f"{name} is no MetricsCalculator.", "Derive it from that class.")
+    return made

@@ -1,0 +1,244 @@
+"""The time of each node: measured by ONNX Runtime, or read from a profile that was made elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import onnx
+
+from py_autodoc.errors import InputError, PathError
+from py_autodoc.graph.model import TensorKind
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.ort import check_weights, open_session, run_session
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.runner.attribution import Kernel, attributed
+from py_autodoc.samples import Sample
+
+SCHEMA = "autodoc.node-times/1"
+MAX_PROFILE = 1 << 30
+_SUFFIX = "_kernel_time"
+
+
+class NodeTime(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel's time, and the nodes of the model that it does the work of."""
+
+    node: int
+    """``layers[].id`` of the report: the one with the most work of ``nodes``."""
+    name: str
+    op: str
+    nodes: list[int]
+    ms: float
+    """Of one run, in the mean."""
+    conversion_ms: float
+    """Of ``ms``: layouts and types turned for it."""
+
+
+class NodeTimes(msgspec.Struct, frozen=True, kw_only=True):
+    """The times of a model's nodes."""
+
+    schema: str = SCHEMA
+    model: str
+    source: str
+    """``ONNX Runtime`` or the profile's file."""
+    runs: int
+    total_ms: float
+    """Of all kernels, in one run."""
+    attributed_ms: float
+    nodes: list[NodeTime]
+    """The slowest first."""
+    lost: dict[str, float]
+    """Kernels that belong to no node → milliseconds."""
+
+    @property
+    def share(self) -> float | None:
+        """Of the time, how much was attributed; None where no time was taken."""
+        return self.attributed_ms / self.total_ms if self.total_ms else None
+
+    def heat(self) -> dict[str, object]:
+        """The times as numbers to paint the graph by."""
+        values = {str(one.node): one.ms for one in self.nodes}
+        return {"label": "Measured latency", "unit": "ms", "values": values}
+
+    def to_json(self, pretty: bool = False) -> str:
+        """As JSON."""
+        text = msgspec.json.encode(self)
+        return (msgspec.json.format(text, indent=2) if pretty else text).decode() + "\n"
+
+
+def measure_nodes(
+    path: PathLike, analysis: Analysis, samples: Sequence[Sample], runs: int, warmup: int, threads: int = 0
+) -> NodeTimes:
+    """Run the model under ONNX Runtime's profiler and attribute its kernels to the model's nodes.
+
+    Raises: AnalysisError: ONNX Runtime refuses the model or fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        optimized = str(Path(folder, "optimized.onnx"))
+        session = open_session(
+            path, "A profile", proto=_named_nodes(path), threads=threads,
+            profile=str(Path(folder, "profile")), optimized=optimized,
+        )  # fmt: skip
+        for at in range(warmup + runs):
+            run_session(session, None, samples[at % len(samples)], base_name(path))
+        events = json.loads(Path(session.end_profiling()).read_bytes())
+        graph = onnx.load(optimized, load_external_data=False)
+    kernels = _kernels(events, warmup, runs)
+    return _times(analysis, kernels, graph, "ONNX Runtime", runs)
+
+
+def _named_nodes(path: PathLike) -> onnx.ModelProto | None:
+    """The model with a name for each node, as a profile tells them apart by; None where they have one."""
+    check_weights(path)
+    try:
+        proto = onnx.load(os.fspath(path), load_external_data=False)
+    except Exception as fault:  # protobuf has no common base for what it raises
+        raise InputError(
+            "not-readable", f"{base_name(path)} cannot be read: {type(fault).__name__}."
+        ) from fault
+    lacking = [node for node in proto.graph.node if not node.name]
+    for at, node in enumerate(lacking):
+        node.name = f"autodoc_{at}_{node.op_type}"
+    return proto if lacking else None
+
+
+def read_profile(file: PathLike, analysis: Analysis) -> NodeTimes:
+    """Times from a file: ONNX Runtime's profile of any provider, ``trtexec --exportProfile``, or node → ms.
+
+    The last is a JSON object, a list of objects with ``name`` and ``ms``, or CSV with such columns. Names are
+    those of nodes or of the tensors that they give; TensorRT's layers name the nodes that they fuse.
+
+    Raises: PathError, InputError: no such file, or none of these.
+    """
+    name = base_name(file)
+    try:
+        if Path(file).stat().st_size > MAX_PROFILE:
+            raise InputError("profile-too-large", f"{name} is larger than 1 GB.")
+        text = Path(file).read_text("utf-8-sig")
+    except (OSError, ValueError) as fault:
+        raise PathError("path-unreadable", f"{name[:200]} cannot be read as text.") from fault
+    held = _parsed(text, name)
+    if isinstance(held, list) and any(isinstance(one, dict) and one.get("cat") == "Node" for one in held):
+        runs = _runs(held)
+        return _times(analysis, _kernels(held, 0, runs), None, name, runs)
+    return _times(analysis, _listed(held, name), None, name, 1)
+
+
+def _parsed(text: str, name: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        rows = list(csv.DictReader(io.StringIO(text)))
+        if rows and any(_ms(one) is not None for one in rows):
+            return rows
+        raise InputError(
+            "bad-profile", f"{name} is no profile.",
+            "Give ONNX Runtime's profiling JSON, trtexec's, or a table of name and ms.",
+        ) from None  # fmt: skip
+
+
+def _runs(events: list[Any]) -> int:
+    """How often the model was run: what the profiler counts as a whole run."""
+    return max(1, len([one for one in events if isinstance(one, dict) and one.get("name") == "model_run"]))
+
+
+def _kernels(events: list[Any], warmup: int, runs: int) -> list[Kernel]:
+    """Mean milliseconds of each kernel; what runs within another one is taken off that."""
+    held = [
+        one for one in events
+        if isinstance(one, dict) and one.get("cat") == "Node" and str(one.get("name", "")).endswith(_SUFFIX)
+    ]  # fmt: skip
+    ends = [
+        one["ts"] + one["dur"] for one in events
+        if isinstance(one, dict) and one.get("name") == "model_run" and _timed(one)
+    ]  # fmt: skip
+    begins = sorted(ends)[warmup - 1] if 0 < warmup <= len(ends) else float("-inf")
+    spent: dict[str, float] = {}
+    ops: dict[str, str] = {}
+    stack: list[tuple[float, str]] = []
+    for one in sorted((one for one in held if _timed(one)), key=lambda one: (one["ts"], -one["dur"])):
+        if one["ts"] < begins:
+            continue
+        name = one["name"].removesuffix(_SUFFIX)
+        while stack and stack[-1][0] <= one["ts"]:
+            stack.pop()
+        if stack:
+            spent[stack[-1][1]] -= one["dur"]
+        spent[name] = spent.get(name, 0.0) + one["dur"]
+        ops[name] = str(one.get("args", {}).get("op_name", ""))
+        stack.append((one["ts"] + one["dur"], name))
+    return [Kernel(name, ops[name], max(0.0, us) / 1e3 / runs) for name, us in spent.items()]
+
+
+def _timed(one: Mapping[str, Any]) -> bool:
+    return isinstance(one.get("ts"), (int, float)) and isinstance(one.get("dur"), (int, float))
+
+
+def _listed(held: Any, name: str) -> list[Kernel]:
+    """Kernels of trtexec's profile and of plain tables."""
+    if isinstance(held, dict):
+        rows: list[Any] = [{"name": key, "ms": value} for key, value in held.items()]
+    else:
+        rows = held if isinstance(held, list) else []
+    found = []
+    for one in rows:
+        ms = _ms(one) if isinstance(one, dict) else None
+        if ms is not None and isinstance(one.get("name") or one.get("node"), str):
+            found.append(Kernel(one.get("name") or one["node"], str(one.get("op", "")), ms))
+    if not found:
+        raise InputError(
+            "bad-profile", f"{name} names no node with a time.", "Give name and ms of each node."
+        )
+    return found
+
+
+def _ms(one: Mapping[str, Any]) -> float | None:
+    """Milliseconds of a row: ``averageMs`` of trtexec, else ``ms``, ``time_ms`` or ``latency_ms``."""
+    for key in ("averageMs", "ms", "time_ms", "latency_ms", "average_ms"):
+        try:
+            value = float(one[key])
+        except (KeyError, TypeError, ValueError):
+            continue
+        if 0 <= value < float("inf"):
+            return value
+    return None
+
+
+def _times(
+    analysis: Analysis, kernels: list[Kernel], graph: onnx.ModelProto | None, source: str, runs: int
+) -> NodeTimes:
+    found = attributed(analysis.model, kernels, graph)
+    nodes = []
+    for members, (ms, conversion) in found.groups.items():
+        anchor = max(members, key=lambda one: (_work(analysis, one), -one))
+        node = analysis.model.nodes[anchor]
+        nodes.append(
+            NodeTime(
+                node=anchor, name=".".join(node.scope) or node.name or node.op_type, op=node.op_type,
+                nodes=list(members), ms=ms, conversion_ms=conversion,
+            )
+        )  # fmt: skip
+    nodes.sort(key=lambda one: -one.ms)
+    known = sum(one.ms for one in nodes)
+    return NodeTimes(
+        model=analysis.model.file.name, source=source, runs=runs, total_ms=known + sum(found.lost.values()),
+        attributed_ms=known, nodes=nodes,
+        lost=dict(sorted(found.lost.items(), key=lambda one: -one[1])[:50]),
+    )  # fmt: skip
+
+
+def _work(analysis: Analysis, node: int) -> float:
+    """FLOPs of a node, or the values that it gives."""
+    cost = analysis.costs[node].cost
+    if cost is not None and cost.flops:
+        return float(cost.flops)
+    made = [t for t in analysis.model.nodes[node].outputs if t >= 0]
+    kinds = [analysis.model.tensors[t].kind for t in made]
+    return 0.0 if all(kind != TensorKind.ACTIVATION for kind in kinds) else 0.5

@@ -1,0 +1,141 @@
+"""``InferenceRunner``: a model ready to run on data, with times, figures and memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.ort import open_session, run_session
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.runner.latency import Latency, Progress, latency, timed
+from py_autodoc.runner.loaders import ArrayLoader, DataLoader
+from py_autodoc.runner.memory import ProcessMemory, process_memory
+from py_autodoc.runner.metrics import MetricsCalculator, Results
+from py_autodoc.samples import Sample, input_specs, sized, taken
+
+WHAT = "A run"
+RUNS, WARMUP = 100, 10
+SAMPLES, MADE = 64, 1
+
+
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One model's run. The latency's figures are attributes of it as well, as ``latency_p50_ms``."""
+
+    model: str
+    latency: Latency
+    batch: int
+    metrics: dict[str, float]
+    outputs: list[list[np.ndarray[Any, Any]]]
+    """Of each sample the outputs in the file's order."""
+
+    def __getattr__(self, name: str) -> Any:
+        """``latency_p50_ms``, ``latency_p99_ms`` …, ``throughput_per_sec``."""
+        if name == "throughput_per_sec":
+            return self.latency.throughput_per_s
+        if name.startswith("latency_") and hasattr(self.latency, name.removeprefix("latency_")):
+            return getattr(self.latency, name.removeprefix("latency_"))
+        raise AttributeError(name)
+
+
+class InferenceRunner:
+    """A model in a session of ONNX Runtime.
+
+    Args:
+        model: an ONNX file with its weights.
+        providers: ONNX Runtime's execution providers; none: the CPU.
+        threads: of one operator; 0: as many as ONNX Runtime takes by itself.
+        bindings: sizes of free dimensions; others as the data has them, the batch 1.
+        input_shapes: whole shapes of inputs.
+        data: tells the sizes of the inputs, where it is a file or a mapping.
+
+    Raises:
+        InputError: the model cannot be read, or a size is not known.
+        RequirementError: ONNX Runtime is missing.
+        AnalysisError: it refuses the model.
+    """
+
+    def __init__(
+        self,
+        model: PathLike,
+        *,
+        providers: Sequence[str] = (),
+        threads: int = 0,
+        bindings: Mapping[str, int] | None = None,
+        input_shapes: Mapping[str, Sequence[int]] | None = None,
+        data: Any = None,
+    ) -> None:
+        self.path, self.name, self.threads = model, base_name(model), threads
+        self.providers = list(providers)
+        self.analysis: Analysis = sized(model, data, bindings, input_shapes)
+        self.specs = input_specs(self.analysis)
+        self.session = open_session(model, WHAT, threads=threads, providers=providers)
+        self.metrics: list[MetricsCalculator] = []
+
+    @property
+    def batch(self) -> int:
+        """Items of a run: the first size of the first input that has one."""
+        return next((one.shape[0] for one in self.specs if one.shape), 1)
+
+    def register_metrics(self, one: MetricsCalculator) -> None:
+        """Have figures calculated of the results."""
+        self.metrics.append(one)
+
+    def samples(self, data: Any, count: int | None, seed: int = 0) -> tuple[list[Sample], list[Any], str]:
+        """Inputs, labels and where they are from. Raises: InputError."""
+        if isinstance(data, (str, os.PathLike, Mapping)):
+            loader: DataLoader = ArrayLoader(data, self.specs)
+            said = "given" if isinstance(data, Mapping) else base_name(data)
+        elif isinstance(data, DataLoader):
+            loader, said = data, type(data).__name__
+        else:
+            made, said = taken(data, self.specs, count, seed, (SAMPLES, MADE))
+            return made, [None] * len(made), said
+        pairs = list(islice(loader, count or SAMPLES))
+        inputs, _ = taken((one for one, _ in pairs), self.specs, len(pairs) or None, seed, (SAMPLES, MADE))
+        return inputs, [label for _, label in pairs], said
+
+    def once(self, sample: Sample) -> list[np.ndarray[Any, Any]]:
+        """All outputs for a sample. Raises: AnalysisError."""
+        return [np.asarray(one) for one in run_session(self.session, None, sample, self.name)]
+
+    def run(
+        self,
+        data: Any = None,
+        warmup: int = WARMUP,
+        iterations: int = RUNS,
+        samples: int | None = None,
+        reference: Results | None = None,
+        progress: Progress | None = None,
+    ) -> RunResult:
+        """Run the samples once for their results, then again and again for times.
+
+        Args:
+            data: a file, a folder, a mapping of arrays, a ``DataLoader``; None: made-up values.
+            warmup: runs that are not timed.
+            iterations: runs that are, over the samples in turn.
+            samples: how many are taken at most; None: 64.
+            reference: results that others are compared with.
+            progress: told how many runs are done.
+        """
+        inputs, labels, _ = self.samples(data, samples)
+        outputs = [self.once(one) for one in inputs]
+        seconds = timed(
+            [lambda at: self.once(inputs[at % len(inputs)])], iterations, warmup, progress=progress
+        )[0]
+        figures: dict[str, float] = {}
+        for one in self.metrics:
+            figures.update(one.calculate(outputs, labels, reference))
+        return RunResult(
+            model=self.name, latency=latency(seconds, self.batch), batch=self.batch, metrics=figures,
+            outputs=outputs,
+        )  # fmt: skip
+
+    def memory(self, sample: Sample) -> ProcessMemory | None:
+        """What a process of its own takes; None where that is not known."""
+        return process_memory(self.path, sample, self.threads)

@@ -1,0 +1,209 @@
+"""Runs: times, memory, data, figures, and models beside each other."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from py_autodoc.errors import AutodocError
+from py_autodoc.runner import (
+    ArrayLoader,
+    DataLoader,
+    ImageFolderLoader,
+    InferenceRunner,
+    MetricsCalculator,
+    compare_precisions,
+)
+from py_autodoc.runner.latency import latency, timed
+from py_autodoc.runner.metrics import AgreementMetric, DistanceMetric, TopK, calculator
+from py_autodoc.samples import InputSpec
+
+pytest.importorskip("onnxruntime")
+DIGITS, DATA = Path("tests/data/quant/digits_cnn.onnx"), Path("tests/data/quant/digits.npz")
+FLOAT, INT8 = "tests/data/models/resnet_tiny.onnx", "tests/data/models/resnet_tiny_qdq_int8.onnx"
+
+
+def test_figures_of_times():
+    found = latency([0.001 * at for at in range(1, 101)], batch=4)
+    assert found.p50_ms == pytest.approx(50.5)
+    assert found.p90_ms == pytest.approx(90.1)
+    assert found.p99_ms == pytest.approx(99.01)
+    assert (found.min_ms, found.max_ms, found.runs) == (1.0, 100.0, 100)
+    assert found.throughput_per_s == pytest.approx(4e3 / 50.5)
+
+
+def test_runs_take_turns_and_warm_up_is_not_timed():
+    now, order = [0.0], []
+
+    def run(name, seconds):
+        def once(at):
+            order.append((name, at))
+            now[0] += seconds
+
+        return once
+
+    found = timed([run("a", 1.0), run("b", 3.0)], 3, 2, clock=lambda: now[0])
+    assert found == [[1.0] * 3, [3.0] * 3]
+    assert order[:4] == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+    assert order[4:] == [("a", 0), ("b", 0), ("a", 1), ("b", 1), ("a", 2), ("b", 2)]
+
+
+def test_a_runner_as_it_is_documented():
+    runner = InferenceRunner(DIGITS)
+    runner.register_metrics(TopK())
+    found = runner.run(DATA, warmup=1, iterations=5, samples=20)
+    assert found.metrics == {"top1": 1.0, "top5": 1.0, "rows": 20.0}
+    assert len(found.outputs) == 20
+    assert found.outputs[0][0].shape == (1, 10)
+    assert found.latency_p50_ms == found.latency.p50_ms > 0
+    assert found.throughput_per_sec == found.latency.throughput_per_s
+    with pytest.raises(AttributeError):
+        _ = found.latency_p12_ms
+
+
+def test_results_are_those_of_the_runtime():
+    import onnxruntime
+
+    images = np.load(DATA)["image"][:3, None]
+    found = InferenceRunner(DIGITS).run({"image": images}, warmup=0, iterations=1)
+    session = onnxruntime.InferenceSession(DIGITS)
+    for at in range(3):
+        assert np.allclose(found.outputs[at][0], session.run(None, {"image": images[at]})[0], atol=1e-5)
+
+
+@pytest.mark.slow
+def test_precisions_beside_each_other():
+    seen = []
+    found = compare_precisions(
+        {"fp32": FLOAT, "int8": INT8}, runs=4, warmup=1, progress=lambda *at: seen.append(at)
+    )
+    first, second = found.variants
+    assert (first.name, first.ratio, first.metrics) == ("fp32", 1.0, {})
+    assert second.ratio == pytest.approx(first.latency.p50_ms / second.latency.p50_ms)
+    assert set(second.metrics) == {"agreement", "sqnr_db", "cosine"}
+    assert second.file_bytes < first.file_bytes
+    assert seen[-1] == (4, 4)
+    if sys.platform != "win32":
+        assert 1 << 20 < first.memory.peak_bytes < 1 << 28
+        assert first.memory.loaded_bytes <= first.memory.peak_bytes
+    assert found.machine.cpu
+    assert json.loads(found.to_json())["schema"] == "autodoc.run/1"
+
+
+def test_models_with_other_inputs_are_refused():
+    with pytest.raises(AutodocError, match="take the same inputs"):
+        compare_precisions({"a": FLOAT, "b": str(DIGITS)}, runs=1, warmup=0, memory=False)
+
+
+SPEC = InputSpec("x", np.dtype(np.float32), (1, 3, 4, 6), "image")
+
+
+def test_arrays_with_labels():
+    x = np.arange(4 * 72, dtype=np.float32).reshape(4, 1, 3, 4, 6)
+    pairs = list(ArrayLoader({"x": x, "labels": np.arange(4)}, [SPEC]))
+    assert [int(label[0]) for _, label in pairs] == [0, 1, 2, 3]
+    assert np.array_equal(pairs[2][0]["x"], x[2])
+    assert len(ArrayLoader({"x": x}, [SPEC])) == 4
+    with pytest.raises(AutodocError, match="3 labels for 4 samples"):
+        ArrayLoader({"x": x, "labels": np.arange(3)}, [SPEC])
+    with pytest.raises(AutodocError, match="no array truth"):
+        ArrayLoader({"x": x}, [SPEC], labels="truth")
+
+
+def test_images_of_a_folder(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    for name, colour in (("cat", (255, 0, 0)), ("dog", (0, 0, 255))):
+        (tmp_path / name).mkdir()
+        image.new("RGB", (30, 20), colour).save(tmp_path / name / "one.png")
+    (tmp_path / "dog" / "notes.txt").write_text("no image")
+    loader = ImageFolderLoader(tmp_path, SPEC, mean=[0.5, 0.5, 0.5], std=[0.5, 0.5, 0.5])
+    (cat, first), (dog, second) = loader
+    assert (len(loader), int(first[0]), int(second[0])) == (2, 0, 1)
+    assert cat["x"].shape == (1, 3, 4, 6)
+    assert cat["x"][0, :, 0, 0].tolist() == [1.0, -1.0, -1.0]
+    assert dog["x"].dtype == np.float32
+    last = InputSpec("x", np.dtype(np.uint8), (1, 4, 6, 3), "image")
+    assert next(iter(ImageFolderLoader(tmp_path, last)))[0]["x"][0, 0, 0].tolist() == [255, 0, 0]
+    (tmp_path / "cat" / "broken.jpg").write_bytes(b"\xff\xd8\xff broken")
+    with pytest.raises(AutodocError, match=r"broken\.jpg cannot be read"):
+        list(ImageFolderLoader(tmp_path, SPEC))
+    with pytest.raises(AutodocError, match="no input for one image"):
+        ImageFolderLoader(tmp_path, InputSpec("x", np.dtype(np.float32), (1, 128)))
+    with pytest.raises(AutodocError, match="holds no image"):
+        ImageFolderLoader(Path("tests/data/stripped"), SPEC)
+
+
+def test_a_loader_of_ones_own():
+    class Two(DataLoader):
+        def __iter__(self):
+            return iter([({"image": np.zeros((1, 1, 8, 8), np.float32)}, None)] * 2)
+
+        def __len__(self):
+            return 2
+
+    found = InferenceRunner(DIGITS).run(Two(), warmup=0, iterations=2)
+    assert len(found.outputs) == 2
+
+
+def test_figures_against_a_reference():
+    a, b = [np.array([[1.0, 2.0], [4.0, 3.0]])], [np.array([[1.0, 2.0], [3.0, 4.0]])]
+    assert AgreementMetric().calculate([b], [None], [a]) == {"agreement": 0.5}
+    figures = DistanceMetric().calculate([b], [None], [a])
+    assert figures["sqnr_db"] == pytest.approx(10 * np.log10(30 / 2))
+    assert DistanceMetric().calculate([b], [None], None) == {}
+    with pytest.raises(AutodocError, match="Top-k needs labels"):
+        TopK().calculate([a], [None], None)
+
+
+def test_plugins_come_by_entry_point(monkeypatch):
+    from py_autodoc.runner import metrics
+
+    class Mine(MetricsCalculator):
+        name = "mine"
+
+        def calculate(self, outputs, labels, reference):
+            return {"samples": float(len(outputs))}
+
+    class Entry:
+        name = "mine"
+
+        def load(self):
+            return Mine
+
+    monkeypatch.setattr(metrics, "entry_points", lambda group: [Entry()])
+    assert calculator("mine").calculate([1, 2], [], None) == {"samples": 2.0}
+    with pytest.raises(AutodocError, match="no metrics 'other'") as found:
+        calculator("other")
+    assert "mine" in found.value.hint
+
+
+def test_the_command(tmp_path):
+    from py_autodoc.cli.app import app
+
+    def run(*args):
+        return CliRunner().invoke(app, ["run", *map(str, args)])
+
+    few = ("--runs", 2, "--warmup", 0, "--samples", 3)
+    told = run(DIGITS, "--data", DATA, "--metrics", "topk", "--layers", *few)
+    assert told.exit_code == 0
+    assert "top1 1" in told.stdout
+    assert "100.0% of it attributed" in told.stdout
+    outs = (
+        "--out-json",
+        tmp_path / "r.json",
+        "--out-layers",
+        tmp_path / "l.json",
+        "--out-html",
+        tmp_path / "p.html",
+    )
+    assert run(DIGITS, DIGITS, *few, *outs).exit_code == 0
+    names = [one["name"] for one in json.loads((tmp_path / "r.json").read_text())["variants"]]
+    assert names == ["digits_cnn.onnx", "digits_cnn.onnx (2)"]
+    assert "Measured latency" in (tmp_path / "p.html").read_text()
+    assert run(DIGITS, *few, "--providers", "NoSuchProvider").exit_code == 1
+    assert run(DIGITS, *few, "--metrics", "none").exit_code == 1
+    assert run(tmp_path / "none.onnx").exit_code == 1
+    assert run(DIGITS, "--profile", tmp_path / "l.json", "--out-json", "-").exit_code == 1
