@@ -55,8 +55,8 @@ class SizedModel:
 
     @property
     def quick(self) -> bool:
-        """True when no point takes an analysis of its own."""
-        return self._costs.closed or not self._tokens
+        """True when no prompt takes an analysis of its own."""
+        return not self._tokens or self._costs.holds(self._sizes(2, 3, 0))
 
     @property
     def kernels(self) -> int | None:

@@ -71,6 +71,10 @@ class Costs:
         """True when one analysis gives all points."""
         return self._evaluator is not None
 
+    def holds(self, sizes: Sizes) -> bool:
+        """True when a point takes no analysis of its own: expressions may not hold at all sizes."""
+        return self._evaluator is not None and self._evaluator.at(self._bound(sizes, self._name)) is not None
+
     def at(self, sizes: Sizes) -> tuple[Numbers | str, Sizes]:
         """The numbers, or why there are none; and the sizes with those that were assumed."""
         whole = replace(sizes, bindings=self._whole(sizes), batch=self._batch(sizes))

@@ -121,3 +121,22 @@ def test_a_profile_of_ones_own(model, tmp_path):
     found = serving_of(run(model, Options(assume=True, hardware=str(path))))
     assert found is not None
     assert found.plans[0].device_name == "our board"
+
+
+def test_a_grid_takes_no_more_analyses_than_it_has_prompts(model, monkeypatch):
+    """Where the expressions do not hold without a cache, there are few points; else no analysis a point."""
+    from py_autodoc.llm import sizes
+
+    counted = []
+    real = sizes.run
+
+    def counting(*args):
+        counted.append(args)
+        return real(*args)
+
+    monkeypatch.setattr(sizes, "run", counting)
+    for source in (model, GPT2):
+        counted.clear()
+        found = Serving(run(source, Options(assume=True))).on(packaged("l4"))
+        points = len(found.plans[0].points)
+        assert len(counted) <= (len(SOME_BATCHES) * len(SOME_CONTEXTS) + 6 if points <= 16 else 6)
