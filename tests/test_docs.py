@@ -36,6 +36,7 @@ NO_CODES = {
     "e-0",
     "graph-dark",
     "this-machine",
+    "node-times",
     "latency-by-size",
     "quality-by-latency",
     "quality-by-size",

@@ -21,6 +21,8 @@ NAMES = (
 )  # fmt: skip
 SENSE = {
     "auto": ("agreement>=0.9", "sqnr>=20", "kl<=1", "speed>2", "sqnr>=nan"),
+    "runs": ("1", "2"),
+    "warmup": ("0", "1"),
     "memory": ("1MB", "3GiB", "0", "x"),
     "budget": ("0", "1", "-1", "nan"),
     "bind": ("batch=1", "batch=2", "*=1", "*=3", "N=2", "n=4"),
@@ -140,6 +142,10 @@ def _option(dice: random.Random, command: str, parameter: click.Option, files: d
         seeds = fuzz_seeds.models()
         files["r.onnx"] = fuzz_mutate.model(dice, dice.choice(seeds), dice.choice(seeds))
         return [flag, dice.choice(("r.onnx", "m.onnx", "m.onnx"))]
+    if name == "profile" and dice.random() < 0.7:
+        rows = [{"cat": "Node", "name": "a_kernel_time", "ts": 1, "dur": 2}, {"name": "b", "averageMs": 0.1}]
+        files["p.json"] = json.dumps(fuzz_mutate.tree(dice, rows)).encode()
+        return [flag, "p.json"]
     if name in ("inputs", "data", "against"):
         files["in.npz"] = _arrays(dice)
         return [flag, "in.npz"]

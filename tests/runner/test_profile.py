@@ -16,7 +16,8 @@ from py_autodoc.samples import input_specs, made_samples, sized
 pytest.importorskip("onnxruntime")
 MODELS = (
     "models/resnet_tiny", "models/bert_tiny", "models/silero_vad_half", "models/mamba_tiny",
-    "models/swift_f0", "models/resnet_tiny_qdq_int8", "models/ppocr_v4_det", "models/basic_pitch_nmp", "quant/resnet8_fp32_bn",
+    "models/swift_f0", "models/resnet_tiny_qdq_int8", "models/ppocr_v4_det",
+    "models/basic_pitch_nmp", "quant/resnet8_fp32_bn",
     "models/magika_standard_v3_3", "models/ppocr_cls_v2",
 )  # fmt: skip
 
