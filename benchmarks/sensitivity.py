@@ -3,8 +3,8 @@
     python benchmarks/sensitivity.py [LAYERS] [IMAGES]
 
 Baseline: ONNX Runtime's ``quantize_static`` with one layer to quantize, its own calibration, and runs of the
-result, measured on LAYERS (2) of the 54 layers and scaled. Both in this process, on IMAGES (2) that are made up.
-Prints the ratio with the building of the session and without.
+result, measured on LAYERS (2) of the 54 layers and scaled. Both here, on IMAGES (2) that are made up. Prints
+the ratio with the building of the session and without.
 """
 
 from __future__ import annotations

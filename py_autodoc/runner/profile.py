@@ -65,7 +65,7 @@ class NodeTimes(msgspec.Struct, frozen=True, kw_only=True):
     def heat(self) -> dict[str, object]:
         """The times as numbers to paint the graph by."""
         values = {str(one.node): one.ms for one in self.nodes}
-        return {"label": "Measured latency", "unit": "ms", "values": values}
+        return {"label": "Measured latency in ms", "unit": "ms", "values": values}
 
     def to_json(self, pretty: bool = False) -> str:
         """As JSON."""
