@@ -13,6 +13,7 @@ from py_autodoc.compare.evaluation import Evaluation
 from py_autodoc.compare.impact import Evaluations, impact
 from py_autodoc.compare.measures import Number, deltas, lower_bounds, measured, precision
 from py_autodoc.compare.parts import parts
+from py_autodoc.compare.variants import core_precisions
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.hardware_estimate import hardware_estimates
 from py_autodoc.report.labels import cut
@@ -128,6 +129,8 @@ class VariantImpact(Wire, frozen=True, kw_only=True):
     quality_change: float | None
     on_front: bool
     """No other variant is at least as good in everything and better in something."""
+    core_operators: dict[str, int]
+    """Precision → core operators that compute in it."""
 
 
 class ImpactInfo(Wire, frozen=True, kw_only=True):
@@ -209,7 +212,7 @@ def comparison(
         alignment=infos[0],
         other_alignments=infos[1:],
         failed=list(failed),
-        impact=_impact(analyses, known),
+        impact=_impact(analyses, known, found),
     )
 
 
@@ -223,8 +226,9 @@ def _with(values: dict[str, Number], held: Evaluation | None) -> dict[str, Numbe
     return found
 
 
-def _impact(analyses: Sequence[Analysis], known: Evaluations) -> ImpactInfo:
+def _impact(analyses: Sequence[Analysis], known: Evaluations, aligned: Sequence[Alignment]) -> ImpactInfo:
     found = impact(analyses, known)
+    counts = core_precisions(aligned)
     first = found.points[0]
     return ImpactInfo(
         quality_metric=found.quality,
@@ -240,6 +244,7 @@ def _impact(analyses: Sequence[Analysis], known: Evaluations) -> ImpactInfo:
                 quality=point.quality,
                 quality_change=_less(point.quality, first.quality),
                 on_front=point.on_front,
+                core_operators=counts[at],
             )
             for at, (one, point) in enumerate(zip(analyses, found.points, strict=True))
         ],

@@ -12,6 +12,7 @@ from py_autodoc.compare.measures import percent, relative
 from py_autodoc.compare.parts import Part, parts
 from py_autodoc.compare.summary import front_line, lone, relation, rows, table, verdict_line
 from py_autodoc.compare.tradeoff import captions, labelled
+from py_autodoc.compare.variants import variant_rows
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import cut, node_label
 from py_autodoc.report.sections.model import (
@@ -55,7 +56,8 @@ def sections(
 ) -> list[Section]:
     """The comparison of the first model with the others, in the order of the document.
 
-    Ids are ``failed``, ``numbers``, ``precision``, and ``pair`` with the number of the other model.
+    Ids are ``failed``, ``numbers``, ``variants``, ``precision``, and ``pair`` with the number of the other
+    model.
     """
     names = model_names(analyses)
     made = []
@@ -71,6 +73,10 @@ def sections(
     plotted = captions(gained, labelled(names, precisions(analyses)))
     figures = [Figure(name, cut(caption, _LONGEST)) for name, caption in plotted.items()]
     made.append(Section("numbers", "Numbers", (_table(("", *names), numbers), *told, *figures)))
+    short = variant_rows(found, gained)
+    if short:
+        cells = [[_line(text) for text in row] for row in short]
+        made.append(Section("variants", "Variants", (_table(("", *names), cells),)))
     layers = tuple(_precision(one, names[at] if len(found) > 1 else "") for at, one in enumerate(found, 1))
     if any(table.rows for table in layers):
         made.append(Section("precision", "Precision by layer", tuple(one for one in layers if one.rows)))

@@ -108,6 +108,26 @@ def test_text_and_markdown_show_them(both, tmp_path):
     assert "On the Pareto front" in text
 
 
+def test_variants_in_short(both, tmp_path):
+    found = json.loads(compare(*both, "--json")[1])
+    counts = [one["core_operators"] for one in found["impact"]["variants"]]
+    assert counts == [{"float32": 24}, {"int8 (QDQ)": 18, "int8": 6}]
+    assert [sum(one.values()) for one in counts] == found["alignment"]["core_operators"]
+    card = tmp_path / "c.md"
+    compare(*both, "--out-md", card)
+    text = card.read_text("utf-8")
+    rows = {line.split("|")[1].strip(): line.split("|")[2:4] for line in text.splitlines() if "|" in line}
+    variants = {name: [cell.strip() for cell in cells] for name, cells in rows.items()}
+    assert variants["Core operators"] == ["24", "24"]
+    assert variants["int8 (QDQ)"] == ["–", "18 (75 %)"]
+    assert variants["Size"] == ["359 kB", "200 kB (0.559×)"]
+    assert variants["Speedup (latency\\_ms\\_p50)"] == ["1×", "3.22×"]
+    assert "0.927 (−0.004)" in text
+    # Two models that differ in none of this have no such table.
+    assert compare(FLOAT, FLOAT, "--out-md", card, "--force")[0] == 0
+    assert "## Variants" not in card.read_text("utf-8")
+
+
 def test_the_baseline_is_chosen_by_its_precision(both):
     found = json.loads(compare(*both, "--baseline-precision", "int8", "--json")[1])
     first, other = found["variants"]
