@@ -16,6 +16,9 @@ RULES = {
     },
     r"\btempfile\.(mk|Temporary|Named|Spooled)": {
         "keras/archive.py",  # unnamed: it has no place
+        # Folders that are removed: what a child process reads, what ONNX Runtime's profiler writes.
+        "runner/memory.py",
+        "runner/profile.py",
         "graph/hashes.py",
     },
     r"\.write_(text|bytes)\(|\bopen\([^)\n]*[\"'][wax+]b?[\"']|\.open\([\"'][wax]b?[\"']": {
