@@ -105,12 +105,15 @@ class Expressions:
     shapes: Sequence[Shape | None] = ()
     """By tensor, sizes as expressions; empty when there are no expressions."""
 
-    def check(self, bindings: Mapping[str, int], in_place: bool = False) -> None:
-        """Raises: Invalid when the expressions (the in-place peak) do not hold under these sizes."""
-        values = Values(bindings)
+    def check(self, bindings: Mapping[str, int], in_place: bool = False, least: int = 1) -> None:
+        """Raises: Invalid when the expressions (the in-place peak) do not hold under these sizes.
+
+        They are made for sizes of at least 1; who asks for 0 has to prove them there.
+        """
+        values = Values(bindings, least)
         for name in self.symbols:
-            if bindings.get(name, 0) < 1:
-                raise Invalid(f"{name} needs a size of at least 1")
+            if bindings.get(name, least - 1) < least:
+                raise Invalid(f"{name} needs a size of at least {least}")
         for condition in (*self.conditions, *(self.inplace_conditions if in_place else ())):
             if not condition.holds(values):
                 raise Invalid(

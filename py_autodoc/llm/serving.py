@@ -20,9 +20,9 @@ from py_autodoc.report.schema.generation import Plans
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 CONTEXTS = tuple(256 << step for step in range(10))
 SOME_BATCHES, SOME_CONTEXTS = (1, 4, 16, 64), (512, 2048, 8192, 32768)
-"""Where the prefill of every point takes an analysis of its own."""
+"""For large models, and where the prefill of every point takes an analysis of its own."""
 FEW_BATCHES, FEW_CONTEXTS = (1, 8, 32), (1024, 4096)
-"""The same where an analysis takes long."""
+"""Where it does in a large model."""
 MANY_NODES = 1_500
 
 
@@ -70,11 +70,10 @@ def packaged(device: str, precision: str = "", runtime: str = "") -> Chosen:
 
 def _grid(sized: SizedModel) -> tuple[Sequence[int], Sequence[int]]:
     """Batches and contexts, as many as there is time for."""
-    if sized.quick:
+    large = len(sized.base.model.nodes) > MANY_NODES
+    if sized.quick and not large:
         return BATCHES, CONTEXTS
-    if len(sized.base.model.nodes) <= MANY_NODES:
-        return SOME_BATCHES, SOME_CONTEXTS
-    return FEW_BATCHES, FEW_CONTEXTS
+    return (FEW_BATCHES, FEW_CONTEXTS) if large and not sized.quick else (SOME_BATCHES, SOME_CONTEXTS)
 
 
 def _up_to(contexts: Sequence[int], longest: int | None) -> Sequence[int]:

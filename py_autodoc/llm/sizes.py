@@ -15,8 +15,8 @@ from py_autodoc.report.analysis import Analysis, Options, run
 from py_autodoc.report.dims import batch_names
 from py_autodoc.report.hardware import kernels_in, sized
 from py_autodoc.report.hardware_estimate import batch_of
-from py_autodoc.sweep.costs import Costs, Sizes, time_of
-from py_autodoc.sweep.evaluate import Numbers
+from py_autodoc.sweep.costs import Costs, Sizes, same_work, time_of
+from py_autodoc.sweep.evaluate import Evaluator, Numbers
 
 MAX_KEPT = 64
 """Points whose numbers are kept for the next device."""
@@ -38,6 +38,7 @@ class SizedModel:
         # The second point, of sizes that nothing else has, is what the expressions are proved with.
         proof = self._sizes(2, 3, 5) if free else at
         self._costs = Costs(self._analysed, [at, proof], at, self.base)
+        self._prompted = self._evaluator()
         self._caches = _caches(self.base)
         self._prompts: dict[tuple[int, int], Numbers | str] = {}
         self._alive: dict[tuple[int, int, int, int], int | None] = {}
@@ -56,7 +57,7 @@ class SizedModel:
     @property
     def quick(self) -> bool:
         """True when no prompt takes an analysis of its own."""
-        return not self._tokens or self._costs.holds(self._sizes(2, 3, 0))
+        return not self._tokens or self._prompted is not None
 
     @property
     def kernels(self) -> int | None:
@@ -74,7 +75,7 @@ class SizedModel:
         if (batch, prompt) not in self._prompts:
             if len(self._prompts) >= MAX_KEPT:
                 self._prompts.clear()
-            self._prompts[batch, prompt] = self._costs.at(self._sizes(batch, prompt, 0))[0]
+            self._prompts[batch, prompt] = self._prompt(self._sizes(batch, prompt, 0))
         numbers = self._prompts[batch, prompt]
         if isinstance(numbers, str):
             return None, None, numbers
@@ -82,6 +83,20 @@ class SizedModel:
         if found is not None and found.unknown:
             return None, numbers, why or f"{found.unknown:,} kernels have no time"
         return found, numbers, why
+
+    def _prompt(self, sizes: Sizes) -> Numbers | str:
+        found = None if self._prompted is None else self._prompted.at(self._costs.whole(sizes))
+        return self._costs.at(sizes)[0] if found is None else found
+
+    def _evaluator(self) -> Evaluator | None:
+        """What evaluates prompts, which have nothing cached, where it gives what an analysis gives."""
+        found = Evaluator.of(self.base, self.base.symbolic, whole=False) if self._tokens else None
+        if found is None:
+            return None
+        sizes = self._sizes(2, 3, 0)
+        mine, checked = found.at(self._costs.whole(sizes)), self._costs.fresh(sizes)
+        same = mine is not None and isinstance(checked, Numbers) and same_work(mine, checked)
+        return found if same else None
 
     def activations(self, batch: int, tokens: int, past: int, width: int) -> int | None:
         """Bytes alive at once in a pass of new ``tokens``, caches left out; None when a size is unknown."""

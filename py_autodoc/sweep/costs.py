@@ -62,7 +62,7 @@ class Costs:
         if found is None or last is self._at:
             return found, name
         mine = found.at(self._bound(last, name))
-        checked = self._fresh(last)
+        checked = self.fresh(last)
         same = mine is not None and isinstance(checked, Numbers) and _equal(mine, checked)
         return (found, name) if same else (None, "")
 
@@ -71,28 +71,25 @@ class Costs:
         """True when one analysis gives all points."""
         return self._evaluator is not None
 
-    def holds(self, sizes: Sizes) -> bool:
-        """True when a point takes no analysis of its own: expressions may not hold at all sizes."""
-        return self._evaluator is not None and self._evaluator.at(self._bound(sizes, self._name)) is not None
-
     def at(self, sizes: Sizes) -> tuple[Numbers | str, Sizes]:
         """The numbers, or why there are none; and the sizes with those that were assumed."""
-        whole = replace(sizes, bindings=self._whole(sizes), batch=self._batch(sizes))
+        whole = replace(sizes, bindings=self.whole(sizes), batch=self._batch(sizes))
         if self._evaluator is not None:
             found = self._evaluator.at(self._bound(sizes, self._name))
             if found is not None:
                 return found, whole
-        return self._fresh(sizes), whole
+        return self.fresh(sizes), whole
 
-    def _fresh(self, sizes: Sizes) -> Numbers | str:
+    def fresh(self, sizes: Sizes) -> Numbers | str:
+        """The numbers of an analysis at these sizes, or why there is none."""
         if sizes is self._at:
             return of_analysis(self._base)
         try:
-            return of_analysis(self._analyse(replace(sizes, bindings=self._whole(sizes))))
+            return of_analysis(self._analyse(replace(sizes, bindings=self.whole(sizes))))
         except AutodocError as error:
             return error.message  # these sizes do not fit the model; others may
 
-    def _whole(self, sizes: Sizes) -> dict[str, int]:
+    def whole(self, sizes: Sizes) -> dict[str, int]:
         """Every free size."""
         found = {**self._free, **sizes.bindings}
         if sizes.batch is not None:
@@ -106,14 +103,14 @@ class Costs:
         return found
 
     def _bound(self, sizes: Sizes, name: str) -> dict[str, int]:
-        whole = self._whole(sizes)
+        whole = self.whole(sizes)
         return {**whole, name: sizes.batch} if name and sizes.batch is not None else whole
 
     def _batch(self, sizes: Sizes) -> int | None:
         """Items of one inference: what was asked for, else the batch of the model."""
         if sizes.batch is not None:
             return sizes.batch
-        whole = self._whole(sizes)
+        whole = self.whole(sizes)
         if self._batches:
             return next((whole[name] for name in self._batches if name in whole), None)
         return batch_of(self._base)
@@ -121,8 +118,13 @@ class Costs:
 
 def _equal(one: Numbers, other: Numbers) -> bool:
     """Whether totals and what an estimate reads are the same."""
+    return all(getattr(one, name) == getattr(other, name) for name in _TOTALS) and same_work(one, other)
+
+
+def same_work(one: Numbers, other: Numbers) -> bool:
+    """Whether what an estimate reads, and the FLOPs, are the same."""
     return (
-        all(getattr(one, name) == getattr(other, name) for name in _TOTALS)
+        one.flops == other.flops
         and list(one.model.shapes) == list(other.model.shapes)
         and list(one.model.macs) == list(other.model.macs)
         and list(one.stored) == list(other.stored)

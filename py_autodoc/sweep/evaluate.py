@@ -69,16 +69,16 @@ def lacking(analysis: Analysis) -> str:
 class Evaluator:
     """One analysed model whose sizes are given again and again."""
 
-    def __init__(self, analysis: Analysis, costs: Expressions) -> None:
+    def __init__(self, analysis: Analysis, costs: Expressions, whole: bool) -> None:
         self._base = sized(analysis)
         self._stored = analysis.sizes.bytes
         self._storage = [tensor.storage is not None for tensor in analysis.model.tensors]
         self._dense = [tensor.container == "tensor" for tensor in analysis.model.tensors]
-        self._costs = costs
+        self._costs, self._whole = costs, whole
         self._polys: list[Poly] = []
         self._places: dict[object, int] = {}
-        self._totals = {name: self._number(costs.totals[f"total_{name}"]) for name in TOTALS}
-        self._peak = self._number(costs.peak.get("inplace"))
+        self._totals = {name: self._number(costs.totals.get(f"total_{name}")) for name in TOTALS}
+        self._peak = self._number(costs.peak.get("inplace")) if whole else None
         self._macs = [self._number(node.macs) for node in costs.nodes]
         self._shapes = [None if shape is None else tuple(map(self._dim, shape)) for shape in costs.shapes]
         self._names = costs.original
@@ -86,28 +86,32 @@ class Evaluator:
         self._reason = lacking(analysis)
 
     @classmethod
-    def of(cls, analysis: Analysis, costs: Expressions | None) -> Evaluator | None:
-        """None where not every number of the model has an expression."""
+    def of(cls, analysis: Analysis, costs: Expressions | None, whole: bool = True) -> Evaluator | None:
+        """None where not every number of the model has an expression.
+
+        Not ``whole``: those that a time stands on, which are shapes, MACs and FLOPs; sizes may be 0 then.
+        """
         if costs is None or len(analysis.model.graphs) > 1:
             return None  # of loops, how often they run is a size as well
         if len(costs.shapes) != len(analysis.model.tensors):
             return None  # rewritten for this batch in another way than for any
-        if any(costs.totals.get(f"total_{name}") is None for name in TOTALS):
+        if any(costs.totals.get(f"total_{name}") is None for name in (TOTALS if whole else ("flops",))):
             return None
-        if costs.peak.get("inplace") is None or len(costs.nodes) != len(analysis.costs):
+        if (whole and costs.peak.get("inplace") is None) or len(costs.nodes) != len(analysis.costs):
             return None
         lost = (
             node.macs is None and entry.cost is not None and entry.cost.macs is not None
             for node, entry in zip(costs.nodes, analysis.costs, strict=True)
         )
-        return None if any(lost) else cls(analysis, costs)
+        return None if any(lost) else cls(analysis, costs, whole)
 
     def at(self, sizes: Mapping[str, int]) -> Numbers | None:
         """The numbers under sizes by the file's own names; None where the expressions do not hold."""
         bindings = {name: sizes[own] for name, own in self._names.items() if own in sizes}
-        values = Values(bindings)
+        least = int(self._whole)
+        values = Values(bindings, least)
         try:
-            self._costs.check(bindings, in_place=True)
+            self._costs.check(bindings, in_place=self._whole, least=least)
             known = [values.of(poly) for poly in self._polys]
         except Invalid:
             return None

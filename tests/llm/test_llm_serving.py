@@ -6,14 +6,17 @@ import base64
 import gzip
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from llm.decoders import SHAPE, decoder
 
 from py_autodoc.errors import InputError
-from py_autodoc.llm import PlanOptions, plan
+from py_autodoc.limits import LIBRARY
+from py_autodoc.llm import PlanOptions, plan, sizes
 from py_autodoc.llm import serving as module
-from py_autodoc.llm.serving import SOME_BATCHES, SOME_CONTEXTS, Serving, decodes, packaged
+from py_autodoc.llm.serving import BATCHES, CONTEXTS, SOME_BATCHES, SOME_CONTEXTS, Serving, decodes, packaged
+from py_autodoc.llm.sizes import SizedModel
 from py_autodoc.render.html import html_page
 from py_autodoc.render.serving import serving_of
 from py_autodoc.report.analysis import Options, run
@@ -35,7 +38,7 @@ def analysis(model):
 @pytest.mark.parametrize("runtime", ["", "pytorch-eager"])
 def test_numbers_are_those_of_the_command(model, analysis, runtime):
     found = Serving(analysis).on(packaged("h100-sxm", "fp16", runtime))
-    expected = plan(model, PlanOptions(["h100-sxm"], SOME_BATCHES, SOME_CONTEXTS, ["fp16"], runtime=runtime))
+    expected = plan(model, PlanOptions(["h100-sxm"], BATCHES, CONTEXTS, ["fp16"], runtime=runtime))
     assert found.plans == expected.plans
     assert (found.runtime, found.decoder) == (expected.runtime, expected.decoder)
     assert found.model == analysis.model.file.name
@@ -49,7 +52,7 @@ def test_one_analysis_serves_devices_and_precisions(analysis, monkeypatch):
     for device, precision in (("l4", "fp16"), ("l4", "fp32"), ("h100-sxm", "")):
         found = one.on(packaged(device, precision)).plans[0]
         assert found.hardware == device
-        assert len(found.points) == len(SOME_BATCHES) * len(SOME_CONTEXTS)
+        assert len(found.points) == len(BATCHES) * len(CONTEXTS)
     assert calls == []
 
 
@@ -60,12 +63,17 @@ def test_sizes_that_were_given_are_kept_but_batch_and_tokens(model):
     assert Serving(given).on(chosen).plans == Serving(free).on(chosen).plans
 
 
-def test_large_models_get_fewer_points(analysis, monkeypatch):
+def test_large_and_slow_models_get_fewer_points(analysis, monkeypatch):
+    def points():
+        found = Serving(analysis).on(packaged("h100-sxm", "fp16")).plans[0].points
+        return {one.batch for one in found}, {one.context for one in found}
+
     monkeypatch.setattr(module, "MANY_NODES", 10)
-    found = Serving(analysis).on(packaged("h100-sxm", "fp16")).plans[0]
-    assert {(one.batch, one.context) for one in found.points} == {
-        (batch, context) for batch in (1, 8, 32) for context in (1024, 4096)
-    }
+    assert points() == (set(SOME_BATCHES), set(SOME_CONTEXTS))
+    monkeypatch.setattr(SizedModel, "quick", False)
+    assert points() == ({1, 8, 32}, {1024, 4096})
+    monkeypatch.setattr(module, "MANY_NODES", 1000)
+    assert points() == (set(SOME_BATCHES), set(SOME_CONTEXTS))
 
 
 def test_contexts_end_where_the_model_does():
@@ -123,10 +131,7 @@ def test_a_profile_of_ones_own(model, tmp_path):
     assert found.plans[0].device_name == "our board"
 
 
-def test_a_grid_takes_no_more_analyses_than_it_has_prompts(model, monkeypatch):
-    """Where the expressions do not hold without a cache, there are few points; else no analysis a point."""
-    from py_autodoc.llm import sizes
-
+def test_a_grid_takes_few_analyses(model, monkeypatch):
     counted = []
     real = sizes.run
 
@@ -138,5 +143,25 @@ def test_a_grid_takes_no_more_analyses_than_it_has_prompts(model, monkeypatch):
     for source in (model, GPT2):
         counted.clear()
         found = Serving(run(source, Options(assume=True))).on(packaged("l4"))
-        points = len(found.plans[0].points)
-        assert len(counted) <= (len(SOME_BATCHES) * len(SOME_CONTEXTS) + 6 if points <= 16 else 6)
+        assert len(found.plans[0].points) > 20
+        assert len(counted) <= 5
+
+
+def test_prompts_are_evaluated_only_where_that_is_proved(model, monkeypatch):
+    """An expression that gives something else than an analysis is not used."""
+    real = sizes.Evaluator.at
+
+    def wrong(self, at):
+        found = real(self, at)
+        return found if found is None else replace(found, flops=found.flops + 1)
+
+    expected = plan(model, PlanOptions(["l4"], [1, 3], [7, 600], ["fp16"]))
+    assert sizes.SizedModel(model, LIBRARY, {}).quick
+    monkeypatch.setattr(sizes.Evaluator, "at", wrong)
+    assert not sizes.SizedModel(model, LIBRARY, {}).quick
+    assert plan(model, PlanOptions(["l4"], [1, 3], [7, 600], ["fp16"])).plans == expected.plans
+
+
+def test_the_new_cache_is_as_long_as_the_tokens_or_its_buffer(analysis):
+    tensor = next(one.id for one in analysis.model.tensors if one.name == "present_k0")
+    assert analysis.symbolic.shapes[tensor] == ("batch", 2, "max(past, total_sequence_length)", 16)

@@ -117,14 +117,14 @@ def group_query_attention(op: Op) -> None:
     packed = not op.has(1)
     head = expr.floordiv(q[2], heads + 2 * kv if packed else heads)
     op.set(0, (q[0], q[1], expr.mul(head, heads)))
-    past, known = op.shape(3), op.ints_in(6)
+    past, known = op.shape(3), op.dims_in(6)
     total: Dim = known[0] if known is not None and len(known) == 1 else None
     if total is None and not op.has(3):
         total = q[1]
     elif total is not None and op.has(3):
         # The past may be a buffer that present shares; then present is as long as the buffer.
         length = past[2] if past is not None and len(past) == 4 else None
-        total = max(total, length) if isinstance(length, int) and isinstance(total, int) else None
+        total = None if length is None else expr.extreme(True, total, length)
     op.set(1, (q[0], kv, total, head))
     op.set(2, (q[0], kv, total, head))
 
