@@ -70,7 +70,8 @@ def packaged(device: str, precision: str = "", runtime: str = "") -> Chosen:
 
 def _grid(sized: SizedModel) -> tuple[Sequence[int], Sequence[int]]:
     """Batches and contexts, as many as there is time for."""
-    large = len(sized.base.model.nodes) > MANY_NODES
+    # A file of fixed sizes has formulas, which take no time.
+    large = sized.prompts and len(sized.base.model.nodes) > MANY_NODES
     if sized.quick and not large:
         return BATCHES, CONTEXTS
     return (FEW_BATCHES, FEW_CONTEXTS) if large and not sized.quick else (SOME_BATCHES, SOME_CONTEXTS)
