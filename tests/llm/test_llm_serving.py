@@ -165,3 +165,10 @@ def test_prompts_are_evaluated_only_where_that_is_proved(model, monkeypatch):
 def test_the_new_cache_is_as_long_as_the_tokens_or_its_buffer(analysis):
     tensor = next(one.id for one in analysis.model.tensors if one.name == "present_k0")
     assert analysis.symbolic.shapes[tensor] == ("batch", 2, "max(past, total_sequence_length)", 16)
+
+
+def test_formulas_are_for_every_point_of_a_large_file(monkeypatch):
+    monkeypatch.setattr(module, "MANY_NODES", 10)
+    found = Serving(run(GPT2, Options(assume=True))).on(packaged("l4")).plans[0]
+    assert len(found.points) == len(BATCHES) * 3
+    assert {one.prefill_method for one in found.points} == {"formula"}
