@@ -50,6 +50,7 @@ _FORMS = {
     "sensitivity": rb'\{\s*"schema"\s*:\s*"autodoc\.sensitivity/',
     "run": rb'\{\s*"schema"\s*:\s*"autodoc\.run/',
     "node-times": rb'\{\s*"schema"\s*:\s*"autodoc\.node-times/',
+    "quantization": rb'\{\s*"schema"\s*:\s*"autodoc\.quantization/',
     "verification": rb'\{\s*"schema"\s*:\s*"autodoc\.verification/',
     "check": rb'\{\s*"schema"\s*:\s*"autodoc\.check/',
     "junit": rb'<\?xml version="1\.0" encoding="UTF-8"\?>\n<testsuites name="%(name)s check"',

@@ -15,7 +15,7 @@ from py_autodoc.render.text import printable_json, printable_text
 STDOUT = "-"
 JSON = frozenset({
     "report", "export-report", "netron", "model-explorer", "check", "node-times", "run", "sarif",
-    "sensitivity", "verification",
+    "quantization", "sensitivity", "verification",
 })  # fmt: skip
 """Kinds of files that are JSON."""
 

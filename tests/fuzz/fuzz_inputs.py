@@ -21,7 +21,7 @@ from py_autodoc.cli.app import COMMANDS, app
 MODEL_NAMES = ("m.onnx",) * 12 + ("m", "m.ONNX", "a b.onnx", "-m.onnx", "m.keras", "m.ort", "ünï.onnx")
 OUTPUTS = {
     "extract": "out.onnx", "to-torch": "out.py", "rebatch": "out.onnx", "resize": "out.onnx",
-    "export": "out.onnx",
+    "export": "out.onnx", "quantize": "out.onnx",
     "graph": "out.svg",
 }  # fmt: skip
 
@@ -79,7 +79,11 @@ def a_model(dice: random.Random, command: str) -> bytes:
     if command in ("rebatch", "resize") and dice.random() < 0.7:
         data = fuzz_seeds.fixed()
     kind = dice.random()
-    if kind < (0.2 if command in ("compare", "rebatch", "resize", "verify") else 0.05):
+    if kind < (
+        0.2
+        if command in ("compare", "rebatch", "resize", "verify", "quantize", "sensitivity", "run")
+        else 0.05
+    ):
         return data
     if kind < 0.75:
         return fuzz_mutate.model(dice, data, another)

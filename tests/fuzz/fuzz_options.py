@@ -21,6 +21,8 @@ NAMES = (
 )  # fmt: skip
 SENSE = {
     "auto": ("agreement>=0.9", "sqnr>=20", "kl<=1", "speed>2", "sqnr>=nan"),
+    "method": ("static", "dynamic", "fp16", "int8-weights", "int4-weights", "x"),
+    "target": ("cpu-vnni", "cpu-avx2", "tensorrt", "x"),
     "runs": ("1", "2"),
     "warmup": ("0", "1"),
     "memory": ("1MB", "3GiB", "0", "x"),
@@ -142,6 +144,10 @@ def _option(dice: random.Random, command: str, parameter: click.Option, files: d
         seeds = fuzz_seeds.models()
         files["r.onnx"] = fuzz_mutate.model(dice, dice.choice(seeds), dice.choice(seeds))
         return [flag, dice.choice(("r.onnx", "m.onnx", "m.onnx"))]
+    if name == "recipe" and dice.random() < 0.7:
+        held = {"method": "dynamic", "exclude": ["op=Gemm"], "block_size": 32}
+        files["recipe.json"] = json.dumps(fuzz_mutate.tree(dice, held)).encode()
+        return [flag, "recipe.json"]
     if name == "profile" and dice.random() < 0.7:
         rows = [{"cat": "Node", "name": "a_kernel_time", "ts": 1, "dur": 2}, {"name": "b", "averageMs": 0.1}]
         files["p.json"] = json.dumps(fuzz_mutate.tree(dice, rows)).encode()

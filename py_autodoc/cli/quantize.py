@@ -1,0 +1,124 @@
+"""``onnx-autodoc quantize``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from py_autodoc.cli import completion, stderr, stdout
+from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.render.output import targets
+from py_autodoc.render.text import printable
+
+_FIELDS = ("method", "format", "calibration", "activations", "weights", "per_channel", "target", "block_size")
+
+
+@click.command("quantize", short_help="Write a quantized model, measured beside its original.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.argument("out", metavar="OUT.onnx", type=click.Path(path_type=str))
+@click.option(
+    "--method", metavar="NAME", help="static, dynamic, int8-weights, int4-weights, fp16, or a plugin's."
+)
+@click.option(
+    "--data",
+    metavar="PATH",
+    shell_complete=completion.files,
+    help="Real values of the inputs: .npz, .npy or a folder of them.",
+)
+@click.option(
+    "--samples", metavar="N", type=click.IntRange(1, 4096), help="At most N samples (default: 128)."
+)
+@click.option(
+    "--random-data", is_flag=True, help="Take ranges from made-up values, which real ones will not fit."
+)
+@click.option("--format", metavar="F", help="qdq or qoperator (default: qdq).")
+@click.option("--calibration", metavar="C", help="minmax, percentile or entropy (default: minmax).")
+@click.option("--activations", metavar="T", help="u8, s8 or u16 (default: by the target).")
+@click.option("--weights", metavar="T", help="s8, u8 or s7 (default: by the target).")
+@click.option("--per-channel/--per-tensor", default=None, help="Scales of weights (default: by the method).")
+@click.option(
+    "--target", metavar="T", help="cpu-vnni, cpu-avx2, cpu-arm or tensorrt (default: this machine)."
+)
+@click.option(
+    "--block-size",
+    metavar="N",
+    type=int,
+    help="Weights with one scale, of int8- and int4-weights (default: 32).",
+)
+@click.option(
+    "--exclude", metavar="NODE|TAG|QUERY", multiple=True, help="Keep these nodes float. Repeatable."
+)
+@click.option("--allow-saturation", is_flag=True, help="Accept s8 weights where kernels clip their sums.")
+@click.option(
+    "--recipe", metavar="FILE", shell_complete=completion.files, help="Read these options from TOML or JSON."
+)
+@click.option(
+    "--bind",
+    metavar="NAME=N",
+    multiple=True,
+    shell_complete=completion.symbols,
+    help="Give a symbolic dimension its size. Repeatable.",
+)
+@click.option("--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Give an input its shape.")
+@click.option("--out-json", metavar="PATH", help="Write what was made as JSON; - is stdout.")
+@click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
+@force
+@talk
+def command(model: str, out: str, log_level: str, progress: bool | None, pretty: bool, **options: Any) -> int:
+    """Quantize MODEL, in float32, to OUT.onnx with ONNX Runtime's tools, and compare both.
+
+    \b
+        onnx-autodoc quantize model.onnx model_int8.onnx --data samples.npz
+        onnx-autodoc quantize bert.onnx bert_int4.onnx --method int4-weights
+        onnx-autodoc quantize model.onnx out.onnx --data samples.npz --exclude 'op=Gemm' --target tensorrt
+
+    Tags stay, the recipe goes into the metadata, MODEL is not changed. Combinations that are known to fail
+    are refused with the reason.
+
+    \b
+    Exit status: 0 success, 1 invalid input or a refused recipe, 2 a tool fails, 3 the result could not be
+    written.
+    """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    set_level(log_level)
+    import msgspec
+
+    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.quantize import Recipe, quantize
+    from py_autodoc.quantize.lines import quantization_lines
+    from py_autodoc.quantize.recipe import read_recipe
+
+    inputs = [one for one in (model, options["data"], options["recipe"]) if one]
+    outputs = targets({"--out-json": (options["out_json"], "quantization")}, [*inputs, out], options["force"])
+    recipe = read_recipe(options["recipe"]) if options["recipe"] else Recipe()
+    given = {name: options[name] for name in _FIELDS if options[name] is not None}
+    if options["exclude"]:
+        given["exclude"] = [*recipe.exclude, *options["exclude"]]
+    if options["allow_saturation"]:
+        given["allow_saturation"] = True
+    if options["random_data"] and options["data"] is None:
+        stderr.warning("the ranges are those of made-up values, which real ones will not fit.")
+    with ProgressLine(printable(os.path.basename(model)), progress) as line:
+        found = quantize(
+            model,
+            out,
+            options["data"],
+            msgspec.structs.replace(recipe, **given),
+            samples=options["samples"],
+            random_data=options["random_data"],
+            bindings=parse_bindings(options["bind"]),
+            input_shapes=parse_input_shapes(options["input_shape"]),
+            force=options["force"],
+            progress=line.update,
+        )
+    for target in outputs.values():
+        written = target.write(found.to_json(pretty))
+        if not target.to_stdout and sys.stderr.isatty():
+            stderr.note(f"Wrote {target.shown} ({written:,} bytes).")
+    if not any(target.to_stdout for target in outputs.values()):
+        stdout.lines(printable(text) for text in quantization_lines(found))
+    return 0

@@ -1,0 +1,215 @@
+"""``quantize``: prepares a model, quantizes it, restores its tags, measures it, writes it in one step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import onnx
+
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.hardware.detect import cpu
+from py_autodoc.ort import onnxruntime
+from py_autodoc.outputs.temporary import scratch
+from py_autodoc.quantize.clipping import clipping_pairs
+from py_autodoc.quantize.document import GAP_DB, Quantization
+from py_autodoc.quantize.exclude import excluded
+from py_autodoc.quantize.methods import BUILT_IN, apply, method
+from py_autodoc.quantize.prepare import loaded, prepared
+from py_autodoc.quantize.recipe import VNNI, Recipe, completed
+from py_autodoc.samples import input_specs, sized, taken
+from py_autodoc.tags import read_tags, restore_file, tag_file
+from py_autodoc.tags.files import finish, staging, targets, to_ir
+from py_autodoc.tags.model import ROOT
+from py_autodoc.tags.read import table_in
+from py_autodoc.verify.api import verify
+from py_autodoc.version import version
+
+RECIPE = "onnx_autodoc.quantization"
+"""Key of the recipe in the metadata of the result."""
+SAMPLES, MADE, COMPARED = 128, 16, 16
+Step = Callable[[str, int, int], None]
+
+
+def quantize(
+    model: PathLike,
+    out: PathLike,
+    data: Any = None,
+    recipe: Recipe | None = None,
+    *,
+    samples: int | None = None,
+    random_data: bool = False,
+    seed: int = 0,
+    bindings: Mapping[str, int] | None = None,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    force: bool = False,
+    progress: Step | None = None,
+) -> Quantization:
+    """Write a quantized model, with its tags and the recipe in its metadata. The model itself stays as it is.
+
+    Args:
+        model: an ONNX file in float32 with its weights.
+        out: where the result goes.
+        data: values of the inputs, as ``verify``; ``static`` needs them for ranges, all methods for scores.
+        recipe: how; None: ``static`` for this machine.
+        samples: how many are taken; None: 128.
+        random_data: take made-up values for ranges; they are then wrong for real ones.
+        seed: of made-up values.
+        bindings: sizes of free dimensions for the samples; others as the data has them.
+        input_shapes: whole shapes of inputs.
+        force: replace a file that we did not write.
+        progress: told of each step.
+
+    Raises:
+        OptionError: the recipe is refused, or there is no data.
+        InputError: the model or the data cannot be used.
+        RequirementError: ONNX Runtime is missing.
+        AnalysisError: its tools or sessions refuse the model.
+        OutputError: the result cannot be written.
+    """
+    tell = progress or (lambda step, done, total: None)
+    name = base_name(model)
+    given = recipe or Recipe()
+    plugin = given.method not in BUILT_IN
+    run = method(given.method)
+    chosen = given if plugin else completed(given)
+    runtime = onnxruntime("Quantization")
+    places = targets(out, inputs=[model, *_files(data)], force=force)
+    if data is None and chosen.method == "static" and not random_data:
+        raise OptionError(
+            "no-data", "Static quantization needs samples of real inputs for its ranges.",
+            "Give them with --data; --random-data takes made-up values, which real ones will not fit.",
+        )  # fmt: skip
+    tell("reading", 0, 4)
+    proto = loaded(model, "static" if plugin else chosen.method)
+    analysis = sized(model, data, bindings, input_shapes)
+    inputs, said = taken(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
+    folded = prepared(proto, name, fold=chosen.method in ("static", "fp16"))
+    names = excluded(chosen.exclude, analysis, proto)
+    with scratch() as folder:
+        source, made, final = (folder / f"{one}.onnx" for one in ("prepared", "quantized", "final"))
+        onnx.save(proto, source)
+        proto = _tagged(proto, source)
+        tell("quantizing", 1, 4)
+        apply(run, source, made, chosen, inputs if chosen.method == "static" or plugin else [], names, name)
+        tell("tags", 2, 4)
+        share = _finished(proto, made, final, _noted(chosen, runtime, said, len(inputs)))
+        tell("comparing", 3, 4)
+        result = onnx.load(final)
+        found = verify(
+            final, model, inputs[:COMPARED], bindings=analysis.types.bindings, input_shapes=input_shapes
+        )
+        pairs = clipping_pairs(result) if chosen.activations == "u8" and chosen.weights == "s8" else None
+        machine = cpu()
+        findings = _findings(chosen, found.outputs, pairs, machine["flags"], data is None)
+        size = final.stat().st_size
+        with staging(places[0].path) as stage:
+            (stage / places[0].path.name).write_bytes(final.read_bytes())
+            finish(stage, places)
+    tell("done", 4, 4)
+    return Quantization(
+        model=name,
+        out=places[0].path.name,
+        recipe=chosen,
+        versions=_versions(runtime),
+        cpu=machine["name"],
+        flags=machine["flags"],
+        samples=len(inputs) if chosen.method == "static" else 0,
+        data=said,
+        folded=folded,
+        excluded=names,
+        bytes_before=analysis.model.file.bytes + analysis.model.file.external_bytes,
+        bytes_after=size,
+        nodes=len(result.graph.node),
+        tagged=share,
+        outputs=found.outputs,
+        clipping=pairs,
+        findings=findings,
+    )
+
+
+def _tagged(proto: onnx.ModelProto, source: Path) -> onnx.ModelProto:
+    """The prepared model, with tags of what an exporter recorded where it has none of ours yet."""
+    if table_in(to_ir(onnx.load(source, load_external_data=False))) is not None:
+        return proto
+    try:
+        tag_file(source, source)
+    except InputError:  # nothing was recorded
+        return proto
+    return onnx.load(source)
+
+
+def _files(data: Any) -> list[str]:
+    return [str(data)] if isinstance(data, (str, Path)) else []
+
+
+def _versions(runtime: Any) -> dict[str, str]:
+    return {"onnxruntime": runtime.__version__, "onnx": onnx.__version__, "onnx-autodoc": version()}
+
+
+def _noted(recipe: Recipe, runtime: Any, data: str, count: int) -> str:
+    """The recipe and what it was done with, for the metadata."""
+    held = {
+        "recipe": msgspec.to_builtins(recipe),
+        "versions": _versions(runtime),
+        "data": data,
+        "samples": count,
+    }
+    return json.dumps(held, sort_keys=True)
+
+
+def _finished(source: onnx.ModelProto, made: Path, final: Path, noted: str) -> float | None:
+    """The quantized file with the metadata of the source, the recipe, and tags on its nodes.
+
+    Returns: the share of nodes that have a tag; None where the source has none.
+    """
+    proto = onnx.load(made)
+    held = {one.key for one in proto.metadata_props}
+    for one in source.metadata_props:
+        if one.key not in held:
+            proto.metadata_props.add(key=one.key, value=one.value)
+    for entry in [one for one in proto.metadata_props if one.key == RECIPE]:
+        proto.metadata_props.remove(entry)
+    proto.metadata_props.add(key=RECIPE, value=noted)
+    onnx.save(proto, made)
+    if table_in(to_ir(onnx.load(made, load_external_data=False))) is None:
+        onnx.save(proto, final)
+        return None
+    restore_file(made, final)
+    tags = read_tags(to_ir(onnx.load(final, load_external_data=False)))
+    known = sum(one.via != ROOT for one in tags.records.values())
+    return known / len(tags.records) if tags.records else None
+
+
+def _findings(recipe: Recipe, outputs: Any, pairs: Any, flags: Sequence[str], made_up: bool) -> list[str]:
+    """What is to be known of the result, one sentence each."""
+    found = []
+    if made_up:
+        what = "ranges" if recipe.method == "static" else "scores"
+        found.append(f"The {what} are those of made-up inputs: measure again with real ones.")
+    for one in outputs:
+        plain, fused = one.error.sqnr_db, None if one.error_fused is None else one.error_fused.sqnr_db
+        if plain is not None and fused is not None and plain - fused > GAP_DB:
+            lost = (
+                f"{one.name}: ONNX Runtime's fused and integer kernels lose {plain - fused:.1f} dB more than "
+            )
+            lost += f"the file does ({fused:.1f} instead of {plain:.1f} dB)."
+            if recipe.activations == "u8" and recipe.weights == "s8" and not VNNI & set(flags):
+                lost += (
+                    " Sums of u8 and s8 saturate on this processor: use --target cpu-avx2 or --weights s7."
+                )
+            found.append(lost)
+    if pairs is not None and pairs.clipping and "cpu-vnni" not in recipe.target:
+        found.append(
+            f"{pairs.share:.1%} of neighbouring weights can clip on processors without VNNI, most in "
+            f"{pairs.worst_layer} ({pairs.worst_share:.1%})."
+        )
+    if recipe.method == "fp16":
+        found.append(
+            "ONNX Runtime's CPU kernels run float16 slower than float32: it is for GPUs, and for size."
+        )
+    return found

@@ -1,0 +1,61 @@
+"""Nodes that stay float, by name, module path or query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx
+
+from py_autodoc.errors import OptionError
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.matcher import Matcher
+from py_autodoc.report.payload import build_payload
+
+
+def excluded(wanted: Sequence[str], analysis: Analysis, prepared: onnx.ModelProto) -> list[str]:
+    """Names, in the prepared model, of the nodes that are meant.
+
+    Each is tried as the name of a node or of the tensor that it gives, as a module path or tag with all that
+    is in it, then as a query.
+
+    Raises: OptionError: one means no node.
+    """
+    by_output = {out: node.name for node in prepared.graph.node for out in node.output}
+    found: dict[str, None] = {}
+    matcher: Matcher | None = None
+    for text in wanted:
+        numbers = _named(text, analysis)
+        if not numbers:
+            matcher = matcher or Matcher(build_payload(analysis))
+            numbers = matcher.find(text)
+        made = (t for number in numbers for t in analysis.model.nodes[number].outputs if t >= 0)
+        outputs = (analysis.model.tensors[t].name for t in made)
+        names = [by_output[one] for one in outputs if one in by_output]
+        if not names:
+            raise OptionError(
+                "no-such-node", f"--exclude {text[:80]!r} means no node.",
+                "Give a node, a tensor, a module path such as encoder.layer.0, or a query such as 'op=Conv'.",
+            )  # fmt: skip
+        found.update(dict.fromkeys(names))
+    return list(found)
+
+
+def _named(text: str, analysis: Analysis) -> list[int]:
+    model = analysis.model
+    tensors = model.tensors
+    exact = [
+        node.id
+        for node in model.nodes
+        if node.graph == 0 and text in (node.name, *(tensors[t].name for t in node.outputs if t >= 0))
+    ]
+    if exact:
+        return exact
+    parts = tuple(text.replace("/", ".").strip(".").split("."))
+    tag = text if text.startswith("/") else f"/{text}"
+    return [
+        node.id
+        for node in model.nodes
+        if ".".join(node.scope).split(".")[: len(parts)] == list(parts)
+        or node.tag == tag
+        or node.tag.startswith(f"{tag}/")
+    ]

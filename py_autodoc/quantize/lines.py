@@ -1,0 +1,40 @@
+"""A quantization as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_autodoc.quantize.document import Quantization
+from py_autodoc.units import plural, share, size
+from py_autodoc.verify.lines import error_text
+
+
+def quantization_lines(found: Quantization) -> Iterator[str]:
+    """What was made, how it compares with the float model, and what is to be known of it."""
+    one = found.recipe
+    ratio = found.bytes_before / found.bytes_after if found.bytes_after else 0.0
+    yield f"{found.out}: {size(found.bytes_after)}, {ratio:.1f} times smaller than {found.model}."
+    parts = [one.method]
+    if one.method in ("static", "dynamic"):
+        parts += [one.format] if one.method == "static" else []
+        parts.append(f"{one.activations} data, {one.weights} weights")
+        parts.append("a scale each channel" if one.per_channel else "one scale each weight")
+    if one.method == "static":
+        parts.append(f"{one.calibration} ranges of {plural(found.samples, 'sample')} ({found.data})")
+    yield f"{', '.join(parts)}, for {one.target or 'any target'}."
+    if found.folded or found.excluded:
+        kept = f"; {plural(len(found.excluded), 'node')} kept float" if found.excluded else ""
+        yield f"{plural(found.folded, 'normalization')} folded into convolutions{kept}."
+    if found.tagged is not None:
+        yield f"{share(found.tagged, 1.0)} of its {found.nodes:,} nodes have the module that they come from."
+    yield ""
+    yield f"Beside {found.model} ({found.cpu})"
+    for output in found.outputs:
+        agreement = (
+            "" if output.agreement is None else f", largest value in the same place {output.agreement:.1%}"
+        )
+        yield f"  {output.name}: {error_text(output.error)}{agreement}"
+        if output.error_fused is not None:
+            yield f"    as ONNX Runtime runs it here: {error_text(output.error_fused)}"
+    for text in found.findings:
+        yield f"! {text}"

@@ -1,0 +1,175 @@
+"""The methods, each a function from a prepared file to a quantized one. A plugin adds another.
+
+Entry points of the group ``onnx_autodoc.quantizers`` are functions ``(source, target, recipe, samples,
+exclude)`` of paths, a ``Recipe``, samples and names of nodes; ``--method`` takes their names.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import onnx
+
+from py_autodoc.errors import AnalysisError, InputError, OptionError
+from py_autodoc.ort import one_line
+from py_autodoc.quantize.recipe import Recipe
+from py_autodoc.samples import Sample
+
+GROUP = "onnx_autodoc.quantizers"
+Method = Callable[[Path, Path, Recipe, Sequence[Sample], Sequence[str]], None]
+_TOOL = "onnxruntime.quantization"
+_PERCENTILE = 99.999
+_FATAL, _WARNING = 4, 2
+"""Severities of ONNX Runtime's log; it begins with warnings."""
+
+
+def static(
+    source: Path, target: Path, recipe: Recipe, samples: Sequence[Sample], exclude: Sequence[str]
+) -> None:
+    """Ranges of activations from samples."""
+    tool = import_module(_TOOL)
+    kinds = {"u8": tool.QuantType.QUInt8, "s8": tool.QuantType.QInt8, "u16": tool.QuantType.QUInt16}
+    methods = {
+        "minmax": tool.CalibrationMethod.MinMax,
+        "percentile": tool.CalibrationMethod.Percentile,
+        "entropy": tool.CalibrationMethod.Entropy,
+    }
+    tool.quantize_static(
+        str(source), str(target), _reader(tool, samples),
+        quant_format=tool.QuantFormat.QDQ if recipe.format == "qdq" else tool.QuantFormat.QOperator,
+        activation_type=kinds[recipe.activations],
+        weight_type=tool.QuantType.QUInt8 if recipe.weights == "u8" else tool.QuantType.QInt8,
+        per_channel=bool(recipe.per_channel) and recipe.weights != "u8", reduce_range=recipe.weights == "s7",
+        calibrate_method=methods[recipe.calibration], nodes_to_exclude=list(exclude),
+        extra_options={
+            "ActivationSymmetric": recipe.activations == "s8", "WeightSymmetric": recipe.weights != "u8",
+            "CalibPercentile": _PERCENTILE, "UseQDQContribOps": recipe.activations == "u16",
+        },
+    )  # fmt: skip
+
+
+def _reader(tool: Any, samples: Sequence[Sample]) -> Any:
+    class Reader(tool.CalibrationDataReader):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.left = iter(samples)
+
+        def get_next(self) -> Sample | None:
+            return next(self.left, None)
+
+        def rewind(self) -> None:
+            self.left = iter(samples)
+
+    return Reader()
+
+
+def dynamic(
+    source: Path, target: Path, recipe: Recipe, samples: Sequence[Sample], exclude: Sequence[str]
+) -> None:
+    """Ranges of activations in each run; products of matrices alone."""
+    tool = import_module(_TOOL)
+    tool.quantize_dynamic(
+        str(source), str(target), op_types_to_quantize=["MatMul", "Gemm"],
+        per_channel=bool(recipe.per_channel), reduce_range=recipe.weights == "s7",
+        nodes_to_exclude=list(exclude),
+        weight_type=tool.QuantType.QUInt8 if recipe.weights == "u8" else tool.QuantType.QInt8,
+        extra_options={"MatMulConstBOnly": True, "WeightSymmetric": recipe.weights != "u8"},
+    )  # fmt: skip
+
+
+def weights_only(bits: int) -> Method:
+    """Weights of products in blocks; what is computed stays float."""
+
+    def quantized(
+        source: Path, target: Path, recipe: Recipe, samples: Sequence[Sample], exclude: Sequence[str]
+    ) -> None:
+        tool = import_module(f"{_TOOL}.matmul_nbits_quantizer")
+        maker = tool.MatMulNBitsQuantizer(
+            onnx.load(source), bits=bits, block_size=recipe.block_size, is_symmetric=True,
+            nodes_to_exclude=list(exclude),
+            algo_config=tool.DefaultWeightOnlyQuantConfig(
+                block_size=recipe.block_size, is_symmetric=True, bits=bits
+            ),
+        )  # fmt: skip
+        maker.process()
+        onnx.save(maker.model.model, target)
+
+    return quantized
+
+
+def half(
+    source: Path, target: Path, recipe: Recipe, samples: Sequence[Sample], exclude: Sequence[str]
+) -> None:
+    """All of it in float16, but inputs and outputs."""
+    tool = import_module("onnxruntime.transformers.float16")
+    made = tool.convert_float_to_float16(
+        onnx.load(source), keep_io_types=True, node_block_list=list(exclude), disable_shape_infer=False
+    )
+    onnx.save(made, target)
+
+
+BUILT_IN: dict[str, Method] = {
+    "static": static,
+    "dynamic": dynamic,
+    "int8-weights": weights_only(8),
+    "int4-weights": weights_only(4),
+    "fp16": half,
+}
+
+
+def method(name: str) -> Method:
+    """The method of a name: built in, else by entry point. Raises: OptionError."""
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    others = {one.name: one for one in entry_points(group=GROUP)}
+    if name not in others:
+        known = ", ".join([*BUILT_IN, *sorted(others)])
+        raise OptionError("unknown-method", f"There is no method {name[:80]!r}.", f"One of {known}.")
+    found: Method = others[name].load()
+    return found
+
+
+def apply(
+    run: Method,
+    source: Path,
+    target: Path,
+    recipe: Recipe,
+    samples: Sequence[Sample],
+    exclude: Sequence[str],
+    name: str,
+) -> None:
+    """Run a method. Raises: InputError: nothing of the model was quantized; AnalysisError: the tool fails."""
+    try:
+        with _quiet():
+            run(source, target, recipe, samples, exclude)
+    except Exception as fault:
+        raise AnalysisError(
+            "quantizer-failed", f"{name}: the {recipe.method} quantizer fails: {one_line(fault, source)}"
+        ) from fault
+    if recipe.method in BUILT_IN and recipe.method != "fp16":
+        made = {node.op_type for node in onnx.load(target, load_external_data=False).graph.node}
+        if not any("Quantize" in one or one.startswith("QLinear") or one == "MatMulNBits" for one in made):
+            raise InputError(
+                "nothing-to-quantize", f"{name} has nothing that {recipe.method} quantizes.",
+                "Convolutions need static; the others are for products of matrices.",
+            )  # fmt: skip
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The tools print, and warn through two loggers, of what ``prepare`` has done."""
+    runtime, before = import_module("onnxruntime"), logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    runtime.set_default_logger_severity(_FATAL)
+    try:
+        with redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        runtime.set_default_logger_severity(_WARNING)
+        logging.disable(before)

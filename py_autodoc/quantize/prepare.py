@@ -1,0 +1,122 @@
+"""A float model made ready: normalizations folded, nodes named, a table of tags that survives the tools."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from py_autodoc.errors import InputError
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.ort import check_weights
+from py_autodoc.tags import read_tags, write_tags
+from py_autodoc.tags.files import to_ir
+
+MOST = 1500 << 20
+"""Bytes of a model that is quantized in memory."""
+_QUANTIZED = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulNBits"})
+_LEAST = {"static": 11, "dynamic": 11, "int8-weights": 13, "int4-weights": 13, "fp16": 9}
+
+
+def loaded(path: PathLike, method: str) -> onnx.ModelProto:
+    """The model with its weights.
+
+    Raises: InputError: it cannot be read whole, is quantized already, too large, or its operators too old.
+    """
+    name = base_name(path)
+    check_weights(path)
+    try:
+        proto = onnx.load(os.fspath(path))
+    except Exception as fault:  # protobuf has no common base for what it raises
+        raise InputError("not-readable", f"{name} cannot be read: {type(fault).__name__}.") from fault
+    ops = {str(node.op_type) for node in proto.graph.node}
+    if ops & _QUANTIZED or any(one.startswith(("QLinear", "QGemm")) for one in ops):
+        way = "Give the model that it was made of."
+        raise InputError("already-quantized", f"{name} is quantized already.", way)
+    if proto.ByteSize() > MOST:
+        raise InputError(
+            "model-too-large", f"{name} has more than 1.5 GB of weights, which is not supported."
+        )
+    opset = max((one.version for one in proto.opset_import if one.domain in ("", "ai.onnx")), default=0)
+    if opset < _LEAST[method]:
+        raise InputError(
+            "opset-too-old", f"{name} has opset {opset}; {method} needs {_LEAST[method]}.",
+            "Convert it with onnx.version_converter.",
+        )  # fmt: skip
+    return proto
+
+
+def prepared(proto: onnx.ModelProto, name: str, fold: bool = True) -> int:
+    """Make the model ready in place. Returns how many normalizations were folded."""
+    model = to_ir(proto, name)
+    tags = read_tags(model)
+    if tags.source != "none":
+        # The table in the metadata is what tools leave; nodes that they replace get their tags from it.
+        write_tags(proto, tags)
+    folded = _fold(proto) if fold else 0
+    taken = {node.name for node in proto.graph.node}
+    for at, node in enumerate(proto.graph.node):
+        if not node.name:
+            made = node.output[0] if node.output and node.output[0] not in taken else f"node_{at}"
+            node.name = made
+            taken.add(made)
+    del proto.graph.value_info[:]
+    return folded
+
+
+def _fold(proto: onnx.ModelProto) -> int:
+    """Every BatchNormalization behind a convolution that only it reads becomes its weight and bias."""
+    graph = proto.graph
+    stored = {one.name: one for one in graph.initializer}
+    readers: dict[str, int] = {}
+    for node in graph.node:
+        for one in node.input:
+            readers[one] = readers.get(one, 0) + 1
+    results = {one.name for one in graph.output}
+    makers = {out: node for node in graph.node for out in node.output}
+    gone: list[onnx.NodeProto] = []
+    for node in graph.node:
+        if node.op_type != "BatchNormalization" or node.domain not in ("", "ai.onnx") or len(node.output) > 1:
+            continue
+        conv = makers.get(node.input[0])
+        if conv is None or conv.op_type != "Conv" or readers.get(node.input[0]) != 1:
+            continue
+        if node.input[0] in results or any(one not in stored for one in (*node.input[1:5], *conv.input[1:])):
+            continue
+        _joined(graph, conv, node, stored, len(gone))
+        gone.append(node)
+    for node in gone:
+        graph.node.remove(node)
+    read = {one for node in graph.node for one in node.input} | results
+    for one in [one for one in graph.initializer if one.name not in read and _of_none(one.name, graph)]:
+        graph.initializer.remove(one)
+    return len(gone)
+
+
+def _of_none(name: str, graph: onnx.GraphProto) -> bool:
+    """Whether no inner graph can read it either."""
+    inner = any(attribute.HasField("g") for node in graph.node for attribute in node.attribute)
+    return not inner and name not in {one.name for one in graph.input}
+
+
+def _joined(
+    graph: onnx.GraphProto, conv: onnx.NodeProto, norm: onnx.NodeProto, stored: dict[str, onnx.TensorProto],
+    number: int,
+) -> None:  # fmt: skip
+    scale, bias, mean, variance = (
+        numpy_helper.to_array(stored[one]).astype(np.float64) for one in norm.input[1:5]
+    )
+    epsilon = next((one.f for one in norm.attribute if one.name == "epsilon"), 1e-5)
+    factor = scale / np.sqrt(variance + epsilon)
+    weight = numpy_helper.to_array(stored[conv.input[1]])
+    before = numpy_helper.to_array(stored[conv.input[2]]) if len(conv.input) > 2 else np.zeros(len(factor))
+    shape = (-1, *([1] * (weight.ndim - 1)))
+    names = f"{conv.input[1]}_folded_{number}", f"{norm.input[2]}_folded_{number}"
+    values = weight * factor.reshape(shape), (before - mean) * factor + bias
+    for name, value in zip(names, values, strict=True):
+        graph.initializer.append(numpy_helper.from_array(value.astype(weight.dtype), name))
+    del conv.input[1:]
+    conv.input.extend(names)
+    conv.output[0] = norm.output[0]

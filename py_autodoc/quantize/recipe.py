@@ -1,0 +1,132 @@
+"""How a model is quantized: options, what they are by default, and what is refused."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from py_autodoc.errors import OptionError
+from py_autodoc.findings.thresholds import read_file
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.hardware.detect import cpu
+
+METHODS = ("static", "dynamic", "int8-weights", "int4-weights", "fp16")
+FORMATS = ("qdq", "qoperator")
+CALIBRATIONS = ("minmax", "percentile", "entropy")
+ACTIVATIONS, WEIGHTS = ("u8", "s8", "u16"), ("s8", "u8", "s7")
+TARGETS = ("cpu-vnni", "cpu-avx2", "cpu-arm", "tensorrt")
+VNNI = frozenset({"avx512_vnni", "avx_vnni", "amx_int8"})
+
+
+class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that decides the result, but model and data. Empty: by the target and the method."""
+
+    method: str = "static"
+    """``static`` (ranges from samples), ``dynamic`` (ranges of each run), ``int8-weights`` and
+    ``int4-weights`` (products stay float), ``fp16``."""
+    format: str = ""
+    """``qdq`` or ``qoperator``."""
+    calibration: str = "minmax"
+    """``minmax``, ``percentile`` (99.999 %) or ``entropy``."""
+    activations: str = ""
+    """``u8``, ``s8`` or ``u16``."""
+    weights: str = ""
+    """``s8``, ``u8`` or ``s7`` (within ±64)."""
+    per_channel: bool | None = None
+    target: str = ""
+    """``cpu-vnni``, ``cpu-avx2``, ``cpu-arm`` or ``tensorrt``; empty: this machine's processor."""
+    block_size: int = 32
+    """Weights with one scale, of ``int8-weights`` and ``int4-weights``."""
+    exclude: list[str] = []
+    """Nodes that stay float: names, module paths, or queries as ``op=Conv & macs>1e8``."""
+    allow_saturation: bool = False
+    """Signed 8-bit weights for a processor whose kernels clip sums of them."""
+
+
+def read_recipe(path: PathLike) -> Recipe:
+    """A recipe of a ``.toml`` or JSON file. Raises: PathError, OptionError, RequirementError."""
+    try:
+        return msgspec.convert(dict(read_file(os.fspath(path), "recipe")), Recipe)
+    except msgspec.ValidationError as fault:
+        line = str(fault).strip().splitlines()[0][:200]
+        name = base_name(path)[:200]
+        raise OptionError("bad-recipe", f"{name} is no recipe: {line}.", "See docs/quantize.md.") from fault
+
+
+def completed(recipe: Recipe) -> Recipe:
+    """The recipe with what was left open, for its target.
+
+    Raises: OptionError: an unknown value, or values that do not go together, with the reason.
+    """
+    for field, known in (
+        ("method", METHODS), ("format", FORMATS), ("calibration", CALIBRATIONS), ("activations", ACTIVATIONS),
+        ("weights", WEIGHTS), ("target", TARGETS),
+    ):  # fmt: skip
+        value = getattr(recipe, field)
+        if value and value not in known:
+            known_ones = ", ".join(known)
+            raise OptionError("bad-recipe", f"{field}: {value[:40]!r} is unknown.", f"One of {known_ones}.")
+    if not 16 <= recipe.block_size <= 256 or recipe.block_size & (recipe.block_size - 1):
+        raise OptionError("bad-recipe", "block_size is a power of two from 16 to 256.")
+    target = recipe.target or here()
+    tensorrt = target == "tensorrt"
+    done = msgspec.structs.replace(
+        recipe,
+        target=target,
+        format=recipe.format or "qdq",
+        activations=recipe.activations or ("s8" if tensorrt else "u8"),
+        weights=recipe.weights or ("u8" if target == "cpu-avx2" else "s8"),
+        per_channel=(recipe.method == "static") if recipe.per_channel is None else recipe.per_channel,
+    )
+    _refused(done)
+    return done
+
+
+def _refused(one: Recipe) -> None:
+    """Combinations that fail or are of no use. Raises: OptionError."""
+    tensorrt = one.target == "tensorrt"
+    rules = (
+        (
+            tensorrt and one.method == "static" and (one.format != "qdq" or one.activations != "s8"),
+            "TensorRT reads QuantizeLinear and DequantizeLinear with symmetric s8 only.",
+            "Leave --format and --activations to --target tensorrt.",
+        ),
+        (
+            tensorrt and one.method in ("dynamic", "int8-weights"),
+            f"TensorRT has no {one.method} form of ONNX Runtime.",
+            "Use --method static or fp16.",
+        ),
+        (
+            one.target == "cpu-avx2" and one.method in ("static", "dynamic") and one.weights == "s8"
+            and one.activations == "u8" and not one.allow_saturation,
+            "Kernels of u8 data and s8 weights clip their sums on processors without VNNI.",
+            "Use --weights u8 or s7, or accept it with --allow-saturation.",
+        ),
+        (
+            one.method == "static" and one.activations == "s8" and one.weights == "u8",
+            "There are no kernels of s8 data and u8 weights.",
+            "Use --weights s8, or --activations u8.",
+        ),
+        (
+            one.activations == "u16" and one.format == "qoperator",
+            "There are no operators of 16-bit data.",
+            "Use --format qdq.",
+        ),
+        (
+            one.method == "dynamic" and one.format == "qoperator",
+            "Dynamic quantization has operators of its own.",
+            "Leave out --format.",
+        ),
+    )  # fmt: skip
+    for wrong, why, way in rules:
+        if wrong:
+            raise OptionError("recipe-refused", why, way)
+
+
+def here() -> str:
+    """The target that this machine is."""
+    flags = set(cpu()["flags"])
+    if flags & VNNI:
+        return "cpu-vnni"
+    return "cpu-arm" if "asimddp" in flags else "cpu-avx2"

@@ -1,0 +1,181 @@
+"""Quantized models: they run, keep their tags, and are close to the float ones. Nothing else is touched."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from click.testing import CliRunner
+from onnx import TensorProto, helper, numpy_helper
+
+from py_autodoc.errors import AutodocError
+from py_autodoc.quantize import Recipe, quantize
+from py_autodoc.quantize.clipping import clipping_pairs
+from py_autodoc.quantize.prepare import prepared
+from py_autodoc.tags import load_tags, tag_file
+
+pytest.importorskip("onnxruntime")
+DIGITS, DATA = Path("tests/data/quant/digits_cnn.onnx"), Path("tests/data/quant/digits.npz")
+RESNET8, BERT = Path("tests/data/quant/resnet8_fp32_bn.onnx"), Path("tests/data/models/bert_tiny.onnx")
+TARGET = "cpu-vnni"
+"""Given, so that results are the same on every machine; scores compare what the file says."""
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("fields", "least", "ops"),
+    [
+        ({}, 30, {"QuantizeLinear", "DequantizeLinear"}),
+        ({"format": "qoperator"}, 30, {"QLinearConv", "QGemm"}),
+        ({"activations": "s8"}, 28, {"QuantizeLinear"}),
+        ({"weights": "s7"}, 24, {"QuantizeLinear"}),
+        ({"target": "cpu-avx2"}, 28, {"QuantizeLinear"}),
+        ({"target": "tensorrt"}, 28, {"QuantizeLinear"}),
+        ({"calibration": "percentile"}, 25, {"QuantizeLinear"}),
+        ({"per_channel": False}, 25, {"QuantizeLinear"}),
+        ({"method": "dynamic"}, 35, {"MatMulInteger", "DynamicQuantizeLinear"}),
+        ({"method": "fp16"}, 50, {"Cast"}),
+    ],
+)
+def test_methods_on_digits(fields, least, ops, tmp_path):
+    before, out = digest(DIGITS), tmp_path / "q.onnx"
+    found = quantize(DIGITS, out, DATA, Recipe(**{"target": TARGET, **fields}), samples=64)
+    assert digest(DIGITS) == before
+    made = onnx.load(out)
+    assert ops & {node.op_type for node in made.graph.node}
+    assert found.outputs[0].error.sqnr_db > least
+    assert found.outputs[0].agreement == 1.0
+    assert found.nodes == len(made.graph.node)
+    assert found.tagged >= 0.99
+    noted = json.loads(next(one.value for one in made.metadata_props if "quantization" in one.key))
+    assert noted["recipe"]["method"] == found.recipe.method
+    assert set(noted["versions"]) == {"onnx", "onnxruntime", "onnx-autodoc"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["static", "dynamic", "int8-weights", "int4-weights", "fp16"])
+def test_tags_of_surviving_nodes_are_those_of_the_original(method, tmp_path):
+    """By the tensor that a node gives, which the tools keep."""
+    out = tmp_path / "q.onnx"
+    found = quantize(BERT, out, None, Recipe(method=method, target=TARGET), random_data=True, samples=4)
+    assert found.outputs[0].error.sqnr_db > (15 if method == "int4-weights" else 20)
+    tags = []
+    tag_file(BERT, tmp_path / "tagged.onnx")
+    for path in (tmp_path / "tagged.onnx", out):
+        _, held = load_tags(path)
+        tags.append({node.outputs[0].name: one.tag for node, one in held.records.items()})
+    shared = tags[0].keys() & tags[1].keys()
+    assert len(shared) > 20
+    same = sum(tags[0][name] == tags[1][name] for name in shared)
+    assert same / len(shared) >= 0.99
+
+
+def test_normalizations_are_folded_without_a_change_of_results():
+    import onnxruntime
+
+    model = onnx.load(RESNET8)
+    float_model = model.SerializeToString()
+    assert prepared(model, "m") == 7
+    assert not any(node.op_type == "BatchNormalization" for node in model.graph.node)
+    onnx.checker.check_model(model)
+    x = np.random.default_rng(0).uniform(0, 255, (2, 32, 32, 3)).astype(np.float32)
+    results = [
+        onnxruntime.InferenceSession(one).run(None, {"input_1": x})[0]
+        for one in (float_model, model.SerializeToString())
+    ]
+    assert np.allclose(*results, atol=1e-5)
+
+
+@pytest.mark.parametrize("exclude", ["node_linear", "logits", "fc", "op=Gemm"])
+def test_nodes_that_stay_float(exclude, tmp_path):
+    """By name, by the tensor, by module and by query."""
+    found = quantize(DIGITS, tmp_path / "q.onnx", DATA, Recipe(exclude=[exclude], target=TARGET), samples=8)
+    assert found.excluded == ["node_linear"]
+    gemm = next(node for node in onnx.load(tmp_path / "q.onnx").graph.node if node.op_type == "Gemm")
+    assert "quantized" not in gemm.input[1]
+
+
+def test_exclude_that_means_nothing(tmp_path):
+    with pytest.raises(AutodocError, match="means no node"):
+        quantize(DIGITS, tmp_path / "q.onnx", DATA, Recipe(exclude=["op=LSTM"]), samples=2)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "recipe", "said"),
+    [
+        (DIGITS, None, Recipe(), "needs samples of real inputs"),
+        ("tests/data/models/resnet_tiny_qdq_int8.onnx", None, Recipe(method="fp16"), "quantized already"),
+        (DIGITS, DATA, Recipe(method="int4-weights"), "nothing that int4-weights quantizes"),
+        (DIGITS, {"image": np.full((2, 1, 8, 8), np.nan)}, Recipe(), "NaN or infinity"),
+        (DIGITS, {"image": np.zeros((2, 1, 9, 9))}, Recipe(), "the model takes image"),
+        (DIGITS, DATA, Recipe(method="magic"), "no method 'magic'"),
+    ],
+)
+def test_bad_input_leaves_nothing(model, data, recipe, said, tmp_path):
+    with pytest.raises(AutodocError, match=said):
+        quantize(model, tmp_path / "q.onnx", data, recipe)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_plugin(monkeypatch, tmp_path):
+    from py_autodoc.quantize import methods
+
+    seen = []
+
+    def mine(source, target, recipe, samples, exclude):
+        seen.append((recipe.method, len(samples), exclude))
+        target.write_bytes(source.read_bytes())
+
+    class Entry:
+        name = "mine"
+
+        def load(self):
+            return mine
+
+    monkeypatch.setattr(methods, "entry_points", lambda group: [Entry()])
+    found = quantize(DIGITS, tmp_path / "q.onnx", DATA, Recipe(method="mine"), samples=3)
+    assert seen == [("mine", 3, [])]
+    assert found.outputs[0].error.exact or found.outputs[0].error.sqnr_db > 100
+
+
+def test_pairs_that_can_clip():
+    def model(values):
+        weight = numpy_helper.from_array(np.array(values, np.int8), "w")
+        nodes = [helper.make_node("MatMulInteger", ["x", "w"], ["y"], name="product")]
+        inputs = [helper.make_tensor_value_info("x", TensorProto.UINT8, [1, len(values)])]
+        outputs = [helper.make_tensor_value_info("y", TensorProto.INT32, [1, len(values[0])])]
+        return helper.make_model(helper.make_graph(nodes, "g", inputs, outputs, [weight]))
+
+    found = clipping_pairs(model([[64, 127], [64, -127], [-64, 1], [64, 2]]))
+    assert (found.pairs, found.clipping) == (4, 1)
+    assert (found.worst_layer, found.worst_share) == ("product", 0.25)
+    exact = clipping_pairs(model([[65], [64]]))
+    assert (exact.clipping, exact.pairs) == (1, 1)  # 255 · 129 = 32,895
+    assert clipping_pairs(model([[64], [64]])).clipping == 0  # 255 · 128 = 32,640
+
+
+def test_the_command(tmp_path):
+    from py_autodoc.cli.app import app
+
+    def run(*args):
+        return CliRunner().invoke(app, ["quantize", *map(str, args)])
+
+    out = tmp_path / "q.onnx"
+    done = run(
+        DIGITS, out, "--data", DATA, "--samples", 16, "--target", TARGET, "--out-json", tmp_path / "q.json"
+    )
+    assert done.exit_code == 0
+    assert "times smaller than digits_cnn.onnx" in done.stdout
+    assert json.loads((tmp_path / "q.json").read_text())["recipe"]["target"] == TARGET
+    assert run(DIGITS, out, "--data", DATA, "--target", TARGET, "--samples", 2).exit_code == 0
+    assert run(DIGITS, DIGITS, "--data", DATA).exit_code == 3
+    refused = run(DIGITS, out, "--data", DATA, "--target", "tensorrt", "--format", "qoperator")
+    assert refused.exit_code == 1
+    assert "TensorRT reads" in refused.stderr
+    assert run(tmp_path / "none.onnx", out).exit_code == 1

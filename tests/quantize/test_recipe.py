@@ -1,0 +1,66 @@
+"""Recipes: defaults by target, and what is refused."""
+
+import msgspec
+import pytest
+
+from py_autodoc.errors import AutodocError
+from py_autodoc.quantize.recipe import Recipe, completed, read_recipe
+
+
+@pytest.mark.parametrize(
+    ("target", "activations", "weights"),
+    [("cpu-vnni", "u8", "s8"), ("cpu-avx2", "u8", "u8"), ("cpu-arm", "u8", "s8"), ("tensorrt", "s8", "s8")],
+)
+def test_number_formats_by_target(target, activations, weights):
+    found = completed(Recipe(target=target))
+    assert (found.activations, found.weights, found.format, found.per_channel) == (
+        activations, weights, "qdq", True,
+    )  # fmt: skip
+    assert not completed(Recipe(method="dynamic", target="cpu-vnni")).per_channel
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"target": "tensorrt", "format": "qoperator"}, "TensorRT reads"),
+        ({"target": "tensorrt", "activations": "u8"}, "TensorRT reads"),
+        ({"target": "tensorrt", "method": "dynamic"}, "TensorRT has no dynamic"),
+        ({"target": "cpu-avx2", "weights": "s8"}, "clip their sums"),
+        (
+            {"target": "cpu-vnni", "activations": "s8", "weights": "u8"},
+            "no kernels of s8 data and u8 weights",
+        ),
+        ({"target": "cpu-vnni", "activations": "u16", "format": "qoperator"}, "no operators of 16-bit data"),
+        ({"target": "cpu-vnni", "method": "dynamic", "format": "qoperator"}, "operators of its own"),
+        ({"method": "magic"}, "'magic' is unknown"),
+        ({"weights": "s5"}, "'s5' is unknown"),
+        ({"block_size": 33}, "power of two"),
+    ],
+)
+def test_what_is_refused_says_why(fields, why):
+    with pytest.raises(AutodocError, match=why) as found:
+        completed(Recipe(**fields))
+    assert found.value.hint or "block_size" in str(found.value)
+
+
+def test_saturation_can_be_accepted():
+    assert completed(Recipe(target="cpu-avx2", weights="s8", allow_saturation=True)).weights == "s8"
+    assert completed(Recipe(target="cpu-avx2", weights="s7")).weights == "s7"
+
+
+def test_recipes_in_files(tmp_path):
+    wanted = Recipe(method="dynamic", exclude=["op=Gemm"], per_channel=True)
+    (tmp_path / "r.json").write_bytes(msgspec.json.encode(wanted))
+    assert read_recipe(tmp_path / "r.json") == wanted
+    (tmp_path / "bad.json").write_text('{"methods": "static"}')
+    with pytest.raises(AutodocError, match="unknown field `methods`"):
+        read_recipe(tmp_path / "bad.json")
+    (tmp_path / "worse.json").write_text("{")
+    with pytest.raises(AutodocError, match="is no JSON"):
+        read_recipe(tmp_path / "worse.json")
+
+
+def test_a_recipe_in_toml(tmp_path):
+    pytest.importorskip("tomllib")
+    (tmp_path / "r.toml").write_text('method = "static"\ntarget = "cpu-avx2"\nexclude = ["fc"]\n')
+    assert read_recipe(tmp_path / "r.toml") == Recipe(target="cpu-avx2", exclude=["fc"])
