@@ -22,7 +22,6 @@ NAMES = (
 SENSE = {
     "auto": ("agreement>=0.9", "sqnr>=20", "kl<=1", "speed>2", "sqnr>=nan"),
     "method": ("static", "dynamic", "fp16", "int8-weights", "int4-weights", "x"),
-    "target": ("cpu-vnni", "cpu-avx2", "tensorrt", "x"),
     "runs": ("1", "2"),
     "warmup": ("0", "1"),
     "memory": ("1MB", "3GiB", "0", "x"),
@@ -60,7 +59,7 @@ SENSE = {
     "runtime": ("tensorrt", "ort-cuda", "pytorch-eager", "torch-compile"),
     "llm_url": ("http://127.0.0.1:9", "https://", "file:///etc/passwd"),
     "llm_model": ("m",),
-    "target": ("edge", "local", "cloud", "moon"),
+    "target": ("edge", "local", "cloud", "moon", "cpu-vnni", "cpu-avx2", "tensorrt"),
     "target_latency": ("10ms", "1us", "soon"),
     "target_throughput": ("1", "1000", "-1"),
     "max_power": ("30", "0"),
