@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,7 @@ def quantize(
         findings = _findings(chosen, found.outputs, pairs, machine["flags"], data is None)
         size = final.stat().st_size
         with staging(places[0].path) as stage:
-            (stage / places[0].path.name).write_bytes(final.read_bytes())
+            shutil.copyfile(final, stage / places[0].path.name)
             finish(stage, places)
     tell("done", 4, 4)
     return Quantization(
