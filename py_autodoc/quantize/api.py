@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -109,7 +108,7 @@ def quantize(
         findings = _findings(chosen, found.outputs, pairs, machine["flags"], data is None)
         size = final.stat().st_size
         with staging(places[0].path) as stage:
-            shutil.copyfile(final, stage / places[0].path.name)
+            (stage / places[0].path.name).write_bytes(final.read_bytes())
             finish(stage, places)
     tell("done", 4, 4)
     return Quantization(

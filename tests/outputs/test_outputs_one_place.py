@@ -28,6 +28,7 @@ RULES = {
         # Into a folder of their own that takes its place by the rule, or that is removed.
         "extract/model.py",
         "extract/rewritten.py",
+        "quantize/api.py",
         "to_torch/convert.py",
         "to_torch/weights.py",
         "torch/exporting.py",
