@@ -44,6 +44,21 @@ def check_weights(path: PathLike) -> None:
             )
 
 
+def read_model(path: PathLike, *, weights: bool) -> onnx.ModelProto:
+    """The file as a protobuf, with the weights beside it or without.
+
+    Raises: InputError: weights beside it cannot be had, or it cannot be read.
+    """
+    import onnx
+
+    check_weights(path)
+    try:
+        return onnx.load(os.fspath(path), load_external_data=weights)
+    except Exception as fault:  # protobuf has no common base for what it raises
+        said = f"{base_name(path)} cannot be read: {type(fault).__name__}."
+        raise InputError("not-readable", said) from fault
+
+
 def open_session(
     path: PathLike,
     what: str,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
 from py_autodoc.errors import InputError
 from py_autodoc.graph.probe import PathLike, base_name
-from py_autodoc.ort import check_weights
+from py_autodoc.ort import read_model
 from py_autodoc.tags import read_tags, write_tags
 from py_autodoc.tags.files import to_ir
 
@@ -26,11 +24,7 @@ def loaded(path: PathLike, method: str) -> onnx.ModelProto:
     Raises: InputError: it cannot be read whole, is quantized already, too large, or its operators too old.
     """
     name = base_name(path)
-    check_weights(path)
-    try:
-        proto = onnx.load(os.fspath(path))
-    except Exception as fault:  # protobuf has no common base for what it raises
-        raise InputError("not-readable", f"{name} cannot be read: {type(fault).__name__}.") from fault
+    proto = read_model(path, weights=True)
     ops = {str(node.op_type) for node in proto.graph.node}
     if ops & _QUANTIZED or any(one.startswith(("QLinear", "QGemm")) for one in ops):
         way = "Give the model that it was made of."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ import onnx
 from py_autodoc.errors import InputError, PathError
 from py_autodoc.graph.model import TensorKind
 from py_autodoc.graph.probe import PathLike, base_name
-from py_autodoc.ort import check_weights, open_session, run_session
+from py_autodoc.ort import open_session, read_model, run_session
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.runner.attribution import Kernel, attributed
 from py_autodoc.samples import Sample
@@ -96,13 +95,7 @@ def measure_nodes(
 
 def _named_nodes(path: PathLike) -> onnx.ModelProto | None:
     """The model with a name for each node, as a profile tells them apart by; None where they have one."""
-    check_weights(path)
-    try:
-        proto = onnx.load(os.fspath(path), load_external_data=False)
-    except Exception as fault:  # protobuf has no common base for what it raises
-        raise InputError(
-            "not-readable", f"{base_name(path)} cannot be read: {type(fault).__name__}."
-        ) from fault
+    proto = read_model(path, weights=False)
     lacking = [node for node in proto.graph.node if not node.name]
     for at, node in enumerate(lacking):
         node.name = f"autodoc_{at}_{node.op_type}"

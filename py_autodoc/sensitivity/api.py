@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import onnx
 
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.probe import PathLike, base_name
-from py_autodoc.ort import check_weights
+from py_autodoc.ort import read_model
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.samples import input_specs, sized, taken
 from py_autodoc.sensitivity.choose import Target, fewest, points, target
@@ -117,7 +116,6 @@ def sensitivity_analysed(
     wanted = None if auto is None else target(auto)
     name = base_name(model)
     analysis = sized(model, data, bindings, input_shapes, hardware)
-    check_weights(model)
     proto = _loaded(model, name)
     layers = layers_of(proto, name)
     given, said = taken(data, input_specs(analysis), samples, seed, (SAMPLES, MADE))
@@ -140,10 +138,7 @@ def _scheme(activations: str, weights: str, per_channel: bool) -> Scheme:
 
 
 def _loaded(path: PathLike, name: str) -> onnx.ModelProto:
-    try:
-        proto = onnx.load(os.fspath(path))
-    except Exception as fault:  # protobuf has no common base for what it raises
-        raise InputError("not-readable", f"{name} cannot be read: {type(fault).__name__}.") from fault
+    proto = read_model(path, weights=True)
     if proto.ByteSize() > _LARGEST:
         raise InputError(
             "model-too-large", f"{name} has more than 2 GB of weights, which one session cannot hold."

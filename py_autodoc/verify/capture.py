@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +9,8 @@ from typing import Any
 import numpy as np
 import onnx
 
-from py_autodoc.errors import InputError
 from py_autodoc.graph.probe import PathLike, base_name
-from py_autodoc.ort import check_weights, open_session, run_session
+from py_autodoc.ort import open_session, read_model, run_session
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.samples import Sample
 
@@ -43,13 +41,7 @@ class Captured:
 
     def __init__(self, path: PathLike, analysis: Analysis, fuse: bool = False) -> None:
         self.path, self.name, self.fuse = path, base_name(path), fuse
-        check_weights(path)
-        try:
-            self.proto = onnx.load(os.fspath(path), load_external_data=False)
-        except Exception as fault:  # protobuf has no common base for what it raises
-            raise InputError(
-                "not-readable", f"{self.name} cannot be read: {type(fault).__name__}."
-            ) from fault
+        self.proto = read_model(path, weights=False)
         self.outputs = [one.name for one in self.proto.graph.output]
         self.made = {name for node in self.proto.graph.node for name in node.output if name}
         """Tensors that can be had; those of function bodies and inner graphs cannot."""
