@@ -79,8 +79,8 @@ def byte_size(text: str | None, option: str) -> int | None:
 
 
 def milliseconds(text: str | None, option: str) -> float | None:
-    """``10ms``, ``0.5 s``, ``10`` as milliseconds. Raises: OptionError."""
-    return None if text is None else _amount(text, option, _TIMES, "10ms, 0.5s")
+    """``10ms``, ``0.5 s``, ``10`` as milliseconds, above 0. Raises: OptionError."""
+    return None if text is None else positive(_amount(text, option, _TIMES, "10ms, 0.5s"), option)
 
 
 def _amount(text: str, option: str, units: dict[str, int] | dict[str, float], example: str) -> float:

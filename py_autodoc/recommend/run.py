@@ -63,13 +63,17 @@ def recommend(
     """The devices for one model, or for several that run one after the other.
 
     Raises:
-        InputError: a model cannot be read, an option does not fit it, or a target is not known.
+        InputError: a model cannot be read, an option does not fit it, or a target is not known or not above 0.
     """
     chosen = options or RecommendOptions()
     if chosen.target not in ("", *TARGETS):
         raise OptionError(
             "unknown-target", f"There is no target {chosen.target[:40]!r}.", f"One of {', '.join(TARGETS)}."
         )
+    for name in ("latency", "throughput", "power", "price"):
+        wanted = getattr(chosen, name)
+        if wanted is not None and not 0 < wanted < float("inf"):
+            raise OptionError("bad-amount", f"{name} is {wanted:g}; it must be above 0.", "Give a number.")
     provider = checked_provider(chosen.provider)
     devices = _devices(chosen.target, provider)
     swept = [_swept(model, chosen, devices, progress or _silent) for model in models]

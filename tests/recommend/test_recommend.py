@@ -143,6 +143,7 @@ def test_the_command(tmp_path):
     "arguments",
     [
         ["--target-latency", "soon"],
+        ["--target-latency", "0"],
         ["--target-throughput", "-1"],
         ["--target-throughput", "nan"],
         ["--max-power", "0"],
@@ -155,6 +156,13 @@ def test_bad_arguments_are_one_line(arguments):
     assert done.exit_code == 1
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["latency", "throughput", "power", "price"])
+@pytest.mark.parametrize("value", [0, -1, float("inf"), float("nan")])
+def test_a_target_is_above_zero(name, value):
+    with pytest.raises(OptionError, match=f"{name} is .*; it must be above 0"):
+        recommend([RESNET], RecommendOptions(**{name: value}))
 
 
 def test_lines_have_every_tier():

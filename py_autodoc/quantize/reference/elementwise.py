@@ -1,0 +1,143 @@
+"""Element-wise quantized operators: sums, products, look-up tables, concatenation, softmax."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from py_autodoc.quantize.reference.arithmetic import (
+    F32,
+    Array,
+    codes,
+    dequantize,
+    fma,
+    limits,
+    quantize,
+    scalar,
+    table,
+)
+
+_ALPHA = (4.37031012579801e-11, 1.15627324459942e-07, 6.08574864600143e-05, 8.51377133304701e-03,
+          2.48287947061529e-01)  # fmt: skip
+_BETA = (6.10247389755681e-13, 5.76102136993427e-09, 6.29106785017040e-06, 1.70198817374094e-03,
+         1.16817656904453e-01, 9.93151921023180e-01)  # fmt: skip
+_LOGISTIC_RANGE = 18.0
+_SOFTMAX_RESERVE = 5.0
+
+
+def add(
+    a: Array, a_scale: Array, a_zero: Array | None, b: Array, b_scale: Array, b_zero: Array | None,
+    y_scale: Array, y_zero: Array | None, dtype: DTypeLike,
+) -> Array:  # fmt: skip
+    """A + b: the scales are divided by the output's first, and all zero points become one constant.
+
+    x86 kernels add the two products to this constant by FMA, b first; where a broadcast makes one side
+    a constant, its product goes into the constant.
+    """
+    ratio_a, ratio_b = F32(a_scale.item()) / F32(y_scale.item()), F32(b_scale.item()) / F32(y_scale.item())
+    constant = F32(scalar(y_zero)) - fma(ratio_a, F32(scalar(a_zero)), ratio_b * F32(scalar(b_zero)))
+    of_a, of_b = a.astype(F32), b.astype(F32)
+    side = _constant_side(a.shape, b.shape)
+    if side == "a":
+        total = fma(of_b, ratio_b, fma(of_a, ratio_a, constant))
+    else:
+        total = fma(of_a, ratio_a, fma(of_b, ratio_b, constant))
+    return _packed(total, dtype)
+
+
+def _constant_side(a: tuple[int, ...], b: tuple[int, ...]) -> str:
+    """Which operand has one value for the innermost axes that differ: ``a``, ``b`` or neither."""
+    rank = max(len(a), len(b))
+    left, right = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
+    for one, other in zip(reversed(left), reversed(right), strict=True):
+        if one == other == 1:
+            continue
+        return "" if one == other else ("a" if one == 1 else "b")
+    return "a"
+
+
+def _packed(total: Array, dtype: DTypeLike) -> Array:
+    low, high = limits(dtype)
+    return np.asarray(np.clip(np.rint(total.astype(np.float64)), low, high)).astype(dtype)
+
+
+def mul(
+    a: Array, a_scale: Array, a_zero: Array | None, b: Array, b_scale: Array, b_zero: Array | None,
+    y_scale: Array, y_zero: Array | None, dtype: DTypeLike,
+) -> Array:  # fmt: skip
+    """a·b: the product of the integers, then one float32 multiplier, then the zero point, each rounded."""
+    ratio = F32(a_scale.item()) * F32(b_scale.item()) / F32(y_scale.item())
+    product = (a.astype(np.int32) - scalar(a_zero)) * (b.astype(np.int32) - scalar(b_zero))
+    return _packed(product.astype(F32) * ratio + F32(scalar(y_zero)), dtype)
+
+
+def looked_up(
+    function: Callable[[Array], Array], x: Array, x_scale: Array, x_zero: Array | None, y_scale: Array,
+    y_zero: Array | None,
+) -> Array:  # fmt: skip
+    """A float32 function of one 8-bit tensor, by its table of 256 entries."""
+    real = dequantize(codes(x.dtype), x_scale.reshape(()), scalar(x_zero))
+    return table(x, quantize(function(real), y_scale.reshape(()), scalar(y_zero), x.dtype))
+
+
+def logistic(x: Array) -> Array:
+    """The logistic function by the ratio of two polynomials in x² that the kernels use, with FMA."""
+    value = np.clip(x, F32(-_LOGISTIC_RANGE), F32(_LOGISTIC_RANGE)).astype(F32)
+    square = value * value
+    over, under = np.full_like(value, F32(_ALPHA[0])), np.full_like(value, F32(_BETA[0]))
+    for one in _ALPHA[1:]:
+        over = fma(over, square, F32(one))
+    for one in _BETA[1:]:
+        under = fma(under, square, F32(one))
+    return np.asarray(np.clip(over * value / under + F32(0.5), F32(0), F32(1)))
+
+
+def leaky_relu(alpha: float) -> Callable[[Array], Array]:
+    """X where x ≥ 0, else alpha·x."""
+    return lambda x: np.where(x >= 0, x, F32(alpha) * x).astype(F32)
+
+
+def concat(
+    y_scale: Array, y_zero: Array | None, parts: list[tuple[Array, Array, Array | None]], axis: int
+) -> Array:
+    """Parts with the output's scale and zero point are copied; others go through a table."""
+    found = []
+    for x, scale, zero in parts:
+        same = F32(scale.item()) == F32(y_scale.item()) and scalar(zero) == scalar(y_zero)
+        found.append(x if same else looked_up(lambda one: one, x, scale, zero, y_scale, y_zero))
+    return np.concatenate(found, axis)
+
+
+def softmax(x: Array, x_scale: Array, y_scale: Array, y_zero: Array | None, axis: int, opset: int) -> Array:
+    """A table of exponentials, aligned with each row's greatest value; sums in float32, left to right."""
+    axis %= x.ndim
+    if opset < 13:
+        rows = x.reshape(int(np.prod(x.shape[:axis])), -1)
+        return _softmax_rows(rows, x_scale, y_scale, y_zero).reshape(x.shape)
+    moved = np.swapaxes(x, axis, -1)
+    rows = np.ascontiguousarray(moved).reshape(-1, x.shape[axis])
+    found = _softmax_rows(rows, x_scale, y_scale, y_zero).reshape(moved.shape)
+    return np.ascontiguousarray(np.swapaxes(found, axis, -1))
+
+
+def _softmax_rows(rows: Array, x_scale: Array, y_scale: Array, y_zero: Array | None) -> Array:
+    scale = float(F32(x_scale.item()))
+    shift = float(np.log(np.finfo(F32).max / F32(rows.shape[1])))
+    shift = max(0.0, shift - _SOFTMAX_RESERVE) / scale
+    exponentials = np.array([math.exp((at - 255 + shift) * scale) for at in range(256)]).astype(F32)
+    low, high = limits(rows.dtype)
+    # In the table 255 stands for the greatest value of the row.
+    place = 255 + rows.astype(np.int32) - rows.max(1, keepdims=True).astype(np.int32)
+    entries = exponentials[place]
+    sums = np.cumsum(entries, axis=1, dtype=F32)[:, -1:]
+    steps = np.floor(F32(1) / F32(y_scale.item()))
+    with np.errstate(over="ignore"):
+        value = np.rint(entries * steps / sums)
+    # Rows of one or two elements can overflow float32. The conversion to an integer then gives the least
+    # int32 where the type is signed, and 0 where it is not.
+    lost = -(1 << 31) if low < 0 else 0
+    whole = np.where(np.isfinite(value), value, lost).astype(np.int64) + scalar(y_zero)
+    return np.clip(whole.astype(np.int32), low, high).astype(rows.dtype)

@@ -1,0 +1,154 @@
+"""Requantization without floats: an integer multiplier, a shift and a rounding, as hardware does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from py_autodoc.quantize.reference.arithmetic import Array, limits, requantize
+
+Rounding = Literal["half-up", "half-away", "half-even", "down"]
+"""Of what a right shift cuts off: ties upwards, ties away from zero, ties to even, or always down."""
+_INT32 = (-(1 << 31), (1 << 31) - 1)
+
+
+@dataclass(frozen=True)
+class Multiplier:
+    """real ≈ value·2^(-shift); ``value`` has ``bits`` bits, its highest one set, unless the real is 0."""
+
+    value: Array
+    shift: Array
+    bits: int
+
+    @property
+    def real(self) -> Array:
+        """What the pair stands for, in float64."""
+        return np.asarray(self.value.astype(np.float64) * np.exp2(-self.shift.astype(np.float64)))
+
+
+def multiplier(real: Array, bits: int = 31) -> Multiplier:
+    """The nearest integer multiplier of ``bits`` bits (1 to 31) for positive real ones.
+
+    Raises: ValueError: bits out of range, or a real that is negative or not finite.
+    """
+    given = np.asarray(real, np.float64)
+    if not 1 <= bits <= 31:
+        raise ValueError("A multiplier has 1 to 31 bits.")
+    if not (np.isfinite(given).all() and (given >= 0).all()):
+        raise ValueError("A multiplier is a finite number, and not negative.")
+    fraction, exponent = np.frexp(given)
+    value = np.rint(fraction * (1 << bits)).astype(np.int64)
+    full = value == 1 << bits
+    value = np.where(full, value >> 1, value)
+    shift = bits - np.where(full, exponent + 1, exponent)
+    return Multiplier(value, np.where(value == 0, 0, shift).astype(np.int64), bits)
+
+
+def shifted(value: Array, shift: Array, rounding: Rounding) -> Array:
+    """value·2^(-shift) of int64 values, with one rounding; a negative shift multiplies."""
+    wide = np.asarray(value, np.int64) << np.maximum(-shift, 0)
+    # From 62 on every int32 product is below half a unit.
+    right = np.clip(shift, 0, 62).astype(np.int64)
+    half = (np.int64(1) << right) >> 1
+    if rounding == "down":
+        return np.asarray(wide >> right)
+    if rounding == "half-up":
+        return np.asarray((wide + half) >> right)
+    if rounding == "half-away":
+        return np.asarray(np.sign(wide) * ((np.abs(wide) + half) >> right))
+    kept = wide >> right
+    rest = wide - (kept << right)
+    up = (rest > half) | ((rest == half) & (right > 0) & (kept & 1 == 1))
+    return np.asarray(kept + up)
+
+
+def one_shift(accumulator: Array, by: Multiplier, rounding: Rounding = "half-up") -> Array:
+    """accumulator·value >> shift in 64 bits, with one rounding: what plain hardware does."""
+    return shifted(accumulator.astype(np.int64) * by.value, by.shift, rounding)
+
+
+def _high_product(a: Array, b: Array, away: bool) -> Array:
+    """The high half of 2·a·b of int32 values, rounded: ties away from zero, or upwards; saturates."""
+    product = a.astype(np.int64) * b.astype(np.int64)
+    high = shifted(product, np.asarray(31), "half-away" if away else "half-up")
+    return np.clip(high, *_INT32)
+
+
+def gemmlowp(accumulator: Array, real: Array) -> Array:
+    """gemmlowp, and TFLite's reference kernels by default: the high half of a doubled product, then a shift.
+
+    Both steps round half away from zero, so a value can be rounded twice.
+    """
+    value, shift = _high_pair(real)
+    left = _int32(accumulator.astype(np.int64) << np.maximum(-shift, 0))
+    return shifted(_high_product(left, value, away=True), np.maximum(shift, 0), "half-away")
+
+
+def tflite_single(accumulator: Array, real: Array) -> Array:
+    """TFLite built with single rounding: the whole product in 64 bits, shifted once, ties upwards."""
+    return one_shift(accumulator, multiplier(real, 31), "half-up")
+
+
+def cmsis_nn(accumulator: Array, real: Array) -> Array:
+    """CMSIS-NN by default: the high half rounds ties upwards, the shift rounds half away from zero."""
+    value, shift = _high_pair(real)
+    left = _int32(accumulator.astype(np.int64) << np.maximum(-shift, 0))
+    return shifted(_high_product(left, value, away=False), np.maximum(shift, 0), "half-away")
+
+
+def _high_pair(real: Array) -> tuple[Array, Array]:
+    """The 31-bit multiplier, and the shift that is left to do once the high half is taken."""
+    found = multiplier(real, 31)
+    return found.value, found.shift - 31
+
+
+def _int32(value: Array) -> Array:
+    return np.asarray(value, np.int64).astype(np.int32)
+
+
+VARIANTS: Final[dict[str, Callable[[Array, Array], Array]]] = {
+    "gemmlowp": gemmlowp,
+    "tflite-single": tflite_single,
+    "cmsis-nn": cmsis_nn,
+    "q31": lambda accumulator, real: one_shift(accumulator, multiplier(real, 31)),
+    "q15": lambda accumulator, real: one_shift(accumulator, multiplier(real, 15)),
+    "q7": lambda accumulator, real: one_shift(accumulator, multiplier(real, 7)),
+}
+"""By name: (int32 accumulator, positive real multiplier) → the scaled integer, without zero point."""
+
+
+def requantized(accumulator: Array, real: Array, zero_point: int, dtype: DTypeLike, variant: str) -> Array:
+    """An accumulator as 8 bits by one of ``VARIANTS``.
+
+    Raises: KeyError: no such variant.
+    """
+    value = VARIANTS[variant](accumulator, real) + zero_point
+    return np.asarray(np.clip(value, *limits(dtype))).astype(dtype)
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """How far a variant is from the float32 multiplier of ONNX Runtime."""
+
+    variant: str
+    differing: int
+    values: int
+    largest: int
+    """In units of the output."""
+
+    @property
+    def rate(self) -> float:
+        """Of the values, 0 to 1."""
+        return self.differing / self.values if self.values else 0.0
+
+
+def mismatch(accumulator: Array, real: Array, zero_point: int, dtype: DTypeLike, variant: str) -> Mismatch:
+    """Compares one variant with ``requantize`` on real accumulators."""
+    exact = requantize(accumulator, np.asarray(real, np.float32), zero_point, dtype).astype(np.int64)
+    found = requantized(accumulator, real, zero_point, dtype, variant).astype(np.int64)
+    apart = np.abs(found - exact)
+    return Mismatch(variant, int((apart > 0).sum()), int(apart.size), int(apart.max(initial=0)))

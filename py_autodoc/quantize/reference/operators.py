@@ -1,0 +1,213 @@
+"""One table of the quantized operators: each reads a node's inputs and attributes and gives its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from py_autodoc.quantize.reference import elementwise, pooling
+from py_autodoc.quantize.reference.arithmetic import (
+    F32,
+    Array,
+    along,
+    dequantize,
+    limits,
+    quantize,
+    requantize,
+    scalar,
+)
+from py_autodoc.quantize.reference.products import Kernel, biased, conv, matmul
+
+Inputs = Sequence[Array | None]
+Attributes = Mapping[str, Any]
+Operator = Callable[[Inputs, Attributes, Kernel], tuple[Array, ...]]
+
+
+def evaluate(
+    op_type: str, inputs: Inputs, attributes: Attributes | None = None, kernel: Kernel = "exact"
+) -> tuple[Array, ...]:
+    """The outputs of one quantized operator, as ONNX Runtime's CPU kernels of x86 compute them.
+
+    ``inputs`` in the operator's order, None where an optional one is absent; ``attributes`` as
+    ``onnx.helper.get_attribute_value`` gives them. ``kernel="pairs"`` is a processor without VNNI.
+
+    Raises:
+        KeyError: the operator has no reference.
+        ValueError: shapes or types do not fit.
+    """
+    return OPERATORS[op_type](inputs, attributes or {}, kernel)
+
+
+def _at(inputs: Inputs, at: int) -> Array:
+    found = inputs[at] if at < len(inputs) else None
+    if found is None:
+        raise ValueError(f"input {at} is missing")
+    return found
+
+
+def _maybe(inputs: Inputs, at: int) -> Array | None:
+    return inputs[at] if at < len(inputs) else None
+
+
+def _zeros(value: Array | None) -> Array:
+    return np.zeros((), np.int32) if value is None else np.asarray(value)
+
+
+def _spread(value: Array, attributes: Attributes, like: Array) -> Array:
+    """A scale or zero point, shaped to broadcast over the tensor: for all, by channel, or by block."""
+    if value.size == 1:
+        return value.reshape(())
+    axis = int(attributes.get("axis", 1)) % like.ndim
+    block = int(attributes.get("block_size", 0))
+    if block:
+        return np.repeat(value, block, axis)[tuple(slice(size) for size in like.shape)]
+    return along(value, axis, like.ndim)
+
+
+_OUTPUT_TYPES: Final = {2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16}
+
+
+def _quantize_linear(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    x, scale, zero = _at(inputs, 0), _at(inputs, 1), _maybe(inputs, 2)
+    named = _OUTPUT_TYPES.get(int(attributes.get("output_dtype", 0)), np.uint8)
+    dtype = zero.dtype if zero is not None else named
+    return (quantize(x, _spread(scale, attributes, x), _spread(_zeros(zero), attributes, x), dtype),)
+
+
+def _dequantize_linear(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    x, scale, zero = _at(inputs, 0), _at(inputs, 1), _zeros(_maybe(inputs, 2))
+    return (dequantize(x, _spread(scale, attributes, x), _spread(zero, attributes, x)),)
+
+
+def _dynamic_quantize(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    x = _at(inputs, 0).astype(F32)
+    least, most = np.minimum(x.min(initial=0), F32(0)), np.maximum(x.max(initial=0), F32(0))
+    low, high = limits(np.uint8)
+    scale = F32(1) if least == most else F32((most - least) / F32(high - low))
+    zero = np.uint8(np.rint(np.clip(F32(low) - least / scale, F32(low), F32(high))))
+    return quantize(x, np.asarray(scale), int(zero), np.uint8), np.asarray(scale, F32), np.asarray(zero)
+
+
+def _conv(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    x, w, y_zero = _at(inputs, 0), _at(inputs, 3), _at(inputs, 7)
+    total = conv(x, scalar(inputs[2]), w, _zeros(inputs[5]), attributes, kernel)
+    total = biased(total, _maybe(inputs, 8), 1)
+    multiplier = _at(inputs, 1).astype(F32) * _at(inputs, 4).astype(F32) / _at(inputs, 6).astype(F32)
+    return (requantize(total, along(multiplier.reshape(-1), 1, total.ndim), scalar(y_zero), y_zero.dtype),)
+
+
+def _matmul(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    a, b, y_zero = _at(inputs, 0), _at(inputs, 3), _at(inputs, 7)
+    total = matmul(a, scalar(inputs[2]), b, _columns(_zeros(inputs[5])), kernel)
+    multiplier = _at(inputs, 1).astype(F32) * _at(inputs, 4).astype(F32) / _at(inputs, 6).astype(F32)
+    return (requantize(total, _columns(multiplier), scalar(y_zero), y_zero.dtype),)
+
+
+def _columns(value: Array) -> Array:
+    """A value for all columns or one for each, without the axes of size 1 that some files keep."""
+    return value.reshape(()) if value.size == 1 else value
+
+
+def _gemm(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    a, b = _at(inputs, 0), _at(inputs, 3)
+    a = a.T if attributes.get("transA") else a
+    b = b.T if attributes.get("transB") else b
+    total = matmul(a, scalar(inputs[2]), b, _columns(_zeros(inputs[5])), kernel)
+    bias = _maybe(inputs, 6)
+    total = total if bias is None else total + bias.astype(np.int32)
+    alpha = F32(attributes.get("alpha", 1.0))
+    multiplier = alpha * _at(inputs, 1).astype(F32) * _at(inputs, 4).astype(F32)
+    y_scale, y_zero = _maybe(inputs, 7), _maybe(inputs, 8)
+    if y_scale is None or y_zero is None:
+        return (np.asarray(total.astype(F32) * _columns(multiplier)),)
+    return (requantize(total, _columns(multiplier / y_scale.astype(F32)), scalar(y_zero), y_zero.dtype),)
+
+
+def _conv_integer(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    # Here the filter is the left operand, so no pair is of a u8 and an s8 in this order.
+    x, w = _at(inputs, 0), _at(inputs, 1)
+    return (conv(x, scalar(_maybe(inputs, 2)), w, _zeros(_maybe(inputs, 3)), attributes),)
+
+
+def _matmul_integer(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    a, b, a_zero = _at(inputs, 0), _at(inputs, 1), _zeros(_maybe(inputs, 2))
+    rows = a_zero.reshape(-1, 1) if a_zero.size > 1 else a_zero.reshape(())
+    return (matmul(a, rows, b, _columns(_zeros(_maybe(inputs, 3))), kernel),)
+
+
+def _add(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    return (elementwise.add(*_binary(inputs), _at(inputs, 0).dtype),)
+
+
+def _mul(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    return (elementwise.mul(*_binary(inputs), _at(inputs, 0).dtype),)
+
+
+def _binary(
+    inputs: Inputs,
+) -> tuple[Array, Array, Array | None, Array, Array, Array | None, Array, Array | None]:
+    return (
+        _at(inputs, 0), _at(inputs, 1), _maybe(inputs, 2), _at(inputs, 3), _at(inputs, 4), _maybe(inputs, 5),
+        _at(inputs, 6), _maybe(inputs, 7),
+    )  # fmt: skip
+
+
+def _global_average_pool(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    last = bool(attributes.get("channels_last", 0))
+    x, x_scale, y_scale = _at(inputs, 0), _at(inputs, 1), _at(inputs, 3)
+    return (pooling.global_average(x, x_scale, _maybe(inputs, 2), y_scale, _maybe(inputs, 4), last),)
+
+
+def _average_pool(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    x, x_scale, y_scale = _at(inputs, 0), _at(inputs, 1), _at(inputs, 3)
+    return (pooling.average(x, x_scale, _maybe(inputs, 2), y_scale, _maybe(inputs, 4), attributes),)
+
+
+def _sigmoid(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    return (_table(elementwise.logistic, inputs),)
+
+
+def _leaky_relu(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    return (_table(elementwise.leaky_relu(float(attributes.get("alpha", 0.01))), inputs),)
+
+
+def _table(function: Callable[[Array], Array], inputs: Inputs) -> Array:
+    x, x_scale, y_scale = _at(inputs, 0), _at(inputs, 1), _at(inputs, 3)
+    return elementwise.looked_up(function, x, x_scale, _maybe(inputs, 2), y_scale, _maybe(inputs, 4))
+
+
+def _concat(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    parts = [
+        (_at(inputs, at), _at(inputs, at + 1), _maybe(inputs, at + 2)) for at in range(2, len(inputs), 3)
+    ]
+    return (elementwise.concat(_at(inputs, 0), _maybe(inputs, 1), parts, int(attributes["axis"])),)
+
+
+def _softmax(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    opset = int(attributes["opset"])
+    axis = int(attributes.get("axis", 1 if opset < 13 else -1))
+    x, x_scale, y_scale = _at(inputs, 0), _at(inputs, 1), _at(inputs, 3)
+    return (elementwise.softmax(x, x_scale, y_scale, _maybe(inputs, 4), axis, opset),)
+
+
+OPERATORS: Final[dict[str, Operator]] = {
+    "QuantizeLinear": _quantize_linear,
+    "DequantizeLinear": _dequantize_linear,
+    "DynamicQuantizeLinear": _dynamic_quantize,
+    "QLinearConv": _conv,
+    "QLinearMatMul": _matmul,
+    "QGemm": _gemm,
+    "ConvInteger": _conv_integer,
+    "MatMulInteger": _matmul_integer,
+    "QLinearAdd": _add,
+    "QLinearMul": _mul,
+    "QLinearGlobalAveragePool": _global_average_pool,
+    "QLinearAveragePool": _average_pool,
+    "QLinearSigmoid": _sigmoid,
+    "QLinearLeakyRelu": _leaky_relu,
+    "QLinearConcat": _concat,
+    "QLinearSoftmax": _softmax,
+}
+"""By operator type; a new one is an entry here and a test against ONNX Runtime."""

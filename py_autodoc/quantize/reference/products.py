@@ -1,0 +1,123 @@
+"""Integer sums of products: matrix products and convolutions, up to the int32 accumulator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from py_autodoc.quantize.reference.arithmetic import Array, along
+
+Kernel = Literal["exact", "pairs"]
+"""``pairs``: kernels of x86 without VNNI, where the products of two neighbours of a u8 and an s8 operand are
+added in 16 bits and saturate. ``exact``: all others."""
+_LOW, _HIGH = -(1 << 15), (1 << 15) - 1
+_GROUP = 4
+"""Kernels pad the summed axis to a multiple of this, with zeros."""
+
+
+def matmul(a: Array, a_zero: Array | int, b: Array, b_zero: Array | int, kernel: Kernel = "exact") -> Array:
+    """(a - a_zero) @ (b - b_zero) in int32, wrapping as the kernels' registers do.
+
+    a: [..., M, K]; b: [..., K, N]; ``b_zero``: one for all or [N] for the columns.
+    """
+    if kernel == "pairs" and a.dtype == np.uint8 and b.dtype == np.int8:
+        return _in_pairs(a, a_zero, b, b_zero)
+    # Products of 8-bit values and their sums are integers below 2^53, so float64 holds them exactly.
+    left = a.astype(np.float64) - np.asarray(a_zero, np.float64)
+    right = b.astype(np.float64) - np.asarray(b_zero, np.float64)
+    return np.asarray(left @ right).astype(np.int64).astype(np.int32)
+
+
+def _in_pairs(a: Array, a_zero: Array | int, b: Array, b_zero: Array | int) -> Array:
+    """Raw products of neighbours k and k + 1 saturate at 16 bits; zero points come in exactly, afterwards."""
+    depth = a.shape[-1]
+    left, right = a.astype(np.int32), b.astype(np.int32)
+    more = -depth % _GROUP
+    if more:
+        left = np.concatenate([left, np.zeros((*left.shape[:-1], more), np.int32)], -1)
+        right = np.concatenate([right, np.zeros((*right.shape[:-2], more, right.shape[-1]), np.int32)], -2)
+    total: Array = np.zeros((), np.int32)
+    for k in range(0, left.shape[-1], 2):
+        pair = (
+            left[..., k, None] * right[..., None, k, :] + left[..., k + 1, None] * right[..., None, k + 1, :]
+        )
+        total = total + np.clip(pair, _LOW, _HIGH)
+    offset, columns = int(np.asarray(a_zero).reshape(-1)[0]), np.asarray(b_zero, np.int64)
+    sums = right.sum(-2, keepdims=True, dtype=np.int64) * offset
+    rows = left.sum(-1, keepdims=True, dtype=np.int64)
+    return np.asarray(total - sums - rows * columns + depth * offset * columns).astype(np.int32)
+
+
+def conv(
+    x: Array,
+    x_zero: int,
+    w: Array,
+    w_zero: Array,
+    attributes: Mapping[str, Any],
+    kernel: Kernel = "exact",
+) -> Array:
+    """The accumulator of a convolution, without bias: [N, M, *out] in int32.
+
+    x: [N, C, *in]; w: [M, C/group, *kernel]; ``w_zero``: one for all or [M]. Padding is x's zero point, the
+    real 0. The summed axis runs over the kernel's places first and the channels last.
+    """
+    spatial = w.shape[2:]
+    rank = len(spatial)
+    group = int(attributes.get("group", 1))
+    strides = [int(one) for one in attributes.get("strides") or [1] * rank]
+    dilations = [int(one) for one in attributes.get("dilations") or [1] * rank]
+    pads = padding(x.shape[2:], spatial, strides, dilations, attributes)
+    padded = np.pad(x, [(0, 0), (0, 0), *pads], constant_values=x.dtype.type(x_zero))
+    reach = [(size - 1) * dilation + 1 for size, dilation in zip(spatial, dilations, strict=True)]
+    seen = np.lib.stride_tricks.sliding_window_view(padded, reach, axis=tuple(range(2, 2 + rank)))
+    whole = [slice(None), slice(None)]
+    steps = [slice(None, None, one) for one in (*strides, *dilations)]
+    seen = seen[tuple(whole + steps)]
+    out_shape = seen.shape[2 : 2 + rank]
+    depthwise = group == x.shape[1] and w.shape[1] == 1
+    found = []
+    for at in range(group):
+        channels, filters = w.shape[1], w.shape[0] // group
+        part = seen[:, at * channels : (at + 1) * channels]
+        rows = np.moveaxis(part, 1, -1).reshape(-1, int(np.prod(spatial)) * channels)
+        own = w[at * filters : (at + 1) * filters]
+        columns = np.moveaxis(own, 1, -1).reshape(filters, -1).T
+        zero = w_zero[at * filters : (at + 1) * filters] if w_zero.size > 1 else w_zero.reshape(())
+        # Depthwise kernels multiply into 32 bits everywhere.
+        total = matmul(rows, x_zero, columns, zero, "exact" if depthwise else kernel)
+        found.append(np.moveaxis(total.reshape(x.shape[0], *out_shape, filters), -1, 1))
+    return np.concatenate(found, 1)
+
+
+def padding(
+    size: tuple[int, ...],
+    kernel: tuple[int, ...],
+    strides: list[int],
+    dilations: list[int],
+    attributes: Mapping[str, Any],
+) -> list[tuple[int, int]]:
+    """The padding before and after each spatial axis, from ``pads`` or ``auto_pad``."""
+    auto = attributes.get("auto_pad", "NOTSET")
+    auto = auto.decode() if isinstance(auto, bytes) else str(auto)
+    rank = len(kernel)
+    if auto in ("NOTSET", ""):
+        pads = [int(one) for one in attributes.get("pads") or [0] * 2 * rank]
+        return list(zip(pads[:rank], pads[rank:], strict=True))
+    if auto == "VALID":
+        return [(0, 0)] * rank
+    found = []
+    for length, width, stride, dilation in zip(size, kernel, strides, dilations, strict=True):
+        steps = -(-length // stride)
+        needed = max(0, (steps - 1) * stride + (width - 1) * dilation + 1 - length)
+        less, more = needed // 2, needed - needed // 2
+        found.append((less, more) if auto == "SAME_UPPER" else (more, less))
+    return found
+
+
+def biased(accumulator: Array, bias: Array | None, axis: int) -> Array:
+    """The accumulator plus an int32 bias of one value a channel."""
+    if bias is None:
+        return accumulator
+    return np.asarray(accumulator + along(bias.astype(np.int32), axis, accumulator.ndim))
