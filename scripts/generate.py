@@ -3,6 +3,7 @@
 
 py_autodoc/report/report.schema.json   JSON Schema of the report, shipped in the wheel
 py_autodoc/compare/comparison.schema.json   JSON Schema of a comparison, shipped in the wheel
+py_autodoc/opdocs/operations.schema.json   JSON Schema of an operation reference, shipped in the wheel
 src/schema/openapi.json                OpenAPI 3.1: routes and wire types
 src/schema/api.d.ts                    TypeScript of the above, by openapi-typescript
 src/schema/metrics.ts                  the table of metrics, for the viewer
@@ -32,6 +33,7 @@ from report_docs import report_page  # noqa: E402
 from rule_docs import rule_pages  # noqa: E402
 
 from py_autodoc.compare.contract import comparison_schema  # noqa: E402
+from py_autodoc.opdocs.contract import operations_schema  # noqa: E402
 from py_autodoc.report.openapi import document, report_schema  # noqa: E402
 from py_autodoc.report.operations import OPERATIONS  # noqa: E402
 
@@ -50,6 +52,7 @@ def main() -> int:
     outputs: list[tuple[Path, Callable[[], str]]] = [
         (ROOT / "py_autodoc/report/report.schema.json", lambda: pretty(report_schema())),
         (ROOT / "py_autodoc/compare/comparison.schema.json", lambda: pretty(comparison_schema())),
+        (ROOT / "py_autodoc/opdocs/operations.schema.json", lambda: pretty(operations_schema())),
         (OPENAPI, lambda: openapi),
         (ROOT / "src/schema/api.d.ts", lambda: typescript(openapi)),
         (METRICS, lambda: prettier("src/schema/metrics.ts", metrics_module())),

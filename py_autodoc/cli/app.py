@@ -32,6 +32,7 @@ COMMANDS = {
     "hardware": "The devices that are known, one of them, and this machine.",
     "llm": "Text generation: prefill, decode, KV cache, several devices, costs.",
     "metadata": "What a model says about running it: task, processor, configuration.",
+    "opdocs": "What every quantized operation computes: formulas, C, test vectors.",
     "quantize": "Write a quantized model, measured beside its original.",
     "rebatch": "Another batch for a model whose batch is fixed.",
     "recommend": "Which device to take: minimum, recommended, optimal.",

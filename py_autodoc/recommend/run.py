@@ -63,7 +63,7 @@ def recommend(
     """The devices for one model, or for several that run one after the other.
 
     Raises:
-        InputError: a model cannot be read, an option does not fit it, or a target is not known or not above 0.
+        InputError: a model cannot be read, an option does not fit it, or a target is unknown or not above 0.
     """
     chosen = options or RecommendOptions()
     if chosen.target not in ("", *TARGETS):

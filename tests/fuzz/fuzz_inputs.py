@@ -78,10 +78,12 @@ def a_model(dice: random.Random, command: str) -> bytes:
         data = fuzz_seeds.rich()
     if command in ("rebatch", "resize") and dice.random() < 0.7:
         data = fuzz_seeds.fixed()
+    if command == "opdocs" and dice.random() < 0.8:
+        data = dice.choice(fuzz_seeds.quantized())
     kind = dice.random()
     if kind < (
         0.2
-        if command in ("compare", "rebatch", "resize", "verify", "quantize", "sensitivity", "run")
+        if command in ("compare", "rebatch", "resize", "verify", "quantize", "sensitivity", "run", "opdocs")
         else 0.05
     ):
         return data

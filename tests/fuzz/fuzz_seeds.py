@@ -175,6 +175,69 @@ WEIGHTS = bytes(range(64))
 
 
 @cache
+def quantized() -> tuple[bytes, ...]:
+    """Operators of integers, the same as Q/DQ, and with scales from the data."""
+
+    def linear(name: str, scale: float, zero: int, kind: str = "u1") -> list[onnx.TensorProto]:
+        return [
+            numpy_helper.from_array(np.float32(scale), f"{name}_s"),
+            numpy_helper.from_array(np.array(zero, kind), f"{name}_z"),
+        ]
+
+    dice = np.random.default_rng(0)
+    w = numpy_helper.from_array(dice.integers(-127, 128, (4, 3, 3, 3)).astype("i1"), "w")
+    bias = numpy_helper.from_array(dice.integers(-99, 99, 4).astype("i4"), "b")
+    g = numpy_helper.from_array(dice.integers(-127, 128, (4, 5)).astype("i1"), "g")
+    held = [
+        *linear("x", 0.02, 128),
+        *linear("w", 0.01, 0, "i1"),
+        *linear("y", 0.1, 0),
+        *linear("t", 0.2, 7),
+        w,
+        bias,
+    ]
+    node = onnx.helper.make_node
+    microsoft = {"domain": "com.microsoft"}
+
+    def model(nodes: list[onnx.NodeProto], stored: list[onnx.TensorProto], out: str) -> bytes:
+        info = onnx.helper.make_tensor_value_info
+        graph = onnx.helper.make_graph(
+            nodes, "g", [info("x", 1, [1, 3, 6, 6])], [onnx.ValueInfoProto(name=out)], stored
+        )
+        opsets = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("com.microsoft", 1)]
+        return onnx.helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString()
+
+    begin = node("QuantizeLinear", ["x", "x_s", "x_z"], ["xq"], "begin")
+    conv = ["xq", "x_s", "x_z", "w", "w_s", "w_z", "y_s", "y_z", "b"]
+    operators = [
+        begin,
+        node("QLinearConv", conv, ["c"], "conv", pads=[1, 1, 1, 1]),
+        node("QLinearAdd", ["c", "y_s", "y_z", "c", "y_s", "y_z", "t_s", "t_z"], ["a"], "add", **microsoft),
+        node("QLinearGlobalAveragePool", ["a", "t_s", "t_z", "y_s", "y_z"], ["p"], "mean", **microsoft),
+        node("Flatten", ["p"], ["f"]),
+        node("QGemm", ["f", "y_s", "y_z", "g", "w_s", "w_z", "", "t_s", "t_z"], ["q"], "gemm", **microsoft),
+        node(
+            "QLinearSoftmax", ["q", "t_s", "t_z", "y_s", "y_z"], ["s"], "soft", axis=1, opset=17, **microsoft
+        ),
+        node("DequantizeLinear", ["s", "y_s", "y_z"], ["out"], "end"),
+    ]
+    pairs = [
+        begin,
+        node("DequantizeLinear", ["xq", "x_s", "x_z"], ["xf"]),
+        node("DequantizeLinear", ["w", "w_s", "w_z"], ["wf"]),
+        node("Conv", ["xf", "wf"], ["cf"], "conv"),
+        node("Relu", ["cf"], ["rf"]),
+        node("QuantizeLinear", ["rf", "y_s", "y_z"], ["c"]),
+        node("DequantizeLinear", ["c", "y_s", "y_z"], ["out"]),
+    ]
+    dynamic = [
+        node("DynamicQuantizeLinear", ["x"], ["xq", "s", "z"]),
+        node("ConvInteger", ["xq", "w", "z", "w_z"], ["out"], "conv"),
+    ]
+    return model(operators, [*held, g], "out"), model(pairs, held, "out"), model(dynamic, held, "out")
+
+
+@cache
 def keras_archives() -> tuple[tuple[tuple[str, bytes], ...], ...]:
     """Members of ``.keras`` files."""
     found = []

@@ -29,6 +29,7 @@ RULES = {
         "extract/model.py",
         "extract/rewritten.py",
         "quantize/api.py",
+        "opdocs/api.py",
         "to_torch/convert.py",
         "to_torch/weights.py",
         "torch/exporting.py",

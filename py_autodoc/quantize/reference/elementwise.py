@@ -40,7 +40,7 @@ def add(
     ratio_a, ratio_b = F32(a_scale.item()) / F32(y_scale.item()), F32(b_scale.item()) / F32(y_scale.item())
     constant = F32(scalar(y_zero)) - fma(ratio_a, F32(scalar(a_zero)), ratio_b * F32(scalar(b_zero)))
     of_a, of_b = a.astype(F32), b.astype(F32)
-    side = _constant_side(a.shape, b.shape)
+    side = constant_side(a.shape, b.shape)
     if side == "a":
         total = fma(of_b, ratio_b, fma(of_a, ratio_a, constant))
     else:
@@ -48,7 +48,7 @@ def add(
     return _packed(total, dtype)
 
 
-def _constant_side(a: tuple[int, ...], b: tuple[int, ...]) -> str:
+def constant_side(a: tuple[int, ...], b: tuple[int, ...]) -> str:
     """Which operand has one value for the innermost axes that differ: ``a``, ``b`` or neither."""
     rank = max(len(a), len(b))
     left, right = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
@@ -123,17 +123,22 @@ def softmax(x: Array, x_scale: Array, y_scale: Array, y_zero: Array | None, axis
     return np.ascontiguousarray(np.swapaxes(found, axis, -1))
 
 
-def _softmax_rows(rows: Array, x_scale: Array, y_scale: Array, y_zero: Array | None) -> Array:
+def softmax_table(x_scale: Array, y_scale: Array, count: int) -> tuple[Array, np.float32]:
+    """256 exponentials for rows of ``count`` values, the last for the greatest; the output's steps to 1."""
     scale = float(F32(x_scale.item()))
-    shift = float(np.log(np.finfo(F32).max / F32(rows.shape[1])))
+    shift = float(np.log(np.finfo(F32).max / F32(count)))
     shift = max(0.0, shift - _SOFTMAX_RESERVE) / scale
     exponentials = np.array([math.exp((at - 255 + shift) * scale) for at in range(256)]).astype(F32)
+    return exponentials, F32(np.floor(F32(1) / F32(y_scale.item())))
+
+
+def _softmax_rows(rows: Array, x_scale: Array, y_scale: Array, y_zero: Array | None) -> Array:
+    exponentials, steps = softmax_table(x_scale, y_scale, rows.shape[1])
     low, high = limits(rows.dtype)
     # In the table 255 stands for the greatest value of the row.
     place = 255 + rows.astype(np.int32) - rows.max(1, keepdims=True).astype(np.int32)
     entries = exponentials[place]
     sums = np.cumsum(entries, axis=1, dtype=F32)[:, -1:]
-    steps = np.floor(F32(1) / F32(y_scale.item()))
     with np.errstate(over="ignore"):
         value = np.rint(entries * steps / sums)
     # Rows of one or two elements can overflow float32. The conversion to an integer then gives the least

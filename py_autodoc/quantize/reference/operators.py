@@ -90,17 +90,24 @@ def _dynamic_quantize(inputs: Inputs, attributes: Attributes, kernel: Kernel) ->
     return quantize(x, np.asarray(scale), int(zero), np.uint8), np.asarray(scale, F32), np.asarray(zero)
 
 
-def _conv(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    x, w, y_zero = _at(inputs, 0), _at(inputs, 3), _at(inputs, 7)
+def _conv_sum(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> Array:
+    x, w = _at(inputs, 0), _at(inputs, 3)
     total = conv(x, scalar(inputs[2]), w, _zeros(inputs[5]), attributes, kernel)
-    total = biased(total, _maybe(inputs, 8), 1)
+    return biased(total, _maybe(inputs, 8), 1)
+
+
+def _conv(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    total, y_zero = _conv_sum(inputs, attributes, kernel), _at(inputs, 7)
     multiplier = _at(inputs, 1).astype(F32) * _at(inputs, 4).astype(F32) / _at(inputs, 6).astype(F32)
     return (requantize(total, along(multiplier.reshape(-1), 1, total.ndim), scalar(y_zero), y_zero.dtype),)
 
 
+def _matmul_sum(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> Array:
+    return matmul(_at(inputs, 0), scalar(inputs[2]), _at(inputs, 3), _columns(_zeros(inputs[5])), kernel)
+
+
 def _matmul(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
-    a, b, y_zero = _at(inputs, 0), _at(inputs, 3), _at(inputs, 7)
-    total = matmul(a, scalar(inputs[2]), b, _columns(_zeros(inputs[5])), kernel)
+    total, y_zero = _matmul_sum(inputs, attributes, kernel), _at(inputs, 7)
     multiplier = _at(inputs, 1).astype(F32) * _at(inputs, 4).astype(F32) / _at(inputs, 6).astype(F32)
     return (requantize(total, _columns(multiplier), scalar(y_zero), y_zero.dtype),)
 
@@ -110,13 +117,17 @@ def _columns(value: Array) -> Array:
     return value.reshape(()) if value.size == 1 else value
 
 
-def _gemm(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+def _gemm_sum(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> Array:
     a, b = _at(inputs, 0), _at(inputs, 3)
     a = a.T if attributes.get("transA") else a
     b = b.T if attributes.get("transB") else b
     total = matmul(a, scalar(inputs[2]), b, _columns(_zeros(inputs[5])), kernel)
     bias = _maybe(inputs, 6)
-    total = total if bias is None else total + bias.astype(np.int32)
+    return total if bias is None else np.asarray(total + bias.astype(np.int32))
+
+
+def _gemm(inputs: Inputs, attributes: Attributes, kernel: Kernel) -> tuple[Array, ...]:
+    total = _gemm_sum(inputs, attributes, kernel)
     alpha = F32(attributes.get("alpha", 1.0))
     multiplier = alpha * _at(inputs, 1).astype(F32) * _at(inputs, 4).astype(F32)
     y_scale, y_zero = _maybe(inputs, 7), _maybe(inputs, 8)
@@ -211,3 +222,12 @@ OPERATORS: Final[dict[str, Operator]] = {
     "QLinearSoftmax": _softmax,
 }
 """By operator type; a new one is an entry here and a test against ONNX Runtime."""
+
+ACCUMULATORS: Final[dict[str, Callable[[Inputs, Attributes, Kernel], Array]]] = {
+    "QLinearConv": _conv_sum,
+    "QLinearMatMul": _matmul_sum,
+    "QGemm": _gemm_sum,
+    "ConvInteger": lambda inputs, attributes, kernel: _conv_integer(inputs, attributes, kernel)[0],
+    "MatMulInteger": lambda inputs, attributes, kernel: _matmul_integer(inputs, attributes, kernel)[0],
+}
+"""The int32 sums of the operators that have them, with bias, before anything is scaled."""

@@ -1,0 +1,82 @@
+"""``onnx-autodoc opdocs``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from py_autodoc.cli import completion, stderr, stdout
+from py_autodoc.cli.logs import set_level
+from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.render.text import printable
+
+
+@click.command("opdocs", short_help="What every quantized operation computes: formulas, C, test vectors.")
+@click.argument("model", type=click.Path(path_type=str))
+@click.option("--out", metavar="DIR", required=True, help="A new or an empty folder.")
+@click.option(
+    "--data",
+    metavar="PATH",
+    shell_complete=completion.files,
+    help="Values of the inputs: .npz, .npy or a folder of them (default: made up).",
+)
+@click.option(
+    "--samples", metavar="N", type=click.IntRange(min=1, max=4096), help="At most N samples (default: 16)."
+)
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Of made-up values."
+)
+@click.option("--no-vectors", is_flag=True, help="Write no test vectors.")
+@click.option(
+    "--bind",
+    metavar="NAME=N",
+    multiple=True,
+    shell_complete=completion.symbols,
+    help="Give a symbolic dimension its size. Repeatable.",
+)
+@click.option("--input-shape", metavar="NAME=1x3x224x224", multiple=True, help="Give an input its shape.")
+@force
+@talk
+def command(model: str, out: str, log_level: str, progress: bool | None, **options: Any) -> int:
+    """Write the operation reference of MODEL, a quantized model, into a folder.
+
+    \b
+        onnx-autodoc opdocs model_int8.onnx --out reference --data samples.npz
+
+    Of every quantized operation: formula, scales, zero points and ranges, multiplier and shift, bits of the
+    accumulator, how fixed-point roundings differ, C that gives the same integers, and test vectors. The
+    numbers are checked against ONNX Runtime.
+
+    \b
+    Exit status: 0 success, 1 invalid input, 2 ONNX Runtime refuses the model, 3 the folder could not be
+    written, 5 an output of the reference is not that of ONNX Runtime.
+    """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    set_level(log_level)
+    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.opdocs import opdocs
+    from py_autodoc.opdocs.tables import summary
+
+    if options["data"] is None and sys.stderr.isatty():
+        stderr.note("Values are made up; give real ones with --data to see the ranges that they have.")
+    with ProgressLine(printable(os.path.basename(model)), progress) as line:
+        found = opdocs(
+            model,
+            out,
+            options["data"],
+            samples=options["samples"],
+            seed=options["seed"],
+            vectors=not options["no_vectors"],
+            bindings=parse_bindings(options["bind"]),
+            input_shapes=parse_input_shapes(options["input_shape"]),
+            force=options["force"],
+            progress=line.update,
+        )
+    stdout.lines(printable(text) for text in summary(found)[:-1])
+    if sys.stderr.isatty():
+        stderr.note(f"Wrote {printable(out)}.")
+    compared = [one.against_runtime for one in found.operations if one.against_runtime is not None]
+    return 5 if any(one.differing for one in compared) else 0

@@ -1,0 +1,8 @@
+"""The operation reference: what every quantized operator of a model computes, to the last bit."""
+
+from __future__ import annotations
+
+from py_autodoc.opdocs.api import opdocs
+from py_autodoc.opdocs.document import Operations
+
+__all__ = ["Operations", "opdocs"]

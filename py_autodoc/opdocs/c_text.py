@@ -1,0 +1,96 @@
+"""Pieces of C: types, constants, loops, indices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.quantize.reference.arithmetic import Array, limits
+
+TYPES = {
+    "uint8": "uint8_t", "int8": "int8_t", "uint16": "uint16_t", "int16": "int16_t", "int32": "int32_t",
+    "float32": "float",
+}  # fmt: skip
+_PER_LINE = 12
+HEAD = """#include <float.h>
+#include <math.h>
+#include <stdint.h>
+"""
+
+
+def number(value: float | np.floating[Any]) -> str:
+    """A float32 to the last bit."""
+    return f"{float(np.float32(value)).hex()}f"
+
+
+def array(name: str, values: Array) -> str:
+    """A constant array, or a constant where there is one value."""
+    flat = np.asarray(values).reshape(-1)
+    kind = TYPES[flat.dtype.name]
+    texts = [number(one) if flat.dtype.kind == "f" else str(int(one)) for one in flat]
+    if len(texts) == 1:
+        return f"static const {kind} {name} = {texts[0]};"
+    rows = [", ".join(texts[at : at + _PER_LINE]) for at in range(0, len(texts), _PER_LINE)]
+    inside = ",\n    ".join(rows)
+    return f"static const {kind} {name}[{len(texts)}] = {{\n    {inside}\n}};"
+
+
+def at(name: str, values: Array, index: str) -> str:
+    """An entry of what ``array`` declared."""
+    return name if np.asarray(values).size == 1 else f"{name}[{index}]"
+
+
+def index(names: Sequence[str], sizes: Sequence[int]) -> str:
+    """The place of an element in a dense tensor, last axis fastest."""
+    text = ""
+    for name, size in zip(names, sizes, strict=True):
+        text = f"({text}) * {size} + {name}" if text else name
+    return text or "0"
+
+
+def strided(names: Sequence[str], shape: Sequence[int]) -> str:
+    """The place of an element in a tensor that is broadcast over more axes: axes of size 1 stay at 0."""
+    own = list(names)[len(names) - len(shape) :]
+    kept = [(name, size) for name, size in zip(own, shape, strict=True) if size != 1]
+    return index([name for name, _ in kept], [size for _, size in kept])
+
+
+def nested(loops: Sequence[tuple[str, int]], body: Sequence[str], depth: int = 1) -> list[str]:
+    """``for`` loops around lines, each indented by its depth."""
+    lines = []
+    for name, size in loops:
+        lines.append(f"{'    ' * depth}for (int {name} = 0; {name} < {size}; {name}++) {{")
+        depth += 1
+    lines += [f"{'    ' * depth}{line}" for line in body]
+    for _ in loops:
+        depth -= 1
+        lines.append(f"{'    ' * depth}}}")
+    return lines
+
+
+def requantize(zero: int, kind: np.dtype[np.generic]) -> str:
+    """From an accumulator to 8 bits, as ``arithmetic.requantize``."""
+    low, high = limits(kind)
+    target = TYPES[kind.name]
+    return f"""static {target} requantize(int32_t sum, float multiplier) {{
+    float value = (float)sum * multiplier;
+    value = value < {low - zero}.0f ? {low - zero}.0f : value > {high - zero}.0f ? {high - zero}.0f : value;
+    return ({target})((int32_t)nearbyintf(value) + {zero});
+}}"""
+
+
+def saturate(kind: np.dtype[np.generic]) -> str:
+    """From a float that holds the zero point already to 8 bits."""
+    low, high = limits(kind)
+    target = TYPES[kind.name]
+    return f"""static {target} saturate(float value) {{
+    value = nearbyintf(value);
+    return ({target})(value < {low}.0f ? {low}.0f : value > {high}.0f ? {high}.0f : value);
+}}"""
+
+
+def function(name: str, parameters: Sequence[str], body: Sequence[str]) -> str:
+    """A function that returns nothing."""
+    return "\n".join([f"void {name}({', '.join(parameters)}) {{", *body, "}"])
