@@ -99,7 +99,8 @@ class Verdict:
 
     family: str
     """``cnn``, ``transformer-encoder``, ``transformer-decoder``, ``encoder-decoder``, ``detector``,
-    ``segmenter``, ``recurrent``, ``state-space``, ``mlp``, ``hybrid``, ``classical-ml`` or ``unknown``."""
+    ``segmenter``, ``recurrent``, ``state-space``, ``mlp``, ``fourier``, ``graph``, ``hybrid``,
+    ``classical-ml`` or ``unknown``."""
     confidence: float
     evidence: tuple[str, ...]
     """One line a reason, with the numbers."""

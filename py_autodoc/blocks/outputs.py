@@ -9,6 +9,8 @@ from py_autodoc.graph.model import Shape, TensorKind
 
 _UPSAMPLING = frozenset({"Resize", "Upsample", "ConvTranspose", "DepthToSpace"})
 _ENDS = frozenset({"Sigmoid", "Softmax", "ArgMax", "HardSigmoid"})
+_JOINTS = frozenset({14, 16, 17, 18, 25, 26, 68, 98, 106, 133})
+"""Usual numbers of keypoints of a body, a face, a whole person."""
 _MAX_OUTPUTS = 32
 _COARSEST = 8
 """A map is at least 1/8 of the image's size."""
@@ -22,14 +24,14 @@ def _outputs(flow: Flow) -> list[tuple[int, Shape]]:
 def segmenter(flow: Flow, ops: dict[str, int]) -> Signs | None:
     """Signs that the model labels every pixel: an image in, a map of other channels out, upsampled."""
     image = _image(flow)
-    if image is None or not any(op in _UPSAMPLING for op in ops):
+    if image is None or _images(flow, image) > 1 or not any(op in _UPSAMPLING for op in ops):
         return None
     for tensor, shape in _outputs(flow):
         end = flow.names[flow.makers[flow.back(tensor, PASSING)]]
         labelled = len(shape) in (3, 4) and end == "ArgMax"
         if not labelled and (len(shape) != 4 or shape[1] == image[1] or not isinstance(shape[1], int)):
             continue
-        if not _covers(shape[-2:], image[2:], end in _ENDS):
+        if not _covers(shape[-2:], image[2:], end in _ENDS) or _pointed(shape, image):
             continue
         confidence = 0.9 if end in _ENDS else 0.75
         return confidence, f"an output of {size(shape)} over the image of {size(image)}, upsampled inside"
@@ -45,6 +47,25 @@ def _image(flow: Flow) -> Shape | None:
         if isinstance(shape[1], int) and 1 <= shape[1] <= 4:
             return shape
     return None
+
+
+def _images(flow: Flow, image: Shape) -> int:
+    """Inputs of the image's own shape: maps for two of them say how one differs from the other."""
+    fed = flow.model.graphs[flow.graph].inputs
+    return sum(
+        flow.model.tensors[t].kind == TensorKind.INPUT and flow.shapes[t] == image and None not in image
+        for t in fed
+    )
+
+
+def _pointed(shape: Shape, image: Shape) -> bool:
+    """A usual number of keypoints at a quarter of the image's size: heat maps."""
+    if len(shape) != 4 or shape[1] not in _JOINTS:
+        return False
+    return all(
+        isinstance(have, int) and isinstance(full, int) and 4 * have == full
+        for have, full in zip(shape[2:], image[2:], strict=True)
+    )
 
 
 def _covers(inner: Shape, image: Shape, sure: bool) -> bool:

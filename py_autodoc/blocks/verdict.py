@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from py_autodoc import units
-from py_autodoc.blocks import detection, outputs
+from py_autodoc.blocks import detection, mixing, outputs
 from py_autodoc.blocks.flow import Flow, Flows
 from py_autodoc.blocks.inventory import CONV, DENSE, RECURRENT, Inventory, take
 from py_autodoc.blocks.model import Attention, Found, Repeat, Verdict
@@ -65,7 +65,8 @@ class _Case:
     def decide(self) -> Verdict:
         """The first family that has signs."""
         for rule in (self._classical, self._seen_by_outputs, self._mixed, self._attentive, self._state_space,
-                     self._recurrent, self._convolutional, self._dense):  # fmt: skip
+                     self._summed, self._recurrent, self._convolutional, self._graph, self._fourier,
+                     self._pieced, self._dense):  # fmt: skip
             made = rule()
             if made is not None:
                 family, confidence, lines = made
@@ -124,6 +125,34 @@ class _Case:
             lines.append(f"{short} depthwise convolutions along the sequence")
         return "state-space", 0.9 if short else 0.7, lines
 
+    def _summed(self) -> _Made:
+        """Recurrent layers that are written out: exponential gates."""
+        steps = sum(map(mixing.exponential_sums, self.flows))
+        if not steps or not self.stock.layers:
+            return None
+        told = f"{steps} times a running maximum is taken off before the exponentials that weigh old and new"
+        return "recurrent", 0.85, [f"{told}: a sum that is handed from step to step", "no attention"]
+
+    def _graph(self) -> _Made:
+        if not self.stock.layers:
+            return None
+        times, how = mixing.messages(self.main)
+        return ("graph", 0.9, [f"{plural(times, 'time')}: {how}"]) if times else None
+
+    def _fourier(self) -> _Made:
+        count = sum(map(mixing.fourier_mixes, self.flows))
+        if not count or not self.stock.on_positions:
+            return None
+        return "fourier", 0.9, [f"{plural(count, 'Fourier transform')} mix the positions, no attention"]
+
+    def _pieced(self) -> _Made:
+        """Attention that no recogniser takes apart: whether it sees both sides is open."""
+        count = sum(map(mixing.pieced_attention, self.flows))
+        if not count or not self.stock.layers or outputs.vocabulary(self.main) is not None:
+            return None
+        lines = [f"{count} Softmaxes over products of computed tensors weigh others: attention in pieces"]
+        return "transformer-encoder", 0.6, lines
+
     def _recurrent(self) -> _Made:
         if not self.stock.kinds[RECURRENT].layers or self.stock.share(RECURRENT) < _SIDE:
             return None
@@ -143,6 +172,10 @@ class _Case:
     def _dense(self) -> _Made:
         dense, conv = self.stock.kinds[DENSE], self.stock.kinds[CONV]
         cutting = conv.layers == len(self.stock.patches)  # convolutions that do nothing but cut an image
+        pointwise = not self.stock.spatial and conv.layers > 1  # each position by itself, as dense layers do
+        if pointwise and dense.layers + conv.layers > 2 and self.stock.share(RECURRENT) < _SIDE:
+            each = f"{conv.layers} convolutions over one position are dense layers for each of them"
+            return "mlp", 0.75, [each, "no attention, no recurrence"]
         if dense.layers < 2 or self.stock.share(DENSE) + cutting * self.stock.share(CONV) < 0.8:
             return None
         if self._unexplained():

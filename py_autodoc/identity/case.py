@@ -16,6 +16,8 @@ from py_autodoc.identity.words import said, words
 
 _MAX_OUTPUTS = 64
 _CACHES = frozenset({"present", "cache", "presents"})
+_LARGE, _PADDING = 1000, 0.02
+"""Rows of a table from which a fiftieth more or less may be padding."""
 _STATES = frozenset({"state", "staten", "hn", "cn"})
 
 
@@ -170,13 +172,18 @@ class Case:
     @cached_property
     def vocabulary(self) -> End | None:
         """The output with one score a row of the token table for each position."""
-        rows = {port.rows for port in self.ports if port.role == "tokens"}
-        return next((e for e in self.ends if e.rank in (2, 3) and e.width and e.width in rows), None)
+        rows = [port.rows for port in self.ports if port.role == "tokens" and port.rows]
+        return next((e for e in self.ends if e.rank in (2, 3) and _as_many(e.width or 0, rows)), None)
 
     @cached_property
     def positions(self) -> int:
         """Rows of the largest token table; 0 without."""
         return max((port.rows or 0 for port in self.ports if port.role == "tokens"), default=0)
+
+
+def _as_many(width: int, rows: list[int]) -> bool:
+    """As many scores as rows; of a large table some rows may be padding, or begin a text only."""
+    return any(width == n or (n >= _LARGE and abs(width - n) <= n * _PADDING) for n in rows)
 
 
 def _but_batch(one: Shape, other: Shape) -> bool:
@@ -194,6 +201,8 @@ DATA = (
     "spectrogram",
     "features",
     "hidden states",
+    "video",
+    "volume",
     "volume or video",
 )
 """Roles of what a model is about; others steer it."""

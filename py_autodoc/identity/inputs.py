@@ -15,7 +15,7 @@ from py_autodoc.identity.model import Port
 _ARITHMETIC = frozenset({
     "Sub", "Mul", "Div", "Add", "Pad", "Resize", "Upsample", "Slice", "Split", "Clip", "Concat", "Neg",
     "Sqrt", "Log", "Pow", "Abs", "Max", "Min", "Reciprocal", "SpaceToDepth", "ConstantPad", "Where", "Tanh",
-    "DynamicQuantizeLinear",
+    "DynamicQuantizeLinear", "Mod",
 })  # fmt: skip
 _EMBEDDING = frozenset({"EmbedLayerNormalization", "QEmbedLayerNormalization"})
 _PREPARING = (MOVES | _ARITHMETIC | frozenset(NORMS)) - _EMBEDDING
@@ -70,7 +70,7 @@ def _port(flow: Flow, tensor: int, past: set[int]) -> Port:
     about = flow.model.tensors[tensor]
     shape = flow.shapes[tensor]
     port = Port(tensor, about.name, flow.types.dtypes[tensor] or about.dtype, shape, "")
-    if tensor in past or "past" in w.words(port.name):
+    if tensor in past or _held(port):
         return replace(port, role="key/value cache")
     uses = first_uses(flow, tensor)
     for look in (_state, _called, _tokens, _image, _signal, _spectrum, _small, _mask, _other):
@@ -78,6 +78,12 @@ def _port(flow: Flow, tensor: int, past: set[int]) -> Port:
         if found is not None:
             return found
     return port
+
+
+def _held(port: Port) -> bool:
+    """Keys and values of earlier positions by their name: the past values of a series have no heads."""
+    parts = w.words(port.name)
+    return "past" in parts and (port.rank < 0 or port.rank > 3 or bool(w.CACHED.intersection(parts)))
 
 
 def first_uses(flow: Flow, tensor: int) -> list[_Use]:
@@ -94,13 +100,19 @@ def first_uses(flow: Flow, tensor: int) -> list[_Use]:
                 if name == "Where" and inputs and inputs[0] == held:
                     found.append(_Use(name, reader, 0, held))
                     continue
-                for made in flow.nodes[reader].outputs:
-                    if made >= 0 and made not in seen:
-                        seen.add(made)
-                        queue.append(made)
+                _follow(flow, reader, queue, seen)
+            elif name == "Gather" and inputs[0] == held and len(inputs) > 1 and flow.constants[inputs[1]]:
+                _follow(flow, reader, queue, seen)  # some of its rows are picked
             else:
                 found.append(_Use(name, reader, inputs.index(held) if held in inputs else -1, held))
     return found
+
+
+def _follow(flow: Flow, reader: int, queue: list[int], seen: set[int]) -> None:
+    for made in flow.nodes[reader].outputs:
+        if made >= 0 and made not in seen:
+            seen.add(made)
+            queue.append(made)
 
 
 def _state(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
@@ -132,7 +144,8 @@ def _called(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
     if parts == ("input", "features") and len(shape) == 3:
         return replace(port, role="spectrogram")
     if parts == ("input", "values") and len(shape) in (2, 3):
-        return replace(port, role="waveform" if len(shape) == 2 else "spectrogram", size=shape[-1:])
+        sound = len(shape) == 2 or shape[1] in (1, 2)
+        return replace(port, role="waveform" if sound else "spectrogram", size=shape[-1:])
     return None
 
 
@@ -328,15 +341,22 @@ def _bands(flow: Flow, shape: Shape, uses: list[_Use]) -> Dim:
 
 
 def _small(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
-    """A number or a few."""
+    """A number, or one for each item of the batch."""
     shape = port.shape
-    if shape is None or len(shape) > 1 or any(d != 1 for d in shape):
+    if shape is None or len(shape) > 1:
+        return None
+    if w.said(port.name, w.STEP) or waves(uses):
+        return replace(port, role="time step")
+    if any(d != 1 for d in shape):
         return None
     if "".join(w.words(port.name)) in ("sr", "samplerate", "samplingrate"):
         return replace(port, role="sample rate")
-    if w.said(port.name, w.STEP):
-        return replace(port, role="time step")
     return replace(port, role="number")
+
+
+def waves(uses: list[_Use]) -> bool:
+    """Sines and cosines are taken of it, as of a time step (Vaswani et al., 2017, for positions)."""
+    return {"Sin", "Cos"} <= {use.op for use in uses}
 
 
 def _mask(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
@@ -361,7 +381,14 @@ def _other(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
     if w.said(port.name, w.STEP):
         return replace(port, role="time step")
     if len(shape) == 5:
-        return replace(port, role="volume or video", sure=False)
+        return replace(port, role=_fifth(shape), sure=False)
     if len(shape) in (1, 2, 3):
         return replace(port, role="features", sure=len(shape) == 2)
     return None
+
+
+def _fifth(shape: Shape) -> str:
+    """What five axes hold: frames in three colours, one value for each place of a volume."""
+    if 3 in (shape[1], shape[2], shape[4]):
+        return "video"
+    return "volume" if 1 in (shape[1], shape[4]) else "volume or video"

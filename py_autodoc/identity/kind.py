@@ -15,6 +15,8 @@ _WORDS = {
     "recurrent": "recurrent network",
     "state-space": "state-space model",
     "mlp": "MLP",
+    "fourier": "Fourier-mixing network",
+    "graph": "graph neural network",
     "classical-ml": "classical machine learning",
 }
 _SURE = 0.75

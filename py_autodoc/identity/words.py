@@ -17,6 +17,7 @@ LENGTH = frozenset({"length", "lengths", "len", "lens"})
 STATE = frozenset({
     "state", "states", "staten", "h", "c", "hn", "cn", "h0", "c0", "cache", "caches",
 })  # fmt: skip
+CACHED = frozenset({"key", "keys", "kv", "k", "v", "cache", "caches"})
 STEP = frozenset({"timestep", "timesteps", "sigma"})
 
 

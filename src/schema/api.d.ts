@@ -335,7 +335,8 @@ export interface components {
     ArchitectureInfo: {
       /**
        * @description `cnn`, `transformer-encoder`, `transformer-decoder`, `encoder-decoder`, `detector`,
-       *     `segmenter`, `recurrent`, `state-space`, `mlp`, `hybrid`, `classical-ml` or `unknown`.
+       *     `segmenter`, `recurrent`, `state-space`, `mlp`, `fourier`, `graph`, `hybrid`,
+       *     `classical-ml` or `unknown`.
        */
       family: string;
       /** @description Between 0 and 1. */

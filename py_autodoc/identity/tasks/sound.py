@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from py_autodoc.blocks.flow import Flow
 from py_autodoc.identity.case import Case
 from py_autodoc.identity.ends import End
 from py_autodoc.identity.inputs import bins
 from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Port, Reading
 from py_autodoc.identity.registry import task
-from py_autodoc.identity.words import words
+from py_autodoc.identity.words import SPECTRUM, words
 from py_autodoc.units import plural
 
 _LETTERS = 28
 """Letters, a space and a blank, at least."""
 _KEYS = 88
+_BANDS = frozenset({80, 100, 128})
+"""Usual numbers of mel bands that a voice is made from."""
 _VECTORS = frozenset({128, 192, 256, 512, 768, 1024})
 """Usual lengths of vectors for whole sounds."""
 _OPINION = frozenset({"mos", "dnsmos", "plcmos", "aecmos", "utmos", "nisqa"})
@@ -70,6 +73,9 @@ def recognition(case: Case) -> Reading | None:
     if sound is not None and case.tokens is not None and case.family == "encoder-decoder" and end is not None:
         told = "an encoder hears, a decoder with cross attention scores the next token"
         return Reading(SURE if sound.sure else PROBABLE + 0.1, (_in(sound), told), "next-token scores")
+    if sound is not None and case.tokens is not None and case.family == "encoder-decoder":
+        told = "an encoder hears, a decoder with cross attention reads what was written"
+        return Reading(WEAK, (_in(sound), told), "hidden states")
     port, first = _heard(case), case.first
     if port is None or first is None or first.rank != 3 or (first.width or 0) < _LETTERS:
         return None
@@ -222,6 +228,9 @@ def synthesis(case: Case) -> Reading | None:
         return None
     if case.wave is not None or case.image is not None:
         return None
+    spoken = _spoken(case)
+    if spoken is not None:
+        return spoken
     wave = end.activation == "Tanh" or case.named("audio", "wav", "waveform", "wave")
     flat = end.rank in (1, 2, 3, 4) and all(d == 1 for d in end.shape[1:-1])
     if not wave or not flat:
@@ -233,3 +242,51 @@ def synthesis(case: Case) -> Reading | None:
     bands = case.bands
     sure = bands is not None and bands.sure
     return Reading(SURE if sure else PROBABLE, ("a spectrogram goes in, a waveform comes out",), "waveform")
+
+
+def _spoken(case: Case) -> Reading | None:
+    """Frames of frequency bands out of tokens, more of them than tokens (Ren et al., FastSpeech, 2019)."""
+    tokens, end = case.tokens, case.first
+    if tokens is None or end is None or end.rank != 3 or case.vocabulary is not None or end.activation:
+        return None
+    before = tokens.shape[-1] if tokens.shape else None
+    longer = end.shape is not None and end.shape[1] != before and end.at(1) != 1
+    named = any(SPECTRUM.intersection(case.name(e)) for e in case.ends)
+    if case.only != "tokens" or not longer or end.width not in _BANDS:
+        return None
+    told = f"tokens go in, another number of frames of {end.width} numbers comes out: frequency bands"
+    why = (told, "an output is named so") if named else (told,)
+    return Reading(SURE if named else PROBABLE, why, "spectrogram")
+
+
+@task("audio-codec", "audio coding", ("audio-codec",), ())
+def codec(case: Case) -> Reading | None:
+    """A waveform becomes codes by the nearest vector of a table, and a waveform again."""
+    port, end = case.wave, case.first
+    if port is None or end is None or case.only != "waveform" or not port.size or end.shape is None:
+        return None
+    length, flow = port.size[0], case.flow
+    picked = [
+        number
+        for number in flow.of(("Gather",))
+        if flow.constants[flow.nodes[number].inputs[0]] and _nearest(flow, flow.nodes[number].inputs[1])
+    ]
+    if not picked or not isinstance(length, int) or end.width is None:
+        return None
+    if not 0.9 <= end.width / length <= 1.1:
+        return None
+    told = "vectors are replaced by the nearest ones of a table, and a waveform of the same length comes out"
+    return Reading(SURE + 0.05 if port.sure else PROBABLE + 0.1, (_in(port), told), "waveform")
+
+
+def _nearest(flow: Flow, tensor: int) -> bool:
+    """The place of the best of several."""
+    for _ in range(8):
+        number = flow.makers[tensor]
+        if flow.bare[number] in ("ArgMin", "ArgMax", "TopK"):
+            return True
+        data = flow.reads[number]
+        if len(data) != 1:
+            return False
+        tensor = data[0]
+    return False

@@ -6,17 +6,22 @@ from py_autodoc.blocks.ops import CONV, RECURRENT
 from py_autodoc.identity.case import Case
 from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
 from py_autodoc.identity.registry import task
+from py_autodoc.identity.tasks.categories import looked_up
 from py_autodoc.identity.tasks.images import PIXELS
-from py_autodoc.identity.words import said
+from py_autodoc.identity.words import said, words
 
 _CLASSIFIERS = ("TreeEnsembleClassifier", "SVMClassifier", "LinearClassifier")
 _COUNTING = ("TfIdfVectorizer", "Tokenizer")
 """Operators that count words."""
 _VECTOR = 64
 """Numbers from which a row may be a vector that another model made."""
+_WIDE = 16
+"""Numbers of a row that is made again, at least."""
 _COMPARED = ("Less", "LessOrEqual", "Greater", "GreaterOrEqual")
 _LOOKED_UP = ("Gather", "GatherElements")
 _SEEN = frozenset({"obs", "observation", "observations"})
+_SITUATIONS = frozenset({"state", "states", "observation", "observations"})
+_REWARDS = frozenset({"reward", "rewards", "return", "returns"})
 _DONE = ("action", "actions", "policy")
 """Words of an agent's inputs and outputs, as libraries for reinforcement learning export them."""
 _REGRESSORS = ("TreeEnsembleRegressor", "SVMRegressor", "LinearRegressor")
@@ -35,11 +40,18 @@ def classification(case: Case) -> Reading | None:
     if op and case.family == "classical-ml":
         return Reading(SURE, (f"a {op} decides",), "class")
     end, port = case.first, case.port("features")
+    if port is not None and port.rank == 2 and looked_up(case):
+        return _beside_categories(case)
     if _chosen(case):
         told = "rows of numbers go in, the place of the best score comes out"
         return Reading(PROBABLE + 0.1, (told,), "class")
     if case.family != "mlp" or case.only != "features" or end is None or port is None:
         return None
+    if case.count("features") > 1:
+        return None  # a graph and its nodes, the two sides of a comparison …
+    if end.width == 1 and end.activation == "Sigmoid" and end.kind == "linear" and case.end is not None:
+        told = "rows of numbers go in, one number between 0 and 1 comes out"
+        return Reading(PROBABLE if port.rank == 2 and not _steers(case) else WEAK, (told,), "score")
     if end.rank != 2 or port.shape is None or len(port.shape) != 2 or (end.width or 0) < 2:
         return None
     if port.shape[1] in PIXELS:
@@ -55,6 +67,15 @@ def classification(case: Case) -> Reading | None:
     if not end.activation and end.kind == "linear" and (end.width,) != port.shape[1:]:
         return Reading(WEAK, ("rows of numbers go in, several scores come out",), "scores")
     return None
+
+
+def _beside_categories(case: Case) -> Reading | None:
+    """Scores for a row of numbers and categories, whatever mixes the columns."""
+    end = case.end
+    if end is None or end.rank != 2 or (end.width or 0) < 2 or end.kind != "linear":
+        return None
+    told = f"rows of numbers and categories go in, {end.width} scores come out"
+    return Reading(PROBABLE, (told,), "class scores")
 
 
 def _chosen(case: Case) -> bool:
@@ -78,7 +99,11 @@ def _grown(case: Case) -> bool:
 def _steers(case: Case) -> str:
     """What says that observations go in and actions come out."""
     fed = any(said(port.name, _SEEN) for port in case.ports)
-    return "observations go in, actions come out" if fed and case.named(*_DONE) else ""
+    if fed and case.named(*_DONE):
+        return "observations go in, actions come out"
+    told = {part for port in case.ports for part in words(port.name)}
+    rewarded = told & _REWARDS and told & _SITUATIONS
+    return "states and rewards go in, actions come out" if rewarded and case.named(*_DONE) else ""
 
 
 @task("control", "choice of actions", ("reinforcement-learning", "robotics"), ())
@@ -110,3 +135,29 @@ def regression(case: Case) -> Reading | None:
     if end.activation or end.kind != "linear" or _steers(case):
         return None
     return Reading(PROBABLE, ("rows of numbers go in, one number comes out",), "value")
+
+
+@task("reconstruction", "reconstruction", ("anomaly-detection",), ())
+def reconstruction(case: Case) -> Reading | None:
+    """As many numbers as go in, through a layer of fewer: an autoencoder."""
+    port, end = case.port("features"), case.first
+    if case.family != "mlp" or case.only != "features" or case.count("features") != 1 or port is None:
+        return None
+    if port.rank != 2 or port.shape is None or end is None or end.rank != 2 or end.kind != "linear":
+        return None
+    width = port.shape[1]
+    if not isinstance(width, int) or width < _WIDE or end.width != width or end.activation == "Softmax":
+        return None
+    narrow = _narrowest(case)
+    if narrow is None or narrow * 2 > width or _steers(case):
+        return None
+    told = f"{width:,} numbers go in and come out, through layers of {narrow:,} at the narrowest"
+    return Reading(PROBABLE + 0.1, (told,), "reconstruction")
+
+
+def _narrowest(case: Case) -> int | None:
+    """Numbers of the narrowest dense layer."""
+    flow = case.flow
+    shapes = [flow.shapes[flow.firsts[n]] for n in flow.of(("Gemm", "MatMul", "FusedGemm"))]
+    widths = [shape[-1] for shape in shapes if shape and isinstance(shape[-1], int)]
+    return min((width for width in widths if isinstance(width, int)), default=None)

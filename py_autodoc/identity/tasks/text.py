@@ -21,7 +21,30 @@ def _reads(case: Case) -> bool:
     rows = {port.rows for port in ports}
     # Ids of users and things come alone, and from tables of their own.
     in_order = any(port.rank > 1 or port.shape not in ((1,), None) for port in ports)
-    return case.only == "tokens" and bool(case.ends) and not case.crossing and len(rows) == 1 and in_order
+    # With nothing but tokens, cross attention is that of latent positions.
+    own = not case.crossing or (len(ports) == 1 and case.family == "transformer-encoder")
+    return case.only == "tokens" and bool(case.ends) and own and len(rows) == 1 and in_order
+
+
+def _squeezed(case: Case, end: End) -> bool:
+    """One number for each token, whose axis of one was taken away."""
+    made = case.flow.shapes[case.flow.firsts[end.node]] if end.kind == "linear" else None
+    tokens = case.tokens
+    return (
+        tokens is not None
+        and end.rank == 2
+        and end.shape == tokens.shape
+        and made is not None
+        and len(made) == 3
+        and made[-1] == 1
+    )
+
+
+def _moved(case: Case, end: End) -> bool:
+    """Not one row for each token: what comes out is longer or shorter."""
+    tokens = case.tokens
+    before = tokens.shape[-1] if tokens is not None and tokens.shape else None
+    return isinstance(before, int) and end.at(1) is not None and end.at(1) != before
 
 
 def _level(case: Case) -> float:
@@ -72,7 +95,7 @@ def classification(case: Case) -> Reading | None:
         return None
     end = case.ends[0]
     width = end.width
-    if end.rank != 2 or width is None or len(case.ends) > 1 or _wide(case, end):
+    if end.rank != 2 or width is None or len(case.ends) > 1 or _wide(case, end) or _squeezed(case, end):
         return None
     told = f"{plural(width, 'score')} for the whole text come{'s' if width == 1 else ''} out"
     if width > 1 and end.activation == "Softmax":
@@ -90,7 +113,11 @@ def tagging(case: Case) -> Reading | None:
         return None
     end = case.ends[0]
     width = end.width
+    if _squeezed(case, end):
+        return Reading(PROBABLE, (_in(case), "one number for each token comes out"), "score")
     if end.rank != 3 or width is None or _wide(case, end) or end.kind not in ("linear", "other"):
+        return None
+    if _moved(case, end):
         return None
     told = f"{plural(width, 'score')} for each token come{'s' if width == 1 else ''} out"
     if case.causal:
@@ -124,10 +151,16 @@ def answering(case: Case) -> Reading | None:
 def masked(case: Case) -> Reading | None:
     """Scores of words where tokens see both sides."""
     end = case.vocabulary
-    if end is None or not _reads(case) or case.family != "transformer-encoder" or case.causal is not False:
+    if end is None or not _reads(case) or case.family not in ("transformer-encoder", "fourier"):
         return None
-    told = f"{end.width:,} scores for each token come out, one a row of the table; attention sees both sides"
-    return Reading(_level(case), (_in(case), told), "word scores")
+    if case.causal is not False and not (case.family == "fourier" or case.crossing):
+        return None
+    told = f"{end.width:,} scores for each token come out, as many as the table has rows"
+    if case.causal is not False:
+        # Fourier transforms, or attention of latent positions: every token reaches every other.
+        return Reading(PROBABLE, (_in(case), told), "word scores")
+    sides = "; attention sees both sides"
+    return Reading(_level(case), (_in(case), told + sides), "word scores")
 
 
 @task("byte-classification", "classification of bytes", ("file-type-classification",))

@@ -19,7 +19,7 @@ def generation(case: Case) -> Reading | None:
     others = {p.role for p in case.ports} & {"image", "waveform", "spectrogram", "features"}
     if others:
         return None
-    told = f"{end.width:,} scores a position come out, one for each row of the token table"
+    told = f"{end.width:,} scores a position come out, as many as the token table has rows"
     why: tuple[str, ...] = (told,)
     level = PROBABLE
     cached = case.port("key/value cache") is not None
@@ -34,7 +34,7 @@ def generation(case: Case) -> Reading | None:
     elif case.family == "transformer-decoder":
         why = (told, *case.structure.verdict.evidence[-2:])
         level = SURE if case.sure_family else PROBABLE
-    elif case.causal is False:
+    elif case.causal is False or case.family == "fourier":
         return None
     if not text_like(case) or case.crossing:
         # The decoder half of another task, as of speech recognition, writes text too.

@@ -110,7 +110,8 @@ class ArchitectureInfo(Wire, frozen=True, kw_only=True):
 
     family: str
     """``cnn``, ``transformer-encoder``, ``transformer-decoder``, ``encoder-decoder``, ``detector``,
-    ``segmenter``, ``recurrent``, ``state-space``, ``mlp``, ``hybrid``, ``classical-ml`` or ``unknown``."""
+    ``segmenter``, ``recurrent``, ``state-space``, ``mlp``, ``fourier``, ``graph``, ``hybrid``,
+    ``classical-ml`` or ``unknown``."""
     confidence: float
     """Between 0 and 1."""
     evidence: list[str]

@@ -45,6 +45,8 @@ function familyText(family: string, trans: ITranslate): string {
     ['recurrent', trans.__('Recurrent network')],
     ['state-space', trans.__('State space model')],
     ['mlp', trans.__('Multilayer perceptron')],
+    ['fourier', trans.__('Fourier-mixing network')],
+    ['graph', trans.__('Graph neural network')],
     ['hybrid', trans.__('Hybrid')],
     ['classical-ml', trans.__('Classical machine learning')],
     ['unknown', trans.__('Not recognised')]

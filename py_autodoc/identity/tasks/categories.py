@@ -1,0 +1,35 @@
+"""Numbers of users, things and categories, each looked up in a table of its own."""
+
+from __future__ import annotations
+
+from py_autodoc.identity.case import Case
+from py_autodoc.identity.model import PROBABLE, Reading
+from py_autodoc.identity.registry import task
+from py_autodoc.units import plural
+
+_MANY = 1000
+"""Rows of a table of users or things, at least: categories of a table have fewer."""
+
+
+def looked_up(case: Case) -> list[int]:
+    """Rows of the tables, where nothing goes in but ids without an order and rows of numbers."""
+    data = [port for port in case.ports if port.role in ("tokens", "token types", "features")]
+    ids = [port for port in data if port.role == "tokens"]
+    if not ids or len(data) != len(case.ports) or any(port.rank > 2 for port in data):
+        return []
+    if len(ids) == len(data) and (len(ids) < 2 or any(port.rank == 2 and port.shape and port.shape[1] != 1
+                                                     for port in ids)):  # fmt: skip
+        return []  # a text
+    return [port.rows or 0 for port in ids]
+
+
+@task("recommendation", "recommendation", ("recommendation", "click-through-rate-prediction"), ())
+def recommendation(case: Case) -> Reading | None:
+    """How much a user likes a thing (He et al., 2017; Naumov et al., DLRM, 2019)."""
+    rows, end = looked_up(case), case.end
+    if not rows or end is None or not 1 <= end.rank <= 2 or (end.rank == 2 and end.width != 1):
+        return None
+    if max(rows) < _MANY or case.family not in ("mlp", "unknown", "transformer-encoder"):
+        return None
+    told = f"ids of {plural(len(rows), 'table')} of up to {max(rows):,} rows go in, one score comes out"
+    return Reading(PROBABLE + (0.1 if end.activation == "Sigmoid" else 0), (told,), "score")

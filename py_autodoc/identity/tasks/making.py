@@ -1,0 +1,93 @@
+"""Images that are made: from noise, from latents, step by step."""
+
+from __future__ import annotations
+
+from py_autodoc.identity.case import Case
+from py_autodoc.identity.ends import End
+from py_autodoc.identity.inputs import first_uses, waves
+from py_autodoc.identity.model import PROBABLE, SURE, Port, Reading
+from py_autodoc.identity.registry import task
+
+_VECTOR = 2048
+"""Numbers of a vector that an image is made of, at most."""
+_SMALLEST = 16
+_COLOURS = (3, 1)
+_SCALES = (4, 8, 16, 32)
+_LATENT = (4, 64)
+"""Channels of a latent."""
+
+
+def _picture(end: End | None) -> tuple[int, int] | None:
+    """Channels and rows of a result that is as square as pictures are."""
+    if end is None or end.rank != 4:
+        return None
+    for channels, rows, columns in ((1, 2, 3), (3, 1, 2)):
+        count, height, width = end.at(channels), end.at(rows), end.at(columns)
+        if count not in _COLOURS or not height or not width or min(height, width) < _SMALLEST:
+            continue
+        if height == width or count == 3:
+            return count or 0, height
+    return None
+
+
+def _vector(port: Port) -> int | None:
+    """Numbers of a vector, written with axes of one or without."""
+    shape = port.shape or ()
+    if port.role not in ("features", "") or len(shape) not in (2, 4) or any(d != 1 for d in shape[2:]):
+        return None
+    return shape[1] if isinstance(shape[1], int) and 1 < shape[1] <= _VECTOR else None
+
+
+@task("image-generation", "image generation", ("unconditional-image-generation",), ())
+def generation(case: Case) -> Reading | None:
+    """A picture out of a vector of noise (Goodfellow et al., GAN, 2014)."""
+    made = _picture(case.first)
+    vectors = [size for port in case.ports if (size := _vector(port)) is not None]
+    others = [p for p in case.ports if _vector(p) is None and p.role != "number" and not _label(p)]
+    if made is None or not vectors or others or len(case.ports) > 4:
+        return None
+    told = f"{max(vectors):,} numbers go in, a picture of {made[0]} channels and {made[1]} rows comes out"
+    end = case.first
+    bounded = end is not None and end.activation in ("Tanh", "Sigmoid")
+    why = (told, f"it ends in a {end.activation}") if bounded and end is not None else (told,)
+    return Reading(PROBABLE + (0.1 if bounded else 0), why, "image")
+
+
+def _label(port: Port) -> bool:
+    return port.role == "tokens" and port.rank <= 1
+
+
+@task("image-decoding", "image decoding", ("image-decoding",), ())
+def decoding(case: Case) -> Reading | None:
+    """A picture out of a latent: the second half of an autoencoder (Rombach et al., 2022)."""
+    end, port = case.end, case.ports[0] if len(case.ports) == 1 else None
+    shape = port.shape if port is not None else None
+    if end is None or shape is None or len(shape) != 4 or end.rank != 4 or end.at(1) != 3:
+        return None
+    channels, rows, after = shape[1], shape[2], end.at(2)
+    if not isinstance(channels, int) or not _LATENT[0] <= channels <= _LATENT[1]:
+        return None
+    times = after / rows if isinstance(rows, int) and rows > 1 and after else 0
+    if times not in _SCALES:
+        return None
+    told = f"a map of {channels} channels goes in, an image of {times:.0f} times as many rows comes out"
+    return Reading(PROBABLE + 0.1, (told,), "image")
+
+
+@task("image-diffusion", "step of image diffusion", ("text-to-image",), ())
+def diffusion(case: Case) -> Reading | None:
+    """What is noise in an image or latent, at one step (Ho et al., DDPM, 2020)."""
+    step, end = case.port("time step"), case.end
+    maps = [port for port in case.ports if port.rank == 4 and port.role in ("image", "")]
+    if step is None or len(maps) != 1 or end is None or end.rank != 4:
+        return None
+    shape = maps[0].shape or ()
+    channels, after = shape[1], end.at(1)
+    if not isinstance(channels, int) or after is None or end.shape is None or end.shape[2:] != shape[2:]:
+        return None
+    if after not in (channels, 2 * channels):
+        return None
+    told = "a map and a time step go in, a map of the same size comes out"
+    sines = waves(first_uses(case.flow, step.tensor))
+    why = (told, "sines and cosines are taken of the step") if sines else (told,)
+    return Reading(SURE if sines else PROBABLE, why, "noise")

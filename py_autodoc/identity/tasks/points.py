@@ -1,0 +1,83 @@
+"""Clouds of points and graphs: sets without an order."""
+
+from __future__ import annotations
+
+from py_autodoc.blocks.inventory import RECURRENT, take
+from py_autodoc.identity.case import Case
+from py_autodoc.identity.model import PROBABLE, Port, Reading
+from py_autodoc.identity.registry import task
+from py_autodoc.units import plural
+
+_POINTS = 128
+"""Points of a cloud, at least."""
+_NUMBERS = (3, 6, 9)
+"""Of a point: its place, with a normal or colours."""
+_BEST = ("ReduceMax", "GlobalMaxPool", "MaxPool", "TopK")
+
+
+def _cloud(case: Case) -> tuple[Port, int] | None:
+    """The points that go in and their axis: each is treated by itself, then the largest values are taken."""
+    port = case.port("features")
+    if case.only != "features" or case.count("features") != 1 or port is None or port.shape is None:
+        return None
+    if port.rank != 3 or not case.flow.of(_BEST):
+        return None
+    stock = take(list(case.flows) or [case.flow])
+    if stock.spatial or stock.kinds[RECURRENT].layers or not stock.layers:
+        return None
+    for along, across in ((2, 1), (1, 2)):
+        count = port.shape[along]
+        if port.shape[across] in _NUMBERS and (not isinstance(count, int) or count >= _POINTS):
+            return port, along
+    return None
+
+
+_TOLD = "points of {} numbers go in, each is treated by itself, and the largest values of all are taken"
+
+
+@task("point-cloud-classification", "point cloud classification", ("point-cloud-classification",), ())
+def clouds(case: Case) -> Reading | None:
+    """Classes of a cloud of points (Qi et al., PointNet, 2017)."""
+    found, end = _cloud(case), case.first
+    if found is None or end is None or end.rank != 2 or (end.width or 0) < 2:
+        return None
+    told = _TOLD.format(found[0].shape[3 - found[1]] if found[0].shape else "?")
+    return Reading(PROBABLE + 0.1, (told,), "class scores")
+
+
+@task("point-cloud-segmentation", "point cloud segmentation", ("point-cloud-segmentation",), ())
+def parts(case: Case) -> Reading | None:
+    """Classes of every point."""
+    found, end = _cloud(case), case.first
+    if found is None or end is None or end.rank != 3 or end.shape is None or found[0].shape is None:
+        return None
+    along = found[1]
+    count = found[0].shape[along]
+    if count not in end.shape[1:]:
+        return None
+    told = _TOLD.format(found[0].shape[3 - along])
+    return Reading(PROBABLE + 0.1, (told, "scores for each point come out"), "class scores")
+
+
+@task("node-classification", "node classification", ("node-classification",), ())
+def nodes(case: Case) -> Reading | None:
+    """Classes of the nodes of a graph (Kipf and Welling, 2017)."""
+    end, port = case.end, case.port("features")
+    if case.family != "graph" or end is None or end.shape is None or port is None or port.shape is None:
+        return None
+    if end.rank != len(port.shape) or end.shape[-2] != port.shape[-2] or (end.width or 0) < 2:
+        return None
+    told = f"{plural(end.width or 0, 'score')} for each node of the graph come out"
+    return Reading(PROBABLE + 0.1, (*case.structure.verdict.evidence[:1], told), "class scores")
+
+
+@task("graph-classification", "graph classification", ("graph-classification", "graph-ml"), ())
+def graphs(case: Case) -> Reading | None:
+    """Classes of a whole graph, or a number for it."""
+    end, port = case.end, case.port("features")
+    if case.family != "graph" or end is None or end.shape is None or port is None or port.shape is None:
+        return None
+    if end.rank not in (1, 2) or end.shape[0] == port.shape[-2] or (end.width or 0) < 2:
+        return None
+    told = f"{plural(end.width or 0, 'score')} for the whole graph come out"
+    return Reading(PROBABLE, (*case.structure.verdict.evidence[:1], told), "class scores")

@@ -1,0 +1,112 @@
+"""Series of measurements: what comes next, of which kind they are."""
+
+from __future__ import annotations
+
+from py_autodoc.blocks.flow import Flow
+from py_autodoc.blocks.ops import MOVES, RECURRENT
+from py_autodoc.identity.case import Case
+from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Port, Reading
+from py_autodoc.identity.registry import task
+from py_autodoc.identity.words import words
+from py_autodoc.units import plural
+
+_CHANNELS = 64
+"""Measurements that are taken at once, at most: vectors of a model are wider."""
+_STEPS = 8
+"""Steps of a series, at least."""
+_POOLED = frozenset({"GlobalAveragePool", "GlobalMaxPool", "ReduceMean", "ReduceMax"})
+_FAR = 12
+_PAST, _FUTURE = frozenset({"past", "history"}), frozenset({"future", "horizon"})
+_MEASURED = frozenset({"values", "value", "target", "time", "observed", "series"})
+
+
+def _series(case: Case) -> tuple[Port, int, int] | None:
+    """The series that goes in, the axis of time and the number of measurements at each step."""
+    ports = [port for port in case.ports if port.role == "features"]
+    if case.only != "features" or len(ports) != 1 or case.port("state") is not None:
+        return None
+    shape = ports[0].shape
+    if shape is None or len(shape) != 3:
+        return None
+    for time, across in ((1, 2), (2, 1)):
+        steps, channels = shape[time], shape[across]
+        if not isinstance(channels, int) or channels > _CHANNELS:
+            continue
+        if not isinstance(steps, int) or (steps >= _STEPS and steps > channels):
+            return ports[0], time, channels
+    return None
+
+
+@task("time-series-forecasting", "time series forecasting", ("time-series-forecasting",), ("ForPrediction",))
+def forecasting(case: Case) -> Reading | None:
+    """The next values of what is measured."""
+    told = _called(case)
+    if told is not None:
+        return told
+    found, end = _series(case), case.first
+    if found is None or end is None or end.activation in ("Softmax", "Sigmoid", "ArgMax"):
+        return None
+    port, time, channels = found
+    steps = port.shape[time] if port.shape is not None else None
+    measured = f"series of {plural(channels, 'measurement')} go in"
+    if end.rank == 3 and end.at(3 - time) == channels:
+        after = end.at(time)
+        if after is None or after == steps:
+            return None
+        return Reading(PROBABLE, (measured, f"{after} other steps of as many come out"), "next values")
+    if end.rank == 2 and end.kind == "linear" and _taken(case.flow, end.node) == "last":
+        told_last = "what is known at the last step alone makes the numbers that come out"
+        return Reading(PROBABLE, (measured, told_last), "next values")
+    return None
+
+
+def _called(case: Case) -> Reading | None:
+    """Names that say past and future values."""
+    fed = [set(words(port.name)) for port in case.ports]
+    past = any(_PAST & parts and _MEASURED & parts for parts in fed)
+    future = any(_FUTURE & parts for parts in fed)
+    if not past or any(port.role in ("tokens", "image", "waveform") for port in case.ports):
+        return None
+    said = {part for end in case.ends for part in case.name(end)} & {"prediction", "predictions", "forecast"}
+    if future or ("outputs" in {p for e in case.ends for p in case.name(e)} and said) or said == {"forecast"}:
+        return Reading(SURE, ("past values go in by their names, and later ones come out",), "next values")
+    return None
+
+
+@task("time-series-classification", "time series classification", ("time-series-classification",), ())
+def classification(case: Case) -> Reading | None:
+    """Classes of a whole series."""
+    found, end = _series(case), case.end
+    if found is None or end is None or end.rank != 2 or (end.width or 0) < 2:
+        return None
+    if end.kind not in ("linear", "conv", "other"):
+        return None
+    told = f"series of {plural(found[2], 'measurement')} go in, {end.width} scores for the whole come out"
+    if end.activation in ("Softmax", "ArgMax"):
+        return Reading(PROBABLE + 0.1, (told, "they are probabilities of classes"), "class scores")
+    if _taken(case.flow, end.node) != "pooled":
+        return None
+    return Reading(PROBABLE if end.activation == "Sigmoid" else WEAK, (told,), "class scores")
+
+
+def _taken(flow: Flow, node: int) -> str:
+    """What a head reads of a series: ``last`` of its steps, all ``pooled``, or empty."""
+    data = flow.reads[node]
+    tensor = data[0] if data else -1
+    for _ in range(_FAR):
+        number = flow.makers[tensor]
+        name = flow.bare[number] if number >= 0 else ""
+        if name in _POOLED:
+            return "pooled"
+        if name == "Gather" and len(flow.reads[number]) == 1:
+            index = flow.value(flow.nodes[number].inputs[1])
+            return "last" if index is not None and index.size == 1 else ""
+        if name in RECURRENT and flow.nodes[number].outputs.index(tensor) == 1:
+            return "last"
+        if name == "Slice":
+            made = flow.shapes[flow.firsts[number]]
+            return "last" if made is not None and 1 in made[1:] else ""
+        if name not in MOVES and name not in ("Relu", "Dropout", "Gelu", "Tanh"):
+            return ""
+        tensor = flow.reads[number][0] if flow.reads[number] else -1
+    return ""

@@ -1,0 +1,57 @@
+"""Five axes: videos and volumes."""
+
+from __future__ import annotations
+
+from py_autodoc.identity.case import Case
+from py_autodoc.identity.model import PROBABLE, SURE, Reading
+from py_autodoc.identity.registry import task
+
+_SETS = {
+    400: "the classes of Kinetics-400", 600: "the classes of Kinetics-600",
+    700: "the classes of Kinetics-700", 174: "the classes of Something-Something",
+    101: "the classes of UCF101", 51: "the classes of HMDB51",
+}  # fmt: skip
+_MANY = 4
+_VOLUMES = ("volume", "volume or video")
+
+
+@task("video-classification", "video classification", ("video-classification",), ("ForVideoClassification",))
+def videos(case: Case) -> Reading | None:
+    """Classes of a video."""
+    port, end = case.port("video"), case.end
+    if case.only != "video" or port is None or end is None or end.rank != 2 or (end.width or 0) < 2:
+        return None
+    if end.kind not in ("linear", "conv", "other"):
+        return None
+    told = f"frames in three colours go in, {end.width} scores for all of them come out"
+    known = _SETS.get(end.width or 0)
+    if known:
+        return Reading(SURE, (told, f"{end.width}: {known}"), "class scores")
+    return Reading(PROBABLE, (told,), "class scores")
+
+
+@task("volume-segmentation", "volume segmentation", ("volume-segmentation",), ())
+def segments(case: Case) -> Reading | None:
+    """Classes for each place of a volume (Çiçek et al., 3D U-Net, 2016)."""
+    port, end = case.port(*_VOLUMES), case.first
+    if case.only not in _VOLUMES or port is None or port.shape is None or end is None or end.rank != 5:
+        return None
+    if end.shape is None or end.shape[2:] != port.shape[2:]:
+        return None
+    told = f"{end.at(1) or '?'} numbers for each place of a volume come out"
+    if end.activation in ("Softmax", "ArgMax") or (end.at(1) or 0) >= _MANY:
+        return Reading(PROBABLE + 0.1, (told,), "class maps")
+    if end.activation == "Sigmoid" or 1 < (end.at(1) or 0) != port.shape[1]:
+        return Reading(PROBABLE, (told,), "class maps")
+    return None
+
+
+@task("volume-classification", "volume classification", ("volume-classification",), ())
+def classes(case: Case) -> Reading | None:
+    """Classes of a whole volume."""
+    port, end = case.port(*_VOLUMES), case.end
+    if case.only not in _VOLUMES or port is None or end is None or end.rank != 2:
+        return None
+    if end.kind != "linear" or (end.width or 0) < 2:
+        return None
+    return Reading(PROBABLE, (f"a volume goes in, {end.width} scores come out",), "class scores")
