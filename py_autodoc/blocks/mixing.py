@@ -7,7 +7,7 @@ Welling, 2017), attention whose scores are computed in pieces (Beltagy et al., L
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.graph.model import TensorKind
@@ -125,9 +125,12 @@ def _spread(flow: Flow, tensor: int) -> int:
     return found
 
 
-def pieced_attention(flow: Flow) -> int:
-    """Softmaxes over products of two computed tensors that weigh a third: attention, however it is cut up."""
-    return sum(_weighs(flow, number) for number in flow.of(("Softmax",)))
+def pieced_attention(flow: Flow, known: Collection[int] = ()) -> int:
+    """Softmaxes over products of two computed tensors that weigh a third: attention, however it is cut up.
+
+    ``known``: those that are recognised as attention already; they do not count.
+    """
+    return sum(number not in known and _weighs(flow, number) for number in flow.of(("Softmax",)))
 
 
 def _weighs(flow: Flow, number: int) -> bool:

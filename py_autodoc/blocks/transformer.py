@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from py_autodoc.blocks import outputs
 from py_autodoc.blocks.flow import Flow
 from py_autodoc.blocks.inventory import Inventory
+from py_autodoc.blocks.mixing import pieced_attention
 from py_autodoc.blocks.model import Attention
 from py_autodoc.blocks.stacks import MAX_LAYERS, towers, upstream
 
@@ -23,9 +24,10 @@ def judge(main: Flow, attention: Sequence[Attention], stock: Inventory) -> Made:
     layers = [layer for layer in attention if layer.anchor in inside][:MAX_LAYERS]
     masks = upstream(main, layers)
     lines = [counted(attention), *_inputs(stock)]
-    crossing = [i for i, layer in enumerate(layers) if layer.kind == "cross"]
+    pooled = _pooled(layers, masks)
+    crossing = [i for i, layer in enumerate(layers) if layer.kind == "cross" and i not in pooled]
     if crossing:
-        made = _crossing(layers, masks, crossing, lines)
+        made = _crossing(main, layers, masks, crossing, lines)
         if made is not None:
             return made
     groups = towers(masks)
@@ -74,8 +76,18 @@ def _inputs(stock: Inventory) -> list[str]:
     return lines
 
 
+def _pooled(layers: Sequence[Attention], masks: Sequence[int]) -> set[int]:
+    """Layers whose one query reads all positions, and that no layer reads: they pool, as in SigLIP."""
+    read = 0
+    for mask in masks:
+        read |= mask
+    if any(layer.past for layer in layers):
+        return set()
+    return {i for i, layer in enumerate(layers) if layer.queries == 1 and not read >> i & 1}
+
+
 def _crossing(
-    layers: Sequence[Attention], masks: Sequence[int], crossing: list[int], lines: list[str]
+    main: Flow, layers: Sequence[Attention], masks: Sequence[int], crossing: list[int], lines: list[str]
 ) -> Made | None:
     own = sum(1 << i for i, layer in enumerate(layers) if layer.kind == "self")
     first = min(crossing, key=lambda i: (masks[i] & own).bit_count())
@@ -85,6 +97,9 @@ def _crossing(
         told = f"{before} self-attention layers come before the first cross attention, {after} after it"
         return "encoder-decoder", 0.95, [*lines, told]
     selves = [layer for layer in layers if layer.kind == "self"]
+    if pieced_attention(main, {layer.anchor for layer in layers}) >= _FEW:
+        told = "attention whose scores are computed in pieces comes before the cross attention"
+        return "encoder-decoder", 0.7, [*lines, told]
     if selves and (all(layer.causal for layer in selves) or any(layer.past for layer in layers)):
         told = "cross attention reads what the caller feeds: the decoder half of an encoder-decoder"
         return "transformer-decoder", 0.85, [*lines, told]

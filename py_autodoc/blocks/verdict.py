@@ -66,7 +66,7 @@ class _Case:
         """The first family that has signs."""
         for rule in (self._classical, self._seen_by_outputs, self._mixed, self._attentive, self._state_space,
                      self._summed, self._recurrent, self._convolutional, self._graph, self._fourier,
-                     self._pieced, self._dense):  # fmt: skip
+                     self._pieced, self._little_recurrent, self._dense):  # fmt: skip
             made = rule()
             if made is not None:
                 family, confidence, lines = made
@@ -148,15 +148,24 @@ class _Case:
     def _pieced(self) -> _Made:
         """Attention that no recogniser takes apart: whether it sees both sides is open."""
         count = sum(map(mixing.pieced_attention, self.flows))
-        if not count or not self.stock.layers or outputs.vocabulary(self.main) is not None:
+        if not count or not self.stock.layers:
             return None
         lines = [f"{count} Softmaxes over products of computed tensors weigh others: attention in pieces"]
+        words = outputs.vocabulary(self.main)
+        if words is not None and words[0] in self.stock.token_tables:
+            return "unknown", 0.0, [*lines, "an encoder or a decoder: the mask would tell"]
         return "transformer-encoder", 0.6, lines
 
     def _recurrent(self) -> _Made:
         if not self.stock.kinds[RECURRENT].layers or self.stock.share(RECURRENT) < _SIDE:
             return None
         return "recurrent", 0.9, [self._recurrent_line()]
+
+    def _little_recurrent(self) -> _Made:
+        """Recurrent layers alone mix positions, however large the layers around them are."""
+        if not self.stock.kinds[RECURRENT].layers or self.stock.spatial:
+            return None
+        return "recurrent", 0.75, [self._recurrent_line(), "nothing else mixes positions"]
 
     def _convolutional(self) -> _Made:
         conv, share = self.stock.kinds[CONV], self.stock.share(CONV)

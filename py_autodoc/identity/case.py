@@ -175,6 +175,11 @@ class Case:
         rows = [port.rows for port in self.ports if port.role == "tokens" and port.rows]
         return next((e for e in self.ends if e.rank in (2, 3) and _as_many(e.width or 0, rows)), None)
 
+    @property
+    def page(self) -> bool:
+        """Words come with their places on a page, as LayoutLM reads them; its image may come too."""
+        return self.tokens is not None and self.port("places on a page") is not None
+
     @cached_property
     def positions(self) -> int:
         """Rows of the largest token table; 0 without."""

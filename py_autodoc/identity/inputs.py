@@ -15,7 +15,7 @@ from py_autodoc.identity.model import Port
 _ARITHMETIC = frozenset({
     "Sub", "Mul", "Div", "Add", "Pad", "Resize", "Upsample", "Slice", "Split", "Clip", "Concat", "Neg",
     "Sqrt", "Log", "Pow", "Abs", "Max", "Min", "Reciprocal", "SpaceToDepth", "ConstantPad", "Where", "Tanh",
-    "DynamicQuantizeLinear", "Mod",
+    "DynamicQuantizeLinear", "Mod", "AveragePool",
 })  # fmt: skip
 _EMBEDDING = frozenset({"EmbedLayerNormalization", "QEmbedLayerNormalization"})
 _PREPARING = (MOVES | _ARITHMETIC | frozenset(NORMS)) - _EMBEDDING
@@ -70,6 +70,8 @@ def _port(flow: Flow, tensor: int, past: set[int]) -> Port:
     about = flow.model.tensors[tensor]
     shape = flow.shapes[tensor]
     port = Port(tensor, about.name, flow.types.dtypes[tensor] or about.dtype, shape, "")
+    if not flow.readers[tensor]:
+        return port  # nothing is made of it
     if tensor in past or _held(port):
         return replace(port, role="key/value cache")
     uses = first_uses(flow, tensor)
@@ -174,6 +176,8 @@ def _tokens(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
             rows += sizes[:1]
     if not rows:
         return None
+    if len(port.shape) == 3 and port.shape[-1] == 4 and len(rows) > 1:
+        return replace(port, role="places on a page")
     parts = w.words(port.name)
     if "bytes" in parts:
         return replace(port, role="bytes")

@@ -283,3 +283,42 @@ def test_five_axes(shape, role):
     net = Net()
     net.give(net.op("Conv", net.feed("x", shape), net.weight(4, shape[1], 1, 1, 1)), "y", [1, 4, *shape[2:]])
     assert net.identified().inputs[0].role == role
+
+
+def page(words=16, image=False, tags=7):
+    net = Net()
+    x = net.looked_up("input_ids", [1, words], 30000, 32)
+    places = net.feed("bbox", [1, words, 4], INT64)
+    for at in range(2):
+        side = net.op("Gather", places, net.const(np.array(at, INTS)), axis=2)
+        x = net.op("Add", x, net.op("Gather", net.weight(1024, 32), side, axis=0))
+    if image:
+        seen = net.op("Relu", net.conv(net.feed("pixel_values", [1, 3, 32, 32]), 3, 32))
+        x = net.op("Add", x, net.op("ReduceMean", seen, axes=[1, 2, 3], keepdims=0))
+    net.give(net.dense(net.op("Relu", net.dense(x, 32, 32)), 32, tags), "logits", [1, words, tags])
+    return net.identified()
+
+
+@pytest.mark.parametrize("image", [False, True])
+def test_words_with_places_on_a_page(image):
+    found = page(image=image)
+    assert found.task.id == "token-classification"
+    assert {port.name: port.role for port in found.inputs}["bbox"] == "places on a page"
+
+
+def test_an_input_that_nothing_reads_says_nothing():
+    net = Net()
+    x = net.op("Flatten", net.op("GlobalAveragePool", net.stem(net.feed("x", [1, 3, 64, 64]))))
+    net.feed("input_features", [1, 100, 80])
+    net.give(net.op("Softmax", net.op("Gemm", x, net.weight(8, 10), net.weight(10))), "y", [1, 10])
+    assert net.task() == ("image-classification", "structure")
+
+
+def test_recurrent_layers_below_a_large_table():
+    net = Net()
+    x = net.op("Transpose", net.looked_up("x", [1, 16], 9000, 8), perm=[1, 0, 2])
+    y, _, _ = net.op("LSTM", x, net.weight(1, 32, 8), net.weight(1, 32, 8), outputs=3, hidden_size=8)
+    y = net.op("Squeeze", y, net.const(np.array([1], INTS)))
+    net.give(net.op("Transpose", net.dense(y, 8, 9000), perm=[1, 0, 2]), "y", [1, 16, 9000])
+    found = net.identified()
+    assert (found.family.id, found.task.id) == ("recurrent", "text-generation")

@@ -19,6 +19,9 @@ _VECTORS = frozenset({64, 128, 192, 256, 320, 384, 512, 640, 768, 1024, 1152, 12
 PIXELS = {784: "an image of 28×28 pixels", 3072: "an image of 32×32 pixels in 3 colours"}
 """Numbers of the images of MNIST and CIFAR."""
 _COARSE = 16
+_NARROW = 32
+_GRIDS = (8, 14, 16, 28, 32)
+"""Pixels between the places of a grid."""
 _MANY = 300
 """Scores between 0 and 1 that are classes for sure: nothing has so many coordinates."""
 
@@ -119,6 +122,19 @@ def comparison(case: Case) -> Reading | None:
     return Reading(PROBABLE, ("two images go in, one number comes out",), "similarity")
 
 
+def _each_place(case: Case, end: End) -> bool:
+    """One row for each place of a grid over the image, as wide as the layers or a sum of theirs."""
+    image, count = case.image, end.at(1)
+    if image is None or end.rank != 3 or end.activation or not count or (end.width or 0) < _NARROW:
+        return False
+    rows, columns = image.size if len(image.size) == 2 else (None, None)
+    if not isinstance(rows, int) or not isinstance(columns, int) or end.kind not in ("join", "linear"):
+        return False
+    gridded = any((rows // step) * (columns // step) == count for step in _GRIDS)
+    wide = end.width in {layer.hidden_size for layer in case.structure.attention}
+    return gridded and (wide or end.kind == "join")
+
+
 @task(
     "image-encoding", "image encoding",
     ("image-feature-extraction", "image-encoding", "image-embedding"), (),
@@ -135,6 +151,9 @@ def encoding(case: Case) -> Reading | None:
     if end.rank == 3 and end.kind == "norm" and not end.activation:
         told = f"an image goes in, a normalized vector of {end.width or '?'} for each place comes out"
         return Reading(sure, (told,), "hidden states")
+    if len(case.ends) <= 2 and _each_place(case, end):
+        told = f"a vector of {end.width} for each of {end.at(1)} places of a grid over the image comes out"
+        return Reading(PROBABLE, (told,), "hidden states")
     if any(e.kind == "unit" and flat(e) for e in case.ends):
         return Reading(sure, ("an image goes in, a vector of length 1 comes out",), "embedding")
     width = flat(end)

@@ -24,6 +24,8 @@ KNOWN = {
 
 
 _TIMES = re.compile(r"(\d+)\*(\w+)")
+_CUT = re.compile(r"(\d+)\*\((\w+)//\1\)")
+"""A size that is cut to a multiple."""
 _PADDED = re.compile(r"(\d+)\*\(\(.+ \+ \d+\)//\1\)")
 """A size that is filled up to a multiple."""
 _SEGMENTS = ("segment", "segments", "segmentation", "segmentations", "semseg")
@@ -83,6 +85,9 @@ def _rate(have: Dim, full: Dim) -> float | None:
         return None if have is None else 1.0
     if not isinstance(have, str) or not isinstance(full, str):
         return None
+    cut = _CUT.fullmatch(have)
+    if cut and cut[2] == full:
+        return 1.0
     times = _TIMES.fullmatch(have)
     if times and times[2] == full:
         return float(times[1])

@@ -17,6 +17,8 @@ _STEPS = 8
 _POOLED = frozenset({"GlobalAveragePool", "GlobalMaxPool", "ReduceMean", "ReduceMax"})
 _FAR = 12
 _PAST, _FUTURE = frozenset({"past", "history"}), frozenset({"future", "horizon"})
+_NEXT = frozenset({"prediction", "predictions", "forecast", "forecasts"})
+_SCORES = frozenset({"logits", "scores", "probabilities", "regression"})
 _MEASURED = frozenset({"values", "value", "target", "time", "observed", "series"})
 
 
@@ -67,8 +69,8 @@ def _called(case: Case) -> Reading | None:
     future = any(_FUTURE & parts for parts in fed)
     if not past or any(port.role in ("tokens", "image", "waveform") for port in case.ports):
         return None
-    said = {part for end in case.ends for part in case.name(end)} & {"prediction", "predictions", "forecast"}
-    if future or ("outputs" in {p for e in case.ends for p in case.name(e)} and said) or said == {"forecast"}:
+    given = {part for end in case.ends for part in case.name(end)}
+    if future or (_NEXT & given and not _SCORES & given):
         return Reading(SURE, ("past values go in by their names, and later ones come out",), "next values")
     return None
 
@@ -100,7 +102,9 @@ def _taken(flow: Flow, node: int) -> str:
             return "pooled"
         if name == "Gather" and len(flow.reads[number]) == 1:
             index = flow.value(flow.nodes[number].inputs[1])
-            return "last" if index is not None and index.size == 1 else ""
+            if index is None or index.size != 1:
+                return ""
+            return "last" if int(index.reshape(-1)[0]) else "pooled"  # the first one has read all
         if name in RECURRENT and flow.nodes[number].outputs.index(tensor) == 1:
             return "last"
         if name == "Slice":

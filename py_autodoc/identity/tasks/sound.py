@@ -51,8 +51,12 @@ def encoding(case: Case) -> Reading | None:
     end = case.ends[0]
     wide = end.width in {layer.hidden_size for layer in case.structure.attention if layer.hidden_size}
     if end.rank == 3 and (end.kind == "norm" or wide) and not end.activation:
-        told = f"a vector of {end.width or '?'} for each frame comes out, normalized, no scores"
-        return Reading(_level(port), (_in(port), told), "hidden states")
+        normed = end.kind == "norm"
+        told = f"a vector of {end.width or '?'} for each frame comes out, " + (
+            "normalized, no scores" if normed else "as wide as the layers"
+        )
+        level = _level(port) if normed or end.kind == "join" else WEAK
+        return Reading(level, (_in(port), told), "hidden states")
     if case.named("embedding", "embeddings", "embs", "embed"):
         return Reading(SURE, (_in(port), "an output is named embedding"), "embedding")
     if (
@@ -82,7 +86,7 @@ def recognition(case: Case) -> Reading | None:
     if first.at(1) == 1 or first.kind not in ("linear", "conv") or first.activation not in ("", "Softmax"):
         return None
     wide = first.width in {layer.hidden_size for layer in case.structure.attention if layer.hidden_size}
-    if wide and not first.activation:
+    if wide and not first.activation and first.kind != "linear":
         return None
     told = f"{first.width:,} scores for each frame come out: letters or word pieces"
     soft = first.activation == "Softmax"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_autodoc.identity.case import Case, text_like
+from py_autodoc.identity.case import DATA, Case, text_like
 from py_autodoc.identity.ends import End
 from py_autodoc.identity.model import PROBABLE, SURE, WEAK, Reading
 from py_autodoc.identity.registry import task
@@ -11,6 +11,7 @@ from py_autodoc.units import plural
 _COUNTING = ("TfIdfVectorizer", "Tokenizer")
 _SHORTEST = 128
 """Numbers of a vector for a text, at least."""
+_PAGE = {"tokens", "image"}
 _MOST = 50
 """Classes of a text, at most, without a Softmax: vectors are longer."""
 
@@ -23,7 +24,8 @@ def _reads(case: Case) -> bool:
     in_order = any(port.rank > 1 or port.shape not in ((1,), None) for port in ports)
     # With nothing but tokens, cross attention is that of latent positions.
     own = not case.crossing or (len(ports) == 1 and case.family == "transformer-encoder")
-    return case.only == "tokens" and bool(case.ends) and own and len(rows) == 1 and in_order
+    alone = case.only == "tokens" or (case.page and {p.role for p in case.ports} & set(DATA) <= _PAGE)
+    return alone and bool(case.ends) and own and len(rows) == 1 and in_order
 
 
 def _squeezed(case: Case, end: End) -> bool:
@@ -75,7 +77,8 @@ def encoding(case: Case) -> Reading | None:
     hidden = "hidden" in case.name(end)
     if end.rank == 3 and (end.kind == "norm" or hidden or _wide(case, end)) and not end.activation:
         told = f"a vector of {end.width or '?'} for each token comes out, no scores of words"
-        return Reading(_level(case), (_in(case), told), "hidden states")
+        level = _level(case) if hidden or end.kind != "linear" else PROBABLE
+        return Reading(level, (_in(case), told), "hidden states")
     if end.rank == 2 and (_wide(case, end) or end.kind == "norm") and end.activation in ("", "Tanh"):
         told = f"a vector of {end.width} for the whole text comes out, as wide as the layers"
         return Reading(_level(case), (_in(case), told), "embedding")

@@ -16,6 +16,8 @@ def generation(case: Case) -> Reading | None:
         return _from_vectors(case)
     if case.only not in ("tokens", "") or case.family == "encoder-decoder":
         return None
+    if case.crossing and case.count("tokens") > 1:
+        return None  # one row is read, the other written
     others = {p.role for p in case.ports} & {"image", "waveform", "spectrogram", "features"}
     if others:
         return None
@@ -63,12 +65,14 @@ def _from_vectors(case: Case) -> Reading | None:
 def rewriting(case: Case) -> Reading | None:
     """An encoder reads tokens, a decoder writes others."""
     tokens = [port for port in case.ports if port.role == "tokens"]
-    if case.family != "encoder-decoder" or len(tokens) < 2 or case.only != "tokens":
+    decoding = case.family == "encoder-decoder" or (case.crossing and case.family == "transformer-decoder")
+    if not decoding or len(tokens) < 2 or case.only != "tokens":
         return None
     told = "an encoder reads tokens, a decoder with cross attention scores the next one"
     if case.vocabulary is None:
         return Reading(WEAK, ("an encoder and a decoder read tokens",), "hidden states")
-    return Reading(SURE if text_like(case) else PROBABLE + 0.1, (told,), "next-token scores")
+    sure = text_like(case) and case.sure_family and case.family == "encoder-decoder"
+    return Reading(SURE if sure else PROBABLE + 0.1, (told,), "next-token scores")
 
 
 @task("image-to-text", "image to text", ("image-to-text", "image-text-to-text", "visual-question-answering",
@@ -84,9 +88,9 @@ def describing(case: Case) -> Reading | None:
 @task("image-text-matching", "image–text matching", ("zero-shot-image-classification",), ("CLIPModel",))
 def matching(case: Case) -> Reading | None:
     """Towers for images and for text, whose vectors are compared."""
-    if case.image is None or case.tokens is None or case.vocabulary is not None:
+    if case.image is None or case.tokens is None or case.vocabulary is not None or case.page:
         return None
-    if case.crossing:
+    if case.crossing and case.family != "transformer-encoder":
         return None
     towers = any("towers" in line for line in case.structure.verdict.evidence)
     unit = any(end.kind == "unit" for end in case.ends)
