@@ -14,7 +14,7 @@ from py_autodoc.graph.names import text
 from py_autodoc.graph.probe import PathLike
 from py_autodoc.graph.values import MAX_ELEMENTS, element_count, stored_bytes
 from py_autodoc.graph.weight_files import Files
-from py_autodoc.outputs.marks import DATA, WRITTEN
+from py_autodoc.outputs.marks import DATA, unmark
 from py_autodoc.tags import read_tags, write_tags
 from py_autodoc.tags.files import LARGE, finish, staging, targets, to_ir
 from py_autodoc.tags.store import proto_nodes
@@ -40,8 +40,7 @@ def write_rewritten(
     if loaded.functions:
         _tags_of_calls(proto, name)
     source = os.fspath(path)
-    for entry in [entry for entry in proto.metadata_props if entry.key == WRITTEN]:
-        proto.metadata_props.remove(entry)
+    unmark(proto)
     large = _weight_bytes(proto) > LARGE
     places = targets(out, data=large, inputs=[path], force=force)
     target = places[0].path

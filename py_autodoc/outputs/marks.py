@@ -12,6 +12,7 @@ import os
 import re
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from py_autodoc.graph.wire import encode_bytes
 from py_autodoc.version import NAME
@@ -107,6 +108,12 @@ def _sealed(path: Path, before: str, after: str) -> bool:
     at = data.rfind(b"\n", 0, len(data) - 1) + 1
     digest = hashlib.sha256(data[:at]).hexdigest()
     return data[at:] == f"{before}{NAME} {digest}{after}\n".encode()
+
+
+def unmark(model: Any) -> None:
+    """Take our entry out of a ``ModelProto`` that becomes another file, which gets its own."""
+    for entry in [one for one in model.metadata_props if one.key == WRITTEN]:
+        model.metadata_props.remove(entry)
 
 
 def seal_model(path: Path) -> None:

@@ -9,6 +9,7 @@ from onnx import numpy_helper
 from py_autodoc.errors import InputError
 from py_autodoc.graph.probe import PathLike, base_name
 from py_autodoc.ort import read_model
+from py_autodoc.outputs.marks import unmark
 from py_autodoc.tags import read_tags, write_tags
 from py_autodoc.tags.files import to_ir
 
@@ -39,6 +40,7 @@ def loaded(path: PathLike, method: str) -> onnx.ModelProto:
             "opset-too-old", f"{name} has opset {opset}; {method} needs {_LEAST[method]}.",
             "Convert it with onnx.version_converter.",
         )  # fmt: skip
+    unmark(proto)
     return proto
 
 

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from onnx import TensorProto, helper, numpy_helper
 
+from py_autodoc.cli.app import app
 from py_autodoc.errors import AutodocError
 from py_autodoc.quantize import Recipe, quantize
 from py_autodoc.quantize.clipping import clipping_pairs
@@ -55,6 +56,16 @@ def test_methods_on_digits(fields, least, ops, tmp_path):
     noted = json.loads(next(one.value for one in made.metadata_props if "quantization" in one.key))
     assert noted["recipe"]["method"] == found.recipe.method
     assert set(noted["versions"]) == {"onnx", "onnxruntime", "onnx-autodoc"}
+
+
+def test_a_file_that_we_wrote(tmp_path):
+    runner = CliRunner()
+    done = runner.invoke(app, ["rebatch", str(DIGITS), str(tmp_path / "r.onnx"), "--batch", "2"])
+    assert done.exit_code == 0
+    quantize(tmp_path / "r.onnx", tmp_path / "q.onnx", DATA, Recipe(target=TARGET), samples=4)
+    onnx.checker.check_model(str(tmp_path / "q.onnx"))
+    keys = [one.key for one in onnx.load(tmp_path / "q.onnx").metadata_props]
+    assert len(keys) == len(set(keys))
 
 
 @pytest.mark.slow
@@ -161,8 +172,6 @@ def test_pairs_that_can_clip():
 
 
 def test_the_command(tmp_path):
-    from py_autodoc.cli.app import app
-
     def run(*args):
         return CliRunner().invoke(app, ["quantize", *map(str, args)])
 

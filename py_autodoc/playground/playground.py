@@ -1,0 +1,337 @@
+"""``Playground``: a quantized model to try things on, from Python; the widget is a shell around it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.near import near
+from py_autodoc.ort import read_model
+from py_autodoc.outputs import scratch
+from py_autodoc.playground.edits import Edits, History
+from py_autodoc.playground.live import Live
+from py_autodoc.playground.points import Points, clamps_in, points
+from py_autodoc.playground.written import edited, write
+from py_autodoc.quantize.api import quantize
+from py_autodoc.quantize.prepare import loaded, prepared
+from py_autodoc.quantize.recipe import Recipe
+from py_autodoc.quantize.reference.arithmetic import Array, limits
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.samples import Sample, input_specs, sized, taken
+from py_autodoc.sensitivity.scores import Score, Truth
+
+SAMPLES = 16
+BINS = 64
+_QUANTIZED = "_quantized"
+"""What ONNX Runtime adds to the name of a weight."""
+FLOAT, INTEGER = "float", "int8"
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Values of a tensor before and after it is quantized, on the sample that is shown."""
+
+    edges: Array
+    """One more than bins."""
+    before: Array
+    after: Array
+    clipped: float
+    """Share of the values that the range cuts off."""
+
+
+class Playground:
+    """A model with quantization that can be edited while it runs.
+
+    Args:
+        model: a QDQ model, or a float model, which is quantized first (``recipe``).
+        samples: values of the inputs, as ``verify``; they also give the ranges of a float model.
+        reference: the float model that a QDQ ``model`` was made of: its weights are then the real ones.
+        recipe: how a float model is quantized; None: ``static`` for this machine.
+        count: samples that are used; None: 16.
+
+    Attributes:
+        points: what can be changed, by name.
+        shown: the sample whose outputs, errors and histograms are returned.
+
+    Raises:
+        InputError: a model or the samples cannot be used, or nothing in the model can be changed.
+        OptionError: a float model without samples.
+        RequirementError: ONNX Runtime is missing.
+        AnalysisError: ONNX Runtime refuses the model.
+    """
+
+    def __init__(
+        self,
+        model: PathLike,
+        samples: Any = None,
+        *,
+        reference: PathLike | None = None,
+        recipe: Recipe | None = None,
+        count: int | None = None,
+    ) -> None:
+        self.name = base_name(model)
+        proto, source = _quantized(model, samples, recipe, count)
+        self._proto, self.file = proto, model
+        float_model = reference if reference is not None else source
+        plain = None if float_model is None else _prepared(float_model)
+        self.points: Points = points(proto, None if plain is None else clamps_in(plain))
+        if not self.points.data and not self.points.weights:
+            raise InputError(
+                "nothing-to-edit", f"{self.name} has no scales that can be changed.",
+                "Give a float model, or one of QuantizeLinear and DequantizeLinear.",
+            )  # fmt: skip
+        real = {} if plain is None else _real(plain, self.points)
+        self.analysis: Analysis = sized(model, samples)
+        self.samples, self.data = taken(samples, input_specs(self.analysis), count, 0, (SAMPLES, 1))
+        self._live = Live(model, proto, self.points, real)
+        self._history = History()
+        self.shown = 0
+        self._plain = Edits().with_precision(set(self.points.data), set(self.points.weights), quantized=False)
+        self._truth: Truth | None = None
+        self._kept: tuple[int, list[Array]] | None = None
+
+    @property
+    def edits(self) -> Edits:
+        """What differs from the file."""
+        return self._history.now
+
+    @property
+    def proto(self) -> onnx.ModelProto:
+        """The quantized model as it was."""
+        return self._proto
+
+    # ---- changes
+
+    def set_scale(self, tensor: str, scale: float, *, instead: bool = False) -> None:
+        """Another scale of a tensor; for a weight, the factor of its scales.
+
+        ``instead`` replaces the last change, as while a slider moves. Raises: OptionError.
+        """
+        if not np.isfinite(scale) or not np.float32(scale) > 0:
+            raise OptionError("bad-scale", f"A scale is above 0, not {scale:g}.")
+        if tensor in self.points.weights:
+            self._history.push(self.edits.with_weight(tensor, float(scale)), instead)
+            return
+        self._history.push(self.edits.with_data(tensor, float(scale), self.of(tensor)[1]), instead)
+
+    def set_zero_point(self, tensor: str, zero_point: int, *, instead: bool = False) -> None:
+        """Another zero point of a computed tensor. Raises: OptionError."""
+        scale, _ = self.of(tensor)
+        low, high = limits(self.points.data[tensor].dtype)
+        if not low <= zero_point <= high:
+            raise OptionError("bad-zero-point", f"A zero point is {low} to {high} here, not {zero_point}.")
+        self._history.push(self.edits.with_data(tensor, scale, int(zero_point)), instead)
+
+    def of(self, tensor: str) -> tuple[float, int]:
+        """Scale and zero point of a computed tensor now. Raises: OptionError."""
+        point = self.points.data.get(tensor)
+        if point is None:
+            meant = near(tensor, self.points.data)
+            hint = f"Did you mean {', '.join(meant)}?" if meant else "See points.data."
+            raise OptionError("unknown-tensor", f"No quantized tensor is called {tensor[:80]!r}.", hint)
+        return self.edits.data.get(tensor, (point.scale, point.zero_point))
+
+    def set_precision(self, names: str | Iterable[str], precision: str) -> None:
+        """``float`` or ``int8`` for layers, tensors, or all layers of a module (by its tag).
+
+        Of a layer its weight and its input change. Raises: OptionError: an unknown name or precision.
+        """
+        if precision not in (FLOAT, INTEGER):
+            raise OptionError(
+                "bad-precision", f"A precision is {FLOAT} or {INTEGER}, not {precision[:40]!r}."
+            )
+        data: set[str] = set()
+        weights: set[str] = set()
+        for name in [names] if isinstance(names, str) else list(names):
+            found, held = self._meant(name)
+            data |= found
+            weights |= held
+        self._history.push(self.edits.with_precision(data, weights, precision == INTEGER))
+
+    def layers_in(self, module: str) -> list[str]:
+        """Layers of a module, by its tag, and of all modules in it."""
+        inside = module.rstrip("/") + "/"
+        return [
+            node.name
+            for node in self.analysis.model.nodes
+            if node.name in self.points.layers and f"{node.tag}/".startswith(inside)
+        ]
+
+    def _meant(self, name: str) -> tuple[set[str], set[str]]:
+        if name in self.points.data:
+            return {name}, set()
+        if name in self.points.weights:
+            return set(), {name}
+        layers = [name] if name in self.points.layers else self.layers_in(name)
+        if not layers:
+            raise OptionError(
+                "unknown-layer", f"Nothing quantized is called {name[:80]!r}.", "See points.layers."
+            )
+        held = [self.points.layers[one] for one in layers]
+        return {one.data for one in held if one.data}, {one.weight for one in held}
+
+    def undo(self) -> bool:
+        """One step back; False where there is none."""
+        return self._history.undo()
+
+    def redo(self) -> bool:
+        """One step forward again; False where there is none."""
+        return self._history.redo()
+
+    def reset(self) -> None:
+        """As in the file; can be undone."""
+        self._history.push(Edits())
+
+    # ---- results
+
+    @property
+    def outputs(self) -> dict[str, Array]:
+        """The outputs for the sample that is shown, with all edits."""
+        names = self._live.outputs
+        return dict(zip(names, self._live.run(self._sample, self.edits, names), strict=True))
+
+    @property
+    def float_outputs(self) -> dict[str, Array]:
+        """The same with nothing quantized."""
+        names = self._live.outputs
+        return dict(zip(names, self._live.run(self._sample, self._plain, names), strict=True))
+
+    def score(self, every: bool = False) -> Score:
+        """The first output beside that of the float model: of the sample that is shown, or of all samples."""
+        names = self._live.outputs[:1]
+        if not every:
+            truth = Truth([self._live.run(self._sample, self._plain, names)[0]], classes=True)
+            return truth.score([self._live.run(self._sample, self.edits, names)[0]])
+        if self._truth is None:
+            self._truth = Truth([self._live.run(one, self._plain, names)[0] for one in self.samples], True)
+        return self._truth.score([self._live.run(one, self.edits, names)[0] for one in self.samples])
+
+    def errors(self) -> dict[str, float]:
+        """Relative error (RMS of the difference by RMS) of each quantized tensor, before its own Q."""
+        names = self._watched()
+        if self._kept is None or self._kept[0] != self.shown:
+            self._kept = (self.shown, self._live.run(self._sample, self._plain, names))
+        now = self._live.run(self._sample, self.edits, names)
+        return {
+            name: _relative(plain, made) for name, plain, made in zip(names, self._kept[1], now, strict=True)
+        }
+
+    def heat(self) -> dict[str, float]:
+        """``errors`` by the name of the node that makes the tensor, for an overlay."""
+        makers = {name: node.name for node in self._proto.graph.node for name in node.output if node.name}
+        return {makers[name]: error for name, error in self.errors().items() if name in makers}
+
+    def histogram(self, tensor: str) -> Histogram:
+        """Values of a quantized tensor or weight before and after its Q, with the edits."""
+        if tensor in self.points.weights:
+            before, after = self._live.real(tensor), self._live.weight(tensor, self.edits)
+            return _histogram(before, after, float((np.abs(after) < np.abs(before) * 0.5).mean()))
+        scale, zero = self.of(tensor)
+        before = self.values(tensor)
+        low, high = limits(self.points.data[tensor].dtype)
+        codes = np.rint(before / np.float32(scale)) + zero
+        if tensor in self.edits.float_data:
+            return _histogram(before, before, 0.0)
+        after = (np.clip(codes, low, high) - zero) * np.float32(scale)
+        return _histogram(before, after, float(((codes < low) | (codes > high)).mean()))
+
+    def values(self, tensor: str) -> Array:
+        """A quantized tensor before its Q, for the sample that is shown."""
+        self.of(tensor)
+        if tensor in self._sample:
+            return np.asarray(self._sample[tensor])
+        return self._live.run(self._sample, self.edits, [tensor])[0]
+
+    def weight(self, codes: str) -> tuple[Array, Array]:
+        """A weight: real, and as the model computes with it. Raises: KeyError."""
+        return self._live.real(codes), self._live.weight(codes, self.edits)
+
+    @property
+    def _sample(self) -> Sample:
+        return self.samples[self.shown]
+
+    def _watched(self) -> list[str]:
+        """Quantized tensors that the model computes, and the outputs."""
+        fed = {one.name for one in self._proto.graph.input}
+        return list(
+            dict.fromkeys([*(name for name in self.points.data if name not in fed), *self._live.outputs])
+        )
+
+    # ---- export
+
+    def export(self, out: PathLike, *, force: bool = False) -> None:
+        """Write the model with all edits: scales, zero points and codes anew, float layers without Q and DQ.
+
+        What was edited goes into the metadata. Raises: OutputError.
+        """
+        real = {name: self._live.real(name) for name in self.points.weights}
+        made = edited(self._proto, self.points, self.edits, real, summary(self.edits))
+        write(made, out, self.file, force)
+
+    def __repr__(self) -> str:
+        count = len(self.points.data) + len(self.points.weights)
+        return f"Playground({self.name!r}, {count:,} tensors, {len(self.samples):,} samples)"
+
+
+def _quantized(
+    model: PathLike, samples: Any, recipe: Recipe | None, count: int | None
+) -> tuple[onnx.ModelProto, PathLike | None]:
+    """The QDQ model, and the float one that it was made of, if it was made here."""
+    proto = read_model(model, weights=True)
+    if any(node.op_type in ("QuantizeLinear", "DequantizeLinear") for node in proto.graph.node):
+        return proto, None
+    with scratch() as folder:
+        made = folder / "quantized.onnx"
+        quantize(model, made, samples, recipe or Recipe(), samples=count)
+        return onnx.load(made), model
+
+
+def _prepared(model: PathLike) -> onnx.ModelProto:
+    """The float model as it was quantized."""
+    proto = loaded(model, "static")
+    prepared(proto, base_name(model), fold=True)
+    return proto
+
+
+def _real(proto: onnx.ModelProto, found: Points) -> dict[str, Array]:
+    """Float weights by the names of their codes, where the float model has them."""
+    stored = {one.name: one for one in proto.graph.initializer}
+    real: dict[str, Array] = {}
+    for codes, point in found.weights.items():
+        held = stored.get(codes.removesuffix(_QUANTIZED))
+        if held is None or held.data_type != onnx.TensorProto.FLOAT or tuple(held.dims) != point.values.shape:
+            continue
+        real[codes] = onnx.numpy_helper.to_array(held)
+    return real
+
+
+def _relative(plain: Array, made: Array) -> float:
+    a, b = plain.astype(np.float64).reshape(-1), made.astype(np.float64).reshape(-1)
+    size = float(np.sqrt(a @ a))
+    apart = float(np.linalg.norm(b - a))
+    return apart / size if size else float(apart > 0)
+
+
+def _histogram(before: Array, after: Array, clipped: float) -> Histogram:
+    finite = before[np.isfinite(before)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    edges = np.linspace(low, high if high > low else low + 1.0, BINS + 1)
+    return Histogram(edges, np.histogram(before, edges)[0], np.histogram(after, edges)[0], clipped)
+
+
+def summary(edits: Edits) -> str:
+    """The edits as JSON, for metadata."""
+    held: Mapping[str, Any] = {
+        "data": {name: {"scale": scale, "zero_point": zero} for name, (scale, zero) in edits.data.items()},
+        "float_data": sorted(edits.float_data),
+        "weights": dict(edits.weights),
+        "float_weights": sorted(edits.float_weights),
+    }
+    return json.dumps(held, sort_keys=True)

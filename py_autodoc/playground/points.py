@@ -1,0 +1,201 @@
+"""What can be changed in a QDQ model: data between a Q and its DQs, and stored weights behind a DQ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from py_autodoc.quantize.reference.arithmetic import Array, limits
+
+_Q, _DQ = "QuantizeLinear", "DequantizeLinear"
+_BIAS = np.dtype(np.int32)
+
+
+Clamp = tuple[float | None, float | None]
+"""The least and the greatest value that an activation function lets through."""
+
+
+@dataclass(frozen=True)
+class DataPoint:
+    """A computed tensor with one scale and zero point."""
+
+    tensor: str
+    """What is quantized: the float tensor."""
+    codes: str
+    """The output of the Q."""
+    node: int
+    """Place of the Q."""
+    scale: float
+    zero_point: int
+    dtype: np.dtype[np.generic]
+    outputs: tuple[str, ...]
+    """Of the DQs that read the codes."""
+    clamp: Clamp = (None, None)
+    """What the range stands for: quantizers take a Relu or Clip out of the model where the range does it."""
+
+
+@dataclass(frozen=True)
+class WeightPoint:
+    """Stored codes with one scale, or one for each channel."""
+
+    codes: str
+    output: str
+    """Of the DQ."""
+    node: int
+    """Place of the DQ."""
+    values: Array
+    scale: Array
+    zero_point: Array
+    axis: int
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A node with a quantized weight."""
+
+    name: str
+    op_type: str
+    node: int
+    weight: str
+    """Codes of a ``WeightPoint``."""
+    data: str
+    """Tensor of a ``DataPoint``; empty where its input is float."""
+    bias: str
+    """Initializer of int32 codes; empty where it has none."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """By name, in the order of the file."""
+
+    data: dict[str, DataPoint]
+    weights: dict[str, WeightPoint]
+    layers: dict[str, Layer]
+
+
+def points(model: onnx.ModelProto, clamps: Mapping[str, Clamp] | None = None) -> Points:
+    """All that can be changed in the main graph; scales that the model computes cannot.
+
+    ``clamps`` are those of the float model; None where it is not known: then a range that begins at 0 is
+    taken for a Relu.
+    """
+    stored = {one.name: one for one in model.graph.initializer}
+    readers: dict[str, list[tuple[int, onnx.NodeProto]]] = {}
+    for at, node in enumerate(model.graph.node):
+        for name in node.input:
+            readers.setdefault(name, []).append((at, node))
+    data: dict[str, DataPoint] = {}
+    weights: dict[str, WeightPoint] = {}
+    for at, node in enumerate(model.graph.node):
+        if node.op_type == _Q and node.input[0] not in stored:
+            made = _data(at, node, stored, readers.get(node.output[0], []))
+            if made is not None:
+                least, _ = limits(made.dtype)
+                guess: Clamp = (0.0 if made.zero_point == least else None, None)
+                clamp = guess if clamps is None else clamps.get(made.tensor, (None, None))
+                data[made.tensor] = replace(made, clamp=clamp)
+        elif node.op_type == _DQ and node.input[0] in stored:
+            found = _weight(at, node, stored)
+            if found is not None:
+                weights[found.codes] = found
+    by_output = {one.output: one for one in weights.values()}
+    by_copy = {name: one.tensor for one in data.values() for name in one.outputs}
+    biases = {
+        node.output[0]: node.input[0]
+        for node in model.graph.node
+        if node.op_type == _DQ
+        and node.input[0] in stored
+        and stored[node.input[0]].data_type == onnx.TensorProto.INT32
+    }
+    layers: dict[str, Layer] = {}
+    for at, node in enumerate(model.graph.node):
+        held = [by_output[name] for name in node.input if name in by_output]
+        if node.op_type in (_Q, _DQ) or not held:
+            continue
+        bias = next((biases[name] for name in node.input[2:] if name in biases), "")
+        name = node.name or node.output[0]
+        layers[name] = Layer(name, node.op_type, at, held[0].codes, by_copy.get(node.input[0], ""), bias)
+    return Points(data, weights, layers)
+
+
+def _data(
+    at: int,
+    node: onnx.NodeProto,
+    stored: dict[str, onnx.TensorProto],
+    readers: list[tuple[int, onnx.NodeProto]],
+) -> DataPoint | None:
+    scale = stored.get(node.input[1])
+    zero = stored.get(node.input[2]) if len(node.input) > 2 else None
+    if scale is None or zero is None or not readers or any(reader.op_type != _DQ for _, reader in readers):
+        return None
+    scales, zeros = numpy_helper.to_array(scale), numpy_helper.to_array(zero)
+    if scales.size != 1 or scales.dtype != np.float32 or zeros.dtype.kind not in "iu":
+        return None
+    outputs = tuple(reader.output[0] for _, reader in readers)
+    return DataPoint(
+        node.input[0], node.output[0], at, float(scales.item()), int(zeros.item()), zeros.dtype, outputs
+    )
+
+
+def _weight(at: int, node: onnx.NodeProto, stored: dict[str, onnx.TensorProto]) -> WeightPoint | None:
+    if any(name not in stored for name in node.input[1:] if name):
+        return None
+    values, scale = (numpy_helper.to_array(stored[name]) for name in node.input[:2])
+    if values.dtype == _BIAS or values.dtype.kind not in "iu" or scale.dtype != np.float32 or scale.ndim > 1:
+        return None
+    zero = (
+        numpy_helper.to_array(stored[node.input[2]])
+        if len(node.input) > 2 and node.input[2]
+        else np.zeros_like(scale, values.dtype)
+    )
+    axis = next((one.i for one in node.attribute if one.name == "axis"), 1)
+    if any(one.name == "block_size" and one.i for one in node.attribute):
+        return None
+    return WeightPoint(node.input[0], node.output[0], at, values, scale, zero, axis % max(values.ndim, 1))
+
+
+def clamps_in(model: onnx.ModelProto) -> dict[str, Clamp]:
+    """What Relu and Clip with stored limits let through, by the tensor that they give."""
+    stored = {one.name: one for one in model.graph.initializer}
+    stored.update(
+        (node.output[0], one.t)
+        for node in model.graph.node
+        if node.op_type == "Constant"
+        for one in node.attribute
+        if one.name == "value"
+    )
+    found: dict[str, Clamp] = {}
+    for node in model.graph.node:
+        if node.op_type == "Relu":
+            found[node.output[0]] = (0.0, None)
+        elif node.op_type == "Clip":
+            limits = {one.name: one.f for one in node.attribute}
+            for place, name in ((1, "min"), (2, "max")):
+                held = stored.get(node.input[place]) if len(node.input) > place else None
+                if held is not None:
+                    limits[name] = float(numpy_helper.to_array(held).reshape(-1)[0])
+            found[node.output[0]] = (limits.get("min"), limits.get("max"))
+    return found
+
+
+def clamp_nodes(
+    clamp: Clamp, tensor: str, output: str
+) -> tuple[list[onnx.NodeProto], list[onnx.TensorProto]]:
+    """Relu, or Max and Min with limits of their own, from one tensor to another."""
+    low, high = clamp
+    if low == 0 and high is None:
+        return [helper.make_node("Relu", [tensor], [output])], []
+    nodes: list[onnx.NodeProto] = []
+    stored: list[onnx.TensorProto] = []
+    for op_type, value in (("Max", low), ("Min", high)):
+        if value is None:
+            continue
+        stored.append(numpy_helper.from_array(np.array(value, np.float32), f"{output}_{op_type.lower()}"))
+        made = output if op_type == "Min" or high is None else f"{output}_low"
+        nodes.append(helper.make_node(op_type, [tensor, stored[-1].name], [made]))
+        tensor = made
+    return nodes, stored
