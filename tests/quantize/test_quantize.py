@@ -62,7 +62,7 @@ def test_a_file_that_we_wrote(tmp_path):
     runner = CliRunner()
     done = runner.invoke(app, ["rebatch", str(DIGITS), str(tmp_path / "r.onnx"), "--batch", "2"])
     assert done.exit_code == 0
-    quantize(tmp_path / "r.onnx", tmp_path / "q.onnx", DATA, Recipe(target=TARGET), samples=4)
+    quantize(tmp_path / "r.onnx", tmp_path / "q.onnx", None, Recipe(target=TARGET), random_data=True)
     onnx.checker.check_model(str(tmp_path / "q.onnx"))
     keys = [one.key for one in onnx.load(tmp_path / "q.onnx").metadata_props]
     assert len(keys) == len(set(keys))
