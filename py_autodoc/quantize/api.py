@@ -14,6 +14,7 @@ from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.probe import PathLike, base_name
 from py_autodoc.hardware.detect import cpu
 from py_autodoc.ort import onnxruntime
+from py_autodoc.outputs.marks import unmark
 from py_autodoc.outputs.temporary import scratch
 from py_autodoc.quantize.clipping import clipping_pairs
 from py_autodoc.quantize.document import GAP_DB, Quantization
@@ -174,6 +175,7 @@ def _finished(source: onnx.ModelProto, made: Path, final: Path, noted: str) -> f
             proto.metadata_props.add(key=one.key, value=one.value)
     for entry in [one for one in proto.metadata_props if one.key == RECIPE]:
         proto.metadata_props.remove(entry)
+    unmark(proto)
     proto.metadata_props.add(key=RECIPE, value=noted)
     onnx.save(proto, made)
     if table_in(to_ir(onnx.load(made, load_external_data=False))) is None:

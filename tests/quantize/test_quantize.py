@@ -52,6 +52,7 @@ def test_methods_on_digits(fields, least, ops, tmp_path):
     assert found.outputs[0].error.sqnr_db > least
     assert found.outputs[0].agreement == 1.0
     assert found.nodes == len(made.graph.node)
+    onnx.checker.check_model(made)
     assert found.tagged >= 0.99
     noted = json.loads(next(one.value for one in made.metadata_props if "quantization" in one.key))
     assert noted["recipe"]["method"] == found.recipe.method
