@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from py_autodoc.report.arrays import read_array
     from py_autodoc.report.schema import Report
     from py_autodoc.report.weights import read_weights
-    from py_autodoc.widget import Autodoc, side_by_side
+    from py_autodoc.widget import Autodoc, QuantPlayground, side_by_side
 
     __version__: str
 
@@ -26,6 +26,7 @@ __all__ = [
     "Autodoc",
     "AutodocError",
     "Limits",
+    "QuantPlayground",
     "Report",
     "__version__",
     "analyze",
@@ -43,6 +44,7 @@ _LAZY = {
     "Autodoc": "py_autodoc.widget",
     "AutodocError": "py_autodoc.errors",
     "Limits": "py_autodoc.limits",
+    "QuantPlayground": "py_autodoc.widget",
     "Report": "py_autodoc.report.schema",
     "analyze": "py_autodoc.report.api",
     "extract_module_subgraph": "py_autodoc.extract",

@@ -108,8 +108,10 @@ def quantize(
         machine = cpu()
         findings = _findings(chosen, found.outputs, pairs, machine["flags"], data is None)
         size = final.stat().st_size
+        # What restored the tags marked its own file.
+        unmark(result)
         with staging(places[0].path) as stage:
-            (stage / places[0].path.name).write_bytes(final.read_bytes())
+            onnx.save(result, stage / places[0].path.name)
             finish(stage, places)
     tell("done", 4, 4)
     return Quantization(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import onnx
+import onnx_ir as ir
 
 from py_autodoc.errors import AnalysisError, InputError, OptionError
 from py_autodoc.ort import one_line
@@ -111,7 +112,10 @@ def half(
     made = tool.convert_float_to_float16(
         onnx.load(source), keep_io_types=True, node_block_list=list(exclude), disable_shape_infer=False
     )
-    onnx.save(made, target)
+    # The tool puts its casts at the end; nodes have to stand after what they read.
+    model = ir.from_proto(made)
+    model.graph.sort()
+    onnx.save(ir.to_proto(model), target)
 
 
 BUILT_IN: dict[str, Method] = {

@@ -1,0 +1,291 @@
+"""``QuantPlayground``: a quantized model in a notebook, with sliders for what rounds it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+
+from py_autodoc.errors import AutodocError
+from py_autodoc.playground import Playground
+from py_autodoc.playground.playground import FLOAT, INTEGER
+from py_autodoc.quantize.recipe import Recipe
+from py_autodoc.quantize.reference.arithmetic import limits
+from py_autodoc.render.text import printable, shorten
+from py_autodoc.widget.autodoc import Autodoc
+from py_autodoc.widget.playground_parts import bars_of, histogram_of, pixels_of, score_of
+
+_WIDTH = "360px"
+_OCTAVES = 5
+"""Of the scale's slider, to both sides of the file's scale."""
+_LONGEST = 48
+_WARMEST = 1.0
+
+
+class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no types
+    """A model with quantization that can be edited while it runs: the graph, and what is done to it.
+
+    The graph is painted by the error of each tensor. Choose a tensor in the list or a node in the graph, then
+    move its scale or zero point, or leave it in float; outputs, scores, histogram and picture follow.
+
+    Args:
+        model: a QDQ model, or a float model, which is quantized first.
+        samples: values of the inputs: a ``.npz`` file, a folder, arrays.
+        reference: the float model that a QDQ ``model`` was made of.
+        recipe: how a float model is quantized.
+        count: samples that are used; None: 16.
+        height: pixels.
+        labels: names of the classes, for the outputs.
+
+    Attributes:
+        playground: what the controls act on; call ``refresh()`` after changing it from Python.
+        graph: the ``Autodoc`` widget.
+
+    Raises: as ``Playground``.
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str],
+        samples: Any = None,
+        *,
+        reference: str | os.PathLike[str] | None = None,
+        recipe: Recipe | None = None,
+        count: int | None = None,
+        height: int = 640,
+        labels: Mapping[int, str] | None = None,
+    ) -> None:
+        self.playground = Playground(model, samples, reference=reference, recipe=recipe, count=count)
+        self._labels = dict(labels or {})
+        self.graph = Autodoc(self.playground.proto, height=height, overlay=None)
+        self._ids = {node.name: node.id for node in self.playground.analysis.model.nodes}
+        self._setting = False
+        self._dragging = False
+        self._build()
+        panel = widgets.VBox(
+            self._controls(),
+            layout=widgets.Layout(width=_WIDTH, min_width=_WIDTH, max_height=f"{height}px", overflow="auto"),
+        )
+        self.graph.layout = widgets.Layout(flex="1 1 auto", min_width="0")
+        super().__init__([self.graph, panel], layout=widgets.Layout(width="100%"))
+        self._watch()
+        self._choose()
+        self.refresh()
+
+    def __repr__(self) -> str:
+        return f"Quant{self.playground!r}"
+
+    # ---- the controls
+
+    def _build(self) -> None:
+        points = self.playground.points
+        names = [*points.data, *points.weights]
+        wide = widgets.Layout(width="96%")
+        style = {"description_width": "86px"}
+        shown = [(shorten(printable(one), _LONGEST), one) for one in names]
+        self._tensor = widgets.Dropdown(options=shown, description="Tensor", layout=wide, style=style)
+        self._scale = widgets.FloatLogSlider(
+            1.0, base=2, min=-_OCTAVES, max=_OCTAVES, step=0.02, description="Scale ×", layout=wide,
+            style=style, readout_format=".3f",
+        )  # fmt: skip
+        self._exact = widgets.FloatText(0.0, description="Scale", layout=wide, style=style)
+        self._zero = widgets.IntSlider(0, -128, 255, description="Zero point", layout=wide, style=style)
+        choices = [("8 bits", INTEGER), ("float", FLOAT)]
+        self._precision = widgets.ToggleButtons(options=choices, description="Precision", style=style)
+        self._selected = widgets.HBox(
+            [
+                widgets.Label("Selection in the graph:"),
+                *(
+                    widgets.Button(description=text, layout=widgets.Layout(width="70px"))
+                    for text, _ in choices
+                ),
+            ]
+        )
+        count = len(self.playground.samples)
+        self._sample = widgets.IntSlider(
+            0, 0, max(count - 1, 0), description="Sample", layout=wide, style=style
+        )
+        self._sample.layout.display = "" if count > 1 else "none"
+        self._undo, self._redo, self._reset = (
+            widgets.Button(description=text, layout=widgets.Layout(width="80px"))
+            for text in ("Undo", "Redo", "Reset")
+        )
+        self._path = widgets.Text("edited.onnx", description="File", layout=wide, style=style)
+        self._export = widgets.Button(description="Export the edited model", layout=wide)
+        self._score, self._outputs, self._picture = (widgets.HTML() for _ in range(3))
+        self._said = widgets.HTML()
+
+    def _controls(self) -> list[Any]:
+        return [
+            self._score, self._tensor, self._scale, self._exact, self._zero, self._precision, self._selected,
+            self._picture, self._sample, self._outputs, widgets.HBox([self._undo, self._redo, self._reset]),
+            self._path, self._export, self._said,
+        ]  # fmt: skip
+
+    def _watch(self) -> None:
+        self._tensor.observe(self._guarded(lambda change: self._choose()), "value")
+        self._scale.observe(self._guarded(self._moved), "value")
+        self._exact.observe(self._guarded(self._typed), "value")
+        self._zero.observe(self._guarded(self._shifted), "value")
+        self._precision.observe(self._guarded(self._switched), "value")
+        self._sample.observe(self._guarded(self._sampled), "value")
+        for button, precision in zip(self._selected.children[1:], (INTEGER, FLOAT), strict=True):
+            button.on_click(self._guarded(partial(self._several, precision)))
+        for button, step in ((self._undo, self.playground.undo), (self._redo, self.playground.redo)):
+            button.on_click(self._guarded(partial(self._stepped, step)))
+        self._reset.on_click(self._guarded(partial(self._stepped, self.playground.reset)))
+        self._export.on_click(self._guarded(lambda _: self._exported()))
+        self.graph.observe(self._guarded(lambda change: self._picked()), "selection")
+
+    def _guarded(self, work: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Not while the controls are set from here; what is wrong is said in the panel."""
+
+        def guarded(event: Any) -> None:
+            if self._setting:
+                return
+            self._said.value = ""
+            try:
+                work(event)
+            except AutodocError as fault:
+                self._said.value = f"<p role='alert'>{escape(printable(str(fault)))}</p>"
+
+        return guarded
+
+    # ---- what the user does
+
+    @property
+    def tensor(self) -> str:
+        """The tensor that the controls are of; may be set."""
+        return str(self._tensor.value)
+
+    @tensor.setter
+    def tensor(self, name: str) -> None:
+        self._tensor.value = name
+
+    def _choose(self) -> None:
+        """The controls show another tensor."""
+        self._dragging = False
+        self._show_controls()
+        self._show_picture()
+
+    def _moved(self, change: Any) -> None:
+        play, name = self.playground, self.tensor
+        base = play.points.data[name].scale if name in play.points.data else 1.0
+        play.set_scale(name, base * float(change["new"]), instead=self._dragging)
+        self._dragging = True
+        self.refresh()
+
+    def _typed(self, change: Any) -> None:
+        self.playground.set_scale(self.tensor, float(change["new"]))
+        self._dragging = False
+        self.refresh()
+
+    def _shifted(self, change: Any) -> None:
+        self.playground.set_zero_point(self.tensor, int(change["new"]), instead=self._dragging)
+        self._dragging = True
+        self.refresh()
+
+    def _switched(self, change: Any) -> None:
+        self.playground.set_precision(self.tensor, str(change["new"]))
+        self._dragging = False
+        self.refresh()
+
+    def _several(self, precision: str, _button: Any) -> None:
+        names = [one.name for one in self._nodes() if one.name in self.playground.points.layers]
+        if not names:
+            raise AutodocError(
+                "nothing-selected", "Nothing quantized is selected.", "Select layers in the graph."
+            )
+        self.playground.set_precision(names, precision)
+        self._dragging = False
+        self.refresh()
+
+    def _sampled(self, change: Any) -> None:
+        self.playground.shown = int(change["new"])
+        self.refresh()
+
+    def _stepped(self, step: Callable[[], Any], _button: Any) -> None:
+        step()
+        self._dragging = False
+        self.refresh()
+
+    def _exported(self) -> None:
+        path = Path(self._path.value)
+        self.playground.export(path)
+        self._said.value = f"<p>Wrote {escape(printable(path.name))}.</p>"
+
+    def _nodes(self) -> list[Any]:
+        nodes = self.playground.analysis.model.nodes
+        return [nodes[number] for number in self.graph.selection if 0 <= number < len(nodes)]
+
+    def _picked(self) -> None:
+        """A node of the graph was chosen: the controls go to what it makes, or to its weight."""
+        points = self.playground.points
+        tensors = self.playground.analysis.model.tensors
+        for node in self._nodes():
+            made = [tensors[number].name for number in (*node.outputs, *node.inputs) if number >= 0]
+            known = [name for name in made if name in points.data]
+            if node.name in points.layers and not known:
+                known = [points.layers[node.name].weight]
+            if known:
+                self._tensor.value = known[0]
+                return
+
+    # ---- what is shown
+
+    def refresh(self) -> None:
+        """Show everything anew, as after a change from Python."""
+        play = self.playground
+        edits = play.edits
+        changed = (edits.data, edits.weights, edits.float_data, edits.float_weights)
+        self._score.value = score_of(play.score(), sum(len(one) for one in changed))
+        name = next(iter(play.outputs))
+        self._outputs.value = bars_of(play.float_outputs[name], play.outputs[name], self._labels, name)
+        self._show_controls()
+        self._show_picture()
+        heat = {
+            str(self._ids[node]): min(error, _WARMEST)
+            for node, error in play.heat().items()
+            if node in self._ids
+        }
+        self.graph.overlay = {"label": "Relative error", "unit": "", "values": heat, "largest": True}
+
+    def _show_controls(self) -> None:
+        play, name = self.playground, self.tensor
+        weight = name in play.points.weights
+        self._setting = True
+        try:
+            if weight:
+                factor, exact = play.edits.weights.get(name, 1.0), play.edits.weights.get(name, 1.0)
+                self._exact.description = "Factor"
+                plain = name in play.edits.float_weights
+            else:
+                point = play.points.data[name]
+                exact, zero = play.of(name)
+                factor = exact / point.scale
+                low, high = limits(point.dtype)
+                # The ends first, so that the value is never outside them.
+                self._zero.min, self._zero.max = min(low, self._zero.min), max(high, self._zero.max)
+                self._zero.value = zero
+                self._zero.min, self._zero.max = low, high
+                self._exact.description = "Scale"
+                plain = name in play.edits.float_data
+            self._scale.value = float(np.clip(factor, 2.0**-_OCTAVES, 2.0**_OCTAVES))
+            self._exact.value = float(f"{exact:.6g}")
+            self._zero.disabled = weight or plain
+            self._scale.disabled = self._exact.disabled = plain
+            self._precision.value = FLOAT if plain else INTEGER
+        finally:
+            self._setting = False
+
+    def _show_picture(self) -> None:
+        play, name = self.playground, self.tensor
+        self._picture.value = histogram_of(play.histogram(name), name)
+        if name in play.points.weights:
+            self._picture.value += pixels_of(*play.weight(name))

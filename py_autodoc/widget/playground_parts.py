@@ -1,0 +1,130 @@
+"""Pieces of the playground as HTML: scores, outputs, a histogram, a weight as an image."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Mapping
+from html import escape
+
+import numpy as np
+
+from py_autodoc.playground.playground import Histogram
+from py_autodoc.quantize.reference.arithmetic import Array
+from py_autodoc.render.text import printable, shorten
+from py_autodoc.sensitivity.scores import Score
+
+_TOP = 5
+_WIDE, _HIGH = 320, 96
+_BEFORE, _AFTER = "#8c959f", "#1f6fb4"
+"""Grey and blue that stand off white and dark pages."""
+_SIDE = 96
+"""Pixels of a weight's image to a side, at most."""
+
+
+def score_of(score: Score, edits: int) -> str:
+    """How far the first output is from the float model's."""
+    sqnr = "equal to float" if score.sqnr_db is None and not score.relative_error else "not finite"
+    if score.sqnr_db is not None:
+        sqnr = f"{score.sqnr_db:.1f} dB"
+    parts = [f"<b>SQNR {sqnr}</b>", f"relative error {score.relative_error:.3g}"]
+    if score.agreement is not None:
+        parts.append("same class" if score.agreement == 1 else f"same class in {score.agreement:.0%} of rows")
+    what = "1 edit" if edits == 1 else f"{edits:,} edits"
+    return f"<p aria-live='polite'>{' · '.join(parts)}<br>{what if edits else 'As in the file'}</p>"
+
+
+def bars_of(plain: Array, made: Array, labels: Mapping[int, str], name: str) -> str:
+    """The greatest values of an output, in float and now."""
+    first, now = plain.astype(np.float64).reshape(-1), made.astype(np.float64).reshape(-1)
+    order = np.argsort(-np.where(np.isfinite(first), first, -np.inf), kind="stable")[:_TOP]
+    names = [escape(shorten(printable(labels.get(int(at), str(at))), 24)) for at in order]
+    cell = "<td style='text-align:right'>"
+    rows = "".join(
+        f"<tr><th style='text-align:left;font-weight:400'>{text}</th>{cell}{first[at]:.4g}</td>"
+        f"{cell}{now[at]:.4g}</td></tr>"
+        for text, at in zip(names, order, strict=True)
+    )
+    title = escape(shorten(printable(name), 32))
+    head = f"<tr><th style='text-align:left'>{title}</th><th>float</th><th>now</th></tr>"
+    return f"<table style='width:96%;font-variant-numeric:tabular-nums'>{head}{rows}</table>"
+
+
+def histogram_of(found: Histogram, name: str) -> str:
+    """Values before quantization as filled bars, after as a line, on a scale of square roots."""
+    before, after = np.sqrt(found.before.astype(np.float64)), np.sqrt(found.after.astype(np.float64))
+    most = max(float(before.max(initial=0)), float(after.max(initial=0)), 1.0)
+    step = _WIDE / len(before)
+    bars = "".join(
+        f"<rect x='{at * step:.1f}' y='{_HIGH - value / most * _HIGH:.1f}' width='{step:.2f}' "
+        f"height='{value / most * _HIGH:.1f}'/>"
+        for at, value in enumerate(before)
+        if value
+    )
+    points = "".join(
+        f"{'L' if at else 'M'}{at * step:.1f} {_HIGH - value / most * _HIGH:.1f}h{step:.2f}"
+        for at, value in enumerate(after)
+    )
+    title = escape(printable(name))
+    low, high = float(found.edges[0]), float(found.edges[-1])
+    cut = f" · {found.clipped:.2%} cut off" if found.clipped else ""
+    return (
+        f"<svg viewBox='0 0 {_WIDE} {_HIGH + 18}' width='96%' role='img' aria-label='Histogram of {title}'>"
+        f"<g fill='{_BEFORE}' opacity='0.55'>{bars}</g><path d='{points}' fill='none' stroke='{_AFTER}' "
+        f"stroke-width='1.5'/><g font-size='11' fill='currentColor'>"
+        f"<text x='0' y='{_HIGH + 14}'>{low:.3g}</text>"
+        f"<text x='{_WIDE}' y='{_HIGH + 14}' text-anchor='end'>{high:.3g}</text></g></svg>"
+        f"<p style='margin:0'><span style='color:{_BEFORE}'>■</span> before "
+        f"<span style='color:{_AFTER}'>▬</span> after{cut}</p>"
+    )
+
+
+def pixels_of(real: Array, used: Array) -> str:
+    """A weight, and its rounding error, as images: a row for each channel; blue is negative, red positive."""
+    images = [(real, "weight"), (used - real, "error")]
+    parts = []
+    for values, title in images:
+        rows = _shrunk(values.reshape(values.shape[0] if values.ndim else 1, -1))
+        peak = float(np.abs(rows).max(initial=0)) or 1.0
+        address = "data:image/png;base64," + base64.b64encode(_png(_coloured(rows / peak))).decode()
+        parts.append(
+            f"<figure style='display:inline-block;width:47%;margin:1%'><img src='{address}' "
+            f"alt='{title} of each channel' style='width:100%;height:96px;image-rendering:pixelated'>"
+            f"<figcaption>{title}, ±{peak:.3g}</figcaption></figure>"
+        )
+    return "".join(parts)
+
+
+def _shrunk(rows: Array) -> Array:
+    """At most ``_SIDE`` rows and columns: of each group the value that is farthest from 0."""
+    for axis in (0, 1):
+        if rows.shape[axis] > _SIDE:
+            edges = np.linspace(0, rows.shape[axis], _SIDE + 1).astype(int)[:-1]
+            high, low = np.maximum.reduceat(rows, edges, axis), np.minimum.reduceat(rows, edges, axis)
+            rows = np.where(high >= -low, high, low)
+    return rows
+
+
+def _coloured(values: Array) -> Array:
+    """RGB of numbers from -1 to 1."""
+    share = np.clip(np.nan_to_num(values), -1, 1)[..., None]
+    white, blue, red = (np.array(one, np.float64) for one in ((247, 247, 247), (33, 102, 172), (178, 24, 43)))
+    return np.asarray(
+        np.where(share < 0, white + (blue - white) * -share, white + (red - white) * share)
+    ).astype(np.uint8)
+
+
+def _png(rgb: Array) -> bytes:
+    height, width = rgb.shape[:2]
+    lines = b"".join(b"\0" + row.tobytes() for row in rgb)
+    parts = [
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(lines)),
+        (b"IEND", b""),
+    ]
+    chunks = [
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        for kind, body in parts
+    ]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
