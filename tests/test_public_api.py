@@ -19,6 +19,7 @@ def test_names():
         "Autodoc",
         "AutodocError",
         "Limits",
+        "QuantPlayground",
         "Report",
         "__version__",
         "analyze",

@@ -26,6 +26,8 @@ REAL = {
     "ppocr_v4_det.onnx": "models/ppocr_v4_det.onnx",
     "resnet_tiny.onnx": "models/resnet_tiny.onnx",
     "silero_vad.onnx": "models/silero_vad_half.onnx",
+    "digits_cnn.onnx": "quant/digits_cnn.onnx",
+    "digits.npz": "quant/digits.npz",
 }
 HOSTILE = '<img src=x onerror="window.PWNED=1"><script>window.PWNED=1</script>'
 

@@ -88,7 +88,8 @@ class Playground:
                 "Give a float model, or one of QuantizeLinear and DequantizeLinear.",
             )  # fmt: skip
         real = {} if plain is None else _real(plain, self.points)
-        self.analysis: Analysis = sized(model, samples)
+        # Of the quantized graph, whose nodes the edits are of.
+        self.analysis: Analysis = sized(proto.SerializeToString(), samples)
         self.samples, self.data = taken(samples, input_specs(self.analysis), count, 0, (SAMPLES, 1))
         self._live = Live(model, proto, self.points, real)
         self._history = History()

@@ -12,7 +12,7 @@ from py_autodoc.samples.specs import sizes_in
 
 
 def sized(
-    model: str | os.PathLike[str],
+    model: str | os.PathLike[str] | bytes,
     data: Any = None,
     bindings: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,

@@ -24,6 +24,7 @@ from py_autodoc.widget.playground_parts import bars_of, histogram_of, pixels_of,
 _WIDTH = "360px"
 _OCTAVES = 5
 """Of the scale's slider, to both sides of the file's scale."""
+_STEP = 0.02
 _LONGEST = 48
 _WARMEST = 1.0
 
@@ -68,10 +69,12 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         self._setting = False
         self._dragging = False
         self._build()
-        panel = widgets.VBox(
-            self._controls(),
-            layout=widgets.Layout(width=_WIDTH, min_width=_WIDTH, max_height=f"{height}px", overflow="auto"),
-        )
+        controls = self._controls()
+        for one in controls:
+            # A column that scrolls would squeeze them first.
+            one.layout.flex = "0 0 auto"
+        size = widgets.Layout(width=_WIDTH, min_width=_WIDTH, max_height=f"{height}px", overflow="auto")
+        panel = widgets.VBox(controls, layout=size)
         self.graph.layout = widgets.Layout(flex="1 1 auto", min_width="0")
         super().__init__([self.graph, panel], layout=widgets.Layout(width="100%"))
         self._watch()
@@ -91,7 +94,7 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         shown = [(shorten(printable(one), _LONGEST), one) for one in names]
         self._tensor = widgets.Dropdown(options=shown, description="Tensor", layout=wide, style=style)
         self._scale = widgets.FloatLogSlider(
-            1.0, base=2, min=-_OCTAVES, max=_OCTAVES, step=0.02, description="Scale ×", layout=wide,
+            1.0, base=2, min=-_OCTAVES, max=_OCTAVES, step=_STEP, description="Scale ×", layout=wide,
             style=style, readout_format=".3f",
         )  # fmt: skip
         self._exact = widgets.FloatText(0.0, description="Scale", layout=wide, style=style)
@@ -177,6 +180,10 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
     def _moved(self, change: Any) -> None:
         play, name = self.playground, self.tensor
         base = play.points.data[name].scale if name in play.points.data else 1.0
+        now = play.of(name)[0] / base if name in play.points.data else play.edits.weights.get(name, 1.0)
+        if _step_of(float(change["new"])) == _step_of(now):
+            # The page puts the knob on a step of the slider, and tells it as if somebody had moved it.
+            return
         play.set_scale(name, base * float(change["new"]), instead=self._dragging)
         self._dragging = True
         self.refresh()
@@ -276,7 +283,7 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
                 self._zero.min, self._zero.max = low, high
                 self._exact.description = "Scale"
                 plain = name in play.edits.float_data
-            self._scale.value = float(np.clip(factor, 2.0**-_OCTAVES, 2.0**_OCTAVES))
+            self._scale.value = 2.0 ** (_STEP * _step_of(factor))
             self._exact.value = float(f"{exact:.6g}")
             self._zero.disabled = weight or plain
             self._scale.disabled = self._exact.disabled = plain
@@ -289,3 +296,8 @@ class QuantPlayground(widgets.HBox):  # type: ignore[misc] # ipywidgets has no t
         self._picture.value = histogram_of(play.histogram(name), name)
         if name in play.points.weights:
             self._picture.value += pixels_of(*play.weight(name))
+
+
+def _step_of(factor: float) -> int:
+    """The step of the slider that is nearest to a factor."""
+    return round(float(np.clip(np.log2(factor), -_OCTAVES, _OCTAVES)) / _STEP)

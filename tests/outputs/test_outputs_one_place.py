@@ -28,7 +28,6 @@ RULES = {
         # Into a folder of their own that takes its place by the rule, or that is removed.
         "extract/model.py",
         "extract/rewritten.py",
-        "quantize/api.py",
         "opdocs/api.py",
         "to_torch/convert.py",
         "to_torch/weights.py",

@@ -1,0 +1,43 @@
+// The playground in a notebook with a real kernel: sliders act on the outputs, and steps go back.
+
+import { expect, test } from '@jupyterlab/galata';
+import { listen } from './helpers';
+import { drawn, notebook } from './notebooks';
+
+test.use({ autoGoto: false, tmpPath: '' });
+
+test('a scale is moved, and the outputs follow; undo takes it back', async ({
+  page
+}) => {
+  await notebook(page, 'playground.ipynb', [
+    [
+      'from py_autodoc import QuantPlayground',
+      "p = QuantPlayground('digits_cnn.onnx', 'digits.npz', height=560)",
+      'p'
+    ].join('\n'),
+    "p.tensor = 'relu_1'; p.playground.set_scale('relu_1', 0.25); p.refresh()",
+    "p.playground.of('relu_1')[0]"
+  ]);
+  const log = listen(page);
+  await page.notebook.runCell(0, true);
+  const output = page.locator('.jp-OutputArea-output').first();
+  await drawn(output);
+  await expect(output.getByText('SQNR')).toContainText('dB');
+  await expect(output.getByText('As in the file')).toBeVisible();
+  await expect(output.getByRole('img', { name: /^Histogram/ })).toBeVisible();
+
+  await page.notebook.runCell(1, true);
+  await expect(output.getByText('1 edit')).toBeVisible();
+  await page.notebook.runCell(2, true);
+  expect(await page.notebook.getCellTextOutput(2)).toEqual(['0.25']);
+
+  await output.getByRole('button', { name: 'Undo' }).click();
+  await expect(output.getByText('As in the file')).toBeVisible();
+  // The sliders of ipywidgets have no names: scale, zero point, sample.
+  const zero = output.getByRole('slider').nth(1);
+  await zero.focus();
+  await zero.press('ArrowRight');
+  await expect(output.getByText('1 edit')).toBeVisible();
+  expect(log.errors).toEqual([]);
+  expect(log.foreign).toEqual([]);
+});
