@@ -32,12 +32,14 @@ from py_autodoc.report.schema import (
     Report,
     ReportDocument,
     SavedFile,
+    Task,
+    TaskRequest,
     WeightFile,
     WeightValues,
 )
 
 JSON_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
-REQUESTS = frozenset({"JobRequest", "ExtractRequest"})
+REQUESTS = frozenset({"JobRequest", "ExtractRequest", "TaskRequest"})
 """Structs a client sends: fields with a default stay optional."""
 
 
@@ -111,7 +113,17 @@ def document(operations: Iterable[Operation], version: str = schema.SCHEMA_VERSI
     """OpenAPI 3.1 document of the server's routes and of every wire type."""
     types = [
         *(Report, GraphPayload, NodeDetails, Bundle, Job, JobRequest, Problem, FileStamp),
-        *(WeightValues, WeightFile, ExtractRequest, Extracted, SavedFile, BatchAnswer, ComparisonColumns),
+        *(
+            WeightValues,
+            WeightFile,
+            ExtractRequest,
+            Extracted,
+            SavedFile,
+            TaskRequest,
+            Task,
+            BatchAnswer,
+            ComparisonColumns,
+        ),
         ReportDocument,
     ]
     paths: dict[str, dict[str, Any]] = {}

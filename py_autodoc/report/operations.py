@@ -20,6 +20,8 @@ from py_autodoc.report.schema import (
     Report,
     ReportDocument,
     SavedFile,
+    Task,
+    TaskRequest,
     WeightFile,
     WeightValues,
 )
@@ -117,6 +119,16 @@ OPERATIONS: tuple[Operation, ...] = (
         {201: Extracted},
         request=ExtractRequest,
     ),
+    Operation(
+        "POST",
+        "/tasks",
+        "startTask",
+        "Run a model, measure its layers or write a quantized one, in a process of its own.",
+        {202: Task},
+        request=TaskRequest,
+    ),
+    Operation("GET", "/tasks/{id}", "getTask", "State of a task, and its result.", {200: Task}),
+    Operation("DELETE", "/tasks/{id}", "cancelTask", "Stop a task.", {204: None}),
     Operation(
         "GET",
         "/files",

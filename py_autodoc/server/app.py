@@ -13,6 +13,7 @@ from py_autodoc.jobs.queue import JobQueue, Settings
 from py_autodoc.limits import SERVER
 from py_autodoc.report.schema import SCHEMA_VERSION
 from py_autodoc.server.routes import tornado_rules
+from py_autodoc.tasks.manager import TaskManager
 
 MIN_MEMORY_BYTES = 1 << 29
 
@@ -50,6 +51,10 @@ class AutodocApp(ExtensionApp):
     allow_outside_links = Bool(
         True, help="Open models through symbolic links that lead out of the server's root, as Jupyter does."
     ).tag(config=True)
+    task_memory_bytes = Integer(
+        8 << 30, min=MIN_MEMORY_BYTES, help="Address space a task that runs a model may use, in bytes."
+    ).tag(config=True)
+    task_seconds = Float(1800.0, min=1, help="Time such a task may take, in seconds.").tag(config=True)
     preload = Bool(
         True, help="Import the analysis code in the background soon after the server started."
     ).tag(config=True)
@@ -58,6 +63,7 @@ class AutodocApp(ExtensionApp):
     ).tag(config=True)
 
     jobs: JobQueue
+    tasks: TaskManager
 
     def initialize_settings(self) -> None:
         """Creates the queue; no process is started yet."""
@@ -78,6 +84,7 @@ class AutodocApp(ExtensionApp):
             worker_idle_seconds=self.worker_idle_seconds,
         )
         self.jobs = JobQueue(default_launcher(), settings, SCHEMA_VERSION)
+        self.tasks = TaskManager(self.task_seconds)
         if self.preload and self.serverapp is not None:
             self.serverapp.io_loop.call_later(self.preload_delay_seconds, self._warm)
 
@@ -87,6 +94,7 @@ class AutodocApp(ExtensionApp):
 
     async def stop_extension(self) -> None:
         """Ends all child processes."""
+        await self.tasks.close()
         await self.jobs.close()
 
     async def _warm(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from py_autodoc.report.openapi import Operation
 from py_autodoc.report.operations import OPERATIONS
-from py_autodoc.server.handlers import extract, files, jobs, results, socket, weights
+from py_autodoc.server.handlers import extract, files, jobs, results, socket, tasks, weights
 
 PREFIX = "/autodoc/api"
 
@@ -49,6 +49,9 @@ _BINDINGS: dict[str, tuple[type[Any], str, str]] = {
     "getWeightFile": (weights.WeightFileHandler, "read", weights.RESOURCE),
     "getFile": (results.FileHandler, "read", results.RESOURCE),
     "extractNodes": (extract.ExtractHandler, "write", extract.RESOURCE),
+    "startTask": (tasks.TasksHandler, "write", tasks.RESOURCE),
+    "getTask": (tasks.TaskHandler, "read", tasks.RESOURCE),
+    "cancelTask": (tasks.TaskHandler, "write", tasks.RESOURCE),
     "statFile": (files.FilesHandler, "read", files.RESOURCE),
 }
 

@@ -31,7 +31,7 @@ class Arriving:
         self._model = Path(model).name
         self._request = request
         if request.name:
-            _check_name(request.name)
+            check_name(request.name)
         self._inputs = Inputs([model], data)
         self._stack = ExitStack()
         self._temporary = self._folder
@@ -115,7 +115,7 @@ def _taken(name: str) -> OutputError:
     return Refused("output-exists", f"{name} exists.", "Give another name, or ask for it to be replaced.")
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
     """A plain name in the model's folder. Raises: OptionError."""
     plain = name.isprintable() and not set(name) & set('/\\:*?"<>|') and not name.startswith(".")
     if not plain or len(name) > MAX_NAME or not name.lower().endswith(SUFFIX) or name == SUFFIX:

@@ -243,6 +243,41 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/tasks': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Run a model, measure its layers or write a quantized one, in a process of its own. */
+    post: operations['startTask'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/tasks/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** State of a task, and its result. */
+    get: operations['getTask'];
+    put?: never;
+    post?: never;
+    /** Stop a task. */
+    delete: operations['cancelTask'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/files': {
     parameters: {
       query?: never;
@@ -2432,6 +2467,110 @@ export interface components {
       detail: string;
     };
     /**
+     * Task
+     * @description State of a task. `state`: queued, running, done, failed, cancelled.
+     */
+    Task: {
+      id: string;
+      kind: string;
+      state: string;
+      step: string;
+      done: number;
+      /** @description 0 where it is not known. */
+      total: number;
+      problem: components['schemas']['Problem'] | null;
+      result: components['schemas']['TaskResult'] | null;
+    };
+    /**
+     * TaskLayer
+     * @description A layer, quantized alone.
+     */
+    TaskLayer: {
+      node: number | null;
+      name: string;
+      op: string;
+      /** @description What it gives; names it among those to exclude. */
+      tensor: string;
+      /** @description Relative error of the result; null where it was not measured. */
+      error: number | null;
+      sqnr_db: number | null;
+      agreement: number | null;
+      /** @description True where it has to stay float for the target. */
+      keep: boolean;
+    };
+    /**
+     * TaskRequest
+     * @description Work that runs a model: `measure` its layers, their `sensitivity`, or `quantize` it.
+     */
+    TaskRequest: {
+      kind: string;
+      /** @description The model's path under the server's root. */
+      path: string;
+      /**
+       * @description Path of samples under the server's root; empty: made up.
+       * @default
+       */
+      data: string;
+      /**
+       * @description How many are taken; 0: as usual.
+       * @default 0
+       */
+      samples: number;
+      /** @default {} */
+      bindings: {
+        [key: string]: number;
+      };
+      /**
+       * @description Of `quantize`: the name of the file, in the model's folder.
+       * @default
+       */
+      out: string;
+      /**
+       * @description Replace a file of that name; never the model itself.
+       * @default false
+       */
+      overwrite: boolean;
+      /**
+       * @description Of `quantize`; empty: `static`.
+       * @default
+       */
+      method: string;
+      /**
+       * @description Of `quantize`: layers that stay float, by their tensors.
+       * @default []
+       */
+      exclude: string[];
+      /**
+       * @description Of `quantize`: take made-up values for ranges.
+       * @default false
+       */
+      random_data: boolean;
+      /**
+       * @description Of `sensitivity`: as `agreement>=0.99`; the fewest float layers that reach it are found.
+       * @default
+       */
+      target: string;
+    };
+    /**
+     * TaskResult
+     * @description What a task found or wrote.
+     */
+    TaskResult: {
+      /** @description In words. */
+      lines: string[];
+      /** @description Of `values`. */
+      label: string;
+      unit: string;
+      /** @description Numbers by node id, to paint the graph. */
+      values: {
+        [key: string]: number;
+      };
+      /** @description The most sensitive first. */
+      layers: components['schemas']['TaskLayer'][];
+      /** @description Name of the file that was written, in the model's folder. */
+      path: string;
+    };
+    /**
      * TensorColumns
      * @description One entry a tensor, index = tensor id.
      */
@@ -3150,6 +3289,99 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Extracted'];
         };
+      };
+      /** @description What went wrong and the way out. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  startTask: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['TaskRequest'];
+      };
+    };
+    responses: {
+      /** @description State of a task. ``state``: queued, running, done, failed, cancelled. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Task'];
+        };
+      };
+      /** @description What went wrong and the way out. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getTask: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description State of a task. ``state``: queued, running, done, failed, cancelled. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Task'];
+        };
+      };
+      /** @description What went wrong and the way out. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  cancelTask: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done; no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       /** @description What went wrong and the way out. */
       default: {

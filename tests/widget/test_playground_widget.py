@@ -1,6 +1,5 @@
 """The playground's widget: what its controls do to the model, and what they show."""
 
-
 import numpy as np
 import pytest
 

@@ -112,6 +112,10 @@ from py_autodoc.report.schema.server import (
     JobRequest,
     Problem,
     SavedFile,
+    Task,
+    TaskLayer,
+    TaskRequest,
+    TaskResult,
 )
 from py_autodoc.report.schema.wire import SCHEMA_VERSION, DimValue
 
@@ -210,6 +214,10 @@ __all__ = [
     "SectionCell",
     "SectionInfo",
     "SectionStage",
+    "Task",
+    "TaskLayer",
+    "TaskRequest",
+    "TaskResult",
     "TensorColumns",
     "TimelineColumns",
     "ValueInfo",

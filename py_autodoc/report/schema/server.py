@@ -105,3 +105,74 @@ class Extracted(Wire, frozen=True, kw_only=True):
     """False when an input depends on an output: the rest cannot run around the part in one step."""
     bytes: int
     """Size of what was written."""
+
+
+class TaskRequest(Wire, frozen=True, kw_only=True):
+    """Work that runs a model: ``measure`` its layers, their ``sensitivity``, or ``quantize`` it."""
+
+    kind: str
+    path: str
+    """The model's path under the server's root."""
+    data: str = ""
+    """Path of samples under the server's root; empty: made up."""
+    samples: int = 0
+    """How many are taken; 0: as usual."""
+    bindings: dict[str, int] = {}
+    out: str = ""
+    """Of ``quantize``: the name of the file, in the model's folder."""
+    overwrite: bool = False
+    """Replace a file of that name; never the model itself."""
+    method: str = ""
+    """Of ``quantize``; empty: ``static``."""
+    exclude: list[str] = []
+    """Of ``quantize``: layers that stay float, by their tensors."""
+    random_data: bool = False
+    """Of ``quantize``: take made-up values for ranges."""
+    target: str = ""
+    """Of ``sensitivity``: as ``agreement>=0.99``; the fewest float layers that reach it are found."""
+
+
+class TaskLayer(Wire, frozen=True, kw_only=True):
+    """A layer, quantized alone."""
+
+    node: int | None
+    name: str
+    op: str
+    tensor: str
+    """What it gives; names it among those to exclude."""
+    error: float | None
+    """Relative error of the result; null where it was not measured."""
+    sqnr_db: float | None
+    agreement: float | None
+    keep: bool
+    """True where it has to stay float for the target."""
+
+
+class TaskResult(Wire, frozen=True, kw_only=True):
+    """What a task found or wrote."""
+
+    lines: list[str]
+    """In words."""
+    label: str
+    """Of ``values``."""
+    unit: str
+    values: dict[str, float]
+    """Numbers by node id, to paint the graph."""
+    layers: list[TaskLayer]
+    """The most sensitive first."""
+    path: str
+    """Name of the file that was written, in the model's folder."""
+
+
+class Task(Wire, frozen=True, kw_only=True):
+    """State of a task. ``state``: queued, running, done, failed, cancelled."""
+
+    id: str
+    kind: str
+    state: str
+    step: str
+    done: int
+    total: int
+    """0 where it is not known."""
+    problem: Problem | None
+    result: TaskResult | None

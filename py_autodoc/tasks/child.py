@@ -1,0 +1,82 @@
+"""The process of one task: a request on stdin, lines of JSON on stdout.
+
+python -m py_autodoc.tasks.child
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import msgspec
+
+from py_autodoc.errors import AutodocError
+from py_autodoc.jobs.problems import problem_of
+from py_autodoc.report.schema import Problem, TaskRequest, TaskResult
+from py_autodoc.tasks.kinds import run_task
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """What the server sends: the request, and the files that it means."""
+
+    request: TaskRequest
+    model: str
+    data: str | None
+    out: str
+    memory_bytes: int
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line of the child: progress, or how it ended."""
+
+    step: str = ""
+    done: int = 0
+    total: int = 0
+    result: TaskResult | None = None
+    problem: Problem | None = None
+
+
+def main() -> int:
+    """Does the task; 0 when it said how it ended."""
+    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
+    # Libraries print; the pipe is for our lines alone.
+    pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    _limit(order.memory_bytes)
+
+    def say(said: Said) -> None:
+        pipe.write(msgspec.json.encode(said) + b"\n")
+        pipe.flush()
+
+    def tell(step: str, done: int, total: int) -> None:
+        say(Said(step=step, done=done, total=total))
+
+    try:
+        result = run_task(order.request, order.model, order.data, order.out, tell)
+    except AutodocError as fault:
+        say(Said(problem=problem_of(fault, order.model)))
+    except MemoryError:
+        say(Said(problem=_no_memory(order.memory_bytes)))
+    else:
+        say(Said(result=result))
+    return 0
+
+
+def _limit(memory_bytes: int) -> None:
+    try:
+        import resource
+    except ImportError:  # Windows has no limits of this kind
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+
+
+def _no_memory(limit: int) -> Any:
+    from py_autodoc.jobs.errors import out_of_memory
+
+    return problem_of(out_of_memory(limit))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""Tasks of a server: one runs at a time, others wait; each can be watched and stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import sys
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+import msgspec
+
+from py_autodoc.errors import AnalysisError, AutodocError, PathError
+from py_autodoc.jobs.problems import problem_of
+from py_autodoc.report.schema import Problem, Task, TaskResult
+from py_autodoc.tasks.child import Order, Said
+
+QUEUED, RUNNING, DONE, FAILED, CANCELLED = "queued", "running", "done", "failed", "cancelled"
+KEPT = 32
+"""Tasks that are remembered."""
+_LINE_BYTES = 1 << 26
+_SAID = msgspec.json.Decoder(Said)
+
+
+class UnknownTask(PathError):
+    """There is no such task, or it was long ago."""
+
+    def __init__(self) -> None:
+        super().__init__("unknown-task-id", "There is no such task any more.", "Start it again.")
+
+
+class TooManyTasks(AutodocError):
+    """As many as are remembered wait or run."""
+
+    http_status = 429
+
+    def __init__(self) -> None:
+        super().__init__("too-many-tasks", "Too many tasks wait.", "Cancel some, or try again later.")
+
+
+@dataclass
+class _Record:
+    id: str
+    kind: str
+    state: str = QUEUED
+    step: str = ""
+    done: int = 0
+    total: int = 0
+    problem: Problem | None = None
+    result: TaskResult | None = None
+    work: asyncio.Task[None] | None = field(default=None, repr=False)
+
+    def wire(self) -> Task:
+        return Task(
+            id=self.id, kind=self.kind, state=self.state, step=self.step, done=self.done, total=self.total,
+            problem=self.problem, result=self.result,
+        )  # fmt: skip
+
+
+class TaskManager:
+    """Starts, watches and stops tasks.
+
+    Args:
+        seconds: that a task may take.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._records: OrderedDict[str, _Record] = OrderedDict()
+        self._turn = asyncio.Lock()
+
+    def start(self, order: Order) -> Task:
+        """A new task. Raises: TooManyTasks."""
+        self._forget()
+        record = _Record(secrets.token_urlsafe(12), order.request.kind)
+        self._records[record.id] = record
+        record.work = asyncio.get_running_loop().create_task(self._run(record, order))
+        return record.wire()
+
+    def get(self, number: str) -> Task:
+        """Its state now. Raises: UnknownTask."""
+        return self._record(number).wire()
+
+    def cancel(self, number: str) -> None:
+        """Stops it, if it has not ended. Raises: UnknownTask."""
+        record = self._record(number)
+        if record.state in (QUEUED, RUNNING) and record.work is not None:
+            record.state = CANCELLED
+            record.work.cancel()
+
+    async def close(self) -> None:
+        """Stops all."""
+        for record in list(self._records.values()):
+            with contextlib.suppress(UnknownTask):
+                self.cancel(record.id)
+        works = [record.work for record in self._records.values() if record.work is not None]
+        await asyncio.gather(*works, return_exceptions=True)
+
+    def _record(self, number: str) -> _Record:
+        found = self._records.get(number)
+        if found is None:
+            raise UnknownTask
+        return found
+
+    def _forget(self) -> None:
+        ended = [one.id for one in self._records.values() if one.state not in (QUEUED, RUNNING)]
+        for number in ended[: max(0, len(self._records) - KEPT + 1)]:
+            del self._records[number]
+        if len(self._records) >= KEPT:
+            raise TooManyTasks
+
+    async def _run(self, record: _Record, order: Order) -> None:
+        async with self._turn:
+            record.state = RUNNING
+            try:
+                await asyncio.wait_for(self._child(record, order), self._seconds)
+            except asyncio.TimeoutError:
+                late = f"The task took more than {self._seconds:,.0f} s and was ended."
+                record.problem = problem_of(AnalysisError("task-too-long", late, "Give fewer samples."))
+                record.state = FAILED
+
+    async def _child(self, record: _Record, order: Order) -> None:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "py_autodoc.tasks.child",
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+            limit=_LINE_BYTES, start_new_session=True,
+        )  # fmt: skip
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(msgspec.json.encode(order))
+            process.stdin.close()
+            async for line in process.stdout:
+                said = _SAID.decode(line)
+                record.step, record.done, record.total = said.step or record.step, said.done, said.total
+                record.result, record.problem = said.result, said.problem
+                if said.result is not None or said.problem is not None:
+                    break
+            await process.wait()
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    _kill(process.pid)
+                await process.wait()
+        if record.result is None and record.problem is None:
+            code = process.returncode or 0
+            how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with {code}"
+            record.problem = problem_of(
+                AnalysisError(
+                    "task-died", f"The process of the task ended {how}.", "It may need more memory."
+                )
+            )
+        record.state = DONE if record.result is not None else FAILED
+
+
+def _kill(pid: int) -> None:
+    """The whole session of the child: threads and processes that it started."""
+    if hasattr(os, "killpg"):
+        os.killpg(pid, signal.SIGKILL)
+    else:
+        os.kill(pid, signal.SIGTERM)
