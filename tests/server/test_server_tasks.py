@@ -55,9 +55,9 @@ async def test_sensitivity_then_quantize(client, digits):
     _, task = await ended(client, {"kind": "sensitivity", "samples": 16, "target": "sqnr>=38", **MODEL})
     assert task["state"] == "done", task
     layers = task["result"]["layers"]
-    assert len(layers) == 8 or len(layers) > 4
-    errors = [one["error"] for one in layers]
-    assert errors == sorted(errors, reverse=True)
+    assert len(layers) > 4
+    assert all(one["error"] > 0 and one["node"] is not None for one in layers)
+    assert set(task["result"]["values"]) == {str(one["node"]) for one in layers}
     assert any("38" in line for line in task["result"]["lines"])
     kept = layers[0]["tensor"]
     body = {"kind": "quantize", "out": "q.onnx", "samples": 16, "exclude": [kept], **MODEL}
@@ -74,15 +74,15 @@ async def test_sensitivity_then_quantize(client, digits):
     ("body", "status", "code"),
     [
         ({"kind": "fly", **MODEL}, 202, "unknown-task"),
-        ({"kind": "quantize", **MODEL}, 400, "bad-name"),
-        ({"kind": "quantize", "out": "../q.onnx", **MODEL}, 400, "bad-name"),
+        ({"kind": "quantize", **MODEL}, 422, "bad-name"),
+        ({"kind": "quantize", "out": "../q.onnx", **MODEL}, 422, "bad-name"),
         ({"kind": "quantize", "out": "digits_cnn.onnx", "overwrite": True, **MODEL}, 202, "output-is-input"),
         ({"kind": "quantize", "out": "q.onnx", "path": MODEL["path"]}, 202, "no-data"),
         ({"kind": "measure", "path": "models/none.onnx"}, 404, "file-not-found"),
         ({"kind": "measure", **MODEL, "data": "../../etc/passwd"}, 404, "file-not-found"),
-        ({"kind": "measure", "path": "models/digits.npz"}, 400, "not-an-onnx-name"),
+        ({"kind": "measure", "path": "models/digits.npz"}, 422, "not-an-onnx-name"),
         ({"kind": "sensitivity", **MODEL, "target": "x"}, 202, "bad-target"),
-        ({"kind": "measure", "path": MODEL["path"], "wings": 2}, 400, "bad-request"),
+        ({"kind": 7, **MODEL}, 422, "bad-request"),
     ],
 )
 async def test_refusals(client, digits, body, status, code):
