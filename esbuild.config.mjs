@@ -115,6 +115,21 @@ const withoutReact = {
   }
 };
 
+/** Leaves out panels that need a server: their tabs are not shown in a page or a notebook. */
+const withoutServer = {
+  name: 'without-server',
+  setup(builder) {
+    const namespace = 'no-server';
+    builder.onResolve({ filter: /\/quantize\/QuantizePanel$/ }, () => ({
+      path: 'panel',
+      namespace
+    }));
+    builder.onLoad({ filter: /.*/, namespace }, () => ({
+      contents: 'export const QuantizePanel = () => null;'
+    }));
+  }
+};
+
 /** An entry in pieces: what it needs at once, and what it fetches when that is first used. */
 async function inPieces(entry, plugins) {
   const done = await build({
@@ -165,7 +180,8 @@ const widgetPieces = {
     }));
     builder.onLoad({ filter: /.*/, namespace: name }, async () => {
       const { texts, first } = await inPieces('src/widget/index.tsx', [
-        inlineWorker
+        inlineWorker,
+        withoutServer
       ]);
       const pieces = JSON.stringify(Object.fromEntries(texts));
       const version = createHash('sha256').update(pieces).digest('hex');
@@ -217,7 +233,10 @@ for (const options of builds) {
     ...options,
     absWorkingDir: root,
     // No workers in Node, so nothing to share with one.
-    plugins: options.platform === 'node' ? [] : [inlineWorker, widgetPieces]
+    plugins:
+      options.platform === 'node'
+        ? []
+        : [inlineWorker, withoutServer, widgetPieces]
   });
   const bytes = packed(readFileSync(options.outfile));
   console.log(
@@ -237,6 +256,7 @@ function atMost(what, bytes, budget) {
 
 const { texts, eager, metafile } = await inPieces('src/page/index.tsx', [
   inlineWorker,
+  withoutServer,
   withoutReact
 ]);
 if (process.argv.includes('--analyze')) {

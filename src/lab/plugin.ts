@@ -134,7 +134,9 @@ function makeServices(
         void app.commands.execute('docmanager:open', {
           path,
           factory: FACTORY_NAME
-        })
+        }),
+      compare: path =>
+        void app.commands.execute('onnx-autodoc:compare-with', { path })
     },
     takeLink: path => link.take(path),
     loadState: key => stateDB?.fetch(stateKey(key)) ?? Promise.resolve(null),

@@ -24,6 +24,7 @@ export interface IMockOptions {
   readonly sections?: IReportProvider['sections'];
   readonly serving?: IReportProvider['serving'];
   readonly print?: IReportProvider['print'];
+  readonly task?: IReportProvider['task'];
   /** Another payload under other options; the given one when absent. */
   reload?(options: ILoadOptions): GraphPayload;
 }
@@ -39,6 +40,7 @@ export class MockProvider implements IReportProvider {
   readonly sections?: IReportProvider['sections'];
   readonly serving?: IReportProvider['serving'];
   readonly print?: IReportProvider['print'];
+  readonly task?: IReportProvider['task'];
   /** Options of every load so far, oldest first. */
   readonly loads: ILoadOptions[] = [];
 
@@ -57,6 +59,7 @@ export class MockProvider implements IReportProvider {
     this.sections = _options.sections;
     this.serving = _options.serving;
     this.print = _options.print;
+    this.task = _options.task;
     if (weights) {
       this.weights = async (tensor, signal) => {
         await Promise.resolve();

@@ -14,9 +14,13 @@ import type {
   ReportDocument,
   SavedFile,
   ServingPlans,
+  Task,
+  TaskResult,
   WeightFile,
   WeightValues
 } from '../schema';
+
+import type { TaskOrder } from './tasks';
 
 /** What to analyse the model with. Symbols left out stay symbols unless `assume` is set. */
 export interface ILoadOptions {
@@ -108,6 +112,15 @@ export interface IReportProvider {
    */
   expectComparison?(other: IReportProvider, signal: AbortSignal): void;
   report?(signal: AbortSignal): Promise<Report>;
+  /**
+   * Work that runs the model or writes another one; `path` of the result is one that the host can open. Absent
+   * where there is no server. Rejects as `load` does; aborting stops the work.
+   */
+  task?(
+    order: TaskOrder,
+    onChange: (task: Task) => void,
+    signal: AbortSignal
+  ): Promise<TaskResult>;
   /** The report as a document to read. Absent where nobody is there to write it. Rejects as `load` does. */
   sections?(signal: AbortSignal): Promise<ReportDocument>;
   /**

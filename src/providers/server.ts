@@ -12,6 +12,8 @@ import type {
   ReportDocument,
   SavedFile,
   ServingPlans,
+  Task,
+  TaskResult,
   WeightFile,
   WeightValues
 } from '../schema';
@@ -38,6 +40,8 @@ import {
   type IRuleOptions,
   type IStarted
 } from './start';
+
+import { followTask, type TaskOrder } from './tasks';
 
 /** What is not there and would not be there in a new analysis. */
 const SETTLED = new Set([
@@ -193,6 +197,14 @@ export class ServerProvider implements IReportProvider {
   ): Promise<ServingPlans> {
     const asked = new URLSearchParams({ device, precision, runtime });
     return this._ofJob<ServingPlans>(`serving?${asked}`, signal);
+  }
+
+  task(
+    order: TaskOrder,
+    onChange: (task: Task) => void,
+    signal: AbortSignal
+  ): Promise<TaskResult> {
+    return followTask(this._connection, this._path, order, onChange, signal);
   }
 
   async fileState(signal: AbortSignal): Promise<FileState> {

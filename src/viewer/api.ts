@@ -107,6 +107,8 @@ export interface IFileHost {
   added(path: string): void;
   /** Opens a model in a view of its own. */
   open(path: string): void;
+  /** Opens a model beside the one that is shown, linked. Absent where there is no room for two. */
+  compare?(path: string): void;
 }
 
 export interface IViewerProps {

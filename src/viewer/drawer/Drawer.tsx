@@ -38,6 +38,9 @@ const PANELS: Record<DrawerTab, React.ComponentType> = {
   serving: lazily(
     async () => (await import('../serving/ServingPanel')).ServingPanel
   ),
+  quantize: lazily(
+    async () => (await import('../quantize/QuantizePanel')).QuantizePanel
+  ),
   report: lazily(
     async () => (await import('../report/ReportPanel')).ReportPanel
   ),
@@ -65,6 +68,7 @@ export function Drawer(): JSX.Element {
   const shown: Partial<Record<DrawerTab, unknown>> = {
     changes: compared,
     report: session.provider.sections,
+    quantize: session.provider.task,
     // Only decoders keep keys and values.
     serving: payload.memory.kv_cache?.num_layers
   };
@@ -87,6 +91,7 @@ export function Drawer(): JSX.Element {
     roofline: trans.__('Roofline'),
     sweep: trans.__('Sweep'),
     serving: trans.__('Serving'),
+    quantize: trans.__('Quantize'),
     report: trans.__('Report'),
     changes: trans.__('Changes')
   };
@@ -115,6 +120,7 @@ export function Drawer(): JSX.Element {
     roofline: 0,
     sweep: 0,
     serving: 0,
+    quantize: 0,
     report: 0,
     changes: 0
   };

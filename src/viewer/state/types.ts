@@ -54,6 +54,7 @@ export const DRAWER_TABS = [
   'roofline',
   'sweep',
   'serving',
+  'quantize',
   'report',
   'changes'
 ] as const;

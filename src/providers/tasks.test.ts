@@ -1,0 +1,141 @@
+import { expect, test, vi } from 'vitest';
+import type { Task, TaskResult } from '../schema';
+import { Connection, type IRequest } from './connection';
+import { ProblemError } from './provider';
+import { followTask } from './tasks';
+
+const RESULT: TaskResult = {
+  lines: ['done'],
+  label: '',
+  unit: '',
+  values: {},
+  layers: [],
+  path: 'q.onnx'
+};
+
+function task(state: string, more: Partial<Task> = {}): Task {
+  return {
+    id: 'a/b',
+    kind: 'quantize',
+    state,
+    step: '',
+    done: 0,
+    total: 0,
+    problem: null,
+    result: null,
+    ...more
+  };
+}
+
+/** A server that gives these answers one after the other; numbers are statuses of failures. */
+function server(answers: readonly (Task | number)[]): {
+  connection: Connection;
+  asked: [string, IRequest][];
+} {
+  const left = [...answers];
+  const asked: [string, IRequest][] = [];
+  const connection = new Connection({
+    baseUrl: 'http://host/',
+    wsUrl: 'ws://host/',
+    openSocket: () => {
+      throw new Error('no sockets');
+    },
+    delay: (_, signal) => {
+      signal.throwIfAborted();
+      return Promise.resolve();
+    },
+    fetch: (url, request) => {
+      asked.push([url.replace('http://host/autodoc/api/', ''), request]);
+      request.signal?.throwIfAborted();
+      const next = left.length > 1 ? left.shift() : left[0];
+      return Promise.resolve(
+        typeof next === 'number'
+          ? new Response('{}', { status: next })
+          : new Response(JSON.stringify(next), { status: 200 })
+      );
+    }
+  });
+  return { connection, asked };
+}
+
+const order = { kind: 'quantize', out: 'q.onnx' };
+
+test('a task is followed to its end; samples and the file are in the folder of the model', async () => {
+  const { connection, asked } = server([
+    task('queued'),
+    task('running', { step: 'quantizing', done: 1, total: 4 }),
+    503,
+    task('done', { result: RESULT })
+  ]);
+  const seen = vi.fn();
+  const result = await followTask(
+    connection,
+    'models/m.onnx',
+    { ...order, data: 'x.npz' },
+    seen,
+    new AbortController().signal
+  );
+  expect(result.path).toBe('models/q.onnx');
+  expect(seen.mock.calls.map(([one]) => (one as Task).state)).toEqual([
+    'queued',
+    'running',
+    'done'
+  ]);
+  expect(asked.map(([path]) => path)).toEqual([
+    'tasks',
+    ...Array<string>(3).fill('tasks/a%2Fb')
+  ]);
+  expect(JSON.parse(asked[0][1].body ?? '')).toEqual({
+    ...order,
+    data: 'models/x.npz',
+    path: 'models/m.onnx'
+  });
+});
+
+test('a path from the root stays what it is', async () => {
+  const { connection, asked } = server([task('done', { result: RESULT })]);
+  const data = '/data/x.npz';
+  const { signal } = new AbortController();
+  await followTask(connection, 'm.onnx', { ...order, data }, vi.fn(), signal);
+  expect(JSON.parse(asked[0][1].body ?? '')).toMatchObject({ data });
+});
+
+test('a failure is the problem of the task, and a definite answer ends it', async () => {
+  const problem = {
+    type: '',
+    title: 'Invalid option',
+    status: 422,
+    detail: 'There is no data.',
+    code: 'no-data',
+    hint: ''
+  };
+  const { signal } = new AbortController();
+  const failed = server([task('running'), task('failed', { problem })]);
+  await expect(
+    followTask(failed.connection, 'm.onnx', order, vi.fn(), signal)
+  ).rejects.toMatchObject({ problem });
+  const gone = server([task('running'), 404]);
+  await expect(
+    followTask(gone.connection, 'm.onnx', order, vi.fn(), signal)
+  ).rejects.toBeInstanceOf(ProblemError);
+  expect(gone.asked).toHaveLength(2);
+  const down = server([task('running'), 502]);
+  await expect(
+    followTask(down.connection, 'm.onnx', order, vi.fn(), signal)
+  ).rejects.toBeInstanceOf(ProblemError);
+  expect(down.asked).toHaveLength(7);
+});
+
+test('aborting stops the task on the server', async () => {
+  const { connection, asked } = server([task('running')]);
+  const stop = new AbortController();
+  const ended = followTask(
+    connection,
+    'm.onnx',
+    order,
+    () => stop.abort(),
+    stop.signal
+  );
+  await expect(ended).rejects.toMatchObject({ name: 'AbortError' });
+  expect(asked.at(-1)).toMatchObject(['tasks/a%2Fb', { method: 'DELETE' }]);
+});

@@ -1,0 +1,309 @@
+import * as React from 'react';
+import { formatExact } from '../../core/units';
+import type { Task, TaskLayer } from '../../schema';
+import { useDocument, useSession, useTrans } from '../context';
+import { selectNodes } from '../session/host';
+import type { ITranslate } from '../translate';
+import { brief, visible } from '../ui/text';
+import { boardOf, useBoard, type IBoard } from './board';
+
+/** Rows that are shown; the rest is counted. */
+const MOST = 400;
+const METHODS = [
+  'static',
+  'dynamic',
+  'int8-weights',
+  'int4-weights',
+  'fp16'
+] as const;
+
+/** Samples, layers by what quantizing them does, a quantized file: each step a task of the server. */
+export function QuantizePanel(): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const board = boardOf(session);
+  const state = useBoard(board);
+  const id = React.useId();
+  const busy = state.running !== null;
+  const samples = { data: state.data.trim() };
+  return (
+    <div className="oad-Quantize">
+      <div className="oad-Tools">
+        <label htmlFor={`${id}-data`}>{trans.__('Samples')}</label>
+        <input
+          id={`${id}-data`}
+          className="oad-Input"
+          type="text"
+          spellCheck={false}
+          placeholder={trans.__('samples.npz beside the model; empty: made up')}
+          value={state.data}
+          onChange={event => board.set({ data: event.currentTarget.value })}
+        />
+        <button
+          type="button"
+          className="oad-Button"
+          disabled={busy}
+          onClick={() => void board.start('measure', samples)}
+        >
+          {trans.__('Measure latency')}
+        </button>
+        <button
+          type="button"
+          className="oad-Button"
+          disabled={busy}
+          onClick={() => void board.start('sensitivity', samples)}
+        >
+          {trans.__('Rank layers')}
+        </button>
+      </div>
+      <div className="oad-Tools">
+        <label htmlFor={`${id}-method`}>{trans.__('Method')}</label>
+        <select
+          id={`${id}-method`}
+          className="oad-Select"
+          value={state.method}
+          onChange={event => board.set({ method: event.currentTarget.value })}
+        >
+          {METHODS.map(name => (
+            <option key={name} value={name}>
+              {methodText(name, trans)}
+            </option>
+          ))}
+        </select>
+        <label htmlFor={`${id}-out`}>{trans.__('File')}</label>
+        <input
+          id={`${id}-out`}
+          className="oad-Input"
+          type="text"
+          spellCheck={false}
+          value={state.out}
+          onChange={event => board.set({ out: event.currentTarget.value })}
+        />
+        <button
+          type="button"
+          className="oad-Button oad-mod-accept"
+          disabled={busy}
+          onClick={() =>
+            void board.start('quantize', {
+              ...samples,
+              out: state.out.trim(),
+              method: state.method,
+              exclude: [...state.kept],
+              random_data: samples.data === ''
+            })
+          }
+        >
+          {trans.__('Quantize')}
+        </button>
+        <span className="oad-Quiet">
+          {trans._n(
+            '%1 layer stays float',
+            '%1 layers stay float',
+            state.kept.size
+          )}
+        </span>
+      </div>
+      <Progress state={state} onCancel={() => board.cancel()} />
+      <Found state={state} />
+      <Layers
+        layers={state.results.sensitivity?.layers ?? []}
+        kept={state.kept}
+        onKeep={kept => board.set({ kept })}
+      />
+    </div>
+  );
+}
+
+function methodText(
+  method: (typeof METHODS)[number],
+  trans: ITranslate
+): string {
+  return {
+    static: trans.__('8 bits, ranges of the samples'),
+    dynamic: trans.__('8-bit weights, ranges of each run'),
+    'int8-weights': trans.__('8-bit weights in blocks'),
+    'int4-weights': trans.__('4-bit weights in blocks'),
+    fp16: trans.__('float16')
+  }[method];
+}
+
+function stepText(task: Task | null, trans: ITranslate): string {
+  const steps: Record<string, string> = {
+    reading: trans.__('Reading the model…'),
+    running: trans.__('Running the model…'),
+    layers: trans.__('Measuring layers…'),
+    quantizing: trans.__('Quantizing…'),
+    tags: trans.__('Restoring tags…'),
+    comparing: trans.__('Comparing with the original…')
+  };
+  if (!task || task.state === 'queued') {
+    return trans.__('Waiting for another task…');
+  }
+  const text = steps[task.step] ?? trans.__('Working…');
+  return task.total > 0
+    ? `${text} ${trans.__('%1 of %2', formatExact(task.done), formatExact(task.total))}`
+    : text;
+}
+
+function Progress(props: {
+  state: IBoard;
+  onCancel: () => void;
+}): JSX.Element | null {
+  const trans = useTrans();
+  const { running } = props.state;
+  if (!running) {
+    return null;
+  }
+  const { task } = running;
+  return (
+    <div className="oad-Tools" role="status">
+      <progress
+        aria-label={trans.__('Progress')}
+        {...(task && task.total > 0 && { max: task.total, value: task.done })}
+      />
+      <span>{stepText(task, trans)}</span>
+      <button type="button" className="oad-Button" onClick={props.onCancel}>
+        {trans.__('Cancel')}
+      </button>
+    </div>
+  );
+}
+
+/** What the tasks said, the file first. */
+function Found({ state }: { state: IBoard }): JSX.Element {
+  const trans = useTrans();
+  const session = useSession();
+  const { problem, results } = state;
+  const written = results.quantize?.path;
+  const said = [results.quantize, results.sensitivity, results.measure];
+  return (
+    <>
+      {problem && (
+        <p className="oad-Drawer-none" role="alert">
+          {brief(
+            [problem.what.detail, problem.what.hint].filter(Boolean).join(' '),
+            400
+          )}
+        </p>
+      )}
+      {written && session.files && (
+        <div className="oad-Tools">
+          <button
+            type="button"
+            className="oad-Button"
+            onClick={() => session.files?.open(written)}
+          >
+            {trans.__('Open %1', brief(nameOf(written), 60))}
+          </button>
+          {session.files.compare && (
+            <button
+              type="button"
+              className="oad-Button"
+              onClick={() => session.files?.compare?.(written)}
+            >
+              {trans.__('Compare with this model')}
+            </button>
+          )}
+        </div>
+      )}
+      {said.flatMap(
+        (one, at) =>
+          one?.lines.map((line, place) => (
+            <p key={`${at}-${place}`} className="oad-Quantize-line">
+              {brief(visible(line), 400)}
+            </p>
+          )) ?? []
+      )}
+    </>
+  );
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function Layers(props: {
+  layers: readonly TaskLayer[];
+  kept: ReadonlySet<string>;
+  onKeep: (kept: ReadonlySet<string>) => void;
+}): JSX.Element | null {
+  const trans = useTrans();
+  const session = useSession();
+  const { nodeCount } = useDocument().model;
+  const { layers, kept, onKeep } = props;
+  if (layers.length === 0) {
+    return null;
+  }
+  const shown = layers.slice(0, MOST);
+  const toggle = (tensor: string): void => {
+    const next = new Set(kept);
+    if (!next.delete(tensor)) {
+      next.add(tensor);
+    }
+    onKeep(next);
+  };
+  return (
+    <div className="oad-Quantize-layers">
+      <table aria-label={trans.__('Layers, the most sensitive first')}>
+        <thead>
+          <tr>
+            <th>{trans.__('Float')}</th>
+            <th>{trans.__('Layer')}</th>
+            <th>{trans.__('Type')}</th>
+            <th>{trans.__('Error alone')}</th>
+            <th>{trans.__('SQNR (dB)')}</th>
+            <th>{trans.__('Agreement')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(one => {
+            const { node } = one;
+            const name = brief(visible(one.name), 80);
+            return (
+              <tr key={one.tensor}>
+                <td>
+                  <input
+                    type="checkbox"
+                    aria-label={trans.__('Keep %1 in float', name)}
+                    checked={kept.has(one.tensor)}
+                    onChange={() => toggle(one.tensor)}
+                  />
+                </td>
+                <td>
+                  {node !== null && node < nodeCount ? (
+                    <button
+                      type="button"
+                      className="oad-Quantize-name"
+                      onClick={() => selectNodes(session, [node])}
+                    >
+                      {name}
+                    </button>
+                  ) : (
+                    name
+                  )}
+                </td>
+                <td>{brief(visible(one.op), 40)}</td>
+                <td>{one.error?.toPrecision(3) ?? '—'}</td>
+                <td>{one.sqnr_db?.toFixed(1) ?? '—'}</td>
+                <td>
+                  {one.agreement === null
+                    ? '—'
+                    : `${(100 * one.agreement).toFixed(1)} %`}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {layers.length > shown.length && (
+        <p className="oad-Quiet">
+          {trans._n(
+            '%1 more layer is not shown.',
+            '%1 more layers are not shown.',
+            layers.length - shown.length
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
