@@ -59,7 +59,7 @@ def detector(flow: Flow, ops: dict[str, int]) -> Signs | None:
         return 0.85, f"{', '.join(regions)} cut regions out of the features"
     shapes = _outputs(flow)
     return (
-        _boxes_and_scores(shapes)
+        _boxes_and_scores(shapes, _batches(flow))
         or _candidates(flow, shapes)
         or _several_maps(flow, shapes)
         or _peaks(flow, shapes)
@@ -71,11 +71,17 @@ def _outputs(flow: Flow) -> list[tuple[int, Shape]]:
     return [(t, shape) for t in tensors if (shape := flow.shapes[t]) is not None]
 
 
-def _boxes_and_scores(shapes: list[tuple[int, Shape]]) -> Signs | None:
+def _batches(flow: Flow) -> set[Dim]:
+    """First sizes of what goes in."""
+    fed = (flow.shapes[t] for t in flow.model.graphs[flow.graph].inputs)
+    return {shape[0] for shape in fed if shape}
+
+
+def _boxes_and_scores(shapes: list[tuple[int, Shape]], batches: set[Dim]) -> Signs | None:
     """(…, candidates, 4) beside (…, candidates, classes)."""
     for number, shape in shapes:
-        if len(shape) not in (2, 3) or shape[-1] != 4:
-            continue
+        if len(shape) not in (2, 3) or shape[-1] != 4 or (len(shape) == 2 and shape[0] in batches):
+            continue  # four numbers and some scores for each item of the batch are no candidates
         for other, scores in shapes:
             if other != number and len(scores) == len(shape) and scores[-2] == shape[-2] is not None:
                 why = f"outputs of {size(shape)} boxes and {size(scores)} scores for the same candidates"

@@ -13,7 +13,7 @@ epsilon) the value.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -31,6 +31,12 @@ _OMITTED, _DATA = -1, -2
 """What an input is in a label when it is no constant."""
 _PLAIN = frozenset({int, float, str, bytes})
 """Types of attributes that stand for themselves."""
+_OFFERING = frozenset({
+    "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "LayerNormalization",
+    "SimplifiedLayerNormalization", "Dropout",
+})  # fmt: skip
+"""Operators that compute the same whether their further results are asked for or not: the last layer of an
+encoder hands on no sum."""
 _BY_VALUE = frozenset({"Resize", "Upsample", "Range", "OneHot"})
 """Operators whose float inputs of several elements say what to do: they are no weights."""
 
@@ -95,7 +101,8 @@ class Wirings:
         """Tensor → the node that makes it; -1 for constants, for what nothing makes and for -1."""
         self.made.append(-1)
         self.copied = self._copies()
-        for tensor in self.copied:
+        self.filled = self._filled()
+        for tensor in (*self.copied, *self.filled):
             self.made[tensor] = -1
         for graph in reversed(model.graphs):
             self.graphs.append(self._wire(graph.id))
@@ -112,6 +119,33 @@ class Wirings:
             if min(source, copy) >= 0 and not tensors[copy].is_output and tensors[source].kind in _CONSTANT:
                 found[copy] = source
         return found
+
+    def _filled(self) -> frozenset[int]:
+        """Weights of a file that was published without its numbers: a shape, filled with one value.
+
+        They count as the weights that they stand for, so that their shapes tell layers apart.
+        """
+        found = []
+        tensors, nodes = self.model.tensors, self.model.nodes
+        for node in (nodes[number] for graph in self.model.graphs for number in graph.nodes):
+            if node.op_type != "ConstantOfShape" or node.domain or len(node.outputs) != 1:
+                continue
+            made = tensors[node.outputs[0]]
+            if made.is_output or not made.consumers or not self._is_float(made.id):
+                continue
+            if tensors[node.inputs[0]].kind in _CONSTANT and all(map(self._learned(made.id), made.consumers)):
+                found.append(made.id)
+        return frozenset(found)
+
+    def _learned(self, tensor: int) -> Callable[[int], bool]:
+        """Whether a node reads a tensor where only weights stand."""
+
+        def reads(number: int) -> bool:
+            node = self.model.nodes[number]
+            places = self._places((node.domain, node.op_type))
+            return all(slot in places for slot, held in enumerate(node.inputs) if held == tensor)
+
+        return reads
 
     def _id(self, key: Hashable) -> int:
         return self.known.setdefault(key, len(self.known))
@@ -186,7 +220,7 @@ class Wirings:
                 continue
             code_of, tensor = -2 - tensor, self.copied.get(tensor, tensor)
             about = self.model.tensors[tensor]
-            if about.kind not in _CONSTANT:
+            if about.kind not in _CONSTANT and tensor not in self.filled:
                 kinds.append(_DATA)
                 row.append(code_of)
                 continue
@@ -205,7 +239,8 @@ class Wirings:
             weights.append(node.outputs[0])  # a weight of a file that was published without its numbers
         bodies = tuple([(name, self.body[body]) for name, body in node.subgraphs]) if node.subgraphs else ()
         attributes = _attributes(node) if node.attributes else None
-        key = (node.domain, node.op_type, node.opset, len(node.outputs), tuple(kinds), attributes, bodies)
+        results = 1 if node.op_type in _OFFERING else len(node.outputs)
+        key = (node.domain, node.op_type, node.opset, results, tuple(kinds), attributes, bodies)
         label = self._id(key)
         if weights and label not in self.weighted:
             self.weighted.add(label)

@@ -122,7 +122,8 @@ def _state(flow: Flow, port: Port, uses: list[_Use]) -> Port | None:
     if port.dtype not in _FLOATS:
         return None
     begins = any(use.op in RECURRENT and use.place >= 5 for use in uses)
-    if begins or (w.said(port.name, w.STATE) and _returned(flow, port)):
+    inner = w.words(port.name)[-2:] == ("hidden", "states")  # of another model, or of another step
+    if begins or (w.said(port.name, w.STATE) and not inner and _returned(flow, port)):
         return replace(port, role="state")
     return None
 

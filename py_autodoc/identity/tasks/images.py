@@ -19,6 +19,8 @@ _VECTORS = frozenset({64, 128, 192, 256, 320, 384, 512, 640, 768, 1024, 1152, 12
 PIXELS = {784: "an image of 28×28 pixels", 3072: "an image of 32×32 pixels in 3 colours"}
 """Numbers of the images of MNIST and CIFAR."""
 _COARSE = 16
+_LATENTS = frozenset({4, 6, 8, 16, 32})
+"""Channels of a latent, or of its means and variances."""
 _NARROW = 32
 _GRIDS = (8, 14, 16, 28, 32)
 """Pixels between the places of a grid."""
@@ -122,6 +124,20 @@ def comparison(case: Case) -> Reading | None:
     return Reading(PROBABLE, ("two images go in, one number comes out",), "similarity")
 
 
+def _latent(case: Case, end: End) -> Reading | None:
+    """One small map of few channels that only layers of a smaller size made (Rombach et al., 2022)."""
+    image, flow = case.image, case.flow
+    full, last = image.size[0] if image is not None and image.size else None, end.at(2)
+    if case.end is None or end.rank != 4 or end.activation or end.kind not in ("conv", "other"):
+        return None
+    if not isinstance(full, int) or not last or full not in (4 * last, 8 * last, 16 * last):
+        return None
+    if end.at(1) not in _LATENTS or flow.of(("Resize", "Upsample", "ConvTranspose", "DepthToSpace")):
+        return None
+    told = f"one map of {end.at(1)} channels at 1/{full // last} of the image's size comes out"
+    return Reading(WEAK, (told,), "latent")
+
+
 def _each_place(case: Case, end: End) -> bool:
     """One row for each place of a grid over the image, as wide as the layers or a sum of theirs."""
     image, count = case.image, end.at(1)
@@ -161,6 +177,9 @@ def encoding(case: Case) -> Reading | None:
         told = f"an image goes in, a vector of {width} comes out: a usual length of embeddings"
         strong = SURE if end.kind == "norm" and image.sure else PROBABLE
         return Reading(strong, (told,), "embedding")
+    latent = _latent(case, end)
+    if latent is not None:
+        return latent
     if end.rank == 4 and all(e.rank == 4 for e in case.ends) and case.family not in ("detector", "segmenter"):
         rows, channels = end.at(2), case.ends[-1].at(1)
         full = image.size[0] if image.size else None

@@ -13,6 +13,7 @@ _VECTOR = 2048
 _SMALLEST = 16
 _COLOURS = (3, 1)
 _SCALES = (4, 8, 16, 32)
+_MAPS = ("image", "", "hidden states")
 _LATENT = (4, 64)
 """Channels of a latent."""
 
@@ -78,7 +79,7 @@ def decoding(case: Case) -> Reading | None:
 def diffusion(case: Case) -> Reading | None:
     """What is noise in an image or latent, at one step (Ho et al., DDPM, 2020)."""
     step, end = case.port("time step"), case.end
-    maps = [port for port in case.ports if port.rank == 4 and port.role in ("image", "")]
+    maps = [port for port in case.ports if port.rank == 4 and port.role in _MAPS]
     if step is None or len(maps) != 1 or end is None or end.rank != 4:
         return None
     shape = maps[0].shape or ()

@@ -31,6 +31,8 @@ _PADDED = re.compile(r"(\d+)\*\(\(.+ \+ \d+\)//\1\)")
 _SEGMENTS = ("segment", "segments", "segmentation", "segmentations", "semseg")
 _FEW = 4
 """Channels of an image, at most."""
+_ADDED = {1: (2, 3)}
+"""Channels of an image to those of its colours."""
 _SIDES = 4
 """Maps of stages, at least."""
 _HEAD = 12
@@ -164,6 +166,13 @@ def image_to_image(case: Case) -> Reading | None:
     if found is None:
         return None
     image, made = found
+    if (
+        made.scale == 1
+        and made.channels in _ADDED.get(image.channels or 0, ())
+        and made.end.activation == "Tanh"
+    ):
+        told = f"an image of one channel goes in, {made.channels} between -1 and 1 come out: colours"
+        return Reading(PROBABLE, (told,), "image")
     if made.scale != 1 or made.channels != image.channels or made.end.activation in ("Softmax", "ArgMax"):
         return None
     if _blown_up(made.end):
@@ -207,6 +216,8 @@ def segmentation(case: Case) -> Reading | None:
         return Reading(sure, ("a class for each pixel comes out",), "class map")
     if end.activation == "Softmax" and (made.channels or 0) > 1:
         return Reading(sure, (told, "a Softmax makes them probabilities of classes"), "class maps")
+    if end.activation == "Tanh":
+        return None  # bounded on both sides, as colours are
     if end.op == "Concat":
         return None  # several maps in one: nothing says what each is
     if made.channels == 1:

@@ -81,7 +81,7 @@ def classification(case: Case) -> Reading | None:
     found, end = _series(case), case.end
     if found is None or end is None or end.rank != 2 or (end.width or 0) < 2:
         return None
-    if end.kind not in ("linear", "conv", "other"):
+    if end.kind not in ("linear", "conv", "other") or case.named("regression"):
         return None
     told = f"series of {plural(found[2], 'measurement')} go in, {end.width} scores for the whole come out"
     if end.activation in ("Softmax", "ArgMax"):

@@ -16,6 +16,8 @@ _LETTERS = 28
 _KEYS = 88
 _BANDS = frozenset({80, 100, 128})
 """Usual numbers of mel bands that a voice is made from."""
+_SOUNDS = 5000
+"""Kinds of sounds, or of speakers, at most: a longer row is a waveform."""
 _VECTORS = frozenset({128, 192, 256, 512, 768, 1024})
 """Usual lengths of vectors for whole sounds."""
 _OPINION = frozenset({"mos", "dnsmos", "plcmos", "aecmos", "utmos", "nisqa"})
@@ -123,7 +125,7 @@ def classification(case: Case) -> Reading | None:
     port, end = _heard(case), _one(case)
     if port is None or end is None or end.kind not in ("linear", "conv", "other"):
         return None
-    if (end.width or 0) < 2 and end.activation != "Sigmoid":
+    if not (2 if end.activation != "Sigmoid" else 1) <= (end.width or 0) <= _SOUNDS:
         return None
     told = f"{plural(end.width or 0, 'score')} for the whole sound come{'s' * (end.width == 1)} out"
     if case.port("state") is not None:
@@ -177,6 +179,8 @@ def quality(case: Case) -> Reading | None:
             return Reading(SURE, ("the file names mean opinion scores",), "opinion scores")
     if port is None or end is None or case.port("state") is not None:
         return None
+    if end.width == 2:
+        return None  # two classes
     if not 1 <= (end.width or 0) <= _OPINIONS or end.activation not in ("", "Relu") or end.kind != "linear":
         return None
     told = (

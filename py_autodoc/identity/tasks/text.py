@@ -79,6 +79,10 @@ def encoding(case: Case) -> Reading | None:
         told = f"a vector of {end.width or '?'} for each token comes out, no scores of words"
         level = _level(case) if hidden or end.kind != "linear" else PROBABLE
         return Reading(level, (_in(case), told), "hidden states")
+    if end.rank == 3 and end.kind == "recurrent":
+        return Reading(
+            PROBABLE, (_in(case), "what recurrent layers made of each token comes out"), "hidden states"
+        )
     if end.rank == 2 and (_wide(case, end) or end.kind == "norm") and end.activation in ("", "Tanh"):
         told = f"a vector of {end.width} for the whole text comes out, as wide as the layers"
         return Reading(_level(case), (_in(case), told), "embedding")
