@@ -34,10 +34,32 @@ def find_repeats(model: Model, types: TypeTable) -> list[Repeat]:
     found: list[tuple[int, Repeat]] = []
     for wiring in wirings.graphs:
         for run in graph_runs(model, wiring):
-            members = tuple(tuple(_nodes(wirings, wiring, part)) for part in run.parts)
+            plain = [_nodes(wirings, wiring, part) for part in run.parts]
+            members = tuple(map(tuple, _filled(wirings, plain)))
             found.append((run.covers, Repeat(members, run.scopes, run.type)))
     found.sort(key=lambda entry: -entry[0])
     return [repeat for _, repeat in found[:MAX_REPEATS]]
+
+
+def _filled(wirings: Wirings, parts: list[list[int]]) -> list[list[int]]:
+    """The parts with the nodes that fill the weights of their layers, each before its only reader.
+
+    Without them where the parts do not have as many: a weight that several layers share is in none.
+    """
+    if not wirings.filled:
+        return parts
+    model = wirings.model
+    found = []
+    for part in parts:
+        with_weights: list[int] = []
+        for number in part:
+            held = dict.fromkeys(t for t in model.nodes[number].inputs if t in wirings.filled)
+            own = [model.tensors[t] for t in held]
+            with_weights += [t.producer for t in own if set(t.consumers) == {number}]
+            with_weights.append(number)
+        found.append(with_weights)
+    ops = {tuple(model.nodes[number].op_type for number in part) for part in found}
+    return found if len(ops) == 1 else parts
 
 
 def graph_runs(model: Model, wiring: Wiring) -> list[Run]:

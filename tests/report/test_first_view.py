@@ -26,7 +26,7 @@ CARDS = {
     "models-ddddocr_det.stripped": (13, 13),
     "models-dnsmos_sig_bak_ovr": (39, 39),
     "models-light_bvlc_alexnet": (24, 24),
-    "models-light_resnet50": (23, 19),
+    "models-light_resnet50": (36, 16),
     "models-light_squeezenet": (36, 33),
     "models-light_vgg19": (29, 18),
     "models-magika_standard_v3_3": (31, 13),
