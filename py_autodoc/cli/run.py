@@ -17,10 +17,11 @@ from py_autodoc.render.output import Target, targets
 from py_autodoc.render.text import printable
 
 if TYPE_CHECKING:
+    from py_autodoc.report.analysis import Analysis
     from py_autodoc.runner.profile import NodeTimes
 
 _PROFILED, _PROFILE_WARMUP = 20, 3
-_KINDS = {"--out-json": "run", "--out-layers": "node-times", "--out-html": "html"}
+_KINDS = {"--out-json": "run", "--out-layers": "node-times", "--out-html": "html", "--out-plot": "plot"}
 
 
 @click.command("run", short_help="Latency, memory and results on this machine; the time of each layer.")
@@ -93,6 +94,18 @@ _KINDS = {"--out-json": "run", "--out-layers": "node-times", "--out-html": "html
     metavar="PATH",
     help="Write a page that shows the first model, painted by the times of its layers.",
 )
+@click.option(
+    "--hardware",
+    metavar="ID|FILE",
+    default="",
+    shell_complete=completion.devices,
+    help="Set the times of layers beside the estimate for a device: this machine's profile.",
+)
+@click.option(
+    "--out-plot",
+    metavar="PATH",
+    help="Write estimate against measurement, a mark for each layer, as SVG or PNG (with --hardware).",
+)
 @click.option("--pretty", is_flag=True, help="JSON with line ends and indentation, for people.")
 @force
 @talk
@@ -121,7 +134,14 @@ def command(
         raise OptionError(
             "profile-alone", "--profile is for one model, which is not run.", "Leave out --out-json."
         )
-    wants = options["layers"] or options["profile"] or outputs.keys() & {"--out-layers", "--out-html"}
+    if "--out-plot" in outputs and not options["hardware"]:
+        raise OptionError(
+            "plot-needs-hardware",
+            "--out-plot sets times beside an estimate.",
+            "Name a device with --hardware.",
+        )
+    wants = options["layers"] or options["profile"] or options["hardware"]
+    wants = wants or outputs.keys() & {"--out-layers", "--out-html"}
     quiet = any(target.to_stdout for target in outputs.values())
     if not options["profile"]:
         _run(models, options, outputs, pretty, progress, quiet)
@@ -172,7 +192,7 @@ def _layers(
 
     data = _data(model, options)
     bindings, shapes = parse_bindings(options["bind"]), parse_input_shapes(options["input_shape"])
-    analysis = sized(model, data if isinstance(data, str) else None, bindings, shapes)
+    analysis = sized(model, data if isinstance(data, str) else None, bindings, shapes, options["hardware"])
     found: NodeTimes
     if options["profile"]:
         found = read_profile(options["profile"], analysis)
@@ -195,6 +215,29 @@ def _layers(
         if not options["profile"]:
             stdout.lines([""])
         stdout.lines(printable(line) for line in node_lines(found, options["every"]))
+    if options["hardware"]:
+        _beside(found, analysis, outputs.get("--out-plot"), quiet)
+
+
+def _beside(found: NodeTimes, analysis: Analysis, plot: Target | None, quiet: bool) -> None:
+    """The times beside the estimate."""
+    from py_autodoc.runner.estimated import beside_estimate, estimate_lines
+
+    both = beside_estimate(found, analysis)
+    if not quiet:
+        stdout.lines([""])
+        stdout.lines(printable(line) for line in estimate_lines(both))
+    if plot is None:
+        return
+    from py_autodoc.render.plots.estimates import Mark, drawn, estimate_plot
+
+    marks = [Mark(one.name, one.op, one.measured_ms, one.estimated_ms) for one in both.nodes]
+    if not any(one.measured > 0 and one.estimated > 0 for one in marks):
+        raise OptionError("nothing-to-plot", "No layer has a measured time and an estimate.")
+    data = drawn(estimate_plot(marks, both.device), plot.shown)
+    written = plot.write(data)
+    if not plot.to_stdout and sys.stderr.isatty():
+        stderr.note(f"Wrote {plot.shown} ({written:,} bytes).")
 
 
 def _session(options: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,98 @@
+"""Estimate against measurement: a mark for each layer, on the diagonal where both agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+from typing import TYPE_CHECKING, NamedTuple
+
+from py_autodoc.render.plots.draw import HEIGHT, LABEL, THEMES, as_png, as_svg, figure_in, formatter, legend
+from py_autodoc.render.text import printable, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_NAMED = 5
+"""Layers with a name: those whose numbers are farthest apart."""
+_KINDS = 4
+_APART = 0.15
+"""Logarithm of the ratio from which two labels do not cover each other."""
+
+
+class Mark(NamedTuple):
+    """One layer, in milliseconds."""
+
+    label: str
+    kind: str
+    measured: float
+    estimated: float
+
+
+def estimate_plot(marks: Sequence[Mark], device: str, theme: str = "light") -> Figure:
+    """Both axes logarithmic and alike; the band is a factor of two to each side.
+
+    Layers of which a number is not above 0 are left away. Raises: ValueError: none is left.
+    """
+    shown = [one for one in marks if one.measured > 0 and one.estimated > 0]
+    if not shown:
+        raise ValueError("no layer has both numbers")
+    look = THEMES[theme]
+    figure, axes = figure_in(look, HEIGHT + 1.6)
+    values = [one.measured for one in shown] + [one.estimated for one in shown]
+    low, high = min(values) / 2, max(values) * 2
+    ends = [low, high]
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.fill_between(
+        ends,
+        [low / 2, high / 2],
+        [low * 2, high * 2],
+        color=look.grid,
+        alpha=0.6,
+        label="within a factor of two",
+    )
+    axes.plot(ends, ends, color=look.faint, linewidth=1.0, label="equal")
+    counts: dict[str, float] = {}
+    for one in shown:
+        counts[one.kind] = counts.get(one.kind, 0.0) + one.measured
+    kinds = sorted(counts, key=lambda kind: -counts[kind])[: _KINDS - 1]
+    for at, kind in enumerate([*kinds, ""]):
+        own = [one for one in shown if (one.kind == kind if kind else one.kind not in kinds)]
+        if own:
+            axes.scatter(
+                [one.measured for one in own], [one.estimated for one in own], s=26, alpha=0.8,
+                color=look.lines[at % len(look.lines)], label=printable(kind) or "others", linewidths=0,
+            )  # fmt: skip
+    for one in _named(shown):
+        axes.annotate(
+            shorten(printable(one.label), LABEL), (one.measured, one.estimated), (5, 3), size=7,
+            color=look.ink, textcoords="offset points", parse_math=False,
+        )  # fmt: skip
+    axes.set_xlim(low, high)
+    axes.set_ylim(low, high)
+    axes.set_xlabel("Measured", parse_math=False)
+    axes.set_ylabel(shorten(f"Estimated on {printable(device)}", LABEL), parse_math=False)
+    for side in (axes.xaxis, axes.yaxis):
+        side.set_major_formatter(formatter(lambda value: "" if value is None else f"{value:g} ms"))
+        side.set_minor_formatter(formatter(lambda _: ""))
+    axes.grid(color=look.grid, linewidth=0.8)
+    legend(axes, look)
+    return figure
+
+
+def _named(shown: Sequence[Mark]) -> list[Mark]:
+    """Marks that get a label: the farthest off, none beside another that has one."""
+    found: list[Mark] = []
+    for one in sorted(shown, key=lambda one: -abs(one.measured - one.estimated)):
+        apart = (
+            max(abs(log(one.measured / other.measured)), abs(log(one.estimated / other.estimated)))
+            for other in found
+        )
+        if len(found) < _NAMED and all(far > _APART for far in apart):
+            found.append(one)
+    return found
+
+
+def drawn(figure: Figure, name: str) -> bytes:
+    """SVG, or PNG where the name of the file ends so."""
+    return as_png(figure) if name.lower().endswith(".png") else as_svg(figure)

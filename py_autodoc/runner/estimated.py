@@ -1,0 +1,104 @@
+"""Measured times beside the estimate: layer by layer, for a device whose profile is this machine's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from statistics import median
+
+import msgspec
+
+from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.latency_column import node_seconds
+from py_autodoc.report.payload import build_payload
+from py_autodoc.runner.profile import NodeTimes
+
+_FACTOR = 2.0
+_WORST = 5
+
+
+class EstimatedNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A measured kernel, and what was estimated for the nodes that it does the work of."""
+
+    node: int
+    name: str
+    op: str
+    measured_ms: float
+    estimated_ms: float
+
+    @property
+    def ratio(self) -> float:
+        """Estimate by measurement; infinite where nothing was measured."""
+        return self.estimated_ms / self.measured_ms if self.measured_ms else math.inf
+
+
+class Estimated(msgspec.Struct, frozen=True, kw_only=True):
+    """All kernels with both numbers."""
+
+    model: str
+    device: str
+    source: str
+    """Where the measured times are from."""
+    nodes: list[EstimatedNode]
+    """The slowest first; kernels without an estimate are not among them."""
+    unknown: int
+    """Kernels that have none."""
+    measured_ms: float
+    """Of all kernels, those without an estimate as well."""
+    estimated_ms: float
+
+    @property
+    def median_ratio(self) -> float | None:
+        """Of estimate and measurement, over layers; None without any."""
+        ratios = [one.ratio for one in self.nodes if math.isfinite(one.ratio)]
+        return median(ratios) if ratios else None
+
+    @property
+    def within(self) -> float | None:
+        """Of the measured time, how much is of layers whose estimate is within a factor of two."""
+        whole = sum(one.measured_ms for one in self.nodes)
+        near = sum(one.measured_ms for one in self.nodes if 1 / _FACTOR <= one.ratio <= _FACTOR)
+        return near / whole if whole else None
+
+
+def beside_estimate(found: NodeTimes, analysis: Analysis) -> Estimated:
+    """The times with the estimates of an analysis that was asked about a device."""
+    payload = build_payload(analysis)
+    seconds = node_seconds(payload)
+    nodes: list[EstimatedNode] = []
+    unknown = 0
+    for one in found.nodes:
+        parts = [seconds[node] for node in one.nodes]
+        known = [part for part in parts if part is not None]
+        # What is fused away is free; a kernel of which nothing is known is not.
+        if not known or not sum(known):
+            unknown += 1
+            continue
+        nodes.append(
+            EstimatedNode(
+                node=one.node, name=one.name, op=one.op, measured_ms=one.ms, estimated_ms=1e3 * sum(known)
+            )
+        )
+    return Estimated(
+        model=found.model,
+        device="" if payload.hardware is None else payload.hardware.chosen,
+        source=found.source,
+        nodes=nodes,
+        unknown=unknown,
+        measured_ms=found.total_ms,
+        estimated_ms=1e3 * sum(one for one in seconds if one is not None),
+    )
+
+
+def estimate_lines(found: Estimated) -> Iterator[str]:
+    """How near the estimate is, and where it is farthest off."""
+    measured = f"kernels measured: {found.measured_ms:.3g} ms"
+    yield f"Estimate on {found.device}: {found.estimated_ms:.3g} ms; {measured}."
+    if found.median_ratio is None:
+        return
+    near = "" if found.within is None else f"; {found.within:.0%} of the time is within a factor of two"
+    yield f"The median layer is estimated at {found.median_ratio:.2f} of its measured time{near}."
+    far = sorted(found.nodes, key=lambda one: -abs(one.measured_ms - one.estimated_ms))[:_WORST]
+    for one in far:
+        both = f"{one.measured_ms:9.4f} ms measured, {one.estimated_ms:9.4f} ms estimated"
+        yield f"  {both}  {one.name} ({one.op})"
