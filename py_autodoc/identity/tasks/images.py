@@ -158,7 +158,7 @@ def _each_place(case: Case, end: End) -> bool:
 def encoding(case: Case) -> Reading | None:
     """Features of an image: vectors, one a place or one for all."""
     image = case.image
-    if image is None or case.only != "image" or not case.ends:
+    if image is None or case.only != "image" or not case.ends or case.family == "detector":
         return None
     end = case.ends[0]
     sure = SURE if image.sure else PROBABLE

@@ -70,6 +70,8 @@ def encoding(case: Case) -> Reading | None:
     if not _reads(case) or case.vocabulary is not None:
         return None
     end = case.ends[0]
+    if _squeezed(case, end):
+        return None
     if case.named("embedding", "embeddings") and end.rank == 2:
         return Reading(SURE, (_in(case), "an output is named so"), "embedding")
     if end.kind == "unit" or any(e.kind == "unit" for e in case.ends):

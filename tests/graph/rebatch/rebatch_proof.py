@@ -20,7 +20,6 @@ from py_autodoc.extract.rebatch import RebatchedFile, rebatch
 from py_autodoc.graph.rebatch import Layout
 
 ITEMS = 3
-MAX_RANDOM = 1 << 14
 _NUMPY = {
     TensorProto.BFLOAT16: np.float32,
     TensorProto.FLOAT16: np.float16,
@@ -129,9 +128,8 @@ def _fill(tensor: TensorProto, count: int) -> None:
     dtype = helper.tensor_dtype_to_np_dtype(tensor.data_type)
     if np.dtype(dtype).kind == "f" or tensor.data_type in _NUMPY:
         fan = int(np.prod(tensor.dims[1:])) if len(tensor.dims) > 2 else tensor.dims[0] if tensor.dims else 1
-        made = random.standard_normal(tensor.dims) * (
-            1.4 / np.sqrt(max(fan, 1)) if len(tensor.dims) > 1 else 0.3
-        )
+        made = random.standard_normal(tensor.dims, np.float32)
+        made *= np.float32(1.4 / np.sqrt(max(fan, 1)) if len(tensor.dims) > 1 else 0.3)
         made = np.abs(made) + 0.5 if len(tensor.dims) < 2 and "var" in tensor.name else made
     elif np.dtype(dtype).kind == "b":
         made = np.ones(tensor.dims, bool)
@@ -139,7 +137,8 @@ def _fill(tensor: TensorProto, count: int) -> None:
         # Indices of several parts begin with the item, which can only be 0.
         made = random.integers(0, 2, tensor.dims) * (dtype != np.int64)
     name = tensor.name
-    tensor.CopyFrom(numpy_helper.from_array(np.asarray(made).astype(dtype).reshape(tensor.dims), name))
+    array = np.asarray(made).astype(dtype, copy=False).reshape(tensor.dims)
+    tensor.CopyFrom(numpy_helper.from_array(array, name))
 
 
 def inputs_of(model: onnx.ModelProto) -> list[onnx.ValueInfoProto]:
