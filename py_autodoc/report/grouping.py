@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from py_autodoc.blocks.model import Attention, Found, Repeat
-from py_autodoc.graph.model import Model, Shape, TypeTable
+from py_autodoc.graph.model import Model, TypeTable
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.blocks import recognised
 from py_autodoc.report.box_names import FOLD, STRUCTURE, BoxNames
@@ -140,11 +140,14 @@ class _Grouping:
             len(first) >= MIN_PAIR
             and any(self.params[node] for node in first)
             and any(reader in second for node in first for reader in self._readers(node))
-            and all(self._shapes(a) == self._shapes(b) for a, b in zip(*repeat.members, strict=True))
+            and all(self._shaped_alike(a, b) for a, b in zip(*repeat.members, strict=True))
         )
 
-    def _shapes(self, node: int) -> list[Shape | None]:
-        return [self.types.shapes[t] for t in self.model.nodes[node].outputs if t >= 0]
+    def _shaped_alike(self, one: int, other: int) -> bool:
+        """Outputs that both have; the last of several parts leaves out what no other reads."""
+        shapes, nodes = self.types.shapes, self.model.nodes
+        pairs = zip(nodes[one].outputs, nodes[other].outputs, strict=False)
+        return all(shapes[a] == shapes[b] for a, b in pairs if a >= 0 and b >= 0)
 
     def _unfold_circles(self, orders: Orders) -> None:
         """Take away boxes made here that wait for each other, though none waits for itself."""

@@ -21,6 +21,10 @@ SHOWN_OPS = 3
 """Operators that name a repeat without a better name."""
 
 
+NEARLY, MOSTLY = 0.9, 0.75
+"""Shares of a part that a scope holds, and of a scope that a part holds, when one stands for the other."""
+
+
 def repeats(analysis: Analysis) -> list[RepeatInfo]:
     """The repeats of a model, those that cover most nodes first."""
     found: list[RepeatInfo] = []
@@ -76,6 +80,8 @@ def scopes_of(model: Model, tree: ScopeTree, repeat: Repeat, moved: Container[in
 
     A part's first node lies in its scope or deeper, unless it is one of those ``moved``.
     """
+    if not repeat.scopes:
+        return _mostly(tree, repeat, moved)
     found = []
     for path, part in zip(repeat.scopes, repeat.members, strict=False):
         node = model.nodes[next((node for node in part if node not in moved), part[0])]
@@ -85,3 +91,33 @@ def scopes_of(model: Model, tree: ScopeTree, repeat: Repeat, moved: Container[in
                 scope = tree.parent[scope]
         found.append(scope)
     return found if all(scope >= 0 for scope in found) and len(set(found)) == repeat.count else []
+
+
+def _mostly(tree: ScopeTree, repeat: Repeat, moved: Container[int]) -> list[int]:
+    """Siblings of one size that nearly are the parts: a fused operator belongs to one of two modules.
+
+    Empty where there are none.
+    """
+    size = [0] * len(tree.parent)
+    for node, scope in enumerate(tree.node):
+        while scope >= 0 and node not in moved:
+            size[scope] += 1
+            scope = tree.parent[scope]
+    found = []
+    for part in repeat.members:
+        inside: dict[int, int] = {}
+        for node in part:
+            scope = tree.node[node]
+            while scope >= 0 and node not in moved:
+                inside[scope] = inside.get(scope, 0) + 1
+                scope = tree.parent[scope]
+        near = [
+            scope
+            for scope, count in inside.items()
+            if count >= NEARLY * len(part) and count >= MOSTLY * size[scope]
+        ]
+        if not near:
+            return []
+        found.append(min(near, key=lambda scope: (size[scope], scope)))
+    alike = {(tree.parent[scope], size[scope]) for scope in found}
+    return found if len(alike) == 1 and len(set(found)) == repeat.count else []

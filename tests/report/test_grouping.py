@@ -157,6 +157,7 @@ def test_a_maker_is_in_no_box_of_parts_but_beside_it():
         ("bert.nbits", "layer ×2"),
         ("llama.nbits", "layers ×2"),
         ("gpt2.ts", "h ×2"),
+        ("vit.fused", "Transformer layer ×2"),
     ],
 )
 def test_two_equal_layers_are_one_box(name, label):
