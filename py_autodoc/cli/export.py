@@ -23,6 +23,7 @@ from py_autodoc.render.text import printable
 
 if TYPE_CHECKING:
     from py_autodoc.torch.given import Wanted
+    from py_autodoc.torch.quantizing import Quantize
     from py_autodoc.torch.result import ExportResult
     from py_autodoc.torch.sources import Loaded
 
@@ -50,6 +51,9 @@ class _Request:
     sidecar: bool
     external_data: bool | None
     generation: bool
+    quantize: str | None
+    data: str | None
+    samples: int | None
     task: str | None
     embed_metadata: bool
     embed_processor: bool
@@ -104,6 +108,15 @@ class _Request:
 )
 @click.option(
     "--generation", is_flag=True, help="With hf: prefill and decode with a key-value cache; OUT is a folder."
+)
+@click.option(
+    "--quantize",
+    type=click.Choice(["int8", "int7"]),
+    help="Quantize in PyTorch first (torchao); int7 keeps data in 7 bits, for CPUs without VNNI.",
+)
+@click.option("--data", metavar="PATH", help="Samples for --quantize: .npz, .npy or a folder of them.")
+@click.option(
+    "--samples", metavar="N", type=click.IntRange(1, 4096), help="At most N samples (default: 128)."
 )
 @click.option(
     "--task", metavar="NAME", help="What the model is for, as text-classification (default: worked out)."
@@ -184,6 +197,7 @@ def _traced(request: _Request, outputs: dict[str, Target]) -> int:
             "source_folder": loaded.folder,
             "sources": _sources(request),
             "force": request.force,
+            "quantize": _quantize(request),
         }
         if request.keep:
             options["keep"] = _keep(request.keep)
@@ -222,7 +236,7 @@ def _sources(request: _Request) -> list[str]:
     """Files and folders that are read. The file of ``package.module:factory`` is one."""
     name = request.source.partition(":")[0]
     module = f"{name.replace('.', os.sep)}.py"
-    found = [request.source, module, request.inputs or ""]
+    found = [request.source, module, request.inputs or "", request.data or ""]
     return [path for path in map(os.path.expanduser, found) if path and os.path.exists(path)]
 
 
@@ -232,6 +246,8 @@ def _wanted(request: _Request) -> Wanted:
     others = (request.input_shape, request.input_text, request.batch_size, request.sequence_length)
     if request.inputs is not None and any(others):
         raise OptionError("two-inputs", "--inputs gives the inputs whole.", "Leave the other options out.")
+    if (request.quantize is None) != (request.data is None):
+        raise OptionError("quantize-data", "--quantize and --data go together.", "Give real inputs.")
     if request.generation and request.exporter != "hf":
         raise OptionError("generation", "--generation needs --exporter hf.", "")
     if request.generation and request.external_data is not None:
@@ -247,6 +263,14 @@ def _wanted(request: _Request) -> Wanted:
         request.random_weights,
         request.exporter == "hf",
     )
+
+
+def _quantize(request: _Request) -> Quantize | None:
+    if request.quantize is None:
+        return None
+    from py_autodoc.torch.quantizing import Quantize
+
+    return Quantize(request.data, request.samples, narrow=request.quantize == "int7")
 
 
 def _keep(extra: tuple[str, ...]) -> tuple[str, ...]:

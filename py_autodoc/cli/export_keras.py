@@ -22,6 +22,7 @@ _TRACING = {
     "random_weights": "--random-weights",
     "keep": "--keep",
     "generation": "--generation",
+    "quantize": "--quantize",
     "task": "--task",
     "jit_graph": "--jit-graph",
     "fx_graph": "--fx-graph",

@@ -11,9 +11,10 @@ from py_autodoc.errors import RequirementError
 
 if TYPE_CHECKING:
     from py_autodoc.torch.exporting import export
+    from py_autodoc.torch.quantizing import Quantize
     from py_autodoc.torch.result import ExportResult
 
-__all__ = ["ExportResult", "export"]
+__all__ = ["ExportResult", "Quantize", "export"]
 
 _NEEDED = ("torch", "onnxscript")
 """What the extra ``export`` brings."""
@@ -28,7 +29,11 @@ class TorchMissing(RequirementError, ImportError):
         )
 
 
-_LAZY = {"ExportResult": "py_autodoc.torch.result", "export": "py_autodoc.torch.exporting"}
+_LAZY = {
+    "ExportResult": "py_autodoc.torch.result",
+    "Quantize": "py_autodoc.torch.quantizing",
+    "export": "py_autodoc.torch.exporting",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -40,8 +40,11 @@ class Exported:
     program: Any = None
 
 
-def export_dynamo(request: Request) -> Exported:
-    """Export and tag in memory. Raises whatever torch raises."""
+def export_dynamo(request: Request, named: torch.nn.Module | None = None) -> Exported:
+    """Export and tag in memory; a program is named after the module that it was made from.
+
+    Raises whatever torch raises.
+    """
     model, inputs = request.model, request.inputs
     module = model if isinstance(model, torch.nn.Module) else None
     options: dict[str, Any] = {"verbose": False, **request.options}
@@ -62,7 +65,9 @@ def export_dynamo(request: Request) -> Exported:
     if program is None:
         raise RuntimeError("torch.onnx.export gave no program")
     request.stage("tag", 0.9)
-    return tagged(program.model, module, program.exported_program, request.keep, ran, program, branches)
+    return tagged(
+        program.model, module or named, program.exported_program, request.keep, ran, program, branches
+    )
 
 
 def tagged(

@@ -31,6 +31,7 @@ from py_autodoc.torch.dynamo import Exported, export_dynamo
 from py_autodoc.torch.faults import translated
 from py_autodoc.torch.hf import export_hf
 from py_autodoc.torch.inputs import Dynamic, Inputs
+from py_autodoc.torch.quantizing import Quantize, export_quantized
 from py_autodoc.torch.result import ExportResult, Request
 from py_autodoc.torch.scopes import describe, evaluating, executed_of
 from py_autodoc.torch.selfcontained import Carried, carried
@@ -61,6 +62,7 @@ def export(
     source_folder: PathLike | None = None,
     sources: Sequence[PathLike] = (),
     force: bool = False,
+    quantize: Quantize | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> ExportResult:
@@ -93,6 +95,7 @@ def export(
         source_folder: where the processor's files are, if not where the model says.
         sources: files and folders that the model was read from, which are never written over.
         force: replace files that we did not write, also in a folder of ``generation``.
+        quantize: quantize in PyTorch first (``dynamo``, with torchao); the recipe goes into the metadata.
         progress: called with each stage and the share of the work before it.
         options: options of the exporter itself.
 
@@ -100,7 +103,8 @@ def export(
         OptionError: an option or the inputs make no sense; there is no such task.
         AnalysisError: ``export-forward``, ``export-failed``.
         OutputError: the result cannot be written; nothing is left behind.
-        RequirementError: ``hf`` without transformers.
+        InputError: samples for ``quantize`` do not fit.
+        RequirementError: ``hf`` without transformers, ``quantize`` without torchao.
     """
     clock = Clock(progress)
     request = Request(
@@ -120,6 +124,10 @@ def export(
         force,
     )
     _check(request, exporter, generation)
+    if quantize is not None and exporter != "dynamo":
+        raise OptionError(
+            "quantize-exporter", f"{exporter} cannot export what torchao quantized.", "Use dynamo."
+        )
     if generation:
         empty(Path(os.path.realpath(path)), force)
     else:
@@ -128,7 +136,7 @@ def export(
     taken = carried(request, wanted)
     if taken is not None:
         request = replace(request, metadata={**taken.entries, **request.metadata})
-    result = _exported(request, exporter, sidecar, generation)
+    result = _exported(request, exporter, sidecar, generation, quantize)
     clock("done", 1.0)
     result.timings = clock.seconds
     result.carried = taken
@@ -136,7 +144,9 @@ def export(
     return result
 
 
-def _exported(request: Request, exporter: str, sidecar: bool, generation: bool) -> ExportResult:
+def _exported(
+    request: Request, exporter: str, sidecar: bool, generation: bool, quantize: Quantize | None
+) -> ExportResult:
     model = request.model
     mode = evaluating(model) if isinstance(model, torch.nn.Module) else nullcontext()
     with mode:
@@ -146,7 +156,7 @@ def _exported(request: Request, exporter: str, sidecar: bool, generation: bool) 
         if exporter == "hf":
             return _hf(request, sidecar, generation)
         with translated(model, request.inputs):
-            done = export_dynamo(request)
+            done = export_dynamo(request) if quantize is None else export_quantized(request, quantize)
         return _written(done, request, "dynamo", request.path, sidecar)
 
 

@@ -1,0 +1,229 @@
+"""Post-training quantization in PyTorch (PT2E of torchao), exported with the modules' tags.
+
+The module is traced, observers see the samples, and QuantizeLinear and DequantizeLinear stand in the
+exported graph where a quantizer of torchao puts them. ``torch.ao.quantization`` in FX mode has no export
+to ONNX and is deprecated; it is not offered.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.metadata import version as version_of
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+import torch
+
+from py_autodoc.errors import OptionError, RequirementError
+from py_autodoc.samples import InputSpec, Sample, taken
+from py_autodoc.tags.model import CONTEXT, NodeTag, Tags
+from py_autodoc.tags.paths import common
+from py_autodoc.torch.dynamo import Exported, export_dynamo
+from py_autodoc.torch.inputs import Inputs, dynamic_shapes
+from py_autodoc.torch.result import Request
+from py_autodoc.version import version
+
+RECIPE = "onnx_autodoc.quantization"
+"""Key of the recipe in the metadata, as ``quantize`` writes it."""
+SAMPLES = 128
+OPSET = 21
+"""The first whose QuantizeLinear knows all that quantizers use."""
+FLOOR = 2.0**-12
+"""The smallest scale that torchao's observers give."""
+_TOOL = "torchao.quantization.pt2e"
+_QDQ = ("QuantizeLinear", "DequantizeLinear")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantize:
+    """How to quantize before the export."""
+
+    data: Any
+    """Samples of the inputs: a ``.npz`` or ``.npy`` file, a folder of them, a mapping of arrays, or an
+    iterable of mappings, such as a ``DataLoader`` that gives dicts. Named as ``forward``'s arguments."""
+    samples: int | None = None
+    """How many are taken; None: 128."""
+    quantizer: Any = None
+    """A quantizer of torchao; None: ``X86InductorQuantizer``, u8 data and s8 weights a scale each channel."""
+    narrow: bool = False
+    """With the default quantizer: 7 bits for data, so that processors without VNNI do not clip sums."""
+
+
+def export_quantized(request: Request, how: Quantize) -> Exported:
+    """Quantize a module and export it in memory, tagged.
+
+    Raises:
+        OptionError: the model is no module, or an input is no tensor.
+        InputError: the samples do not fit.
+        RequirementError: torchao is missing.
+        Whatever torch raises.
+    """
+    module, inputs = request.model, request.inputs
+    if not isinstance(module, torch.nn.Module):
+        raise OptionError("quantize-program", "Only a module can be quantized.", "Give a torch.nn.Module.")
+    prepare, convert, quantizer = _tools(how)
+    named = inputs.by_name(module)
+    samples, said = taken(how.data, _specs(named), how.samples, 0, (SAMPLES, 0))
+    batches = list(_batches(samples, named))
+    shapes = _dims(dynamic_shapes(module, inputs, request.input_names, request.dynamic))
+    with torch.no_grad(), _quiet():
+        traced = torch.export.export(module, inputs.args, inputs.kwargs, dynamic_shapes=shapes).module()
+        observed = prepare(traced, quantizer)
+        for number, batch in enumerate(batches):
+            one = _call(inputs, list(named), batch)
+            observed(*one.args, **one.kwargs)
+            request.stage("calibrate", 0.5 * (number + 1) / len(batches))
+        converted = convert(observed)
+        program = torch.export.export(converted, inputs.args, inputs.kwargs, dynamic_shapes=shapes)
+    opset = request.opset or OPSET
+    done = export_dynamo(replace(request, model=program, inputs=Inputs(), dynamic=None, opset=opset), module)
+    done.model.metadata_props[RECIPE] = _noted(quantizer, how, said, len(samples))
+    _serve(done.model, done.tags)
+    done.warnings += _floors(done.model)
+    return done
+
+
+def _tools(how: Quantize) -> tuple[Callable[..., Any], Callable[..., Any], Any]:
+    """``prepare_pt2e``, ``convert_pt2e`` and the quantizer. Raises: RequirementError."""
+    try:
+        with _quiet():
+            steps = import_module(f"{_TOOL}.quantize_pt2e")
+            if how.quantizer is not None:
+                return steps.prepare_pt2e, steps.convert_pt2e, how.quantizer
+            x86 = import_module(f"{_TOOL}.quantizer.x86_inductor_quantizer")
+    except ModuleNotFoundError as fault:
+        if (fault.name or "").partition(".")[0] != "torchao":
+            raise
+        raise RequirementError(
+            "torchao-missing", "Quantizing in PyTorch needs torchao.", 'pip install "onnx-autodoc[pt2e]"'
+        ) from None
+    quantizer = x86.X86InductorQuantizer()
+    quantizer.set_global(x86.get_default_x86_inductor_quantization_config(reduce_range=how.narrow))
+    return steps.prepare_pt2e, steps.convert_pt2e, quantizer
+
+
+def _batch(named: dict[str, Any]) -> int:
+    """The first size that all inputs have in common; 1 where they have none."""
+    sizes = {value.shape[0] if value.dim() else 0 for value in named.values()}
+    return sizes.pop() or 1 if len(sizes) == 1 else 1
+
+
+def _specs(named: dict[str, Any]) -> list[InputSpec]:
+    """The inputs as one sample has to be. Raises: OptionError."""
+    for name, value in named.items():
+        if not isinstance(value, torch.Tensor) or value.dtype == torch.bfloat16:
+            kind = str(value.dtype) if isinstance(value, torch.Tensor) else type(value).__name__
+            raise OptionError("quantize-input", f"The input {name} is {kind}.", "Samples are NumPy arrays.")
+    many = _batch(named) > 1
+    return [
+        InputSpec(
+            name,
+            np.dtype(str(value.dtype).removeprefix("torch.")),
+            (1, *value.shape[1:]) if many else tuple(value.shape),
+        )
+        for name, value in named.items()
+    ]
+
+
+def _batches(samples: Sequence[Sample], named: dict[str, Any]) -> Iterator[Sample]:
+    """As many samples at once as the example has; the last batch is filled from the beginning."""
+    size = _batch(named)
+    for at in range(0, len(samples), size):
+        part = [samples[number % len(samples)] for number in range(at, at + size)]
+        yield {name: np.concatenate([one[name] for one in part]) for name in named} if size > 1 else part[0]
+
+
+def _dims(shapes: Any) -> Any:
+    """Names of axes as ``torch.export`` takes them: one object for each name."""
+    made: dict[str, Any] = {}
+
+    def dim(one: Any) -> Any:
+        return made.setdefault(one, torch.export.Dim(one)) if isinstance(one, str) else one
+
+    return torch.utils._pytree.tree_map(dim, shapes)
+
+
+def _call(inputs: Inputs, names: Sequence[str], sample: Sample) -> Inputs:
+    """A sample as the example inputs are given: by position or by name."""
+    values = [torch.from_numpy(np.array(sample[name])) for name in names]
+    placed = len(inputs.args)
+    return Inputs(tuple(values[:placed]), dict(zip(inputs.kwargs, values[placed:], strict=True)))
+
+
+def _noted(quantizer: Any, how: Quantize, said: str, count: int) -> str:
+    """The recipe and what it was done with, for the metadata."""
+    held = {
+        "recipe": {"method": "pt2e", "quantizer": type(quantizer).__name__, "narrow": how.narrow},
+        "versions": {
+            "torch": torch.__version__, "torchao": version_of("torchao"), "onnx-autodoc": version()
+        },
+        "data": said,
+        "samples": count,
+    }  # fmt: skip
+    return json.dumps(held, sort_keys=True)
+
+
+def _serve(model: ir.Model, tags: Tags) -> None:
+    """QuantizeLinear and DequantizeLinear get the module that reads them; at an output, that which made it.
+
+    The quantizer wrote them into the traced graph, where they belong to no module. There the model is called
+    once, though torch counts the tracing as another call.
+    """
+    nodes = list(model.graph)
+    served: dict[ir.Node, str] = {}
+    for node in reversed(nodes):
+        if node.op_type in _QDQ and not tags.records[node].scope:
+            readers = [reader for value in node.outputs for reader, _ in value.uses()]
+            served[node] = common(served.get(one, tags.records[one].scope) for one in readers)
+    for node in nodes:
+        if node not in served:
+            tag = tags.records[node]
+            tags.records[node] = replace(tag, call={path: at for path, at in tag.call.items() if path})
+            continue
+        made = node.inputs[0].producer() if node.inputs and node.inputs[0] is not None else None
+        if not served[node] and made is not None:
+            served[node] = served.get(made, tags.records[made].scope)
+        tags.records[node] = NodeTag(served[node], tags.namer.tag(served[node]), CONTEXT)
+
+
+def _floors(model: ir.Model) -> Iterable[str]:
+    """A warning where weights have the smallest scale that an observer gives: few of their codes are used."""
+    channels = low = 0
+    for node in model.graph:
+        if node.op_type != "DequantizeLinear" or len(node.inputs) < 2:
+            continue
+        weight, scale = node.inputs[0], node.inputs[1]
+        if weight is None or scale is None or weight.const_value is None or scale.const_value is None:
+            continue
+        values = scale.const_value.numpy().astype(np.float64).reshape(-1)
+        channels += values.size
+        low += int((values <= FLOOR * (1 + 1e-6)).sum())
+    if low:
+        yield (
+            f"{low} of {channels} scales of weights are the smallest that torchao gives (2^-12): few of "
+            "their codes are used. Scale the inputs to 0..1 instead of 0..255."
+        )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what torch and torchao say to their developers."""
+    loggers = [logging.getLogger(name) for name in ("torchao", "torch", "torch.utils._pytree")]
+    levels = [one.level for one in loggers]
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        for one in loggers:
+            one.setLevel(logging.ERROR)
+        try:
+            yield
+        finally:
+            for one, level in zip(loggers, levels, strict=True):
+                one.setLevel(level)
