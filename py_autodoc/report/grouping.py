@@ -128,6 +128,10 @@ class _Grouping:
             self._cut(level)
         self._settle()
         self._unfold_circles(orders)
+        # Like sizes and made weights, a mask is nothing to look into at first.
+        for scope, label in enumerate(self.tree.label):
+            if label == TITLE and self.tree.origin[scope] == STRUCTURE:
+                self.tree.origin[scope] = PLUMBING
         tree = self._parents_first()
         roles = Roles(self.model, titles, self.plumbing)
         BoxNames(self.model, self.types, tree, roles, self._readers, self.position).run()

@@ -9,20 +9,21 @@ import pytest
 from onnx import TensorProto, helper
 
 from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.grouping import STRUCTURE, grouped_tree
+from py_autodoc.report.grouping import PLUMBING, grouped_tree
 from py_autodoc.report.masks import MIN_NODES, TITLE
 
 DATA = Path(__file__).parents[1] / "data"
 
 
 def masks(analysis) -> list[tuple[list[str], list[str]]]:
-    """(labels from the top down, operators) of each box."""
+    """(labels from the top down, operators) of each box. Smaller ones are made by the rules of plumbing."""
     tree, model = grouped_tree(analysis), analysis.model
-    found = [s for s, label in enumerate(tree.label) if label == TITLE and tree.origin[s] == STRUCTURE]
-    return [
+    found = [s for s, label in enumerate(tree.label) if label == TITLE and tree.origin[s] == PLUMBING]
+    boxes = [
         (tree.path(s), [n.op_type for n in model.nodes if tree.node[n.id] == s and n.op_type != "Constant"])
         for s in found
     ]
+    return [(path, ops) for path, ops in boxes if len(ops) >= MIN_NODES]
 
 
 @pytest.mark.parametrize(
