@@ -14,11 +14,13 @@ from py_autodoc.report.scopes import ScopeTree
 
 STAGE_NAME, PART_NAME = "Stage ", "Part "
 """How titles of stages begin: of a size, and of none."""
-LONG = 40
-"""Boxes of a level from which it is cut."""
+LONG, VERY_LONG = 22, 40
+"""Boxes of a level from which it is cut: where sizes tell stages apart, and anyhow."""
 SHORT = 3
 """Runs of fewer boxes join the one before."""
 _CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+READABLE = 24
+"""Characters of a size in a title."""
 MOST = 16
 """Stages of a level; with more, the sizes tell no story and the level is cut into equal parts."""
 
@@ -37,6 +39,8 @@ def stages(model: Model, types: TypeTable, tree: ScopeTree, level: int) -> list[
     sizes = [_spatial(model, types, members[entity]) for entity in order]
     runs = _runs(sizes)
     if not 1 < len(runs) <= MOST:
+        if len(entities) <= VERY_LONG:
+            return []
         step = -(-len(order) // max(2, min(MOST, len(order) // 8)))
         runs = [(at, min(at + step, len(order))) for at in range(0, len(order), step)]
         return [(f"{PART_NAME}{n + 1}", order[a:b]) for n, (a, b) in enumerate(runs)]
@@ -128,4 +132,6 @@ def _title(sizes: Sequence[Shape | None], number: int) -> str:
     common = Counter(size for size in sizes if size is not None).most_common(1)
     if not common:
         return f"{PART_NAME}{number + 1}"
-    return STAGE_NAME + "×".join("?" if d is None else str(d) for d in common[0][0])
+    size = "×".join("?" if d is None else str(d) for d in common[0][0])
+    # A size that is an expression is no name.
+    return STAGE_NAME + (size if len(size) <= READABLE else str(number + 1))

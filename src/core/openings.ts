@@ -6,7 +6,10 @@ import type { IGroupTree } from './tree';
 /** Up to so many boxes a picture tells too little without a look into a repeat. */
 const FEW = 3;
 
-/** Up to so many boxes say too little to keep alike blocks alike. */
+/**
+ * Up to so many boxes say too little to keep alike blocks alike. A family that then adds more than twice
+ * as many is opened in two steps, its largest first: the pane may have room for that.
+ */
 const LITTLE = 8;
 
 /** The first picture. */
@@ -89,13 +92,13 @@ function isPlumbing(tree: IGroupTree, family: readonly number[]): boolean {
   );
 }
 
-/** The groups to open next, and how many boxes that adds; null when the picture is done. */
+/** The groups to open next, and how many boxes that adds; undefined when the picture is done. */
 function next(
   tree: IGroupTree,
   closed: readonly (readonly number[])[],
   visible: number,
   budget: number
-): { family: readonly number[]; cost: number } | null {
+): { family: readonly number[]; cost: number } | undefined {
   const fitting = (choices: readonly (readonly number[])[]) =>
     choices
       .map(family => ({
@@ -111,10 +114,11 @@ function next(
       .filter(({ family }) => visible <= FEW || !isPlumbing(tree, family))
       .sort((a, b) => a.fold - b.fold || a.depth - b.depth || b.size - a.size);
   const [whole] = fitting(closed);
-  if (whole || visible > LITTLE) {
-    return whole ?? null;
+  if (visible > LITTLE || whole?.cost <= 2 * LITTLE) {
+    return whole;
   }
-  return fitting(closed.flat().map(group => [group]))[0] ?? null;
+  const [one] = fitting((whole?.family ?? closed.flat()).map(group => [group]));
+  return one;
 }
 
 /** One picture on the way from a closed model to the most that may be open. */
@@ -131,7 +135,7 @@ const LIGHT = 0.05;
 /**
  * Opens a lone trunk whatever its size, then families of alike groups, shallow and big ones first, while
  * at most `budget` cards are visible. A family opens as a whole, so that alike blocks look alike; only
- * where nothing else would be left to see, one of it does. What holds no weights and no arithmetic stays
+ * where nothing else would be left to see, or all of it is much at once, one of it does first. What holds no weights and no arithmetic stays
  * closed, and repeats stay one box; where the picture would hold little else, they show their first part.
  * The pictures on the way, from closed on.
  */
@@ -146,7 +150,7 @@ export function openingSteps(tree: IGroupTree, budget: number): IOpeningStep[] {
     steps.push({ open: open.slice(), hidden, visible, light });
     const closed = families(tree, open, new Set(hidden));
     const chosen = next(tree, closed, visible, budget);
-    if (chosen === null) {
+    if (!chosen) {
       return steps;
     }
     for (const group of chosen.family) {
