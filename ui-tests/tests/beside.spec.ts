@@ -73,3 +73,50 @@ test('two models as one graph take the room of both, and give it back', async ({
     2
   );
 });
+
+test('the table of blocks says what changed in each, and leads to it on both sides', async ({
+  page
+}, info) => {
+  const file = info.outputPath('blocks.html');
+  const paths = ['bert_base.onnx', 'bert_dyn.onnx'].map(name =>
+    join(models, name)
+  );
+  execFileSync('onnx-autodoc', ['compare', ...paths, '--beside', file]);
+  await page.goto(pathToFileURL(file).href);
+  const [left, right] = [0, 1].map(at =>
+    page.locator('.oad-Beside-side').nth(at)
+  );
+  await expect(
+    page.locator('.oad-Beside-side .oad-GraphHost[data-drawn]')
+  ).toHaveCount(2);
+  await right.getByRole('tab', { name: 'Changes' }).click();
+  const table = right.locator('.oad-Changes-table');
+  await expect(table.getByRole('columnheader')).toHaveText([
+    'Block',
+    'Pairs',
+    'Changed',
+    'Only in A',
+    'Only in B',
+    'MACs of A',
+    'MACs of B',
+    'Difference'
+  ]);
+  const row = table.getByRole('row').filter({ hasText: 'embeddings' }).first();
+  await expect(row).toBeVisible();
+  const differing = await table.getByRole('row').count();
+  await right.getByLabel(/^Only blocks that differ/).uncheck();
+  await expect
+    .poll(() => table.getByRole('row').count())
+    .toBeGreaterThan(differing);
+  await row.getByRole('button').click();
+  await expect(right.locator('.oad-ring-selected').first()).toBeVisible();
+  // What is the same on both sides is selected on both.
+  await table
+    .getByRole('row')
+    .filter({ hasText: 'layer.11/output' })
+    .getByRole('button')
+    .click();
+  for (const side of [left, right]) {
+    await expect(side.locator('.oad-ring-selected').first()).toBeVisible();
+  }
+});
