@@ -94,12 +94,14 @@ class _Result:
         return replace(made, llm_summary=self.written)
 
 
-@click.command("analyze", short_help="What a model is and what it costs.")
+@click.command("analyze", short_help="Analyse a model: architecture, parameters, MACs, memory, findings.")
 @click.argument("models", metavar="MODEL…", type=click.Path(path_type=str), nargs=-1, required=True)
-@click.option("--out-json", metavar="PATH", help="Write the report as JSON; - is stdout.")
+@click.option("--out-json", metavar="PATH", help='Write the report as JSON ("-" for stdout).')
 @click.option("--out-csv", metavar="PATH", help="Write the table of layers as CSV; - is stdout.")
 @click.option(
-    "--out-html", metavar="PATH", help="Write one HTML file that shows the model offline; - is stdout."
+    "--out-html",
+    metavar="PATH",
+    help='Write the viewer and the model to one offline HTML file ("-" for stdout).',
 )
 @click.option("--out-md", metavar="PATH", help="Write the report as a model card in Markdown; - is stdout.")
 @click.option("--out-pdf", metavar="PATH", help="Write the report as PDF; needs onnx-autodoc[pdf].")

@@ -23,15 +23,15 @@ from py_autodoc.errors import AutodocError, OutputError
 from py_autodoc.version import NAME, version
 
 COMMANDS = {
-    "analyze": "What a model is and what it costs.",
+    "analyze": "Analyse a model: architecture, parameters, MACs, memory, findings.",
     "check": "Whether models keep limits and rules, for CI.",
     "compare": "What differs between models: architecture, precision, numbers.",
-    "export": "PyTorch or Keras to ONNX, each node with the module it comes from.",
+    "export": "Export a PyTorch or Keras model to ONNX, recording the module of each node.",
     "extract": "Write one module, or some nodes, as a model that runs.",
-    "graph": "The graph as SVG, HTML, DOT or data for other viewers.",
+    "graph": "Write the graph as SVG, PNG, HTML, DOT or data for other viewers.",
     "hardware": "The devices that are known, one of them, and this machine.",
     "llm": "Text generation: prefill, decode, KV cache, several devices, costs.",
-    "metadata": "What a model says about running it: task, processor, configuration.",
+    "metadata": "Show the task, processor and configuration embedded in a model.",
     "opdocs": "What every quantized operation computes: formulas, C, test vectors.",
     "quantize": "Write a quantized model, measured beside its original.",
     "rebatch": "Another batch for a model whose batch is fixed.",

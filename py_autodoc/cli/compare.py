@@ -100,7 +100,7 @@ class _Sizes:
 @click.option(
     "--beside",
     metavar="PATH.html",
-    help="Write a page that shows both, linked and offline. Alone it compares nothing.",
+    help="Write an offline page with both models side by side; by itself, nothing else is compared.",
 )
 @click.option(
     "--direction",

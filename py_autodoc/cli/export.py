@@ -65,15 +65,18 @@ class _Request:
     progress: bool | None
 
 
-@click.command("export", short_help="PyTorch or Keras to ONNX, each node with the module it comes from.")
+@click.command(
+    "export", short_help="Export a PyTorch or Keras model to ONNX, recording the module of each node."
+)
 @click.argument("source")
 @click.argument("out", metavar="OUT.onnx", type=click.Path(path_type=str))
 @click.option(
     "--exporter",
     type=click.Choice(["dynamo", "torchscript", "hf"], case_sensitive=False),
-    help="torch.onnx (default), its older form, or transformers' own; by itself Keras is read directly.",
+    help="dynamo: torch.onnx (default); torchscript: its older exporter; hf: the exporter in transformers. "
+    "Without this option, Keras files are read directly.",
 )
-@click.option("--opset", metavar="N", type=click.IntRange(min=1), help="Version of the operators.")
+@click.option("--opset", metavar="N", type=click.IntRange(min=1), help="Opset version to export.")
 @click.option(
     "--input-shape",
     metavar="[NAME=]1x3x224x224",
@@ -92,8 +95,10 @@ class _Request:
     multiple=True,
     help="Axes that stay free: batch, seq, or NAME:AXIS=symbol. Repeatable.",
 )
-@click.option("--seed", metavar="N", type=click.IntRange(min=0), default=0, help="Of the example inputs.")
-@click.option("--random-weights", is_flag=True, help="From config.json alone, without the weights.")
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(min=0), default=0, help="Random seed for the example inputs."
+)
+@click.option("--random-weights", is_flag=True, help="Build the model from config.json with random weights.")
 @click.option(
     "--keep",
     metavar="GLOB",
@@ -131,7 +136,7 @@ class _Request:
     default=True,
     help="The tokenizer and other processors too, so that the file runs alone (default: yes).",
 )
-@click.option("--report-json", metavar="PATH", help="Write the report as JSON; - is stdout.")
+@click.option("--report-json", metavar="PATH", help='Write the report as JSON ("-" for stdout).')
 @click.option("--report-md", metavar="PATH", help="Write the report as Markdown; - is stdout.")
 @click.option("--jit-graph", metavar="FILE", help="Write the TorchScript graph as text; - is stdout.")
 @click.option("--fx-graph", metavar="FILE", help="Write the graph of torch.export as text; - is stdout.")

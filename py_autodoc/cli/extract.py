@@ -12,7 +12,12 @@ from py_autodoc.cli.options import force
 @click.argument("model", type=click.Path(path_type=str))
 @click.argument("out", metavar="OUT.onnx", type=click.Path(path_type=str))
 @click.option("--tag", metavar="PATH", help="A tag (/BertModel/BertEncoder/BertLayer.0) or a module's path.")
-@click.option("--call", metavar="N", type=click.IntRange(min=0), help="Which call of a module called again.")
+@click.option(
+    "--call",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Call number, for a module that is called several times.",
+)
 @click.option("--node", metavar="ID", type=int, multiple=True, help="Id of a node in the report. Repeatable.")
 @click.option("--tensor", metavar="NAME", multiple=True, help="Take the node that makes it. Repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print what the sub-model consists of as JSON.")

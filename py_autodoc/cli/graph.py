@@ -111,7 +111,7 @@ class _Request:
     type=click.Choice(["light", "dark"]),
     default="light",
     show_default=True,
-    help="Of the picture.",
+    help="Colour theme of the image.",
 )
 @click.option(
     "--direction",
@@ -134,7 +134,7 @@ class _Request:
     type=click.FloatRange(0.1, 16),
     default=1.0,
     show_default=True,
-    help="Pixels of the PNG for one of the SVG.",
+    help="PNG pixels per SVG unit.",
 )
 @sizes("picture")
 @hardware

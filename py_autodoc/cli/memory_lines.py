@@ -20,7 +20,7 @@ def memory_lines(report: Report) -> list[tuple[str, str]]:
     if memory.peak is not None:
         lines.append(("Peak", _peak(report, memory, memory.peak)))
         if memory.peak.tensors:
-            lines.append(("Alive there", _alive(memory.peak)))
+            lines.append(("Live at peak", _alive(memory.peak)))
     elif memory.reason:
         lines.append(("Peak", f"{units.UNKNOWN}  ({printable(memory.reason)})"))
     if memory.weights is not None and memory.weights.by_dtype:

@@ -18,7 +18,7 @@ _WIDTH, _KEY = 100, 40
 _LISTED = 50
 
 
-@click.command("metadata", short_help="What a model says about running it: task, processor, configuration.")
+@click.command("metadata", short_help="Show the task, processor and configuration embedded in a model.")
 @click.argument("model", type=click.Path(path_type=str))
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, but for the files' content.")
 @click.option(

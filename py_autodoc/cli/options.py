@@ -42,13 +42,13 @@ def sizes(says: str) -> Callable[[F], F]:
             metavar="NAME=N",
             multiple=True,
             shell_complete=completion.symbols,
-            help="Give a symbolic dimension its size; '*=N' for every one that is still free. Repeatable.",
+            help="Value for a symbolic dimension; '*=N' for all without a value. Repeatable.",
         ),
         click.option(
             "--input-shape",
             metavar="NAME=1x3x224x224",
             multiple=True,
-            help="Give an input its whole shape. Repeatable.",
+            help="Full shape of an input. Repeatable.",
         ),
         click.option(
             "--batch-size",
@@ -67,7 +67,7 @@ def sizes(says: str) -> Callable[[F], F]:
         click.option(
             "--assume",
             is_flag=True,
-            help=f"Give dimensions that are still free a usual size (the {says} says which).",
+            help=f"Use typical values for dimensions without one (the {says} lists them).",
         ),
     )
 
@@ -87,9 +87,11 @@ def _list_devices(context: click.Context, _: click.Parameter, wanted: bool) -> N
 def _one_device(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
     """The device that was given; the last of several would be a silent choice."""
     if len(given) > 1:
-        raise click.BadParameter("it was given several times; one device a run.", context, parameter)
+        raise click.BadParameter("only one device can be given.", context, parameter)
     if given and not given[0].strip():
-        raise click.BadParameter("it is empty; --list-hardware lists the ids.", context, parameter)
+        raise click.BadParameter(
+            "the value is empty; run --list-hardware to list the ids.", context, parameter
+        )
     return given[0] if given else ""
 
 

@@ -76,7 +76,7 @@ def _parts(report: Report, width: int, findings: bool) -> Iterable[RenderableTyp
         yield _dims(report)
     formulas = expression_lines(report)
     if formulas:
-        yield _section("In these dimensions", _lines(formulas, 2 * width))
+        yield _section("As formulas", _lines(formulas, 2 * width))
     counts = block_counts(report.blocks)
     if counts:
         yield _section("Blocks", Text(counts))
@@ -229,7 +229,7 @@ def _wanted(free: list[DimInfo]) -> str:
     flags = " ".join(f"--bind {name}={'N' if size is None else size}" for name, size in names)
     if any(dim.suggested is None for dim in free):
         return f"Costs need numbers, and no usual sizes fit this model: {flags}{rest}"
-    return f"Costs need numbers: {flags}{rest}  (or --assume)"
+    return f"To get all costs, add: {flags}{rest}  (or --assume)"
 
 
 def _repeats(found: list[RepeatInfo]) -> RenderableType:

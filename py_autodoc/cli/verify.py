@@ -63,7 +63,7 @@ _SCALE = 2.0
     "--input-shape",
     metavar="NAME=1x3x224x224",
     multiple=True,
-    help="Give an input its whole shape. Repeatable.",
+    help="Full shape of an input. Repeatable.",
 )
 @click.option("--all", "every", is_flag=True, help="List every layer.")
 @click.option("--out-json", metavar="PATH", help="Write the result as JSON; - is stdout.")

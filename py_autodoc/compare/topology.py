@@ -104,7 +104,7 @@ def _open(source: Model, weights: bool) -> ir.Model:
         return model
     except (ValueError, TypeError, KeyError, OSError, ir.serde.SerdeError) as fault:
         line = str(fault.__cause__ or fault).strip().partition("\n")[0]
-        raise InputError("graph-inconsistent", f"{name}: its graph makes no sense: {line}") from fault
+        raise InputError("graph-inconsistent", f"{name}: the graph is invalid: {line}") from fault
 
 
 def _check_weights(path: PathLike, name: str) -> None:

@@ -203,7 +203,9 @@ def _cut_out(
     found = cut(selection)
     name = base_name(path)
     if not found.outputs:
-        raise OptionError("no-outputs", f"{name}: what is selected makes no tensor.", "Select other nodes.")
+        raise OptionError(
+            "no-outputs", f"{name}: the selected nodes produce no tensors.", "Select other nodes."
+        )
     nodes, stored = [node for node, _ in walk(opened.model)], list(proto_nodes(opened.proto))
     if len(nodes) != len(stored):
         raise InputError(

@@ -286,4 +286,6 @@ def _transformers(part: str) -> Any:
     try:
         return import_module(f"transformers.{part}" if part else "transformers")
     except ImportError:
-        raise RequirementError("transformers-missing", "Tasks are told by transformers.", _PIP) from None
+        raise RequirementError(
+            "transformers-missing", "Looking up tasks requires transformers.", _PIP
+        ) from None

@@ -189,7 +189,7 @@ class JobQueue:
         """
         record = self._finished(job_id)
         if record.spec.path != path:
-            raise OptionError("other-file", "This analysis is of another file.", "Reload the model.")
+            raise OptionError("other-file", "This analysis belongs to a different file.", "Reload the model.")
         request = Render(what="extract", ranges=ranges_of(nodes))
         if len(request.ranges) > MAX_RANGES:
             size = len(request.ranges)

@@ -31,7 +31,7 @@ def analyze(
     precision: str | None = None,
     runtime: str | None = None,
 ) -> Report:
-    """What a model is and what it costs.
+    """Analyse a model: architecture, parameters, MACs, memory, findings.
 
     ``model`` is a path, serialized bytes, an ``onnx.ModelProto`` or an ``onnx_ir.Model``. Weights are
     read only with ``read_weights``, for the rules about their values, and with ``hash``, for the SHA-256 of

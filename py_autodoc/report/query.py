@@ -89,21 +89,21 @@ class QueryError(OptionError):
 
 def _told(kind: str, text: str) -> tuple[str, str]:
     """What is wrong, and what was expected there."""
-    missing = f"something is missing before “{text}”." if text else "something is missing."
+    missing = f"a term is missing before “{text}”." if text else "a term is missing."
     return {
         "unknown-field": (
-            f"there is no field “{text}”.",
-            f"Fields: {', '.join(FIELD_NAMES)}. A name with < = > in it goes in quotes.",
+            f"unknown field “{text}”.",
+            f"Available fields: {', '.join(FIELD_NAMES)}. Put names with <, = or > in quotes.",
         ),
-        "no-field": (f"before “{text}” must stand a field.", "As in macs>1e6."),
-        "no-value": (f"after “{text}” must stand a value.", "As in macs>1e6."),
-        "not-a-number": (f"“{text}” is no number.", "Numbers are written like 1000, 1e6, 1.5K or 10MB."),
+        "no-field": (f"expected a field before “{text}”.", "As in macs>1e6."),
+        "no-value": (f"expected a value after “{text}”.", "As in macs>1e6."),
+        "not-a-number": (f"“{text}” is not a number.", "Write numbers as 1000, 1e6, 1.5K or 10MB."),
         "text-order": (f"a text cannot be compared by {text}.", "Use =, != or ~, as in op=Conv."),
         "number-part": ("a number cannot be compared by ~.", "Use = != < <= > or >=, as in macs>1e6."),
         "no-term": (missing, "A word, a condition as macs>1e6, or a query in parentheses was expected."),
-        "unclosed": ("this parenthesis is not closed.", "Add a )."),
-        "unopened": ("this parenthesis was not opened.", "Add a ( or take it away."),
-        "too-deep": ("there are too many parentheses in parentheses.", f"{MAX_DEPTH} is the most."),
+        "unclosed": ("missing closing parenthesis.", "Add a )."),
+        "unopened": ("unmatched parenthesis.", "Add a ( or remove it."),
+        "too-deep": ("parentheses are nested too deeply.", f"The limit is {MAX_DEPTH}."),
     }[kind]
 
 

@@ -44,7 +44,7 @@ class ModelStats:
     num_inputs: int
     num_outputs: int
     total_macs: int | None
-    """Multiply-accumulates of one inference."""
+    """Multiply-accumulate operations (MACs) in one inference."""
     total_flops: int | None
     """Floating point operations of one inference, 2 × MACs plus the rest."""
     op_stats: OpTypeStats

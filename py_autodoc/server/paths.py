@@ -42,7 +42,7 @@ async def resolve(contents_manager: Any, path: str, allow_outside_links: bool) -
     if not hasattr(contents_manager, "_get_os_path"):
         raise RequirementError(
             "contents-not-files",
-            "This server keeps its contents somewhere else than in files.",
+            "This server does not store its contents as files.",
             "Download the model and open it on a server with a file system.",
         )
     path = path.strip("/")

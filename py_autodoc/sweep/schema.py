@@ -24,7 +24,7 @@ class SweepPoint(Wire, frozen=True, kw_only=True):
     precision: str | None
     """Precision of the estimate; null without a device."""
     macs: int | None
-    """Multiply-accumulates of one inference."""
+    """Multiply-accumulate operations (MACs) in one inference."""
     flops: int | None
     """Floating point operations of one inference; a MAC is two."""
     read_bytes: int | None

@@ -39,7 +39,8 @@ OPSET = 21
 FLOOR = 2.0**-12
 """The smallest scale that torchao's observers give."""
 _TOOL = "torchao.quantization.pt2e"
-_QDQ = ("QuantizeLinear", "DequantizeLinear")
+_DEQUANTIZE = "DequantizeLinear"
+_QDQ = ("QuantizeLinear", _DEQUANTIZE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +199,7 @@ def _floors(model: ir.Model) -> Iterable[str]:
     """A warning where weights have the smallest scale that an observer gives: few of their codes are used."""
     channels = low = 0
     for node in model.graph:
-        if node.op_type != "DequantizeLinear" or len(node.inputs) < 2:
+        if node.op_type != _DEQUANTIZE or len(node.inputs) < 2:
             continue
         weight, scale = node.inputs[0], node.inputs[1]
         if weight is None or scale is None or weight.const_value is None or scale.const_value is None:

@@ -237,7 +237,7 @@ export class Rebinder {
     return {
       code: 'other-sizes',
       severity: 'info',
-      message: `Costs, shapes and totals follow the sizes chosen here; ${kept} are those of ${sizes.join(', ')}.`,
+      message: `Costs and shapes use the dimensions set here; ${kept} still use ${sizes.join(', ')}.`,
       where: '',
       node: null
     };

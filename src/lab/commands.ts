@@ -29,7 +29,7 @@ const PALETTE_ACTIONS: readonly { id: string; label: string }[] = [
   { id: 'find', label: 'Find in the graph' },
   { id: 'overview', label: 'Show the first picture' },
   { id: 'fit', label: 'Fit the graph into the view' },
-  { id: 'expand-all', label: 'Expand all groups' },
+  { id: 'expand-all', label: 'Expand All Blocks' },
   { id: 'collapse-all', label: 'Collapse all groups' },
   { id: 'next-overlay', label: 'Next heatmap' },
   { id: 'next-change', label: 'Next change between two models' },
@@ -37,14 +37,14 @@ const PALETTE_ACTIONS: readonly { id: string; label: string }[] = [
   { id: 'only-changes', label: 'Only changes between two models' },
   { id: 'rescale', label: 'Rescale the colours to the view' },
   { id: 'export-svg', label: 'Save the graph as SVG' },
-  { id: 'export-svg-view', label: 'Save what is in view as SVG' },
+  { id: 'export-svg-view', label: 'Save the visible area as SVG' },
   { id: 'export-svg-selection', label: 'Save the selection as SVG' },
   { id: 'export-png-1', label: 'Save the graph as PNG' },
   { id: 'export-png-2', label: 'Save the graph as PNG at scale 2' },
   { id: 'export-png-4', label: 'Save the graph as PNG at scale 4' },
   { id: 'export-html', label: 'Save the model as one HTML file' },
   { id: 'export-dot', label: 'Save the graph as DOT' },
-  { id: 'export-netron', label: 'Save the numbers for Netron' },
+  { id: 'export-netron', label: 'Save Metrics for Netron' },
   {
     id: 'export-model-explorer',
     label: 'Save the heatmap for Model Explorer'
@@ -65,7 +65,7 @@ function addOpen(context: ICommandContext): void {
   }
   app.commands.addCommand(CommandIDs.open, {
     label: trans.__('Open ONNX Model…'),
-    caption: trans.__('Choose an ONNX model and see what it is'),
+    caption: trans.__('Choose an ONNX model and open it in the viewer'),
     icon: onnxIcon,
     describedBy: {
       args: {
@@ -124,8 +124,8 @@ export async function chooseModels(
   const files = answer.value.filter(model => model.type !== 'directory');
   if (files.length === 0) {
     await new Dialog({
-      title: trans.__('No model was chosen'),
-      body: trans.__('Choose a file that ends in .onnx.'),
+      title: trans.__('No model selected'),
+      body: trans.__('Choose a file with the extension .onnx.'),
       buttons: [Dialog.okButton()]
     }).launch();
   }

@@ -115,7 +115,7 @@ function addWith(context: ICompareContext): void {
   const { app, trans } = context;
   app.commands.addCommand(CompareIDs.with_, {
     label: trans.__('Compare with…'),
-    caption: trans.__('Choose a model to look at beside this one'),
+    caption: trans.__('Choose a model to compare with this one'),
     describedBy: {
       args: {
         type: 'object',
@@ -193,7 +193,9 @@ function addLink(context: ICompareContext): void {
   const { app, trans, keeper } = context;
   app.commands.addCommand(CompareIDs.link, {
     label: trans.__('Link with an Open View…'),
-    caption: trans.__('Selection, blocks and colours follow in both views'),
+    caption: trans.__(
+      'Keep selection, blocks and colours in sync between both views'
+    ),
     describedBy: { args: { type: 'object', properties: {} } },
     isEnabled: () => {
       const first = current(context);

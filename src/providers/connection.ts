@@ -64,9 +64,9 @@ export class Connection {
       throw new ProblemError(
         localProblem(
           'bad-answer',
-          'The server gave an unreadable answer',
+          'The server sent an invalid response',
           error instanceof Error ? error.message : String(error),
-          'Reload the page; the server extension may be of another version.',
+          'Reload the page. The server may have another version.',
           response.status
         )
       );
@@ -133,7 +133,7 @@ function problemFrom(response: Response, text: string): Problem {
     `It answered ${response.status} ${response.statusText}`.trim() + '.',
     missing
       ? 'Check that the server extension is enabled: jupyter server extension list.'
-      : 'Retry; look into the server’s log if it fails again.',
+      : 'Retry, or check the server log.',
     response.status
   );
 }

@@ -159,6 +159,6 @@ export function kernelFile(model: IKernelModel): IReportProvider['file'] {
 const UNREADABLE = localProblem(
   'bad-answer',
   'The kernel gave an unreadable answer',
-  'Its version of ONNX Autodoc is another one than that of the viewer.',
+  'Kernel and viewer are different versions.',
   'Run the cell again.'
 );

@@ -1767,7 +1767,7 @@ export interface components {
       };
       /** @description Bytes of all constants as stored. */
       weight_bytes: number | null;
-      /** @description Multiply-accumulates of one inference. */
+      /** @description Multiply-accumulate operations (MACs) in one inference. */
       total_macs: number | null;
       /** @description Floating point operations of one inference. */
       total_flops: number | null;

@@ -159,7 +159,9 @@ export const METRICS: Readonly<Record<AnyMetric, IMetric>> = {
     total: {
       field: 'total_params',
       about: t =>
-        t.__('Elements of float or quantized weights; tied weights once.'),
+        t.__(
+          'Elements in float and quantized weights. Tied weights are counted once.'
+        ),
       reason: 'params_reason',
       heatmap: 'params'
     }
@@ -173,7 +175,7 @@ export const METRICS: Readonly<Record<AnyMetric, IMetric>> = {
     total: {
       field: 'weight_bytes',
       label: t => t.__('Weights'),
-      about: t => t.__('Weights at their stored types.'),
+      about: t => t.__('Size of all constants in their stored data types.'),
       heatmap: 'weight_bytes'
     }
   },
@@ -185,7 +187,8 @@ export const METRICS: Readonly<Record<AnyMetric, IMetric>> = {
     query: ['macs'],
     total: {
       field: 'total_macs',
-      about: t => t.__('Multiply-accumulates of one inference.'),
+      about: t =>
+        t.__('Multiply-accumulate operations (MACs) in one inference.'),
       covered: 'macs',
       heatmap: 'macs'
     }
@@ -198,7 +201,7 @@ export const METRICS: Readonly<Record<AnyMetric, IMetric>> = {
     total: {
       field: 'total_flops',
       about: t =>
-        t.__('2 per MAC, plus the arithmetic of the other operators.'),
+        t.__('2 per MAC, plus the arithmetic of all other operators.'),
       covered: 'nodes',
       heatmap: 'flops'
     }
@@ -255,10 +258,7 @@ export const METRICS: Readonly<Record<AnyMetric, IMetric>> = {
     additive: false,
     total: {
       field: 'peak_activation_bytes',
-      about: t =>
-        t.__(
-          'The most that tensors need at once, weights excluded, buffers reused.'
-        ),
+      about: t => t.__('Peak memory of live activations, weights excluded.'),
       reason: 'peak_reason',
       heatmap: 'activation_bytes'
     }

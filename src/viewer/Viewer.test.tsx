@@ -55,7 +55,7 @@ describe('first picture', () => {
     });
     payload.metrics.total_macs = null;
     await mount(payload);
-    const tile = screen.getByTitle(/^MACs: Unknown: it depends on batch/);
+    const tile = screen.getByTitle(/^MACs: Unknown: depends on batch/);
     expect(tile.textContent).toContain('—');
   });
 
@@ -141,7 +141,7 @@ describe('loading and failing', () => {
     expect(screen.getByRole('alert').textContent).toContain('gone');
     expect(screen.getByRole('toolbar')).toBeTruthy();
     fireEvent.click(
-      screen.getByRole('button', { name: 'Keep the old numbers' })
+      screen.getByRole('button', { name: 'Keep the previous results' })
     );
     expect(screen.queryByRole('alert')).toBeNull();
   });

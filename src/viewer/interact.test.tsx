@@ -55,7 +55,9 @@ describe('tracing', () => {
     select(2);
     key(root, 'a');
     expect(lit()).toEqual([0, 1, 2]);
-    expect(screen.getByText('3 of 5 nodes lead to conv_1')).toBeTruthy();
+    expect(
+      screen.getByText('3 of 5 nodes are upstream of conv_1')
+    ).toBeTruthy();
     key(root, 'A', { shiftKey: true });
     expect(lit()).toEqual([2, 3, 4]);
     key(root, 'Escape');
@@ -190,9 +192,7 @@ describe('context menu', () => {
     act(() => surface().callbacks.onContextMenu?.(null, { x: 5, y: 5 }));
     expect(screen.queryByRole('menuitem', { name: /Copy the tag/ })).toBeNull();
     surface().camera = { x: 5, y: 6, k: 2 };
-    fireEvent.click(
-      screen.getByRole('menuitem', { name: /Store the view as 1/ })
-    );
+    fireEvent.click(screen.getByRole('menuitem', { name: /Save view 1/ }));
     surface().camera = { x: 0, y: 0, k: 1 };
     act(() => surface().callbacks.onContextMenu?.(null, { x: 5, y: 5 }));
     fireEvent.click(screen.getByRole('menuitem', { name: /Go to view 1/ }));
@@ -238,7 +238,7 @@ describe('legend', () => {
     key(root, 'l');
     expect(scale()).toBe('linear');
     expect(surface().overlay?.value(0)).toBeCloseTo(0.5, 6);
-    const low = screen.getByRole('slider', { name: /Lowest value/ });
+    const low = screen.getByRole('slider', { name: /Lower end/ });
     for (let i = 0; i < 14; i++) {
       fireEvent.keyDown(low, { key: 'ArrowRight' });
     }

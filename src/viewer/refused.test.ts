@@ -24,7 +24,7 @@ it('where the page may not copy, it says so to eyes', async () => {
     clipboard: { writeText: () => Promise.reject(new Error('NotAllowed')) }
   });
   expect(await copyAndTell({ store, trans }, 'node_conv_1')).toBe(false);
-  expect(store.get().notice).toContain('copy it by hand');
+  expect(store.get().notice).toContain('copy the text manually');
   expect(store.get().announcement).toBe('');
 });
 
@@ -51,5 +51,7 @@ it('in a frame, which does not hear of a refused download, saving tells what els
   vi.stubGlobal('top', {});
   handOver({ store, trans }, 'model.svg', new Blob(['<svg/>']));
   expect(click).toHaveBeenCalledTimes(2);
-  expect(store.get().notice).toMatch(/^model\.svg was handed .*Python/);
+  expect(store.get().notice).toMatch(
+    /^The download of model\.svg was started.*Python/
+  );
 });

@@ -86,7 +86,7 @@ function ask(model: IWidgetModel): Promise<ICode> {
       end();
       reject(
         new Error(
-          'The viewer is not in this notebook and no kernel answers. Run the cell again.'
+          'This notebook holds no viewer, and no kernel responds. Run the cell again.'
         )
       );
     };

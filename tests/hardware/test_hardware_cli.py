@@ -96,9 +96,9 @@ def test_the_list():
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["--hardware", "l4", "--hardware", "t4"], "it was given several times; one device a run."),
-        (["--hardware", " "], "it is empty; --list-hardware lists the ids."),
-        (["--hardware", ""], "it is empty; --list-hardware lists the ids."),
+        (["--hardware", "l4", "--hardware", "t4"], "only one device can be given."),
+        (["--hardware", " "], "the value is empty; run --list-hardware to list the ids."),
+        (["--hardware", ""], "the value is empty; run --list-hardware to list the ids."),
     ],
 )
 def test_no_choice_among_devices_is_silent(path, args, says):

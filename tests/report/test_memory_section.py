@@ -156,7 +156,7 @@ def test_a_stage_that_fails_costs_only_its_part(monkeypatch):
 def test_lines_on_a_terminal():
     lines = dict(memory_lines(stripped("gpt2")))
     assert lines["Peak"] == "181 MB at node_linear (step 455 of 455)"
-    assert lines["Alive there"].startswith("val_888 154 MB (constant) · linear 25.7 MB")
+    assert lines["Live at peak"].startswith("val_888 154 MB (constant) · linear 25.7 MB")
     assert lines["Weights"].startswith("float32 498 MB")
     assert lines["KV cache"].startswith(
         "73.7 kB a token (12 layers, 12 heads × 64, float32) · 75.5 MB for 1,024"

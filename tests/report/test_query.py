@@ -95,14 +95,14 @@ def test_what_is_unknown_matches_neither_a_condition_nor_its_opposite(named):
 @pytest.mark.parametrize(
     ("query", "kind", "at", "told"),
     [
-        ("colour>3", "unknown-field", 0, "no field “colour”"),
+        ("colour>3", "unknown-field", 0, "unknown field “colour”"),
         ("conv & x=1", "unknown-field", 7, "at character 8"),
-        ("macs>", "no-value", 4, "must stand a value"),
+        ("macs>", "no-value", 4, "expected a value"),
         ("conv &", "no-term", 6, "at its end"),
-        ("(conv", "unclosed", 0, "not closed"),
-        ("macs=lots", "not-a-number", 5, "“lots” is no number"),
+        ("(conv", "unclosed", 0, "missing closing"),
+        ("macs=lots", "not-a-number", 5, "“lots” is not a number"),
         ("op>3", "text-order", 2, "Use =, != or ~"),
-        ("(" * 5000 + "a", "too-deep", 50, "50 is the most"),
+        ("(" * 5000 + "a", "too-deep", 50, "The limit is 50"),
     ],
 )
 def test_faults_say_what_where_and_what_was_expected(query, kind, at, told):

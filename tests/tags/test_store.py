@@ -168,7 +168,7 @@ def test_bad_files(tmp_path):
     double.graph.node.append(double.graph.node[0])
     onnx.save(double, tmp_path / "double.onnx")
     with pytest.raises(
-        InputError, match="makes no sense: Output 'Convolution28_Output_0' is redeclared"
+        InputError, match="the graph is invalid: Output 'Convolution28_Output_0' is redeclared"
     ) as caught:
         structure(tmp_path / "double.onnx")
     assert caught.value.code == "graph-inconsistent"

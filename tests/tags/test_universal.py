@@ -58,6 +58,8 @@ def test_nothing_is_hard_coded(path):
     tree = ast.parse(path.read_text())
     # Tags show some of torch's own classes: a list by glob, which every caller can replace.
     allowed = set(KEEP) if path.name == "naming.py" else set()
+    if path.name == "quantizing.py":  # what a quantizer writes is no operator of any model
+        allowed = {"QuantizeLinear", "DequantizeLinear"}
     found = {text for text in literals(tree) if text.lower() in NAMES}
     assert found <= allowed
     for node in ast.walk(tree):  # no decision by what an operator is called, but to tell two apart

@@ -287,7 +287,7 @@ test.describe('by keyboard alone', () => {
   }) => {
     await open(page, 'bert_dyn.onnx');
     await openLegend(page);
-    const low = page.getByRole('slider', { name: /Lowest value/ });
+    const low = page.getByRole('slider', { name: /Lower end/ });
     await low.focus();
     await page.keyboard.press('ArrowRight');
     await expect(low).not.toHaveAttribute('aria-valuenow', '0');
@@ -306,7 +306,7 @@ test.describe('by keyboard alone', () => {
     await page.keyboard.press('PageUp');
     await expect(macs).not.toContainText('11.2 G');
     await tab(page, 'Memory');
-    const plot = page.getByRole('slider', { name: /Bytes alive/ });
+    const plot = page.getByRole('slider', { name: /Live bytes/ });
     await plot.focus();
     await page.keyboard.press('End');
     await expect(plot).toHaveAttribute('aria-valuetext', /Step (\d+) of \1,/);
@@ -386,7 +386,7 @@ test.describe('to a screen reader', () => {
     await page.keyboard.press('a');
     await expect(said(page)).toHaveText(/^\d+ nodes traced$/);
     await page.keyboard.press('Shift+1');
-    await expect(said(page)).toHaveText('View 1 is stored.');
+    await expect(said(page)).toHaveText('View 1 saved.');
     const live = graph(page).locator('[aria-live]');
     await setOpen(page, /^BertEmbeddings/, true);
     await page.keyboard.press('Enter');

@@ -260,13 +260,15 @@ test('copying and saving that are refused end in a clear line', async ({
     .click();
   await page.keyboard.press('Control+c');
   const notice = widget.locator('.oad-Banner');
-  await expect(notice).toContainText('does not allow this page to copy');
+  await expect(notice).toContainText('blocked copying');
   await notice.getByRole('button', { name: 'Close' }).click();
   await expect(notice).toHaveCount(0);
 
   await widget.getByRole('button', { name: 'Export' }).click();
   await widget.getByRole('menuitem', { name: 'Save the graph as SVG' }).click();
-  await expect(notice).toContainText('resnet_tiny.svg was handed');
+  await expect(notice).toContainText(
+    'The download of resnet_tiny.svg was started'
+  );
   await expect(notice).toContainText('Python');
   expect(opened.log.foreign).toEqual([]);
   // The browser's own words; there is no exception.

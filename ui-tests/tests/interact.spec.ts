@@ -55,7 +55,7 @@ test('traces what leads to a node, what comes of it and what lies between two', 
   await graph(page).focus();
   await page.keyboard.press('a');
   await expect(graph(page)).toHaveClass(/oad-tracing/);
-  await expect(note(page)).toContainText(/nodes lead to/);
+  await expect(note(page)).toContainText(/nodes are upstream of/);
   const before = count(await note(page).innerText());
   // Boxes of the trace are bright; there are some of both kinds.
   expect(await graph(page).locator('.oad-box.oad-lit').count()).toBeGreaterThan(
@@ -65,7 +65,7 @@ test('traces what leads to a node, what comes of it and what lies between two', 
     await graph(page).locator('.oad-box:not(.oad-lit)').count()
   ).toBeGreaterThan(0);
   await page.keyboard.press('Shift+A');
-  await expect(note(page)).toContainText(/nodes come of/);
+  await expect(note(page)).toContainText(/nodes are downstream of/);
   const after = count(await note(page).innerText());
   // In a chain of residual blocks, all that comes before and after the pool is the whole.
   const all = Number(
@@ -75,7 +75,7 @@ test('traces what leads to a node, what comes of it and what lies between two', 
 
   await box(page, /^Relu/).click({ modifiers: ['Shift'] });
   await page.keyboard.press('p');
-  await expect(note(page)).toContainText(/nodes lie between/);
+  await expect(note(page)).toContainText(/nodes are on a path between/);
   const between = count(await note(page).innerText());
   expect(between).toBeGreaterThan(1);
   expect(between).toBeLessThan(all);
@@ -156,7 +156,7 @@ test('stores a view and returns to it', async ({ page }) => {
   await expect(graph(page)).not.toHaveClass(/oad-moving/);
   const at = await world.getAttribute('transform');
   await page.keyboard.press('Shift+3');
-  await expect(said(page)).toHaveText('View 3 is stored.');
+  await expect(said(page)).toHaveText('View 3 saved.');
   await setOpen(page, /^BertEmbeddings/, false);
   await page.keyboard.press('h');
   await page.keyboard.press('Space');
@@ -187,7 +187,7 @@ test('a stored view knows what was hidden, which part of a repeat was shown and 
   );
   const at = await world.getAttribute('transform');
   await page.keyboard.press('Shift+4');
-  await expect(said(page)).toHaveText('View 4 is stored.');
+  await expect(said(page)).toHaveText('View 4 saved.');
 
   await page.keyboard.press('z');
   await expect(note(page)).toHaveCount(0);
@@ -407,7 +407,7 @@ test('a slider of a dimension changes totals, table, curve and graph', async ({
 test('a point of the memory curve shows its node', async ({ page }) => {
   await open(page, 'resnet50.onnx');
   await tab(page, 'Memory');
-  const plot = page.getByRole('slider', { name: /Bytes alive/ });
+  const plot = page.getByRole('slider', { name: /Live bytes/ });
   await plot.hover({ position: { x: 90, y: 40 } });
   await expect(plot).toHaveAttribute('aria-valuetext', /^Step \d+ of \d+, /);
   await expect(graph(page).locator('.oad-ring-hit')).not.toHaveCount(0);
@@ -485,7 +485,7 @@ test('saved pictures are light or dark as wanted, whatever the page is', async (
   const choose = async (look?: string): Promise<string> => {
     await page.getByRole('button', { name: 'Export' }).click();
     if (look) {
-      await page.getByLabel('Colours of pictures').selectOption(look);
+      await page.getByLabel('Image colours').selectOption(look);
     }
     const file = await saved(page, () =>
       page.getByRole('menuitem', { name: 'Save the graph as SVG' }).click()
@@ -696,7 +696,7 @@ test('a long layout tells how far it is; Escape brings the picture back', async 
   await graph(page).focus();
   await page.evaluate(() => Object.assign(window, { slow: true }));
   await page.keyboard.press('e');
-  const note = page.getByText('Laying out the picture');
+  const note = page.getByText('Computing the layout');
   await expect(note).toBeVisible();
   await expect(page.getByRole('progressbar', { name: 'Layout' })).toBeVisible();
   await page.keyboard.press('Escape');

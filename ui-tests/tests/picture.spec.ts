@@ -71,15 +71,15 @@ test('a pill of several selects them all and lets one be picked', async ({
   const pill = box(page, /^6 inputs: .*keys/);
   await pill.click();
   await expect(inspector(page)).toContainText('Tensors6');
-  await expect(inspector(page)).toContainText('Size together98.3 kB (98,304)');
+  await expect(inspector(page)).toContainText('Total size98.3 kB (98,304)');
   await expect(selected(page)).toHaveCount(1);
   await inspector(page)
     .getByRole('button', { name: /layers\.3\.keys/ })
     .click();
-  await expect(inspector(page)).toContainText('One pill for these inputs');
+  await expect(inspector(page)).toContainText('Grouped inputs');
   await expect(inspector(page)).toContainText('16.4 kB');
-  await page.getByRole('button', { name: 'All of them together' }).click();
-  await expect(inspector(page)).toContainText('Size together98.3 kB (98,304)');
+  await page.getByRole('button', { name: 'Select all', exact: true }).click();
+  await expect(inspector(page)).toContainText('Total size98.3 kB (98,304)');
 });
 
 test('in a narrow tab the bar keeps all its tools and room for the query', async ({

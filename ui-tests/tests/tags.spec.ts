@@ -20,9 +20,7 @@ test('a scope is searched, and the inspector says what is known of it', async ({
   await expect(fact('Tag')).toContainText('/ResNetConvLayer.0');
   // The weight is the convolution's: the merged norm is only an origin.
   await expect(fact('Scope')).toContainText(`${SCOPE}.convolution`);
-  await expect(fact('Known because')).toContainText(
-    'made from several modules'
-  );
+  await expect(fact('Source')).toContainText('merged from several modules');
   await expect(fact('Made from').getByRole('listitem')).toHaveText([
     `${SCOPE}.convolution`,
     `${SCOPE}.normalization`

@@ -81,7 +81,7 @@ def _check_device(options: dict[str, Any]) -> None:
     if device is not None and str(device) not in ("cpu", "-1"):
         raise OptionError(
             "pipeline-device",
-            f"device={device}: ONNX Runtime says where the file runs.",
+            f"device={device} is not supported; ONNX Runtime providers decide where the model runs.",
             'Pass providers=["CUDAExecutionProvider", …].',
         )
     if options.pop("trust_remote_code", False):

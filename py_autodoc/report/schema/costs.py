@@ -192,7 +192,7 @@ class Metrics(Wire, frozen=True, kw_only=True):
     weight_bytes: int | None
     """Bytes of all constants as stored."""
     total_macs: int | None
-    """Multiply-accumulates of one inference."""
+    """Multiply-accumulate operations (MACs) in one inference."""
     total_flops: int | None
     """Floating point operations of one inference."""
     read_bytes: int | None

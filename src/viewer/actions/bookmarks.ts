@@ -15,7 +15,7 @@ const recalls = SLOTS.map((slot): IAction => ({
 /** Ctrl and a digit store the view; with Shift where the browser keeps Ctrl for its tabs. */
 const stores = SLOTS.map((slot): IAction => ({
   id: `store-view-${slot}`,
-  label: trans => trans.__('Store the view as %1', slot),
+  label: trans => trans.__('Save view %1', slot),
   keys: [`Ctrl+${slot}`, `Shift+${slot}`],
   run: ({ session }) => storeView(session, slot)
 }));

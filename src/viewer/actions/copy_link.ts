@@ -20,14 +20,12 @@ export const copyLink: IAction = {
           linkTo(text),
           whole
             ? trans.__('Copied.')
-            : trans.__(
-                'Copied without the open blocks: they do not fit into a link.'
-              )
+            : trans.__('Link copied without the expanded blocks.')
         )
       )
       .catch((error: unknown) => {
         console.warn('ONNX Autodoc: no link could be made', error);
-        store.set({ notice: trans.__('No link could be made.') });
+        store.set({ notice: trans.__('Could not create a link.') });
       });
   }
 };

@@ -59,7 +59,7 @@ export function canExport({ id }: IAction, { provider }: Session): boolean {
 export const exportActions: readonly IAction[] = [
   svg('export-svg', 'graph', trans => trans.__('Save the graph as SVG')),
   svg('export-svg-view', 'view', trans =>
-    trans.__('Save what is in view as SVG')
+    trans.__('Save the visible area as SVG')
   ),
   svg(
     'export-svg-selection',
@@ -76,7 +76,7 @@ export const exportActions: readonly IAction[] = [
     keys: [],
     run: ({ session }) => void saveDot(session)
   },
-  file('netron', trans => trans.__('Save the numbers for Netron')),
+  file('netron', trans => trans.__('Save Metrics for Netron')),
   file('model-explorer', trans =>
     trans.__('Save the heatmap for Model Explorer')
   )

@@ -25,7 +25,7 @@ export const showOnly: IAction = {
 
 export const showHidden: IAction = {
   id: 'show-hidden',
-  label: trans => trans.__('Show all that is hidden'),
+  label: trans => trans.__('Show all hidden items'),
   keys: ['Z'],
   enabled: ({ document, hidden }) =>
     document !== null && hiddenByHand(document.tree, hidden).length > 0,

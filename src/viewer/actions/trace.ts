@@ -3,7 +3,7 @@ import type { IAction } from './types';
 
 export const traceAncestors: IAction = {
   id: 'trace-ancestors',
-  label: trans => trans.__('Trace what leads here'),
+  label: trans => trans.__('Trace upstream nodes'),
   keys: ['A'],
   enabled: state => canTrace(state, 'ancestors'),
   run: ({ session }) => startTrace(session, 'ancestors')
@@ -11,7 +11,7 @@ export const traceAncestors: IAction = {
 
 export const traceDescendants: IAction = {
   id: 'trace-descendants',
-  label: trans => trans.__('Trace what comes of it'),
+  label: trans => trans.__('Trace downstream nodes'),
   keys: ['Shift+A'],
   enabled: state => canTrace(state, 'descendants'),
   run: ({ session }) => startTrace(session, 'descendants')
@@ -19,7 +19,7 @@ export const traceDescendants: IAction = {
 
 export const tracePaths: IAction = {
   id: 'trace-paths',
-  label: trans => trans.__('Trace the paths between the selected two'),
+  label: trans => trans.__('Trace the paths between both'),
   keys: ['P'],
   enabled: state => canTrace(state, 'paths'),
   run: ({ session }) => startTrace(session, 'paths')

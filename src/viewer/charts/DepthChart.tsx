@@ -40,12 +40,12 @@ export function DepthChart({ model, order }: IChartProps): JSX.Element {
   const about =
     lacking.length > 0
       ? trans.__(
-          'Share of what is known; unknown nodes count as 0: %1.',
+          'Shares of the known total. Nodes with unknown values count as 0: %1.',
           lacking
             .map(({ label, unknown }) => `${label} ${formatExact(unknown)}`)
             .join(', ')
         )
-      : trans.__('Share of the total that is done after each node.');
+      : trans.__('Cumulative share of the total after each node.');
   return (
     <Chart
       title={trans.__('Depth profile')}
@@ -64,7 +64,7 @@ export function DepthChart({ model, order }: IChartProps): JSX.Element {
           onAt={setAt}
         />
       ) : (
-        <p className="oad-Quiet">{trans.__('Nothing of it is known.')}</p>
+        <p className="oad-Quiet">{trans.__('No known values.')}</p>
       )}
     </Chart>
   );

@@ -66,8 +66,12 @@ export function OperatorsChart({ model, order }: IChartProps): JSX.Element {
       title={trans.__('Operators')}
       note={
         shown.length > MOST_BARS
-          ? trans.__('The first %1 of %2 types.', MOST_BARS, shown.length)
-          : trans.__('A click selects the nodes of a type.')
+          ? trans.__(
+              'Showing %1 of %2 operator types.',
+              MOST_BARS,
+              shown.length
+            )
+          : trans.__('Click a bar to select its nodes.')
       }
       tools={
         <select
@@ -90,7 +94,7 @@ export function OperatorsChart({ model, order }: IChartProps): JSX.Element {
       {bars.length > 0 ? (
         <Bars label={trans.__('Operators')} bars={bars} />
       ) : (
-        <p className="oad-Quiet">{trans.__('No operator has any.')}</p>
+        <p className="oad-Quiet">{trans.__('No data for this metric.')}</p>
       )}
     </Chart>
   );

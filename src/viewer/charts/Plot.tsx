@@ -106,7 +106,10 @@ export function Plot(props: IPlotProps): JSX.Element {
         aria-valuenow={Math.max(0, at)}
         aria-valuetext={
           at < 0
-            ? trans.__('%1 points; arrow keys go along', count)
+            ? trans.__(
+                '%1 points; use the arrow keys to move between them',
+                count
+              )
             : props.describe(at)
         }
         onPointerMove={event => {

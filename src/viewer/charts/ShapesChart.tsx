@@ -46,7 +46,7 @@ export function ShapesChart({ model, order }: IChartProps): JSX.Element {
         at >= 0 && at < shapes.nodes.length
           ? describe(at)
           : trans.__(
-              'Sizes of each first output, in powers of ten; whole-number outputs of shape arithmetic and unknown shapes are left out.'
+              'Dimensions of each node’s first output on a log scale. Integer outputs of shape computations and unknown shapes are not shown.'
             )
       }
     >

@@ -21,8 +21,8 @@ function ruleText(rule: MatchRule, trans: ITranslate): string {
     tensor: trans.__('same output name'),
     weight: trans.__('same weight'),
     module: trans.__('same place in the module'),
-    wiring: trans.__('same place of the wires'),
-    position: trans.__('a guess: by order alone')
+    wiring: trans.__('same position in the graph'),
+    position: trans.__('guess, based on order only')
   }[rule];
 }
 
@@ -97,7 +97,7 @@ export function CompareBar(): JSX.Element | null {
         {LETTERS[companion.side]}
       </span>
       <span className="oad-Compare-with">
-        {trans.__('beside %1', other)}{' '}
+        {trans.__('compared with %1', other)}{' '}
         <bdi title={visible(companion.name)}>{brief(companion.name, 80)}</bdi>
       </span>
       <Verdict companion={companion} />
@@ -170,14 +170,14 @@ function Counts({ companion }: { companion: ICompanion }): JSX.Element {
   );
   const about = [
     trans.__(
-      '%1 nodes here, %2 there, %3 pairs.',
+      'Nodes in this model: %1, in the other: %2, matched pairs: %3.',
       formatExact(counts.nodes[side]),
       formatExact(counts.nodes[there]),
       formatExact(counts.matched)
     ),
     counts.guessed > 0
       ? trans.__(
-          '%1 pairs are a guess: by order alone.',
+          'Pairs guessed from order only: %1.',
           formatExact(counts.guessed)
         )
       : ''
@@ -203,7 +203,7 @@ function Counts({ companion }: { companion: ICompanion }): JSX.Element {
         type="button"
         className="oad-Jump oad-Compare-count"
         disabled={only === 0}
-        title={trans.__('Select what only this model has')}
+        title={trans.__('Select the nodes found only in this model')}
         onClick={companion.selectOnly}
       >
         {trans.__('%1 only here', formatExact(only))}
@@ -240,9 +240,9 @@ function Conflicts({
   return (
     <span
       className="oad-Compare-note oad-mod-warn"
-      title={trans.__('The totals are of these sizes.')}
+      title={trans.__('The totals were computed with these values.')}
     >
-      {trans.__('Sizes differ: %1', sizes)}
+      {trans.__('Dimensions differ: %1', sizes)}
     </span>
   );
 }
@@ -314,7 +314,7 @@ function Tools({ companion }: { companion: ICompanion }): JSX.Element {
   const trans = useTrans();
   const { options, setOptions, compared, side } = companion;
   const modes: Record<MatchMode, string> = {
-    auto: compared ? trans.__('Structure') : trans.__('Surest match'),
+    auto: compared ? trans.__('Structure') : trans.__('Best match'),
     name: trans.__('Name'),
     tag: trans.__('Module')
   };

@@ -273,7 +273,7 @@ describe('numbers', () => {
     });
     // The other side answers with its own size, whatever is asked.
     const { right } = await pair(LEFT(), fixed);
-    expect(bar(right).textContent).toContain('Sizes differ: batch 8 | 2');
+    expect(bar(right).textContent).toContain('Dimensions differ: batch 8 | 2');
     await settle();
     expect(right.provider.loads).toHaveLength(2);
   });
@@ -294,7 +294,7 @@ describe('numbers', () => {
       IDENTITY
     );
     expect(difference.text).toBe('—');
-    expect(difference.detail).toContain('lacks parts');
+    expect(difference.detail).toContain('is incomplete');
   });
 
   test('unknown totals have no difference', () => {

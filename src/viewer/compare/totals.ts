@@ -86,9 +86,9 @@ export function differenceOf(
   ];
   const reason =
     a.value === null || b.value === null
-      ? trans.__('No difference: one of the two is unknown.')
+      ? trans.__('Difference not available: one of the values is unknown.')
       : a.partial || b.partial
-        ? trans.__('No difference: one of the two sums lacks parts.')
+        ? trans.__('Difference not available: one of the totals is incomplete.')
         : '';
   if (a.value === null || b.value === null || reason) {
     return {

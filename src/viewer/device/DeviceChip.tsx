@@ -30,12 +30,12 @@ export function DeviceChip(): JSX.Element | null {
       className={`oad-Chip oad-mod-device${reason ? ' oad-mod-assumed' : ''}`}
       aria-haspopup="dialog"
       aria-expanded={open}
-      title={reason || trans.__('Device that latencies are estimated for')}
+      title={reason || trans.__('Device for latency estimates')}
       onClick={() => store.set({ choosing: !open })}
     >
       <Icon name="device" size={14} />
       <span>
-        {label ? visible(label) : trans.__('Latency: choose a device…')}
+        {label ? visible(label) : trans.__('Latency (choose a device…)')}
       </span>
       {fits !== null && (
         <Fits fits={fits} title={memoryNeed(model, trans).text} />

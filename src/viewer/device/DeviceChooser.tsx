@@ -254,7 +254,7 @@ function Outcome(): JSX.Element {
         <p>
           <strong className="oad-Number">{leastText(latency)}</strong>{' '}
           {trans.__(
-            '(%1), at best %2',
+            '(%1), best case %2',
             spanText(latency, trans),
             formatSeconds(latency.ideal)
           )}
@@ -268,7 +268,7 @@ function Outcome(): JSX.Element {
         {assumption(trans, latency)}{' '}
         {latency &&
           trans.__(
-            'Band %1 (%2).',
+            'Uncertainty: %1 (%2).',
             bandText(latency.part, latency),
             labelText(latency, trans)
           )}

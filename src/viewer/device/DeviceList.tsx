@@ -68,9 +68,7 @@ export function DeviceList(props: IListProps): JSX.Element {
           </div>
         ))}
         {vendors.length === 0 && (
-          <p className="oad-Quiet">
-            {trans.__('No device has all these words.')}
-          </p>
+          <p className="oad-Quiet">{trans.__('No matching devices.')}</p>
         )}
       </div>
     </>

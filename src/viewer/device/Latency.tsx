@@ -58,7 +58,7 @@ export function KernelFact({ node }: { node: number }): JSX.Element | null {
   if (!kernel) {
     return (
       <Fact label={trans.__('Kernel')}>
-        {trans.__('runs nothing of its own')}
+        {trans.__('no kernel (nothing to run)')}
       </Fact>
     );
   }
@@ -73,8 +73,8 @@ export function KernelFact({ node }: { node: number }): JSX.Element | null {
     >
       <span className="oad-Kernel">
         {anchor === node
-          ? partners.length === 0 && trans.__('runs alone')
-          : trans.__('runs in')}{' '}
+          ? partners.length === 0 && trans.__('not fused')
+          : trans.__('fused into')}{' '}
         {anchor !== node && anchor >= 0 && (
           <Jump to={{ kind: 'node', id: anchor }}>
             <bdi>{brief(nodeText(model, anchor), 80)}</bdi>

@@ -22,7 +22,7 @@ vi.mock('../graph/measure', async () => await import('../testing/sizer'));
 
 guardConsole();
 
-const CHOOSE = 'Latency: choose a device…';
+const CHOOSE = 'Latency (choose a device…)';
 const plain = (text: string | null): string =>
   (text ?? '').replace(/\u00a0/g, ' ');
 const device = (root: HTMLElement): object =>
@@ -65,12 +65,12 @@ test('a device is found by words, chosen by keyboard, and colours the graph', as
   expect(surface().overlay!.value(1)).toBe(0);
   expect(surface().overlay!.value(4)).toBeNaN();
   expect(tile()).toMatch(
-    /^Latency, rough≥ 200 µsknown part 100–400 µs · at best 0.78 ns/
+    /^Latency, rough≥ 200 µs100–400 µs for the known kernels · best case 0.78 ns/
   );
   // What stands behind it, for those who ask.
   expect(tile()).toContain('At least: 1 kernel without a number is left out.');
   expect(plain(screen.getByRole('dialog').textContent)).toContain(
-    'Fused runtime assumed (TensorRT class). Band ×0.5 … ×2 (rough).'
+    'Assumes a fusing runtime (TensorRT class). Uncertainty: ×0.5 … ×2 (rough).'
   );
   expect(handle.getState()).toMatchObject({
     device: { device: 'acme-two', precision: '' },
@@ -103,7 +103,7 @@ test('the precision is one of the device; none takes the times away', async () =
   await choose('zeta');
   expect(
     within(totals()).getByTitle(
-      /^Latency: Zeta Chip does not compute in the precision/
+      /^Latency: Zeta Chip has no published rate for the model/
     )
   ).toBeTruthy();
   expect(select.value).toBe('');
@@ -157,7 +157,7 @@ test('the runtime decides what runs as one, and is remembered with the device', 
     device: { device: 'zeta-chip', runtime: 'pytorch-eager' }
   });
   await act(async () => fireEvent.change(select, { target: { value: '' } }));
-  expect(tile()).toContain('Fused runtime assumed');
+  expect(tile()).toContain('Assumes a fusing runtime');
 });
 
 test('the heatmap of times asks for a device first', async () => {
@@ -245,7 +245,7 @@ test('the settings give the runtime, also of a device that is chosen first in th
   first.unmount();
   // One that the model has no estimate for is left out.
   const { unmount } = await mount(payload, {}, { settings });
-  expect(document.body.textContent).toContain('Fused runtime assumed');
+  expect(document.body.textContent).toContain('Assumes a fusing runtime');
   unmount();
   await mount(known, {}, { settings: { ...settings, device: '' } });
   fireEvent.click(within(totals()).getByText(CHOOSE));
@@ -269,7 +269,7 @@ test('the table adds the times up; a fused layer says where it runs', async () =
   expect(plain(cells(rows[0])[share].textContent)).toBe('50.0 %');
   expect(plain(cells(rows[1])[time].textContent)).toBe('0');
   fireEvent.pointerEnter(rows[1]);
-  expect(cells(rows[1])[time].title).toBe('runs in conv_0');
+  expect(cells(rows[1])[time].title).toBe('fused into conv_0');
   expect(plain(cells(rows[4])[time].textContent)).toBe('—');
   fireEvent.pointerEnter(rows[4]);
   expect(cells(rows[4])[time].title).toContain('unknown: ');
@@ -284,21 +284,21 @@ test('the inspector says what bounds a kernel and what runs in it', async () => 
   await settle();
   const fact = (): string =>
     plain(screen.getByText('Kernel').parentElement!.textContent);
-  expect(fact()).toContain('runs in conv_0');
-  expect(fact()).toContain('bound by its start: 100 µs');
+  expect(fact()).toContain('fused into conv_0');
+  expect(fact()).toContain('launch-bound: launch 100 µs');
   act(() => handle.selectNodes([0]));
   await settle();
   expect(fact()).toContain('runs with relu');
   // Several: their sum.
   act(() => handle.selectNodes([0, 1, 2]));
   await settle();
-  const sum = screen.getByText('Costs together').closest('details')!;
+  const sum = screen.getByText('Total costs').closest('details')!;
   expect(plain(sum.textContent)).toContain('Latency200 µs');
 });
 
 test('words find layers by their time', async () => {
   await mount(withHardware(testPayload(), 'acme-two'));
-  const search = screen.getByPlaceholderText(/^Find name/);
+  const search = screen.getByPlaceholderText(/^Search names/);
   fireEvent.change(search, { target: { value: `latency>${START / 2}` } });
   await settle();
   expect(surface().hits).toEqual([0, 2]);
@@ -317,14 +317,16 @@ test('linked views are timed on one device', async () => {
   // Both leave a kernel out: what they differ by is not known.
   const here = within(left.root).getByText(/^Latency, /).parentElement!;
   expect(plain(here.textContent)).toContain('vs B —');
-  expect(here.querySelector('[title*="sums lacks parts"]')).not.toBeNull();
+  expect(here.querySelector('[title*="totals is incomplete"]')).not.toBeNull();
 });
 
 test('the choice says what a sum leaves out, and what memory it takes', async () => {
   await mount(withHardware(testPayload(), 'acme-two'));
   await act(async () => fireEvent.click(within(totals()).getByText(/^Acme/)));
   const { textContent } = screen.getByRole('dialog', { name: 'Device' });
-  expect(plain(textContent)).toContain('≥ 200 µs (known part 100–400 µs)');
+  expect(plain(textContent)).toContain(
+    '≥ 200 µs (100–400 µs for the known kernels)'
+  );
   expect(plain(textContent)).toContain('of 8.59 GB of memory.');
 });
 

@@ -141,9 +141,13 @@ export function noTimeReason(
   }
   const name = part.devices.name[device];
   return choice.precision
-    ? trans.__('%1 has no %2.', name, precisionText(choice.precision))
+    ? trans.__(
+        '%1 has no published %2 rate.',
+        name,
+        precisionText(choice.precision)
+      )
     : trans.__(
-        '%1 does not compute in the precision of the model: choose one of its own.',
+        '%1 has no published rate for the model’s precision. Choose another precision.',
         name
       );
 }
@@ -171,7 +175,7 @@ export function spanText(
   trans: ITranslate
 ): string {
   const range = rangeText(low, high);
-  return unknown > 0 ? trans.__('known part %1', range) : range;
+  return unknown > 0 ? trans.__('%1 for the known kernels', range) : range;
 }
 
 /** Whether so many bytes fit a device that has so many; null where one of them is unknown. */

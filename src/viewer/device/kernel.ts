@@ -51,7 +51,7 @@ export function boundText(
   const start = latency!.kernels[kernel] - Math.max(compute, memory);
   if (start > Math.max(compute, memory)) {
     return trans.__(
-      'bound by its start: %1, moving data %2, arithmetic %3',
+      'launch-bound: launch %1, data movement %2, arithmetic %3',
       formatSeconds(start),
       formatSeconds(memory),
       formatSeconds(compute)
@@ -59,12 +59,12 @@ export function boundText(
   }
   return compute >= memory
     ? trans.__(
-        'bound by arithmetic: %1, moving data %2',
+        'compute-bound: arithmetic %1, data movement %2',
         formatSeconds(compute),
         formatSeconds(memory)
       )
     : trans.__(
-        'bound by memory: %1, arithmetic %2',
+        'memory-bound: data movement %1, arithmetic %2',
         formatSeconds(memory),
         formatSeconds(compute)
       );
@@ -76,7 +76,9 @@ export function nodeText(model: IGraphModel, node: number): string {
 
 /** Why a kernel has no time. */
 export function unknownText(trans: ITranslate): string {
-  return trans.__('unknown: a size or an operator is');
+  return trans.__(
+    'unknown: a size is unknown or an operator has no latency rule'
+  );
 }
 
 /** One line about the time of a node: what bounds it, or where it runs. */
@@ -89,12 +91,12 @@ export function kernelText(
   const id = columns?.node[node] ?? -1;
   const anchor = columns?.anchor[id] ?? -1;
   if (id < 0 || anchor < 0) {
-    return trans.__('runs nothing of its own');
+    return trans.__('no kernel (nothing to run)');
   }
   const seconds = model.metrics.latency[node];
   return anchor === node
     ? Number.isNaN(seconds)
       ? unknownText(trans)
       : `${formatSeconds(seconds)}\n${boundText(model, id, trans)}`
-    : trans.__('runs in %1', nodeText(model, anchor));
+    : trans.__('fused into %1', nodeText(model, anchor));
 }

@@ -35,11 +35,11 @@ function whole(payload: GraphPayload): GraphPayload {
 test('a sum that lacks kernels is a lower bound, its band one of the known part', () => {
   const model = timed(withHardware(testPayload()));
   expect(caption(model)).toContain(
-    'Latency on Acme Two, FP32: ≥ 200 µs · known part 100–400 µs (rough) · fused runtime assumed'
+    'Latency on Acme Two, FP32: ≥ 200 µs · 100–400 µs for the known kernels (rough) · fused runtime assumed'
   );
   const all = timed(whole(withHardware(testPayload())));
   expect(caption(all)).toContain(': 200 µs · 100–400 µs (rough)');
-  expect(plain(tileOf(all).note)).toBe('100–400 µs · at best 0.78 ns');
+  expect(plain(tileOf(all).note)).toBe('100–400 µs · best case 0.78 ns');
 });
 
 test('what is assumed of experts is told where there are some', () => {

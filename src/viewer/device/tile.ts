@@ -27,7 +27,7 @@ export function assumption(
 ): string {
   const { runtime = DEFAULT_RUNTIME, runtime_label = '' } = latency?.part ?? {};
   return runtime === DEFAULT_RUNTIME
-    ? trans.__('Fused runtime assumed (TensorRT class).')
+    ? trans.__('Assumes a fusing runtime (TensorRT class).')
     : trans.__('Runtime assumed: %1.', runtime_label);
 }
 
@@ -68,8 +68,8 @@ export function latencyTile(
   const need = memoryNeed(model, trans);
   const best = formatSeconds(ideal);
   const lines = [
-    trans.__('%1 on %2; most likely %3.', value, deviceLabel(model), span),
-    trans.__('At full peak and bandwidth: %1.', best),
+    trans.__('%1 on %2; likely range %3.', value, deviceLabel(model), span),
+    trans.__('At peak compute and full bandwidth: %1.', best),
     assumption(trans, latency),
     spread(model, trans),
     unknown > 0
@@ -85,7 +85,7 @@ export function latencyTile(
     ...tile,
     label: trans.__('Latency, %1', labelText(latency, trans)),
     value,
-    note: need.fits ? trans.__('%1 · at best %2', span, best) : need.text,
+    note: need.fits ? trans.__('%1 · best case %2', span, best) : need.text,
     detail: lines.filter(line => line).join('\n'),
     known: true
   };

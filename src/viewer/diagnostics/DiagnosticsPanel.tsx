@@ -63,7 +63,7 @@ export function DiagnosticsPanel(): JSX.Element {
     return (
       <p className="oad-Drawer-none">
         <Icon name="check" />
-        {trans.__('Nothing to report: the file is in order.')}
+        {trans.__('No diagnostics: no problems found in the file.')}
       </p>
     );
   }

@@ -39,7 +39,7 @@ function macs(): string {
 
 test('an assumed value is marked until it is confirmed', async () => {
   const { provider } = await mount(testPayload(), { reload: analysed });
-  const chip = screen.getByTitle(/Assumed values/);
+  const chip = screen.getByTitle(/Some values are assumed/);
   expect(chip.textContent).toContain('batch = 2');
   expect(chip.textContent).toContain('assumed');
   fireEvent.click(chip);
@@ -85,7 +85,7 @@ test('changing one size keeps the marks of the others and moves what follows', a
   const { provider } = await mount(testPayload({ dims: THREE }), {
     reload: analysedThree
   });
-  fireEvent.click(screen.getByTitle(/Assumed values/));
+  fireEvent.click(screen.getByTitle(/Some values are assumed/));
   const total = screen.getByRole<HTMLInputElement>('textbox', {
     name: 'total'
   });
@@ -114,7 +114,7 @@ test('a size of which no usual one fits the model is asked for', async () => {
       dims: [{ ...SYMBOL, value: null, assumed: false, suggested: null }]
     })
   );
-  fireEvent.click(screen.getByTitle(/Values of the free dimensions/));
+  fireEvent.click(screen.getByTitle(/Values of the symbolic dimensions/));
   expect(box().placeholder).toBe('');
   expect(screen.getByText('stays a symbol')).toBeTruthy();
 });
@@ -143,8 +143,8 @@ test('every number follows a new value, while the view stays', async () => {
 
 test('reset gives the symbols back', async () => {
   const { provider } = await mount(testPayload(), { reload: analysed });
-  fireEvent.click(screen.getByTitle(/Assumed values/));
-  fireEvent.click(screen.getByRole('button', { name: 'Reset to symbols' }));
+  fireEvent.click(screen.getByTitle(/Some values are assumed/));
+  fireEvent.click(screen.getByRole('button', { name: 'Clear values' }));
   await settle();
   expect(provider.loads[1]).toEqual({ bindings: {}, assume: false });
   expect(macs()).toBe('—');
@@ -153,7 +153,7 @@ test('reset gives the symbols back', async () => {
 
 test('what is no size is refused', async () => {
   const { provider } = await mount(testPayload(), { reload: analysed });
-  fireEvent.click(screen.getByTitle(/Assumed values/));
+  fireEvent.click(screen.getByTitle(/Some values are assumed/));
   for (const text of ['-3', '1.5', 'abc', '1e3', '99999999999999']) {
     fireEvent.change(box(), { target: { value: text } });
     expect(box().getAttribute('aria-invalid')).toBe('true');
@@ -170,7 +170,7 @@ test('what is no size is refused', async () => {
 test('a model without symbols says so', async () => {
   await mount(testPayload({ dims: [] }));
   fireEvent.click(screen.getByRole('tab', { name: 'Dimensions' }));
-  expect(screen.getByText(/no free dimension/)).toBeTruthy();
+  expect(screen.getByText(/no symbolic dimension/)).toBeTruthy();
 });
 
 const fixed = fixture.fixed.payload as unknown as GraphPayload;
@@ -221,7 +221,7 @@ test('a question about the batch that fails leaves the tab as it is', async () =
   });
   fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
   await settle();
-  expect(screen.getByText(/no free dimension/)).toBeTruthy();
+  expect(screen.getByText(/no symbolic dimension/)).toBeTruthy();
   expect(root.isConnected).toBe(true);
 });
 
@@ -230,7 +230,7 @@ test('a batch that the file has fixed has a slider of its own, and no analysis i
   fireEvent.click(screen.getByRole('tab', { name: /Dimensions/ }));
   expect(screen.getByText('not in the file')).toBeTruthy();
   expect(box().value).toBe('1');
-  expect(screen.queryByRole('button', { name: 'Reset to symbols' })).toBeNull();
+  expect(screen.queryByRole('button', { name: 'Clear values' })).toBeNull();
   const before = macs();
   fireEvent.change(box(), { target: { value: '8' } });
   fireEvent.click(screen.getByRole('button', { name: 'Apply' }));

@@ -59,7 +59,9 @@ function NoDims(): JSX.Element {
   return (
     <div className="oad-Drawer-none">
       <p>
-        {trans.__('This model has no free dimension: all its sizes are fixed.')}
+        {trans.__(
+          'This model has no symbolic dimensions: all input shapes are fixed.'
+        )}
       </p>
       {batch?.status === 'asking' && (
         <p role="status">
@@ -82,7 +84,7 @@ function FixedDims({ dims }: { dims: readonly DimInfo[] }): JSX.Element {
     <div className="oad-Dims">
       <p className="oad-Dims-note">
         {trans.__(
-          'The model was analysed with these sizes. Open the model itself to try others.'
+          'The model was analysed with these values. Open the model itself to try others.'
         )}
       </p>
       <ul>
@@ -172,7 +174,7 @@ function DimsForm(props: {
       {assumed && (
         <p className="oad-Dims-note">
           {trans.__(
-            'Values marked as assumed were not given by anyone: confirm or change them. Costs depend on them.'
+            'Costs depend on these values. Those marked “assumed” are defaults; confirm or change them.'
           )}
         </p>
       )}
@@ -210,11 +212,11 @@ function DimsForm(props: {
               className="oad-Button"
               disabled={busy || dims.every(dim => dim.value === null)}
               title={trans.__(
-                'Costs become unknown where they depend on a symbol'
+                'Clear all values; costs that depend on them become unknown'
               )}
               onClick={() => void session.bind({}, false)}
             >
-              {trans.__('Reset to symbols')}
+              {trans.__('Clear values')}
             </button>
             <button
               type="button"
@@ -222,7 +224,7 @@ function DimsForm(props: {
               disabled={busy}
               onClick={() => void session.bind({}, true)}
             >
-              {trans.__('Assume usual values')}
+              {trans.__('Use typical values')}
             </button>
           </>
         )}

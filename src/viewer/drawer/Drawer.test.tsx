@@ -66,7 +66,7 @@ describe('findings', () => {
 
   test('none is said', async () => {
     await open(/^Findings$/, testPayload());
-    expect(screen.getByText(/No rule found anything/)).toBeTruthy();
+    expect(screen.getByText(/No findings for/)).toBeTruthy();
   });
 });
 
@@ -75,15 +75,17 @@ describe('memory', () => {
     const payload = testPayload();
     payload.timeline = timelineOf(payload);
     await open(/^Memory$/, payload);
-    const curve = screen.getByRole('slider', { name: /Bytes alive/ });
+    const curve = screen.getByRole('slider', { name: /Live bytes/ });
     expect(screen.getByText(/Step 3 of 5/)).toBeTruthy();
     fireEvent.focus(curve);
     fireEvent.keyDown(curve, { key: 'Home' });
     expect(surface().hits).toEqual([0]);
     expect(curve.getAttribute('aria-valuetext')).toMatch(
-      /^Step 1 of 5, conv_0 · Conv: 64.B alive, 128.B without reuse$/
+      /^Step 1 of 5, conv_0 · Conv: 64.B live, 128.B without buffer reuse$/
     );
-    const now = screen.getByRole('complementary', { name: 'Alive now' });
+    const now = screen.getByRole('complementary', {
+      name: 'Live tensors at this step'
+    });
     expect(now.textContent).toContain('made_0');
     fireEvent.keyDown(curve, { key: 'ArrowRight' });
     expect(surface().hits).toEqual([1]);

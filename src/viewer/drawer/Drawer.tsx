@@ -193,7 +193,9 @@ export function Drawer(): JSX.Element {
           className="oad-IconButton oad-mod-small"
           aria-expanded={drawer}
           aria-label={
-            drawer ? trans.__('Close the tables') : trans.__('Open the tables')
+            drawer
+              ? trans.__('Close the tables')
+              : trans.__('Open the bottom panel')
           }
           onClick={() => setPanels(session, { drawer: !drawer })}
         >

@@ -44,7 +44,7 @@ export function pictureCaption(
   const partial =
     known < all
       ? trans.__(
-          'Cost known for %1 of %2 nodes.',
+          'Costs known for %1 of %2 nodes.',
           formatExact(known),
           formatExact(all)
         )
@@ -111,7 +111,7 @@ export function pictureLegend(
     low: known ? overlayText(definition, range.low) : '',
     high: known
       ? overlayText(definition, range.max)
-      : trans.__('No value is known here.'),
+      : trans.__('No known values.'),
     unknown:
       range.unknown > 0
         ? trans._n('%1 box unknown', '%1 boxes unknown', range.unknown)

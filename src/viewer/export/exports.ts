@@ -121,7 +121,7 @@ export async function exportFile(
   if (!provider.file) {
     store.set({
       notice: trans.__(
-        'Nobody is here to make this file: open the model in JupyterLab, or run the cell again.'
+        'This file needs a server or kernel. Open the model in JupyterLab, or run the cell again.'
       )
     });
     return;
@@ -140,11 +140,13 @@ export async function exportFile(
     );
     const told = [
       format === 'model-explorer' && overlay !== null && !metric
-        ? trans.__('The file has MACs: the heatmap’s numbers are not in it.')
+        ? trans.__(
+            'The file contains MACs, because this heatmap cannot be exported.'
+          )
         : '',
       found.unnamed > 0
         ? trans.__(
-            '%1 nodes have no name of their own and are left out of the file.',
+            'Unnamed nodes not included in the file: %1.',
             formatExact(found.unnamed)
           )
         : ''
@@ -169,7 +171,7 @@ export function tooLarge(
   return w * h <= MOST_PIXELS
     ? null
     : trans.__(
-        'At scale %1 the picture has %2 × %3 pixels; %4 million is the most. Take a smaller scale, close blocks, or export SVG.',
+        'At scale %1 the image would have %2 × %3 pixels; the limit is %4 million. Use a smaller scale, collapse blocks, or export as SVG.',
         scale,
         formatExact(w),
         formatExact(h),
@@ -199,7 +201,7 @@ export async function exportPng(
     save(session, suffix, await pngOf(page, scale, colors));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const notice = trans.__('The picture could not be made: %1', reason);
+    const notice = trans.__('No image could be made: %1', reason);
     session.store.set({ notice });
   }
 }

@@ -50,7 +50,7 @@ test('the heatmap decides what Model Explorer shows; nodes left out are told', a
   const file = vi.fn(async () => ({ ...page, unnamed: 3 }));
   const told = await run('export-model-explorer', file);
   expect(file.mock.calls[0].slice(0, 2)).toEqual(['model-explorer', 'macs']);
-  expect(told).toContain('3 nodes have no name of their own');
+  expect(told).toContain('Unnamed nodes not included in the file: 3');
 });
 
 test('a failure says why, and nothing is saved', async () => {
@@ -63,5 +63,5 @@ test('a failure says why, and nothing is saved', async () => {
 });
 
 test('without server or kernel it says who could', async () => {
-  expect(await run('export-html')).toContain('open the model in JupyterLab');
+  expect(await run('export-html')).toContain('Open the model in JupyterLab');
 });

@@ -16,7 +16,7 @@ export function handOver(
   if (isFramed()) {
     store.set({
       notice: trans.__(
-        '%1 was handed to the browser. If no file arrives, the page around this view forbids downloads: the same file can be written from Python or the command line.',
+        'The download of %1 was started. If no file arrives, this page blocks it: use Python.',
         name
       )
     });

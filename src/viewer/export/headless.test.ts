@@ -48,7 +48,7 @@ describe('a picture without a page', () => {
     const totals = seen.find(text => text.startsWith('7 nodes'));
     expect(totals).toMatch(/Parameters .* MACs .* FLOPs .* Weights/);
     expect(seen.some(text => /batch = 2 \(assumed\)/.test(text))).toBe(true);
-    expect(seen.some(text => /Cost known for/.test(text))).toBe(true);
+    expect(seen.some(text => /Costs known for/.test(text))).toBe(true);
   });
 
   it('is made of plain parts, with nothing to run or fetch', async () => {

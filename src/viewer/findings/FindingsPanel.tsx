@@ -40,7 +40,7 @@ export function FindingsPanel(): JSX.Element {
         <RulesNote />
         <p className="oad-Drawer-none">
           <Icon name="check" />
-          {trans.__('No rule found anything to say about this model.')}
+          {trans.__('No findings for this model.')}
         </p>
       </>
     );
@@ -99,7 +99,9 @@ function Finding({ item }: { item: RiskSignal }): JSX.Element {
       <div className="oad-Finding-body">
         <p className="oad-Finding-title">
           {brief(item.description, 4000)}{' '}
-          <code title={trans.__('Explained by: onnx-autodoc rule %1', item.id)}>
+          <code
+            title={trans.__('For details, run: onnx-autodoc rule %1', item.id)}
+          >
             {visible(item.id)}
           </code>
         </p>

@@ -44,13 +44,13 @@ test('what was set is listed, and by what', async () => {
   });
   expect(text).toContain('Rules with 4 changes from rules.toml');
   expect(text).toContain('findings below low are left out');
-  expect(text).toContain('large-embedding does not run');
-  expect(text).toContain('deep-chain counts as info');
+  expect(text).toContain('large-embedding is disabled');
+  expect(text).toContain('deep-chain: severity set to info');
   expect(text).toContain('deep-chain.min_layers = 40');
   expect(text).toContain('every weight was read');
 });
 
 test('weights alone', async () => {
   const text = await panel({ ...NONE, read_weights: true });
-  expect(text).toContain('Rules as they come; weights were read');
+  expect(text).toContain('Default rules; weights were read');
 });

@@ -46,7 +46,7 @@ function headline(
   trans: ITranslate
 ): string {
   if (count === 0 && read_weights) {
-    return trans.__('Rules as they come; weights were read');
+    return trans.__('Default rules; weights were read');
   }
   const where = source ? brief(source, 80) : trans.__('the settings');
   return trans._n(
@@ -63,9 +63,9 @@ function changesOf(settings: RuleSettings, trans: ITranslate): string[] {
     ...(floor
       ? [trans.__('findings below %1 are left out', visible(floor))]
       : []),
-    ...disabled.map(rule => trans.__('%1 does not run', visible(rule))),
+    ...disabled.map(rule => trans.__('%1 is disabled', visible(rule))),
     ...Object.entries(severities).map(([rule, severity]) =>
-      trans.__('%1 counts as %2', visible(rule), visible(severity))
+      trans.__('%1: severity set to %2', visible(rule), visible(severity))
     ),
     ...Object.entries(thresholds).flatMap(([rule, values]) =>
       Object.entries(values).map(

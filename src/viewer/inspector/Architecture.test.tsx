@@ -113,12 +113,12 @@ test('verdict, attention, cache and repeats, unknown facts with their reason', a
   const told = facts(panel);
   expect(told.get('Kind')).toBe('Transformer decoder');
   expect(panel.textContent).toContain('2 self-attention layers, all causal');
-  expect(told.get('Causal layers')).toBe('1, of 1 it is unknown');
+  expect(told.get('Causal layers')).toBe('1, unknown for 1');
   expect(told.get('Key/value heads')).toBe('—');
   expect(told.get('Longest sequence')).toBe('—no table');
   expect(told.get('Per token')).toContain('1.02');
   expect(told.get('Full context')).toBe('—the longest sequence is unknown');
-  expect(told.get('Known from')).toMatch(/^estimated .* 60.%$/);
+  expect(told.get('Source')).toMatch(/^estimated .* 60.%$/);
   expect(panel.textContent).toContain('Layer ×12 30 nodes each');
   fireEvent.click(
     within(panel).getByRole('button', {

@@ -142,7 +142,7 @@ function Attention(): JSX.Element | null {
   const causal =
     attention.unknown_causal_layers > 0
       ? trans.__(
-          '%1, of %2 it is unknown',
+          '%1, unknown for %2',
           attention.causal_layers,
           attention.unknown_causal_layers
         )
@@ -264,13 +264,13 @@ function Cache({ cache }: { cache: KVCacheInfo }): JSX.Element {
         {cache.elem_type && (
           <Fact label={trans.__('Type')}>{visible(cache.elem_type)}</Fact>
         )}
-        <Fact label={trans.__('Known from')}>
+        <Fact label={trans.__('Source')}>
           {estimated
             ? trans.__(
                 'estimated from causal attention, confidence %1',
                 formatConfidence(cache.confidence)
               )
-            : trans.__('the graph’s own inputs')}
+            : trans.__('cache inputs of the graph')}
         </Fact>
       </Facts>
       <p className="oad-Quiet">{trans.__('For one sequence (batch 1).')}</p>

@@ -56,29 +56,29 @@ describe('a node', () => {
     await mount(testPayload(), { details });
     await select(0);
     expect(fact('Scope')).toContain('net.block.0.conv');
-    expect(fact('Known because')).toContain('made from several modules');
+    expect(fact('Source')).toContain('merged from several modules');
     expect(fact('Made from')).toContain('net.block.0.norm');
-    expect(fact('Call')).toBe('number 2 of net.block.0');
+    expect(fact('Call')).toBe('call 2 of net.block.0');
     expect(fact('Called in')).toBe('netnet.block.0.conv');
     expect(
       within(panel()).getByRole('button', { name: 'Copy the scope' })
     ).toBeTruthy();
     await select(2);
     expect(fact('Tag')).toContain('/Net/Block.0/Conv');
-    expect(within(panel()).queryByText('Known because')).toBeNull();
+    expect(within(panel()).queryByText('Source')).toBeNull();
   });
 
   test.each([
     ['trace', 'recorded by the exporter'],
-    ['param', 'worked out: it reads a parameter of the module'],
-    ['context', 'worked out from the nodes around it'],
-    ['root', 'not known; counted as the model’s own code']
+    ['param', 'inferred from a parameter it reads'],
+    ['context', 'inferred from neighbouring nodes'],
+    ['root', 'unknown; assigned to the top-level module']
   ])('%s is said in words', async (via, words) => {
     const module = { scope: '', via, scopes: [], calls: {}, stack: [] };
     await mount(testPayload(), { details: { 0: convDetails(0, { module }) } });
     await select(0);
     expect(fact('Scope')).toBe('the model itself');
-    expect(fact('Known because')).toBe(words);
+    expect(fact('Source')).toBe(words);
   });
 
   test('leads to producer, consumers and the blocks around it', async () => {

@@ -86,7 +86,7 @@ export function ModelInspector(): JSX.Element {
         <Histogram rows={ops} />
       </Section>
       {model.doc_string && (
-        <Section title={trans.__('Note in the file')} closed>
+        <Section title={trans.__('Doc string')} closed>
           <pre className="oad-Text">
             {model.doc_string
               .slice(0, 20_000)

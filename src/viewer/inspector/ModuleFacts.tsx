@@ -14,13 +14,13 @@ function known(trans: Trans, via: string): string {
     case 'trace':
       return trans.__('recorded by the exporter');
     case 'fused':
-      return trans.__('recorded; made from several modules');
+      return trans.__('recorded; merged from several modules');
     case 'param':
-      return trans.__('worked out: it reads a parameter of the module');
+      return trans.__('inferred from a parameter it reads');
     case 'context':
-      return trans.__('worked out from the nodes around it');
+      return trans.__('inferred from neighbouring nodes');
     case 'root':
-      return trans.__('not known; counted as the model’s own code');
+      return trans.__('unknown; assigned to the top-level module');
     default:
       return '';
   }
@@ -71,7 +71,7 @@ function Recorded({ module }: { module: Origin }): JSX.Element {
           trans.__('the model itself')
         )}
       </Fact>
-      {words && <Fact label={trans.__('Known because')}>{words}</Fact>}
+      {words && <Fact label={trans.__('Source')}>{words}</Fact>}
       {scopes.length > 1 && (
         <Fact label={trans.__('Made from')}>
           <Paths paths={scopes} />
@@ -82,7 +82,7 @@ function Recorded({ module }: { module: Origin }): JSX.Element {
           <ul className="oad-Paths">
             {numbers.map(([path, number]) => (
               <li key={path}>
-                {trans.__('number %1 of %2', number + 1, brief(path, 200))}
+                {trans.__('call %1 of %2', number + 1, brief(path, 200))}
               </li>
             ))}
           </ul>

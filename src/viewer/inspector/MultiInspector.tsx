@@ -96,14 +96,14 @@ export function MultiInspector(): JSX.Element {
           <Fact
             label={trans.__('Shared constants')}
             note={trans.__(
-              'first used outside the selection: they count there, not in the sums below'
+              'counted where first used, outside the selection; not in the totals below'
             )}
           >
             {`${formatExact(borrowed.count)} (${formatBytes(borrowed.bytes)})`}
           </Fact>
         )}
       </Facts>
-      <Section title={trans.__('Costs together')}>
+      <Section title={trans.__('Total costs')}>
         <Costs
           metrics={model.payload.metrics}
           activationTotal={activationTotal}

@@ -88,9 +88,9 @@ function Repeat({ node }: { node: number }): JSX.Element | null {
     runs > 1 && one ? [trans.__('%1 each', formatCount(one, 'MACs'))] : [];
   const counted = endless
     ? runs === 1
-      ? trans.__('the costs are of one run')
+      ? trans.__('costs are for one run')
       : trans._n('the costs are of %1 run', 'the costs are of %1 runs', runs)
-    : trans.__('the costs are of all runs together');
+    : trans.__('costs are totals over all runs');
   return (
     <Fact label={trans.__('Runs')} note={[counted, ...each].join('; ')}>
       {endless
@@ -172,14 +172,14 @@ function NodeDetailSections(props: { details: NodeDetails }): JSX.Element {
       <Constants constants={details.constants} />
       <ModuleFacts details={details} />
       {details.doc_string && (
-        <Section title={trans.__('Note in the file')} closed>
+        <Section title={trans.__('Doc string')} closed>
           <pre className="oad-Text">{brief(details.doc_string, 20_000)}</pre>
         </Section>
       )}
       <Metadata metadata={details.metadata} />
       {details.operator && <OperatorDocs operator={details.operator} />}
       {details.stack_trace && (
-        <Section title={trans.__('Stack trace of the export')} closed>
+        <Section title={trans.__('Export stack trace')} closed>
           <pre className="oad-Text">{multiline(details.stack_trace)}</pre>
         </Section>
       )}

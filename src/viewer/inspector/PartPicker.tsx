@@ -62,7 +62,9 @@ export function PartPicker(): JSX.Element | null {
         className="oad-Button"
         onClick={() => go(shown >= 0 ? -1 : Math.max(0, index))}
       >
-        {shown >= 0 ? trans.__('Show all parts') : trans.__('Show alone')}
+        {shown >= 0
+          ? trans.__('Show all parts')
+          : trans.__('Show only this one')}
       </button>
     </div>
   );

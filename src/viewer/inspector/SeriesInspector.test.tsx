@@ -45,7 +45,7 @@ describe('inputs that share a pill', () => {
       )
     );
     await settle();
-    const list = within(panel()).getByText('One pill for these inputs');
+    const list = within(panel()).getByText('Grouped inputs');
     expect(list.parentElement?.textContent).toContain('3');
     expect(panel().textContent).toContain('past.#.key');
     fireEvent.click(button('past.2.key')!);
@@ -53,7 +53,7 @@ describe('inputs that share a pill', () => {
     expect(surface().tensors).toEqual([first + 2]);
     expect(button('past.2.key')).toBeNull();
     expect(button('past.0.key')).toBeTruthy();
-    fireEvent.click(button('All of them together')!);
+    fireEvent.click(button('Select all')!);
     await settle();
     expect(surface().tensors).toEqual([first, first + 1, first + 2]);
   });
@@ -75,7 +75,7 @@ describe('inputs that share a pill', () => {
     expect(fact('Tensors')).toBe('3');
     expect(fact('Shape of each')).toBe('2×8');
     // Three times 16 numbers of 4 bytes.
-    expect(fact('Size together')).toBe('192 B');
+    expect(fact('Total size')).toBe('192 B');
     expect(screen.getByText('Selected: past.#.key ×3')).toBeTruthy();
     const kept = handle.getState();
     fireEvent.click(button('past.1.key 64 B')!);
@@ -99,6 +99,6 @@ describe('inputs that share a pill', () => {
       )
     );
     await settle();
-    expect(fact('Size together')).toContain('the shape is not all numbers');
+    expect(fact('Total size')).toContain('a dimension has no value');
   });
 });

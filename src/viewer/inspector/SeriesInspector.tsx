@@ -41,7 +41,7 @@ export function SeriesInspector({ lead }: { lead: number }): JSX.Element {
         <Fact label={trans.__('Shape of each')}>
           <bdi>{brief(model.shapeText(lead))}</bdi>
         </Fact>
-        <Size label={trans.__('Size together')} bytes={bytesTogether(sizes)} />
+        <Size label={trans.__('Total size')} bytes={bytesTogether(sizes)} />
       </Facts>
       <div className="oad-State-row">
         <CopyButton

@@ -16,17 +16,17 @@ export function SeriesList({ tensor }: { tensor: number }): JSX.Element | null {
     <Section
       title={
         kind === 'input'
-          ? trans.__('One pill for these inputs')
+          ? trans.__('Grouped inputs')
           : trans.__('One pill for these outputs')
       }
       count={members.length}
     >
       <p className="oad-Quiet">
-        {trans.__('They differ in the numbers of their names only:')}{' '}
+        {trans.__('Names that differ in numbers only:')}{' '}
         <bdi>{brief(pattern)}</bdi>
       </p>
       <Jump to={{ kind: 'series', id: members[0] }}>
-        {trans.__('All of them together')}
+        {trans.__('Select all')}
       </Jump>
       <ul className="oad-Links">
         <Some items={members}>

@@ -15,9 +15,7 @@ export function Size(props: {
       label={label}
       note={
         bytes === null
-          ? trans.__(
-              'the shape is not all numbers, or the type has no fixed size'
-            )
+          ? trans.__('a dimension has no value, or the data type no fixed size')
           : undefined
       }
     >

@@ -96,7 +96,7 @@ export function TensorInspector({ tensor }: { tensor: number }): JSX.Element {
           <NodeLink model={model} node={producer} />
         ) : (
           <p className="oad-Quiet">
-            {trans.__('none: it comes with the model')}
+            {trans.__('none (graph input or constant)')}
           </p>
         )}
       </Section>

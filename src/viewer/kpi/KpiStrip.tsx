@@ -83,7 +83,7 @@ function Tile({ tile }: { tile: ITile }): JSX.Element {
       className={className}
       aria-pressed={active}
       aria-describedby={id}
-      title={`${detail}\n${trans.__('Click to colour the graph by it.')}`}
+      title={`${detail}\n${trans.__('Click to show as heatmap.')}`}
       onClick={() =>
         session.store.set({ overlay: active ? null : tile.overlay })
       }
@@ -116,8 +116,8 @@ function DimChip(): JSX.Element | null {
       className={`oad-Chip${assumed.length > 0 ? ' oad-mod-assumed' : ''}`}
       title={`${shown}${more}\n${
         assumed.length > 0
-          ? trans.__('Assumed values: confirm or change them.')
-          : trans.__('Values of the free dimensions.')
+          ? trans.__('Some values are assumed. Click to change them.')
+          : trans.__('Values of the symbolic dimensions.')
       }`}
       onClick={() => showTab(session, 'dims')}
     >

@@ -45,14 +45,14 @@ export function missingReason(
   const free = payload.dims.filter(dim => dim.value === null);
   if (free.length > 0) {
     return trans.__(
-      'Unknown: it depends on %1. Give values under Dimensions.',
+      'Unknown: depends on %1. Set values in the Dimensions tab.',
       free.map(dim => dim.name).join(', ')
     );
   }
   const [reason] = topReasons(payload, 1);
   return reason
     ? trans.__('Unknown: %1.', reason)
-    : trans.__('Unknown: no part of it could be computed.');
+    : trans.__('Unknown: it could not be computed for any node.');
 }
 
 /** The commonest reasons for unknown costs, `reason (n nodes)`. */
@@ -84,7 +84,7 @@ function totalTile(
   const short = unit === 'bytes' ? formatBytes(value) : formatCount(value);
   const about = total?.about?.(trans) ?? '';
   const partial = trans.__(
-    'At least: parts without a known cost are left out.'
+    'Lower bound: nodes with unknown cost are not included.'
   );
   const lines = [
     formatExact(value, unitWord(unit, trans)),
@@ -121,7 +121,7 @@ function withoutReuse({ metrics }: GraphPayload, trans: ITranslate): string {
   const simple = metrics.peak_activation_bytes_simple;
   return simple === null
     ? ''
-    : trans.__('Without reuse: %1.', formatBytes(simple));
+    : trans.__('Without buffer reuse: %1.', formatBytes(simple));
 }
 
 function coverageTile(payload: GraphPayload, trans: ITranslate): ITile {
@@ -131,18 +131,20 @@ function coverageTile(payload: GraphPayload, trans: ITranslate): ITile {
     .slice(0, 6);
   const lines = [
     trans.__(
-      'Cost known for %1 of %2 nodes.',
+      'Costs known for %1 of %2 nodes.',
       formatExact(coverage.nodes_known),
       formatExact(coverage.nodes_total)
     ),
     coverage.macs === null
       ? ''
       : trans.__(
-          'MACs known for %1 of MAC-carrying nodes.',
+          'MACs known for %1 of the nodes with MACs.',
           formatShare(coverage.macs)
         ),
     trans.__('Shapes known for %1 of tensors.', formatShare(coverage.shapes)),
-    unknown.length > 0 ? trans.__('No rule for: %1.', unknown.join(', ')) : '',
+    unknown.length > 0
+      ? trans.__('No cost rule for: %1.', unknown.join(', '))
+      : '',
     ...topReasons(payload, 4)
   ];
   const empty = coverage.nodes_total === 0;

@@ -88,7 +88,7 @@ export function Brush(props: {
     <div
       ref={frame}
       className="oad-Brush"
-      title={trans.__('Drag to spread the colours over a part; Esc clears')}
+      title={trans.__('Drag to limit the colour range; Esc resets it')}
       onPointerDown={event => {
         if (event.button === 0) {
           event.currentTarget.setPointerCapture?.(event.pointerId);
@@ -132,7 +132,7 @@ export function Brush(props: {
           style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }}
         />
       )}
-      {end(trans.__('Lowest value with a colour'), from, false)}
+      {end(trans.__('Lower end of the colour range'), from, false)}
       {end(trans.__('Highest value with a colour'), to, true)}
     </div>
   );

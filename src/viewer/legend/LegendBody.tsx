@@ -78,7 +78,7 @@ export function LegendBody(): JSX.Element | null {
           </div>
         </>
       ) : (
-        <p className="oad-Quiet">{trans.__('No value is known here.')}</p>
+        <p className="oad-Quiet">{trans.__('No known values.')}</p>
       )}
       {range.unknown > 0 && (
         <div className="oad-Legend-unknown">

@@ -10,7 +10,7 @@ import { brief } from '../ui/text';
 /** Tensors listed for a moment. */
 const LISTED = 8;
 
-/** Bytes alive over the execution. */
+/** Live bytes during execution. */
 export function MemoryPanel(): JSX.Element {
   const trans = useTrans();
   const { payload } = useDocument().model;
@@ -20,7 +20,7 @@ export function MemoryPanel(): JSX.Element {
     return (
       <p className="oad-Drawer-none">
         {timeline?.node.length === 0
-          ? trans.__('Nothing runs in this graph.')
+          ? trans.__('This graph has no nodes to execute.')
           : trans.__(
               'Memory over time is unknown: %1.',
               brief(
@@ -57,7 +57,7 @@ function Curve({ timeline }: { timeline: TimelineColumns }): JSX.Element {
         filled: true
       },
       {
-        label: trans.__('Every output its own memory'),
+        label: trans.__('Without buffer reuse'),
         values: simple,
         color: 2,
         dashed: true
@@ -68,7 +68,7 @@ function Curve({ timeline }: { timeline: TimelineColumns }): JSX.Element {
   const step = at >= 0 && at < node.length ? at : peak;
   const describe = (point: number): string =>
     trans.__(
-      'Step %1 of %2, %3: %4 alive, %5 without reuse',
+      'Step %1 of %2, %3: %4 live, %5 without buffer reuse',
       point + 1,
       node.length,
       nodeLabel(model, node[point]),
@@ -79,7 +79,7 @@ function Curve({ timeline }: { timeline: TimelineColumns }): JSX.Element {
     <div className="oad-Memory">
       <div className="oad-Memory-chart">
         <Plot
-          label={trans.__('Bytes alive over the execution')}
+          label={trans.__('Live bytes during execution')}
           series={series}
           nodes={node}
           format={value => (value === 0 ? '0' : formatBytes(value))}
@@ -91,7 +91,10 @@ function Curve({ timeline }: { timeline: TimelineColumns }): JSX.Element {
           onAt={setAt}
         />
       </div>
-      <aside className="oad-Memory-now" aria-label={trans.__('Alive now')}>
+      <aside
+        className="oad-Memory-now"
+        aria-label={trans.__('Live tensors at this step')}
+      >
         <div className="oad-Memory-peaks">
           {(
             [
@@ -155,7 +158,7 @@ function Moment(props: {
           formatBytes(timeline.simple_bytes[step])
         )}
         {body >= 0 &&
-          ` · ${trans.__('%1 of it in a body', formatBytes(timeline.body_inplace_bytes[body]))}`}
+          ` · ${trans.__('%1 of it in a subgraph', formatBytes(timeline.body_inplace_bytes[body]))}`}
       </p>
       <ul className="oad-Memory-alive">
         {alive.slice(0, LISTED).map(({ tensor, bytes, sharing }) => (

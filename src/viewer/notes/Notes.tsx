@@ -29,13 +29,17 @@ function traceText(
   const counts = [formatExact(trace.count), formatExact(total)] as const;
   switch (kind) {
     case 'ancestors':
-      return trans.__('%1 of %2 nodes lead to %3', ...counts, what);
+      return trans.__('%1 of %2 nodes are upstream of %3', ...counts, what);
     case 'descendants':
-      return trans.__('%1 of %2 nodes come of %3', ...counts, what);
+      return trans.__('%1 of %2 nodes are downstream of %3', ...counts, what);
     case 'changes':
       return trans.__('%1 of %2 nodes differ', ...counts);
     default:
-      return trans.__('%1 of %2 nodes lie between %3', ...counts, what);
+      return trans.__(
+        '%1 of %2 nodes are on a path between %3',
+        ...counts,
+        what
+      );
   }
 }
 
@@ -46,7 +50,7 @@ function Laying({ share }: { share: number }): JSX.Element {
   const percent = Math.floor(share * 100);
   return (
     <div className="oad-Note">
-      <span role="status">{trans.__('Laying out the picture')}</span>
+      <span role="status">{trans.__('Computing the layout')}</span>
       <Bar label={trans.__('Layout')} done={percent} total={100} />
       <button
         type="button"
@@ -101,7 +105,7 @@ export function Notes(): JSX.Element | null {
           <button
             type="button"
             className="oad-Jump"
-            title={`${trans.__('Show all that is hidden')} (Z)`}
+            title={`${trans.__('Show all hidden items')} (Z)`}
             onClick={() => void showAll(session)}
           >
             {trans.__('Show all')}

@@ -46,7 +46,7 @@ export function setUserValues(tree: ITree, given: IUserValues | null): void {
 export const user: IOverlayDefinition<'user'> = {
   id: 'user',
   label: (trans, tree) =>
-    (tree && kept.get(tree)?.label) || trans.__('Values of the notebook'),
+    (tree && kept.get(tree)?.label) || trans.__('Values from the notebook'),
   unit: '',
   available: tree => kept.has(tree),
   value: (tree, entity) => {

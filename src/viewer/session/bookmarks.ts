@@ -22,7 +22,7 @@ export function storeView(session: Session, slot: string): void {
   const look = { overlay, scale, device, direction, rows };
   session.store.set({
     bookmarks: { ...bookmarks, [slot]: { ...camera, open, hidden, ...look } },
-    announcement: session.trans.__('View %1 is stored.', slot)
+    announcement: session.trans.__('View %1 saved.', slot)
   });
 }
 

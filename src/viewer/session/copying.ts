@@ -13,7 +13,7 @@ export async function copyAndTell(
       ? { announcement: copied }
       : {
           notice: trans.__(
-            'The browser does not allow this page to copy. Mark the text and copy it by hand.'
+            'The browser blocked copying. Select and copy the text manually.'
           )
         }
   );

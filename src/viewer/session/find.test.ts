@@ -21,17 +21,17 @@ test('words find nodes and blocks', () => {
 
 describe('a wrong query is told', () => {
   test.each([
-    ['colour>3', /no field “colour”.*op, .*macs/],
-    ['macs>many', /“many” is no number/],
-    ['op>3', /not by >/],
+    ['colour>3', /Unknown field “colour”.*op, .*macs/],
+    ['macs>many', /“many” is not a number/],
+    ['op>3', /not >/],
     ['conv &', /missing at the end/],
     ['& conv', /missing before “&”/],
-    ['(conv', /not closed/],
-    ['>3', /must stand a field/],
-    ['macs>', /must stand a value/],
-    ['macs~3', /not by ~/],
-    ['a)', /not opened/],
-    ['('.repeat(99), /too many/]
+    ['(conv', /Missing closing/],
+    ['>3', /Expected a field/],
+    ['macs>', /Expected a value/],
+    ['macs~3', /not ~/],
+    ['a)', /Unmatched/],
+    ['('.repeat(99), /too deeply/]
   ])('%s', (text, message) => {
     const { fault } = parseQuery(text);
     expect(fault && queryMessage(fault, IDENTITY)).toMatch(message);

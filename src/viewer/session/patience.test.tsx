@@ -44,7 +44,7 @@ async function wait(): Promise<void> {
   });
 }
 
-const note = () => screen.queryByText('Laying out the picture');
+const note = () => screen.queryByText('Computing the layout');
 
 test('A long layout is told, and Cancel brings the picture back', async () => {
   const { engine, root } = await open();

@@ -10,44 +10,48 @@ export function queryMessage(fault: IQueryFault, trans: ITranslate): string {
   switch (fault.kind) {
     case 'unknown-field':
       return trans.__(
-        'There is no field “%1”. Fields: %2. A name with < = > in it goes in quotes.',
+        'Unknown field “%1”. Available fields: %2. Put names with <, = or > in quotes.',
         text,
         FIELD_NAMES.join(', ')
       );
     case 'no-field':
-      return trans.__('Before “%1” must stand a field, as in macs>1e6.', text);
+      return trans.__('Expected a field before “%1”, as in macs>1e6.', text);
     case 'no-value':
-      return trans.__('After “%1” must stand a value, as in macs>1e6.', text);
+      return trans.__('Expected a value after “%1”, as in macs>1e6.', text);
     case 'not-a-number':
       return trans.__(
-        '“%1” is no number. Numbers are written like 1000, 1e6, 1.5K or 10MB.',
+        '“%1” is not a number. Write numbers as 1000, 1e6, 1.5K or 10MB.',
         text
       );
     case 'text-order':
-      return trans.__('A text is compared by =, != or ~, not by %1.', text);
+      return trans.__('Texts support = != ~, not %1.', text);
     case 'number-part':
-      return trans.__('A number is compared by = != < <= > >=, not by ~.');
+      return trans.__('Numbers support = != < <= > >=, not ~.');
     case 'no-term':
       return text === ''
-        ? trans.__('Something is missing at the end.')
-        : trans.__('Something is missing before “%1”.', text);
+        ? trans.__('A term is missing at the end.')
+        : trans.__('A term is missing before “%1”.', text);
     case 'unclosed':
-      return trans.__('A parenthesis is not closed.');
+      return trans.__('Missing closing parenthesis.');
     case 'unopened':
-      return trans.__('A parenthesis closes that was not opened.');
+      return trans.__('Unmatched parenthesis.');
     case 'too-deep':
-      return trans.__('There are too many parentheses in parentheses.');
+      return trans.__('Parentheses are nested too deeply.');
   }
 }
 
 /** How to ask, for tooltips. */
 export function queryHelp(trans: ITranslate): string {
   return [
-    trans.__('Words that all must match: names, types, shapes, "exact text".'),
+    trans.__(
+      'Words: all must match, in names, types or shapes; "quote" exact text.'
+    ),
     trans.__(
       'Conditions, joined by & | ! ( ): op=Conv & macs>1e8 & in[0].shape[1]>=256'
     ),
-    trans.__('= the whole (* for anything), ~ a part, =? unknown.'),
+    trans.__(
+      '= matches a whole value (* is a wildcard), ~ a part; =? finds unknown values.'
+    ),
     trans.__('Fields: %1', FIELD_NAMES.join(', '))
   ].join('\n');
 }

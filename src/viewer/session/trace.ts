@@ -54,7 +54,7 @@ export function startTrace(session: Session, kind: TraceKind): void {
   if (trace === null) {
     session.store.set({
       trace: null,
-      announcement: trans.__('No path leads from one to the other.')
+      announcement: trans.__('No path connects them.')
     });
     return;
   }

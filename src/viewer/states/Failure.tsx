@@ -71,7 +71,7 @@ export function FailureBanner({ problem }: { problem: Problem }): JSX.Element {
         className="oad-Button"
         onClick={() => session.store.set({ load: { status: 'ready' } })}
       >
-        {trans.__('Keep the old numbers')}
+        {trans.__('Keep the previous results')}
       </button>
     </div>
   );

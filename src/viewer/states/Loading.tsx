@@ -17,11 +17,11 @@ function phaseText(phase: string, trans: ITranslate): string {
     ['infer', trans.__('Inferring shapes')],
     ['costs', trans.__('Counting costs')],
     ['params', trans.__('Counting parameters')],
-    ['memory', trans.__('Following the memory')],
+    ['memory', trans.__('Computing memory use')],
     ['structure', trans.__('Recognising blocks')],
-    ['findings', trans.__('Looking for risks')],
-    ['payload', trans.__('Packing the picture')],
-    ['report', trans.__('Packing the picture')]
+    ['findings', trans.__('Running the rules')],
+    ['payload', trans.__('Preparing the view')],
+    ['report', trans.__('Preparing the view')]
   ]);
   return known.get(phase) ?? phase;
 }

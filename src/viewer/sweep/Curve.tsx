@@ -92,10 +92,13 @@ export function Curves(props: ICurvesProps): JSX.Element {
             at < 0
               ? props.onPick
                 ? trans.__(
-                    '%1 points; arrow keys go along, Enter takes one',
+                    '%1 points; use the arrow keys to move between them, Enter takes one',
                     sizes.length
                   )
-                : trans.__('%1 points; arrow keys go along', sizes.length)
+                : trans.__(
+                    '%1 points; use the arrow keys to move between them',
+                    sizes.length
+                  )
               : props.describe(at)
           }
           onPointerMove={event => props.onAt(under(event))}

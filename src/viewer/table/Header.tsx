@@ -50,7 +50,7 @@ export function Header(props: {
             <button
               type="button"
               title={trans.__(
-                'Sort by %1; with Shift, after the columns sorted by now',
+                'Sort by %1 (Shift+click: add to the current sort)',
                 label
               )}
               onClick={event =>

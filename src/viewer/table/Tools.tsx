@@ -72,7 +72,7 @@ export function Tools(props: {
           className="oad-Toggle"
           aria-pressed={state.grouped}
           disabled={table.tree.groupCount === 0}
-          title={trans.__('Rows are blocks with the sums of their layers')}
+          title={trans.__('Group rows by block and show totals')}
           onClick={() => props.onChange({ grouped: !state.grouped })}
         >
           {trans.__('By block')}
@@ -187,7 +187,7 @@ function ColumnMenu(props: {
           className="oad-More"
           onClick={() => props.onChange({ columns: null })}
         >
-          {trans.__('The usual columns')}
+          {trans.__('Reset columns')}
         </button>
       </div>
     </details>

@@ -72,7 +72,7 @@ test('says why a picture is not made', async () => {
 test('a PNG at any scale; what is no scale is not taken', async () => {
   await mount(testPayload());
   fireEvent.click(button());
-  const box = screen.getByRole('spinbutton', { name: 'PNG at scale' });
+  const box = screen.getByRole('spinbutton', { name: 'PNG scale' });
   const save = screen.getByRole<HTMLButtonElement>('button', { name: 'Save' });
   fireEvent.change(box, { target: { value: '99' } });
   expect(save.disabled).toBe(true);
@@ -92,7 +92,7 @@ test('what only a host can make is offered by a host alone', async () => {
 test('pictures are as shown, light or dark, also for the next one', async () => {
   await mount(testPayload());
   fireEvent.click(button());
-  const name = 'Colours of pictures';
+  const name = 'Image colours';
   const look = (): HTMLSelectElement => screen.getByRole('combobox', { name });
   expect(look().value).toBe('page');
   fireEvent.change(look(), { target: { value: 'dark' } });

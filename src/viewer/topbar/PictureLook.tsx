@@ -14,7 +14,7 @@ export function PictureLook(): JSX.Element {
   ];
   return (
     <label className="oad-Export-row">
-      {trans.__('Colours of pictures')}
+      {trans.__('Image colours')}
       <select
         className="oad-Select"
         value={look}

@@ -25,7 +25,7 @@ export function PngScale({ close }: { close: () => void }): JSX.Element {
       }}
     >
       <label>
-        {trans.__('PNG at scale')}
+        {trans.__('PNG scale')}
         <input
           className="oad-Input"
           type="number"

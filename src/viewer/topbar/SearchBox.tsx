@@ -26,7 +26,7 @@ export function SearchBox(): JSX.Element {
         type="text"
         spellCheck={false}
         autoComplete="off"
-        placeholder={trans.__('Find name, type, shape…')}
+        placeholder={trans.__('Search names, types, shapes…')}
         aria-label={trans.__('Find in the model')}
         title={queryHelp(trans)}
         aria-invalid={fault !== null}

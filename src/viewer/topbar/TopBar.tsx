@@ -91,7 +91,7 @@ function OverlayPicker(): JSX.Element {
         ))}
         {tree && !tree.model.latency && hardwareOf(tree.model.payload) && (
           <option value="latency">
-            {trans.__('Latency: choose a device…')}
+            {trans.__('Latency (choose a device…)')}
           </option>
         )}
       </select>

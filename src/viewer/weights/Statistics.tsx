@@ -23,7 +23,9 @@ export function Statistics({ of }: { of: WeightValues }): JSX.Element {
         {of.sparse && (
           <Fact
             label={trans.__('Stored')}
-            note={trans.__('the others are 0; the numbers are of the stored')}
+            note={trans.__(
+              'all others are 0; statistics cover the stored elements'
+            )}
           >
             {trans.__(
               '%1 of %2 elements',
@@ -82,7 +84,7 @@ function Quantiles({ of }: { of: WeightValues }): JSX.Element {
   if (!quantiles) {
     return (
       <Fact label={trans.__('Median')}>
-        {trans.__('not worked out for so large a tensor')}
+        {trans.__('not computed for a tensor of this size')}
       </Fact>
     );
   }
@@ -128,7 +130,7 @@ function Alarm({ of }: { of: WeightValues }): JSX.Element | null {
       <Icon name="warning" size={14} />
       <span>
         {trans.__(
-          '%1 values are not a number, %2 are infinite; the other numbers leave them out.',
+          'NaN values: %1, infinite values: %2. The statistics exclude them.',
           formatExact(of.nan ?? 0),
           formatExact(of.inf ?? 0)
         )}

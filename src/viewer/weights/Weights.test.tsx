@@ -98,7 +98,7 @@ describe('values of a weight', () => {
 
   test('what no sound weight has is said aloud', async () => {
     await shown({ nan: 3, inf: 1, min: null, max: null, histogram: null });
-    expect(inspector().textContent).toContain('3 values are not a number');
+    expect(inspector().textContent).toContain('NaN values: 3');
     expect(within(inspector()).queryByRole('slider')).toBeNull();
   });
 
@@ -149,7 +149,7 @@ describe('values of a weight', () => {
       distinct: null
     });
     expect(fact('Range')).toContain('9,223,372,036,854,775,807');
-    expect(fact('Median')).toContain('not worked out');
+    expect(fact('Median')).toContain('not computed');
     expect(fact('Distinct')).toBe('more than 1,024');
   });
 });

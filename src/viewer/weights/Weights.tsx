@@ -68,7 +68,7 @@ export function Absent(): JSX.Element {
   return (
     <p className="oad-Quiet">
       {trans.__(
-        'Values are not kept here, only the structure. Open the model in JupyterLab, run the notebook cell again, or call py_autodoc.read_weights(model, name). For a .npy file: numpy.save("weight.npy", py_autodoc.read_array(model, name)).'
+        'This view has no weights. Open the model in JupyterLab, run the notebook cell again, or call py_autodoc.read_weights(model, name). For a .npy file: numpy.save("weight.npy", py_autodoc.read_array(model, name)).'
       )}
     </p>
   );

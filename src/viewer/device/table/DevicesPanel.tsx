@@ -234,9 +234,7 @@ function Grid(props: IGridProps): JSX.Element {
         </tbody>
       </table>
       {rows.length === 0 && (
-        <p className="oad-Table-none">
-          {trans.__('No device has all these words.')}
-        </p>
+        <p className="oad-Table-none">{trans.__('No matching devices.')}</p>
       )}
     </div>
   );

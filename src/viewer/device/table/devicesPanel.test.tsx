@@ -174,7 +174,7 @@ describe('the table of devices', () => {
     fireEvent.change(screen.getByRole('textbox', { name: 'Filter devices' }), {
       target: { value: 'nothing' }
     });
-    expect(screen.getByText('No device has all these words.')).toBeTruthy();
+    expect(screen.getByText('No matching devices.')).toBeTruthy();
   });
 
   test('without the data of devices it says so', async () => {
