@@ -111,9 +111,12 @@ _TALKERS = ("onnxscript", "torch.onnx", "torch.export", "torch._export", "transf
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Without what exporters say to their developers: warnings, logs below errors, lines on stdout."""
-    loggers = [logging.getLogger(name) for name in _TALKERS]
+def quiet(*more: str) -> Iterator[None]:
+    """Without what exporters say to their developers: warnings, logs below errors, lines on stdout.
+
+    ``more`` are further loggers.
+    """
+    loggers = [logging.getLogger(name) for name in (*_TALKERS, *more)]
     levels = [logger.level for logger in loggers]
     with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")

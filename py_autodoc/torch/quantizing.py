@@ -7,12 +7,8 @@ to ONNX and is deprecated; it is not offered.
 
 from __future__ import annotations
 
-import io
 import json
-import logging
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import version as version_of
@@ -26,7 +22,7 @@ from py_autodoc.errors import OptionError, RequirementError
 from py_autodoc.samples import InputSpec, Sample, taken
 from py_autodoc.tags.model import CONTEXT, NodeTag, Tags
 from py_autodoc.tags.paths import common
-from py_autodoc.torch.dynamo import Exported, export_dynamo
+from py_autodoc.torch.dynamo import Exported, export_dynamo, quiet
 from py_autodoc.torch.inputs import Inputs, dynamic_shapes
 from py_autodoc.torch.result import Request
 from py_autodoc.version import version
@@ -38,6 +34,7 @@ OPSET = 21
 """The first whose QuantizeLinear knows all that quantizers use."""
 FLOOR = 2.0**-12
 """The smallest scale that torchao's observers give."""
+_TALKERS = ("torchao", "torch", "torch.utils._pytree")
 _TOOL = "torchao.quantization.pt2e"
 _DEQUANTIZE = "DequantizeLinear"
 _QDQ = ("QuantizeLinear", _DEQUANTIZE)
@@ -75,7 +72,7 @@ def export_quantized(request: Request, how: Quantize) -> Exported:
     samples, said = taken(how.data, _specs(named), how.samples, 0, (SAMPLES, 0))
     batches = list(_batches(samples, named))
     shapes = _dims(dynamic_shapes(module, inputs, request.input_names, request.dynamic))
-    with torch.no_grad(), _quiet():
+    with torch.no_grad(), quiet(*_TALKERS):
         traced = torch.export.export(module, inputs.args, inputs.kwargs, dynamic_shapes=shapes).module()
         observed = prepare(traced, quantizer)
         for number, batch in enumerate(batches):
@@ -95,7 +92,7 @@ def export_quantized(request: Request, how: Quantize) -> Exported:
 def _tools(how: Quantize) -> tuple[Callable[..., Any], Callable[..., Any], Any]:
     """``prepare_pt2e``, ``convert_pt2e`` and the quantizer. Raises: RequirementError."""
     try:
-        with _quiet():
+        with quiet(*_TALKERS):
             steps = import_module(f"{_TOOL}.quantize_pt2e")
             if how.quantizer is not None:
                 return steps.prepare_pt2e, steps.convert_pt2e, how.quantizer
@@ -212,19 +209,3 @@ def _floors(model: ir.Model) -> Iterable[str]:
             f"{low} of {channels} scales of weights are the smallest that torchao gives (2^-12): few of "
             "their codes are used. Scale the inputs to 0..1 instead of 0..255."
         )
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without what torch and torchao say to their developers."""
-    loggers = [logging.getLogger(name) for name in ("torchao", "torch", "torch.utils._pytree")]
-    levels = [one.level for one in loggers]
-    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
-        warnings.simplefilter("ignore")
-        for one in loggers:
-            one.setLevel(logging.ERROR)
-        try:
-            yield
-        finally:
-            for one, level in zip(loggers, levels, strict=True):
-                one.setLevel(level)
