@@ -100,7 +100,7 @@ class _Sizes:
 @click.option(
     "--beside",
     metavar="PATH.html",
-    help="Write an offline page with both models side by side; by itself, nothing else is compared.",
+    help="Write an offline page with both models side by side. Given alone, nothing else is written.",
 )
 @click.option(
     "--direction",

@@ -26,6 +26,8 @@ def exported(loaded: Loaded, out: str, generation: bool, options: dict[str, Any]
     if options["exporter"] == "hf" and loaded.facts["kind"] != "transformers":
         raise InputError("hf-model", "--exporter hf takes Hugging Face folders.", "Use dynamo.")
     if options["exporter"] == "hf" and options["dynamic"]:
+        from py_autodoc.torch.inputs import as_dims
+
         options["dynamic"] = as_dims(options["dynamic"])
     return export(loaded.model, loaded.example, out, generation=generation, **options)
 
@@ -50,14 +52,3 @@ def delivered(
     for one in failed:
         stderr.error(one.message, one.hint)
     return PARTIAL if failed else 0
-
-
-def as_dims(axes: dict[str, dict[int, str]]) -> dict[str, dict[int, Any]]:
-    """Names as ``torch.export`` has them; one object for each name."""
-    import torch
-
-    made: dict[str, Any] = {}
-    for symbols in axes.values():
-        for symbol in symbols.values():
-            made.setdefault(symbol, torch.export.Dim(symbol))
-    return {name: {at: made[symbol] for at, symbol in symbols.items()} for name, symbols in axes.items()}

@@ -22,7 +22,7 @@ SHOWN_OPS = 3
 
 
 NEARLY, MOSTLY = 0.9, 0.75
-"""Shares of a part that a scope holds, and of a scope that a part holds, when one stands for the other."""
+"""Least share of a part that its scope holds, and of a scope that its part holds."""
 
 
 def repeats(analysis: Analysis) -> list[RepeatInfo]:
@@ -98,12 +98,7 @@ def _mostly(tree: ScopeTree, repeat: Repeat, moved: Container[int]) -> list[int]
 
     Empty where there are none.
     """
-    size = [0] * len(tree.parent)
-    for node, scope in enumerate(tree.node):
-        while scope >= 0 and node not in moved:
-            size[scope] += 1
-            scope = tree.parent[scope]
-    found = []
+    candidates: list[dict[int, int]] = []
     for part in repeat.members:
         inside: dict[int, int] = {}
         for node in part:
@@ -111,13 +106,18 @@ def _mostly(tree: ScopeTree, repeat: Repeat, moved: Container[int]) -> list[int]
             while scope >= 0 and node not in moved:
                 inside[scope] = inside.get(scope, 0) + 1
                 scope = tree.parent[scope]
-        near = [
-            scope
-            for scope, count in inside.items()
-            if count >= NEARLY * len(part) and count >= MOSTLY * size[scope]
-        ]
-        if not near:
-            return []
-        found.append(min(near, key=lambda scope: (size[scope], scope)))
+        candidates.append({scope: n for scope, n in inside.items() if n >= NEARLY * len(part)})
+    # A model without modules ends here, before its nodes are counted.
+    if not all(candidates):
+        return []
+    size = [0] * len(tree.parent)
+    for node, scope in enumerate(tree.node):
+        while scope >= 0 and node not in moved:
+            size[scope] += 1
+            scope = tree.parent[scope]
+    near = [[scope for scope, n in each.items() if n >= MOSTLY * size[scope]] for each in candidates]
+    if not all(near):
+        return []
+    found = [min(each, key=lambda scope: (size[scope], scope)) for each in near]
     alike = {(tree.parent[scope], size[scope]) for scope in found}
     return found if len(alike) == 1 and len(set(found)) == repeat.count else []

@@ -94,6 +94,20 @@ def dynamic_shapes(model: Any, inputs: Inputs, names: Sequence[str] | None, dyna
     return _shapes(model, inputs, by_place, by_name)
 
 
+def as_dims(shapes: Any) -> Any:
+    """Names of axes, however nested, as ``torch.export`` takes them: one object for each name."""
+    made: dict[str, Any] = {}
+
+    def dim(one: Any) -> Any:
+        if not isinstance(one, str):
+            return one
+        if one not in made:
+            made[one] = torch.export.Dim(one)
+        return made[one]
+
+    return torch.utils._pytree.tree_map(dim, shapes)
+
+
 def dynamic_axes(
     model: Any, inputs: Inputs, names: Sequence[str] | None, dynamic: Dynamic
 ) -> tuple[list[str] | None, dict[str, dict[int, str]] | None]:

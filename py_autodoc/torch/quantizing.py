@@ -1,7 +1,7 @@
 """Post-training quantization in PyTorch (PT2E of torchao), exported with the modules' tags.
 
-The module is traced, observers see the samples, and QuantizeLinear and DequantizeLinear stand in the
-exported graph where a quantizer of torchao puts them. ``torch.ao.quantization`` in FX mode has no export
+The module is traced, observers see the samples, and a quantizer of torchao decides where the exported
+graph has QuantizeLinear and DequantizeLinear. ``torch.ao.quantization`` in FX mode has no export
 to ONNX and is deprecated; it is not offered.
 """
 
@@ -23,7 +23,7 @@ from py_autodoc.samples import InputSpec, Sample, taken
 from py_autodoc.tags.model import CONTEXT, NodeTag, Tags
 from py_autodoc.tags.paths import common
 from py_autodoc.torch.dynamo import Exported, export_dynamo, quiet
-from py_autodoc.torch.inputs import Inputs, dynamic_shapes
+from py_autodoc.torch.inputs import Inputs, as_dims, dynamic_shapes
 from py_autodoc.torch.result import Request
 from py_autodoc.version import version
 
@@ -59,7 +59,7 @@ def export_quantized(request: Request, how: Quantize) -> Exported:
     """Quantize a module and export it in memory, tagged.
 
     Raises:
-        OptionError: the model is no module, or an input is no tensor.
+        OptionError: the model is not a module, or an input is not a tensor.
         InputError: the samples do not fit.
         RequirementError: torchao is missing.
         Whatever torch raises.
@@ -71,7 +71,7 @@ def export_quantized(request: Request, how: Quantize) -> Exported:
     named = inputs.by_name(module)
     samples, said = taken(how.data, _specs(named), how.samples, 0, (SAMPLES, 0))
     batches = list(_batches(samples, named))
-    shapes = _dims(dynamic_shapes(module, inputs, request.input_names, request.dynamic))
+    shapes = as_dims(dynamic_shapes(module, inputs, request.input_names, request.dynamic))
     with torch.no_grad(), quiet(*_TALKERS):
         traced = torch.export.export(module, inputs.args, inputs.kwargs, dynamic_shapes=shapes).module()
         observed = prepare(traced, quantizer)
@@ -137,16 +137,6 @@ def _batches(samples: Sequence[Sample], named: dict[str, Any]) -> Iterator[Sampl
     for at in range(0, len(samples), size):
         part = [samples[number % len(samples)] for number in range(at, at + size)]
         yield {name: np.concatenate([one[name] for one in part]) for name in named} if size > 1 else part[0]
-
-
-def _dims(shapes: Any) -> Any:
-    """Names of axes as ``torch.export`` takes them: one object for each name."""
-    made: dict[str, Any] = {}
-
-    def dim(one: Any) -> Any:
-        return made.setdefault(one, torch.export.Dim(one)) if isinstance(one, str) else one
-
-    return torch.utils._pytree.tree_map(dim, shapes)
 
 
 def _call(inputs: Inputs, names: Sequence[str], sample: Sample) -> Inputs:

@@ -7,14 +7,19 @@ import { box, expect, rectOf, setOpen, test } from './pages';
 
 const models = process.env.JUPYTERLAB_GALATA_ROOT_DIR ?? '';
 
-test('two models are in one page, and what is done in one is done in the other', async ({
-  page
-}, info) => {
-  const file = info.outputPath('both.html');
+/** The page of BERT with fixed and with free sizes, written to the file. */
+function written(file: string): string {
   const paths = ['bert_base.onnx', 'bert_dyn.onnx'].map(name =>
     join(models, name)
   );
   execFileSync('onnx-autodoc', ['compare', ...paths, '--beside', file]);
+  return file;
+}
+
+test('two models are in one page, and what is done in one is done in the other', async ({
+  page
+}, info) => {
+  const file = written(info.outputPath('both.html'));
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(pathToFileURL(file).href);
   const sides = page.locator('.oad-Beside-side');
@@ -46,11 +51,7 @@ test('two models are in one page, and what is done in one is done in the other',
 test('two models as one graph take the room of both, and give it back', async ({
   page
 }, info) => {
-  const file = info.outputPath('merged.html');
-  const paths = ['bert_base.onnx', 'bert_dyn.onnx'].map(name =>
-    join(models, name)
-  );
-  execFileSync('onnx-autodoc', ['compare', ...paths, '--beside', file]);
+  const file = written(info.outputPath('merged.html'));
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(pathToFileURL(file).href);
   const sides = page.locator('.oad-Beside-side');
@@ -77,11 +78,7 @@ test('two models as one graph take the room of both, and give it back', async ({
 test('the table of blocks says what changed in each, and leads to it on both sides', async ({
   page
 }, info) => {
-  const file = info.outputPath('blocks.html');
-  const paths = ['bert_base.onnx', 'bert_dyn.onnx'].map(name =>
-    join(models, name)
-  );
-  execFileSync('onnx-autodoc', ['compare', ...paths, '--beside', file]);
+  const file = written(info.outputPath('blocks.html'));
   await page.goto(pathToFileURL(file).href);
   const [left, right] = [0, 1].map(at =>
     page.locator('.oad-Beside-side').nth(at)
