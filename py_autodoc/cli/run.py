@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _PROFILED, _PROFILE_WARMUP = 20, 3
 _KINDS = {"--out-json": "run", "--out-layers": "node-times", "--out-html": "html", "--out-plot": "plot"}
+_FILES = ("data", "profile", "layer_info")
 
 
 @click.command("run", short_help="Latency, memory and results on this machine; the time of each layer.")
@@ -86,6 +87,13 @@ _KINDS = {"--out-json": "run", "--out-layers": "node-times", "--out-html": "html
     help="Take the times of layers from a profile and run nothing: ONNX Runtime's, trtexec's, or a table of "
     "name and ms.",
 )
+@click.option(
+    "--layer-info",
+    metavar="FILE",
+    shell_complete=completion.files,
+    help="With a profile of trtexec: what its --exportLayerInfo wrote of the same engine; finds the nodes of "
+    "layers.",
+)
 @click.option("--all", "every", is_flag=True, help="List every layer.")
 @click.option("--out-json", metavar="PATH", help="Write the runs as JSON; - is stdout.")
 @click.option("--out-layers", metavar="PATH", help="Write the times of layers as JSON; - is stdout.")
@@ -127,13 +135,18 @@ def command(
     Exit status: 0 success, 1 invalid input, 2 a model does not run, 3 a result could not be written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
     set_level(log_level)
-    inputs = [*models, *(one for one in (options["data"], options["profile"]) if one)]
+    inputs = [*models, *(one for one in (options[key] for key in _FILES) if one)]
     asked = {one: (options[one.strip("-").replace("-", "_")], kind) for one, kind in _KINDS.items()}
     outputs = targets(asked, inputs, options["force"])
     if options["profile"] and (len(models) > 1 or "--out-json" in outputs):
         raise OptionError(
             "profile-alone", "--profile is for one model, which is not run.", "Leave out --out-json."
         )
+    if options["layer_info"] and not options["profile"]:
+        raise OptionError(
+            "layer-info-alone", "--layer-info tells of the layers of a profile.",
+            "Give that with --profile: trtexec --exportProfile writes it.",
+        )  # fmt: skip
     if "--out-plot" in outputs and not options["hardware"]:
         raise OptionError(
             "plot-needs-hardware",
@@ -195,7 +208,7 @@ def _layers(
     analysis = sized(model, data if isinstance(data, str) else None, bindings, shapes, options["hardware"])
     found: NodeTimes
     if options["profile"]:
-        found = read_profile(options["profile"], analysis)
+        found = read_profile(options["profile"], analysis, options["layer_info"])
     else:
         from py_autodoc.runner.session import InferenceRunner
 

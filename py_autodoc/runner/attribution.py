@@ -1,18 +1,21 @@
 """Which nodes of a model a runtime's kernels do the work of.
 
 A fused kernel gives a tensor of the model, under its own name. What lies between that tensor and those that
-other kernels give is its work: every node belongs to the kernel that its result leads to first.
+other kernels give is its work: every node belongs to the kernel that its result leads to first. Where several
+kernels name one node, the slowest of them has it, and one that has none left adds its time to theirs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import onnx
 
 from py_autodoc.graph.model import Model, TensorKind
+from py_autodoc.runner.layer_info import Layer
 
 _LAYOUT = re.compile(r"_nchwc(_token_\d+)?$")
 """What ONNX Runtime adds to the name of a convolution whose layout it changes; before it: the tensor."""
@@ -21,6 +24,10 @@ _TOKEN = re.compile(r"_token_\d+$")
 _JOINED = re.compile(r"\s*(?:\+|,|\|\|)\s*")
 """Between the nodes that a layer of TensorRT fuses."""
 _WRAPPED = re.compile(r"^(?:fused\s+|PWN\(|\{ForeignNode\[)+|(?:\)|\]\})+$")
+_REFORMAT = re.compile(r"^Reformatting CopyNode for (?:Input|Output) Tensor \d+ to ")
+"""How TensorRT calls a change of layout; the layer that needs it follows."""
+_NAMELESS = "node_of_"
+"""What TensorRT puts before the first result of a node that has no name."""
 _CONVERSIONS = frozenset(
     {"ReorderInput", "ReorderOutput", "Cast", "Transpose", "MemcpyToHost", "MemcpyFromHost"}
 )
@@ -47,33 +54,65 @@ class Attribution:
     lost: dict[str, float] = field(default_factory=dict)
 
 
-def attributed(model: Model, kernels: Iterable[Kernel], graph: onnx.ModelProto | None) -> Attribution:
+def attributed(
+    model: Model,
+    kernels: Iterable[Kernel],
+    graph: onnx.ModelProto | None,
+    layers: Mapping[str, Layer] | None = None,
+) -> Attribution:
     """Attribute kernels to the nodes of a model. Linear.
 
     Args:
         model: the model.
         kernels: with their times.
         graph: as the runtime runs it; None where only names are known.
+        layers: by kernel the nodes it was made from, as TensorRT says; names decide of the others.
     """
     listed = list(kernels)
     tensors = {tensor.name: tensor.id for tensor in model.tensors if tensor.kind == TensorKind.ACTIVATION}
     names = {node.name: node.id for node in model.nodes if node.name}
-    targets = _targets(listed, graph, tensors, names, model)
+    targets = _targets(listed, graph, tensors, names, model, layers or {})
     owner = _owners(model, {one for found, _ in targets.values() for one in found})
     members: dict[int, list[int]] = {}
     for node, leads in enumerate(owner):
         if leads >= 0:
             members.setdefault(leads, []).append(node)
     found = Attribution()
-    for one in listed:
-        target, conversion = targets.get(one.name, ((), False))
-        nodes = tuple(sorted({node for tensor in target for node in members.get(tensor, ())}))
+    counted, taken = _shared(listed, targets)
+    groups = {
+        lead: tuple(sorted({node for tensor in own for node in members.get(tensor, ())}))
+        for lead, own in taken.items()
+    }
+    for at, one in enumerate(listed):
+        nodes = groups.get(counted.get(at, -1), ())
         if not nodes:
             found.lost[one.name] = found.lost.get(one.name, 0.0) + one.ms
             continue
         ms, turned = found.groups.get(nodes, (0.0, 0.0))
+        conversion = targets[one.name][1]
         found.groups[nodes] = (ms + one.ms, turned + (one.ms if conversion else 0.0))
     return found
+
+
+def _shared(
+    kernels: list[Kernel], targets: dict[str, tuple[tuple[int, ...], bool]]
+) -> tuple[dict[int, int], dict[int, list[int]]]:
+    """Kernel → the one whose nodes it counts to, mostly itself; and of these, which tensors each has."""
+    order = [at for at, one in enumerate(kernels) if targets.get(one.name, ((), False))[0]]
+    # A conversion does no node's work as long as another kernel does it.
+    order.sort(key=lambda at: (targets[kernels[at].name][1], -kernels[at].ms))
+    holder: dict[int, int] = {}
+    leads: dict[int, int] = {}
+    taken: dict[int, list[int]] = {}
+    for at in order:
+        target = targets[kernels[at].name][0]
+        free = [tensor for tensor in target if tensor not in holder]
+        if free:
+            holder.update(dict.fromkeys(free, at))
+            leads[at], taken[at] = at, free
+        else:
+            leads[at] = Counter(holder[tensor] for tensor in target).most_common(1)[0][0]
+    return leads, taken
 
 
 def _targets(
@@ -82,6 +121,7 @@ def _targets(
     tensors: dict[str, int],
     names: dict[str, int],
     model: Model,
+    layers: Mapping[str, Layer],
 ) -> dict[str, tuple[tuple[int, ...], bool]]:
     """Kernel → the tensors of the model that it gives, and whether it only converts."""
     made: dict[str, list[int]] = {}
@@ -123,10 +163,30 @@ def _targets(
         elif kernel.name in converts:
             found[kernel.name] = (tuple(made[converts[kernel.name]]), kernel.op in _MOVES)
         else:
-            known = _named(kernel.name, tensors, names, model)
-            if known:
-                found[kernel.name] = (known, conversion)
+            served = _REFORMAT.sub("", kernel.name)
+            layer = next((layers[one] for one in (kernel.name, served) if _tells(layers.get(one))), None)
+            if layer is None:
+                known = _named(served, tensors, names, model)
+            else:
+                known = _sources(layer, tensors, names, model)
+            only = conversion or served != kernel.name or (layer is not None and layer.conversion)
+            found[kernel.name] = (known, only)
     return found
+
+
+def _tells(layer: Layer | None) -> bool:
+    return layer is not None and bool(layer.nodes)
+
+
+def _sources(layer: Layer, tensors: dict[str, int], names: dict[str, int], model: Model) -> tuple[int, ...]:
+    """The tensors of the nodes that a layer was made from."""
+    found = []
+    for name in layer.nodes:
+        if name in names:
+            found += [t for t in model.nodes[names[name]].outputs if t >= 0]
+        elif name.startswith(_NAMELESS) and name.removeprefix(_NAMELESS) in tensors:
+            found.append(tensors[name.removeprefix(_NAMELESS)])
+    return tuple(dict.fromkeys(found))
 
 
 def _named(text: str, tensors: dict[str, int], names: dict[str, int], model: Model) -> tuple[int, ...]:

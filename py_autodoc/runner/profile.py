@@ -19,6 +19,7 @@ from py_autodoc.graph.probe import PathLike, base_name
 from py_autodoc.ort import open_session, read_model, run_session
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.runner.attribution import Kernel, attributed
+from py_autodoc.runner.layer_info import Layer, read_layer_info
 from py_autodoc.samples import Sample
 
 SCHEMA = "autodoc.node-times/1"
@@ -102,11 +103,17 @@ def _named_nodes(path: PathLike) -> onnx.ModelProto | None:
     return proto if lacking else None
 
 
-def read_profile(file: PathLike, analysis: Analysis) -> NodeTimes:
+def read_profile(file: PathLike, analysis: Analysis, layer_info: PathLike | None = None) -> NodeTimes:
     """Times from a file: ONNX Runtime's profile of any provider, ``trtexec --exportProfile``, or node → ms.
 
     The last is a JSON object, a list of objects with ``name`` and ``ms``, or CSV with such columns. Names are
     those of nodes or of the tensors that they give; TensorRT's layers name the nodes that they fuse.
+
+    Args:
+        file: with the times.
+        analysis: of the model that they are of.
+        layer_info: what ``trtexec --exportLayerInfo`` wrote of the same engine: names of layers that name no
+            node are looked up there.
 
     Raises: PathError, InputError: no such file, or none of these.
     """
@@ -119,14 +126,34 @@ def read_profile(file: PathLike, analysis: Analysis) -> NodeTimes:
         raise PathError("path-unreadable", f"{name[:200]} cannot be read as text.") from fault
     held = _parsed(text, name)
     if isinstance(held, list) and any(isinstance(one, dict) and one.get("cat") == "Node" for one in held):
+        if layer_info is not None:
+            raise InputError(
+                "layer-info-not-tensorrt", f"{name} is a profile of ONNX Runtime, not of TensorRT.",
+                "Leave out --layer-info, or give what trtexec --exportProfile writes.",
+            )  # fmt: skip
         runs = _runs(held)
         return _times(analysis, _kernels(held, 0, runs), None, name, runs)
-    return _times(analysis, _listed(held, name), None, name, 1)
+    kernels = _listed(held, name)
+    layers = None if layer_info is None else _matching(read_layer_info(layer_info), kernels, layer_info, name)
+    return _times(analysis, kernels, None, name, 1, layers)
+
+
+def _matching(
+    layers: dict[str, Layer], kernels: list[Kernel], file: PathLike, profile: str
+) -> dict[str, Layer]:
+    """The layers, if they are of the engine that was profiled. Raises: InputError."""
+    if not any(one.name in layers for one in kernels):
+        raise InputError(
+            "layer-info-differs", f"{base_name(file)} and {profile} have no layer in common.",
+            "Both must be of one engine: give trtexec --exportProfile and --exportLayerInfo in one run.",
+        )  # fmt: skip
+    return layers
 
 
 def _parsed(text: str, name: str) -> Any:
     try:
-        return json.loads(text)
+        # trtexec writes names as they are, also those with control characters.
+        return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         rows = list(csv.DictReader(io.StringIO(text)))
         if rows and any(_ms(one) is not None for one in rows):
@@ -205,9 +232,14 @@ def _ms(one: Mapping[str, Any]) -> float | None:
 
 
 def _times(
-    analysis: Analysis, kernels: list[Kernel], graph: onnx.ModelProto | None, source: str, runs: int
+    analysis: Analysis,
+    kernels: list[Kernel],
+    graph: onnx.ModelProto | None,
+    source: str,
+    runs: int,
+    layers: dict[str, Layer] | None = None,
 ) -> NodeTimes:
-    found = attributed(analysis.model, kernels, graph)
+    found = attributed(analysis.model, kernels, graph, layers)
     nodes = []
     for members, (ms, conversion) in found.groups.items():
         anchor = max(members, key=lambda one: (_work(analysis, one), -one))

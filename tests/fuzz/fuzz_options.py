@@ -151,6 +151,13 @@ def _option(dice: random.Random, command: str, parameter: click.Option, files: d
         rows = [{"cat": "Node", "name": "a_kernel_time", "ts": 1, "dur": 2}, {"name": "b", "averageMs": 0.1}]
         files["p.json"] = json.dumps(fuzz_mutate.tree(dice, rows)).encode()
         return [flag, "p.json"]
+    if name == "layer_info" and dice.random() < 0.7:
+        layers = [
+            {"Name": "b", "LayerType": "Reformat", "Metadata": "[ONNX Layer: a]\x1f[ONNX Layer: y]"},
+            "a",
+        ]
+        files["l.json"] = json.dumps(fuzz_mutate.tree(dice, {"Layers": layers})).encode()
+        return [flag, "l.json"]
     if name in ("inputs", "data", "against"):
         files["in.npz"] = _arrays(dice)
         return [flag, "in.npz"]

@@ -1,0 +1,106 @@
+"""What ``trtexec --exportLayerInfo`` says of an engine: which ONNX nodes each of its layers came from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from py_autodoc.bounded import TooMuch, check_json
+from py_autodoc.errors import InputError, PathError
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.limits import Bounds
+
+MAX_LAYER_INFO = 1 << 28
+"""Bytes of the file. A layer takes one to three kilobytes, so this is an engine of 100,000 layers."""
+LAYERS = Bounds(values=8_000_000)
+"""Some 60 values a layer: tensors with their sizes, parameters, tactic."""
+_MARK = "[ONNX Layer: "
+_SEPARATORS = "\x1e\x1f"
+"""Between the nodes of a layer: TensorRT 8.6 wrote the first, 10 writes the second."""
+_DETAILED = "Build the engine again with trtexec --profilingVerbosity=detailed and export both files from it."
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer of an engine."""
+
+    nodes: tuple[str, ...]
+    """ONNX nodes that it was made from, by name; none where the file does not say."""
+    conversion: bool
+    """It only changes layout or type, for another layer."""
+
+
+def read_layer_info(file: PathLike) -> dict[str, Layer]:
+    """The layers of an engine by name.
+
+    Raises:
+        PathError: no such file, or it is no text.
+        InputError: it is no layer information, too large, or does not say which nodes the layers are of.
+    """
+    name = base_name(file)[:200]
+    try:
+        if Path(file).stat().st_size > MAX_LAYER_INFO:
+            raise InputError("layer-info-too-large", f"{name} is larger than 256 MB.")
+        text = Path(file).read_text("utf-8-sig")
+    except (OSError, ValueError) as fault:
+        raise PathError("path-unreadable", f"{name} cannot be read as text.") from fault
+    rows = _rows(text, name)
+    if not any(isinstance(one, dict) for one in rows):
+        raise InputError("layer-info-names-only", f"{name} has nothing but names of layers.", _DETAILED)
+    found: dict[str, Layer] = {}
+    for one in rows:
+        if not isinstance(one, dict) or not isinstance(one.get("Name"), str):
+            continue
+        layer, before = _layer(one), found.get(one["Name"])
+        if before is not None:
+            # Layers of one name cannot be told apart in a profile, so they are one.
+            both = tuple(dict.fromkeys((*before.nodes, *layer.nodes)))
+            layer = Layer(both, before.conversion and layer.conversion)
+        found[one["Name"]] = layer
+    if not any(one.nodes for one in found.values()):
+        raise InputError(
+            "layer-info-without-nodes", f"{name} does not say which ONNX nodes its layers are of (Metadata).",
+            "TensorRT writes that since 8.6. For an older one leave out --layer-info.",
+        )  # fmt: skip
+    return found
+
+
+def _rows(text: str, name: str) -> list[Any]:
+    """The entries of ``Layers``."""
+    try:
+        check_json(text, LAYERS)
+        # TensorRT writes names as they are, with the separators in them.
+        held = json.loads(text, strict=False)
+    except TooMuch as fault:
+        raise InputError("layer-info-too-large", f"{name} {fault}.") from None
+    except (ValueError, RecursionError):
+        held = None
+    rows = held.get("Layers") if isinstance(held, dict) else None
+    if not isinstance(rows, list) or not rows:
+        raise InputError(
+            "bad-layer-info", f"{name} lists no layers of a TensorRT engine.",
+            "Give what trtexec --exportLayerInfo=FILE writes.",
+        )  # fmt: skip
+    return rows
+
+
+def _layer(entry: dict[str, Any]) -> Layer:
+    said = entry.get("Metadata")
+    # A Reformat may also be what a node asks for: Origin is QDQ for QuantizeLinear, CONCAT for a copy.
+    conversion = entry.get("LayerType") == "Reformat" and entry.get("Origin", "REFORMAT") == "REFORMAT"
+    return Layer(source_nodes(said) if isinstance(said, str) else (), conversion)
+
+
+def source_nodes(metadata: str) -> tuple[str, ...]:
+    """Names of nodes in the ``Metadata`` of a layer, as TensorRT's parser of ONNX writes them.
+
+    Each is ``[ONNX Layer: NAME]`` or ``[ONNX Layer: NAME | Local Function: F]``. A name may hold brackets.
+    """
+    names = []
+    for part in metadata.split(_MARK)[1:]:
+        name = part.rstrip(_SEPARATORS + " +,").removesuffix("]").partition(" | ")[0]
+        if name:
+            names.append(name)
+    return tuple(dict.fromkeys(names))
