@@ -19,10 +19,11 @@ from py_autodoc.render.text import printable
 if TYPE_CHECKING:
     from py_autodoc.report.analysis import Analysis
     from py_autodoc.runner.profile import NodeTimes
+    from py_autodoc.runner.text_loader import TextLoader
 
 _PROFILED, _PROFILE_WARMUP = 20, 3
 _KINDS = {"--out-json": "run", "--out-layers": "node-times", "--out-html": "html", "--out-plot": "plot"}
-_FILES = ("data", "profile", "layer_info")
+_FILES = ("data", "tokenizer", "profile", "layer_info")
 
 
 @click.command("run", short_help="Latency, memory and results on this machine; the time of each layer.")
@@ -31,8 +32,16 @@ _FILES = ("data", "profile", "layer_info")
     "--data",
     metavar="PATH",
     shell_complete=completion.files,
-    help="Values of the inputs: .npz, .npy or a folder of them, or a folder of images (default: made up).",
+    help="Values of the inputs: .npz, .npy or a folder of them, a folder of images, or text in a .txt or "
+    ".jsonl (default: made up).",
 )
+@click.option(
+    "--tokenizer",
+    metavar="FILE",
+    shell_complete=completion.files,
+    help="The tokenizer.json that text is read with (default: the one beside the first model).",
+)
+@click.option("--text-field", metavar="NAME", help="Which field of a .jsonl is the text (default: text).")
 @click.option("--samples", metavar="N", type=click.IntRange(1, 4096), help="At most N samples (default: 64).")
 @click.option(
     "--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="Of made-up values."
@@ -125,6 +134,7 @@ def command(
     \b
         onnx-autodoc run model.onnx
         onnx-autodoc run model.onnx model_int8.onnx --data samples.npz --metrics topk
+        onnx-autodoc run bert.onnx --data texts.jsonl --tokenizer tokenizer.json
         onnx-autodoc run model.onnx --layers --out-html times.html
         onnx-autodoc run model.onnx --profile trt_profile.json --out-html times.html
 
@@ -134,6 +144,8 @@ def command(
     \b
     Exit status: 0 success, 1 invalid input, 2 a model does not run, 3 a result could not be written.
     """  # noqa: D301 - click's mark for a paragraph that keeps its lines
+    from py_autodoc.runner.texts import is_texts
+
     set_level(log_level)
     inputs = [*models, *(one for one in (options[key] for key in _FILES) if one)]
     asked = {one: (options[one.strip("-").replace("-", "_")], kind) for one, kind in _KINDS.items()}
@@ -142,6 +154,11 @@ def command(
         raise OptionError(
             "profile-alone", "--profile is for one model, which is not run.", "Leave out --out-json."
         )
+    if (options["tokenizer"] or options["text_field"]) and not is_texts(options["data"]):
+        raise OptionError(
+            "tokenizer-without-text", "--tokenizer and --text-field are for text.",
+            "Give that with --data: a .txt with a text a line, or a .jsonl.",
+        )  # fmt: skip
     if options["layer_info"] and not options["profile"]:
         raise OptionError(
             "layer-info-alone", "--layer-info tells of the layers of a profile.",
@@ -170,7 +187,11 @@ def _run(
     from py_autodoc.runner.compare import compare_precisions
     from py_autodoc.runner.lines import run_lines
     from py_autodoc.runner.metrics import calculator
+    from py_autodoc.runner.text_loader import TextLoader
 
+    data = _data(models[0], options)
+    for note in data.notes if isinstance(data, TextLoader) else ():
+        stderr.warning(note)
     if options["data"] is None:
         stderr.warning(
             "the inputs are made up, so results say nothing of accuracy. Give real ones with --data."
@@ -179,7 +200,7 @@ def _run(
     with ProgressLine(printable(os.path.basename(models[0])), progress) as line:
         found = compare_precisions(
             dict(zip(names, models, strict=True)),
-            _data(models[0], options),
+            data,
             [calculator(one) for one in options["metrics"]],
             runs=options["runs"],
             warmup=options["warmup"],
@@ -200,19 +221,21 @@ def _layers(
 ) -> None:  # fmt: skip
     from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
     from py_autodoc.runner.lines import node_lines
+    from py_autodoc.runner.loaders import DataLoader
     from py_autodoc.runner.profile import measure_nodes, read_profile
     from py_autodoc.samples import sized
 
     data = _data(model, options)
     bindings, shapes = parse_bindings(options["bind"]), parse_input_shapes(options["input_shape"])
-    analysis = sized(model, data if isinstance(data, str) else None, bindings, shapes, options["hardware"])
+    told = data.sizes() if isinstance(data, DataLoader) else data
+    analysis = sized(model, told, bindings, shapes, options["hardware"])
     found: NodeTimes
     if options["profile"]:
         found = read_profile(options["profile"], analysis, options["layer_info"])
     else:
         from py_autodoc.runner.session import InferenceRunner
 
-        runner = InferenceRunner(model, data=data if isinstance(data, str) else None, **_session(options))
+        runner = InferenceRunner(model, data=data, **_session(options))
         samples, _, _ = runner.samples(data, options["samples"], options["seed"])
         with ProgressLine(printable(os.path.basename(model)), progress):
             found = measure_nodes(
@@ -265,8 +288,12 @@ def _session(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _data(model: str, options: dict[str, Any]) -> Any:
-    """What was given: a path, or a loader of images for a folder that holds them."""
+    """What was given: a path, or a loader for text and for a folder that holds images."""
+    from py_autodoc.runner.texts import is_texts
+
     given = options["data"]
+    if is_texts(given):
+        return _texts(model, options)
     if given is None or not os.path.isdir(given):
         return given
     from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
@@ -281,6 +308,23 @@ def _data(model: str, options: dict[str, Any]) -> Any:
     if len(specs) != 1:
         raise OptionError("no-image-input", "Images are for a model with one input.", "Give arrays instead.")
     return ImageFolderLoader(given, specs[0])
+
+
+def _texts(model: str, options: dict[str, Any]) -> TextLoader:
+    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
+    from py_autodoc.runner.session import SAMPLES
+    from py_autodoc.runner.text_loader import text_loader
+    from py_autodoc.runner.texts import FIELD
+
+    return text_loader(
+        model,
+        options["data"],
+        options["tokenizer"],
+        field=options["text_field"] or FIELD,
+        samples=options["samples"] or SAMPLES,
+        bindings=parse_bindings(options["bind"]),
+        input_shapes=parse_input_shapes(options["input_shape"]),
+    )
 
 
 def _names(models: tuple[str, ...]) -> list[str]:

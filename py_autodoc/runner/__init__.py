@@ -7,6 +7,7 @@ from py_autodoc.runner.loaders import ArrayLoader, DataLoader, ImageFolderLoader
 from py_autodoc.runner.metrics import MetricsCalculator
 from py_autodoc.runner.profile import NodeTimes, measure_nodes, read_profile
 from py_autodoc.runner.session import InferenceRunner, RunResult
+from py_autodoc.runner.text_loader import TextLoader, text_loader
 
 __all__ = [
     "ArrayLoader",
@@ -16,7 +17,9 @@ __all__ = [
     "MetricsCalculator",
     "NodeTimes",
     "RunResult",
+    "TextLoader",
     "compare_precisions",
     "measure_nodes",
     "read_profile",
+    "text_loader",
 ]

@@ -10,11 +10,12 @@ import msgspec
 from py_autodoc.errors import InputError
 from py_autodoc.graph.probe import PathLike
 from py_autodoc.runner.latency import Latency, Progress, latency, timed
-from py_autodoc.runner.loaders import DataLoader
 from py_autodoc.runner.machine import Machine, machine
 from py_autodoc.runner.memory import ProcessMemory
 from py_autodoc.runner.metrics import AgreementMetric, DistanceMetric, MetricsCalculator
-from py_autodoc.runner.session import RUNS, WARMUP, InferenceRunner
+from py_autodoc.runner.session import RUNS, SAMPLES, WARMUP, InferenceRunner
+from py_autodoc.runner.text_loader import text_loader
+from py_autodoc.runner.texts import is_texts
 from py_autodoc.samples import Sample
 
 SCHEMA = "autodoc.run/1"
@@ -78,7 +79,8 @@ def compare_precisions(
 
     Args:
         models: file by name, the reference first.
-        test_data: a file, a folder, a mapping of arrays or a ``DataLoader``; None: made-up values.
+        test_data: a file of arrays or of text, a folder, a mapping of arrays or a ``DataLoader``; None:
+            made-up values.
         metrics_calculator: figures of the results.
         runs: timed runs of each.
         warmup: runs of each before.
@@ -97,10 +99,16 @@ def compare_precisions(
         AnalysisError: it refuses a model.
     """
     before = machine()
+    if is_texts(test_data):
+        # One tokenizer for all: the one beside the first model.
+        test_data = text_loader(
+            next(iter(models.values())), test_data, samples=samples or SAMPLES, bindings=bindings,
+            input_shapes=input_shapes,
+        )  # fmt: skip
     found = [
         InferenceRunner(
             path, providers=providers, threads=threads, bindings=bindings, input_shapes=input_shapes,
-            data=None if isinstance(test_data, DataLoader) else test_data,
+            data=test_data,
         )
         for path in models.values()
     ]  # fmt: skip

@@ -31,6 +31,15 @@ class DataLoader(ABC):
     def __len__(self) -> int:
         """Number of samples."""
 
+    @property
+    def said(self) -> str:
+        """Where the samples are from, for people."""
+        return type(self).__name__
+
+    def sizes(self) -> Mapping[str, Any]:
+        """Arrays by input, of any values, that tell the sizes of free dimensions; none unless overridden."""
+        return {}
+
 
 class ArrayLoader(DataLoader):
     """Arrays by input: a mapping, a ``.npz`` or ``.npy`` file, or a folder of them.

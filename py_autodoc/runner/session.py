@@ -17,6 +17,9 @@ from py_autodoc.runner.latency import Latency, Progress, latency, timed
 from py_autodoc.runner.loaders import ArrayLoader, DataLoader
 from py_autodoc.runner.memory import ProcessMemory, process_memory
 from py_autodoc.runner.metrics import MetricsCalculator, Results
+from py_autodoc.runner.text_loader import TextLoader, text_loader
+from py_autodoc.runner.texts import is_texts
+from py_autodoc.runner.tokens import find_tokenizer
 from py_autodoc.samples import Sample, input_specs, sized, taken
 
 WHAT = "A run"
@@ -52,7 +55,7 @@ class InferenceRunner:
         threads: of one operator; 0: as many as ONNX Runtime takes by itself.
         bindings: sizes of free dimensions; others as the data has them, the batch 1.
         input_shapes: whole shapes of inputs.
-        data: tells the sizes of the inputs, where it is a file or a mapping.
+        data: tells the sizes of the inputs: a file, a mapping, a loader.
 
     Raises:
         InputError: the model cannot be read, or a size is not known.
@@ -72,7 +75,10 @@ class InferenceRunner:
     ) -> None:
         self.path, self.name, self.threads = model, base_name(model), threads
         self.providers = list(providers)
-        self.analysis: Analysis = sized(model, data, bindings, input_shapes)
+        if is_texts(data):
+            data = text_loader(model, data, samples=SAMPLES, bindings=bindings, input_shapes=input_shapes)
+        told = data.sizes() if isinstance(data, DataLoader) else data
+        self.analysis: Analysis = sized(model, told, bindings, input_shapes)
         self.specs = input_specs(self.analysis)
         self.session = open_session(model, WHAT, threads=threads, providers=providers)
         self.metrics: list[MetricsCalculator] = []
@@ -88,11 +94,13 @@ class InferenceRunner:
 
     def samples(self, data: Any, count: int | None, seed: int = 0) -> tuple[list[Sample], list[Any], str]:
         """Inputs, labels and where they are from. Raises: InputError."""
+        if is_texts(data):
+            data = TextLoader(data, self.specs, find_tokenizer(self.path), most=count or SAMPLES)
         if isinstance(data, (str, os.PathLike, Mapping)):
             loader: DataLoader = ArrayLoader(data, self.specs)
             said = "given" if isinstance(data, Mapping) else base_name(data)
         elif isinstance(data, DataLoader):
-            loader, said = data, type(data).__name__
+            loader, said = data, data.said
         else:
             made, said = taken(data, self.specs, count, seed, (SAMPLES, MADE))
             return made, [None] * len(made), said
@@ -116,7 +124,8 @@ class InferenceRunner:
         """Run the samples once for their results, then again and again for times.
 
         Args:
-            data: a file, a folder, a mapping of arrays, a ``DataLoader``; None: made-up values.
+            data: a file of arrays or of text, a folder, a mapping of arrays, a ``DataLoader``; None: made-up
+                values.
             warmup: runs that are not timed.
             iterations: runs that are, over the samples in turn.
             samples: how many are taken at most; None: 64.

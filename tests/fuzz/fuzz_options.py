@@ -158,6 +158,16 @@ def _option(dice: random.Random, command: str, parameter: click.Option, files: d
         ]
         files["l.json"] = json.dumps(fuzz_mutate.tree(dice, {"Layers": layers})).encode()
         return [flag, "l.json"]
+    if name == "data" and command == "run" and dice.random() < 0.3:
+        rows = [json.dumps(fuzz_mutate.tree(dice, {"text": "a b", "label": 1})) for _ in range(3)]
+        held = "\n".join(rows).encode()
+        files["t.jsonl"] = fuzz_mutate.raw(dice, held, held) if dice.random() < 0.3 else held
+        return [flag, "t.jsonl"]
+    if name == "tokenizer" and dice.random() < 0.7:
+        model = {"type": "WordLevel", "vocab": {"a": 0, "b": 1, "[UNK]": 2}, "unk_token": "[UNK]"}
+        held = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "model": model}
+        files["tokenizer.json"] = json.dumps(fuzz_mutate.tree(dice, held)).encode()
+        return [flag, "tokenizer.json"]
     if name in ("inputs", "data", "against"):
         files["in.npz"] = _arrays(dice)
         return [flag, "in.npz"]

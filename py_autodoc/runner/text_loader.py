@@ -1,0 +1,237 @@
+"""Text as the inputs of a language model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.graph.model import TensorKind
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.runner.loaders import DataLoader
+from py_autodoc.runner.texts import FIELD, Text, read_texts
+from py_autodoc.runner.tokens import TextTokenizer, Tokens, find_tokenizer
+from py_autodoc.samples import InputSpec, Sample, input_specs, sized
+from py_autodoc.units import plural
+
+IDS, MASK, TYPES, POSITIONS = "input_ids", "attention_mask", "token_type_ids", "position_ids"
+NAMES = {
+    IDS: IDS, MASK: MASK, TYPES: TYPES, POSITIONS: POSITIONS, "input_mask": MASK, "segment_ids": TYPES,
+}  # fmt: skip
+"""Input → what it is given. The last two are BERT's own names, before transformers."""
+
+
+def kind_of(name: str) -> str | None:
+    """What an input of this name, without TensorFlow's ``:0``, is given; None: nothing that a text has."""
+    return NAMES.get(name.removesuffix(":0"))
+
+
+class TextLoader(DataLoader):
+    """Texts of a ``.txt`` (one a line) or ``.jsonl`` file as token ids, mask, token types and positions.
+
+    Each text is cut or filled up to the length of the input; several go into one sample where the batch is
+    larger than 1, and texts that make no whole batch are left out. Labels are those of the file.
+
+    Args:
+        file: the texts.
+        specs: the inputs of the model.
+        tokenizer: a ``tokenizer.json``, or one that is loaded.
+        field: which field of an object is the text.
+        most: how many samples at most; None: all.
+
+    Raises: PathError, InputError, RequirementError.
+    """
+
+    def __init__(
+        self,
+        file: PathLike,
+        specs: Sequence[InputSpec],
+        tokenizer: PathLike | TextTokenizer,
+        field: str = FIELD,
+        most: int | None = None,
+    ) -> None:
+        self.file = base_name(file)[:200]
+        self._specs, (self.batch, self.length) = list(specs), _common(specs)
+        held = tokenizer if isinstance(tokenizer, TextTokenizer) else TextTokenizer(tokenizer)
+        texts = read_texts(file, field, None if most is None else most * self.batch)
+        whole = len(texts) // self.batch * self.batch
+        if not whole:
+            raise InputError(
+                "no-samples",
+                f"{self.file} holds {plural(len(texts), 'text')}, and a batch takes {self.batch}.",
+                "Give more texts, or a smaller batch with --bind.",
+            )
+        self._left_out = len(texts) - whole
+        self._texts, self._tokenizer = texts[:whole], held
+        self._tokens = held.encode(self._texts, self.length)
+        self._check()
+
+    @property
+    def notes(self) -> list[str]:
+        """What was done to the texts that a reader of the results must know, a sentence each."""
+        kinds, found = {kind_of(one.name) for one in self._specs}, []
+        cut = sum(one.cut for one in self._tokens)
+        if cut:
+            found.append(
+                f"{cut} of {plural(len(self._tokens), 'text')} {'is' if cut == 1 else 'are'} longer than "
+                f"{plural(self.length, 'token')} and {'was' if cut == 1 else 'were'} cut."
+            )
+        if MASK not in kinds and any(len(one.ids) < self.length for one in self._tokens):
+            found.append(
+                "the model has no attention_mask, so it reads what shorter texts are filled up with as text."
+            )
+        if self._left_out:
+            verb = "is" if self._left_out == 1 else "are"
+            found.append(f"{plural(self._left_out, 'text')} {verb} left out, as a batch takes {self.batch}.")
+        return found
+
+    @property
+    def said(self) -> str:
+        """File, tokenizer, and how many texts were cut."""
+        cut = sum(one.cut for one in self._tokens)
+        short = f", {cut} cut to {self.length} tokens" if cut else ""
+        return f"{self.file} ({self._tokenizer.name}{short})"
+
+    def sizes(self) -> Mapping[str, Any]:
+        """Arrays as large as those of a sample."""
+        shape = (self.batch, self.length)
+        return {one.name: np.broadcast_to(np.zeros((), one.dtype), shape) for one in self._specs}
+
+    def __iter__(self) -> Iterator[tuple[Sample, Any]]:
+        """In the order of the file."""
+        for at in range(0, len(self._tokens), self.batch):
+            rows = self._tokens[at : at + self.batch]
+            yield self._sample(rows), _labels(self._texts[at : at + self.batch])
+
+    def __len__(self) -> int:
+        """Number of batches."""
+        return len(self._tokens) // self.batch
+
+    def _sample(self, rows: Sequence[Tokens]) -> Sample:
+        shape = (self.batch, self.length)
+        made = {
+            IDS: np.full(shape, self._tokenizer.pad, np.int64), MASK: np.zeros(shape, np.int64),
+            TYPES: np.full(shape, self._tokenizer.pad_type, np.int64),
+        }  # fmt: skip
+        for at, one in enumerate(rows):
+            begin = self.length - len(one.ids) if self._tokenizer.left else 0
+            part = slice(begin, begin + len(one.ids))
+            made[IDS][at, part], made[TYPES][at, part], made[MASK][at, part] = one.ids, one.types, 1
+        if self._tokenizer.left:
+            # The first token is at 0 wherever it stands.
+            made[POSITIONS] = np.maximum(np.cumsum(made[MASK], axis=1) - 1, 0)
+        else:
+            made[POSITIONS] = np.broadcast_to(np.arange(self.length), shape)
+        found = {}
+        for spec in self._specs:
+            kind = kind_of(spec.name)
+            assert kind is not None
+            found[spec.name] = np.ascontiguousarray(made[kind].astype(spec.dtype))
+        return found
+
+    def _check(self) -> None:
+        """Refuses tokens that the model has no row for, before a runtime fails on them."""
+        highest = max((max(one.ids, default=0) for one in self._tokens), default=0)
+        padded = any(len(one.ids) < self.length for one in self._tokens)
+        highest = max(highest, self._tokenizer.pad if padded else 0)
+        spec = next(one for one in self._specs if kind_of(one.name) == IDS)
+        most = int(np.iinfo(spec.dtype).max) + 1
+        most = min(spec.rows or most, most)
+        if highest >= most:
+            raise InputError(
+                "tokens-beyond-table",
+                f"{self._tokenizer.name} gives the token {highest:,}; the model knows those below {most:,}.",
+                "Give the tokenizer that the model was trained with.",
+            )
+
+
+def text_loader(
+    model: PathLike,
+    file: PathLike,
+    tokenizer: PathLike | None = None,
+    *,
+    field: str = FIELD,
+    samples: int | None = None,
+    bindings: Mapping[str, int] | None = None,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+) -> TextLoader:
+    """Texts for a model whose sizes may be free: the batch is 1, the length that of the longest text.
+
+    Args:
+        model: an ONNX file.
+        file: the texts.
+        tokenizer: a ``tokenizer.json`` or a folder with it; None: the one beside the model.
+        field: which field of an object is the text.
+        samples: how many samples at most; None: all.
+        bindings: sizes of free dimensions.
+        input_shapes: whole shapes of inputs.
+
+    Raises: PathError, InputError, OptionError, RequirementError.
+    """
+    declared = run(
+        os.fspath(model), Options(brief=True, bindings=bindings or {}, input_shapes=input_shapes or {})
+    )
+    batch, length, names = _declared(declared)
+    held = TextTokenizer(find_tokenizer(model, tokenizer))
+    if length is None:
+        texts = read_texts(file, field, None if samples is None else samples * batch)
+        length = max(1, *(len(one.ids) for one in held.encode(texts)))
+        length = min(length, held.longest or length)
+    sizes = {name: np.broadcast_to(np.zeros((), np.int8), (batch, length)) for name in names}
+    specs = input_specs(sized(model, sizes, bindings, input_shapes))
+    return TextLoader(file, specs, held, field, samples)
+
+
+def _declared(analysis: Analysis) -> tuple[int, int | None, list[str]]:
+    """Batch and length where they are not free, and the inputs. Raises: InputError: not those of text."""
+    model, shapes = analysis.model, []
+    names = []
+    for number in model.graphs[0].inputs:
+        tensor = model.tensors[number]
+        if tensor.kind == TensorKind.INPUT:
+            names.append(tensor.name)
+            shapes.append(analysis.types.shapes[number])
+    _refuse(names, model.file.name)
+    batch = next((one[0] for one in shapes if one and isinstance(one[0], int)), 1)
+    length = next((one[1] for one in shapes if one and len(one) == 2 and isinstance(one[1], int)), None)
+    return max(1, int(batch)), None if length is None else int(length), names
+
+
+def _refuse(names: Sequence[str], model: str) -> None:
+    others = [one for one in names if kind_of(one) is None]
+    if others or IDS not in {kind_of(one) for one in names}:
+        takes = ", ".join(one[:60] for one in others[:5]) + (" …" if len(others) > 5 else "")
+        raise InputError(
+            "no-text-input",
+            f"{model} takes {takes}, which text does not give." if others else f"{model} has no {IDS}.",
+            f"Text gives {IDS}, {MASK}, {TYPES} and {POSITIONS}; for others give arrays in a .npz file.",
+        )
+
+
+def _common(specs: Sequence[InputSpec]) -> tuple[int, int]:
+    """Batch and length, the same for all. Raises: InputError, OptionError."""
+    _refuse([one.name for one in specs], "The model")
+    for one in specs:
+        if len(one.shape) != 2 or (kind_of(one.name) == IDS and one.dtype.kind not in "iu"):
+            raise InputError("no-text-input", f"{one.shown} is no input for text: integers, batch × length.")
+    shapes = {(one.shape[0], one.shape[1]) for one in specs}
+    if len(shapes) > 1:
+        shown = ", ".join(one.shown for one in specs)
+        raise OptionError(
+            "no-text-input", f"The inputs have different sizes: {shown}.", "Give them one with --input-shape."
+        )
+    return shapes.pop()
+
+
+def _labels(texts: Sequence[Text]) -> Any:
+    """Of a batch: an array where all labels are numbers, a list of others, None where one is missing."""
+    labels = [one.label for one in texts]
+    if any(one is None for one in labels):
+        return None
+    if all(isinstance(one, (int, float)) for one in labels):
+        return np.array(labels)
+    return labels

@@ -1,0 +1,113 @@
+"""Texts of a file, each with its label: a line each, or a JSON object each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from py_autodoc.bounded import TooMuch, parse_json
+from py_autodoc.errors import InputError, PathError
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.limits import Bounds
+
+ENDINGS = frozenset({".txt", ".jsonl"})
+MAX_LINE = 1 << 20
+"""Characters of a line, which is some 200,000 words."""
+MAX_TEXTS = 100_000
+FIELD = "text"
+PAIR = "text_pair"
+"""The second text of a sample, where there is one."""
+_LABELS = ("label", "labels")
+_LINE = Bounds(values=10_000, depth=16)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One sample."""
+
+    text: str
+    pair: str | None = None
+    label: Any = None
+    """As the file has it; None where it has none."""
+
+
+def is_texts(data: Any) -> bool:
+    """Whether something is the path of a file of texts, by its ending."""
+    if not isinstance(data, (str, os.PathLike)):
+        return False
+    return Path(data).suffix.lower() in ENDINGS and not os.path.isdir(data)
+
+
+def read_texts(file: PathLike, field: str = FIELD, most: int | None = None) -> list[Text]:
+    """The texts of a file in UTF-8.
+
+    In a ``.txt`` each line is a text; empty lines are left out. In a ``.jsonl`` each line is an object with
+    ``field``, and with ``text_pair`` and ``label`` where there are such.
+
+    Args:
+        file: where they are.
+        field: which of an object is the text.
+        most: how many are read; None: 100,000.
+
+    Raises:
+        PathError: there is no such file, or it is not in UTF-8.
+        InputError: a line is no such object, or there is no text. It names the line.
+    """
+    name = base_name(file)[:200]
+    found: list[Text] = []
+    lines = Path(file).suffix.lower() == ".jsonl"
+    try:
+        for number, line in _lines(file, name):
+            if len(found) == min(most or MAX_TEXTS, MAX_TEXTS):
+                break
+            where = f"{name}, line {number}"
+            found.append(_object(line, where, field) if lines else Text(line))
+    except (OSError, ValueError) as fault:
+        raise PathError("path-unreadable", f"{name} cannot be read as text in UTF-8.") from fault
+    if not found:
+        raise InputError("no-samples", f"{name} holds no text.")
+    return found
+
+
+def _lines(file: PathLike, name: str) -> Iterator[tuple[int, str]]:
+    """The lines that are not empty, with their numbers."""
+    with open(file, encoding="utf-8-sig") as opened:
+        number = 0
+        while line := opened.readline(MAX_LINE + 1):
+            number += 1
+            if len(line) > MAX_LINE:
+                raise InputError(
+                    "text-too-large", f"{name}, line {number} has more than {MAX_LINE:,} characters.",
+                    "Give one text a line.",
+                )  # fmt: skip
+            if line.strip():
+                yield number, line.rstrip("\r\n")
+
+
+def _object(line: str, where: str, field: str) -> Text:
+    try:
+        held = parse_json(line, _LINE)
+    except TooMuch as fault:
+        raise InputError("bad-text", f"{where} {fault}.") from None
+    except ValueError:
+        held = None
+    if not isinstance(held, dict):
+        raise InputError("bad-text", f"{where} is no JSON object.", f'As in {{"{FIELD}": "…", "label": 1}}.')
+    pair = held.get(PAIR)
+    if not isinstance(held.get(field), str):
+        names = ", ".join(str(one)[:40] for one in list(held)[:10] if isinstance(held[one], str))
+        raise InputError(
+            "bad-text", f"{where} has no text in {field[:80]!r}.",
+            f"Name another with --text-field; there is {names}." if names else "Give one text a line.",
+        )  # fmt: skip
+    if pair is not None and not isinstance(pair, str):
+        raise InputError("bad-text", f"{where} has no text in {PAIR!r}.")
+    label = next((held[one] for one in _LABELS if one in held), None)
+    for one in (held[field], pair or ""):
+        # An escape may stand for half a character, which no tokenizer takes.
+        if any("\ud800" <= sign <= "\udfff" for sign in one):
+            raise InputError("bad-text", f"{where} holds half a surrogate pair, which is no character.")
+    return Text(held[field], pair, label)

@@ -1,0 +1,190 @@
+"""Texts to tokens, by the ``tokenizer.json`` of a model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from py_autodoc.bounded import TooMuch, parse_json
+from py_autodoc.errors import InputError, OptionError, PathError, RequirementError
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.limits import SETTINGS, Bounds
+from py_autodoc.runner.texts import Text
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+FILE = "tokenizer.json"
+_HINT = f"Give the {FILE} of a fast tokenizer; save_pretrained of transformers writes it."
+MAX_TOKENIZER = 1 << 28
+"""Bytes; the largest in use are of some 20 million."""
+_VOCABULARY = Bounds(values=20_000_000)
+_PADS = ("[PAD]", "<pad>", "<|pad|>", "<|endoftext|>", "</s>", "<unk>")
+"""What models call the token that fills up, the likeliest first; for a file that does not say."""
+_LONGEST = 1_000_000
+"""Longer ones are transformers' way to say that no length is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of a sample."""
+
+    ids: list[int]
+    types: list[int]
+    cut: bool = False
+    """Some were left out."""
+
+
+def find_tokenizer(model: PathLike, given: PathLike | None = None) -> Path:
+    """The tokenizer's file: the one given, or that in a given folder, else the one beside the model.
+
+    Raises: OptionError: there is none.
+    """
+    if given is not None:
+        at = Path(given)
+        return at / FILE if at.is_dir() else at
+    beside = Path(os.fspath(model)).parent / FILE
+    if not beside.is_file():
+        raise OptionError(
+            "tokenizer-missing", f"Text needs a tokenizer, and there is no {FILE} beside {base_name(model)}.",
+            "Name it with --tokenizer FILE; save_pretrained of transformers writes it.",
+        )  # fmt: skip
+    return beside
+
+
+class TextTokenizer:
+    """A tokenizer of the library ``tokenizers``.
+
+    Args:
+        file: a ``tokenizer.json``.
+
+    Raises:
+        RequirementError: ``tokenizers`` is not installed.
+        PathError: no such file.
+        InputError: it is no tokenizer.
+    """
+
+    def __init__(self, file: PathLike) -> None:
+        self.name = base_name(file)[:200]
+        self._held = _loaded(Path(file), self.name)
+        padding: dict[str, Any] = self._held.padding or {}
+        truncation: dict[str, Any] = self._held.truncation or {}
+        config = _config(Path(file).parent / "tokenizer_config.json")
+        side = padding.get("direction") or config.get("padding_side")
+        self.left = side == "left"
+        """Whether texts are filled up before their first token, as decoders are."""
+        self._cut_left = (truncation.get("direction") or config.get("truncation_side")) == "left"
+        self.pad_type = int(padding.get("pad_type_id", 0))
+        known = (self._held.token_to_id(one) for one in (_content(config.get("pad_token")), *_PADS) if one)
+        first = next((one for one in known if one is not None), 0)
+        self.pad = int(padding.get("pad_id", first))
+        lengths = (truncation.get("max_length"), config.get("model_max_length"))
+        held = [int(one) for one in lengths if isinstance(one, (int, float)) and 0 < one < _LONGEST]
+        self.longest = min(held, default=None)
+        """Tokens that the model was made for; None where no file says."""
+        self._held.no_truncation()
+        self._held.no_padding()
+
+    def encode(self, texts: Sequence[Text], length: int | None = None) -> list[Tokens]:
+        """The tokens of texts, with those that the model expects around them; ``length`` at most.
+
+        Raises: InputError: ``length`` has no room for these; the tokenizer contradicts itself.
+        """
+        with _faults(self.name):
+            found = [_tokens(one) for one in self._held.encode_batch([_given(one) for one in texts])]
+        if length is None:
+            return found
+        long = [at for at, one in enumerate(found) if len(one.ids) > length]
+        if long:
+            side = "left" if self._cut_left else "right"
+            for at, shorter in zip(
+                long, self._shortened([texts[at] for at in long], length, side), strict=True
+            ):
+                found[at] = shorter
+        return found
+
+    def _shortened(self, texts: Sequence[Text], length: int, side: str) -> list[Tokens]:
+        own = max(self._held.num_special_tokens_to_add(one.pair is not None) for one in texts)
+        if own >= length:
+            # The library would leave such texts as long as they are.
+            raise InputError(
+                "text-too-short",
+                f"{self.name} puts {own} tokens of its own around a text; the model takes {length} in all.",
+                "Give the length with --bind or --input-shape.",
+            )
+        with _faults(self.name):
+            self._held.enable_truncation(length, direction=side)
+            try:
+                made = self._held.encode_batch([_given(one) for one in texts])
+            finally:
+                self._held.no_truncation()
+        return [Tokens(list(one.ids), list(one.type_ids), cut=True) for one in made]
+
+
+def _given(one: Text) -> str | tuple[str, str]:
+    return one.text if one.pair is None else (one.text, one.pair)
+
+
+def _tokens(one: Encoding) -> Tokens:
+    return Tokens(list(one.ids), list(one.type_ids))
+
+
+def _loaded(file: Path, name: str) -> Tokenizer:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise RequirementError(
+            "needs-tokenizers", "Text needs tokenizers, which is not installed.", "pip install tokenizers"
+        ) from None
+    try:
+        if file.stat().st_size > MAX_TOKENIZER:
+            raise InputError("bad-tokenizer", f"{name} is larger than 256 MB.")
+        text = file.read_text("utf-8")
+    except (OSError, ValueError) as fault:
+        raise PathError("path-unreadable", f"{name} cannot be read as text.") from fault
+    try:
+        if not isinstance(parse_json(text, _VOCABULARY), dict):
+            raise InputError("bad-tokenizer", f"{name} is no tokenizer.", _HINT)
+    except TooMuch as fault:
+        raise InputError("bad-tokenizer", f"{name} {fault}.") from None
+    except ValueError:
+        raise InputError("bad-tokenizer", f"{name} is no tokenizer: it is not JSON.", _HINT) from None
+    with _faults(name):
+        return Tokenizer.from_str(text)
+
+
+@contextmanager
+def _faults(name: str) -> Iterator[None]:
+    """Turns what the library raises into an error of ours.
+
+    That is ``Exception`` itself where it cannot read a file, and where a file contradicts itself (a mark that
+    its vocabulary lacks) a panic, which derives from ``BaseException`` alone.
+    """
+    try:
+        yield
+    except BaseException as fault:
+        if not isinstance(fault, Exception) and type(fault).__name__ != "PanicException":
+            raise
+        said = (str(fault).strip().splitlines() or ["it cannot be read"])[0][:200].rstrip(".")
+        raise InputError("bad-tokenizer", f"{name} is no tokenizer that works: {said}.", _HINT) from fault
+
+
+def _config(file: Path) -> dict[str, Any]:
+    """What transformers says beside the tokenizer; nothing where it says nothing that can be read."""
+    try:
+        if file.stat().st_size > MAX_TOKENIZER:
+            return {}
+        held = parse_json(file.read_text("utf-8"), SETTINGS)
+    except (OSError, ValueError):
+        return {}
+    return held if isinstance(held, dict) else {}
+
+
+def _content(token: Any) -> str | None:
+    """The text of a token in a configuration, which may be an object."""
+    held = token.get("content") if isinstance(token, dict) else token
+    return held if isinstance(held, str) else None
