@@ -83,7 +83,8 @@ class AgreementMetric(MetricsCalculator):
         """``agreement``; nothing without a reference."""
         held = Agreement()
         for ours, theirs in zip(outputs, reference or (), strict=False):
-            held.add(theirs[0], ours[0])
+            if ours[0].shape == theirs[0].shape and ours[0].dtype.kind in "biuf":
+                held.add(theirs[0], ours[0])
         return {} if held.share is None else {"agreement": held.share}
 
 

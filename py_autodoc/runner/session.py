@@ -110,7 +110,7 @@ class InferenceRunner:
 
     def once(self, sample: Sample) -> list[np.ndarray[Any, Any]]:
         """All outputs for a sample. Raises: AnalysisError."""
-        return [np.asarray(one) for one in run_session(self.session, None, sample, self.name)]
+        return [_array(one) for one in run_session(self.session, None, sample, self.name)]
 
     def run(
         self,
@@ -148,3 +148,13 @@ class InferenceRunner:
     def memory(self, sample: Sample) -> ProcessMemory | None:
         """What a process of its own takes; None where that is not known."""
         return process_memory(self.path, sample, self.threads)
+
+
+def _array(value: Any) -> np.ndarray[Any, Any]:
+    """An output as an array; a sequence, whose tensors may differ in size, as one of objects."""
+    if not isinstance(value, list):
+        return np.asarray(value)
+    held = np.empty(len(value), object)
+    for at, one in enumerate(value):
+        held[at] = one
+    return held

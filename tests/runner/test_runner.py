@@ -5,8 +5,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from click.testing import CliRunner
+from onnx import TensorProto, helper, numpy_helper
 
 from py_autodoc.errors import AutodocError
 from py_autodoc.runner import (
@@ -156,6 +158,26 @@ def test_figures_against_a_reference():
     assert DistanceMetric().calculate([b], [None], None) == {}
     with pytest.raises(AutodocError, match="Top-k needs labels"):
         TopK().calculate([a], [None], None)
+
+
+def test_results_that_are_no_tensor_of_one_size(tmp_path):
+    """A sequence of tensors of different sizes, beside a model that gives another output."""
+    value = helper.make_tensor_sequence_value_info("y", TensorProto.FLOAT, None)
+    give = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3])
+    split = helper.make_node("SplitToSequence", ["x", "parts"], ["y"], axis=1)
+    parts = numpy_helper.from_array(np.array([1, 2]), "parts")
+    graph = helper.make_graph([split], "g", [give], [value], [parts])
+    twice = helper.make_graph(
+        [helper.make_node("Concat", ["x", "x"], ["y"], axis=1)], "g", [give],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 6])],
+    )  # fmt: skip
+    paths = [tmp_path / "a.onnx", tmp_path / "b.onnx"]
+    for made, path in zip((graph, twice), paths, strict=True):
+        onnx.save(helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    found = InferenceRunner(paths[0]).run({"x": np.array([[1.0, 2.0, 3.0]], np.float32)}, 0, 1)
+    assert [one.tolist() for one in found.outputs[0][0]] == [[[1.0]], [[2.0, 3.0]]]
+    both = compare_precisions({"a": paths[0], "b": paths[1]}, runs=1, warmup=0, memory=False)
+    assert both.variants[1].metrics == {}
 
 
 def test_plugins_come_by_entry_point(monkeypatch):
