@@ -12,7 +12,7 @@ from py_autodoc.graph.probe import PathLike
 from py_autodoc.runner.latency import Latency, Progress, latency, timed
 from py_autodoc.runner.machine import Machine, machine
 from py_autodoc.runner.memory import ProcessMemory
-from py_autodoc.runner.metrics import AgreementMetric, DistanceMetric, MetricsCalculator
+from py_autodoc.runner.metrics import AgreementMetric, DistanceMetric, MetricsCalculator, figures_of
 from py_autodoc.runner.session import RUNS, SAMPLES, WARMUP, InferenceRunner
 from py_autodoc.runner.text_loader import text_loader
 from py_autodoc.runner.texts import is_texts
@@ -123,7 +123,7 @@ def compare_precisions(
     for at, (name, runner) in enumerate(zip(models, found, strict=True)):
         figures: dict[str, float] = {}
         for one in chosen:
-            figures.update(one.calculate(results[at], labels, results[0] if at else None))
+            figures.update(figures_of(one, results[at], labels, results[0] if at else None))
         if at:
             for own in (AgreementMetric(), DistanceMetric()):
                 figures.update(own.calculate(results[at], labels, results[0]))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from py_autodoc.errors import InputError, OptionError
+from py_autodoc.errors import AutodocError, InputError, OptionError
 from py_autodoc.verify.distance import Agreement, Distance
 
 GROUP = "onnx_autodoc.metrics"
@@ -118,7 +118,47 @@ def calculator(name: str) -> MetricsCalculator:
     if name not in others:
         known = ", ".join([*(one.name for one in BUILT_IN), *sorted(others)])
         raise OptionError("unknown-metrics", f"There are no metrics {name[:80]!r}.", f"One of {known}.")
-    made = others[name].load()()
+    try:
+        made = others[name].load()()
+    except Exception as fault:
+        raise OptionError(
+            "bad-metrics", f"The metrics {name} cannot be loaded: {_line(fault)}",
+            "Install what their package needs.",
+        ) from fault  # fmt: skip
     if not isinstance(made, MetricsCalculator):
         raise OptionError("bad-metrics", f"{name} is no MetricsCalculator.", "Derive it from that class.")
     return made
+
+
+def figures_of(
+    one: MetricsCalculator, outputs: Results, labels: Sequence[Any], reference: Results | None
+) -> dict[str, float]:
+    """The figures of a calculator, which may be somebody else's code, as plain numbers.
+
+    Raises: InputError: it fails, or gives something else. Errors of this package pass as they are.
+    """
+    try:
+        given = one.calculate(outputs, labels, reference)
+    except AutodocError:
+        raise
+    except Exception as fault:
+        raise InputError("bad-metrics", f"The metrics {one.name} fail: {_line(fault)}") from fault
+    said = f"The metrics {one.name} give"
+    if not isinstance(given, Mapping):
+        raise InputError("bad-metrics", f"{said} a {type(given).__name__} and not figures by name.")
+    found = {}
+    for name, value in given.items():
+        if not isinstance(name, str):
+            raise InputError("bad-metrics", f"{said} figures whose names are no text.")
+        if not isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
+            raise InputError(
+                "bad-metrics", f"{said} {name[:80]} as a {type(value).__name__} and not as a number."
+            )
+        found[name] = float(value)
+    return found
+
+
+def _line(fault: Exception) -> str:
+    """What a fault says, in one line."""
+    text = str(fault).strip().splitlines()
+    return (text[0][:200] if text else type(fault).__name__).rstrip(".") + "."

@@ -16,7 +16,7 @@ from py_autodoc.report.analysis import Analysis
 from py_autodoc.runner.latency import Latency, Progress, latency, timed
 from py_autodoc.runner.loaders import ArrayLoader, DataLoader
 from py_autodoc.runner.memory import ProcessMemory, process_memory
-from py_autodoc.runner.metrics import MetricsCalculator, Results
+from py_autodoc.runner.metrics import MetricsCalculator, Results, figures_of
 from py_autodoc.runner.text_loader import TextLoader, text_loader
 from py_autodoc.runner.texts import is_texts
 from py_autodoc.runner.tokens import find_tokenizer
@@ -139,7 +139,7 @@ class InferenceRunner:
         )[0]
         figures: dict[str, float] = {}
         for one in self.metrics:
-            figures.update(one.calculate(outputs, labels, reference))
+            figures.update(figures_of(one, outputs, labels, reference))
         return RunResult(
             model=self.name, latency=latency(seconds, self.batch), batch=self.batch, metrics=figures,
             outputs=outputs,
