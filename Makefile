@@ -137,10 +137,13 @@ bench: $(STAMPS)/package $(STAMPS)/node
 	node benchmarks/layout.mjs
 	node benchmarks/first_picture.mjs
 
-# Pins everything that `make` installs from PyPI, for every Python from 3.10 on.
+# Pins everything that `make` installs from PyPI, for every Python from 3.10 on. Present pins are kept where they
+# still fit; `make lock UPGRADE=--upgrade` takes the newest releases.
 lock: $(STAMPS)/venv
-	uv pip compile -q --universal --python-version 3.10 --extra dev --extra test --no-emit-index-url --no-header --no-annotate pyproject.toml requirements-build.in | grep -vE '^(torch|triton|nvidia-|cuda-)' > requirements.lock.new
-	mv requirements.lock.new requirements.lock
+	cp requirements.lock requirements.lock.new
+	uv pip compile -q --universal --python-version 3.10 --extra dev --extra docs --extra test --no-emit-index-url --no-header --no-annotate $(UPGRADE) -o requirements.lock.new pyproject.toml requirements-build.in
+	grep -vE '^(torch==|triton==|nvidia-|cuda-)' requirements.lock.new > requirements.lock
+	rm requirements.lock.new
 
 clean:
 	rm -rf lib dist py_autodoc/labextension py_autodoc/static $(STAMPS)

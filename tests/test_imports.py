@@ -10,7 +10,7 @@ import pytest
 
 HEAVY = [
     "torch", "onnxruntime", "tornado", "jupyter_server", "matplotlib", "click", "rich", "jinja2", "onnx",
-    "onnx_ir", "onnx_shape_inference", "numpy", "msgspec", "anywidget", "ipywidgets", "transformers",
+    "onnx_ir", "numpy", "msgspec", "anywidget", "ipywidgets", "transformers",
 ]  # fmt: skip
 
 
