@@ -30,7 +30,8 @@ from py_autodoc.hardware.estimate import estimate
 from py_autodoc.hardware.runtimes import TENSORRT
 from py_autodoc.measure.calibrate import Clock, calibrate, quickest
 from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.hardware import choose, kernels_in, sized
+from py_autodoc.report.device_analysis import kernels_in, sized
+from py_autodoc.report.device_choice import choose
 
 DATA = Path(__file__).parents[1] / "tests/data"
 SECONDS = 1.0

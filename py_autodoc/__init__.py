@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from py_autodoc.limits import Limits
     from py_autodoc.report.api import analyze
     from py_autodoc.report.arrays import read_array
-    from py_autodoc.report.schema import Report
+    from py_autodoc.report.report import Report
     from py_autodoc.report.weights import read_weights
     from py_autodoc.widget import Autodoc, QuantPlayground, side_by_side
 
@@ -45,7 +45,7 @@ _LAZY = {
     "AutodocError": "py_autodoc.errors",
     "Limits": "py_autodoc.limits",
     "QuantPlayground": "py_autodoc.widget",
-    "Report": "py_autodoc.report.schema",
+    "Report": "py_autodoc.report.report",
     "analyze": "py_autodoc.report.api",
     "extract_module_subgraph": "py_autodoc.extract",
     "extract_submodel": "py_autodoc.extract",

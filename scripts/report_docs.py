@@ -82,7 +82,7 @@ def report_page() -> str:
 
 
 def _section(name: str) -> str:
-    struct = getattr(schema, name)
+    struct = schema.ReportFields if name == "Report" else getattr(schema, name)
     docs = field_docs().get(name, {})
     rows = "".join(
         f"| `{field.name}` | {_type(annotation)} | {_cell(docs.get(field.name, ''))} |\n"

@@ -10,8 +10,8 @@ from py_autodoc.compare.measures import MEASURES, Number, lower_bounds, measured
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.hardware_estimate import hardware_estimates
 from py_autodoc.report.labels import cut
+from py_autodoc.report.report import Report
 from py_autodoc.report.runnable import runnable
-from py_autodoc.report.schema import Report
 from py_autodoc.report.schema.estimates import HardwareEstimates
 from py_autodoc.units import plural
 

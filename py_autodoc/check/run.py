@@ -33,9 +33,9 @@ from py_autodoc.errors import AutodocError, OptionError, OutputError, PathError
 from py_autodoc.findings.thresholds import settings
 from py_autodoc.limits import Bounds
 from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.hardware import choose
+from py_autodoc.report.device_choice import choose
 from py_autodoc.report.labels import cut
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 
 _log = logging.getLogger(__name__)
 MAX_REPORT_BYTES = 1 << 30

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from py_autodoc.cli.many import Outcome
     from py_autodoc.llm_summary import Endpoint
     from py_autodoc.report.analysis import Analysis, Options
-    from py_autodoc.report.schema import LlmSummary, Report
+    from py_autodoc.report.report import Report
+    from py_autodoc.report.schema import LlmSummary
 
 PARTIAL = 2
 """Exit status when a stage failed and the report says so."""

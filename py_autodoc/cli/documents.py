@@ -16,7 +16,7 @@ from py_autodoc.outputs import Place, place
 if TYPE_CHECKING:
     from py_autodoc.render.output import Target
     from py_autodoc.report.analysis import Analysis
-    from py_autodoc.report.schema import Report
+    from py_autodoc.report.report import Report
     from py_autodoc.report.sections.model import Context
 
 GRAPH = {"graph": ("light", "graph.svg"), "graph-dark": ("dark", "graph-dark.svg")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from py_autodoc.metrics import BY_ID, ids
 from py_autodoc.render.expression import pretty
 from py_autodoc.render.text import printable, shorten
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 from py_autodoc.report.total_texts import expressions
 
 _IN_STRIP = frozenset(ids("strip"))

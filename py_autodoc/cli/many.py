@@ -14,7 +14,7 @@ from py_autodoc.errors import PathError
 from py_autodoc.metrics import shown, total_of
 from py_autodoc.render.csv import csv_text
 from py_autodoc.render.text import printable, shorten
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 from py_autodoc.report.total_texts import CANNOT_RUN, strip
 
 SUFFIX = ".onnx"

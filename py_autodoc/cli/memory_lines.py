@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from py_autodoc.render import units
 from py_autodoc.render.text import printable, shorten
-from py_autodoc.report.schema import KVCacheInfo, MemoryInfo, MemoryPeak, Report, WeightMemory
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import KVCacheInfo, MemoryInfo, MemoryPeak, WeightMemory
 
 SHOWN = 3
 """Tensors at the peak, and element types, that are named."""

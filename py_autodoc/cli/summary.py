@@ -22,6 +22,7 @@ from py_autodoc.render.text import printable, shorten
 from py_autodoc.report.architecture_text import architecture_line, quantization_line
 from py_autodoc.report.block_counts import block_counts
 from py_autodoc.report.numbers import layer_number
+from py_autodoc.report.report import Report
 from py_autodoc.report.rule_settings import told
 from py_autodoc.report.schema import (
     DiagnosticInfo,
@@ -31,7 +32,6 @@ from py_autodoc.report.schema import (
     LlmSummary,
     OpTotals,
     RepeatInfo,
-    Report,
     ValueInfo,
 )
 from py_autodoc.report.total_texts import strip

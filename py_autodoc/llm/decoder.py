@@ -13,7 +13,8 @@ from py_autodoc.hardware.products import EXPERTS
 from py_autodoc.hardware.sequential import routing
 from py_autodoc.hardware.sizes import FLOATS, tensor_bytes
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.hardware import sized, stored_precisions
+from py_autodoc.report.device_analysis import sized
+from py_autodoc.report.device_choice import stored_precisions
 from py_autodoc.report.hardware_estimate import batch_of
 
 WIDTHS = dict(MODEL.widths)

@@ -18,7 +18,7 @@ from py_autodoc.llm.decoder import Decoder, decoder_of
 from py_autodoc.llm.links import LINKS, link_of
 from py_autodoc.llm.sizes import SizedModel
 from py_autodoc.llm.step import COMPARED_PROMPT, Setup, decode_time, of_long_prompt, prefill_time
-from py_autodoc.report.hardware import Chosen, checked_precision, choose, precision_in, usual_runtime
+from py_autodoc.report.device_choice import Chosen, checked_precision, choose, precision_in, usual_runtime
 from py_autodoc.report.hardware_estimate import WORKSPACE, available_bytes
 from py_autodoc.report.schema.generation import SCHEMA, DecoderFacts, Limit, LlmPoint, Plan, Plans
 from py_autodoc.report.schema.model import Generator

@@ -14,7 +14,7 @@ from py_autodoc.llm.decoder import decoder_of
 from py_autodoc.llm.run import PlanOptions, plan_sized
 from py_autodoc.llm.sizes import SizedModel
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.hardware import Chosen, choose
+from py_autodoc.report.device_choice import Chosen, choose
 from py_autodoc.report.schema.generation import Plans
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256)

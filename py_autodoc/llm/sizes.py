@@ -12,8 +12,8 @@ from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.limits import Limits
 from py_autodoc.llm.activations import Shapes, alive_bytes
 from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.report.device_analysis import kernels_in, sized
 from py_autodoc.report.dims import batch_names
-from py_autodoc.report.hardware import kernels_in, sized
 from py_autodoc.report.hardware_estimate import batch_of
 from py_autodoc.sweep.costs import Costs, Sizes, same_work, time_of
 from py_autodoc.sweep.evaluate import Evaluator, Numbers

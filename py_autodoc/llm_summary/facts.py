@@ -8,7 +8,8 @@ from typing import Any
 from py_autodoc.graph.opdocs import op_doc
 from py_autodoc.report.labels import cut
 from py_autodoc.report.numbers import layer_in_inference
-from py_autodoc.report.schema import Layer, Report
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import Layer
 
 _LAYERS, _BLOCKS, _FINDINGS, _VALUES, _DIMS, _OPERATORS = 12, 16, 12, 16, 16, 20
 _LONGEST = 200

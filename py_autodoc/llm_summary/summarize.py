@@ -12,7 +12,7 @@ from py_autodoc.llm_summary.endpoint import Endpoint
 from py_autodoc.llm_summary.facts import facts
 from py_autodoc.llm_summary.grounding import marked
 from py_autodoc.report.labels import cut
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 from py_autodoc.report.schema.llm_summary import LlmSummary
 
 MAX_TEXT = 8_000

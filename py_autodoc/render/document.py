@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.build import build_report
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 from py_autodoc.report.sections.model import Context
 
 

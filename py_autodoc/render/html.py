@@ -24,7 +24,8 @@ from py_autodoc.report.build import brief_report
 from py_autodoc.report.bundle import build_bundle
 from py_autodoc.report.notebook import html as summary
 from py_autodoc.report.payload import build_payload
-from py_autodoc.report.schema import ComparisonColumns, GraphPayload, Report
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import ComparisonColumns, GraphPayload
 from py_autodoc.report.sections.document import document
 from py_autodoc.units import at_least, count, exact, size
 

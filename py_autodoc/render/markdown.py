@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from py_autodoc.errors import InputError
 from py_autodoc.render.markdown_text import Picture, code, escape, mermaid, picture, pictures, quoted
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 from py_autodoc.report.sections import sections
 from py_autodoc.report.sections.model import Context, Name, Section, Value
 

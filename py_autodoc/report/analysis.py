@@ -42,8 +42,8 @@ from py_autodoc.hardware.kernels import Kernels
 from py_autodoc.identity.identify import identify
 from py_autodoc.identity.model import Identified
 from py_autodoc.limits import LIBRARY, Limits
+from py_autodoc.report.device_choice import Chosen, choose, kernels_of
 from py_autodoc.report.dims import Dims, resolve, unsuggested
-from py_autodoc.report.hardware import Chosen, choose, kernels_of
 from py_autodoc.report.rebatch import Rebatch, followed
 from py_autodoc.report.resize import Resize, at_sizes
 from py_autodoc.report.rule_settings import rule_settings

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from py_autodoc.limits import LIBRARY, Limits
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 
 if TYPE_CHECKING:
     import onnx

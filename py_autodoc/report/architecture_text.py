@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from py_autodoc import units
-from py_autodoc.report.schema import AttentionInfo, Report
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import AttentionInfo
 
 _NAMES = {"cnn": "CNN", "mlp": "MLP", "unknown": "not recognised"}
 _NAMED = 3

@@ -13,7 +13,8 @@ from py_autodoc.graph.weight_array import read_array as read_values
 from py_autodoc.graph.weight_view import Check, never
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.labels import cut, dtype_name, graph_label
-from py_autodoc.report.schema import Report, WeightFile
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import WeightFile
 from py_autodoc.report.source import open_model, plain_source
 from py_autodoc.report.weights import constant_of, model_of, named
 

@@ -25,8 +25,9 @@ from py_autodoc.report.labels import (
 from py_autodoc.report.memory import memory_info
 from py_autodoc.report.numbers import activation_bytes, of_execution, of_inference, why_null
 from py_autodoc.report.repeats import repeats
+from py_autodoc.report.report import Report
 from py_autodoc.report.runnable import runnable
-from py_autodoc.report.schema import SCHEMA_VERSION, GraphPayload, Layer, Report
+from py_autodoc.report.schema import SCHEMA_VERSION, GraphPayload, Layer
 from py_autodoc.report.scopes import ScopeTree, scope_tree
 from py_autodoc.report.values import node_attributes
 

@@ -11,7 +11,8 @@ from py_autodoc.bounded import TooMuch, check_json
 from py_autodoc.errors import InputError, LimitError
 from py_autodoc.graph.probe import PathLike, base_name, regular_file
 from py_autodoc.limits import Bounds
-from py_autodoc.report.schema import SCHEMA_VERSION, Layer, Report
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import SCHEMA_VERSION, Layer
 from py_autodoc.tags.validate import PASSED, Check, checked
 
 MAX_BYTES = 1 << 29

@@ -12,13 +12,13 @@ from py_autodoc.report.numbers import COSTS, layer_in_inference
 if TYPE_CHECKING:
     import pandas
 
-    from py_autodoc.report.schema import Report
+    from py_autodoc.report.schema import ReportFields
 
 TABLES = ("layers", "blocks", "risk_signals", "diagnostics", "dims", "by_op", "latency")
 """What ``Report.to_pandas`` can give."""
 
 
-def frame(report: Report, table: str) -> pandas.DataFrame:
+def frame(report: ReportFields, table: str) -> pandas.DataFrame:
     """One row an entry, one column a field, in the report's order.
 
     Columns that may be unknown have the nullable types ``Int64`` and ``Float64`` (``<NA>`` where unknown),
@@ -53,7 +53,7 @@ def frame(report: Report, table: str) -> pandas.DataFrame:
     return table_of
 
 
-def _place(report: Report, table: str) -> tuple[msgspec.Struct, str]:
+def _place(report: ReportFields, table: str) -> tuple[msgspec.Struct, str]:
     """The part of the report that has a table, and its field there."""
     if table == "by_op":
         return report.metrics, table

@@ -13,7 +13,8 @@ from py_autodoc.hardware.products import EXPERTS
 from py_autodoc.hardware.profile import PRECISIONS
 from py_autodoc.hardware.sizes import FLOATS, Sized, tensor_bytes
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.hardware import Chosen, precision_in, sized, stored_precisions
+from py_autodoc.report.device_analysis import sized
+from py_autodoc.report.device_choice import Chosen, precision_in, stored_precisions
 from py_autodoc.report.labels import cut, node_label
 from py_autodoc.report.schema import HardwareEstimates, LayerLatency
 from py_autodoc.units import plural

@@ -11,7 +11,7 @@ from py_autodoc.hardware.routed import Experts
 from py_autodoc.hardware.runtimes import runtime
 from py_autodoc.hardware.sizes import Sized
 from py_autodoc.report.csr import rows_of
-from py_autodoc.report.hardware import precision_in
+from py_autodoc.report.device_choice import precision_in
 from py_autodoc.report.labels import dtype_number
 from py_autodoc.report.schema import DeviceColumns, GraphPayload, KernelColumns
 

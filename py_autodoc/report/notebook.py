@@ -16,7 +16,7 @@ from py_autodoc.report.total_texts import strip
 from py_autodoc.units import count, exact, seconds, shape, share, size
 
 if TYPE_CHECKING:
-    from py_autodoc.report.schema import HardwareEstimates, Identity, Layer, Report
+    from py_autodoc.report.schema import HardwareEstimates, Identity, Layer, ReportFields
 
 TOP_LAYERS = 8
 TOP_FINDINGS = 6
@@ -28,7 +28,7 @@ _BAR = "var(--jp-brand-color1, #2f6fb5)"
 _SEVERITY = {"high": "#b3261e", "medium": "#a05a00", "low": "#51606f", "info": "#51606f"}
 
 
-def html(report: Report) -> str:
+def html(report: ReportFields) -> str:
     """Title, totals, the heaviest layers with their share, findings worst first."""
     return "".join(
         (
@@ -46,7 +46,7 @@ def _cut(text: str) -> str:
     return escape(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
 
 
-def _title(report: Report) -> str:
+def _title(report: ReportFields) -> str:
     model = report.model
     opsets = ", ".join(f"{item.domain} {item.version}" for item in model.opset_imports[:4])
     maker = f"{model.producer_name} {model.producer_version}".strip()
@@ -68,7 +68,7 @@ def _words(made: Identity) -> str:
     return f'<div style="font-weight:600" title="{escape(why)}">{escape(made.text)}</div>'
 
 
-def _totals(report: Report) -> str:
+def _totals(report: ReportFields) -> str:
     tiles: list[tuple[str, str, str]] = [*strip(report)]
     if report.hardware_estimates is not None:
         tiles.append(_latency(report.hardware_estimates))
@@ -100,7 +100,7 @@ def _weight(layer: Layer) -> int:
     return layer_in_inference(layer, "macs") or 0
 
 
-def _layers(report: Report) -> str:
+def _layers(report: ReportFields) -> str:
     top = sorted(report.layers, key=_weight, reverse=True)[:TOP_LAYERS]
     top = [layer for layer in top if _weight(layer)]
     if not top:
@@ -137,7 +137,7 @@ def _layer(layer: Layer, total: int | None) -> str:
     return "<tr>" + "".join(f'<td style="padding:2px 14px 2px 0">{cell}</td>' for cell in cells) + "</tr>"
 
 
-def _findings(report: Report) -> str:
+def _findings(report: ReportFields) -> str:
     signals = report.risk_signals
     rules = told(report.rule_settings)
     lines = [f'<li style="color:{_QUIET}">{escape(rules)}</li>'] if rules else []

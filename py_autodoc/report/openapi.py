@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from py_autodoc.report import schema
+from py_autodoc.report.report import Report
 from py_autodoc.report.schema import (
     BatchAnswer,
     Bundle,
@@ -29,8 +30,8 @@ from py_autodoc.report.schema import (
     JobRequest,
     NodeDetails,
     Problem,
-    Report,
     ReportDocument,
+    ReportFields,
     SavedFile,
     Task,
     TaskRequest,
@@ -77,6 +78,7 @@ def field_docs() -> Mapping[str, Mapping[str, str]]:
                 text = _docstring(here)
                 if text:
                     fields[before.target.id] = text
+    docs[Report.__name__] = docs[ReportFields.__name__]
     return docs
 
 

@@ -6,6 +6,7 @@ The handlers are bound to these rows there; a test on the server's side asserts 
 from __future__ import annotations
 
 from py_autodoc.report.openapi import Operation
+from py_autodoc.report.report import Report
 from py_autodoc.report.schema import (
     BatchAnswer,
     ComparisonColumns,
@@ -17,7 +18,6 @@ from py_autodoc.report.schema import (
     JobRequest,
     NodeDetails,
     Plans,
-    Report,
     ReportDocument,
     SavedFile,
     Task,

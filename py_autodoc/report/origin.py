@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from py_autodoc.errors import InputError
 from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.schema import Report
+from py_autodoc.report.schema import ReportFields
 
 _KEY = "origin"
 
@@ -24,18 +24,18 @@ class Origin:
     analysis: Analysis | None = None
 
 
-def remember(report: Report, origin: Origin) -> None:
+def remember(report: ReportFields, origin: Origin) -> None:
     """Keep with the report where it comes from."""
     report.__dict__[_KEY] = origin
 
 
-def origin_of(report: Report) -> Origin | None:
+def origin_of(report: ReportFields) -> Origin | None:
     """Where the report comes from; None for one that was read from JSON."""
     found = report.__dict__.get(_KEY)
     return found if isinstance(found, Origin) else None
 
 
-def analysis_of(report: Report) -> tuple[Analysis | None, str]:
+def analysis_of(report: ReportFields) -> tuple[Analysis | None, str]:
     """The analysis behind a report, or None and the reason why there is none.
 
     A file is analysed again as it was for the report; one that has changed since is not taken.

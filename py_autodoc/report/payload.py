@@ -13,9 +13,11 @@ from py_autodoc.report.block_columns import block_columns
 from py_autodoc.report.categories import category_of
 from py_autodoc.report.csr import csr
 from py_autodoc.report.details import MAX_ORIGINS
+from py_autodoc.report.device_analysis import kernels_in
+from py_autodoc.report.device_choice import stored_precisions
 from py_autodoc.report.expressions import expression_pool
 from py_autodoc.report.grouping import grouped_tree
-from py_autodoc.report.hardware import hardware_part, kernels_in, stored_precisions
+from py_autodoc.report.hardware import hardware_part
 from py_autodoc.report.identity import identity
 from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
 from py_autodoc.report.memory import memory_info, timeline_columns

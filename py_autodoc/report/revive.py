@@ -14,6 +14,7 @@ from py_autodoc.errors import InputError
 from py_autodoc.report.attribute_columns import attribute_columns
 from py_autodoc.report.categories import category_of
 from py_autodoc.report.numbers import COSTS, NOT_COUNTED
+from py_autodoc.report.report import Report
 from py_autodoc.report.revived_scopes import Drawn, ReportScopes
 from py_autodoc.report.schema import (
     DiagnosticInfo,
@@ -24,7 +25,6 @@ from py_autodoc.report.schema import (
     NodeColumns,
     OpEntry,
     RepeatColumns,
-    Report,
     ScopeColumns,
     TensorColumns,
 )

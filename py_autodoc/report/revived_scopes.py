@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from py_autodoc.graph.model import Node, SubGraph
 from py_autodoc.report.calls import by_calls, circles, execution_orders
 from py_autodoc.report.csr import rows_of
-from py_autodoc.report.schema import GraphColumns, NodeColumns, OpEntry, Report
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import GraphColumns, NodeColumns, OpEntry
 from py_autodoc.report.scopes import ScopeTree
 
 _MIN_FOLD = 3

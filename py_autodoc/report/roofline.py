@@ -8,7 +8,8 @@ from py_autodoc.hardware.estimate import estimate
 from py_autodoc.hardware.model import MODEL
 from py_autodoc.hardware.sizes import tensor_bytes
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.hardware import precision_in, sized, stored_precisions
+from py_autodoc.report.device_analysis import sized
+from py_autodoc.report.device_choice import precision_in, stored_precisions
 from py_autodoc.report.labels import node_label
 
 

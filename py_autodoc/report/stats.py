@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from py_autodoc.report.schema import Layer, Report
+    from py_autodoc.report.schema import Layer, ReportFields
 
 Sizes = tuple["int | str | None", ...]
 
@@ -51,7 +51,7 @@ class ModelStats:
     layer_shapes: list[LayerShapeSnapshot]
 
 
-def model_stats(report: Report) -> ModelStats:
+def model_stats(report: ReportFields) -> ModelStats:
     """The summary of a report whose layers are all there; nodes in bodies have no depth of their own."""
     params: Counter[str] = Counter()
     for layer in report.layers:

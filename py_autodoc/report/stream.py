@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from py_autodoc.graph.collector import paused
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.build import layers_of, report_around
-from py_autodoc.report.schema import LlmSummary, Report
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import LlmSummary
 
 _LAYERS = 2_000
 """Layers of one piece; half a megabyte."""

@@ -8,7 +8,7 @@ from py_autodoc.metrics import METRICS, shown, total_label, total_of
 from py_autodoc.units import at_least, exact, share, size
 
 if TYPE_CHECKING:
-    from py_autodoc.report.schema import Report
+    from py_autodoc.report.schema import ReportFields
 
 CANNOT_RUN = "cannot run"
 """What stands where a total would."""
@@ -24,7 +24,7 @@ class TotalText(NamedTuple):
     detail: str
 
 
-def strip(report: Report) -> list[TotalText]:
+def strip(report: ReportFields) -> list[TotalText]:
     """The totals that terminal and notebook begin with, the coverage last."""
     impossible = report.runnable.verdict == "no"
     found = []
@@ -52,7 +52,7 @@ def expressions() -> list[tuple[str, str, str]]:
     return [(one.id, one.label, fields[one.id]) for one in wanted if fields.get(one.id) in known]
 
 
-def coverage_text(report: Report) -> str:
+def coverage_text(report: ReportFields) -> str:
     """The share of nodes whose cost is known, ``needs sizes`` while most of them wait for sizes."""
     cover = report.coverage
     if not cover.nodes_total:

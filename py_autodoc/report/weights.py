@@ -16,7 +16,7 @@ from py_autodoc.graph.weight_view import Check, WeightView, is_constant, view_we
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.labels import cut, dtype_name, graph_label
 from py_autodoc.report.origin import origin_of
-from py_autodoc.report.schema import Report, WeightHistogram, WeightValues
+from py_autodoc.report.schema import ReportFields, WeightHistogram, WeightValues
 from py_autodoc.report.source import open_model, plain_source
 from py_autodoc.report.values import MAX_TEXT, json_float
 
@@ -55,13 +55,13 @@ def read_weights(
     return weight_values(loaded, built, given, number)
 
 
-def report_weights(report: Report, name: str | int, graph: str | None = None) -> WeightValues:
+def report_weights(report: ReportFields, name: str | int, graph: str | None = None) -> WeightValues:
     """``Report.weights``."""
     loaded, built, path = model_of(report, "Call py_autodoc.read_weights(model, name).")
     return weight_values(loaded, built, path, named(built, name, graph) if isinstance(name, str) else name)
 
 
-def model_of(report: Report, hint: str) -> tuple[Loaded, Model, str]:
+def model_of(report: ReportFields, hint: str) -> tuple[Loaded, Model, str]:
     """The model of a report, opened again, and its path.
 
     Raises: InputError: it is not at hand (``hint`` is the way out) or it changed.

@@ -7,7 +7,7 @@ from math import fsum
 
 from py_autodoc.hardware.estimate import estimate
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.hardware import sized
+from py_autodoc.report.device_analysis import sized
 
 FLOAT, INTEGER = "fp32", "int8"
 

@@ -10,8 +10,8 @@ from py_autodoc.hardware.estimate import Estimate, estimate
 from py_autodoc.hardware.model import Device
 from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.device_choice import precision_in, stored_precisions
 from py_autodoc.report.dims import batch_names
-from py_autodoc.report.hardware import precision_in, stored_precisions
 from py_autodoc.report.hardware_estimate import batch_of
 from py_autodoc.sweep.evaluate import Evaluator, Numbers, of_analysis
 

@@ -15,7 +15,7 @@ from py_autodoc.graph.values import BITS
 from py_autodoc.hardware.kernels import Kernels
 from py_autodoc.hardware.sizes import Sized
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.hardware import sized
+from py_autodoc.report.device_analysis import sized
 from py_autodoc.report.runnable import runnable
 from py_autodoc.units import plural
 

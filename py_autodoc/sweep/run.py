@@ -14,7 +14,7 @@ from py_autodoc.hardware.model import Device
 from py_autodoc.hardware.runtimes import runtime as runtime_of
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.hardware import checked_precision, choose, usual_runtime
+from py_autodoc.report.device_choice import checked_precision, choose, usual_runtime
 from py_autodoc.report.hardware_estimate import available_bytes, required
 from py_autodoc.report.schema.model import Generator
 from py_autodoc.sweep.choose import choices

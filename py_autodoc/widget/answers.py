@@ -16,7 +16,8 @@ from py_autodoc.errors import AutodocError
 from py_autodoc.jobs.problems import TYPE_PREFIX, problem_of
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.origin import origin_of
-from py_autodoc.report.schema import Problem, Report
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import Problem
 
 MAX_TEXT = 200
 """Characters of a text in a message."""

@@ -13,8 +13,9 @@ from ipywidgets import widget_serialization
 from py_autodoc import metrics
 from py_autodoc.errors import AutodocError, InputError
 from py_autodoc.render.html import static
-from py_autodoc.report.hardware import choose
-from py_autodoc.report.schema import Layer, Report
+from py_autodoc.report.device_choice import choose
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import Layer
 from py_autodoc.units import at_least, count
 from py_autodoc.widget.batches import answer_batch
 from py_autodoc.widget.boxes import watch_boxes

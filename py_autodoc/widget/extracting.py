@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from py_autodoc.errors import InputError
 from py_autodoc.outputs import scratch
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.schema import Extracted, Report
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import Extracted
 from py_autodoc.report.source import open_model, plain_source
 from py_autodoc.report.weights import same_model
 from py_autodoc.widget.answers import State, answer, file_of, text

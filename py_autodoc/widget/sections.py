@@ -8,7 +8,8 @@ from typing import Any
 from py_autodoc.errors import InputError
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.build import build_report
-from py_autodoc.report.schema import Report, ReportDocument
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import ReportDocument
 from py_autodoc.report.sections.document import document
 from py_autodoc.report.sections.model import Context
 from py_autodoc.widget.answers import State, answer

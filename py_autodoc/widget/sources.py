@@ -11,7 +11,7 @@ from py_autodoc.errors import InputError, OptionError
 from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.dims import batch_names
 from py_autodoc.report.origin import analysis_of, origin_of
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 from py_autodoc.widget.module import Exported, export_module, is_module
 from py_autodoc.widget.subject import Subject
 

@@ -13,9 +13,11 @@ from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.build import build_report
 from py_autodoc.report.bundle import MAX_DETAILS, build_bundle
 from py_autodoc.report.details import operator_info
-from py_autodoc.report.hardware import Chosen, on_device
+from py_autodoc.report.device_analysis import on_device
+from py_autodoc.report.device_choice import Chosen
 from py_autodoc.report.matcher import Matcher
 from py_autodoc.report.payload import build_payload
+from py_autodoc.report.report import Report
 from py_autodoc.report.revive import opset_of, payload_of
 from py_autodoc.report.schema import (
     AttributeInfo,
@@ -24,7 +26,6 @@ from py_autodoc.report.schema import (
     GraphPayload,
     Layer,
     OperatorDoc,
-    Report,
 )
 
 

@@ -13,7 +13,8 @@ from py_autodoc.graph.load import Loaded
 from py_autodoc.graph.model import Model
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.arrays import report_weight_file, weight_file
-from py_autodoc.report.schema import Report, WeightFile, WeightValues
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import WeightFile, WeightValues
 from py_autodoc.report.schema.details import NPY
 from py_autodoc.report.source import open_model, plain_source
 from py_autodoc.report.weights import same_model, weight_values

@@ -20,8 +20,8 @@ from py_autodoc.render.csv import layers_csv
 from py_autodoc.render.dot import dot
 from py_autodoc.report.analysis import run
 from py_autodoc.report.payload import build_payload
+from py_autodoc.report.report import Report
 from py_autodoc.report.revive import payload_of
-from py_autodoc.report.schema import Report
 
 
 def model(nodes, initializers=(), shape=(2, 4), **kw) -> onnx.ModelProto:

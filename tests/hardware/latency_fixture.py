@@ -25,7 +25,8 @@ from py_autodoc.hardware.model import MODEL, device
 from py_autodoc.hardware.profile import PRECISIONS, Profile, find
 from py_autodoc.hardware.runtimes import RUNTIMES, TENSORRT, runtime
 from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.hardware import _columns, kernels_in, latency_model, sized
+from py_autodoc.report.device_analysis import kernels_in, sized
+from py_autodoc.report.hardware import _columns, latency_model
 from py_autodoc.report.hardware_estimate import required_bytes
 from py_autodoc.report.payload import build_payload
 

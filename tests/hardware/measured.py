@@ -20,7 +20,7 @@ from py_autodoc.hardware.model import device
 from py_autodoc.hardware.profile import find
 from py_autodoc.hardware.runtimes import runtime
 from py_autodoc.report.analysis import Analysis, Options, run
-from py_autodoc.report.hardware import kernels_in, sized
+from py_autodoc.report.device_analysis import kernels_in, sized
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests/data"

@@ -16,7 +16,8 @@ from py_autodoc.hardware.estimate import estimate
 from py_autodoc.hardware.model import MODEL, Device, device
 from py_autodoc.hardware.profile import PRECISIONS, find
 from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.hardware import sized, stored_precisions
+from py_autodoc.report.device_analysis import sized
+from py_autodoc.report.device_choice import stored_precisions
 from py_autodoc.report.payload import build_payload
 
 PEAK, BANDWIDTH, START = 100e12, 1e12, 5.28e-6

@@ -13,7 +13,7 @@ from py_autodoc.hardware.model import MODEL, device
 from py_autodoc.hardware.profile import find
 from py_autodoc.hardware.runtimes import IDS, RUNTIMES, TENSORRT, runtime
 from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.hardware import kernels_in, on_device, sized
+from py_autodoc.report.device_analysis import kernels_in, on_device, sized
 
 
 def gelu():

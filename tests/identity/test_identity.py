@@ -16,7 +16,7 @@ from py_autodoc.identity import named
 from py_autodoc.identity.model import LIKELY, STRUCTURE, UNKNOWN, Reading
 from py_autodoc.identity.registry import Task, tasks
 from py_autodoc.identity.words import IMAGE, STATE, said, words
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 
 DATA = Path(__file__).parent.parent / "data"
 MODELS = DATA / "models"

@@ -22,7 +22,8 @@ from py_autodoc.jobs.queue import JobQueue, Settings
 from py_autodoc.jobs.record import DONE
 from py_autodoc.jobs.session import open_session
 from py_autodoc.jobs.stamps import Stamp
-from py_autodoc.report.schema import GraphPayload, NodeDetails, Report
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import GraphPayload, NodeDetails
 
 pytestmark = pytest.mark.slow
 

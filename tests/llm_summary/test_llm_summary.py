@@ -130,7 +130,7 @@ def test_the_summary_is_in_every_document(tmp_path):
 
 def test_on_a_terminal_and_in_a_pdf(tmp_path):
     from py_autodoc.cli.summary import print_summary
-    from py_autodoc.report.schema import Report
+    from py_autodoc.report.report import Report
 
     with serving(text="Brief \x1b[31mred.\n\nMore.") as service:
         code, out, _ = analyze(TINY, *asking(service))

@@ -20,7 +20,7 @@ from py_autodoc.measure import calibrate as calibrating
 from py_autodoc.measure.calibrate import calibrate, quickest
 from py_autodoc.measure.workloads import workloads
 from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.hardware import sized
+from py_autodoc.report.device_analysis import sized
 from py_autodoc.sweep import Axes, sweep
 
 RESNET = "tests/data/models/resnet_tiny.onnx"

@@ -16,7 +16,7 @@ from py_autodoc.graph.build import build
 from py_autodoc.graph.load import load_bytes
 from py_autodoc.report import arrays
 from py_autodoc.report.arrays import MAX_NPY_BYTES, report_weight_file, weight_file
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 
 VALUES = np.arange(12, dtype=np.float32).reshape(3, 4)
 HOSTILE = '../"); import os; ("\n\u202eyn.exe'

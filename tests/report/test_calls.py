@@ -19,8 +19,8 @@ from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.build import build_report
 from py_autodoc.report.grouping import grouped_tree
 from py_autodoc.report.payload import build_payload
+from py_autodoc.report.report import Report
 from py_autodoc.report.revive import payload_of
-from py_autodoc.report.schema import Report
 from py_autodoc.report.scopes import ScopeTree, scope_tree
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from onnx import TensorProto, helper
 from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.build import build_report
 from py_autodoc.report.payload import build_payload
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 
 SIDE = 10**7
 

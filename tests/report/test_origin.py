@@ -13,8 +13,8 @@ from py_autodoc.errors import InputError
 from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.origin import analysis_of
 from py_autodoc.report.payload import build_payload
+from py_autodoc.report.report import Report
 from py_autodoc.report.revive import CODE, payload_of
-from py_autodoc.report.schema import Report
 
 DATA = Path(__file__).parents[1] / "data"
 RESNET = DATA / "models" / "resnet_tiny.onnx"

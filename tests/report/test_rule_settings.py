@@ -16,9 +16,9 @@ from py_autodoc.render import html
 from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.build import build_report
 from py_autodoc.report.payload import build_payload
+from py_autodoc.report.report import Report
 from py_autodoc.report.revive import payload_of
 from py_autodoc.report.rule_settings import told
-from py_autodoc.report.schema import Report
 
 MODEL = Path(__file__).parents[1] / "data" / "models" / "resnet_tiny.onnx"
 CHANGES = {"floor": "low", "compute-bottleneck": {"enabled": False}, "deep-chain": {"min_layers": 4}}

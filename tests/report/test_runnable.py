@@ -15,7 +15,7 @@ from py_autodoc import analyze
 from py_autodoc.cli.app import app
 from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.payload import build_payload
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 
 TOTALS = (
     "total_macs",

@@ -20,8 +20,8 @@ from py_autodoc.report.matcher import Matcher
 from py_autodoc.report.notebook import html
 from py_autodoc.report.numbers import COSTS, NOT_COUNTED, column_in_inference, layer_in_inference
 from py_autodoc.report.payload import build_payload
+from py_autodoc.report.report import Report
 from py_autodoc.report.revive import payload_of
-from py_autodoc.report.schema import Report
 
 
 def body(name: str, *inner) -> helper.GraphProto:

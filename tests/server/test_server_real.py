@@ -12,7 +12,8 @@ import onnx
 import pytest
 from conftest_help import assert_problem
 
-from py_autodoc.report.schema import BatchAnswer, ComparisonColumns, GraphPayload, NodeDetails, Report
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import BatchAnswer, ComparisonColumns, GraphPayload, NodeDetails
 
 pytestmark = pytest.mark.slow
 

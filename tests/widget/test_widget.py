@@ -18,7 +18,7 @@ import py_autodoc
 from py_autodoc.errors import AutodocError, InputError, OptionError, OutputError
 from py_autodoc.render import html
 from py_autodoc.report.query import QueryError
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 from py_autodoc.widget import autodoc, dim, parts, picture, saved
 from py_autodoc.widget.autodoc import OVERLAYS, Autodoc
 

@@ -17,7 +17,7 @@ from py_autodoc.findings.registry import SEVERITIES
 from py_autodoc.near import near
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.labels import cut
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 
 NEW = "new-findings"
 """A finding that the baseline does not have, or of a worse severity."""

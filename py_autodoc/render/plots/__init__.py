@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from py_autodoc.errors import RequirementError
 from py_autodoc.report.analysis import Analysis
+from py_autodoc.report.report import Report
 from py_autodoc.report.roofline import roofline
-from py_autodoc.report.schema import Report
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

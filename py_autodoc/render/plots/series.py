@@ -9,7 +9,7 @@ from itertools import accumulate
 from math import prod
 
 from py_autodoc.report.numbers import layer_in_inference
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 
 BARS = 20
 """Bars of a plot."""

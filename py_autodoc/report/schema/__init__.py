@@ -28,7 +28,7 @@ from py_autodoc.report.schema.details import (
     WeightHistogram,
     WeightValues,
 )
-from py_autodoc.report.schema.document import Report
+from py_autodoc.report.schema.document import ReportFields
 from py_autodoc.report.schema.estimates import HardwareEstimates, LayerLatency
 from py_autodoc.report.schema.generation import DecoderFacts, Limit, LlmPoint, Plan, Plans
 from py_autodoc.report.schema.hardware import (
@@ -200,8 +200,8 @@ __all__ = [
     "RebatchOutput",
     "RepeatColumns",
     "RepeatInfo",
-    "Report",
     "ReportDocument",
+    "ReportFields",
     "ResizeInfo",
     "RiskSignal",
     "RoutedKernels",

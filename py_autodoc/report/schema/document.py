@@ -1,15 +1,13 @@
-"""The report: one JSON document with everything that is known of a model."""
+"""The fields of a report: one JSON document with everything that is known of a model.
+
+What can be done with them is ``report.report.Report``, the class that is made and read.
+"""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from py_autodoc.report.schema.architecture import ArchitectureInfo, RiskSignal
 from py_autodoc.report.schema.costs import Block, Coverage, Layer, Metrics, RepeatInfo
 from py_autodoc.report.schema.dataset import DatasetInfo
-from py_autodoc.report.schema.details import WeightValues
 from py_autodoc.report.schema.estimates import HardwareEstimates
 from py_autodoc.report.schema.identity import Identity
 from py_autodoc.report.schema.llm_summary import LlmSummary
@@ -27,13 +25,8 @@ from py_autodoc.report.schema.model import (
 from py_autodoc.report.schema.payload import RuleSettings
 from py_autodoc.report.schema.wire import Wire
 
-if TYPE_CHECKING:
-    import pandas
 
-    from py_autodoc.report.stats import ModelStats
-
-
-class Report(Wire, frozen=True, kw_only=True, dict=True):
+class ReportFields(Wire, frozen=True, kw_only=True):
     """The whole report."""
 
     schema_version: str
@@ -82,67 +75,3 @@ class Report(Wire, frozen=True, kw_only=True, dict=True):
     """What a language model wrote of the report; null unless it was asked (``--llm-summary``)."""
     dataset: DatasetInfo | None = None
     """Classes and training data that the metadata name; null where they name none."""
-
-    def to_json(self, indent: int = 0) -> str:
-        """The report as JSON text, ``indent`` spaces a level (0: one line)."""
-        data = msgspec.json.encode(self)
-        return (msgspec.json.format(data, indent=indent) if indent else data).decode()
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Report:
-        """A report from its JSON text, fields checked. Raises: msgspec.ValidationError."""
-        return msgspec.json.decode(text, type=cls)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as dicts, lists, numbers and text, the same as its JSON."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
-        return found
-
-    def to_pandas(self, table: str = "layers") -> pandas.DataFrame:
-        """A list of the report as a table: layers, blocks, risk_signals, diagnostics, dims, by_op, latency.
-
-        The last one has a row a kernel, and needs a device. Unknown numbers are ``<NA>``, never 0.
-        Raises: InputError for another table, RequirementError without pandas.
-        """
-        from py_autodoc.report.frames import frame
-
-        return frame(self, table)
-
-    def stats(self) -> ModelStats:
-        """Counts, parameters by operator type and shapes by depth."""
-        from py_autodoc.report.stats import model_stats
-
-        return model_stats(self)
-
-    def weights(self, name: str | int, graph: str | None = None) -> WeightValues:
-        """Statistics, histogram and first values of one initializer or Constant, by name or id, read now.
-
-        ``graph`` names a body (``"If_3.then_branch"``; ``""``: the main graph) where several have that name.
-        Raises: InputError when the model is not there any more or changed, it has no such constant, or the
-        constant's data are missing or damaged.
-        """
-        from py_autodoc.report.weights import report_weights
-
-        return report_weights(self, name, graph)
-
-    def __repr__(self) -> str:
-        """One line: the file, and what it is in short."""
-        from py_autodoc.units import at_least, count, share, size
-
-        numbers, cover = self.metrics, self.coverage
-        parts = (
-            f"{self.graph.num_nodes:,} node{'' if self.graph.num_nodes == 1 else 's'}",
-            f"{count(numbers.total_params)} parameters",
-            f"{at_least(numbers.total_macs, cover.macs)} MACs",
-            f"{size(numbers.weight_bytes)} of weights",
-            f"coverage {share(cover.nodes_known, cover.nodes_total) if cover.nodes_total else '100 %'}",
-        )
-        words = " · ".join(self.identity.text.split(" · ")[:2]) if self.identity else ""
-        told = ", ".join((words, *parts) if words else parts)
-        return f"<Report {self.model.name!r}: {told}>"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows for a report: static HTML, all texts escaped."""
-        from py_autodoc.report.notebook import html
-
-        return html(self)

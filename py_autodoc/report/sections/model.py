@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import TypeAlias
 
 from py_autodoc import units
-from py_autodoc.report.schema import Layer, Report
+from py_autodoc.report.report import Report
+from py_autodoc.report.schema import Layer
 
 _WRITE = {
     "count": units.count,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from py_autodoc.report.architecture_text import architecture_line
 from py_autodoc.report.numbers import layer_in_inference
-from py_autodoc.report.schema import Report
+from py_autodoc.report.report import Report
 from py_autodoc.report.sections.model import Cell, Context, Items, Line, Name, Section, Value
 from py_autodoc.units import plural
 
