@@ -1,7 +1,8 @@
 """Where a report comes from: enough to show its model again, for as long as the report lives.
 
-A report of a file remembers the path; one of a model in memory keeps its analysis, which holds the
-structure and no weight. Nothing of this is written with the report.
+A report of a file remembers the path, one that is read from JSON the path that it is given; one of a
+model in memory keeps its analysis, which holds the structure and no weight. Nothing of this is written
+with the report.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from py_autodoc.report.analysis import Analysis, Options, run
 from py_autodoc.report.schema import ReportFields
 
 _KEY = "origin"
+CODE = "model-not-at-hand"
+"""Code of the fault when a report cannot be shown with its model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +38,23 @@ def origin_of(report: ReportFields) -> Origin | None:
     return found if isinstance(found, Origin) else None
 
 
-def analysis_of(report: ReportFields) -> tuple[Analysis | None, str]:
-    """The analysis behind a report, or None and the reason why there is none.
+def analysis_of(report: ReportFields) -> Analysis:
+    """The analysis behind a report. A file is analysed again, as it was for the report.
 
-    A file is analysed again as it was for the report; one that has changed since is not taken.
+    Raises: InputError when the report does not know its model, the file cannot be read, or is another now.
     """
     origin = origin_of(report)
     if origin is None:
-        return None, "The report was read without its model."
-    if origin.path is None:
-        return origin.analysis, ""
+        hint = 'Read it with its model: Report.from_json(text, model="model.onnx").'
+        raise InputError(CODE, "The report was read without its model.", hint)
+    if origin.analysis is not None:
+        return origin.analysis
     try:
-        found = run(origin.path, origin.options)
+        found = run(origin.path or "", origin.options)
     except InputError as fault:
-        return None, f"The model can no longer be read: {fault.message}"
+        message = f"The model of the report cannot be read: {fault.message}"
+        raise InputError(CODE, message, "Give the model.") from None
     if found.model.file.identity != report.model.identity:
-        return None, "The model has changed since the report was made."
-    return found, ""
+        message = "The model is not the one that the report was made of."
+        raise InputError(CODE, message, "Give the model, or make the report again.")
+    return found

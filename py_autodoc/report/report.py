@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -23,9 +24,21 @@ class Report(ReportFields, frozen=True, kw_only=True, dict=True):
         return (msgspec.json.format(data, indent=indent) if indent else data).decode()
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Report:
-        """A report from its JSON text, fields checked. Raises: msgspec.ValidationError."""
-        return msgspec.json.decode(text, type=cls)
+    def from_json(cls, text: str | bytes, model: str | os.PathLike[str] | None = None) -> Report:
+        """A report from its JSON text, fields checked.
+
+        ``model`` is the path of its model. The report remembers it as one of ``analyze`` does, for
+        ``Autodoc(report)`` and ``report.weights``: the file is read then, and refused if it is another model.
+
+        Raises: msgspec.ValidationError; with ``model``, OptionError for rules that this version lacks.
+        """
+        found = msgspec.json.decode(text, type=cls)
+        if model is not None:
+            from py_autodoc.report.made_with import options_of
+            from py_autodoc.report.origin import Origin, remember
+
+            remember(found, Origin(options_of(found), path=os.path.abspath(os.fsdecode(model))))
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """The report as dicts, lists, numbers and text, the same as its JSON."""

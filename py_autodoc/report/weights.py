@@ -68,7 +68,7 @@ def model_of(report: ReportFields, hint: str) -> tuple[Loaded, Model, str]:
     """
     origin = origin_of(report)
     if origin is None or origin.path is None:
-        why = "was read without its model" if origin is None else "does not keep a model that was in memory"
+        why = "was read without its model" if origin is None else "does not know the file of its model"
         raise InputError("model-not-at-hand", f"The report {why}.", hint)
     loaded = open_model(origin.path, "", origin.options.limits)
     same_model(loaded, report.model.identity)

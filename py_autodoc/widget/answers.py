@@ -21,9 +21,9 @@ from py_autodoc.report.schema import Problem
 
 MAX_TEXT = 200
 """Characters of a text in a message."""
-State = Callable[[], tuple[Any, Analysis | None]]
+State = Callable[[], tuple[Any, Analysis]]
 """(what the widget was made of, its analysis)."""
-Make = Callable[[Mapping[str, Any], Any, Analysis | None], Any]
+Make = Callable[[Mapping[str, Any], Any, Analysis], Any]
 """(message, what the widget was made of, its analysis) → the value. Raises: AutodocError."""
 
 
@@ -52,7 +52,7 @@ def file_of(source: Any) -> str:
 
 
 def _made(
-    content: Mapping[str, Any], source: Any, analysis: Analysis | None, make: Make, doing: str
+    content: Mapping[str, Any], source: Any, analysis: Analysis, make: Make, doing: str
 ) -> dict[str, Any]:
     try:
         return {"value": msgspec.to_builtins(make(content, source, analysis))}

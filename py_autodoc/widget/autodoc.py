@@ -56,8 +56,8 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
     ``torch.onnx.export`` takes it). Weights are not read. All traits go both ways: set them from Python,
     read what the user did.
 
-    A report of ``analyze`` remembers its model and is shown with it; one that was read from JSON shows the
-    graph and the numbers it holds and says what is missing.
+    A report of ``analyze`` remembers its model and is shown with it; one that is read from JSON needs to know
+    it: ``Report.from_json(text, model="model.onnx")``.
 
     ``hardware`` is the id of a device (``"l4"``) or a profile's file that latencies are estimated for, in
     ``precision`` (``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``int8``; None: as the model is stored),
@@ -134,7 +134,9 @@ class Autodoc(Exports, anywidget.AnyWidget):  # type: ignore[misc] # anywidget h
         answer_batch(self, lambda: (self._source.model, self._now.analysis))
         answer_sections(self, lambda: (self._source.model, self._now.analysis))
         answer_serving(self, lambda: (self._source.model, self._now.analysis))
-        answer_sized(self, lambda: (self._source.model, None), lambda dims: self._source.subject(dims))
+        answer_sized(
+            self, lambda: (self._source.model, self._sent.analysis), lambda dims: self._source.subject(dims)
+        )
         answer_files(self, lambda: (self._source.model, self._now.analysis))
         self.on_msg(self._hear)
         watch_boxes()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from py_autodoc.errors import InputError
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.batch_part import batch_answer
 from py_autodoc.report.schema import BatchAnswer
@@ -19,8 +18,5 @@ def answer_batch(widget: Any, state: State) -> None:
     answer(widget, TYPE, state, _batch, doing="followed the batch")
 
 
-def _batch(_content: Mapping[str, Any], _source: Any, analysis: Analysis | None) -> BatchAnswer:
-    if analysis is None:
-        hint = "Make the widget of the model's file."
-        raise InputError("model-not-at-hand", "The model is not at hand.", hint)
+def _batch(_content: Mapping[str, Any], _source: Any, analysis: Analysis) -> BatchAnswer:
     return batch_answer(analysis)

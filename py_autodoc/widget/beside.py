@@ -49,14 +49,11 @@ class SideBySide(ipywidgets.HBox):  # type: ignore[misc] # ipywidgets has no typ
 
 
 def _compared(left: Autodoc, right: Autodoc) -> bytes:
-    """How the two models correspond, packed; nothing where one of them is a report alone."""
+    """How the two models correspond, packed."""
     from py_autodoc.compare.align import align
     from py_autodoc.compare.columns import comparison_columns
 
-    analyses = left._now.analysis, right._now.analysis
-    if analyses[0] is None or analyses[1] is None:
-        return b""
-    columns = comparison_columns(align(analyses[0], analyses[1]))
+    columns = comparison_columns(align(left._now.analysis, right._now.analysis))
     return gzip.compress(msgspec.json.encode(columns), mtime=0)
 
 

@@ -36,7 +36,7 @@ class Exports:
         """Write one HTML file with the viewer and the model's structure. Raises: OutputError."""
         from py_autodoc.render.html import html_page
 
-        page = html_page(self._now.need("an HTML file"), direction=self.direction)
+        page = html_page(self._now.analysis, direction=self.direction)
         return self._write(path, "html", page, force)
 
     def to_svg(
@@ -96,7 +96,7 @@ class Exports:
         """Write the numbers as an attachment for Netron. Raises: InputError without a model, OutputError."""
         from py_autodoc.render.attachments import netron_attachment
 
-        return self._write(path, "netron", netron_attachment(self._now.need("the attachment")).text, force)
+        return self._write(path, "netron", netron_attachment(self._now.analysis).text, force)
 
     def to_model_explorer(
         self, path: str | os.PathLike[str], *, metric: str = "macs", force: bool = False
@@ -109,7 +109,7 @@ class Exports:
         """
         from py_autodoc.render.attachments import model_explorer_data, offered
 
-        analysis = self._now.need("the node data")
+        analysis = self._now.analysis
         choice("metric", metric, offered(analysis))
         data = model_explorer_data(analysis, metric)
         return self._write(path, "model-explorer", data.text, force)

@@ -33,7 +33,7 @@ def answer_extract(widget: Any, state: State) -> None:
 
 def extract_nodes(
     source: Any,
-    analysis: Analysis | None,
+    analysis: Analysis,
     nodes: Iterable[int],
     out: str | os.PathLike[str],
     force: bool = False,
@@ -54,15 +54,12 @@ def _free(source: Any, name: str, part: str) -> Path:
 
 
 @contextmanager
-def _on_disk(source: Any, analysis: Analysis | None) -> Iterator[str]:
+def _on_disk(source: Any, analysis: Analysis) -> Iterator[str]:
     """The model as a file: its own, or one for as long as it is needed."""
     path = file_of(source)
     if path:
-        known = source.model.identity if isinstance(source, Report) else None
-        if known is None and analysis is not None:
-            known = analysis.model.file.identity
-        if known is not None:
-            same_model(open_model(path, ""), known)
+        report = isinstance(source, Report)
+        same_model(open_model(path, ""), source.model.identity if report else analysis.model.file.identity)
         yield path
         return
     if source is None or isinstance(source, Report):
@@ -75,14 +72,14 @@ def _on_disk(source: Any, analysis: Analysis | None) -> Iterator[str]:
         yield str(file)
 
 
-def _part(content: Mapping[str, Any], source: Any, analysis: Analysis | None) -> Extracted:
+def _part(content: Mapping[str, Any], source: Any, analysis: Analysis) -> Extracted:
     """Write the part beside the model, or to the current folder; nothing is left when that fails."""
     from py_autodoc.report.extracted import extracted
 
     nodes = content.get("nodes")
     if not isinstance(nodes, list) or not all(type(one) is int for one in nodes):
         raise InputError("bad-request", "The message names no nodes.")
-    name = file_of(source) or (analysis.model.file.name if analysis is not None else "")
+    name = file_of(source) or analysis.model.file.name
     target = _free(source, os.path.basename(name), text(content, "part"))
     try:
         found = extract_nodes(source, analysis, nodes, target)

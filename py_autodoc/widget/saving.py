@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from py_autodoc.errors import InputError
 from py_autodoc.render.files import saved_file
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.schema import SavedFile
@@ -22,8 +21,5 @@ def answer_files(widget: Any, state: State) -> None:
     answer(widget, TYPE, state, _file, doing="made the file")
 
 
-def _file(content: Mapping[str, Any], _source: Any, analysis: Analysis | None) -> SavedFile:
-    if analysis is None:
-        hint = "Make the widget of the model's file."
-        raise InputError("model-not-at-hand", "The model is not at hand.", hint)
+def _file(content: Mapping[str, Any], _source: Any, analysis: Analysis) -> SavedFile:
     return saved_file(analysis, text(content, "format"), text(content, "metric"))

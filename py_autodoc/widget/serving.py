@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from py_autodoc.errors import InputError
 from py_autodoc.llm.serving import Serving, packaged
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.schema import Plans
@@ -18,10 +17,7 @@ def answer_serving(widget: Any, state: State) -> None:
     """Answer the viewers of ``widget`` from now on."""
     kept: list[tuple[Analysis, Serving]] = []
 
-    def make(content: Mapping[str, Any], _source: Any, analysis: Analysis | None) -> Plans:
-        if analysis is None:
-            hint = "Make the widget of the model's file."
-            raise InputError("model-not-at-hand", "The model is not at hand.", hint)
+    def make(content: Mapping[str, Any], _source: Any, analysis: Analysis) -> Plans:
         if not kept or kept[0][0] is not analysis:
             kept[:] = [(analysis, Serving(analysis))]
         own = analysis.hardware

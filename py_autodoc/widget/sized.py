@@ -17,7 +17,7 @@ TYPE = "autodoc:sized"
 def answer_sized(widget: Any, state: State, subject: Callable[[Mapping[str, int]], Subject]) -> None:
     """Answer the viewers of ``widget`` from now on; ``subject`` analyses under sizes by dimension."""
 
-    def make(content: Mapping[str, Any], _source: Any, _analysis: Analysis | None) -> GraphPayload:
+    def make(content: Mapping[str, Any], _source: Any, _analysis: Analysis) -> GraphPayload:
         return subject(whole_sizes(content.get("dims"))).payload
 
     answer(widget, TYPE, state, make, doing="analysed the model")

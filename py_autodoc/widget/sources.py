@@ -66,18 +66,18 @@ class ModuleSource:
 
 
 class ReportSource:
-    """A report: with its model where it remembers one that is still the same, else by itself."""
+    """A report, with the model that it remembers. Raises: InputError where there is none, or another now."""
 
     path = ""
 
     def __init__(self, report: Report) -> None:
         self.model = report
-        analysis, why = analysis_of(report)
+        analysis = analysis_of(report)
         origin = origin_of(report)
-        self._origin = origin if analysis is not None and origin is not None and origin.path else None
-        self._subject = Subject(analysis, report, why)
+        self._origin = origin if origin is not None and origin.path else None
+        self._subject = Subject(analysis, report)
         self.fixed = self._origin is None
-        self._batch = frozenset() if analysis is None else batch_names(analysis.model)
+        self._batch = batch_names(analysis.model)
 
     def subject(self, dims: Mapping[str, int]) -> Subject:
         """The report, or its file under other sizes. Raises: InputError."""

@@ -28,31 +28,29 @@ def answer_weights(widget: Any, state: State) -> None:
     answer(widget, TYPE, state, _values, doing="read the values")
 
 
-def constant_values(source: Any, analysis: Analysis | None, tensor: int) -> WeightValues:
+def constant_values(source: Any, analysis: Analysis, tensor: int) -> WeightValues:
     """The values of the constant with that id. Raises: InputError, also when the model changed."""
     if isinstance(source, Report):
         return source.weights(tensor)
     return weight_values(*_at_hand(source, analysis), tensor)
 
 
-def constant_file(source: Any, analysis: Analysis | None, tensor: int) -> WeightFile:
+def constant_file(source: Any, analysis: Analysis, tensor: int) -> WeightFile:
     """The constant with that id as a file. Raises: InputError, also when the model changed."""
     if isinstance(source, Report):
         return report_weight_file(source, tensor)
     return weight_file(*_at_hand(source, analysis), tensor)
 
 
-def _at_hand(source: Any, analysis: Analysis | None) -> tuple[Loaded, Model, str | bytes]:
+def _at_hand(source: Any, analysis: Analysis) -> tuple[Loaded, Model, str | bytes]:
     """The model opened again, and what it was read from. Raises: InputError."""
-    if analysis is None:
-        raise InputError("model-not-at-hand", "The model is not at hand.", "Make the widget of the model.")
     given, name = plain_source(source)
     loaded = open_model(given, name)
     same_model(loaded, analysis.model.file.identity)
     return loaded, analysis.model, given
 
 
-def _values(content: Mapping[str, Any], source: Any, analysis: Analysis | None) -> WeightValues | WeightFile:
+def _values(content: Mapping[str, Any], source: Any, analysis: Analysis) -> WeightValues | WeightFile:
     tensor = content.get("tensor")
     if isinstance(tensor, bool) or not isinstance(tensor, int):
         raise InputError("bad-request", "The message names no tensor.")

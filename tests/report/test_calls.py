@@ -16,12 +16,9 @@ from builders import weight
 from onnx import helper
 
 from py_autodoc.report.analysis import Options, run
-from py_autodoc.report.build import build_report
 from py_autodoc.report.grouping import grouped_tree
 from py_autodoc.report.payload import build_payload
-from py_autodoc.report.report import Report
-from py_autodoc.report.revive import payload_of
-from py_autodoc.report.scopes import ScopeTree, scope_tree
+from py_autodoc.report.scopes import scope_tree
 
 pytestmark = pytest.mark.slow
 
@@ -247,47 +244,3 @@ def test_no_picture_has_a_wire_that_runs_back(tmp_path):
     assert done.returncode == 0, done.stderr
     found = {file.stem: json.loads(line) for file, line in zip(files, done.stdout.splitlines(), strict=True)}
     assert {name: views for name, views in found.items() if any(views.values())} == {}
-
-
-def revived(analysis):
-    """What is shown of the report alone, after a way through JSON."""
-    return payload_of(Report.from_json(build_report(analysis).to_json()))
-
-
-def revived_tree(payload):
-    """The tree of boxes of a payload."""
-    scopes = payload.scopes
-    return ScopeTree(
-        scopes.parent, scopes.label, scopes.type, scopes.origin, payload.nodes.scope, payload.graphs.scope
-    )
-
-
-def test_a_report_alone_has_a_box_a_call_too(tmp_path):
-    calls = ["/pool/Relu", "/pool/Tanh"], ["/conv1/a", "/conv1/b"], ["/conv2/a", "/conv2/b"]
-    analysis = analysed(chained(*calls[0], *calls[1], *calls[0], *calls[2], *calls[0]), tmp_path)
-    found = revived(analysis)
-    assert paths(revived_tree(found)) == paths(grouped_tree(analysis))
-    assert "pool (3 of 3)" in found.scopes.label
-    assert all(parent < scope for scope, parent in enumerate(found.scopes.parent))
-
-
-def test_calls_of_one_layer_come_back_from_a_report(tmp_path):
-    """The layer is cut between its calls; the fold that named it as one module is not made of pieces."""
-    names = [
-        f"/layer/{part}/{op}" for _ in range(4) for part in ("attention", "mlp") for op in ("a", "b", "c")
-    ]
-    analysis = analysed(chained(*names), tmp_path)
-    tree = revived_tree(revived(analysis))
-    assert [label for label in tree.label if label.startswith("layer")] == [
-        f"layer ({call} of 4)" for call in (1, 2, 3, 4)
-    ]
-    assert not circles(analysis.model, tree)
-
-
-@pytest.mark.parametrize("path", MODELS[::3], ids=lambda path: path.stem)
-def test_no_report_has_boxes_that_wait_for_each_other(path):
-    analysis = run(path, Options(assume=True))
-    tree = revived_tree(revived(analysis))
-    tree.node.extend([-1] * (len(analysis.model.nodes) - len(tree.node)))
-    levels = circles(analysis.model, tree)
-    assert not levels, [tree.path(scope) for scope in levels]

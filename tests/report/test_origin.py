@@ -1,92 +1,76 @@
-"""What a report remembers of its model, and what can be shown of one that remembers nothing."""
+"""What a report remembers of its model, and how one that is read from JSON gets it back."""
 
 import copy
 import pickle
 from pathlib import Path
 
-import msgspec
 import onnx
 import pytest
 
 import py_autodoc
-from py_autodoc.errors import InputError
-from py_autodoc.report.analysis import Options, run
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.report.build import build_report
 from py_autodoc.report.origin import analysis_of
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.report import Report
-from py_autodoc.report.revive import CODE, payload_of
 
 DATA = Path(__file__).parents[1] / "data"
 RESNET = DATA / "models" / "resnet_tiny.onnx"
-MODELS = [
-    RESNET,
-    DATA / "stripped" / "bert_base_dyn.stripped.onnx",
-    DATA / "models" / "ppocr_v4_det.onnx",
-    DATA / "models" / "trt_loop.onnx",
-    DATA / "models" / "silero_vad_half.onnx",
-]
+BERT = DATA / "stripped" / "bert_base_dyn.stripped.onnx"
+LOOP = DATA / "models" / "trt_loop.onnx"
+FIXED = DATA / "models" / "bert_tiny.onnx"
+WAYS = {
+    "as it comes": (RESNET, {}),
+    "assumed sizes": (BERT, {"assume": True}),
+    "given sizes": (BERT, {"bindings": {"batch": 2, "seq": 16}}),
+    "subgraphs": (LOOP, {"assume": True}),
+    "a device": (BERT, {"assume": True, "hardware": "l4", "precision": "fp16", "runtime": "ort-cuda"}),
+    "another batch": (FIXED, {"batch_size": 4}),
+    "rules": (
+        RESNET,
+        {
+            "thresholds": {
+                "deep-chain": {"min_layers": 4, "severity": "high"},
+                "compute-bottleneck": {"enabled": False},
+                "floor": "low",
+            }
+        },
+    ),
+    "weights": (RESNET, {"read_weights": True, "hash": True}),
+}
 
 
-def edges(payload):
-    """Pairs of nodes joined by a tensor, Constant nodes left out."""
-    columns, producer = payload.nodes, payload.tensors.producer
-    hidden, found = set(columns.constant), set()
-    for node in range(len(columns.op)):
-        for tensor in columns.inputs[columns.input_offsets[node] : columns.input_offsets[node + 1]]:
-            if tensor >= 0 and producer[tensor] >= 0 and not {node, producer[tensor]} & hidden:
-                found.add((producer[tensor], node))
-    return found
+@pytest.mark.parametrize(("path", "options"), WAYS.values(), ids=WAYS)
+def test_a_report_from_json_and_its_model_are_the_report_and_its_model(path, options):
+    """The same report again, and the same picture, from the JSON and the path."""
+    report = py_autodoc.analyze(path, **options)
+    again = Report.from_json(report.to_json(), model=path)
+    assert again == report
+    assert build_report(analysis_of(again)) == report
+    assert build_payload(analysis_of(again)) == build_payload(analysis_of(report))
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda path: path.stem)
-def test_a_report_from_json_holds_the_graph(model):
-    wanted = build_payload(run(model, Options(assume=True)))
-    report = Report.from_json(py_autodoc.analyze(model, assume=True).to_json())
-    found = payload_of(report)
-    shown = set(range(len(wanted.nodes.op))) - set(wanted.nodes.constant)
-    assert set(range(len(found.nodes.op))) - set(found.nodes.constant) == shown
-    assert edges(found) == edges(wanted)
-    for node in shown:
-        assert found.ops[found.nodes.op[node]] == wanted.ops[wanted.nodes.op[node]]
-        for column in ("name", "params", "weight_bytes", "macs", "flops", "read_bytes", "activation_bytes"):
-            assert getattr(found.nodes, column)[node] == getattr(wanted.nodes, column)[node]
-    assert found.nodes.reason == {k: v for k, v in wanted.nodes.reason.items() if int(k) in shown}
-    assert found.metrics == wanted.metrics
-    msgspec.convert(msgspec.to_builtins(found), type(found))
+def test_a_resized_model_is_resized_again():
+    report = py_autodoc.analyze(RESNET, resize={"xs_0": [1, 3, 96, 96]})
+    assert report.resize is not None
+    again = Report.from_json(report.to_json(), model=RESNET)
+    assert build_report(analysis_of(again)) == report
 
 
-def test_modules_and_folds_come_back():
-    path = DATA / "stripped" / "bert_base_dyn.stripped.onnx"
-    wanted = build_payload(run(path, Options(assume=True)))
-    found = payload_of(Report.from_json(py_autodoc.analyze(path, assume=True).to_json()))
-
-    def rows(payload):
-        tree = payload.scopes
-        above = [tree.label[parent] if parent >= 0 else "" for parent in tree.parent]
-        return sorted(zip(above, tree.label, tree.type, tree.origin, strict=True))
-
-    assert [row for row in rows(wanted) if row[3] not in ("structure", "plumbing")] == rows(found)
-    assert all(parent < scope for scope, parent in enumerate(found.scopes.parent))
-    assert "repeat" in found.scopes.origin
+def test_a_device_of_a_file_is_not_looked_for(tmp_path):
+    device = tmp_path / "own.json"
+    device.write_text('{"name": "own", "memory_bandwidth_bytes_per_s": 1e12, "peak_fp32_flops": 1e14}')
+    report = py_autodoc.analyze(RESNET, hardware=device)
+    assert analysis_of(report).hardware is not None
+    assert analysis_of(Report.from_json(report.to_json(), model=RESNET)).hardware is None
 
 
-def test_what_is_missing_is_told():
-    report = Report.from_json(py_autodoc.analyze(RESNET, max_layers=3).to_json())
-    payload = payload_of(report, "Why.")
-    note = payload.diagnostics[-1]
-    assert (note.code, note.severity) == (CODE, "warning")
-    assert note.message.startswith("Why. Shown from the report alone")
-    assert "35 layers" in note.message
-    assert len(payload.nodes.op) - len(payload.nodes.constant) == 3
-
-
-def test_ids_that_would_take_all_memory_are_refused():
-    report = py_autodoc.analyze(RESNET)
-    layers = [msgspec.structs.replace(report.layers[0], id=10**12)]
-    with pytest.raises(InputError, match="outside the model"):
-        payload_of(msgspec.structs.replace(report, layers=layers))
-    with pytest.raises(InputError, match="repeat"):
-        payload_of(msgspec.structs.replace(report, layers=[report.layers[0]] * 2))
+def test_rules_of_another_version_are_named():
+    report = py_autodoc.analyze(RESNET, thresholds={"deep-chain": {"min_layers": 4}})
+    text = report.to_json().replace('{"deep-chain":', '{"deepest-chain":')
+    assert Report.from_json(text).rule_settings.thresholds == {"deepest-chain": {"min_layers": 4}}
+    with pytest.raises(OptionError, match="deepest-chain"):
+        Report.from_json(text, model=RESNET)
 
 
 @pytest.mark.parametrize(
@@ -94,8 +78,7 @@ def test_ids_that_would_take_all_memory_are_refused():
 )
 def test_a_report_remembers_its_model(source):
     report = py_autodoc.analyze(source)
-    analysis, reason = analysis_of(report)
-    assert (analysis.totals.macs, reason) == (report.metrics.total_macs, "")
+    assert analysis_of(report).totals.macs == report.metrics.total_macs
 
 
 def test_what_it_remembers_is_no_part_of_it():
@@ -103,7 +86,10 @@ def test_what_it_remembers_is_no_part_of_it():
     again = Report.from_json(report.to_json())
     assert again == report
     assert "origin" not in report.to_dict()
-    assert analysis_of(again) == (None, "The report was read without its model.")
+    with pytest.raises(InputError, match="without its model") as caught:
+        analysis_of(again)
+    assert caught.value.code == "model-not-at-hand"
+    assert "from_json(text, model=" in caught.value.hint
     assert copy.copy(report) == report
 
 
@@ -112,11 +98,12 @@ def test_a_model_that_changed_is_not_taken(tmp_path):
     path.write_bytes(RESNET.read_bytes())
     report = py_autodoc.analyze(path)
     path.write_bytes((DATA / "models" / "bert_tiny.onnx").read_bytes())
-    assert analysis_of(report) == (None, "The model has changed since the report was made.")
+    for known in (report, Report.from_json(report.to_json(), model=path)):
+        with pytest.raises(InputError, match="not the one that the report was made of"):
+            analysis_of(known)
     path.unlink()
-    analysis, reason = analysis_of(report)
-    assert analysis is None
-    assert "m.onnx" in reason
+    with pytest.raises(InputError, match=r"cannot be read: .*m\.onnx"):
+        analysis_of(report)
 
 
 def test_a_report_of_a_file_can_be_pickled():

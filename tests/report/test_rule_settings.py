@@ -17,7 +17,6 @@ from py_autodoc.report.analysis import Options, run
 from py_autodoc.report.build import build_report
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.report import Report
-from py_autodoc.report.revive import payload_of
 from py_autodoc.report.rule_settings import told
 
 MODEL = Path(__file__).parents[1] / "data" / "models" / "resnet_tiny.onnx"
@@ -53,7 +52,7 @@ def test_report_and_payload_hold_what_was_changed_and_by_which_file(changed):
     assert (found.source, found.floor, found.disabled) == ("mine.json", "low", ["compute-bottleneck"])
     assert found.thresholds == {"deep-chain": {"min_layers": 4}}
     again = Report.from_json(report.to_json())
-    assert payload_of(again, "").rule_settings == found
+    assert again.rule_settings == found
 
 
 def test_a_value_that_is_the_default_is_no_change(tmp_path):

@@ -21,7 +21,6 @@ from py_autodoc.report.notebook import html
 from py_autodoc.report.numbers import COSTS, NOT_COUNTED, column_in_inference, layer_in_inference
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.report import Report
-from py_autodoc.report.revive import payload_of
 
 
 def body(name: str, *inner) -> helper.GraphProto:
@@ -104,12 +103,13 @@ def test_every_table_has_the_same_numbers(analysis):
         )
 
 
-def test_a_report_read_again_has_the_payload_of_its_model(analysis):
-    payload, again = build_payload(analysis), payload_of(build_report(analysis))
+def test_layers_of_a_report_have_the_numbers_of_the_payload(analysis):
+    nodes, layers = build_payload(analysis).nodes, build_report(analysis).layers
     for cost in COSTS:
-        assert getattr(again.nodes, cost) == getattr(payload.nodes, cost)
-    for name in ("runs", "runs_unknown", "uncounted"):
-        assert getattr(again.nodes, name) == getattr(payload.nodes, name)
+        assert [getattr(layer, cost) for layer in layers] == [getattr(nodes, cost)[one.id] for one in layers]
+    assert {str(layer.id): layer.runs for layer in layers if layer.runs != 1} == nodes.runs
+    assert [layer.id for layer in layers if layer.repeat is None] == nodes.runs_unknown
+    assert [layer.id for layer in layers if not layer.counted] == nodes.uncounted
 
 
 def test_reports_of_before_runs_say_the_same(analysis):

@@ -61,9 +61,10 @@ def bundle_of(widget):
         onnx.load(RESNET),
         onnx_ir.load(RESNET),
         py_autodoc.analyze(RESNET),
-        Report.from_json(py_autodoc.analyze(RESNET).to_json()),
+        Report.from_json(py_autodoc.analyze(RESNET).to_json(), model=RESNET),
+        Autodoc(RESNET).report,
     ],
-    ids=["path", "text", "bytes", "proto", "ir", "report", "report from JSON"],
+    ids=["path", "text", "bytes", "proto", "ir", "report", "report from JSON", "report of a widget"],
 )
 def test_takes_a_model_in_any_form(source):
     widget = Autodoc(source)
@@ -269,17 +270,26 @@ def test_jslink_takes_a_dimension():
 
 def test_a_report_without_its_model():
     report = Report.from_json(py_autodoc.analyze(DYNAMIC, assume=True).to_json())
-    widget = Autodoc(report)
-    assert widget.report is report
-    assert bundle_of(widget)["payload"]["diagnostics"][-1]["code"] == "report-only"
-    assert bundle_of(widget)["nodes"]["5"]["tag"] == report.layers[5].tag
-    assert widget.find("op=Softmax")
+    with pytest.raises(InputError, match="without its model") as caught:
+        Autodoc(report)
+    assert "from_json(text, model=" in caught.value.hint
+
+
+def test_a_report_from_json_with_its_model():
+    text = py_autodoc.analyze(DYNAMIC, assume=True).to_json()
+    widget = Autodoc(Report.from_json(text, model=DYNAMIC))
+    assert widget.report.to_json() == text
+    assert bundle_of(widget) == bundle_of(Autodoc(py_autodoc.analyze(DYNAMIC, assume=True)))
+    widget.dims = {"batch": 2}
+    assert [d.value for d in widget.report.dims] == [2, 128]
+
+
+def test_a_report_of_a_model_in_memory_has_its_sizes():
+    widget = Autodoc(py_autodoc.analyze(DYNAMIC.read_bytes(), assume=True))
     with pytest.raises(TraitError, match="batch=1, seq=128"):
         widget.dims = {"batch": 2}
     with pytest.raises(TraitError, match="fixed"):
         widget.dim("batch")
-    with pytest.raises(InputError, match="model itself"):
-        widget.to_html("x.html")
 
 
 def test_a_report_with_its_model(tmp_path):
@@ -291,7 +301,8 @@ def test_a_report_with_its_model(tmp_path):
     widget.dims = {"batch": 2}
     assert [d.value for d in widget.report.dims] == [2, 16]
     path.unlink()
-    assert "can no longer be read" in Autodoc(report)._now.payload.diagnostics[-1].message
+    with pytest.raises(InputError, match="cannot be read"):
+        Autodoc(report)
 
 
 @pytest.mark.parametrize("model", [None, 3, [RESNET]])

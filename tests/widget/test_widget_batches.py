@@ -34,7 +34,3 @@ def test_why_there_is_none() -> None:
     value = ask(run(RESNET, Options(batch_size=2)))["value"]
     assert value["offer"] is None
     assert "another batch already" in value["reason"]
-
-
-def test_without_an_analysis() -> None:
-    assert ask(None)["problem"]["code"] == "model-not-at-hand"

@@ -54,9 +54,10 @@ def test_the_first_carries_how_the_two_correspond():
     assert pair.right._comparison == b""
 
 
-def test_a_report_alone_is_matched_by_the_page():
+def test_the_report_of_a_widget_is_matched_as_its_model():
     report = Autodoc(TINY).report
-    assert py_autodoc.side_by_side(report, TINY).left._comparison == b""
+    found = py_autodoc.side_by_side(report, TINY).left._comparison
+    assert found == py_autodoc.side_by_side(TINY, TINY).left._comparison != b""
 
 
 def test_two_pairs_are_two_pairs():

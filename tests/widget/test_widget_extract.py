@@ -12,6 +12,7 @@ from test_widget_weights import Line
 
 import py_autodoc
 from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.origin import analysis_of
 from py_autodoc.widget import extracting
 from py_autodoc.widget.extracting import TYPE, answer_extract
 
@@ -31,7 +32,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def ask(source: Any, **content: Any) -> dict[str, Any]:
     line = Line()
-    analysis = None if isinstance(source, py_autodoc.Report) else run(source, Options())
+    analysis = analysis_of(source) if isinstance(source, py_autodoc.Report) else run(source, Options())
     answer_extract(line, lambda: (source, analysis))
     line.hear(line, {"type": TYPE, "id": "a", **content}, [])
     (answer,) = line.sent
@@ -65,8 +66,8 @@ def test_faults_are_told_and_leave_nothing(model, nodes):
     assert [path.name for path in model.parent.iterdir()] == ["m.onnx"]
 
 
-def test_a_report_without_its_model_and_a_model_that_changed(model, monkeypatch):
-    report = py_autodoc.Report.from_json(py_autodoc.analyze(model).to_json())
+def test_a_report_without_a_file_and_a_model_that_changed(model, monkeypatch):
+    report = py_autodoc.analyze(model.read_bytes())
     assert ask(report, nodes=[0])["problem"]["code"] == "model-not-at-hand"
     analysis = run(str(model), Options())
     other = onnx.load(model)

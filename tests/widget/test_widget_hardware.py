@@ -6,7 +6,7 @@ import json
 import pytest
 
 from py_autodoc import Autodoc, analyze
-from py_autodoc.errors import InputError, OptionError
+from py_autodoc.errors import OptionError
 from py_autodoc.report.report import Report
 
 pytestmark = pytest.mark.slow
@@ -34,10 +34,10 @@ def test_a_report_takes_a_device():
     assert part(widget)["chosen"] == widget.report.hardware_estimates.device == "t4"
 
 
-def test_a_report_without_its_model_does_not():
-    report = Report.from_json(analyze(MODEL, assume=True).to_json())
-    with pytest.raises(InputError, match="the model itself is needed"):
-        Autodoc(report, hardware="t4")
+def test_a_report_from_json_takes_a_device_and_keeps_its_own():
+    text = analyze(MODEL, assume=True, hardware="l4").to_json()
+    assert part(Autodoc(Report.from_json(text, model=MODEL)))["chosen"] == "l4"
+    assert part(Autodoc(Report.from_json(text, model=MODEL), hardware="t4"))["chosen"] == "t4"
 
 
 def test_a_mistyped_device():

@@ -48,7 +48,3 @@ def test_files(analysis: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_faults(analysis: Any, content: dict[str, Any]) -> None:
     assert ask(analysis, **content)["problem"]["detail"]
-
-
-def test_without_an_analysis() -> None:
-    assert ask(None, format="html")["problem"]["code"] == "model-not-at-hand"

@@ -11,6 +11,7 @@ from test_widget_weights import Line
 from py_autodoc import analyze
 from py_autodoc.render.document import context
 from py_autodoc.report.analysis import Options, run
+from py_autodoc.report.origin import analysis_of
 from py_autodoc.report.sections.document import document
 from py_autodoc.widget.sections import TYPE, answer_sections
 
@@ -32,9 +33,10 @@ def test_of_a_model_and_of_its_report() -> None:
     analysis = run(RESNET, Options())
     expected = msgspec.to_builtins(document(context(analysis)))
     assert ask(RESNET, analysis)["value"] == expected
-    assert ask(analyze(RESNET), None)["value"] == expected
+    report = analyze(RESNET)
+    assert ask(report, analysis_of(report))["value"] == expected
 
 
-def test_without_layers() -> None:
-    assert ask(analyze(RESNET, max_layers=3), None)["problem"]["code"] == "model-not-at-hand"
-    assert ask(None, None)["problem"]["code"] == "model-not-at-hand"
+def test_a_report_with_few_layers_has_the_document_of_its_model() -> None:
+    report = analyze(RESNET, max_layers=3)
+    assert ask(report, analysis_of(report)) == ask(RESNET, run(RESNET, Options()))

@@ -37,4 +37,3 @@ def test_what_cannot_be_planned() -> None:
     analysis = run(GPT2, Options(assume=True))
     for device in ("no-such", None, "/etc/passwd"):
         assert ask(analysis, device=device)["problem"]["code"] == "unknown-device"
-    assert ask(None, device="l4")["problem"]["code"] == "model-not-at-hand"

@@ -69,6 +69,8 @@ def test_other_formats_are_refused(form):
 def test_a_report_answers_for_its_model():
     (answer,) = ask(py_autodoc.analyze(RESNET), tensor=0)
     assert answer["value"]["tensor"] == 0
+    (again,) = ask(py_autodoc.Report.from_json(py_autodoc.analyze(RESNET).to_json(), model=RESNET), tensor=0)
+    assert again["value"] == answer["value"]
     (none,) = ask(py_autodoc.Report.from_json(py_autodoc.analyze(RESNET).to_json()), tensor=0)
     assert none["problem"]["code"] == "model-not-at-hand"
 
