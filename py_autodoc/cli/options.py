@@ -163,3 +163,13 @@ def talk(command: F) -> F:
         ),
     )
     return both(command)
+
+
+def preprocessing(command: F) -> F:
+    """``--preprocessing``: how the images of ``--data`` become values."""
+    return click.option(
+        "--preprocessing",
+        metavar="NAME|FILE",
+        help="How images become values: 0..1, -1..1, 0..255, imagenet, or a preprocessor_config.json "
+        "(default: as the model's metadata say).",
+    )(command)

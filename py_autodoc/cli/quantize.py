@@ -10,8 +10,9 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.options import force, preprocessing, talk
 from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.cli.sample_data import samples_at
 from py_autodoc.render.output import targets
 from py_autodoc.render.text import printable
 
@@ -28,8 +29,9 @@ _FIELDS = ("method", "format", "calibration", "activations", "weights", "per_cha
     "--data",
     metavar="PATH",
     shell_complete=completion.files,
-    help="Real values of the inputs: .npz, .npy or a folder of them.",
+    help="Real values of the inputs: .npz, .npy, or a folder of them or of images.",
 )
+@preprocessing
 @click.option(
     "--samples", metavar="N", type=click.IntRange(1, 4096), help="At most N samples (default: 128)."
 )
@@ -106,7 +108,7 @@ def command(model: str, out: str, log_level: str, progress: bool | None, pretty:
         found = quantize(
             model,
             out,
-            options["data"],
+            samples_at(options["data"], options["preprocessing"]),
             msgspec.structs.replace(recipe, **given),
             samples=options["samples"],
             random_data=options["random_data"],

@@ -10,8 +10,9 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.options import force, preprocessing, talk
 from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.cli.sample_data import samples_at
 from py_autodoc.errors import OptionError
 from py_autodoc.render.output import Target, targets
 from py_autodoc.render.text import printable
@@ -35,6 +36,7 @@ _FILES = ("data", "tokenizer", "profile", "layer_info")
     help="Values of the inputs: .npz, .npy or a folder of them, a folder of images, or text in a .txt or "
     ".jsonl (default: made up).",
 )
+@preprocessing
 @click.option(
     "--tokenizer",
     metavar="FILE",
@@ -288,26 +290,13 @@ def _session(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _data(model: str, options: dict[str, Any]) -> Any:
-    """What was given: a path, or a loader for text and for a folder that holds images."""
+    """What was given: a path, a loader for text, or images with their preprocessing."""
     from py_autodoc.runner.texts import is_texts
 
     given = options["data"]
     if is_texts(given):
         return _texts(model, options)
-    if given is None or not os.path.isdir(given):
-        return given
-    from py_autodoc.graph.dims import parse_bindings, parse_input_shapes
-    from py_autodoc.runner.loaders import IMAGES, ImageFolderLoader
-    from py_autodoc.samples import input_specs, sized
-
-    names = [name for _, _, files in os.walk(given) for name in files]
-    if not any(os.path.splitext(one)[1].lower() in IMAGES for one in names):
-        return given
-    shapes = parse_input_shapes(options["input_shape"])
-    specs = input_specs(sized(model, None, parse_bindings(options["bind"]), shapes))
-    if len(specs) != 1:
-        raise OptionError("no-image-input", "Images are for a model with one input.", "Give arrays instead.")
-    return ImageFolderLoader(given, specs[0])
+    return samples_at(given, options["preprocessing"])
 
 
 def _texts(model: str, options: dict[str, Any]) -> TextLoader:

@@ -11,8 +11,9 @@ import click
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.axes import byte_size
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.options import force, preprocessing, talk
 from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.cli.sample_data import samples_at
 from py_autodoc.render.output import targets
 from py_autodoc.render.text import printable
 
@@ -23,8 +24,9 @@ from py_autodoc.render.text import printable
     "--data",
     metavar="PATH",
     shell_complete=completion.files,
-    help="Values of the inputs: .npz, .npy or a folder of them (default: made up).",
+    help="Values of the inputs: .npz, .npy, or a folder of them or of images (default: made up).",
 )
+@preprocessing
 @click.option(
     "--samples", metavar="N", type=click.IntRange(min=1, max=4096), help="At most N samples (default: 64)."
 )
@@ -96,7 +98,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
     with ProgressLine(printable(os.path.basename(model)), progress) as line:
         found, analysis = sensitivity_analysed(
             model,
-            options["data"],
+            samples_at(options["data"], options["preprocessing"]),
             samples=options["samples"],
             seed=options["seed"],
             activations=options["activations"],

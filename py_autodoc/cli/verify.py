@@ -10,8 +10,9 @@ import click
 
 from py_autodoc.cli import completion, stderr, stdout
 from py_autodoc.cli.logs import set_level
-from py_autodoc.cli.options import force, talk
+from py_autodoc.cli.options import force, preprocessing, talk
 from py_autodoc.cli.progress import ProgressLine
+from py_autodoc.cli.sample_data import samples_at
 from py_autodoc.render.output import targets
 from py_autodoc.render.text import printable
 
@@ -37,8 +38,9 @@ _SCALE = 2.0
     "--data",
     metavar="PATH",
     shell_complete=completion.files,
-    help="Values of the inputs: .npz, .npy or a folder of them (default: made up).",
+    help="Values of the inputs: .npz, .npy, or a folder of them or of images (default: made up).",
 )
+@preprocessing
 @click.option(
     "--samples", metavar="N", type=click.IntRange(min=1, max=4096), help="At most N samples (default: 16)."
 )
@@ -110,7 +112,7 @@ def command(model: str, log_level: str, progress: bool | None, pretty: bool, **o
         found, analysis = verify_analysed(
             model,
             options["against"],
-            options["data"],
+            samples_at(options["data"], options["preprocessing"]),
             tolerance=options["tolerance"],
             samples=options["samples"],
             seed=options["seed"],

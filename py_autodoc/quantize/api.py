@@ -22,7 +22,7 @@ from py_autodoc.quantize.exclude import excluded
 from py_autodoc.quantize.methods import BUILT_IN, apply, method
 from py_autodoc.quantize.prepare import loaded, prepared
 from py_autodoc.quantize.recipe import VNNI, Recipe, completed
-from py_autodoc.samples import input_specs, sized, taken
+from py_autodoc.samples import Images, input_specs, sized, taken
 from py_autodoc.tags import read_tags, restore_file, tag_file
 from py_autodoc.tags.files import finish, staging, targets, to_ir
 from py_autodoc.tags.model import ROOT
@@ -147,6 +147,8 @@ def _tagged(proto: onnx.ModelProto, source: Path) -> onnx.ModelProto:
 
 
 def _files(data: Any) -> list[str]:
+    if isinstance(data, Images):
+        return [str(data.path)]
     return [str(data)] if isinstance(data, (str, Path)) else []
 
 

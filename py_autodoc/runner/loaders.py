@@ -5,19 +5,26 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from py_autodoc.errors import InputError, RequirementError
-from py_autodoc.samples import InputSpec, Sample, read_arrays, sample_files, samples_in
+from py_autodoc.errors import InputError
+from py_autodoc.graph.probe import base_name
+from py_autodoc.samples import (
+    Images,
+    InputSpec,
+    Preprocessing,
+    Sample,
+    image_input,
+    read_arrays,
+    read_image,
+    sample_files,
+    samples_in,
+)
 
-IMAGES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 _LABELS = ("labels", "label", "targets", "target", "y")
 """Names of arrays that hold what is expected, where no input has the name."""
-MAX_PIXELS = 1 << 27
-"""Of one image: a file may unpack to far more than it has."""
 
 
 class DataLoader(ABC):
@@ -92,9 +99,9 @@ class ArrayLoader(DataLoader):
 class ImageFolderLoader(DataLoader):
     """Images of a folder for a model with one image input; needs Pillow.
 
-    Each image is resized to the input (bilinear), in RGB or grey as its channels say, then scaled and
-    normalized: ``(value * scale - mean) / std``. Where images lie in subfolders, the place of the subfolder
-    in their sorted names is the label.
+    Each image is prepared as ``preprocessing`` says. Without it: resized to the input (bilinear), in RGB or
+    grey as its channels say, then scaled and normalized: ``(value * scale - mean) / std``. Where images lie
+    in subfolders, the place of the subfolder in their sorted names is the label.
 
     Args:
         folder: where they are.
@@ -102,6 +109,7 @@ class ImageFolderLoader(DataLoader):
         scale: of values from 0 to 255; None: 1 for an input of integers, else 1/255.
         mean: by channel, after ``scale``.
         std: the same.
+        preprocessing: instead of these three; ``spec.preprocessing`` is what the model's metadata say.
 
     Raises: PathError, InputError, RequirementError.
     """
@@ -113,48 +121,35 @@ class ImageFolderLoader(DataLoader):
         scale: float | None = None,
         mean: Sequence[float] = (),
         std: Sequence[float] = (),
+        preprocessing: Preprocessing | None = None,
     ) -> None:
-        at = Path(folder)
-        self.files = sorted(one for one in at.rglob("*") if one.suffix.lower() in IMAGES and one.is_file())
-        if not self.files:
-            raise InputError("no-samples", f"{folder}: the folder holds no image.")
-        if len(spec.shape) != 4 or spec.shape[0] != 1 or not {spec.shape[1], spec.shape[3]} & {1, 3}:
-            raise InputError("no-image-input", f"{spec.shown} is no input for one image.")
-        self._spec, self._first = spec, spec.shape[1] in (1, 3)
-        self._channels = spec.shape[1] if self._first else spec.shape[3]
-        integers = spec.dtype.kind in "iu"
-        self._scale = (1.0 if integers else 1 / 255) if scale is None else scale
-        self._mean, self._std = np.asarray(mean or [0.0]), np.asarray(std or [1.0])
+        images = Images(folder)
+        self.files, at = images.files, images.path
+        if image_input([spec]).shape[0] != 1:
+            raise InputError(
+                "no-image-input", f"{spec.shown} takes several images at once; give it a batch of 1."
+            )
+        self._spec = spec
+        usual = 1.0 if spec.dtype.kind in "iu" else 1 / 255
+        self._how = preprocessing or Preprocessing(
+            "given", scale=usual if scale is None else scale, mean=tuple(mean), std=tuple(std)
+        )
         parents = sorted({one.parent for one in self.files})
         self._classes = {one: number for number, one in enumerate(parents)} if at not in parents else {}
+        self._said = f"images of {base_name(at)}, {self._how.source}"
 
     def __iter__(self) -> Iterator[tuple[Sample, Any]]:
         """In the order of their paths."""
         for file in self.files:
             label = self._classes.get(file.parent)
-            yield {self._spec.name: self._read(file)}, None if label is None else np.array([label])
+            values = read_image(file, self._spec, self._how)
+            yield {self._spec.name: values}, None if label is None else np.array([label])
 
     def __len__(self) -> int:
         """Number of images."""
         return len(self.files)
 
-    def _read(self, file: Path) -> np.ndarray[Any, Any]:
-        try:
-            from PIL import Image
-        except ImportError:
-            raise RequirementError("needs-pillow", "Images need Pillow.", "pip install pillow") from None
-        height, width = self._spec.shape[2:] if self._first else self._spec.shape[1:3]
-        try:
-            with Image.open(file) as opened:
-                if opened.width * opened.height > MAX_PIXELS:
-                    raise InputError(
-                        "image-too-large", f"{file.name} has {opened.width}×{opened.height} pixels."
-                    )
-                shown = opened.convert("RGB" if self._channels == 3 else "L")
-                resized = shown.resize((width, height), Image.Resampling.BILINEAR)
-        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as fault:
-            raise InputError("bad-image", f"{file.name} cannot be read as an image.") from fault
-        values = np.asarray(resized, np.float64).reshape(height, width, self._channels)
-        values = (values * self._scale - self._mean) / self._std
-        laid = values.transpose(2, 0, 1) if self._first else values
-        return np.ascontiguousarray(laid[None]).astype(self._spec.dtype)
+    @property
+    def said(self) -> str:
+        """The folder, and where the preprocessing is from."""
+        return self._said

@@ -14,13 +14,13 @@ from py_autodoc.graph.probe import PathLike, base_name
 from py_autodoc.ort import open_session, run_session
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.runner.latency import Latency, Progress, latency, timed
-from py_autodoc.runner.loaders import ArrayLoader, DataLoader
+from py_autodoc.runner.loaders import ArrayLoader, DataLoader, ImageFolderLoader
 from py_autodoc.runner.memory import ProcessMemory, process_memory
 from py_autodoc.runner.metrics import MetricsCalculator, Results, figures_of
 from py_autodoc.runner.text_loader import TextLoader, text_loader
 from py_autodoc.runner.texts import is_texts
 from py_autodoc.runner.tokens import find_tokenizer
-from py_autodoc.samples import Sample, input_specs, sized, taken
+from py_autodoc.samples import Sample, image_input, images_in, input_specs, sized, taken
 
 WHAT = "A run"
 RUNS, WARMUP = 100, 10
@@ -96,8 +96,13 @@ class InferenceRunner:
         """Inputs, labels and where they are from. Raises: InputError."""
         if is_texts(data):
             data = TextLoader(data, self.specs, find_tokenizer(self.path), most=count or SAMPLES)
-        if isinstance(data, (str, os.PathLike, Mapping)):
-            loader: DataLoader = ArrayLoader(data, self.specs)
+        images = images_in(data)
+        if images is not None:
+            spec = image_input(self.specs)
+            loader: DataLoader = ImageFolderLoader(images.path, spec, preprocessing=images.how(spec))
+            said = loader.said
+        elif isinstance(data, (str, os.PathLike, Mapping)):
+            loader = ArrayLoader(data, self.specs)
             said = "given" if isinstance(data, Mapping) else base_name(data)
         elif isinstance(data, DataLoader):
             loader, said = data, data.said

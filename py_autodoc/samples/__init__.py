@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from py_autodoc.samples.images import IMAGES, Images, image_input, images_in, read_image
 from py_autodoc.samples.made import made_samples
+from py_autodoc.samples.preprocessing import Preprocessing
 from py_autodoc.samples.read import read_arrays, read_samples, sample_files, samples_in, split
 from py_autodoc.samples.sized import sized
 from py_autodoc.samples.specs import InputSpec, Sample, input_specs, matched, sizes_in
 from py_autodoc.samples.taken import taken
 
 __all__ = [
+    "IMAGES",
+    "Images",
     "InputSpec",
+    "Preprocessing",
     "Sample",
+    "image_input",
+    "images_in",
     "input_specs",
     "made_samples",
     "matched",
     "read_arrays",
+    "read_image",
     "read_samples",
     "sample_files",
     "samples_in",

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from py_autodoc.graph.model import TensorKind
 from py_autodoc.report.analysis import Analysis, Options, run
+from py_autodoc.samples.images import images_in
+from py_autodoc.samples.items import as_arrays
 from py_autodoc.samples.read import read_arrays, sample_files
 from py_autodoc.samples.specs import sizes_in
 
@@ -20,18 +25,40 @@ def sized(
 ) -> Analysis:
     """The analysis at sizes as given, else as the data has them, else usual ones; the batch is 1.
 
-    ``data`` is a file, a folder or a mapping of arrays; anything else tells of no sizes. ``hardware`` is the
-    device that the analysis is asked about.
+    ``data`` is as for ``taken``; an iterable that can be read only once tells of no sizes. ``hardware`` is
+    the device that the analysis is asked about.
 
     Raises: InputError: model or data cannot be read.
     """
-    arrays: Mapping[str, Any] = {}
-    if isinstance(data, Mapping):
-        arrays = data
-    elif isinstance(data, (str, os.PathLike)):
-        arrays = read_arrays(sample_files(data)[0])
-    known = sizes_in(arrays, run(os.fspath(model), Options(brief=True))) if arrays else {}
+    known: dict[str, int] = {}
+    if data is not None:
+        brief = run(os.fspath(model), Options(brief=True))
+        known = sizes_in(_arrays(data, brief), brief)
     chosen = {**known, **(bindings or {})}
     return run(
         os.fspath(model), Options(bindings=chosen, input_shapes=shapes or {}, assume=True, hardware=hardware)
     )
+
+
+def _arrays(data: Any, analysis: Analysis) -> Mapping[str, Any]:
+    """Arrays by input that have the sizes of a sample."""
+    images = images_in(data)
+    if images is not None:
+        for number in analysis.model.graphs[0].inputs:
+            tensor = analysis.model.tensors[number]
+            if tensor.kind == TensorKind.INPUT:
+                return images.sizes(tensor.name, analysis.types.shapes[number] or (), analysis.model.metadata)
+        return {}
+    if isinstance(data, Mapping):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        return read_arrays(sample_files(data)[0])
+    if isinstance(data, Iterable) and not isinstance(data, (np.ndarray, Iterator)):
+        names = [
+            analysis.model.tensors[number].name
+            for number in analysis.model.graphs[0].inputs
+            if analysis.model.tensors[number].kind == TensorKind.INPUT
+        ]
+        for one in data:
+            return as_arrays(one, names)
+    return {}

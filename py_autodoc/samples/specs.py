@@ -13,6 +13,7 @@ from onnx import helper
 from py_autodoc.errors import InputError, OptionError
 from py_autodoc.graph.model import TensorKind
 from py_autodoc.report.analysis import Analysis
+from py_autodoc.samples.preprocessing import Preprocessing, preprocessing_of
 
 Sample = dict[str, np.ndarray[Any, Any]]
 """One value for every input, by name."""
@@ -31,6 +32,8 @@ class InputSpec:
     """As in ``identity.model.Port``: ``image``, ``tokens``, ``attention mask`` …; empty where unknown."""
     rows: int | None = None
     """Of the table that tokens are looked up in."""
+    preprocessing: Preprocessing | None = None
+    """How images become this input, where the model's metadata say it."""
 
     @property
     def shown(self) -> str:
@@ -54,13 +57,15 @@ def input_specs(analysis: Analysis) -> list[InputSpec]:
         if tensor.container != "tensor":
             raise InputError("input-container", f"{file}: the input {tensor.name} is a {tensor.container}.")
         port = ports.get(number)
+        shape = _sizes(analysis.types.shapes[number], tensor.name, file)
         found.append(
             InputSpec(
                 tensor.name,
                 _dtype(analysis.types.dtypes[number] or tensor.dtype, tensor.name, file),
-                _sizes(analysis.types.shapes[number], tensor.name, file),
+                shape,
                 port.role if port is not None else "",
                 port.rows if port is not None else None,
+                preprocessing_of(analysis.model.metadata) if len(shape) == 4 else None,
             )
         )
     if sum(prod(one.shape) * one.dtype.itemsize for one in found) > MAX_BYTES:

@@ -1,0 +1,266 @@
+"""Samples from images: a folder of them, decoded by Pillow, made into the values that a model takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from py_autodoc.errors import InputError, OptionError, RequirementError
+from py_autodoc.graph.probe import base_name
+from py_autodoc.samples.preprocessing import (
+    LETTERBOX,
+    LONGEST,
+    NAMED,
+    SHORTEST,
+    STRETCH,
+    Preprocessing,
+    given_preprocessing,
+    preprocessing_of,
+)
+from py_autodoc.samples.specs import InputSpec, Sample
+
+IMAGES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+MAX_PIXELS = 1 << 27
+"""Of one image: a file may unpack to far more than it has."""
+_GREY = 114
+"""Around an image that is framed, as Ultralytics has it."""
+_DEEP = ("I", "F", "I;16", "I;16B", "I;16L", "I;16N")
+"""Pillow's modes of more than 8 bits, which it would cut off."""
+Array = np.ndarray[Any, Any]
+
+
+class Images:
+    """A folder of images as samples for a model with one image input.
+
+    Args:
+        folder: where they are, subfolders included; or one image.
+        preprocessing: ``0..1``, ``-1..1``, ``0..255``, ``imagenet``, a ``preprocessor_config.json``, or a
+            ``Preprocessing``; None: as the model's metadata say.
+
+    Raises:
+        OptionError: the preprocessing is unknown.
+        InputError: the folder holds no image.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], preprocessing: str | Path | Preprocessing | None = None
+    ) -> None:
+        self.path = Path(folder)
+        self.files = image_files(self.path)
+        if not self.files:
+            raise InputError("no-samples", f"{base_name(folder)}: the folder holds no image.")
+        if preprocessing is not None and not isinstance(preprocessing, Preprocessing):
+            preprocessing = given_preprocessing(preprocessing)
+        self.preprocessing = preprocessing
+
+    def how(self, spec: InputSpec) -> Preprocessing:
+        """How images become an input. Raises: OptionError: neither the model nor the caller says it."""
+        found = self.preprocessing or spec.preprocessing
+        if found is None and spec.dtype.kind in "iu":
+            return NAMED["0..255"]
+        if found is None:
+            raise OptionError(
+                "no-preprocessing",
+                f"The model does not say how images become {spec.shown} (range, mean, crop).",
+                f"Give it with --preprocessing: a preprocessor_config.json, or one of {', '.join(NAMED)}.",
+            )  # fmt: skip
+        return found
+
+    def sizes(self, name: str, declared: Sequence[Any], metadata: Mapping[str, str]) -> dict[str, Array]:
+        """An array by the name of an input, of the sizes that images get; none where they are not known."""
+        how = self.preprocessing or preprocessing_of(metadata)
+        if how is None or how.result is None or len(declared) != 4:
+            return {}
+        last = declared[3] in (1, 3)
+        channels = declared[3] if last else declared[1]
+        shape = (1, *how.result, channels) if last else (1, channels, *how.result)
+        if not all(isinstance(one, int) for one in shape):
+            return {}
+        return {name: np.broadcast_to(np.zeros((), np.int8), shape)}
+
+    def samples(self, spec: InputSpec, count: int) -> Iterator[Sample]:
+        """At most ``count`` samples, spread evenly over the files.
+
+        Raises: InputError, OptionError, RequirementError.
+        """
+        how, batch = self.how(spec), spec.shape[0]
+        least = len(self.files) // batch
+        if not least:
+            raise InputError(
+                "no-samples", f"{spec.shown} takes {batch} images at once; there are {len(self.files)}."
+            )
+        chosen = min(count, least)
+        # Folders are often sorted by class: the first ones would be of one.
+        files = [self.files[at * len(self.files) // (chosen * batch)] for at in range(chosen * batch)]
+        for at in range(0, len(files), batch):
+            yield {spec.name: np.concatenate([read_image(one, spec, how) for one in files[at : at + batch]])}
+
+
+def image_files(path: Path) -> list[Path]:
+    """The images of a folder and its subfolders in the order of their paths, or the one at the path."""
+    if path.is_file():
+        return [path] if path.suffix.lower() in IMAGES else []
+    return sorted(one for one in path.rglob("*") if one.suffix.lower() in IMAGES and one.is_file())
+
+
+def images_in(data: Any) -> Images | None:
+    """The images that data are; None for other data, such as a folder that holds arrays as well."""
+    if isinstance(data, Images):
+        return data
+    if not isinstance(data, (str, os.PathLike)):
+        return None
+    path = Path(data)
+    try:
+        if path.is_dir() and not any(one.suffix in (".npz", ".npy") for one in path.iterdir()):
+            return Images(path) if image_files(path) else None
+        return Images(path) if path.suffix.lower() in IMAGES and path.is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+def image_input(specs: Sequence[InputSpec]) -> InputSpec:
+    """The input that images are for. Raises: InputError: the model has others, or none."""
+    if len(specs) != 1:
+        shown = ", ".join(one.shown for one in specs[:5])
+        raise InputError(
+            "no-image-input", f"Images are for a model with one input; this one takes {shown}.",
+            "Give arrays in a .npz file instead.",
+        )  # fmt: skip
+    spec = specs[0]
+    if len(spec.shape) != 4 or not {spec.shape[1], spec.shape[3]} & {1, 3}:
+        raise InputError(
+            "no-image-input",
+            f"{spec.shown} is not an input for images.",
+            "Give arrays in a .npz file instead.",
+        )
+    return spec
+
+
+def read_image(file: Path, spec: InputSpec, how: Preprocessing) -> Array:
+    """An image as the model takes it, with a batch of 1.
+
+    Raises:
+        InputError: it cannot be decoded, or the result has other sizes than the input.
+        RequirementError: Pillow is missing.
+    """
+    first = spec.shape[1] in (1, 3)
+    channels = spec.shape[1] if first else spec.shape[3]
+    height, width = spec.shape[2:] if first else spec.shape[1:3]
+    shown = _decoded(file, channels)
+    values = _fitted(shown, how, (height, width))
+    if values.shape[:2] != (height, width):
+        got = f"{values.shape[0]}×{values.shape[1]}"
+        raise InputError(
+            "image-size", f"{file.name} is {got} after {how.source}; the model takes {spec.shown}.",
+            "Choose the sizes of the input with --input-shape, or other preprocessing with --preprocessing.",
+        )  # fmt: skip
+    if how.bgr and channels == 3:
+        values = values[:, :, ::-1]
+    mean, std = (_each(one, channels, empty) for one, empty in ((how.mean, 0.0), (how.std, 1.0)))
+    values = (values * how.scale - how.offset - mean) / std
+    if spec.dtype.kind in "iu":
+        values = np.rint(values)
+        kept = np.iinfo(spec.dtype)
+        if values.min() < kept.min or values.max() > kept.max:
+            raise InputError(
+                "image-range", f"{file.name}: values of {how.source} do not fit {spec.dtype}.",
+                "Use --preprocessing 0..255.",
+            )  # fmt: skip
+    laid = values.transpose(2, 0, 1) if first else values
+    return np.ascontiguousarray(laid[None]).astype(spec.dtype)
+
+
+def _each(values: tuple[float, ...], channels: int, empty: float) -> Array:
+    """A number for each channel; one for all, or the middle of three for a grey image."""
+    if not values:
+        return np.array([empty])
+    if len(values) == 3 and channels == 1:
+        return np.array([sum(values) / 3])
+    return np.array(values)
+
+
+def _decoded(file: Path, channels: int) -> Any:
+    """The image in RGB or grey, the way up that its camera says."""
+    try:
+        from PIL import Image, ImageOps
+    except ImportError:
+        raise RequirementError("needs-pillow", "Images need Pillow.", "pip install pillow") from None
+    try:
+        with Image.open(file) as opened:
+            if opened.width * opened.height > MAX_PIXELS:
+                raise InputError("image-too-large", f"{file.name} has {opened.width}×{opened.height} pixels.")
+            if opened.mode in _DEEP:
+                raise InputError(
+                    "image-depth", f"{file.name} has more than 8 bits in a channel.", "Convert it to 8 bits."
+                )
+            turned = ImageOps.exif_transpose(opened)
+            return turned.convert("RGB" if channels == 3 else "L")
+    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as fault:
+        raise InputError("bad-image", f"{file.name} cannot be read as an image.") from fault
+
+
+def _fitted(image: Any, how: Preprocessing, wanted: tuple[int, int]) -> Array:
+    """Pixels of the right size: height × width × channels, from 0 to 255."""
+    size = how.size or wanted
+    if how.resize == LETTERBOX:
+        return _framed(_pixels(image), size)
+    if how.resize == STRETCH:
+        image = image.resize((size[1], size[0]), how.filter)
+    elif how.resize in (SHORTEST, LONGEST):
+        height, width = _scaled(image.height, image.width, how)
+        image = image.resize((width, height), how.filter)
+    found = _pixels(image)
+    return found if how.crop is None else _middle(found, how.crop)
+
+
+def _pixels(image: Any) -> Array:
+    found = np.asarray(image, np.float64)
+    return found[:, :, None] if found.ndim == 2 else found
+
+
+def _scaled(height: int, width: int, how: Preprocessing) -> tuple[int, int]:
+    """Sizes with the shorter side at ``edge``, as transformers and torchvision round them."""
+    short, long = min(height, width), max(height, width)
+    exact = float(how.edge)
+    if how.longest and long / short * exact > how.longest:
+        exact = how.longest * short / long
+    edge, other = round(exact), int(exact * long / short)
+    return (edge, other) if height <= width else (other, edge)
+
+
+def _middle(pixels: Array, size: tuple[int, int]) -> Array:
+    """The middle of an image, black around one that is smaller."""
+    height, width = size
+    down, right = max(0, height - pixels.shape[0]), max(0, width - pixels.shape[1])
+    if down or right:
+        before = -(-down // 2), -(-right // 2)
+        around = (before[0], down - before[0]), (before[1], right - before[1]), (0, 0)
+        pixels = np.pad(pixels, around)
+    top, left = (pixels.shape[0] - height) // 2, (pixels.shape[1] - width) // 2
+    return pixels[top : top + height, left : left + width]
+
+
+def _framed(pixels: Array, size: tuple[int, int]) -> Array:
+    """The whole image as large as it fits, in the middle of grey."""
+    ratio = min(size[0] / pixels.shape[0], size[1] / pixels.shape[1])
+    height, width = (max(1, round(one * ratio)) for one in pixels.shape[:2])
+    found = np.full((*size, pixels.shape[2]), float(_GREY))
+    top, left = round((size[0] - height) / 2 - 0.1), round((size[1] - width) / 2 - 0.1)
+    found[top : top + height, left : left + width] = _linear(pixels, height, width)
+    return found
+
+
+def _linear(pixels: Array, height: int, width: int) -> Array:
+    """Between four neighbours, as OpenCV does it: large images are not smoothed first, as Pillow would."""
+    for axis, size in ((0, height), (1, width)):
+        old = pixels.shape[axis]
+        at = np.clip((np.arange(size) + 0.5) * old / size - 0.5, 0, old - 1)
+        low = np.floor(at).astype(int)
+        high = np.minimum(low + 1, old - 1)
+        share = (at - low).reshape([-1 if one == axis else 1 for one in range(3)])
+        pixels = pixels.take(low, axis) * (1 - share) + pixels.take(high, axis) * share
+    return np.rint(pixels)

@@ -1,0 +1,250 @@
+"""How an image becomes the input of a model: as the model's metadata say, a file of transformers, or a name.
+
+Known are Hugging Face's image processors (``hf_processor_config`` of our own exports, or their
+``preprocessor_config.json``), timm's ``pretrained_cfg``, Ultralytics' keys, and the ones that the ONNX
+standard has for images. Texts are untrusted: settings that are missing or damaged mean that nothing is known.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from py_autodoc.bounded import parse_json
+from py_autodoc.errors import InputError, OptionError
+from py_autodoc.graph.probe import PathLike, base_name
+from py_autodoc.hf.keys import PROCESSOR_CONFIG
+from py_autodoc.hf.read import read_metadata
+from py_autodoc.limits import TABLE
+
+STRETCH, SHORTEST, LONGEST, LETTERBOX = "stretch", "shortest", "longest", "letterbox"
+IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+BILINEAR, BICUBIC = 2, 3
+"""Filters as Pillow numbers them."""
+_BYTE = 1 / 255
+_MAX_SIDE = 16_384
+_MAX_BYTES = 1 << 20
+"""Of a file of settings."""
+_CUBIC = (
+    "BeiT", "Beit", "Bit", "Blip", "CLIP", "ChineseCLIP", "ConvNext", "DPT", "DeiT", "EfficientNet", "Flava",
+    "Levit", "MobileViT", "OwlViT", "Perceiver", "PoolFormer", "Pvt", "Siglip", "Vilt",
+)  # fmt: skip
+"""Processors of transformers whose filter is bicubic where the settings do not name one."""
+_PLAIN = ("Gemma4", "MobileViT", "RTDetr")
+"""Those that do not normalize unless the settings say so, although they have a mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preprocessing:
+    """Decoded pixels (RGB, 0 to 255) to values: resize, crop, ``(value * scale - offset - mean) / std``."""
+
+    source: str
+    """Where it is from, for people."""
+    resize: str = STRETCH
+    """``stretch`` (to ``size``), ``shortest`` (the shorter side to ``edge``), ``longest`` (the same, and the
+    longer one at most ``longest``), ``letterbox`` (fits into ``size``, the rest grey), or empty: not at
+    all."""
+    size: tuple[int, int] | None = None
+    """Height and width of the result; None: those of the model's input."""
+    edge: int = 0
+    longest: int = 0
+    crop: tuple[int, int] | None = None
+    """Height and width that are cut from the middle."""
+    filter: int = BILINEAR
+    scale: float = _BYTE
+    offset: float = 0.0
+    mean: tuple[float, ...] = ()
+    std: tuple[float, ...] = ()
+    bgr: bool = False
+
+    @property
+    def result(self) -> tuple[int, int] | None:
+        """Height and width where they do not depend on the image."""
+        return self.crop or (self.size if self.resize in (STRETCH, LETTERBOX) else None)
+
+
+NAMED = {
+    "0..1": Preprocessing("0..1"),
+    "-1..1": Preprocessing("-1..1", mean=(0.5,), std=(0.5,)),
+    "0..255": Preprocessing("0..255", scale=1.0),
+    "imagenet": Preprocessing("imagenet", mean=IMAGENET[0], std=IMAGENET[1]),
+}
+"""Resized to the input, in RGB; ``imagenet`` with the mean and deviation that most classifiers of torchvision
+and timm were trained with."""
+
+
+def given_preprocessing(text: PathLike) -> Preprocessing:
+    """A name of ``NAMED``, or a ``preprocessor_config.json``. Raises: OptionError, InputError."""
+    if str(text) in NAMED:
+        return NAMED[str(text)]
+    path, known = Path(text), ", ".join(NAMED)
+    name = base_name(path)[:200]
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise InputError("bad-preprocessing", f"{name} is too large for settings of preprocessing.")
+        content = parse_json(path.read_bytes(), TABLE)
+    except OSError as fault:
+        raise OptionError(
+            "bad-preprocessing", f"{name} is not a preprocessing, nor a file that can be read.",
+            f"Give a preprocessor_config.json, or one of {known}.",
+        ) from fault  # fmt: skip
+    except ValueError as fault:
+        raise InputError("bad-preprocessing", f"{name} is not a JSON file.") from fault
+    found = _hugging_face(content, name)
+    if found is None:
+        raise InputError(
+            "bad-preprocessing", f"{name} does not say how images are scaled and normalized.",
+            f"Give a preprocessor_config.json of transformers, or one of {known}.",
+        )  # fmt: skip
+    return found
+
+
+def preprocessing_of(metadata: Mapping[str, str]) -> Preprocessing | None:
+    """What a model's metadata say; None where they say nothing that is whole."""
+    try:
+        found = read_metadata(metadata)
+        held = found.processor_config or {}
+        for role in ("image_processor", "feature_extractor"):
+            processor = _hugging_face(held.get(role), PROCESSOR_CONFIG)
+            if processor is not None:
+                return processor
+        timm = (found.config or {}).get("pretrained_cfg")
+        return _timm(timm) or _ultralytics(metadata) or _standard(metadata)
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return None
+
+
+def _hugging_face(held: Any, source: str) -> Preprocessing | None:
+    """Settings of an image processor of transformers, older and newer ones."""
+    try:
+        return _processor(held, source) if isinstance(held, dict) else None
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return None
+
+
+def _processor(held: Mapping[str, Any], source: str) -> Preprocessing | None:
+    kind = str(held.get("image_processor_type") or held.get("feature_extractor_type") or "")
+    mean, std = _numbers(held.get("image_mean")), _numbers(held.get("image_std"))
+    normalizes = bool(held.get("do_normalize", bool(mean) and not kind.startswith(_PLAIN)))
+    if not (kind or mean or "do_rescale" in held or "do_resize" in held) or (
+        normalizes and not (mean and std)
+    ):
+        return None
+    crops = bool(
+        held.get("do_center_crop", held.get("crop_size") is not None and "do_center_crop" not in held)
+    )
+    crop = _pair(held.get("crop_size")) if crops else None
+    size = held.get("size")
+    resize, edge, longest, wanted = "", 0, 0, None
+    if held.get("do_resize", size is not None):
+        convnext = held.get("crop_pct") is not None and "ConvNext" in kind
+        if isinstance(size, int):
+            size = {"shortest_edge": size} if crops or convnext else {"height": size, "width": size}
+        if isinstance(size, (list, tuple)):
+            size = {"height": size[0], "width": size[1]}
+        if not isinstance(size, dict):
+            return None
+        if "shortest_edge" in size:
+            resize, edge = SHORTEST, _side(size["shortest_edge"])
+            if "longest_edge" in size:
+                resize, longest = LONGEST, _side(size["longest_edge"])
+            if convnext:
+                # Small images are cut from larger ones, large ones are stretched.
+                if edge < 384:
+                    crop, edge = (edge, edge), int(edge / float(held["crop_pct"]))
+                else:
+                    resize, wanted = STRETCH, (edge, edge)
+        elif "height" in size and "width" in size:
+            resize, wanted = STRETCH, (_side(size["height"]), _side(size["width"]))
+        else:
+            return None
+    chosen = held.get("resample")
+    if chosen is None:
+        chosen = BICUBIC if kind.startswith(_CUBIC) else BILINEAR
+    if int(chosen) not in range(6) or any(one <= 0 for one in std):
+        return None
+    rescales = bool(held.get("do_rescale", True))
+    return Preprocessing(
+        source, resize, wanted, edge, longest, crop, int(chosen),
+        float(held.get("rescale_factor", _BYTE)) if rescales else 1.0,
+        1.0 if rescales and held.get("rescale_offset") else 0.0,
+        mean if normalizes else (), std if normalizes else (), bool(held.get("do_flip_channel_order")),
+    )  # fmt: skip
+
+
+def _timm(held: Any) -> Preprocessing | None:
+    """As timm evaluates: the shorter side to the size over ``crop_pct``, the middle of it."""
+    if not isinstance(held, dict) or "mean" not in held or "input_size" not in held:
+        return None
+    height, width = (_side(one) for one in held["input_size"][-2:])
+    squash = held.get("crop_mode") == "squash"
+    share, std = float(held.get("crop_pct") or 0.875), _numbers(held["std"])
+    if share <= 0 or any(one <= 0 for one in std):
+        return None
+    return Preprocessing(
+        "pretrained_cfg", STRETCH if squash else SHORTEST, (height, width) if squash else None,
+        0 if squash else int(min(height, width) / share), 0, None if squash else (height, width),
+        BILINEAR if held.get("interpolation") == "bilinear" else BICUBIC, _BYTE, 0.0,
+        _numbers(held["mean"]), std,
+    )  # fmt: skip
+
+
+def _ultralytics(metadata: Mapping[str, str]) -> Preprocessing | None:
+    """``imgsz`` beside ``task``: a grey frame around the image; classifiers get its middle."""
+    if "imgsz" not in metadata or not ("stride" in metadata or "task" in metadata):
+        return None
+    try:
+        size = ast.literal_eval(metadata["imgsz"][:64].strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    found = _pair(list(size) if isinstance(size, tuple) else size)
+    if found is None:
+        return None
+    if metadata.get("task") == "classify":
+        return Preprocessing("imgsz of Ultralytics", SHORTEST, edge=min(found), crop=found)
+    return Preprocessing("imgsz of Ultralytics", LETTERBOX, found)
+
+
+def _standard(metadata: Mapping[str, str]) -> Preprocessing | None:
+    """The keys that the ONNX standard has for images."""
+    ranges = {
+        "NominalRange_0_255": NAMED["0..255"],
+        "Normalized_0_1": NAMED["0..1"],
+        "Normalized_1_1": NAMED["-1..1"],
+    }  # fmt: skip
+    known = ranges.get(metadata.get("Image.NominalPixelRange", ""))
+    if known is None:
+        return None
+    return Preprocessing(
+        "Image.NominalPixelRange", scale=known.scale, mean=known.mean, std=known.std,
+        bgr=metadata.get("Image.BitmapPixelFormat") == "Bgr8",
+    )  # fmt: skip
+
+
+def _numbers(value: Any) -> tuple[float, ...]:
+    """Of each channel; none where there are none."""
+    if value is None:
+        return ()
+    found = tuple(float(one) for one in value) if isinstance(value, (list, tuple)) else (float(value),)
+    return found if len(found) in (1, 3) and all(abs(one) < 1e6 for one in found) else ()
+
+
+def _pair(value: Any) -> tuple[int, int] | None:
+    """Height and width."""
+    if isinstance(value, dict):
+        if "height" in value and "width" in value:
+            return _side(value["height"]), _side(value["width"])
+        value = value.get("shortest_edge")
+    if isinstance(value, (list, tuple)) and len(value) == 2:
+        return _side(value[0]), _side(value[1])
+    return None if value is None or isinstance(value, (list, tuple)) else (_side(value), _side(value))
+
+
+def _side(value: Any) -> int:
+    found = int(value)
+    if not 1 <= found <= _MAX_SIDE:
+        raise ValueError(f"{found} pixels")
+    return found
