@@ -30,7 +30,7 @@ BESIDE := $(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget)
 # Processes of pytest in the inner loop, which share the cores with what stands beside it.
 CHECKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n > 3 ? n / 2 : 2 )))
 
-.PHONY: lab test check check-py check-js lint test-lint test-lint-py test-lint-js test-py test-js test-ui wheel wheel-check chromium generate lock bench fuzz clean
+.PHONY: lab test check check-py check-js lint test-lint test-lint-py test-lint-js test-py test-js test-ui wheel docs wheel-check chromium generate lock bench fuzz clean
 
 lab: $(STAMPS)/extension
 	cd examples && jupyter lab $(ROOT_FLAG) resnet_tiny.onnx $(ARGS)
@@ -121,6 +121,11 @@ wheel: $(STAMPS)/node
 	jlpm clean:all
 	rm -rf dist $(STAMPS)/extension $(STAMPS)/static
 	python -m build --wheel --no-isolation
+
+# The documentation as a site that needs no network: build/site/index.html.
+docs: $(STAMPS)/package
+	NO_MKDOCS_2_WARNING=1 mkdocs build --quiet
+	python scripts/docs_site/offline.py build/site
 
 # The wheel in an environment of its own, without node: the extension must be there and enabled.
 wheel-check: wheel

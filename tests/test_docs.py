@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -104,6 +105,12 @@ def test_the_reference_is_generated():
     finally:
         sys.path.remove("scripts")
     assert Path("docs/report.md").read_text(encoding="utf-8") == report_page()
+
+
+def test_the_reference_has_every_struct():
+    page = Path("docs/report.md").read_text("utf-8")
+    structs = json.loads(Path("py_autodoc/report/report.schema.json").read_text("utf-8"))["$defs"]
+    assert [name for name in structs if f"\n## {name}\n" not in page] == []
 
 
 def test_severities_are_the_documented_ones():

@@ -1,0 +1,1 @@
+"""The documentation as a site: generated pages, and pages from outside ``docs/``."""
