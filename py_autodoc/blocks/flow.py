@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial, wraps
 from typing import Any, Protocol, TypeVar
 
-from py_autodoc.graph.model import Model, Node, Shape, Tensor, TensorKind, TypeTable
+from py_autodoc.graph.model import Model, Node, Shape, Tensor, TypeTable
 
 COPIES = frozenset({"Identity", "Dropout", "Cast", "CastLike"})
 """Operators that hand their first input on."""
@@ -14,7 +14,6 @@ RESHAPES = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Expand", "T
 """Operators that move values about without computing."""
 KNOWN = frozenset({"", "com.microsoft", "com.ms.internal.nhwc"})
 """Domains whose operators are known by their type alone."""
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _MAX_CHAIN = 64
 """Longest chain of copies that is followed."""
 T = TypeVar("T")
@@ -94,7 +93,7 @@ class Flow:
         """Tables over the whole model: nearly all of it is the main graph."""
         nodes, tensors = self.model.nodes, self.model.tensors
         makers = [-1] * (len(tensors) + 1)
-        constants = [tensor.kind in _CONSTANT for tensor in tensors]
+        constants = [tensor.is_constant for tensor in tensors]
         constants.append(False)
         reads: list[tuple[int, ...]] = [()] * (len(nodes) + 1)
         self.makers, self.constants, self.reads = makers, constants, reads
@@ -123,7 +122,7 @@ class Flow:
         """Tables of what is in the body alone: a model may have thousands of bodies."""
         nodes, tensors, shapes = self.model.nodes, self.model.tensors, self.types.shapes
         makers: Lazy[int] = Lazy(lambda tensor: -1)
-        constants: Lazy[bool] = Lazy(lambda tensor: tensors[tensor].kind in _CONSTANT)
+        constants: Lazy[bool] = Lazy(lambda tensor: tensors[tensor].is_constant)
         reads: Lazy[tuple[int, ...]] = Lazy(partial(_data, nodes, constants))
         self.makers, self.constants, self.reads = makers, constants, reads
         self._connect(makers, constants, reads)

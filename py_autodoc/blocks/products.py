@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from py_autodoc.blocks.flow import COPIES, RESHAPES, Flow, remembered
-from py_autodoc.graph.model import Dim, TensorKind
+from py_autodoc.graph.model import Dim
 
 MS = "com.microsoft::"
 QUANTIZING = frozenset(
@@ -39,7 +39,6 @@ BLOCKED = frozenset({f"{MS}MatMulNBits", f"{MS}MatMulBnb4"})
 """Products whose weight is stored packed: sizes are attributes K and N."""
 _PROJECTING = PRODUCTS | CONVS | BLOCKED
 _STORABLE = PASSING | MOVING | {"ConstantOfShape", "Mul", "Div"}
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _STEPS = 24
 _MAX_EQUATION = 64
 
@@ -160,7 +159,7 @@ def stored(flow: Flow, tensor: int) -> bool:
     """True for a weight as it is stored: an initializer or Constant, moved, cast or dequantized at most."""
     tensors, makers, names = flow.model.tensors, flow.makers, flow.names
     for _ in range(_STEPS):
-        if tensors[tensor].kind in _CONSTANT:
+        if tensors[tensor].is_constant:
             return True
         number = makers[tensor]
         op = names[number]

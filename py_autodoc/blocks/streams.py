@@ -6,7 +6,6 @@ from py_autodoc.blocks.flow import Flow, remembered
 from py_autodoc.blocks.norm import normalized_from
 from py_autodoc.blocks.operands import NORMS, Operand
 from py_autodoc.blocks.products import ADDS, CONVS, MOVING, MS, PASSING, Projection, product, projection
-from py_autodoc.graph.model import TensorKind
 
 _THROUGH = PASSING | MOVING | NORMS | {"Pad", "Gather", "Concat"}
 """What may lie between a stream and the projections: moves and normalizations."""
@@ -78,7 +77,7 @@ def _bottleneck(flow: Flow, tensor: int) -> int | None:
 
 def _plain(flow: Flow, tensor: int) -> bool:
     """True for stored constants: a position table is no stream."""
-    return flow.model.tensors[tensor].kind in (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+    return flow.model.tensors[tensor].is_constant
 
 
 def _strip(flow: Flow, tensor: int, found: set[int]) -> int:

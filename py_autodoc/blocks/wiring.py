@@ -22,7 +22,6 @@ from py_autodoc.graph.model import ConstTensor, Model, Node, TensorKind, TypeTab
 
 NOTHING = -1
 """Code of an omitted input and of a constant whose value is in the label."""
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _FLOATS = frozenset({1, 10, 11, 14, 15, 16, *range(17, 21), 23, 24})
 """TensorProto.DataType of the float and complex types."""
 _OPEN, _DONE = 1, 2
@@ -116,7 +115,7 @@ class Wirings:
             if node.op_type != "Identity" or node.domain or len(node.inputs) != 1 or len(node.outputs) != 1:
                 continue
             source, copy = found.get(node.inputs[0], node.inputs[0]), node.outputs[0]
-            if min(source, copy) >= 0 and not tensors[copy].is_output and tensors[source].kind in _CONSTANT:
+            if min(source, copy) >= 0 and not tensors[copy].is_output and tensors[source].is_constant:
                 found[copy] = source
         return found
 
@@ -133,7 +132,7 @@ class Wirings:
             made = tensors[node.outputs[0]]
             if made.is_output or not made.consumers or not self._is_float(made.id):
                 continue
-            if tensors[node.inputs[0]].kind in _CONSTANT and all(map(self._learned(made.id), made.consumers)):
+            if tensors[node.inputs[0]].is_constant and all(map(self._learned(made.id), made.consumers)):
                 found.append(made.id)
         return frozenset(found)
 
@@ -170,7 +169,7 @@ class Wirings:
                 row.extend([code.get(tensor, -2 - tensor) for tensor in self.captured[body]])
             for at in row if graph else ():
                 about = tensors[-2 - at] if at < NOTHING else None
-                if about is not None and about.graph != graph and about.kind not in _CONSTANT:
+                if about is not None and about.graph != graph and not about.is_constant:
                     outside[about.id] = None
             labels.append(label)
             ins.append(tuple(row))
@@ -220,7 +219,7 @@ class Wirings:
                 continue
             code_of, tensor = -2 - tensor, self.copied.get(tensor, tensor)
             about = self.model.tensors[tensor]
-            if about.kind not in _CONSTANT and tensor not in self.filled:
+            if not about.is_constant and tensor not in self.filled:
                 kinds.append(_DATA)
                 row.append(code_of)
                 continue

@@ -14,9 +14,8 @@ import numpy as np
 
 from py_autodoc.blocks.flow import KNOWN, Flows
 from py_autodoc.compare.meaning import LAYOUTS, PASSED, form
-from py_autodoc.graph.model import Model, Node, TensorKind, TypeTable
+from py_autodoc.graph.model import Model, Node, TypeTable
 
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _FLOAT = 1
 _SMALL = 1024
 
@@ -69,7 +68,7 @@ def execution(model: Model) -> list[int]:
                 order.append(holders.pop()[0])
             continue
         node = model.nodes[number]
-        if node.op_type == "Constant" and not node.domain:
+        if node.is_constant:
             continue
         if node.subgraphs:
             holders.append((number, len(stack)))
@@ -80,7 +79,7 @@ def execution(model: Model) -> list[int]:
 
 
 def _constants(model: Model, order: list[int]) -> list[bool]:
-    constant = [tensor.kind in _CONSTANT for tensor in model.tensors]
+    constant = [tensor.is_constant for tensor in model.tensors]
     constant.append(False)
     for number in order:
         node = model.nodes[number]

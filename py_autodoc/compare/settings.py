@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from py_autodoc.costs.slots import LEARNED, QUANTIZED
-from py_autodoc.graph.model import ConstTensor, Model, Node, TensorKind, TypeTable
+from py_autodoc.graph.model import ConstTensor, Model, Node, TypeTable
 from py_autodoc.graph.opdocs import op_doc
 
 _MOST = 16
@@ -28,7 +28,6 @@ _LEFT_OUT = frozenset({
 """Told elsewhere, or of no consequence: the sizes of the kernel, precisions, activations taken along."""
 _NEUTRAL = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 """Lists that may be left out when they hold this number alone."""
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 
 Settings = dict[str, Any]
 
@@ -42,7 +41,7 @@ def settings(model: Model, types: TypeTable, node: Node) -> Settings:
             found[name] = _plain(value)
     learned = (*LEARNED.get((node.domain, node.op_type), ()), *QUANTIZED.get((node.domain, node.op_type), ()))
     for place, tensor in enumerate(node.inputs):
-        if tensor < 0 or place in learned or model.tensors[tensor].kind not in _CONSTANT:
+        if tensor < 0 or place in learned or not model.tensors[tensor].is_constant:
             continue
         value = types.values.get(tensor)
         value = model.constants.get(tensor) if value is None else value

@@ -19,14 +19,13 @@ from py_autodoc.compare.changes import Change, Detail
 from py_autodoc.compare.units import Unit
 from py_autodoc.errors import AutodocError
 from py_autodoc.graph.decode import decode
-from py_autodoc.graph.model import Model, Tensor, TensorKind
+from py_autodoc.graph.model import Model, Tensor
 from py_autodoc.graph.weight_array import read_array
 from py_autodoc.graph.weight_files import Files, Unread
 from py_autodoc.graph.weight_reader import Content, chunks, content_of
 from py_autodoc.graph.weight_view import held_constant
 from py_autodoc.report.analysis import Analysis
 
-_STORED = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _STEPS = 8
 _MOST_SCALES = 1 << 20
 _SCALED = {"QLinearConv": (3, 4, 5, 0), "QLinearMatMul": (3, 4, 5, -1)}
@@ -83,7 +82,7 @@ class Weights:
         turned, scale, zero, axis = False, -1, -1, 0
         for _ in range(_STEPS):
             about = self.model.tensors[tensor]
-            if about.kind in _STORED:
+            if about.is_constant:
                 shape = about.shape
                 if shape is None or not all(isinstance(n, int) for n in shape):
                     return None

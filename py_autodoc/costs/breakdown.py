@@ -16,13 +16,12 @@ from py_autodoc.costs.engine import MAX_NUMBER, NodeCost, in_inference
 from py_autodoc.costs.memory import SHARES_INPUT
 from py_autodoc.costs.params import Constant, ParamTable
 from py_autodoc.costs.sizes import Sizes
-from py_autodoc.graph.model import Model, Tensor, TensorKind
+from py_autodoc.graph.model import Model, Tensor
 
 TOP = 10
 """Weights and activations that are listed one by one."""
 
 ORIGINS = ("inline", "external", "generated")
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 
 
 @dataclass(slots=True)
@@ -123,7 +122,7 @@ def _produced(
     table: dict[tuple[str, str], Produced] = {}
     size = sizes.bytes
     for node, entry in zip(model.nodes, costs, strict=True):
-        if not entry.counted or (node.op_type == "Constant" and not node.domain):
+        if not entry.counted or node.is_constant:
             continue
         number: int | None = 0
         for tensor in node.outputs:
@@ -147,7 +146,7 @@ def _largest(model: Model, sizes: Sizes) -> tuple[int, ...]:
     """The largest activations of all graphs, ties in the order of the file."""
     size = sizes.bytes
     tensors = model.tensors
-    candidates = [t.id for t, held in zip(tensors, size, strict=True) if held and t.kind not in _CONSTANT]
+    candidates = [t.id for t, held in zip(tensors, size, strict=True) if held and not t.is_constant]
     candidates.sort(key=lambda tensor: size[tensor] or 0, reverse=True)  # keeps the order of equals
     return tuple(islice((t for t in candidates if not _is_view(model, tensors[t])), TOP))
 
@@ -159,7 +158,7 @@ def _is_view(model: Model, tensor: Tensor) -> bool:
     node = model.nodes[tensor.producer]
     if node.domain or node.op_type not in SHARES_INPUT or not node.inputs or node.outputs[0] != tensor.id:
         return False
-    return node.inputs[0] >= 0 and model.tensors[node.inputs[0]].kind not in _CONSTANT
+    return node.inputs[0] >= 0 and not model.tensors[node.inputs[0]].is_constant
 
 
 def _plus(a: int | None, b: int | None) -> int | None:

@@ -189,10 +189,7 @@ class _Search:
         op, rank = node.op_type, len(axes)
         if op == "DequantizeLinear":
             scale = node.inputs[1] if len(node.inputs) > 1 else -1
-            constant = scale >= 0 and self.model.tensors[scale].kind in (
-                TensorKind.INITIALIZER,
-                TensorKind.CONSTANT,
-            )
+            constant = scale >= 0 and self.model.tensors[scale].is_constant
             return axes if constant else None  # scales of their own are a part of the cache we cannot see
         if op in _COPIES or op in ("Slice", "Split"):
             return axes

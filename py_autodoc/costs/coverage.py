@@ -37,7 +37,7 @@ def gaps(model: Model, types: TypeTable, costs: Sequence[NodeCost], sizes: Sizes
     search = _Search(model, types, costs, sizes)
     found: dict[str, Gap] = {}
     for node, entry in zip(model.nodes, costs, strict=True):
-        if entry.cost is not None or (node.op_type == "Constant" and not node.domain):
+        if entry.cost is not None or node.is_constant:
             continue
         root, reason = search.root(node.id)
         gap = found.setdefault(reason, Gap(reason, root))

@@ -256,7 +256,7 @@ def totals(model: Model, costs: Sequence[NodeCost], runnable: bool = True) -> To
     unknown: Counter[str] = Counter()
     known = total = mac_known = mac_total = 0
     for node, entry in zip(model.nodes, costs, strict=True):
-        if node.op_type == "Constant" and not node.domain:
+        if node.is_constant:
             continue
         total += 1
         key = (node.domain, node.op_type)

@@ -281,7 +281,7 @@ def _total(
     key, total, parts = f"total_{metric}", _Sum(), 0
     try:
         for node, found in zip(model.nodes, nodes, strict=True):
-            if node.op_type == "Constant" and not node.domain:
+            if node.is_constant:
                 continue
             value = getattr(found, metric)
             if value is None:

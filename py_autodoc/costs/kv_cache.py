@@ -18,13 +18,12 @@ from typing import TypeVar
 
 from py_autodoc.costs.cache_inputs import Cache, cache_inputs
 from py_autodoc.costs.slots import PASSES_ON
-from py_autodoc.graph.model import Dim, Model, TensorKind, TypeTable
+from py_autodoc.graph.model import Dim, Model, TypeTable
 from py_autodoc.graph.values import BITS
 
 _ROLES = ("key", "both", "value")
 ESTIMATE = 0.9
 """Confidence of an estimate at most: a runtime may keep the cache in another type, or heads repeated."""
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _LOOKUPS = frozenset({("", "Gather"), ("com.microsoft", "GatherBlockQuantized")})
 T = TypeVar("T")
 
@@ -280,7 +279,7 @@ def scores_vocabulary(model: Model, types: TypeTable) -> bool:
         if shape is None or len(shape) != 2 or type(shape[0]) is not int:
             continue
         first = node.attributes.get("axis", node.attributes.get("gather_axis", 0)) == 0
-        if first and _is_weight(model, table) and model.tensors[indices].kind not in _CONSTANT:
+        if first and _is_weight(model, table) and not model.tensors[indices].is_constant:
             rows.add(shape[0])
     lasts = (shape[-1] for t in model.graphs[0].outputs if (shape := types.shapes[t]))
     return any(last in rows for last in lasts if type(last) is int and last > 1)
@@ -290,7 +289,7 @@ def _is_weight(model: Model, tensor: int) -> bool:
     """True for a constant, also one that is dequantized or cast first."""
     for _ in range(4):
         entry = model.tensors[tensor]
-        if entry.kind in _CONSTANT:
+        if entry.is_constant:
             return True
         if entry.producer < 0 or model.nodes[entry.producer].op_type not in PASSES_ON:
             return False

@@ -148,7 +148,7 @@ def liveness(model: Model, types: TypeTable, sizes: Sizes | None = None) -> Live
 def _unsized(model: Model, table: Sequence[int | None]) -> str:
     """Why the peak cannot be told: the first activation without a size, else empty."""
     for tensor in model.tensors:
-        if table[tensor.id] is None and tensor.kind not in (TensorKind.INITIALIZER, TensorKind.CONSTANT):
+        if table[tensor.id] is None and not tensor.is_constant:
             return f"the size of {tensor.name or f'tensor {tensor.id}'} is not known"
     return ""
 
@@ -160,7 +160,7 @@ class Plan:
         self.model = model
         self.graph = graph
         self.inputs = [t for t in graph.inputs if model.tensors[t].kind != TensorKind.INITIALIZER]
-        order = [node for node in map(model.nodes.__getitem__, graph.nodes) if not _is_constant(node)]
+        order = [node for node in map(model.nodes.__getitem__, graph.nodes) if not node.is_constant]
         self.order = order
         self.position = {node.id: i for i, node in enumerate(order)}
         self.made = [
@@ -295,7 +295,3 @@ class Plan:
                 if size[tensor] == size[node.outputs[0]]:
                     return host
         return -1
-
-
-def _is_constant(node: Node) -> bool:
-    return node.op_type == "Constant" and not node.domain

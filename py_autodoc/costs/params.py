@@ -34,13 +34,12 @@ from py_autodoc.costs.slots import (
     packed_bits,
     packed_elements,
 )
-from py_autodoc.graph.model import ConstTensor, Model, Node, Tensor, TensorKind, TypeTable
+from py_autodoc.graph.model import ConstTensor, Model, Node, Tensor, TypeTable
 from py_autodoc.graph.values import BITS
 
 MAX_ELEMENTS = 1 << 50
 """Most elements of one constant that are believed: more than all weights of any model together."""
 _FLOAT, _BOOL, _STRING = 1, 9, 8
-_CONSTANT_KINDS = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 
 
 class Constant(NamedTuple):
@@ -110,7 +109,7 @@ class _Count:
 
     def run(self) -> ParamTable:
         for tensor in self.model.tensors:
-            if tensor.kind in _CONSTANT_KINDS:
+            if tensor.is_constant:
                 self._constant(tensor)
         for node in self.model.nodes:
             if node.op_type == "ConstantOfShape" and not node.domain:
@@ -184,7 +183,7 @@ class _Count:
             return
         made = node.outputs[0]
         elements = self.sizes.numel[made]
-        if self.model.tensors[node.inputs[0]].kind not in _CONSTANT_KINDS or elements is None:
+        if not self.model.tensors[node.inputs[0]].is_constant or elements is None:
             return
         if self.types.dtypes[made] in FLOAT_TYPES and self._reaches_weight(made):
             self.tensors.add(made)

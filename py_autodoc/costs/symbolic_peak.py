@@ -12,7 +12,7 @@ from typing import Any
 from py_autodoc.costs.memory import Plan, Sweep
 from py_autodoc.costs.symbolic import Number, Symbolic, Undecided, Unknown, to_poly, wrap
 from py_autodoc.graph.bounds import MAX_ARGS, not_negative, undominated
-from py_autodoc.graph.model import Model, Node, TensorKind
+from py_autodoc.graph.model import Model, Node
 from py_autodoc.graph.poly import Extreme, Poly
 
 PEAKS = ("simple", "inplace")
@@ -34,7 +34,7 @@ class Peaks:
 def peaks(model: Model, sizes: Sequence[Number | None]) -> Peaks:
     """Peak memory from the bytes of every tensor, by tensor id."""
     for tensor in model.tensors:
-        if sizes[tensor.id] is None and tensor.kind not in (TensorKind.INITIALIZER, TensorKind.CONSTANT):
+        if sizes[tensor.id] is None and not tensor.is_constant:
             why = f"the size of {tensor.name or f'tensor {tensor.id}'} is no expression"
             return Peaks(dict.fromkeys(PEAKS), dict.fromkeys(PEAKS, why))
     result = Peaks({}, {})

@@ -11,7 +11,7 @@ from py_autodoc.costs.registry import BYTES_UNKNOWN, Cost, NodeView
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.costs.symbolic import Number, Undecided, Unknown, as_int, wrap
 from py_autodoc.graph import expr
-from py_autodoc.graph.model import Dim, Model, Node, Shape, TensorKind
+from py_autodoc.graph.model import Dim, Model, Node, Shape
 from py_autodoc.graph.values import BITS
 
 if TYPE_CHECKING:  # shape inference is slow to import
@@ -72,7 +72,7 @@ class World:
     def _spread(self) -> list[bool]:
         """For every tensor, whether no data reaches it. What a body gets from its node is data."""
         model = self.model
-        found = [t.kind in (TensorKind.INITIALIZER, TensorKind.CONSTANT) for t in model.tensors]
+        found = [t.is_constant for t in model.tensors]
         for number in (n for graph in model.graphs for n in graph.nodes):  # bodies come after their node
             node = model.nodes[number]
             free = node.op_type in _MEASURES and not node.domain

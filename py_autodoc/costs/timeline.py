@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 from py_autodoc.costs.memory import NEVER, Liveness, PeakMemory, Sweep, liveness
 from py_autodoc.costs.sizes import Sizes
-from py_autodoc.graph.model import Model, TensorKind, TypeTable
+from py_autodoc.graph.model import Model, TypeTable
 
 RANDOM = frozenset({"Bernoulli", "Multinomial", "RandomNormalLike", "RandomUniformLike"})
 """Operators with inputs whose result differs from run to run."""
 _PURE = ("", "com.microsoft")
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 MAX_POINTS = 256
 """Points of a curve that is made for reading: see ``Timeline.points``."""
 
@@ -132,7 +131,7 @@ def timeline(model: Model, types: TypeTable, sizes: Sizes | None = None) -> Time
 def constant_results(model: Model) -> frozenset[int]:
     """Tensors that are computed from constants alone. Random, unknown and control-flow operators are not."""
     nodes = model.nodes
-    known = {tensor.id for tensor in model.tensors if tensor.kind in _CONSTANT}
+    known = {tensor.id for tensor in model.tensors if tensor.is_constant}
     known.add(-1)  # an omitted input
     folded: set[int] = set()
     for graph in model.graphs:  # what holds a body comes before it

@@ -10,12 +10,6 @@ RANDOM = frozenset(
 """Operators of ai.onnx whose result no input decides."""
 
 
-def is_constant_node(model: Model, number: int) -> bool:
-    """True for Constant, which stands for its value and is no step of the computation."""
-    node = model.nodes[number]
-    return node.op_type == "Constant" and not node.domain
-
-
 def needed(model: Model) -> set[int]:
     """Nodes that an output of the model needs.
 

@@ -18,7 +18,7 @@ import onnx
 
 from py_autodoc.errors import PathError
 from py_autodoc.graph.load import Loaded
-from py_autodoc.graph.model import Model, Tensor, TensorKind
+from py_autodoc.graph.model import Model, Tensor
 from py_autodoc.graph.probe import regular_file
 
 MAX_TABLE = 4 << 20
@@ -29,7 +29,6 @@ _TYPES = {9: "?", 1: "<f4", 10: "<f2"}
 _BOOL = 9
 _ADDING = frozenset({"Add", "Sub", "Where", "Unsqueeze", "Slice", "Expand", "Cast"})
 """Operators that read a mask and no weight of a layer."""
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 Read = Callable[[int, int], bytes]
 """(length, offset) → bytes, fewer at the end."""
 
@@ -92,7 +91,7 @@ def _at(fd: int, length: int, offset: int) -> bytes:
 def _length(model: Model, tensor: Tensor) -> int:
     """Stored bytes of a table that may be a mask and has no values yet; 0 for all others."""
     place, shape = tensor.storage, tensor.shape
-    if tensor.kind not in _CONSTANT or tensor.dtype not in _TYPES or place is None or place.location:
+    if not tensor.is_constant or tensor.dtype not in _TYPES or place is None or place.location:
         return 0
     if shape is None or len(shape) < 2 or tensor.id in model.constants:
         return 0

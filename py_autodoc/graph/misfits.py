@@ -114,8 +114,7 @@ class Misfits:
         """(node, rows, tensor) of a look-up in a stored table by positions counted along a tensor."""
         tensors, nodes = self.model.tensors, self.model.nodes
         table = tensors[node.inputs[0]] if len(node.inputs) > 1 and node.inputs[0] >= 0 else None
-        stored = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
-        if table is None or table.kind not in stored or not table.shape or node.attributes.get("axis", 0):
+        if table is None or not table.is_constant or not table.shape or node.attributes.get("axis", 0):
             return None
         rows, front = table.shape[0], [node.inputs[1]]
         for _ in range(_FAR):

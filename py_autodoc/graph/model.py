@@ -42,6 +42,14 @@ class TensorKind(IntEnum):
     OUTER = 4
     """A subgraph's own formal input (a loop-carried value, a scan slice)."""
 
+    @property
+    def is_constant(self) -> bool:
+        """True for what the file stores: initializers and outputs of Constant nodes."""
+        return self in _CONSTANT
+
+
+_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
+
 
 class Storage(msgspec.Struct, frozen=True):
     """Where the bytes of a constant tensor lie. Nothing here was read from a weight.
@@ -82,6 +90,11 @@ class Tensor(msgspec.Struct, frozen=True, gc=False):
     quantized_scale: bool = False
     """True when the tensor is used as a scale or zero point only."""
 
+    @property
+    def is_constant(self) -> bool:
+        """True for an initializer and for the output of a Constant node: the file stores its values."""
+        return self.kind in _CONSTANT
+
 
 class Node(msgspec.Struct, frozen=True, gc=False):
     """One operator call."""
@@ -111,6 +124,11 @@ class Node(msgspec.Struct, frozen=True, gc=False):
     """Where each scope level comes from: ``scope`` (recorded by the exporter), ``name`` or ``function``."""
     record: Record | None = None
     """What an exporter recorded about the node's module; None when it comes from names or not at all."""
+
+    @property
+    def is_constant(self) -> bool:
+        """True for a Constant node of ai.onnx: it folds into its consumers and has no cost."""
+        return self.op_type == "Constant" and not self.domain
 
 
 class ConstTensor(msgspec.Struct, frozen=True):

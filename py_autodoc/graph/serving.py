@@ -21,7 +21,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from py_autodoc.graph.draft import DraftTensor
-from py_autodoc.graph.model import Node, TensorKind
+from py_autodoc.graph.model import Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,6 @@ _LIGHT = _NORMS | {
     "HardSwish", "HardSigmoid", "Elu", "Swish", "Softplus", "Pow", "Sqrt", "Reciprocal", "Add", "Sub", "Mul",
     "Div", "Cast", "Identity", "Dropout",
 }  # fmt: skip
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _WEIGHT = re.compile(r"(q?weight|kernel)(_|$)")
 """How the last part of a weight's name begins."""
 _MAX_NAME = 512
@@ -109,7 +108,7 @@ class _Serving:
         return node.op_type in _LAYERS and any(self._is_constant(t) for t in node.inputs)
 
     def _is_constant(self, tensor: int) -> bool:
-        return tensor >= 0 and self.tensors[tensor].kind in _CONSTANT
+        return tensor >= 0 and self.tensors[tensor].kind.is_constant
 
     def _find_servants(self) -> None:
         """Casts and Muls after layers of integers, and Muls of nothing but scales."""

@@ -61,11 +61,6 @@ class Held:
     indices: onnx.TensorProto | None = None
 
 
-def is_constant(tensor: Tensor) -> bool:
-    """True for what ``view_weight`` can read: initializers and outputs of Constant nodes."""
-    return tensor.kind in (TensorKind.INITIALIZER, TensorKind.CONSTANT)
-
-
 def view_weight(
     loaded: Loaded, model: Model, source: str | bytes, number: int, check: Check | None = None
 ) -> WeightView:

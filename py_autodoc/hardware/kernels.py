@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from py_autodoc.costs.engine import NodeCost
 from py_autodoc.costs.sizes import Sizes
-from py_autodoc.graph.model import Model, Node, SubGraph, TensorKind, TypeTable
+from py_autodoc.graph.model import Model, Node, SubGraph, TypeTable
 from py_autodoc.hardware.operators import COMPUTED, ROLES, Role
 from py_autodoc.hardware.products import (
     CONV,
@@ -48,7 +48,6 @@ from py_autodoc.hardware.traffic import Traffic
 MEMORY, CORE, NO_MODEL = 0, 6, -1
 """Kinds of kernels beside those of ``products``."""
 _MOST_SUMS = 2
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _JOINING = frozenset({Role.POINTWISE, Role.REDUCE, Role.NORM, Role.MOVE, Role.TAKE})
 _CONVOLUTIONS = (CONV, GROUPED, DEPTHWISE)
 _ACTIVATIONS = frozenset(
@@ -145,7 +144,7 @@ class _Fusion:
             role(f"{node.domain}::{node.op_type}" if node.domain else node.op_type, Role.UNKNOWN)
             for node in model.nodes
         ]
-        self.fixed = [tensor.kind in _CONSTANT for tensor in model.tensors]
+        self.fixed = [tensor.is_constant for tensor in model.tensors]
         self.alias = list(range(count))
         """Tensor whose memory a view reads."""
         self.source = list(range(count))

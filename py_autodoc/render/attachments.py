@@ -15,7 +15,6 @@ from typing import Any
 from py_autodoc import metrics
 from py_autodoc.graph.model import Node
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.labels import is_constant
 from py_autodoc.report.numbers import activation_bytes, of_inference
 
 METRICS = metrics.ids("attachment")
@@ -149,7 +148,7 @@ class _Times:
 
 
 def _nodes(analysis: Analysis) -> Iterator[Node]:
-    return (node for node in analysis.model.nodes if not is_constant(node))
+    return (node for node in analysis.model.nodes if not node.is_constant)
 
 
 def _tensor_names(analysis: Analysis) -> Counter[str]:

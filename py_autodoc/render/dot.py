@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from py_autodoc.errors import LimitError
+from py_autodoc.graph.model import TensorKind
 from py_autodoc.report.numbers import NOT_COUNTED, column_in_inference
 from py_autodoc.report.schema import GraphPayload
 from py_autodoc.units import at_least, count, shape
@@ -13,7 +14,6 @@ from py_autodoc.units import at_least, count, shape
 MAX_BOXES = 3000
 """More boxes than this keep Graphviz busy for minutes."""
 _LONGEST = 80
-_INITIALIZER, _CONSTANT = 2, 3
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 
 
@@ -196,7 +196,7 @@ class _Picture:
         fed = set(tensors.inputs)
 
         def source(tensor: int) -> str:
-            if tensor < 0 or tensors.kind[tensor] in (_INITIALIZER, _CONSTANT):
+            if tensor < 0 or TensorKind(tensors.kind[tensor]).is_constant:
                 return ""
             producer = tensors.producer[tensor]
             return self._box(producer) if producer >= 0 else f"i{tensor}" if tensor in fed else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 from py_autodoc.blocks.model import KINDS, Attention, Fact, Found, Structure
 from py_autodoc.report.analysis import Analysis
-from py_autodoc.report.labels import cut, is_constant
+from py_autodoc.report.labels import cut
 from py_autodoc.report.nesting import common_scope, structural_parents, with_bodies
 from py_autodoc.report.numbers import activation_bytes, of_inference
 from py_autodoc.report.schema import Block
@@ -101,7 +101,7 @@ def _scopes(
     sums = [_Sum() for _ in tree.parent]
     members: list[list[int]] = [[] for _ in tree.parent]
     for node in analysis.model.nodes:
-        if is_constant(node):
+        if node.is_constant:
             continue
         part = numbers.of(node.id)
         scope = tree.node[node.id]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from py_autodoc.graph.collector import paused
-from py_autodoc.graph.model import Model, Node, TensorKind
+from py_autodoc.graph.model import Model, Node
 from py_autodoc.report import parts, structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.blocks import blocks
@@ -18,7 +18,6 @@ from py_autodoc.report.labels import (
     domain_name,
     dtype_name,
     graph_label,
-    is_constant,
     node_label,
     wire_shape,
 )
@@ -30,8 +29,6 @@ from py_autodoc.report.runnable import runnable
 from py_autodoc.report.schema import SCHEMA_VERSION, GraphPayload, Layer
 from py_autodoc.report.scopes import ScopeTree, scope_tree
 from py_autodoc.report.values import node_attributes
-
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 
 
 def build_report(analysis: Analysis, max_layers: int | None = None) -> Report:
@@ -77,7 +74,7 @@ def brief_report(analysis: Analysis, payload: GraphPayload, max_layers: int) -> 
 
 def layers_of(analysis: Analysis, most: int | None) -> tuple[Iterator[Layer], int]:
     """The layers to list, made one by one, and how many others there are."""
-    order = [node for node in graph_order(analysis.model) if not is_constant(node)]
+    order = [node for node in graph_order(analysis.model) if not node.is_constant]
     kept = order if most is None else heaviest(analysis, order, most)
     maker = _Layers(analysis, scope_tree(analysis.model))
     return map(maker.layer, kept), len(order) - len(kept)
@@ -186,7 +183,7 @@ class _Layers:
     def _first_input(self, node: Node) -> int | None:
         tensors = self.analysis.model.tensors
         for place, tensor in enumerate(node.inputs):
-            if tensor >= 0 and tensors[tensor].kind not in _CONSTANT:
+            if tensor >= 0 and not tensors[tensor].is_constant:
                 return place
         return None
 

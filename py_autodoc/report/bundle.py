@@ -14,7 +14,7 @@ import msgspec
 from py_autodoc.graph.collector import paused
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.details import module_origin, node_facts, operator_info
-from py_autodoc.report.labels import cut, is_constant
+from py_autodoc.report.labels import cut
 from py_autodoc.report.payload import build_payload
 from py_autodoc.report.schema import (
     AttributeInfo,
@@ -89,5 +89,5 @@ def _undescribed(attribute: AttributeInfo) -> AttributeInfo:
 
 
 def _detailed(analysis: Analysis) -> Iterator[int]:
-    nodes = [node.id for node in analysis.model.nodes if not is_constant(node)]
+    nodes = [node.id for node in analysis.model.nodes if not node.is_constant]
     return iter(nodes if len(nodes) <= MAX_DETAILS else [])

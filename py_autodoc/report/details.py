@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from py_autodoc.graph.load import Loaded
-from py_autodoc.graph.model import Model, Node, TensorKind, TypeTable
+from py_autodoc.graph.model import Model, Node, TypeTable
 from py_autodoc.graph.opdocs import FormalDoc, OpDoc, op_doc
 from py_autodoc.graph.raw import STACK_TRACE, node_text
 from py_autodoc.report.labels import cut, domain_name, dtype_name, node_label, wire_shape
@@ -19,7 +19,6 @@ MAX_ORIGINS = 64
 """Modules of one node that are listed."""
 MAX_DOC = 32_768
 """Characters of an operator's documentation."""
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 
 
 class NodeFacts(NamedTuple):
@@ -121,7 +120,7 @@ def _constants(model: Model, types: TypeTable, node: Node) -> list[ConstantInfo]
     """The constant inputs, each once, with their first values where the structure holds them."""
     found = []
     for tensor in dict.fromkeys(node.inputs):
-        if tensor < 0 or model.tensors[tensor].kind not in _CONSTANT:
+        if tensor < 0 or not model.tensors[tensor].is_constant:
             continue
         about, array = model.tensors[tensor], model.constants.get(tensor)
         found.append(

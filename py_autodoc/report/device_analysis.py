@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from py_autodoc.graph.model import TensorKind
 from py_autodoc.hardware.kernels import Kernels
 from py_autodoc.hardware.runtimes import TENSORRT, Runtime
 from py_autodoc.hardware.sizes import Sized
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.device_choice import Chosen, kernels_of
-
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 
 
 def kernels_in(analysis: Analysis, runtime: Runtime) -> Kernels:
@@ -35,7 +32,7 @@ def sized(analysis: Analysis) -> Sized:
     return Sized(
         shapes=analysis.types.shapes,
         dtypes=analysis.types.dtypes,
-        weight=[tensor.kind in _CONSTANT for tensor in analysis.model.tensors],
+        weight=[tensor.is_constant for tensor in analysis.model.tensors],
         producer=[tensor.producer for tensor in analysis.model.tensors],
         macs=[None if entry.cost is None else entry.cost.macs for entry in analysis.costs],
         repeat={i: entry.repeat for i, entry in enumerate(analysis.costs) if entry.repeat != 1},

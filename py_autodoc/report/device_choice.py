@@ -10,7 +10,7 @@ from py_autodoc.blocks.model import Found, Structure
 from py_autodoc.costs.engine import NodeCost, in_inference
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.errors import OptionError
-from py_autodoc.graph.model import Model, TensorKind, TypeTable
+from py_autodoc.graph.model import Model, TypeTable
 from py_autodoc.hardware.kernels import Core, Kernels, find_kernels
 from py_autodoc.hardware.model import Device, device
 from py_autodoc.hardware.profile import PRECISIONS, find
@@ -23,7 +23,6 @@ _FLOAT, _FLOAT16, _DOUBLE, _BFLOAT16 = 1, 10, 11, 16
 _STORED = {_FLOAT: "fp32", _DOUBLE: "fp32", _FLOAT16: "fp16", _BFLOAT16: "bf16"}
 _INTEGER_OPS = frozenset({"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "QGemm",
                           "QAttention", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"})  # fmt: skip
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _REARRANGES = frozenset({"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"})
 _MOST_BEHIND = 4
 _ALMOST_ALL = 0.9
@@ -120,7 +119,7 @@ def stored_precisions(model: Model, types: TypeTable, sizes: Sizes, costs: list[
     weights: dict[int, int] = {}
     others: dict[int, int] = {}
     for tensor, dtype, count in zip(model.tensors, types.dtypes, sizes.numel, strict=True):
-        kinds = weights if tensor.kind in _CONSTANT else others
+        kinds = weights if tensor.is_constant else others
         kinds[dtype] = kinds.get(dtype, 0) + (count or 1)
     table = {dtype: n for dtype, n in weights.items() if dtype in _STORED}
     table = table or {dtype: n for dtype, n in others.items() if dtype in _STORED}

@@ -11,7 +11,7 @@ from py_autodoc.costs.symbolic_text import text
 from py_autodoc.graph.expr import ExprError, poly, symbols_of
 from py_autodoc.graph.model import Dim, Model, Shape
 from py_autodoc.graph.poly import Atom, FloorDiv, Monomial, Poly, ordered
-from py_autodoc.report.labels import cut, is_constant
+from py_autodoc.report.labels import cut
 from py_autodoc.report.numbers import NOT_COUNTED
 from py_autodoc.report.schema import ExpressionCondition, ExpressionPool
 
@@ -62,7 +62,7 @@ def total_fields(model: Model, found: Expressions | None) -> dict[str, Any]:
         for name, (_, key) in values.items()
         if fields[name] is None
     }
-    counted = [found.nodes[node.id].macs is not None for node in model.nodes if not is_constant(node)]
+    counted = [found.nodes[node.id].macs is not None for node in model.nodes if not node.is_constant]
     fields["expr_coverage"] = sum(counted) / len(counted) if counted else 1.0
     fields["expr_conditions"] = _condition_texts(found.conditions)
     fields["inplace_conditions"] = _condition_texts(found.inplace_conditions)

@@ -41,11 +41,6 @@ def domain_name(domain: str) -> str:
     return domain or "ai.onnx"
 
 
-def is_constant(node: Node) -> bool:
-    """True for Constant nodes, which fold into their consumers and have no cost."""
-    return node.op_type == "Constant" and not node.domain
-
-
 def node_label(node: Node) -> str:
     """The node's name, or ``Conv_17`` where the file gives none."""
     return cut(node.name) if node.name else f"{node.op_type}_{node.id}"

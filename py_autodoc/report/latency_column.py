@@ -15,8 +15,6 @@ from py_autodoc.report.device_choice import precision_in
 from py_autodoc.report.labels import dtype_number
 from py_autodoc.report.schema import DeviceColumns, GraphPayload, KernelColumns
 
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
-
 
 def node_seconds(payload: GraphPayload) -> list[float | None]:
     """Seconds by node on the device that the analysis was asked about: a kernel's stand at its anchor.
@@ -83,7 +81,7 @@ def _sized(payload: GraphPayload) -> Sized:
             for shape in map(payload.shapes.__getitem__, tensors.shape)
         ],
         dtypes=[dtypes[number] for number in tensors.dtype],
-        weight=[kind in _CONSTANT for kind in tensors.kind],
+        weight=[TensorKind(kind).is_constant for kind in tensors.kind],
         producer=tensors.producer,
         macs=nodes.macs,
         repeat=repeat,

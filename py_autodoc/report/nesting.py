@@ -20,7 +20,7 @@ def with_bodies(model: Model, nodes: Sequence[int]) -> list[int]:
     while stack:
         number = stack.pop()
         node = model.nodes[number]
-        if number in found or (node.op_type == "Constant" and not node.domain):
+        if number in found or node.is_constant:
             continue
         found.add(number)
         for _, graph in node.subgraphs:

@@ -8,7 +8,7 @@ from py_autodoc.report import structure_section
 from py_autodoc.report.analysis import Analysis
 from py_autodoc.report.dims import Follows
 from py_autodoc.report.expressions import total_fields
-from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
+from py_autodoc.report.labels import cut, domain_name, dtype_name, wire_shape
 from py_autodoc.report.quantization import quantization
 from py_autodoc.report.schema import (
     Coverage,
@@ -69,7 +69,7 @@ def graph_info(analysis: Analysis) -> GraphInfo:
     main = model.graphs[0]
     counts: dict[str, int] = {}
     for node in model.nodes:
-        if not is_constant(node):
+        if not node.is_constant:
             label = op_label(node.domain, node.op_type)
             counts[label] = counts.get(label, 0) + 1
     operators = sum(counts.values())

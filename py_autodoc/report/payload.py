@@ -19,7 +19,7 @@ from py_autodoc.report.expressions import expression_pool
 from py_autodoc.report.grouping import grouped_tree
 from py_autodoc.report.hardware import hardware_part
 from py_autodoc.report.identity import identity
-from py_autodoc.report.labels import cut, domain_name, dtype_name, is_constant, wire_shape
+from py_autodoc.report.labels import cut, domain_name, dtype_name, wire_shape
 from py_autodoc.report.memory import memory_info, timeline_columns
 from py_autodoc.report.node_settings import node_settings
 from py_autodoc.report.numbers import NOT_COUNTED, Numbers, activation_bytes, of_execution, why_null
@@ -106,7 +106,7 @@ def build_payload(analysis: Analysis, batch: BatchOffer | None = None) -> GraphP
         attributes=attribute_columns(
             (node.id, node_attributes(model, node))
             for node in model.nodes
-            if node.attributes and not is_constant(node)
+            if node.attributes and not node.is_constant
         ),
         hardware=_hardware(analysis),
         identity=identity(analysis),
@@ -159,7 +159,7 @@ def _nodes(analysis: Analysis, tree: ScopeTree, ops: _Pool[tuple[str, str, int]]
         name=[cut(node.name) for node in all_nodes],
         scope=tree.node,
         graph=[node.graph for node in all_nodes],
-        constant=[node.id for node in all_nodes if is_constant(node)],
+        constant=[node.id for node in all_nodes if node.is_constant],
         input_offsets=input_offsets,
         inputs=inputs,
         output_offsets=output_offsets,

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from py_autodoc.blocks.products import CONVS, PRODUCTS
 from py_autodoc.graph.model import Model, Node, TensorKind, TypeTable
 from py_autodoc.report.categories import category_of
-from py_autodoc.report.labels import is_constant
 from py_autodoc.report.scopes import ScopeTree
 
 Readers = Callable[[int], Iterable[int]]
 
 SIZES, WEIGHTS = "sizes", "weights"
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _TRUTH_OR_WHOLE = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
 """TensorProto's types of whole numbers and of truth values."""
 MANY = 4
@@ -76,7 +74,7 @@ def plumbing(model: Model, types: TypeTable) -> Plumbing:
 
 
 def _kind(model: Model, types: TypeTable, node: Node, known: dict[int, str]) -> str:
-    if is_constant(node) or node.subgraphs or not node.outputs:
+    if node.is_constant or node.subgraphs or not node.outputs:
         return ""
     outputs = [t for t in node.outputs if t >= 0]
     if not outputs or any(model.tensors[t].is_output for t in outputs):
@@ -96,14 +94,14 @@ def _kind(model: Model, types: TypeTable, node: Node, known: dict[int, str]) -> 
 
 def _source(model: Model, known: dict[int, str], tensor: int) -> str:
     about = model.tensors[tensor]
-    if about.kind in _CONSTANT:
+    if about.is_constant:
         return WEIGHTS
     return known.get(about.producer, "")
 
 
 def _learns(model: Model, types: TypeTable, node: Node) -> bool:
     """True when a node reads stored numbers that a model learns, or stands for them in a file without."""
-    stored = (t for t in node.inputs if t >= 0 and model.tensors[t].kind in _CONSTANT)
+    stored = (t for t in node.inputs if t >= 0 and model.tensors[t].is_constant)
     return node.op_type in ("ConstantOfShape", "DequantizeLinear") or any(_floats(types, t) for t in stored)
 
 
@@ -237,7 +235,7 @@ def _held(model: Model, tree: ScopeTree) -> dict[int, int]:
     """Scope → the nodes and boxes directly in it."""
     held: dict[int, int] = {}
     for node in model.nodes:
-        if not is_constant(node):
+        if not node.is_constant:
             held[tree.node[node.id]] = held.get(tree.node[node.id], 0) + 1
     for parent in tree.parent:
         held[parent] = held.get(parent, 0) + 1

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from py_autodoc.graph.model import Model, TensorKind
-from py_autodoc.report.labels import is_constant
+from py_autodoc.graph.model import Model
 from py_autodoc.report.plumbing import Plumbing
 from py_autodoc.report.titles import KINDS, Titles, title
 
@@ -35,7 +34,6 @@ _ACTIVATIONS = {
     frozenset({"HardSwish"}): "HardSwish", frozenset({"LeakyRelu"}): "Leaky ReLU",
     frozenset({"Softmax"}): "Softmax", frozenset({"QuickGelu"}): "GELU",
 }  # fmt: skip
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _SHOWN = 3
 _FEW = 4
 """Layers of one kind that are counted in a role."""
@@ -53,7 +51,7 @@ class Roles:
 
     def of(self, nodes: Sequence[int]) -> str:
         """The role of some nodes, ascending; empty where their structure does not say."""
-        drawn = [n for n in nodes if n not in self.plumbing.kind and not is_constant(self.model.nodes[n])]
+        drawn = [n for n in nodes if n not in self.plumbing.kind and not self.model.nodes[n].is_constant]
         if not drawn:
             return ""
         ops = [self.model.nodes[node].op_type for node in drawn if not self._quantizes(node)]
@@ -77,7 +75,7 @@ class Roles:
         ops = [
             self.model.nodes[node].op_type
             for node in nodes
-            if node not in self.plumbing.kind and not is_constant(self.model.nodes[node])
+            if node not in self.plumbing.kind and not self.model.nodes[node].is_constant
         ]
         kinds = dict.fromkeys(ops)
         heavy = [op for op in kinds if op in _CONVOLVE | _MULTIPLY | _NORMS | _POOLS or op == "Softmax"]
@@ -144,7 +142,7 @@ class Roles:
         if tensor < 0:
             return False
         about = self.model.tensors[tensor]
-        return about.kind in _CONSTANT or about.producer in self.plumbing.learned
+        return about.is_constant or about.producer in self.plumbing.learned
 
     # Blocks of detectors
 

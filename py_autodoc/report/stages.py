@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from py_autodoc.graph.model import Model, Shape, TensorKind, TypeTable
+from py_autodoc.graph.model import Model, Shape, TypeTable
 from py_autodoc.graph.topology import execution_order
 from py_autodoc.report.scopes import ScopeTree
 
@@ -18,7 +18,6 @@ LONG, VERY_LONG = 22, 40
 """Boxes of a level from which it is cut: where sizes tell stages apart, and anyhow."""
 SHORT = 3
 """Runs of fewer boxes join the one before."""
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 READABLE = 24
 """Characters of a size in a title."""
 MOST = 16
@@ -60,7 +59,7 @@ def _entities(model: Model, tree: ScopeTree, level: int) -> tuple[list[int], dic
     below: dict[int, int] = {}
     for number in model.graphs[0].nodes:
         node = model.nodes[number]
-        if node.op_type == "Constant" and not node.domain:
+        if node.is_constant:
             continue
         scope = tree.node[number]
         if scope not in below:
@@ -100,7 +99,7 @@ def _ordered(model: Model, entities: Sequence[int], members: dict[int, list[int]
 def _spatial(model: Model, types: TypeTable, numbers: Sequence[int]) -> Shape | None:
     """Height and width (or length) of what a box gives: of its last node with such an output."""
     for number in reversed(numbers):
-        if all(t < 0 or model.tensors[t].kind in _CONSTANT for t in model.nodes[number].inputs):
+        if all(t < 0 or model.tensors[t].is_constant for t in model.nodes[number].inputs):
             continue  # makes a weight
         for tensor in model.nodes[number].outputs[:1]:
             shape = types.shapes[tensor] if tensor >= 0 else None

@@ -12,7 +12,7 @@ from py_autodoc.graph.build import build
 from py_autodoc.graph.load import Loaded
 from py_autodoc.graph.model import Model, Tensor, TensorKind
 from py_autodoc.graph.weight_spread import PROBABILITIES, Histogram, Spread
-from py_autodoc.graph.weight_view import Check, WeightView, is_constant, view_weight
+from py_autodoc.graph.weight_view import Check, WeightView, view_weight
 from py_autodoc.limits import LIBRARY, Limits
 from py_autodoc.report.labels import cut, dtype_name, graph_label
 from py_autodoc.report.origin import origin_of
@@ -80,7 +80,7 @@ def named(model: Model, name: str, graph: str | None = None) -> int:
 
     Raises: PathError with the nearest names; OptionError when several graphs have one.
     """
-    found = [t for t in model.tensors if t.name == name and is_constant(t)]
+    found = [t for t in model.tensors if t.name == name and t.is_constant]
     if graph is not None:
         found = [t for t in found if graph_label(model, t.graph) == graph]
     # A second one of the same graph cannot be referred to: readers get the first.
@@ -97,7 +97,7 @@ def named(model: Model, name: str, graph: str | None = None) -> int:
 def _unknown(model: Model, name: str) -> PathError:
     if any(t.name == name for t in model.tensors):
         return _no_constant(name)
-    names = {t.name for t in model.tensors if is_constant(t)}
+    names = {t.name for t in model.tensors if t.is_constant}
     near = get_close_matches(name[:200], sorted(names)[:_MAX_LOOKED_AT], n=3)
     hint = f"Did you mean {' or '.join(cut(n, 200) for n in near)}?" if near else ""
     if not names:
@@ -131,7 +131,7 @@ def constant_of(model: Model, tensor: int) -> Tensor:
     if not 0 <= tensor < len(model.tensors):
         raise PathError("unknown-weight", f"The model has no tensor with the id {tensor}.")
     about = model.tensors[tensor]
-    if not is_constant(about):
+    if not about.is_constant:
         raise _no_constant(about.name)
     return about
 

@@ -14,7 +14,7 @@ from py_autodoc.graph import checks
 from py_autodoc.graph.build import build
 from py_autodoc.graph.decode import decode
 from py_autodoc.graph.load import load
-from py_autodoc.graph.model import ConstTensor, Node, TensorKind
+from py_autodoc.graph.model import ConstTensor, Node
 from py_autodoc.graph.probe import PathLike
 from py_autodoc.graph.raw import graph_protos
 from py_autodoc.graph.shapes import infer
@@ -26,7 +26,6 @@ from py_autodoc.limits import Limits
 _T = onnx.TensorProto
 MAX_READ = 1024
 """Elements of a constant whose values may decide how an operator is written."""
-CONSTANT_KINDS = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 
 
 class Source:
@@ -57,7 +56,7 @@ class Source:
 
     def is_constant(self, tensor: int) -> bool:
         """True for initializers and what Constant nodes hold."""
-        return self.model.tensors[tensor].kind in CONSTANT_KINDS
+        return self.model.tensors[tensor].is_constant
 
     def dtype(self, tensor: int) -> int:
         """Element type, 0 when unknown."""
@@ -144,7 +143,7 @@ class Source:
             first = min(graph.nodes, default=0)
             for number in graph.nodes:
                 node = self.model.nodes[number]
-                if node.op_type == "Constant" and not node.domain and node.outputs and node.outputs[0] >= 0:
+                if node.is_constant and node.outputs and node.outputs[0] >= 0:
                     for attribute in proto.node[number - first].attribute:
                         if attribute.name == "value" and attribute.HasField("t"):
                             yield node.outputs[0], attribute.t

@@ -53,9 +53,7 @@ class Writer:
 
     def run(self) -> Instance:
         """Write the whole model; look at ``refused`` afterwards."""
-        skip = frozenset(
-            node.id for node in self.model.nodes if node.op_type == "Constant" and not node.domain
-        )
+        skip = frozenset(node.id for node in self.model.nodes if node.is_constant)
         for number_ in skip:
             self._constant(self.model.nodes[number_])
         root = grouped(self.model, self.reads, skip)

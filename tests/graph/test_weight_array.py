@@ -15,7 +15,6 @@ from py_autodoc.graph.build import build
 from py_autodoc.graph.load import load, load_bytes
 from py_autodoc.graph.values import BITS
 from py_autodoc.graph.weight_array import numpy_type, read_array
-from py_autodoc.graph.weight_view import is_constant
 
 F = TensorProto.FLOAT
 NATIVE = [1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15]
@@ -41,7 +40,7 @@ def read(source, name="w", **options):
     given = str(source) if hasattr(source, "parent") else source.SerializeToString()
     loaded = load(given) if isinstance(given, str) else load_bytes(given)
     model = build(loaded)
-    (number,) = [t.id for t in model.tensors if t.name == name and is_constant(t)]
+    (number,) = [t.id for t in model.tensors if t.name == name and t.is_constant]
     return read_array(loaded, model, given, number, **options)
 
 

@@ -17,7 +17,7 @@ from py_autodoc.graph.decode import code_values
 from py_autodoc.graph.load import load, load_bytes
 from py_autodoc.graph.values import BITS
 from py_autodoc.graph.weight_spread import BINS, HELD_BYTES, PROBABILITIES
-from py_autodoc.graph.weight_view import FIRST, is_constant, view_weight
+from py_autodoc.graph.weight_view import FIRST, view_weight
 
 F = TensorProto.FLOAT
 
@@ -36,7 +36,7 @@ def view(source, name="w", check=None):
     given = str(source) if hasattr(source, "parent") else source.SerializeToString()
     loaded = load(given) if isinstance(given, str) else load_bytes(given)
     model = build(loaded)
-    (number,) = [t.id for t in model.tensors if t.name == name and is_constant(t)]
+    (number,) = [t.id for t in model.tensors if t.name == name and t.is_constant]
     return view_weight(loaded, model, given, number, check)
 
 

@@ -60,7 +60,7 @@ class OperatorTest:
 
     def hits(self, node: Node) -> bool:
         """Whether a node breaks the rule."""
-        if self.name == "allow-op" and node.op_type == "Constant" and not node.domain:
+        if self.name == "allow-op" and node.is_constant:
             return False
         named = any(matches(pattern, node.domain, node.op_type) for pattern in self.patterns)
         return named == (self.name == "forbid-op")

@@ -30,12 +30,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from py_autodoc.findings.layers import flops, label, total
-from py_autodoc.findings.reach import is_constant_node, needed, varying
+from py_autodoc.findings.reach import needed, varying
 from py_autodoc.findings.registry import Context, Finding, rule
 from py_autodoc.graph.model import TensorKind
 from py_autodoc.units import plural, share, size
 
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _SMALL = 64
 MAX_NAMES = 20
 
@@ -60,7 +59,7 @@ def _dead(ctx: Context) -> Iterator[Finding]:
         return
     alive = needed(model)
     idle = [number for number in range(len(model.nodes)) if number not in alive]
-    dead = [number for number in idle if not is_constant_node(model, number)]
+    dead = [number for number in idle if not model.nodes[number].is_constant]
     if not dead:
         return
     entries = [ctx.costs[number] for number in dead]
@@ -68,7 +67,7 @@ def _dead(ctx: Context) -> Iterator[Finding]:
     held = total(
         ctx.sizes.bytes[tensor.id]
         for tensor in model.tensors
-        if tensor.kind in _CONSTANT and tensor.consumers and not alive.intersection(tensor.consumers)
+        if tensor.is_constant and tensor.consumers and not alive.intersection(tensor.consumers)
         and not tensor.is_output
     )  # fmt: skip
     known = ctx.totals.nodes_known == ctx.totals.nodes_total and all(e.cost is not None for e in entries)
@@ -107,7 +106,7 @@ def _constant(ctx: Context) -> Iterator[Finding]:
         t
         for t in dict.fromkeys(main.outputs)
         if t not in changing
-        and (model.tensors[t].producer >= 0 or model.tensors[t].kind in _CONSTANT)
+        and (model.tensors[t].producer >= 0 or model.tensors[t].is_constant)
         and model.tensors[t].graph == 0
     ]
     if still:

@@ -29,11 +29,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.graph.model import Tensor, TensorKind
+from py_autodoc.graph.model import Tensor
 from py_autodoc.units import plural, share, size
 
 MAX_NAMES = 20
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 
 
 @rule(
@@ -91,7 +90,7 @@ def _contents(ctx: Context) -> Iterator[tuple[Tensor, object]]:
         if not isinstance(value, np.ndarray) or value.size < 2 or value.dtype.kind not in "fiu":
             continue
         flat = value.reshape(-1)
-        if tensors[number].kind in _CONSTANT and (flat != flat[0]).any():
+        if tensors[number].is_constant and (flat != flat[0]).any():
             yield tensors[number], value.tobytes()
 
 

@@ -30,13 +30,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from py_autodoc.findings.layers import label, total
-from py_autodoc.findings.reach import RANDOM, is_constant_node
+from py_autodoc.findings.reach import RANDOM
 from py_autodoc.findings.registry import Context, Finding, rule
-from py_autodoc.graph.model import Node, TensorKind
+from py_autodoc.graph.model import Node
 from py_autodoc.graph.values import BITS
 from py_autodoc.units import plural, size
 
-_CONSTANT = (TensorKind.INITIALIZER, TensorKind.CONSTANT)
 _GROWS = RANDOM | {
     "DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear", "ConstantOfShape", "Expand", "Tile",
     "Range", "EyeLike", "OneHot", "Resize", "Upsample", "Identity",
@@ -64,7 +63,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     inside = set(nodes)
     used_as_is = {
         t for number in nodes for t in model.nodes[number].inputs
-        if t >= 0 and model.tensors[t].kind in _CONSTANT and not inside.issuperset(model.tensors[t].consumers)
+        if t >= 0 and model.tensors[t].is_constant and not inside.issuperset(model.tensors[t].consumers)
         and _large(ctx, t)
     }  # fmt: skip
     if used_as_is:  # a tied weight: folding would store it twice
@@ -123,11 +122,11 @@ def _work(ctx: Context, nodes: list[int], inside: set[int]) -> tuple[list[int], 
 
 
 def _folds(ctx: Context, node: Node, made: set[int]) -> bool:
-    if node.domain or node.subgraphs or is_constant_node(ctx.model, node.id) or node.op_type in _GROWS:
+    if node.domain or node.subgraphs or node.is_constant or node.op_type in _GROWS:
         return False
     given = [t for t in node.inputs if t >= 0]
     tensors = ctx.model.tensors
-    if not given or not all(t in made or tensors[t].kind in _CONSTANT for t in given):
+    if not given or not all(t in made or tensors[t].is_constant for t in given):
         return False
     return node.op_type not in ("Cast", "CastLike") or not _widens(ctx, node)
 
