@@ -25,7 +25,6 @@ export {
   precisionOf,
   precisionsOf
 } from './latency';
-export type { IDeviceChoice, ILatency } from './latency';
 export { decode, METRIC_IDS, TENSOR_KIND, timed } from './model';
 export { buildTree } from './tree';
 export type { IGroupTree } from './tree';

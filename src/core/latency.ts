@@ -6,44 +6,7 @@ import { issuedIn, KERNEL, kernelTime, ratesOf } from './latencyKernels';
 import { KernelWork } from './latencyWork';
 import { timed } from './model';
 import { cannotRun } from './runnable';
-import type { IGraphModel } from './types';
-
-/** A device by its id, and the precision it computes in; empty: as the model is stored. */
-export interface IDeviceChoice {
-  readonly device: string;
-  readonly precision: string;
-  /** What runs the model there; empty: what the payload was made for. */
-  readonly runtime?: string;
-}
-
-export interface ILatency {
-  /** Index into the payload's devices. */
-  readonly device: number;
-  readonly precision: string;
-  /** The kernels and constants of the runtime. */
-  readonly part: HardwarePart;
-  /** Seconds by node: a kernel's time stands at its anchor, NaN where it is unknown. */
-  readonly nodes: Float64Array;
-  /** Seconds by kernel, its launch included. */
-  readonly kernels: Float64Array;
-  /** What its arithmetic and what its bytes alone would take; the longer one bounds it. */
-  readonly compute: Float64Array;
-  readonly memory: Float64Array;
-  /** Sum of the known kernels; NaN when none is known. */
-  readonly seconds: number;
-  /** The band around it. */
-  readonly low: number;
-  readonly high: number;
-  /** At the device's full rates, without launches; faster only with weights that a cache still holds. */
-  readonly ideal: number;
-  readonly label: string;
-  /** Share of the time in kernels of kinds that were never compared with measured times. */
-  readonly uncompared: number;
-  /** Kernels without a time. */
-  readonly unknown: number;
-  /** What the model needs of the device's memory, in bytes; NaN where that is unknown. */
-  readonly required: number;
-}
+import type { IGraphModel, IDeviceChoice, ILatency } from './types';
 
 /** Index of a device, -1 when the payload does not list it. */
 export function deviceOf(part: HardwarePart, id: string): number {

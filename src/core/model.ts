@@ -3,13 +3,13 @@
 import type { GraphPayload } from '../schema';
 import { METRICS, type AnyMetric } from '../schema/metrics';
 import { groupBy } from './csr';
-import type { ILatency } from './latency';
 import { inInference, isRunCost } from './runs';
 import {
   RUNS,
   type IGraphModel,
   type MetricId,
-  type PayloadMetric
+  type PayloadMetric,
+  type ILatency
 } from './types';
 import { formatShape } from './units';
 
@@ -222,4 +222,9 @@ export function decode(payload: GraphPayload): IGraphModel {
     shapeText: tensor => shapeTexts[tensorShape[tensor]] ?? '?',
     dtypeText: tensor => dtypes[tensorDtype[tensor]] ?? '?'
   };
+}
+
+export function mainOutput(model: IGraphModel, node: number): number {
+  const from = model.outputOffsets[node];
+  return from < model.outputOffsets[node + 1] ? model.outputs[from] : -1;
 }

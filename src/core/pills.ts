@@ -5,8 +5,7 @@
  */
 
 import type { IRows } from './csr';
-import type { SeriesByTensor } from './series';
-import type { IGraphModel } from './types';
+import type { IGraphModel, SeriesByTensor } from './types';
 
 /** A series is so many names that differ in their numbers only. */
 const SERIES = 8;

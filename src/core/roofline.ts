@@ -6,14 +6,13 @@ import {
   hardwareOf,
   inRuntime,
   latencyOf,
-  precisionOf,
-  type IDeviceChoice
+  precisionOf
 } from './latency';
 import { TensorBytes } from './latencyBytes';
 import { kernelTime, ratesOf } from './latencyKernels';
 import { KernelWork } from './latencyWork';
 import { cannotRun } from './runnable';
-import type { IGraphModel } from './types';
+import type { IGraphModel, IDeviceChoice } from './types';
 
 /** A kernel with arithmetic, of one inference. */
 export interface IRoofPoint {

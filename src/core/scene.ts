@@ -4,10 +4,10 @@
  */
 
 import { firstPorts } from './layout/panels';
-import type { IPlacedLevel } from './layout/hierarchy';
 import type { IGroupTree } from './tree';
 import { BoxKind } from './types';
 import type { FlowDirection, IScene } from './types';
+import type { IPlacedLevel } from './layout/levelTypes';
 
 /** An open group in the scene: its layout, where it lies, where its boxes and edges begin. */
 interface IOpened {

@@ -4,22 +4,10 @@
  */
 
 import type { IRows } from './csr';
-import type { IGraphModel, IScene } from './types';
+import type { IGraphModel, IScene, ISeries, SeriesByTensor } from './types';
 
 /** Fewer than this are shown one by one. */
 const LEAST = 3;
-
-/** Tensors that one pill stands for. */
-export interface ISeries {
-  readonly kind: 'input' | 'output';
-  /** The name they share, every number in it a `#`. */
-  readonly pattern: string;
-  /** In the order of the file. The first one stands for all of them in the picture. */
-  readonly members: readonly number[];
-}
-
-/** The series of a tensor, for those that are in one. */
-export type SeriesByTensor = ReadonlyMap<number, ISeries>;
 
 interface IHomes {
   readonly nodePlace: Int32Array;

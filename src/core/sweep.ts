@@ -2,14 +2,9 @@
 
 import type { DimInfo } from '../schema';
 import { batchOf, DeviceTimes, type IDeviceTime } from './deviceTimes';
-import {
-  deviceOf,
-  hardwareOf,
-  usableBytes,
-  type IDeviceChoice
-} from './latency';
+import { deviceOf, hardwareOf, usableBytes } from './latency';
 import { cannotRun } from './runnable';
-import type { IGraphModel } from './types';
+import type { IGraphModel, IDeviceChoice } from './types';
 
 /** Share of the best throughput from which a larger batch is not worth its latency; as the library has it. */
 export const KNEE = 0.9;

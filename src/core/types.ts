@@ -6,6 +6,7 @@
  */
 
 import type { DeviceMetric, StoredMetric } from '../schema/metrics';
+import type { GraphPayload, HardwarePart } from '../schema';
 
 /** How a node runs, where that is not as often as the payload says. */
 export const RUNS = {
@@ -20,7 +21,7 @@ export const RUNS = {
 export interface IGraphModel {
   readonly nodeCount: number;
   readonly tensorCount: number;
-  readonly payload: import('../schema').GraphPayload;
+  readonly payload: GraphPayload;
   readonly nodeOp: Int32Array;
   readonly nodeScope: Int32Array;
   readonly nodeGraph: Int32Array;
@@ -34,7 +35,7 @@ export interface IGraphModel {
   readonly outputs: Int32Array;
   readonly metrics: Readonly<Record<MetricId, Float64Array>>;
   /** The estimate behind `metrics.latency`; null while no device is chosen. */
-  readonly latency: import('./latency').ILatency | null;
+  readonly latency: ILatency | null;
   readonly tensorKind: Uint8Array;
   readonly tensorProducer: Int32Array;
   /** CSR of consuming nodes by tensor. */
@@ -81,7 +82,7 @@ export interface ITree {
   readonly groupMetrics: Readonly<Record<MetricId, Float64Array>>;
   readonly groupUnknown: Readonly<Record<MetricId, Int32Array>>;
   /** Model inputs and outputs that the picture shows as one pill, by tensor. */
-  readonly series: import('./series').SeriesByTensor;
+  readonly series: SeriesByTensor;
   /** Path of labels from the root to the entity's parent group. */
   path(entity: number): string[];
 }
@@ -217,3 +218,52 @@ export interface IGraphView {
   ): Promise<IScene>;
   dispose(): void;
 }
+
+/** A device by its id, and the precision it computes in; empty: as the model is stored. */
+export interface IDeviceChoice {
+  readonly device: string;
+  readonly precision: string;
+  /** What runs the model there; empty: what the payload was made for. */
+  readonly runtime?: string;
+}
+
+export interface ILatency {
+  /** Index into the payload's devices. */
+  readonly device: number;
+  readonly precision: string;
+  /** The kernels and constants of the runtime. */
+  readonly part: HardwarePart;
+  /** Seconds by node: a kernel's time stands at its anchor, NaN where it is unknown. */
+  readonly nodes: Float64Array;
+  /** Seconds by kernel, its launch included. */
+  readonly kernels: Float64Array;
+  /** What its arithmetic and what its bytes alone would take; the longer one bounds it. */
+  readonly compute: Float64Array;
+  readonly memory: Float64Array;
+  /** Sum of the known kernels; NaN when none is known. */
+  readonly seconds: number;
+  /** The band around it. */
+  readonly low: number;
+  readonly high: number;
+  /** At the device's full rates, without launches; faster only with weights that a cache still holds. */
+  readonly ideal: number;
+  readonly label: string;
+  /** Share of the time in kernels of kinds that were never compared with measured times. */
+  readonly uncompared: number;
+  /** Kernels without a time. */
+  readonly unknown: number;
+  /** What the model needs of the device's memory, in bytes; NaN where that is unknown. */
+  readonly required: number;
+}
+
+/** Tensors that one pill stands for. */
+export interface ISeries {
+  readonly kind: 'input' | 'output';
+  /** The name they share, every number in it a `#`. */
+  readonly pattern: string;
+  /** In the order of the file. The first one stands for all of them in the picture. */
+  readonly members: readonly number[];
+}
+
+/** The series of a tensor, for those that are in one. */
+export type SeriesByTensor = ReadonlyMap<number, ISeries>;

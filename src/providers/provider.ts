@@ -17,10 +17,9 @@ import type {
   Task,
   TaskResult,
   WeightFile,
-  WeightValues
+  WeightValues,
+  TaskRequest
 } from '../schema';
-
-import type { TaskOrder } from './tasks';
 
 /** What to analyse the model with. Symbols left out stay symbols unless `assume` is set. */
 export interface ILoadOptions {
@@ -183,3 +182,7 @@ export function abortError(): Error {
   error.name = 'AbortError';
   return error;
 }
+
+/** What a viewer asks for; the model is the provider's, and samples lie beside it or at a path from the root. */
+export type TaskOrder = Partial<Omit<TaskRequest, 'path'>> &
+  Pick<TaskRequest, 'kind'>;

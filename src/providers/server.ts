@@ -26,7 +26,8 @@ import type {
   ILoadOptions,
   IProgress,
   IReportProvider,
-  IServingChoice
+  IServingChoice,
+  TaskOrder
 } from './provider';
 import { ProblemError, abortError, localProblem } from './provider';
 import {
@@ -41,7 +42,7 @@ import {
   type IStarted
 } from './start';
 
-import { followTask, type TaskOrder } from './tasks';
+import { followTask } from './tasks';
 
 /** What is not there and would not be there in a new analysis. */
 const SETTLED = new Set([

@@ -1,18 +1,19 @@
 /** Follows one task to its end: what runs the model, or writes another one. */
 
-import type { Task, TaskRequest, TaskResult } from '../schema';
+import type { Task, TaskResult } from '../schema';
 import type { Connection } from './connection';
-import { ProblemError, abortError, localProblem } from './provider';
+import {
+  ProblemError,
+  abortError,
+  localProblem,
+  type TaskOrder
+} from './provider';
 import { posted } from './start';
 
 const POLL_MS = 400;
 /** Failed polls in a row before giving up. */
 const MAX_FAILURES = 6;
 const TERMINAL = new Set(['done', 'failed', 'cancelled']);
-
-/** What a viewer asks for; the model is the provider's, and samples lie beside it or at a path from the root. */
-export type TaskOrder = Partial<Omit<TaskRequest, 'path'>> &
-  Pick<TaskRequest, 'kind'>;
 
 /** The result. Rejects with `ProblemError`, or with `AbortError`, which stops the task on the server. */
 export async function followTask(

@@ -3,8 +3,7 @@
 import type { ILayoutEngine } from '../core/layout/engine';
 import type { Flow } from '../core/types';
 import type { IReportProvider } from '../providers/provider';
-import type { ILinkCallbacks } from './compare/link';
-import type { ILinkOptions } from './compare/types';
+import type { ILinkOptions, ILinkCallbacks } from './compare/types';
 import type { IUserValues, OverlayId } from './overlays';
 import type { ITranslate } from './translate';
 

@@ -7,56 +7,7 @@ import { PANEL } from './panel';
 import { stubbedWires } from './stubs';
 import { PIN } from './types';
 import type { ILayoutInput } from './types';
-
-/** Ports of an open child; offsets from the panel's centre. */
-export interface IChildPorts {
-  /** Port of a tensor, -1 = none. */
-  entering(tensor: number): number;
-  leaving(tensor: number): number;
-  readonly enterOffset: Float64Array;
-  readonly leaveOffset: Float64Array;
-}
-
-export interface ISize {
-  readonly w: number;
-  readonly h: number;
-}
-
-/** What assembling needs to know of the items. */
-export interface IItems {
-  /** Size of an item of the level. */
-  size(item: number): ISize;
-  /** Size of a tensor's stub. */
-  stub(tensor: number): ISize;
-  /** Ports of an open child, null for anything else. */
-  ports(item: number): IChildPorts | null;
-  /** See `ILayoutInput.importance`. */
-  importance(item: number): number;
-  /** The port where the main path comes in, as far as can be told; -1 = none. */
-  readonly mainPort: number;
-  /** Equal for items that take wires in the same way: nodes, closed groups, equal open groups. */
-  likeness(item: number): number;
-  /** Whether the item is a closed group. */
-  closedGroup(item: number): boolean;
-}
-
-/** Wires of a level; `…Port` is a port of an open child at that end, -1 otherwise. */
-export interface IWireTable {
-  readonly source: Int32Array;
-  readonly target: Int32Array;
-  readonly sourcePort: Int32Array;
-  readonly targetPort: Int32Array;
-  readonly tensor: Int32Array;
-  readonly weight: Int32Array;
-  /** First link of each wire. */
-  readonly link: Int32Array;
-}
-
-export interface IAssembly extends IWireTable {
-  readonly input: ILayoutInput;
-  /** Tensors of the stubs; stub i is item `level.itemCount + i`. */
-  readonly stubs: Int32Array;
-}
+import type { IItems, IWireTable, IAssembly } from './levelTypes';
 
 /** Joins links with the same ends: between closed items one wire stands for several tensors. */
 function joinLinks(level: ILevel, items: IItems): IWireTable {

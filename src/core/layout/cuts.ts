@@ -2,7 +2,7 @@
 
 import { IntList } from '../csr';
 import type { ICut, ILevel } from '../levels';
-import type { IItems, IWireTable } from './assemble';
+import type { IItems, IWireTable } from './levelTypes';
 
 /** Wires with a stub at one end, after all others. A closed group has one stub a side. */
 class Cutter {

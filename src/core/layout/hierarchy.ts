@@ -7,7 +7,6 @@ import { pillText } from '../series';
 import type { IGroupTree } from '../tree';
 import type { FlowDirection, ISizer } from '../types';
 import { assemble } from './assemble';
-import type { IAssembly, IChildPorts, IItems, ISize } from './assemble';
 import type { ILayoutEngine } from './engine';
 import { importances } from './importance';
 import { LayoutMemo } from './memo';
@@ -20,26 +19,13 @@ import {
   roomForTitle,
   wrap
 } from './panels';
-import type { IPanelGeometry, ITitleRoom } from './panels';
+import type { ITitleRoom } from './panels';
 import { finder, portsOf } from './ports';
 import { rowed } from './rows/result';
 import { ShapeMemo } from './shapes';
 import type { IShapeQuery } from './shapes';
 import type { ILayoutOptions, ILayoutResult } from './types';
-
-/**
- * A level with its positions. Everything is said along and across the flow, as in the layout; the
- * scene turns it for a picture from top to bottom.
- */
-export interface IPlacedLevel extends IAssembly, IPanelGeometry {
-  readonly level: ILevel;
-  readonly geometry: ILayoutResult;
-  readonly ports: IChildPorts;
-  /** Equal for levels that share their layout. */
-  readonly shape: number;
-  /** Whether it is in rows, or something in it is: what it leads on leaves lower than it came in. */
-  readonly falls: boolean;
-}
+import type { IItems, ISize, IPlacedLevel } from './levelTypes';
 
 /** A layout in rows, and what it was made of: while that stays, so does it. */
 interface IPlacedRows {

@@ -1,10 +1,10 @@
 /** Where tensors enter and leave an open group. */
 
 import type { ILevel } from '../levels';
-import type { IChildPorts } from './assemble';
 import { firstPorts, portPlaces } from './panels';
 import type { IPanelGeometry } from './panels';
 import type { ILayoutResult } from './types';
+import type { IChildPorts } from './levelTypes';
 
 /** The ports of a laid out panel. */
 export function portsOf(

@@ -5,9 +5,8 @@
 
 import type { ILevel } from '../levels';
 import type { FlowDirection } from '../types';
-import type { IItems } from './assemble';
-import type { IPlacedLevel } from './hierarchy';
 import type { ITitleRoom } from './panels';
+import type { IItems, IPlacedLevel } from './levelTypes';
 
 /** A signature of growing length, reused between levels. */
 class Signature {

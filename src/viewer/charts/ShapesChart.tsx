@@ -1,10 +1,10 @@
 import * as React from 'react';
 import { formatCount, formatExact } from '../../core';
 import { useTrans } from '../context';
-import { mainOutput } from '../table/texts';
 import { Chart, nodeLabel, type IChartProps } from './Chart';
 import { Plot, type ISeries } from './Plot';
 import { AXES, shapeEvolution } from './profile';
+import { mainOutput } from '../../core/model';
 
 /** How large each node's output is. */
 export function ShapesChart({ model, order }: IChartProps): JSX.Element {

@@ -2,7 +2,7 @@
 
 import { Tally } from '../../core/sums';
 import type { IGraphModel, MetricId } from '../../core/types';
-import { mainOutput } from '../table/texts';
+import { mainOutput } from '../../core/model';
 
 /** Nodes in the order they run, Constant nodes left out. */
 export function executionOrder(model: IGraphModel): Int32Array {

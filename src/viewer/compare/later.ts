@@ -3,8 +3,8 @@
 import type { IViewerLink } from '../api';
 import { piece } from '../lazy/lazily';
 import type { Session } from '../session/session';
-import type { CompareLink, ILinkCallbacks } from './link';
-import { DEFAULT_LINK, type ILinkOptions } from './types';
+import type { CompareLink } from './link';
+import { DEFAULT_LINK, type ILinkOptions, type ILinkCallbacks } from './types';
 
 const code = piece(async () => (await import('./link')).CompareLink);
 

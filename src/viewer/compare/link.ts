@@ -23,7 +23,7 @@ import { carryHover, carrySelection, sameSelected, selectedIn } from './carry';
 import type { ISelected } from './carry';
 import { GroupFollower } from './groups';
 import { conflictsOf, SizeFollower } from './sizes';
-import { DEFAULT_LINK } from './types';
+import { DEFAULT_LINK, type ILinkCallbacks } from './types';
 import type { Carried, ICompanion, ILinkOptions } from './types';
 import { ChangeFollower } from './changes';
 import type { ComparisonColumns } from '../../schema';
@@ -32,13 +32,6 @@ type Paint = Pick<IViewerState, 'overlay' | 'scale' | 'brush' | 'device'>;
 
 const NOTHING_CARRIED: Carried = { kind: 'nothing' };
 const NO_VALUES: readonly number[] = [];
-
-export interface ILinkCallbacks {
-  /** The link has ended, by whomever. Called once. */
-  onEnd?(): void;
-  /** The user chose other options. */
-  onOptions?(options: ILinkOptions): void;
-}
 
 export class CompareLink {
   private _options: ILinkOptions;

@@ -84,3 +84,10 @@ export interface ICompanion {
   selectOnly(): void;
   end(): void;
 }
+
+export interface ILinkCallbacks {
+  /** The link has ended, by whomever. Called once. */
+  onEnd?(): void;
+  /** The user chose other options. */
+  onOptions?(options: ILinkOptions): void;
+}

@@ -1,6 +1,5 @@
 /** The list of devices: what is found in it, how it is grouped, what it says. */
 
-import type { IDeviceChoice, ILatency } from '../../core/latency';
 import {
   bandOf,
   deviceOf,
@@ -9,7 +8,7 @@ import {
   precisionsOf,
   usableBytes
 } from '../../core/latency';
-import type { IGraphModel } from '../../core/types';
+import type { IGraphModel, IDeviceChoice, ILatency } from '../../core/types';
 import {
   formatBytes,
   formatCount,

@@ -1,10 +1,9 @@
 /** The total of the strip that is a time. */
 
-import type { IDeviceChoice } from '../../core/latency';
 import { hardwareOf } from '../../core/latency';
 import { KERNEL } from '../../core/latencyKernels';
 import { cannotRun } from '../../core/runnable';
-import type { IGraphModel } from '../../core/types';
+import type { IGraphModel, IDeviceChoice } from '../../core/types';
 import { formatSeconds, UNKNOWN } from '../../core/units';
 import type { ITile } from '../kpi/tiles';
 import { METRICS } from '../../schema/metrics';

@@ -9,10 +9,10 @@ import { isMerged } from '../overlays/changes';
 import { deviceLabel } from '../overlays/latency';
 import { type ILook, overlayText } from '../overlays/painted';
 import { rampOf } from '../overlays/ramp';
-import type { IRange } from '../state/types';
 import type { ITranslate } from '../translate';
 import type { IGraphModel, ITree } from '../../core/types';
 import { BETWEEN, type ICaption, type ILegend } from './page';
+import type { IRange } from '../overlays/types';
 
 /** Tiles that every reader of a picture wants. */
 const TOTALS = ['params', 'macs', 'flops', 'weight_bytes'];

@@ -1,12 +1,8 @@
 /** Pictures without a page: the same layout and drawing where there is no browser. */
-import {
-  chosenDevice,
-  withTimes,
-  type IDeviceChoice
-} from '../../core/latency';
+import { chosenDevice, withTimes } from '../../core/latency';
 import { decode } from '../../core/model';
 import { buildTree, type IGroupTree } from '../../core/tree';
-import type { Flow, IGraphView, IPane } from '../../core/types';
+import type { Flow, IGraphView, IPane, IDeviceChoice } from '../../core/types';
 import { createGraphView } from '../../core/view';
 import type { GraphPayload } from '../../schema';
 import { DEFAULT_DETAILS } from '../graph/api';

@@ -9,9 +9,6 @@ import type { Session } from '../session/session';
 import type { IViewerState } from '../state/types';
 import { sheetPalette } from './colors';
 
-/** `page`: as the picture is on screen. */
-export type PictureLook = 'page' | 'light' | 'dark';
-
 export function isDark({ pictureLook, dark }: IViewerState): boolean {
   return pictureLook === 'page' ? dark : pictureLook === 'dark';
 }

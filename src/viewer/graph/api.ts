@@ -4,7 +4,6 @@
  */
 import type { ITensors } from '../../core/series';
 import type { IScene } from '../../core/types';
-import type { Docks } from './docks';
 
 /** Centre of the view in world units and the zoom; survives a resize of the host. */
 export interface ICamera {
@@ -115,20 +114,6 @@ export const DEFAULT_STRINGS: ISurfaceStrings = {
   overview: 'Overview',
   zoom: 'Zoom'
 };
-
-export interface ISurfaceOptions {
-  readonly callbacks?: Partial<ISurfaceCallbacks>;
-  /** Gives what stands over the picture its place; absent: the strip has the corner it likes. */
-  readonly docks?: Docks;
-  readonly strings?: Partial<ISurfaceStrings>;
-  readonly details?: ICardDetails;
-  /** Overview strip in the corner; default true. */
-  readonly minimap?: boolean;
-  /** What a plain wheel does; default `pan`. Ctrl/Meta+wheel and pinch always zoom. */
-  readonly wheel?: 'pan' | 'zoom';
-  /** Default: the system's `prefers-reduced-motion`. */
-  readonly reducedMotion?: boolean;
-}
 
 export interface ISetSceneOptions {
   /** The scene to move from; null or absent = no motion. */

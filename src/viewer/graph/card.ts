@@ -1,7 +1,6 @@
 /** What stands on a card: the one place that decides, for sizing, drawing and reading aloud. */
 import type { IGraphModel, ITree } from '../../core/types';
 import { formatCount } from '../../core/units';
-import { fill, settingOf, totalMacs } from './names';
 import {
   DEFAULT_DETAILS,
   DEFAULT_STRINGS,
@@ -24,6 +23,7 @@ import {
   TITLE_SIZE
 } from './metrics';
 import { clip, pageMeasure, type TextMeasure } from './text';
+import { fill } from './fillTemplate';
 
 export type LineKind = 'name' | 'weight' | 'cost';
 
@@ -336,4 +336,16 @@ export class Cards {
 
 function body(lines: number): number {
   return lines > 0 ? lines * LINE + 2 * BODY_PAD : 0;
+}
+
+/** MACs of the main graph and its groups: the sum over the top level, unknown parts left out. */
+export function totalMacs(model: IGraphModel): number {
+  const known = model.payload.metrics?.total_macs;
+  return typeof known === 'number' ? known : NaN;
+}
+
+/** The scalars and short settings of a node, empty where it has none. */
+export function settingOf(model: IGraphModel, node: number): string {
+  const { settings } = model.payload.nodes;
+  return Object.hasOwn(settings, String(node)) ? clip(settings[node]) : '';
 }

@@ -1,44 +1,16 @@
 /** What the reader does with pointer and keys, turned into steps of the surface. */
-import type { IScene } from '../../core/types';
-import type { ICamera, IHover, ISurfaceCallbacks } from './api';
-import { fitRect, type IPoint, type ISize, panBy, zoomAt } from './camera';
-import type { SceneIndex } from './grid';
+import type { IHover } from './api';
+import { fitRect, type IPoint, panBy, zoomAt } from './camera';
 import { commandOf, type KeyCommand } from './keys';
-import type { Direction, Links } from './links';
+import type { Direction } from './links';
 import { HEADER } from './metrics';
 import { Picker } from './picking';
-import type { IDrawing } from './primitives';
 import { type IPointerSink, PointerInput } from './pointer';
+import type { IActor } from './interactionHost';
 
 const KEY_PAN = 80;
 /** A finger is wider than a mouse pointer. */
 const TOUCH_REACH = 8;
-
-/** The surface as its interaction sees it. */
-export interface IActor {
-  readonly root: HTMLElement;
-  readonly scene: IScene | null;
-  readonly index: SceneIndex | null;
-  readonly links: Links | null;
-  readonly drawing: IDrawing | null;
-  readonly view: ISize;
-  readonly camera: ICamera;
-  readonly callbacks: Partial<ISurfaceCallbacks>;
-  readonly cursor: number;
-  /** A move by hand; true when the camera changed. */
-  move(camera: ICamera): boolean;
-  fly(camera: ICamera): void;
-  fit(): void;
-  actualSize(): void;
-  zoom(factor: number): void;
-  /** What is under the pointer, and its box, -1 = none. */
-  setHover(box: number, what: IHover): void;
-  /** Moves the keyboard's cursor; `byKey` shows its ring and brings it into view. */
-  setCursor(box: number, byKey: boolean): void;
-  showBand(from: IPoint, to: IPoint | null): void;
-  /** How far the title of an open group stands from its panel's left side, in world units. */
-  titleShift(box: number): number;
-}
 
 /** Milliseconds and pixels between the clicks of a double-click, at most. */
 const TWICE = 600;

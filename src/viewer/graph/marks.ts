@@ -1,6 +1,6 @@
 /** What is marked in the picture, kept by entity and turned into boxes of each new scene. */
-import { type SeriesByTensor, tensorsOf } from '../../core/series';
-import type { IScene } from '../../core/types';
+import { tensorsOf } from '../../core/series';
+import type { IScene, SeriesByTensor } from '../../core/types';
 import type { IHover } from './api';
 import { type IDecor, NO_DECOR } from './decor';
 import { visibleBoxes } from './entities';

@@ -10,23 +10,8 @@ import { formatCount, formatShare, UNKNOWN } from '../../core/units';
 import { DEFAULT_STRINGS, type ISurfaceStrings } from './api';
 import type { IDrawing } from './primitives';
 import { clip } from './text';
-
-/** Puts the value where the sentence says `%1`. */
-export function fill(sentence: string, value: string): string {
-  return sentence.replace('%1', () => value);
-}
-
-/** MACs of the main graph and its groups: the sum over the top level, unknown parts left out. */
-export function totalMacs(model: IGraphModel): number {
-  const known = model.payload.metrics?.total_macs;
-  return typeof known === 'number' ? known : NaN;
-}
-
-/** The scalars and short settings of a node, empty where it has none. */
-export function settingOf(model: IGraphModel, node: number): string {
-  const { settings } = model.payload.nodes;
-  return Object.hasOwn(settings, String(node)) ? clip(settings[node]) : '';
-}
+import { fill } from './fillTemplate';
+import { totalMacs, settingOf } from './card';
 
 /** What a screen reader says of an entity: `Conv conv1, 7×7, 118 M MACs, 9.4 K params`. */
 export function spoken(

@@ -3,9 +3,9 @@ import { pillTensors, wireTensors } from '../../core/series';
 import { BoxKind } from '../../core/types';
 import type { IHover } from './api';
 import { type IPoint, type IRect, toWorld } from './camera';
-import type { IActor } from './interaction';
 import { CHEVRON, HEADER, PAD_X, TITLE_BAR } from './metrics';
 import { stepAt, stepperOf } from './title';
+import type { IActor } from './interactionHost';
 
 /** Pixels around a wire that count as on it. */
 const NEAR_WIRE = 6;

@@ -11,7 +11,6 @@ import {
   type IOverlay,
   type ISetSceneOptions,
   type ISurfaceCallbacks,
-  type ISurfaceOptions,
   type ISurfaceStrings
 } from './api';
 import { boxRect, type IPoint, type ISize, sameCamera } from './camera';
@@ -20,7 +19,7 @@ import { Drawings } from './drawings';
 import { entityAt, exactBox, isPill } from './entities';
 import type { SceneIndex } from './grid';
 import { Helm } from './helm';
-import { type IActor, Interaction } from './interaction';
+import { Interaction } from './interaction';
 import type { Links } from './links';
 import { Marks } from './marks';
 import { Minimap } from './minimap';
@@ -31,6 +30,7 @@ import { Renderer } from './renderer';
 import { Stage } from './stage';
 import { rereadFont } from './text';
 import { prefersReducedMotion } from './theme';
+import type { IActor } from './interactionHost';
 
 export * from './api';
 
@@ -329,4 +329,18 @@ export class GraphSurface implements IActor {
       this.callbacks.onCameraChange?.(camera);
     }
   }
+}
+
+export interface ISurfaceOptions {
+  readonly callbacks?: Partial<ISurfaceCallbacks>;
+  /** Gives what stands over the picture its place; absent: the strip has the corner it likes. */
+  readonly docks?: Docks;
+  readonly strings?: Partial<ISurfaceStrings>;
+  readonly details?: ICardDetails;
+  /** Overview strip in the corner; default true. */
+  readonly minimap?: boolean;
+  /** What a plain wheel does; default `pan`. Ctrl/Meta+wheel and pinch always zoom. */
+  readonly wheel?: 'pan' | 'zoom';
+  /** Default: the system's `prefers-reduced-motion`. */
+  readonly reducedMotion?: boolean;
 }

@@ -10,8 +10,8 @@ import { useDocument, useSession, useTrans } from '../context';
 import { selectAll } from '../session/selecting';
 import type { ITranslate } from '../translate';
 import { brief, visible } from '../ui/text';
-import { sumOf } from './MultiInspector';
 import { Section, Some } from './parts';
+import { sumOf } from './sumOf';
 
 /** What the kinds of structural blocks are called. */
 function kindName(kind: string, trans: ITranslate): string {

@@ -4,13 +4,14 @@ import { boundary, formatExact } from '../../core';
 import type { IGroupTree } from '../../core';
 import { useDocument, useSession, useTrans } from '../context';
 import { metricOf } from '../overlays/metric';
-import { brief, visible } from '../ui/text';
+import { brief } from '../ui/text';
 import { BlocksOfGroup } from './BlockList';
 import { Breadcrumb } from './Breadcrumb';
 import { Costs } from './costs';
 import { Fact, Facts, Jump, Section, Some, Title } from './parts';
 import { Tensors } from './tensors';
 import { useActivationTotal } from './totals';
+import { Histogram } from './Histogram';
 
 /** Operator types below a group and how many there are of each, commonest first. */
 function opHistogram(
@@ -139,26 +140,4 @@ function BlockTensors(props: {
       <Tensors model={model} ids={ids} roles={[]} side={side} />
     </Section>
   ) : null;
-}
-
-/** Bars of operator counts. */
-export function Histogram(props: {
-  rows: readonly (readonly [string, number])[];
-}): JSX.Element {
-  const most = props.rows[0]?.[1] ?? 1;
-  return (
-    <ul className="oad-Histogram">
-      <Some items={props.rows}>
-        {([type, count]) => (
-          <li key={type}>
-            <bdi>{visible(type)}</bdi>
-            <span className="oad-Share-bar" aria-hidden="true">
-              <span style={{ width: `${(count / most) * 100}%` }} />
-            </span>
-            <span className="oad-Number">{formatExact(count)}</span>
-          </li>
-        )}
-      </Some>
-    </ul>
-  );
 }

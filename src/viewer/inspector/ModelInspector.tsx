@@ -4,10 +4,10 @@ import type { ValueInfo } from '../../schema';
 import { useDocument, useTrans } from '../context';
 import { brief, visible } from '../ui/text';
 import { ArchitectureSections } from './Architecture';
-import { Histogram } from './GroupInspector';
 import { Metadata } from './Metadata';
 import { InWords, Ports, Stages, TopFindings } from './ModelPanel';
 import { Fact, Facts, Jump, Name, Section, Some, Title } from './parts';
+import { Histogram } from './Histogram';
 
 /** Shown when nothing is selected: what the file is. */
 export function ModelInspector(): JSX.Element {

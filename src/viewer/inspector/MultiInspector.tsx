@@ -1,6 +1,5 @@
 import * as React from 'react';
 import { formatBytes, formatExact, TENSOR_KIND } from '../../core';
-import { Tally } from '../../core/sums';
 import type { IGraphModel, MetricId } from '../../core/types';
 import { useDocument, useTrans, useView } from '../context';
 import { entityName, selectionOf } from '../session/entities';
@@ -9,20 +8,10 @@ import { nodesBelow } from '../session/host';
 import { brief } from '../ui/text';
 import { tensorBytes } from '../../core/bytes';
 import { Costs } from './costs';
-import { Histogram } from './GroupInspector';
 import { Fact, Facts, Jump, Section, Some } from './parts';
 import { useActivationTotal } from './totals';
-
-/** Sum of a metric over nodes, what is unknown left out and counted. */
-export function sumOf(
-  model: IGraphModel,
-  nodes: readonly number[],
-  metric: MetricId
-): Pick<Tally, 'known' | 'unknown'> {
-  const tally = new Tally(model, metric);
-  nodes.forEach(node => tally.add(node));
-  return tally;
-}
+import { Histogram } from './Histogram';
+import { sumOf } from './sumOf';
 
 /**
  * Weights that the nodes read but an earlier node outside is the first to use: they count there, so

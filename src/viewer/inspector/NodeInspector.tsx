@@ -6,7 +6,6 @@ import type { NodeDetails } from '../../schema';
 import { useDocument, useTrans } from '../context';
 import { ChangesOfNode } from '../compare/ChangesOfNode';
 import { KernelFact } from '../device/Latency';
-import { settingOf } from '../graph/names';
 import { InlineProblem } from '../ui/InlineProblem';
 import { brief, visible } from '../ui/text';
 import { Attributes } from './Attributes';
@@ -21,6 +20,7 @@ import { Fact, Facts, Section, Title } from './parts';
 import { Tensors } from './tensors';
 import { useActivationTotal } from './totals';
 import { useDetails, type DetailsState } from './useDetails';
+import { settingOf } from '../graph/card';
 
 /** Everything about one node. */
 export function NodeInspector({ node }: { node: number }): JSX.Element {

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { ISpan } from '../../core';
 import { useTrans } from '../context';
-import type { IRange } from '../state/types';
+import type { IRange } from '../overlays/types';
 
 /** A drag shorter than this, as a share of the width, is a click: it clears. */
 const LEAST = 0.02;

@@ -8,10 +8,10 @@ import { OVERLAYS, type IOverlayDefinition } from '../overlays';
 import { scaleName } from '../overlays/names';
 import { overlayText } from '../overlays/painted';
 import type { OverlayId } from '../overlays';
-import type { IRange } from '../state/types';
 import { RootContext } from '../root';
 import { brief } from '../ui/text';
 import { gradient, known } from './ramp';
+import type { IRange } from '../overlays/types';
 
 const LegendBody = lazily(
   async () => (await import('./LegendBody')).LegendBody

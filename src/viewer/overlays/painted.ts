@@ -5,10 +5,9 @@ import type { ISpan, ScaleMode } from '../../core/scale';
 import { BoxKind, type IScene, type ITree } from '../../core/types';
 import { formatBytes, formatCount, formatSeconds } from '../../core/units';
 import type { IOverlay } from '../graph/api';
-import type { IRange } from '../state/types';
 import { lacksParts } from './metric';
 import { rampOf } from './ramp';
-import type { IOverlayDefinition } from './types';
+import type { IOverlayDefinition, IRange } from './types';
 
 export interface IPainted {
   readonly overlay: IOverlay;

@@ -1,6 +1,7 @@
 import type { ITree } from '../../core/types';
 import type { RampId, Unit } from '../../schema/metrics';
 import type { ITranslate } from '../translate';
+import type { IScale } from '../../core';
 
 /** One of a few states that an overlay shows instead of numbers. */
 export interface IStateLook {
@@ -41,4 +42,24 @@ export interface IOverlayDefinition<Id extends string = string> {
   available?(tree: ITree): boolean;
   /** The number of a node or group, NaN when unknown. */
   value(tree: ITree, entity: number): number;
+}
+
+/** What the overlay's colours span now. */
+export interface IRange {
+  readonly min: number;
+  readonly max: number;
+  /** The value at the ramp's start. */
+  readonly low: number;
+  /** The scale of all values that count, without the brush. */
+  readonly whole: IScale;
+  /** Visible boxes by equal parts of that scale. */
+  readonly bins: readonly number[];
+  /** The heaviest visible boxes. */
+  readonly top: readonly { readonly entity: number; readonly value: number }[];
+  /** Visible boxes without a number. */
+  readonly unknown: number;
+  /** The known numbers that the colours span. */
+  readonly values: readonly number[];
+  /** They are of another picture than the one that is shown. */
+  readonly kept: boolean;
 }

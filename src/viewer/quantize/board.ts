@@ -1,8 +1,7 @@
 /** Tasks of a view: they go on while the panel is closed, and what they found stays. */
 
 import { useSyncExternalStore } from 'react';
-import { isAbort, problemOf } from '../../providers/provider';
-import type { TaskOrder } from '../../providers/tasks';
+import { isAbort, problemOf, type TaskOrder } from '../../providers/provider';
 import type { Problem, Task, TaskResult } from '../../schema';
 import { showUserValues } from '../session/host';
 import type { Session } from '../session/session';

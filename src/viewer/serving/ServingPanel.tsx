@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { hardwareOf, inRuntime, type IDeviceChoice } from '../../core/latency';
+import { hardwareOf, inRuntime } from '../../core/latency';
 import { formatBytes, formatExact, UNKNOWN } from '../../core/units';
 import type {
   ServingLimit,
@@ -15,6 +15,7 @@ import { brief, visible } from '../ui/text';
 import { curveOf, gridOf, spread, type Along } from './grid';
 import { numbersOf, type INumber } from './numbers';
 import { usePlans } from './usePlans';
+import type { IDeviceChoice } from '../../core/types';
 
 /** Curves that can be told apart. */
 const MOST = 4;

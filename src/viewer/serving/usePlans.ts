@@ -1,8 +1,8 @@
 import * as React from 'react';
-import type { IDeviceChoice } from '../../core/latency';
 import { isAbort, problemOf } from '../../providers/provider';
 import type { Problem, ServingPlans } from '../../schema';
 import { useDocument, useSession } from '../context';
+import type { IDeviceChoice } from '../../core/types';
 
 /** What has become of the question, and the plans that answer it. */
 export interface IAsked {

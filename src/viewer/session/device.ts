@@ -6,7 +6,6 @@ import {
   hardwareOf,
   withTimes
 } from '../../core/latency';
-import type { IDeviceChoice } from '../../core/latency';
 import { renumberedTree } from '../../core/tree';
 import type { GraphPayload, HardwarePart } from '../../schema';
 import type { IViewerSettings } from '../api';
@@ -14,6 +13,7 @@ import { setUserValues, type OverlayId } from '../overlays';
 import type { IDocument } from '../state/types';
 import { findAgain } from './find';
 import type { Session } from './session';
+import type { IDeviceChoice } from '../../core/types';
 
 /** The device that a new view of the model starts with: the analysis's own, else that of the settings. */
 export function firstDevice(

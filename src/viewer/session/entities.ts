@@ -4,9 +4,7 @@ import { pillTensors, pillText } from '../../core/series';
 import type { IGraphModel, IRowWidth, ITree } from '../../core/types';
 import type { IDocument, Selection } from '../state/types';
 import { NOTHING } from '../state/types';
-
-/** More selected things than these are not remembered. */
-export const MOST_ALSO = 200;
+import { MOST_ALSO, type ISelectionRecord } from '../state/selectionRecords';
 
 /** Entity of a selection, null for tensors and nothing. */
 export function entityOf(
@@ -80,13 +78,6 @@ export function groupsOf(tree: ITree, keys: readonly string[]): number[] {
     }
   }
   return found;
-}
-
-/** How a selection is remembered: by id and, should the file have changed, by name. */
-export interface ISelectionRecord {
-  readonly kind: Selection['kind'];
-  readonly id: number;
-  readonly name: string;
 }
 
 export function recordOf(tree: ITree, selection: Selection): ISelectionRecord {

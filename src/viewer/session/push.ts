@@ -6,8 +6,9 @@ import type { IScene } from '../../core/types';
 import type { GraphSurface } from '../graph/surface';
 import { OVERLAYS } from '../overlays';
 import { paintedOverlay } from '../overlays/painted';
-import type { IDocument, IRange, IViewerState } from '../state/types';
+import type { IDocument, IViewerState } from '../state/types';
 import { selectedEntities } from './hide';
+import type { IRange } from '../overlays/types';
 
 /** Tells whether one of these parts of the state is another than the surface has. */
 export type Changed = (...keys: (keyof IViewerState)[]) => boolean;

@@ -1,14 +1,18 @@
 /** What is remembered of a view between sessions, and reading it back without trust. */
 
-import type { IDeviceChoice } from '../../core/latency';
 import { SCALE_MODES, type ScaleMode } from '../../core/scale';
-import { FLOWS, type Flow, type IRowWidth } from '../../core/types';
+import {
+  FLOWS,
+  type Flow,
+  type IRowWidth,
+  type IDeviceChoice
+} from '../../core/types';
 import { isOverlayId, type OverlayId } from '../overlays';
 import type { ICamera } from '../graph/api';
-import { MOST_ALSO, type ISelectionRecord } from '../session/entities';
 import type { IBookmark, IPanels, ITableState, PanelMode } from './types';
 import { readTable } from './table';
 import { DEFAULT_PANELS, DRAWER_TABS } from './types';
+import { MOST_ALSO, type ISelectionRecord } from './selectionRecords';
 
 export const SNAPSHOT_VERSION = 1;
 

@@ -7,21 +7,20 @@ import type {
   IGroupTree,
   IQueryFault,
   IRowWidth,
-  IScale,
   ISpan,
   ITrace,
   ScaleMode
 } from '../../core';
-import type { IDeviceChoice } from '../../core/latency';
 import type { IProgress } from '../../providers/provider';
 import type { Extracted, Problem } from '../../schema';
 import type { ICompanion } from '../compare/types';
 import type { ITensors } from '../../core/series';
-import type { PictureLook } from '../export/look';
 import type { ICamera, IHover } from '../graph/api';
 import type { OverlayId } from '../overlays';
 import type { ITableState } from './table';
 import type { IHiddenRecord } from './snapshot';
+import type { IDeviceChoice } from '../../core/types';
+import type { IRange } from '../overlays/types';
 
 export type Selection =
   | { readonly kind: 'none' }
@@ -102,26 +101,6 @@ export const NO_SEARCH: ISearch = {
 };
 
 export type { ISortKey, ITableState } from './table';
-
-/** What the overlay's colours span now. */
-export interface IRange {
-  readonly min: number;
-  readonly max: number;
-  /** The value at the ramp's start. */
-  readonly low: number;
-  /** The scale of all values that count, without the brush. */
-  readonly whole: IScale;
-  /** Visible boxes by equal parts of that scale. */
-  readonly bins: readonly number[];
-  /** The heaviest visible boxes. */
-  readonly top: readonly { readonly entity: number; readonly value: number }[];
-  /** Visible boxes without a number. */
-  readonly unknown: number;
-  /** The known numbers that the colours span. */
-  readonly values: readonly number[];
-  /** They are of another picture than the one that is shown. */
-  readonly kept: boolean;
-}
 
 /** Whether a batch that the file has fixed can be another; null: nobody asked, or it can. */
 export type BatchState =
@@ -238,3 +217,6 @@ export interface IViewerState {
   /** For screen readers: the last thing that happened without a visible focus change. */
   readonly announcement: string;
 }
+
+/** `page`: as the picture is on screen. */
+export type PictureLook = 'page' | 'light' | 'dark';

@@ -3,11 +3,11 @@
 import { decode } from '../../core/model';
 import { sizable } from '../../core/rebind';
 import { pointOf, unknownPoint, type ISweepPoint } from '../../core/sweep';
-import type { IDeviceChoice } from '../../core/latency';
 import { isAbort, problemOf } from '../../providers/provider';
 import type { GraphPayload } from '../../schema';
 import { changed, sizesOf, textsOf, type Sizes } from '../dims/texts';
 import type { Session } from '../session/session';
+import type { IDeviceChoice } from '../../core/types';
 
 /** The sizes of all dimensions when one has this size; what follows from it does. */
 export function sizesAt(

@@ -2,6 +2,7 @@
 
 import type { IGraphModel, ITree } from '../../core/types';
 import type { TextColumn } from './columns';
+import { mainOutput } from '../../core/model';
 
 /** The first tensor that comes from another node or from outside, else the first there is. */
 function mainInput(model: IGraphModel, node: number): number {
@@ -15,11 +16,6 @@ function mainInput(model: IGraphModel, node: number): number {
     }
   }
   return from < to ? model.inputs[from] : -1;
-}
-
-export function mainOutput(model: IGraphModel, node: number): number {
-  const from = model.outputOffsets[node];
-  return from < model.outputOffsets[node + 1] ? model.outputs[from] : -1;
 }
 
 type Field = 'label' | 'type';

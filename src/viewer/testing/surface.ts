@@ -2,12 +2,8 @@
 
 import type { ILit } from '../../core/lit';
 import type { IScene } from '../../core/types';
-import type {
-  ICamera,
-  IOverlay,
-  ISurfaceCallbacks,
-  ISurfaceOptions
-} from '../graph/api';
+import type { ICamera, IOverlay, ISurfaceCallbacks } from '../graph/api';
+import type { ISurfaceOptions } from '../graph/surface';
 
 export class FakeSurface {
   /** The surface made last. */

@@ -5,7 +5,6 @@ import type { IGroupTree } from '../../core';
 import { pillText, pillTensors, tensorsOf } from '../../core/series';
 import { BoxKind, type IScene } from '../../core/types';
 import { useDocument, useSession, useTrans, useView } from '../context';
-import { settingOf } from '../graph/names';
 import type { OverlayId } from '../overlays';
 import type { ITranslate } from '../translate';
 import { activeIn } from '../ui/focus';
@@ -13,6 +12,7 @@ import { brief } from '../ui/text';
 import { factsOf, tensorFacts, type IFact } from './facts';
 import { placeOf } from './place';
 import { type IRested, useRested } from './useRested';
+import { settingOf } from '../graph/card';
 
 /** A tip in words. */
 interface ITip {

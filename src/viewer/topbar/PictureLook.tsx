@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { useSession, useTrans, useView } from '../context';
-import type { PictureLook as Look } from '../export/look';
+import type { PictureLook as Look } from '../state/types';
 
 /** Whether saved pictures are light or dark. */
 export function PictureLook(): JSX.Element {

@@ -2,8 +2,8 @@
 
 import type { IGroupTree } from '../../tree';
 import type { IRowWidth } from '../../types';
-import type { IPlacedLevel } from '../hierarchy';
 import { widthAround } from '../panels';
+import type { IPlacedLevel } from '../levelTypes';
 
 export interface IRoomQuery {
   readonly tree: IGroupTree;
