@@ -11,6 +11,7 @@ import { RootContext, WidthContext } from './root';
 import { captionOf } from './caption';
 import { nodesOf, tensorNamesOf } from './session/host';
 import { Session } from './session/session';
+import type { ISessionHost } from './session/types';
 import { applySettings, ownChanges } from './session/settings';
 import { readSnapshot } from './state/snapshot';
 import { useStore } from './state/store';
@@ -38,19 +39,13 @@ export function Viewer(props: IViewerProps): JSX.Element | null {
   useSettings(session, props.settings);
   useReports(session, props);
   useAnnouncements(session, trans);
-  const { onReady, linkTo, files } = props;
-  React.useEffect(() => {
-    if (session) {
-      session.files = files ?? null;
-      session.linkTo = linkTo ?? null;
-      session.store.set({ linkable: linkTo !== undefined });
-    }
-  }, [session, linkTo, files]);
+  const { onReady } = props;
+  const linkable = props.linkTo !== undefined;
+  React.useEffect(() => session?.store.set({ linkable }), [session, linkable]);
   const ready = React.useRef(onReady);
   ready.current = onReady;
   React.useEffect(() => {
     if (session) {
-      session.trans = trans;
       ready.current?.(createHandle(session, trans, () => root.current));
     }
   }, [session, trans]);
@@ -102,6 +97,21 @@ function onKeyDown(
   }
 }
 
+/** What the props give a session, as they are when it asks. */
+function hostOf(props: () => IViewerProps): ISessionHost {
+  return {
+    get trans() {
+      return props().translator ?? IDENTITY;
+    },
+    get linkTo() {
+      return props().linkTo ?? null;
+    },
+    get files() {
+      return props().files ?? null;
+    }
+  };
+}
+
 /** One session a provider. Made in an effect, so that strict mode's second mount gets its own. */
 function useSessionOf(props: IViewerProps): Session | null {
   const { provider } = props;
@@ -114,6 +124,7 @@ function useSessionOf(props: IViewerProps): Session | null {
       provider,
       settingsOf(settings),
       readSnapshot(state),
+      hostOf(() => latest.current),
       makeLayoutEngine
     );
     setSession(made);
@@ -178,10 +189,11 @@ function useRemember(
       }, REMEMBER_AFTER);
     };
     const stop = session.store.subscribe(changed);
-    session.onCameraChange = changed;
+    const follower = { onCamera: changed };
+    session.followers.add(follower);
     return () => {
       stop();
-      session.onCameraChange = null;
+      session.followers.delete(follower);
       if (timer !== null) {
         clearTimeout(timer);
       }

@@ -2,7 +2,8 @@
 
 import type { IChanges } from '../../core/matchingGiven';
 import type { IGroupTree } from '../../core/tree';
-import type { IFollower, Session } from '../session/session';
+import type { Session } from '../session/session';
+import type { IFollower } from '../session/types';
 import { endTrace } from '../session/trace';
 import { ADDED, firstLone, paintMerged, REMOVED } from './mergedPaint';
 import type { MergedProvider } from './mergedProvider';

@@ -14,7 +14,7 @@ import { firstDevice } from './device';
 import { groupsOf, recall, recallAlso } from './entities';
 import { findAgain, setQuery } from './find';
 import { hiddenOf } from './hide';
-import type { Session } from './session';
+import type { ISession } from './types';
 import { firstOverlay } from './settings';
 
 const NONE: readonly number[] = [];
@@ -29,7 +29,7 @@ export class Analysis {
   private _settle: ReturnType<typeof setTimeout> | null = null;
 
   constructor(
-    private readonly _session: Session,
+    private readonly _session: ISession,
     /** What the first picture is to be like. */
     public first: ISnapshot
   ) {}

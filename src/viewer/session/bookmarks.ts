@@ -4,9 +4,9 @@ import { sameDevice, setDevice } from './device';
 import { groupKeys, groupsOf, sameList, sameRows } from './entities';
 import { hiddenOf, hiddenRecord } from './hide';
 import { remember } from './places';
-import type { Session } from './session';
+import type { ISession } from './types';
 
-export function storeView(session: Session, slot: string): void {
+export function storeView(session: ISession, slot: string): void {
   const state = session.store.get();
   const { bookmarks, overlay, scale, device, document, direction } = state;
   const { camera } = session.stage;
@@ -27,7 +27,7 @@ export function storeView(session: Session, slot: string): void {
 }
 
 export async function recallView(
-  session: Session,
+  session: ISession,
   slot: string
 ): Promise<void> {
   const { bookmarks, document } = session.store.get();

@@ -1,9 +1,9 @@
 import { copyText } from '../ui/clipboard';
-import type { Session } from './session';
+import type { ISession } from './types';
 
 /** Copies a text and says whether it worked: to ears, and to eyes where the page refused. */
 export async function copyAndTell(
-  { store, trans }: Pick<Session, 'store' | 'trans'>,
+  { store, trans }: Pick<ISession, 'store' | 'trans'>,
   text: string,
   copied = trans.__('Copied.')
 ): Promise<boolean> {

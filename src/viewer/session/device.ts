@@ -12,7 +12,7 @@ import type { IViewerSettings } from '../api';
 import { setUserValues, type OverlayId } from '../overlays';
 import type { IDocument } from '../state/types';
 import { findAgain } from './find';
-import type { Session } from './session';
+import type { ISession } from './types';
 import type { IDeviceChoice } from '../../core/types';
 
 /** The device that a new view of the model starts with: the analysis's own, else that of the settings. */
@@ -53,7 +53,7 @@ export function sameDevice(
 
 /** Takes another device, or none: every number that is a time follows, the picture stays as it is. */
 export function setDevice(
-  session: Session,
+  session: ISession,
   device: IDeviceChoice | null
 ): void {
   const { document, overlay, brush } = session.store.get();
@@ -78,7 +78,7 @@ export function setDevice(
 }
 
 /** Colours the graph by a number, or by none. Times ask for a device first. */
-export function paintBy(session: Session, overlay: OverlayId | null): void {
+export function paintBy(session: ISession, overlay: OverlayId | null): void {
   const { document } = session.store.get();
   if (overlay !== 'latency' || document?.model.latency) {
     session.store.set({ overlay });
@@ -89,7 +89,7 @@ export function paintBy(session: Session, overlay: OverlayId | null): void {
 
 /** By a reader's hand: the first device that is chosen also colours the graph. */
 export function chooseDevice(
-  session: Session,
+  session: ISession,
   device: IDeviceChoice | null
 ): void {
   const first = session.store.get().device === null && device !== null;

@@ -5,7 +5,7 @@ import type { IDocument } from '../state/types';
 import { entityName } from './entities';
 import { selectedEntities } from './hide';
 import { nodesOf } from './host';
-import type { Session } from './session';
+import type { ISession } from './types';
 
 /** What the part is called: where the block or node stands; several are counted. */
 function partName(
@@ -20,7 +20,7 @@ function partName(
 }
 
 /** Has the selected nodes, those of selected blocks at any depth, written to a file. */
-export async function extractSelection(session: Session): Promise<void> {
+export async function extractSelection(session: ISession): Promise<void> {
   const { provider, store, trans } = session;
   const state = store.get();
   const { document } = state;

@@ -5,7 +5,7 @@ import { parseQuery } from '../../core/query';
 import type { ITree } from '../../core/types';
 import { NO_SEARCH } from '../state/types';
 import { selectionOf } from './entities';
-import type { Session } from './session';
+import type { ISession } from './types';
 
 /** Entities that match; best first, or in graph order when no word ranks them. None for a wrong query. */
 export function findEntities(tree: ITree, text: string): number[] {
@@ -14,7 +14,7 @@ export function findEntities(tree: ITree, text: string): number[] {
 }
 
 /** Finds what matches; the picture only marks it until the user steps through. */
-export function setQuery(session: Session, text: string): void {
+export function setQuery(session: ISession, text: string): void {
   const { document } = session.store.get();
   if (text.trim() === '' || !document) {
     session.store.set({ search: { ...NO_SEARCH, query: text } });
@@ -26,7 +26,7 @@ export function setQuery(session: Session, text: string): void {
 }
 
 /** The same query over other numbers of the same model; stays at its match where that still is one. */
-export function findAgain(session: Session): void {
+export function findAgain(session: ISession): void {
   const { document, search } = session.store.get();
   if (document && search.query.trim() !== '') {
     const hits = findEntities(document.tree, search.query);
@@ -36,7 +36,7 @@ export function findAgain(session: Session): void {
 }
 
 /** Goes to the next (1) or previous (-1) match, opening what hides it; wraps around. */
-export function stepSearch(session: Session, step: 1 | -1): void {
+export function stepSearch(session: ISession, step: 1 | -1): void {
   const { document, search: found } = session.store.get();
   const { hits, at } = found;
   if (!document || hits.length === 0) {

@@ -5,7 +5,7 @@ import type { IDocument, IViewerState } from '../state/types';
 import type { IHiddenRecord } from '../state/snapshot';
 import { entityOf } from './entities';
 import { remember } from './places';
-import type { Session } from './session';
+import type { ISession } from './types';
 
 /** Pairs beyond this are not remembered. */
 const MOST_PAIRS = 10_000;
@@ -20,7 +20,7 @@ export function selectedEntities(
 }
 
 async function hide(
-  session: Session,
+  session: ISession,
   wanted: (document: IDocument) => number[]
 ): Promise<void> {
   const { document } = session.store.get();
@@ -32,7 +32,7 @@ async function hide(
 }
 
 /** Takes the selection out of the picture; what is hidden already stays so. */
-export async function hideSelection(session: Session): Promise<void> {
+export async function hideSelection(session: ISession): Promise<void> {
   const state = session.store.get();
   const chosen = selectedEntities(state);
   if (chosen.length > 0) {
@@ -42,7 +42,7 @@ export async function hideSelection(session: Session): Promise<void> {
 }
 
 /** Leaves only the selection, with the groups around it. */
-export async function showOnlySelection(session: Session): Promise<void> {
+export async function showOnlySelection(session: ISession): Promise<void> {
   const chosen = selectedEntities(session.store.get());
   if (chosen.length > 0) {
     await hide(session, ({ tree }) => othersOf(tree, chosen));
@@ -51,7 +51,7 @@ export async function showOnlySelection(session: Session): Promise<void> {
 }
 
 /** Shows what was hidden by hand; a repeat that shows one part goes on doing so. */
-export function showAll(session: Session): Promise<void> {
+export function showAll(session: ISession): Promise<void> {
   const { hidden } = session.store.get();
   return hide(session, ({ tree }) => {
     const byHand = new Set(hiddenByHand(tree, hidden));

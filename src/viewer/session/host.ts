@@ -7,7 +7,7 @@ import { setUserValues } from '../overlays';
 import type { IViewerState } from '../state/types';
 import { NOTHING } from '../state/types';
 import { entityOf } from './entities';
-import type { Session } from './session';
+import type { ISession } from './types';
 
 /** Nodes of an entity, those of a group at any depth. */
 function gather(tree: ITree, entity: number, into: Set<number>): void {
@@ -48,7 +48,7 @@ export function tensorNamesOf({ document, selection }: IViewerState): string[] {
     : [];
 }
 
-export function selectNodes(session: Session, nodes: readonly number[]): void {
+export function selectNodes(session: ISession, nodes: readonly number[]): void {
   const { document } = session.store.get();
   if (!document) {
     return;
@@ -67,7 +67,7 @@ export function selectNodes(session: Session, nodes: readonly number[]): void {
 
 /** Paints the host's numbers, or takes them away and with them the overlay that showed them. */
 export function showUserValues(
-  session: Session,
+  session: ISession,
   values: IUserValues | null
 ): void {
   const { document, overlay, userValues } = session.store.get();

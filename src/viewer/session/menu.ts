@@ -3,11 +3,11 @@
 import type { IHover } from '../graph/api';
 import { selectionOf } from './entities';
 import { selectedEntities } from './hide';
-import type { Session } from './session';
+import type { ISession } from './types';
 
 /** Opens the menu; what it is about becomes the selection unless it is part of it. */
 export function openMenu(
-  session: Session,
+  session: ISession,
   what: IHover,
   at: { readonly x: number; readonly y: number }
 ): void {
@@ -23,6 +23,6 @@ export function openMenu(
   session.store.set({ menu: { what, ...at } });
 }
 
-export function closeMenu(session: Session): void {
+export function closeMenu(session: ISession): void {
   session.store.set({ menu: null });
 }

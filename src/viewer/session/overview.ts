@@ -1,10 +1,10 @@
 /** Back to the first picture, from wherever the reader is. */
 
 import { remember } from './places';
-import type { Session } from './session';
+import type { ISession } from './types';
 
 /** Opens and shows what a new view would; what is selected stays so. Back leads to where the reader was. */
-export async function showOverview(session: Session): Promise<void> {
+export async function showOverview(session: ISession): Promise<void> {
   const { stage, store } = session;
   remember(session);
   store.set({ trace: null, brush: null });

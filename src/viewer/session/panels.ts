@@ -2,7 +2,7 @@
 
 import type { DrawerTab, IPanels, PanelMode } from '../state/types';
 import type { Selection } from '../state/types';
-import type { Session } from './session';
+import type { ISession } from './types';
 
 /** Below this width of the viewer, panels lie over the graph. */
 export const NARROW = 800;
@@ -29,13 +29,13 @@ export function isShown(
   );
 }
 
-export function setPanels(session: Session, change: Partial<IPanels>): void {
+export function setPanels(session: ISession, change: Partial<IPanels>): void {
   const { panels } = session.store.get();
   session.store.set({ panels: { ...panels, ...change } });
 }
 
 /** Opens the inspector for what is selected, where it would not open by itself. */
-export function showDetails(session: Session): void {
+export function showDetails(session: ISession): void {
   const { panels, companion } = session.store.get();
   if (panels.inspector === 'closed' || companion) {
     setPanels(session, { inspector: 'open' });
@@ -44,7 +44,7 @@ export function showDetails(session: Session): void {
 
 /** Opens what is closed and closes what is open; over the graph, only one at a time. */
 export function togglePanel(
-  session: Session,
+  session: ISession,
   panel: 'outline' | 'inspector',
   root: HTMLElement | null
 ): void {
@@ -61,7 +61,7 @@ export function togglePanel(
 
 /** Shows a drawer tab; asked twice with `toggle`, closes the drawer. */
 export function showTab(
-  session: Session,
+  session: ISession,
   tab: DrawerTab,
   toggle = false
 ): void {

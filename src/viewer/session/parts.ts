@@ -12,7 +12,7 @@ import { withAncestors } from '../../core/hidden';
 import type { IDocument, IViewerState } from '../state/types';
 import { entityName, entityOf, selectionOf } from './entities';
 import { remember } from './places';
-import type { Session } from './session';
+import type { ISession } from './types';
 
 /** A repeat with the part that is shown alone; `index` -1: all parts are shown, or none. */
 export interface IShownPart extends IPart {
@@ -90,7 +90,7 @@ function selectedPart({ document, selection }: PartState, fold: number) {
 
 /** Shows one part of a repeat alone, open, or with -1 all of them. The selection goes along. */
 export async function showPart(
-  session: Session,
+  session: ISession,
   { fold, index }: IPart
 ): Promise<void> {
   const state = session.store.get();
@@ -131,7 +131,7 @@ export async function showPart(
 }
 
 function announce(
-  { store, trans }: Session,
+  { store, trans }: ISession,
   { tree, model }: IDocument,
   { fold, index }: IPart
 ): void {
@@ -150,7 +150,7 @@ function announce(
  * they stay; else the part is shown alone.
  */
 export async function stepSelection(
-  session: Session,
+  session: ISession,
   step: 1 | -1
 ): Promise<void> {
   const state = session.store.get();
@@ -174,7 +174,7 @@ export async function stepSelection(
 
 /** A click in a repeat's title: a part on or back, or (0) from one to all and from all to the first. */
 export function clickedStep(
-  session: Session,
+  session: ISession,
   entity: number,
   step: 1 | -1 | 0
 ): Promise<void> {
@@ -191,7 +191,11 @@ export function clickedStep(
 }
 
 /** The next (1) or the previous (-1) part; after the last one come all together, then the first. */
-function stepPart(session: Session, fold: number, step: 1 | -1): Promise<void> {
+function stepPart(
+  session: ISession,
+  fold: number,
+  step: 1 | -1
+): Promise<void> {
   const state = session.store.get();
   if (!state.document) {
     return Promise.resolve();

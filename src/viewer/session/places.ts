@@ -2,12 +2,12 @@
 
 import type { IPlace, Selection } from '../state/types';
 import { sameList, sameRows, sameSelection } from './entities';
-import type { Session } from './session';
+import type { ISession } from './types';
 
 /** How far back Backspace can go. */
 const HISTORY = 100;
 
-function placeOf(session: Session): IPlace {
+function placeOf(session: ISession): IPlace {
   const { selection, also, hidden, direction } = session.store.get();
   const { stage } = session;
   return {
@@ -47,7 +47,7 @@ function pushed(list: readonly IPlace[], place: IPlace): readonly IPlace[] {
 }
 
 /** Call before what is shown changes: Back will lead here. */
-export function remember(session: Session): void {
+export function remember(session: ISession): void {
   const { back, document } = session.store.get();
   if (document) {
     session.store.set({ back: pushed(back, placeOf(session)), forward: [] });
@@ -55,7 +55,7 @@ export function remember(session: Session): void {
 }
 
 /** The change to the state that selecting something makes, history included. */
-export function selecting(session: Session, selection: Selection): void {
+export function selecting(session: ISession, selection: Selection): void {
   const { selection: before } = session.store.get();
   if (before.kind !== 'none') {
     remember(session);
@@ -64,7 +64,7 @@ export function selecting(session: Session, selection: Selection): void {
 }
 
 /** Goes to the last place in a list and keeps the present one in the other. */
-async function travel(session: Session, forward: boolean): Promise<void> {
+async function travel(session: ISession, forward: boolean): Promise<void> {
   const state = session.store.get();
   const from = forward ? state.forward : state.back;
   const place = from[from.length - 1];
@@ -94,8 +94,8 @@ async function travel(session: Session, forward: boolean): Promise<void> {
   }
 }
 
-export const goBack = (session: Session): Promise<void> =>
+export const goBack = (session: ISession): Promise<void> =>
   travel(session, false);
 
-export const goForward = (session: Session): Promise<void> =>
+export const goForward = (session: ISession): Promise<void> =>
   travel(session, true);

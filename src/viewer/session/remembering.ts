@@ -13,9 +13,9 @@ import {
   recordOf
 } from './entities';
 import { hiddenOf, hiddenRecord } from './hide';
-import type { Session } from './session';
+import type { ISession } from './types';
 
-export function snapshotOf({ store, stage }: Session): ISnapshot {
+export function snapshotOf({ store, stage }: ISession): ISnapshot {
   const state = store.get();
   const { overlay, scale, showNames, showWeights, direction, panels } = state;
   const { device, table, bindings, assume, bookmarks, document } = state;
@@ -56,7 +56,7 @@ export function storedFields(snapshot: ISnapshot): Partial<IViewerState> {
 
 /** Takes a snapshot over what is shown. True when the model must be analysed for its sizes. */
 export async function takeSnapshot(
-  session: Session,
+  session: ISession,
   snapshot: ISnapshot
 ): Promise<boolean> {
   const { store, stage } = session;

@@ -3,14 +3,14 @@
 import { NOTHING, NO_SEARCH } from '../state/types';
 import { entityOf, selectionOf } from './entities';
 import { selectedEntities } from './hide';
-import type { Session } from './session';
+import type { ISession } from './types';
 
 /** Above so many the marks say nothing more and sums take their time. */
 const MOST = 20_000;
 
 /** Makes these entities the selection, the first one foremost; `additive` keeps what is selected. */
 export function selectAll(
-  session: Session,
+  session: ISession,
   entities: readonly number[],
   additive = false
 ): void {
@@ -35,7 +35,7 @@ export function selectAll(
 
 /** A click on an entity, or on the ground. */
 export function clicked(
-  session: Session,
+  session: ISession,
   entity: number | null,
   additive: boolean
 ): void {
@@ -67,7 +67,7 @@ export function clicked(
 }
 
 /** Nodes of the operator types, or blocks of the classes, of what is selected. */
-export function selectSameType(session: Session): void {
+export function selectSameType(session: ISession): void {
   const state = session.store.get();
   const { document } = state;
   if (!document) {

@@ -4,14 +4,14 @@ import type { ILayoutEngine } from '../../core/layout/engine';
 import type { IGraphModel } from '../../core/types';
 import type { FileState, IReportProvider } from '../../providers/provider';
 import { isAbort } from '../../providers/provider';
-import type { IFileHost, IViewerSettings } from '../api';
-import type { IHover, ISurfaceCallbacks } from '../graph/api';
+import type { IViewerSettings } from '../api';
+import type { ISurfaceCallbacks } from '../graph/api';
 import type { IUserValues } from '../overlays';
 import { initialState, withoutForeignBrush } from '../state/initial';
 import type { ISnapshot } from '../state/snapshot';
 import { createStore, type IStore } from '../state/store';
 import type { IDocument, IViewerState, Selection } from '../state/types';
-import { IDENTITY, type ITranslate } from '../translate';
+import type { ITranslate } from '../translate';
 import { Analysis } from './analysis';
 import { DetailsCache } from './details';
 import { entityOf, sameSelection, selectionOf } from './entities';
@@ -22,21 +22,10 @@ import { goBack, remember, selecting } from './places';
 import { snapshotOf, storedFields, takeSnapshot } from './remembering';
 import { clicked, selectAll } from './selecting';
 import { Stage } from './stage';
+import { NO_HOST } from './types';
+import type { Follow, IFollower, ISession, ISessionHost } from './types';
 
-/** Hears of what does not stand in the state. */
-export interface IFollower {
-  /** Other boxes are drawn. */
-  onPicture?(): void;
-  onCamera?(): void;
-  /** See `ISurfaceCallbacks`. */
-  onHover?(what: IHover, box: number): void;
-  onRing?(box: number): void;
-}
-
-/** What to do to the picture when something is selected. */
-export type Follow = 'none' | 'focus' | 'reveal';
-
-export class Session {
+export class Session implements ISession {
   readonly store: IStore<IViewerState>;
   readonly details: DetailsCache;
   readonly stage: Stage;
@@ -47,6 +36,7 @@ export class Session {
     /** What new views start with; see `applySettings`. */
     public settings: IViewerSettings,
     snapshot: ISnapshot,
+    private readonly _host: ISessionHost = NO_HOST,
     readonly makeEngine?: () => ILayoutEngine
   ) {
     this._analysis = new Analysis(this, snapshot);
@@ -68,35 +58,37 @@ export class Session {
       onHover: (what, box) =>
         this.followers.forEach(f => f.onHover?.(what, box)),
       onRing: box => this.followers.forEach(f => f.onRing?.(box)),
-      onCameraChange: () => {
-        this.onCameraChange?.();
-        this.followers.forEach(f => f.onCamera?.());
-      },
+      onCameraChange: () => this.followers.forEach(f => f.onCamera?.()),
       onContextMenu: (what, at) => openMenu(this, what, at),
       onEscape: () => false,
       onSelectArea: (entities, how) => selectAll(this, entities, how.additive)
     };
-    this.stage = new Stage(this.store, settings, callbacks, makeEngine);
-    this.stage.onPicture = () => this.followers.forEach(f => f.onPicture?.());
+    this.stage = new Stage(
+      this.store,
+      settings,
+      callbacks,
+      () => this.followers.forEach(f => f.onPicture?.()),
+      makeEngine
+    );
   }
 
   /** Views that do what this one does. */
   readonly followers = new Set<IFollower>();
 
-  /** Set by the owner; for sentences that actions write into files. */
-  trans: ITranslate = IDENTITY;
+  get trans(): ITranslate {
+    return this._host.trans;
+  }
 
-  /** The address for a view's text; null where the host has none. */
-  linkTo: ((view: string) => string) | null = null;
+  get linkTo(): ISessionHost['linkTo'] {
+    return this._host.linkTo;
+  }
 
-  /** What the host does with new files; null where it has no place for them. */
-  files: IFileHost | null = null;
+  get files(): ISessionHost['files'] {
+    return this._host.files;
+  }
 
   /** Numbers of the host's own; they outlive a new analysis. */
   userValues: IUserValues | null = null;
-
-  /** Set by the owner; called while the user moves the picture. */
-  onCameraChange: (() => void) | null = null;
 
   dispose(): void {
     this._analysis.dispose();

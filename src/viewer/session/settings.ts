@@ -6,7 +6,7 @@ import type { ISnapshot } from '../state/snapshot';
 import type { IDocument, IViewerState } from '../state/types';
 import { firstDevice, sameDevice, setDevice } from './device';
 import { remember } from './places';
-import type { Session } from './session';
+import type { ISession } from './types';
 
 /** The overlay that a new view of the model opens with. */
 export function firstOverlay(
@@ -32,7 +32,7 @@ function startOf(settings: IViewerSettings): Partial<IViewerState> {
  * Takes other settings. What a changed one is about follows at once, also where the reader had chosen
  * something else for this view; what did not change stays as it is.
  */
-export function applySettings(session: Session, next: IViewerSettings): void {
+export function applySettings(session: ISession, next: IViewerSettings): void {
   const before = session.settings;
   const changed = (key: keyof IViewerSettings): boolean =>
     before[key] !== next[key];
@@ -63,7 +63,7 @@ export function applySettings(session: Session, next: IViewerSettings): void {
 }
 
 /** A snapshot without what the settings give anyway: later settings then hold for this view too. */
-export function ownChanges(session: Session, snapshot: ISnapshot): ISnapshot {
+export function ownChanges(session: ISession, snapshot: ISnapshot): ISnapshot {
   const { document, device } = session.store.get();
   const { settings } = session;
   const first = document && firstDevice(settings, document.model.payload);

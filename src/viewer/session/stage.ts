@@ -46,13 +46,12 @@ export class Stage {
   readonly patience: Patience;
   private readonly _unsubscribe: () => void;
 
-  /** Set by the owner; called after other boxes have been drawn. */
-  onPicture: (() => void) | null = null;
-
   constructor(
     private readonly _store: IStore<IViewerState>,
     settings: IViewerSettings,
     callbacks: ISurfaceCallbacks,
+    /** Called after other boxes have been drawn. */
+    private readonly _onPicture: () => void,
     private readonly _makeEngine?: () => ILayoutEngine
   ) {
     this._easel = new Easel(settings, callbacks);
@@ -312,7 +311,7 @@ export class Stage {
     }
     this._drawn = null;
     this._sync();
-    this.onPicture?.();
+    this._onPicture();
   }
 
   /** Pushes what changed in the state to the surface. */

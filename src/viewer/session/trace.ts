@@ -11,7 +11,7 @@ import { tensorsOf } from '../../core/series';
 import type { IDocument, IViewerState, TraceKind } from '../state/types';
 import { entityName, entityOf, selectionName } from './entities';
 import { nodesBelow } from './host';
-import type { Session } from './session';
+import type { ISession } from './types';
 
 /** Whether there is something to start from: for paths, two things. */
 export function canTrace(state: IViewerState, kind: TraceKind): boolean {
@@ -43,7 +43,7 @@ function follow(
 }
 
 /** Shows what leads to the selection, what comes of it, or what lies between two selected things. */
-export function startTrace(session: Session, kind: TraceKind): void {
+export function startTrace(session: ISession, kind: TraceKind): void {
   const state = session.store.get();
   const { document, selection, also } = state;
   if (!document || !canTrace(state, kind)) {
@@ -68,6 +68,6 @@ export function startTrace(session: Session, kind: TraceKind): void {
   });
 }
 
-export function endTrace(session: Session): void {
+export function endTrace(session: ISession): void {
   session.store.set({ trace: null });
 }
