@@ -1,6 +1,6 @@
-import { selectedEntities } from '../session/hide';
 import { extractSelection } from '../session/extract';
 import type { IAction } from './types';
+import { selectedEntities } from '../session/entities';
 
 export const extract: IAction = {
   id: 'extract',

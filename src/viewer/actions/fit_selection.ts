@@ -1,5 +1,5 @@
-import { selectedEntities } from '../session/hide';
 import type { IAction } from './types';
+import { selectedEntities } from '../session/entities';
 
 export const fitSelection: IAction = {
   id: 'fit-selection',

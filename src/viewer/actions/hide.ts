@@ -1,11 +1,8 @@
 import { hiddenByHand } from '../../core';
-import {
-  hideSelection,
-  selectedEntities,
-  showAll,
-  showOnlySelection
+import { hideSelection, showAll, showOnlySelection 
 } from '../session/hide';
 import type { IAction } from './types';
+import { selectedEntities } from '../session/entities';
 
 export const hide: IAction = {
   id: 'hide',

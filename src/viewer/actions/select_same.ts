@@ -1,6 +1,6 @@
-import { selectedEntities } from '../session/hide';
 import { selectSameType } from '../session/selecting';
 import type { IAction } from './types';
+import { selectedEntities } from '../session/entities';
 
 export const selectSame: IAction = {
   id: 'select-same',

@@ -1,7 +1,7 @@
-import { selectedEntities } from '../session/hide';
 import { nodesOf } from '../session/host';
 import { showTab } from '../session/panels';
 import type { IAction } from './types';
+import { selectedEntities } from '../session/entities';
 
 export const showInTable: IAction = {
   id: 'show-in-table',

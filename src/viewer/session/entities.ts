@@ -2,7 +2,7 @@
 
 import { pillTensors, pillText } from '../../core/series';
 import type { IGraphModel, IRowWidth, ITree } from '../../core/types';
-import type { IDocument, Selection } from '../state/types';
+import type { IDocument, Selection, IViewerState } from '../state/types';
 import { NOTHING } from '../state/types';
 import { MOST_ALSO, type ISelectionRecord } from '../state/selectionRecords';
 
@@ -162,4 +162,13 @@ export function sameRows(a: IRowWidth | null, b: IRowWidth | null): boolean {
 
 export function sameList(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((item, i) => item === b[i]);
+}
+
+/** The selected nodes and groups. */
+export function selectedEntities(
+  state: Pick<IViewerState, 'document' | 'selection' | 'also'>
+): number[] {
+  const { document, selection, also } = state;
+  const first = document ? entityOf(document.model, selection) : null;
+  return [...(first === null ? [] : [first]), ...also];
 }

@@ -2,8 +2,7 @@
 
 import { problemOf } from '../../providers/provider';
 import type { IDocument } from '../state/types';
-import { entityName } from './entities';
-import { selectedEntities } from './hide';
+import { entityName, selectedEntities } from './entities';
 import { nodesOf } from './host';
 import type { ISession } from './types';
 

@@ -1,23 +1,13 @@
 /** Leaving parts out of the picture. */
 
 import { hiddenByHand, othersOf } from '../../core';
-import type { IDocument, IViewerState } from '../state/types';
-import type { IHiddenRecord } from '../state/snapshot';
-import { entityOf } from './entities';
+import type { IDocument, IHiddenRecord  } from '../state/types';
+import { selectedEntities  } from './entities';
 import { remember } from './places';
 import type { ISession } from './types';
 
 /** Pairs beyond this are not remembered. */
 const MOST_PAIRS = 10_000;
-
-/** The selected nodes and groups. */
-export function selectedEntities(
-  state: Pick<IViewerState, 'document' | 'selection' | 'also'>
-): number[] {
-  const { document, selection, also } = state;
-  const first = document ? entityOf(document.model, selection) : null;
-  return [...(first === null ? [] : [first]), ...also];
-}
 
 async function hide(
   session: ISession,

@@ -1,8 +1,7 @@
 /** The context menu's place and what it is about. */
 
 import type { IHover } from '../graph/api';
-import { selectionOf } from './entities';
-import { selectedEntities } from './hide';
+import { selectionOf, selectedEntities } from './entities';
 import type { ISession } from './types';
 
 /** Opens the menu; what it is about becomes the selection unless it is part of it. */

@@ -7,8 +7,8 @@ import type { GraphSurface } from '../graph/surface';
 import { OVERLAYS } from '../overlays';
 import { paintedOverlay } from '../overlays/painted';
 import type { IDocument, IViewerState } from '../state/types';
-import { selectedEntities } from './hide';
 import type { IRange } from '../overlays/types';
+import { selectedEntities } from './entities';
 
 /** Tells whether one of these parts of the state is another than the surface has. */
 export type Changed = (...keys: (keyof IViewerState)[]) => boolean;

@@ -1,8 +1,7 @@
 /** Selecting by click, by area and by kind. */
 
 import { NOTHING, NO_SEARCH } from '../state/types';
-import { entityOf, selectionOf } from './entities';
-import { selectedEntities } from './hide';
+import { entityOf, selectionOf, selectedEntities } from './entities';
 import type { ISession } from './types';
 
 /** Above so many the marks say nothing more and sums take their time. */

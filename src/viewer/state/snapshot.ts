@@ -9,7 +9,7 @@ import {
 } from '../../core/types';
 import { isOverlayId, type OverlayId } from '../overlays';
 import type { ICamera } from '../graph/api';
-import type { IBookmark, IPanels, ITableState, PanelMode } from './types';
+import type { IBookmark, IPanels, ITableState, PanelMode, IHiddenRecord } from './types';
 import { readTable } from './table';
 import { DEFAULT_PANELS, DRAWER_TABS } from './types';
 import { MOST_ALSO, type ISelectionRecord } from './selectionRecords';
@@ -18,13 +18,6 @@ export const SNAPSHOT_VERSION = 1;
 
 /** Longer lists than this are no list that a view wrote. */
 const MOST_ITEMS = 20_000;
-
-/** Hidden entities of one file: `from, to` pairs of ids, good only for the same file. */
-export interface IHiddenRecord {
-  /** The model's identity. */
-  readonly of: string;
-  readonly ranges: readonly number[];
-}
 
 /** All parts are optional: what is missing keeps its default. */
 export interface ISnapshot {

@@ -18,7 +18,6 @@ import type { ITensors } from '../../core/series';
 import type { ICamera, IHover } from '../graph/api';
 import type { OverlayId } from '../overlays';
 import type { ITableState } from './table';
-import type { IHiddenRecord } from './snapshot';
 import type { IDeviceChoice } from '../../core/types';
 import type { IRange } from '../overlays/types';
 
@@ -220,3 +219,10 @@ export interface IViewerState {
 
 /** `page`: as the picture is on screen. */
 export type PictureLook = 'page' | 'light' | 'dark';
+
+/** Hidden entities of one file: `from, to` pairs of ids, good only for the same file. */
+export interface IHiddenRecord {
+  /** The model's identity. */
+  readonly of: string;
+  readonly ranges: readonly number[];
+}
