@@ -100,7 +100,10 @@ export class DeviceTimes {
     const uncompared = seconds > 0 ? guessed / seconds : 0;
     const band = bandOf(part, device, precision, uncompared);
     return {
-      ...{ device, precision, unknown, required: width.required },
+      device,
+      precision,
+      unknown,
+      required: width.required,
       ...within(band, seconds, ideal),
       bound: seconds > 0 ? mostOf(shares) : ''
     };
@@ -138,8 +141,17 @@ function kindsOf(part: HardwarePart, work: KernelWork): IKind[] {
     const isGuess = kind >= KERNEL.recurrent || work.isRouted(kernel);
     const { runs, flops, weights, activations, m, n, k, steps, inputs } = one;
     const key = [
-      ...[kind, isGuess, runs, flops, weights, activations],
-      ...[m, n, k, steps, inputs]
+      kind,
+      isGuess,
+      runs,
+      flops,
+      weights,
+      activations,
+      m,
+      n,
+      k,
+      steps,
+      inputs
     ].join(' ');
     const same = kinds.get(key);
     if (same) {

@@ -23,7 +23,10 @@ export function inRuntime(part: HardwarePart, id = ''): HardwarePart {
     other;
   const model = {
     ...part.model,
-    ...{ overhead_s, overhead_cycles, issue_s, compared }
+    overhead_s,
+    overhead_cycles,
+    issue_s,
+    compared
   };
   return { ...part, kernels, model, runtime: id, runtime_label: label };
 }
@@ -176,7 +179,12 @@ export function latencyOf(
   }
   const runs = cannotRun(model.payload) === '';
   return {
-    ...{ device, precision, part, kernels, compute, memory },
+    device,
+    precision,
+    part,
+    kernels,
+    compute,
+    memory,
     nodes: byNode(model, part.kernels.anchor, kernels),
     required: requiredBytes(model, bytes),
     ...totalsOf(part, device, precision, kernels, ideals, work, runs)

@@ -41,8 +41,11 @@ function expertsOf(part: HardwarePart): ReadonlyMap<number, IExpert> {
     .routed ?? []) {
     kernels.forEach((kernel, at) =>
       found.set(kernel, {
-        ...{ router, chosen, dims },
-        ...{ macs: macs[at], depth: depth[at] }
+        router,
+        chosen,
+        dims,
+        macs: macs[at],
+        depth: depth[at]
       })
     );
   }

@@ -8,9 +8,19 @@ import type { IGraphModel } from './types';
 /** Operators by the one that they are forms of. */
 const FORMS: Readonly<Record<string, readonly string[]>> = {
   MatMul: [
-    ...['Gemm', 'MatMulInteger', 'MatMulInteger16', 'MatMulIntegerToFloat'],
-    ...['DynamicQuantizeMatMul', 'MatMulNBits', 'MatMulBnb4', 'MatMulFpQ4'],
-    ...['FusedMatMul', 'FusedGemm', 'QGemm', 'TransposeMatMul', 'GemmFloat8'],
+    'Gemm',
+    'MatMulInteger',
+    'MatMulInteger16',
+    'MatMulIntegerToFloat',
+    'DynamicQuantizeMatMul',
+    'MatMulNBits',
+    'MatMulBnb4',
+    'MatMulFpQ4',
+    'FusedMatMul',
+    'FusedGemm',
+    'QGemm',
+    'TransposeMatMul',
+    'GemmFloat8',
     'FusedMatMulActivation'
   ],
   Conv: ['ConvInteger', 'FusedConv', 'NhwcConv', 'NhwcFusedConv'],
@@ -18,7 +28,8 @@ const FORMS: Readonly<Record<string, readonly string[]>> = {
   Attention: ['QAttention', 'MultiHeadAttention', 'GroupQueryAttention'],
   LayerNormalization: ['SkipLayerNormalization'],
   RMSNormalization: [
-    ...['SimplifiedLayerNormalization', 'SkipSimplifiedLayerNormalization']
+    'SimplifiedLayerNormalization',
+    'SkipSimplifiedLayerNormalization'
   ],
   GroupNormalization: ['GroupNorm', 'SkipGroupNorm'],
   Gelu: ['FastGelu', 'BiasGelu', 'QuickGelu', 'BiasSplitGelu'],
@@ -36,7 +47,10 @@ const FORM_OF = new Map(
 
 /** They change how numbers are stored, not what they are. */
 const STORED_OTHERWISE = new Set([
-  ...['Cast', 'QuantizeLinear', 'DequantizeLinear', 'DynamicQuantizeLinear']
+  'Cast',
+  'QuantizeLinear',
+  'DequantizeLinear',
+  'DynamicQuantizeLinear'
 ]);
 
 /** Domains of ONNX itself. */

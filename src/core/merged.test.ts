@@ -27,7 +27,10 @@ function alignment(left: number[], right: number[]): IAlignment {
   const count = Math.max(...left, ...right) + 1;
   const pairs = Array.from({ length: count }, (_, pair) => pair);
   return {
-    ...{ left, right, kinds: ['precision'], changes: pairs.map(() => 0) },
+    left,
+    right,
+    kinds: ['precision'],
+    changes: pairs.map(() => 0),
     main_left: pairs.map(pair => left.indexOf(pair)),
     main_right: pairs.map(pair => right.indexOf(pair))
   };

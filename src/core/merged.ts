@@ -127,28 +127,45 @@ class Merger {
       input_offsets: ins.offsets,
       outputs: outs.values,
       output_offsets: outs.offsets,
-      ...{ params: unknown, weight_bytes: unknown, macs: unknown },
-      ...{ flops: unknown, read_bytes: unknown, write_bytes: unknown },
+      params: unknown,
+      weight_bytes: unknown,
+      macs: unknown,
+      flops: unknown,
+      read_bytes: unknown,
+      write_bytes: unknown,
       activation_bytes: unknown,
       reason: Object.fromEntries(order.map((_, at) => [at, NO_COSTS])),
-      ...{ runs: {}, runs_unknown: [], uncounted: [] },
+      runs: {},
+      runs_unknown: [],
+      uncounted: [],
       settings
     };
     return {
       payload: {
         ...a,
         model: { ...a.model, name },
-        ...{ nodes, tensors, scopes: this._scopes, graphs: this._graphs },
+        nodes,
+        tensors,
+        scopes: this._scopes,
+        graphs: this._graphs,
         ops: [...a.ops, ...b.ops],
         dtypes: [...a.dtypes, ...b.dtypes],
         shapes: [...a.shapes, ...b.shapes],
         metrics: {
           ...a.metrics,
-          ...{ total_macs: null, total_params: null, total_flops: null }
+          total_macs: null,
+          total_params: null,
+          total_flops: null
         },
-        ...{ timeline: null, architecture: null, expressions: null },
-        ...{ batch: null, modules: null, attributes: null, identity: null },
-        ...{ risk_signals: [], diagnostics: [] },
+        timeline: null,
+        architecture: null,
+        expressions: null,
+        batch: null,
+        modules: null,
+        attributes: null,
+        identity: null,
+        risk_signals: [],
+        diagnostics: [],
         graph: { ...a.graph, num_nodes: order.length - nodes.constant.length },
         blocks: { what: [], kinds: [], offsets: [0], nodes: [] }
       },
@@ -177,8 +194,12 @@ class Merger {
     const column = order.map(one => given.left[one] ?? -1);
     const main = given.main_left.map(one => (one < 0 ? one : at[one]));
     return {
-      ...{ changes: given.changes, kinds: given.kinds },
-      ...{ left: column, right: column, main_left: main, main_right: main }
+      changes: given.changes,
+      kinds: given.kinds,
+      left: column,
+      right: column,
+      main_left: main,
+      main_right: main
     };
   }
 

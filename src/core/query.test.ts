@@ -11,15 +11,24 @@ function model() {
   const x = b.input('x', ['batch', 3, 32, 32]);
   const scope = ['net:Net', 'stem:ConvBlock'];
   const [y] = b.add('Conv', [x, b.weight('w', [64, 3, 7, 7])], {
-    ...{ scope, name: 'stem/conv', shape: ['batch', 64, 16, 16] },
-    ...{ params: 9408, macs: 2e8 }
+    scope,
+    name: 'stem/conv',
+    shape: ['batch', 64, 16, 16],
+    params: 9408,
+    macs: 2e8
   });
   const [z] = b.add('Relu', [y], {
-    ...{ scope, name: 'stem/act', shape: ['batch', 64, 16, 16], macs: 0 }
+    scope,
+    name: 'stem/act',
+    shape: ['batch', 64, 16, 16],
+    macs: 0
   });
   const [u] = b.add('Conv', [z, b.weight('v', [256, 64, 1, 1])], {
-    ...{ scope: ['net:Net', 'head:ConvBlock'], name: 'head/conv' },
-    ...{ shape: ['batch', 256, 16, 16], params: 16384, macs: 5e6 }
+    scope: ['net:Net', 'head:ConvBlock'],
+    name: 'head/conv',
+    shape: ['batch', 256, 16, 16],
+    params: 16384,
+    macs: 5e6
   });
   b.add('Mystery', [u], { name: 'odd(1)', shape: null, macs: null });
   return buildTree(decode(b.finish()));

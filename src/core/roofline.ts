@@ -80,7 +80,10 @@ export function rooflineOf(
       const waits = seconds > time.seconds;
       const side = compute >= memory ? 'compute' : 'memory';
       points.push({
-        ...{ kernel, flops, seconds, bytes: moved },
+        kernel,
+        flops,
+        seconds,
+        bytes: moved,
         node: part.kernels.anchor[kernel],
         bound: waits || start > Math.max(compute, memory) ? 'overhead' : side,
         intensity: flops / moved,
@@ -90,7 +93,11 @@ export function rooflineOf(
   });
   points.sort((a, b) => b.seconds - a.seconds || a.kernel - b.kernel);
   return {
-    ...{ device, precision, points, moving, unknown },
+    device,
+    precision,
+    points,
+    moving,
+    unknown,
     peak: rates.peak,
     bandwidth: rates.bandwidth
   };

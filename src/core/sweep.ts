@@ -90,7 +90,9 @@ export function pointOf(
   const impossible =
     cannotRun(payload) || (runnable.sizes ? runnable.reason : '');
   return {
-    ...{ size, time, usable },
+    size,
+    time,
+    usable,
     reason: impossible,
     macs: known(metrics.total_macs),
     flops: known(metrics.total_flops),
@@ -104,8 +106,15 @@ export function pointOf(
 export function unknownPoint(size: number, reason: string): ISweepPoint {
   const none = Number.NaN;
   return {
-    ...{ size, reason, macs: none, flops: none, peak: none },
-    ...{ time: null, usable: none, fits: null, itemsPerSecond: none }
+    size,
+    reason,
+    macs: none,
+    flops: none,
+    peak: none,
+    time: null,
+    usable: none,
+    fits: null,
+    itemsPerSecond: none
   };
 }
 

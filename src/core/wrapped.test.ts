@@ -87,7 +87,8 @@ it('Ports stand on the border of a panel whose title is wider than its rows', as
       const rows = { room, beside: 0.45 };
       const scene = await view.restore(view.openGroups(), [], rows);
       expect({ seed, room, faults: sceneFaults(scene) }).toEqual({
-        ...{ seed, room },
+        seed,
+        room,
         faults: []
       });
     }

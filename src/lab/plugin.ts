@@ -103,8 +103,14 @@ export const plugin: JupyterFrontEndPlugin<void> = {
     });
     void keeper.restore(app.restored);
     addCompareCommands({
-      ...{ app, tracker, keeper, trans },
-      ...{ translator, manager, palette, browsers }
+      app,
+      tracker,
+      keeper,
+      trans,
+      translator,
+      manager,
+      palette,
+      browsers
     });
   }
 };

@@ -46,7 +46,9 @@ import { followTask } from './tasks';
 
 /** What is not there and would not be there in a new analysis. */
 const SETTLED = new Set([
-  ...['unknown-weight', 'not-a-weight', 'unknown-node'],
+  'unknown-weight',
+  'not-a-weight',
+  'unknown-node',
   'file-not-found'
 ]);
 

@@ -29,7 +29,8 @@ describe('every list of metrics is that of the table', () => {
     const offered: { const: string; title: string }[] =
       settings.properties.overlay.oneOf;
     expect(offered.map(option => option.const)).toEqual([
-      ...['auto', 'none'],
+      'auto',
+      'none',
       ...SHOWN.heatmap
     ]);
     for (const id of SHOWN.heatmap) {

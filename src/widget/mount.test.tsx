@@ -70,15 +70,17 @@ afterEach(() => {
 function shown(traits: Record<string, unknown> = {}): FakeModel {
   const model = new FakeModel({
     _bundle: new Uint8Array([2]),
-    ...{ overlay: 'macs', selection: [], dims: {}, view: {}, theme: 'auto' },
-    ...{
-      direction: 'auto',
-      height: 400,
-      _pair: '',
-      _comparison: new Uint8Array(),
-      _tensors: [],
-      ...traits
-    }
+    overlay: 'macs',
+    selection: [],
+    dims: {},
+    view: {},
+    theme: 'auto',
+    direction: 'auto',
+    height: 400,
+    _pair: '',
+    _comparison: new Uint8Array(),
+    _tensors: [],
+    ...traits
   });
   undo.push(mount(model, document.body, ''));
   return model;

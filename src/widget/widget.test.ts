@@ -101,7 +101,10 @@ describe('the loader', () => {
     await vi.waitFor(() => expect(model.sent).toHaveLength(1));
     model.emit('msg:custom', { type: 'other' });
     model.emit('msg:custom', {
-      ...{ type: 'autodoc:code', code: 'x', style: 'asked', version: 'v1' }
+      type: 'autodoc:code',
+      code: 'x',
+      style: 'asked',
+      version: 'v1'
     });
     expect((await found).textContent).toBe('drawn asked');
   });

@@ -1,6 +1,5 @@
 import { hiddenByHand } from '../../core';
-import { hideSelection, showAll, showOnlySelection 
-} from '../session/hide';
+import { hideSelection, showAll, showOnlySelection } from '../session/hide';
 import type { IAction } from './types';
 import { selectedEntities } from '../session/entities';
 

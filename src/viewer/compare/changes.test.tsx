@@ -48,20 +48,40 @@ function columns(): ComparisonColumns {
     interface: [{ kind: 'shapes', what: 'input x', left: '1×3', right: '1×4' }],
     blocks: [
       {
-        ...{ left: 'first', right: 'first', pairs: 2 },
-        ...{ changed: { precision: 1 }, only_left: 0, only_right: 0 },
-        ...{ macs_left: 2000, macs_right: 1000 },
-        ...{ first_left: 0, first_right: 0 }
+        left: 'first',
+        right: 'first',
+        pairs: 2,
+        changed: { precision: 1 },
+        only_left: 0,
+        only_right: 0,
+        macs_left: 2000,
+        macs_right: 1000,
+        first_left: 0,
+        first_right: 0
       },
       {
-        ...{ left: 'last', right: null, pairs: 0, changed: {} },
-        ...{ only_left: 2, only_right: 0, macs_left: 0, macs_right: 0 },
-        ...{ first_left: count, first_right: -1 }
+        left: 'last',
+        right: null,
+        pairs: 0,
+        changed: {},
+        only_left: 2,
+        only_right: 0,
+        macs_left: 0,
+        macs_right: 0,
+        first_left: count,
+        first_right: -1
       },
       {
-        ...{ left: 'equal', right: 'equal', pairs: 1, changed: {} },
-        ...{ only_left: 0, only_right: 0, macs_left: 5, macs_right: 5 },
-        ...{ first_left: 1, first_right: 1 }
+        left: 'equal',
+        right: 'equal',
+        pairs: 1,
+        changed: {},
+        only_left: 0,
+        only_right: 0,
+        macs_left: 5,
+        macs_right: 5,
+        first_left: 1,
+        first_right: 1
       }
     ]
   };
@@ -278,8 +298,10 @@ describe('both as one graph', () => {
     const given = columns();
     const turned = {
       ...given,
-      ...{ left: given.right, right: given.left },
-      ...{ main_left: given.main_right, main_right: given.main_left }
+      left: given.right,
+      right: given.left,
+      main_left: given.main_right,
+      main_right: given.main_left
     };
     const left = await view(RIGHT, () => Promise.resolve(turned));
     const right = await view(LEFT);

@@ -225,7 +225,8 @@ function RuntimePicker(props: {
         const { device: id = '', precision = '' } = choice ?? {};
         const runtime = event.currentTarget.value;
         setDevice(session, {
-          ...{ device: id, precision },
+          device: id,
+          precision,
           ...(runtime ? { runtime } : {})
         });
       }}

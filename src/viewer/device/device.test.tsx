@@ -123,9 +123,13 @@ test('the runtime decides what runs as one, and is remembered with the device', 
   const payload = withHardware(testPayload(), 'acme-two', 'fp16');
   const hardware = payload.hardware!;
   const slow = {
-    ...{ id: 'pytorch-eager', label: 'PyTorch, eager' },
-    ...{ overhead_s: START, overhead_cycles: 0, issue_s: 7 * START },
-    ...{ compared: [], kernels: hardware.kernels }
+    id: 'pytorch-eager',
+    label: 'PyTorch, eager',
+    overhead_s: START,
+    overhead_cycles: 0,
+    issue_s: 7 * START,
+    compared: [],
+    kernels: hardware.kernels
   };
   const { handle } = await mount({
     ...payload,
@@ -226,8 +230,14 @@ test('the settings give the runtime, also of a device that is chosen first in th
   const { kernels, model } = payload.hardware!;
   const { overhead_s, overhead_cycles, issue_s, compared } = model;
   const eager = {
-    ...{ id: 'pytorch-eager', label: 'PyTorch, eager', source: '', kernels },
-    ...{ overhead_s, overhead_cycles, issue_s, compared }
+    id: 'pytorch-eager',
+    label: 'PyTorch, eager',
+    source: '',
+    kernels,
+    overhead_s,
+    overhead_cycles,
+    issue_s,
+    compared
   };
   const known = {
     ...payload,

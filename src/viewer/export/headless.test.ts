@@ -132,15 +132,19 @@ describe('a picture of two models as one graph', () => {
     const pairs = Array.from({ length: count }, (_, pair) => pair);
     const columns = {
       verdict: 'similar architecture',
-      ...{ score_macs: 0.8, score_nodes: 0.8 },
-      ...{ core_operators: [left.nodes.name.length, count] },
+      score_macs: 0.8,
+      score_nodes: 0.8,
+      core_operators: [left.nodes.name.length, count],
       core_matched: count,
       left: left.nodes.name.map((_, node) => (node < count ? node : -1)),
       right: pairs,
       kinds: ['operator', 'attributes', 'shapes', 'precision'],
       changes: pairs.map(pair => (pair === 0 ? 0b1000 : 0)),
-      ...{ main_left: pairs, main_right: pairs },
-      ...{ details: {}, interface: [], blocks: [] }
+      main_left: pairs,
+      main_right: pairs,
+      details: {},
+      interface: [],
+      blocks: []
     };
     vi.stubGlobal('document', undefined);
     let text = '';

@@ -16,7 +16,10 @@ function sightOf(
   const boxes = rects.map(([x, y, w, h], entity) => ({
     kind,
     entity,
-    ...{ x, y, w, h },
+    x,
+    y,
+    w,
+    h,
     depth: 0,
     parent: -1
   }));
@@ -38,8 +41,10 @@ const guest = (rank = 0): IGuest & { place: Mock<IGuest['place']> } => ({
 });
 
 const rect = (x: number, y: number, w: number, h: number): IRect => ({
-  ...{ x, y },
-  ...{ w, h }
+  x,
+  y,
+  w,
+  h
 });
 
 const BOTTOM_LEFT: Rect = [50, 500, 80, 40];

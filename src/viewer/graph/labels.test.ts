@@ -142,8 +142,14 @@ describe('one wire', () => {
   ): IWireLabel | null {
     const cards = [[0, 0, 100, 50], [100 + gap, 0, 100, 50], ...more];
     const boxes = cards.map(([x, y, w, h], entity) => ({
-      ...{ kind: BoxKind.Node, entity, x, y: y + 200, w, h },
-      ...{ depth: 0, parent: -1 }
+      kind: BoxKind.Node,
+      entity,
+      x,
+      y: y + 200,
+      w,
+      h,
+      depth: 0,
+      parent: -1
     }));
     const scene = fromBoxes(
       boxes,

@@ -319,7 +319,10 @@ export class GraphSurface implements IActor {
     this.docks.follow([scene, view.w, view.h, this.helm.turns], () =>
       scene && index
         ? {
-            ...{ scene, index, view, camera: this.helm.aim },
+            scene,
+            index,
+            view,
+            camera: this.helm.aim,
             labels: this.renderer.svg.labels
           }
         : null

@@ -13,11 +13,17 @@ function ofGround({ bookmarks }: IViewerState): MenuEntry[] {
   const slots = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
   const free = slots.find(slot => !Object.hasOwn(bookmarks, slot));
   return [
-    ...['overview', 'fit', 'actual-size', 'toggle-direction'],
+    'overview',
+    'fit',
+    'actual-size',
+    'toggle-direction',
     null,
-    ...['expand-all', 'collapse-all', 'show-hidden'],
+    'expand-all',
+    'collapse-all',
+    'show-hidden',
     null,
-    ...['go-back', 'go-forward'],
+    'go-back',
+    'go-forward',
     null,
     ...slots
       .filter(slot => Object.hasOwn(bookmarks, slot))
@@ -50,9 +56,12 @@ export function menuEntries(
     'select-same',
     ...HIDES,
     null,
-    ...['show-in-table', 'fit-selection'],
+    'show-in-table',
+    'fit-selection',
     null,
-    ...['copy-name', 'copy-tag', 'copy-link'],
+    'copy-name',
+    'copy-tag',
+    'copy-link',
     ...(canExtract ? [null, 'extract'] : [])
   ];
 }

@@ -219,7 +219,9 @@ export class Analysis {
     setUserValues(tree, session.userValues);
     const { overlay, search } = store.get();
     store.set({
-      ...{ document, device, batch: null },
+      document,
+      device,
+      batch: null,
       load: { status: 'ready' },
       selection: kept.selection ? recall(tree, kept.selection) : NOTHING,
       also: recallAlso(document, kept.also),

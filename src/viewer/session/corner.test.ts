@@ -11,8 +11,14 @@ type Place = readonly [x: number, y: number, w: number, h: number];
 
 function corner(...places: Place[]) {
   const boxes = places.map(([x, y, w, h], entity) => ({
-    ...{ kind: BoxKind.Node as const, entity, x, y, w, h },
-    ...{ depth: 0, parent: -1 }
+    kind: BoxKind.Node as const,
+    entity,
+    x,
+    y,
+    w,
+    h,
+    depth: 0,
+    parent: -1
   }));
   return freerCorner(
     fromBoxes(boxes, [], entity => entity),

@@ -1,8 +1,8 @@
 /** Leaving parts out of the picture. */
 
 import { hiddenByHand, othersOf } from '../../core';
-import type { IDocument, IHiddenRecord  } from '../state/types';
-import { selectedEntities  } from './entities';
+import type { IDocument, IHiddenRecord } from '../state/types';
+import { selectedEntities } from './entities';
 import { remember } from './places';
 import type { ISession } from './types';
 

@@ -33,8 +33,16 @@ export function snapshotOf({ store, stage }: ISession): ISnapshot {
     version: SNAPSHOT_VERSION,
     // Changes are those of a comparison, which may not be there again.
     overlay: overlay === 'changes' ? undefined : overlay,
-    ...{ scale, showNames, showWeights, direction, panels },
-    ...{ device, table, bindings, assume, bookmarks },
+    scale,
+    showNames,
+    showWeights,
+    direction,
+    panels,
+    device,
+    table,
+    bindings,
+    assume,
+    bookmarks,
     ...view
   };
 }

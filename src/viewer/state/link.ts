@@ -20,8 +20,18 @@ function shared(snapshot: ISnapshot): ISnapshot {
   const { hidden, bindings, assume, direction, rows, device } = snapshot;
   return {
     version: SNAPSHOT_VERSION,
-    ...{ overlay, scale, selection, also, open, camera },
-    ...{ hidden, bindings, assume, direction, rows, device }
+    overlay,
+    scale,
+    selection,
+    also,
+    open,
+    camera,
+    hidden,
+    bindings,
+    assume,
+    direction,
+    rows,
+    device
   };
 }
 

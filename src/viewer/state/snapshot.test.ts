@@ -62,7 +62,10 @@ describe('reading a snapshot back', () => {
       bookmarks: { 1: { x: 1, y: 2, k: 3, open: ['a'], overlay: 'macs' } }
     });
     const whole = {
-      ...{ x: 1, y: 2, k: 3, scale: 'log' },
+      x: 1,
+      y: 2,
+      k: 3,
+      scale: 'log',
       hidden: { of: 'sha', ranges: [4, 6] }
     };
     const odd = {

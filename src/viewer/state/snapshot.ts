@@ -9,7 +9,13 @@ import {
 } from '../../core/types';
 import { isOverlayId, type OverlayId } from '../overlays';
 import type { ICamera } from '../graph/api';
-import type { IBookmark, IPanels, ITableState, PanelMode, IHiddenRecord } from './types';
+import type {
+  IBookmark,
+  IPanels,
+  ITableState,
+  PanelMode,
+  IHiddenRecord
+} from './types';
 import { readTable } from './table';
 import { DEFAULT_PANELS, DRAWER_TABS } from './types';
 import { MOST_ALSO, type ISelectionRecord } from './selectionRecords';

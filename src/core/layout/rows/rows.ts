@@ -54,7 +54,10 @@ export function inRows(
   const returning = returns.inGutter.reduce((sum, n) => sum + n, 0);
   return {
     ...geometry,
-    ...{ x, y, width, height },
+    x,
+    y,
+    width,
+    height,
     ...wiresOf(level, returns, extents, all),
     ...({ breaks, returning } satisfies Partial<IRowedResult>)
   };

@@ -83,7 +83,12 @@ export function rowsOf(
     const itemsPerSecond = time ? batch / time.seconds : Number.NaN;
     const price = prices?.[String(device)] ?? null;
     return {
-      ...{ device, time, usable, fits, itemsPerSecond, price },
+      device,
+      time,
+      usable,
+      fits,
+      itemsPerSecond,
+      price,
       watts: watts?.[device] ?? Number.NaN,
       cost:
         price && fits !== false

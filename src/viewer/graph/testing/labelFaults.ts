@@ -66,8 +66,10 @@ function boxesUnder(scene: IScene, r: IRect, x: number, y: number): number[] {
     const [left, top] = [scene.boxX[b], scene.boxY[b]];
     const more = scene.boxKind[b] === BoxKind.Group ? STACK : 0;
     const box = {
-      ...{ x: left, y: top },
-      ...{ w: scene.boxW[b] + more, h: scene.boxH[b] + more }
+      x: left,
+      y: top,
+      w: scene.boxW[b] + more,
+      h: scene.boxH[b] + more
     };
     const holds =
       scene.boxKind[b] === BoxKind.OpenGroup &&
