@@ -23,6 +23,7 @@ import msgspec
 from py_autodoc.costs.sizes import Sizes
 from py_autodoc.costs.symbolic import Unknown, as_int, ceil_quotient, extreme
 from py_autodoc.graph.model import Model, Node, Shape, TypeTable
+from py_autodoc.graph.operators.node_reader import NodeReader
 
 __all__ = [
     "BYTES_UNKNOWN",
@@ -145,15 +146,15 @@ def plain(a: object, b: object = 0) -> bool:
     return isinstance(a, int) and isinstance(b, int)
 
 
-class NodeView:
+class NodeView(NodeReader):
     """What a rule may know of a node: shapes, dtypes, attributes, small constant inputs."""
 
-    __slots__ = ("model", "node", "sizes", "types")
+    __slots__ = ("model", "sizes", "types")
 
     def __init__(self, model: Model, types: TypeTable, node: Node, sizes: Sizes | None = None) -> None:
+        super().__init__(node)
         self.model = model
         self.types = types
-        self.node = node
         self.sizes = sizes or Sizes(model, types)
 
     @property
@@ -176,13 +177,17 @@ class NodeView:
         """Outputs written, omitted ones included."""
         return len(self.node.outputs)
 
-    def has(self, i: int) -> bool:
-        """True when input ``i`` is given."""
-        return i < len(self.node.inputs) and self.node.inputs[i] >= 0
+    def dtype_of(self, tensor: int) -> int:
+        """As inferred."""
+        return self.types.dtypes[tensor]
 
-    def has_out(self, i: int) -> bool:
-        """True when output ``i`` is given."""
-        return i < len(self.node.outputs) and self.node.outputs[i] >= 0
+    def value_of(self, tensor: int) -> Any | None:
+        """Its array when it is small and known, else None."""
+        return self.types.values.get(tensor)
+
+    def malformed(self, message: str) -> Unknown:
+        """The cost of such a node is unknown."""
+        return Unknown(message)
 
     def shape(self, i: int) -> tuple[int, ...]:
         """Shape of input ``i``. Raises: Unknown when it is absent or not all numbers."""
@@ -234,26 +239,6 @@ class NodeView:
         """Shape of input ``i`` with symbols kept; None when unknown or absent."""
         return self.types.shapes[self.node.inputs[i]] if self.has(i) else None
 
-    def dtype(self, i: int) -> int:
-        """ONNX element type of input ``i`` (0 unknown)."""
-        return self.types.dtypes[self.node.inputs[i]] if self.has(i) else 0
-
-    def out_dtype(self, i: int = 0) -> int:
-        """ONNX element type of output ``i`` (0 unknown)."""
-        return self.types.dtypes[self.node.outputs[i]] if self.has_out(i) else 0
-
-    def attr(self, name: str, default: Any = None) -> Any:
-        """An attribute, or ``default`` when it is absent."""
-        value = self.node.attributes.get(name)
-        return default if value is None else value
-
-    def int_attr(self, name: str, default: int) -> int:
-        """An integer attribute. Raises: Unknown when it has another type."""
-        value = self.attr(name, default)
-        if not isinstance(value, int):
-            raise Unknown(f"attribute {name} is not an integer")
-        return value
-
     def positive_attr(self, name: str, default: int | None = None) -> int:
         """An integer attribute of at least 1. Raises: Unknown when it is absent or smaller."""
         value = self.attr(name, default)
@@ -262,28 +247,6 @@ class NodeView:
         if value < 1:
             raise Unknown(f"attribute {name} is {value}")
         return value
-
-    def ints_attr(self, name: str) -> list[int] | None:
-        """A list of integers, None when absent. Raises: Unknown when it is something else."""
-        value = self.attr(name)
-        if value is None:
-            return None
-        if not isinstance(value, (list, tuple)) or not all(isinstance(x, int) for x in value):
-            raise Unknown(f"attribute {name} is not a list of integers")
-        return list(value)
-
-    def text_attr(self, name: str, default: str = "") -> str:
-        """A string attribute. Raises: Unknown when it is something else."""
-        value = self.attr(name, default)
-        if isinstance(value, bytes):
-            return value.decode("utf-8", "replace")
-        if not isinstance(value, str):
-            raise Unknown(f"attribute {name} is not a string")
-        return value
-
-    def value(self, i: int) -> Any | None:
-        """Numpy array of input ``i`` when it is small and known, else None."""
-        return self.types.values.get(self.node.inputs[i]) if self.has(i) else None
 
     def scalar(self, i: int) -> int | None:
         """The first element of input ``i`` as an integer; None when it is absent, unknown or empty."""

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 
 from py_autodoc.graph.model import ConstTensor, Node
+from py_autodoc.graph.operators.node_reader import NodeReader
 from py_autodoc.to_torch.code import NotCovered, Stmt, Value, floating, number, quoted, token
 from py_autodoc.to_torch.dtypes import BOOLS, FLOATS, TORCH
 from py_autodoc.to_torch.module import Member, Scope, Weight
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 MISSING: Any = object()
 
 
-class Op:
+class Op(NodeReader):
     """A node, the module it is in, and the writer behind both."""
 
     def __init__(self, writer: Writer, scope: Scope, node: Node, path: tuple[str, ...]) -> None:
+        super().__init__(node)
         self.writer = writer
         self.scope = scope
-        self.node = node
         self.path = path
         """Name of the module that consists of this node alone; empty elsewhere."""
 
@@ -41,23 +42,25 @@ class Op:
         """Version of the node's domain."""
         return self.node.opset or 1
 
-    def has(self, place: int) -> bool:
-        """True when the input is given."""
-        return place < len(self.node.inputs) and self.node.inputs[place] >= 0
+    def dtype_of(self, tensor: int) -> int:
+        """As stored or inferred."""
+        return self.writer.source.dtype(tensor)
 
-    def wants(self, place: int) -> bool:
-        """True when the output is named."""
-        return place < len(self.node.outputs) and self.node.outputs[place] >= 0
+    def value_of(self, tensor: int) -> Value:
+        """What it is in the module. Raises: NotCovered for one that nothing makes."""
+        return self.writer.value(self.scope, tensor)
+
+    def malformed(self, message: str) -> NotCovered:
+        """The node cannot be written."""
+        return NotCovered(message)
 
     def attr(self, name: str, default: Any = MISSING) -> Any:
         """An attribute. Raises: NotCovered when it is missing and has no default."""
-        held = self.node.attributes.get(name)
-        if held is None:
-            if default is MISSING:
-                raise NotCovered(f"attribute {name} is missing")
-            return default
+        held = super().attr(name, default)
+        if held is MISSING:
+            raise NotCovered(f"attribute {name} is missing")
         if isinstance(default, int) and not isinstance(held, int):
-            raise NotCovered(f"attribute {name} is not an integer")
+            raise self.malformed(f"attribute {name} is not an integer")
         return held
 
     def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
@@ -85,7 +88,7 @@ class Op:
         """What the input is. Raises: NotCovered when it is omitted."""
         if not self.has(place):
             raise NotCovered(f"input {place} is missing")
-        return self.writer.value(self.scope, self.node.inputs[place])
+        return self.value_of(self.inputs[place])
 
     def t(self, place: int) -> str:
         """Code that gives the input as a tensor."""
@@ -149,19 +152,9 @@ class Op:
             f"{self.v(place)}.reshape(-1).tolist()" if self.rank(place) != 1 else f"{self.v(place)}.tolist()"
         )
 
-    def dtype(self, place: int) -> int:
-        """Element type of an input, 0 when unknown."""
-        if not self.has(place):
-            return 0
-        return self.writer.source.dtype(self.node.inputs[place])
-
     def rank(self, place: int) -> int | None:
         """Dimensions of an input; None when unknown."""
         return self.writer.source.rank(self.node.inputs[place]) if self.has(place) else None
-
-    def out_dtype(self, place: int = 0) -> int:
-        """Element type of an output, 0 when unknown."""
-        return self.writer.source.types.dtypes[self.node.outputs[place]]
 
     def out_rank(self, place: int = 0) -> int | None:
         """Dimensions of an output."""
@@ -228,7 +221,7 @@ class Op:
 
     def out(self, code: str, place: int = 0) -> None:
         """The output is the value of an expression."""
-        if self.wants(place):
+        if self.has_out(place):
             self.set(Value("tensor", self.scope.assign(code, self.hint)), place)
 
     def outs(self, code: str) -> None:
@@ -237,14 +230,14 @@ class Op:
         for place in range(len(self.node.outputs)):
             number_ = self.scope.tokens.new(self.hint)
             made.append(number_)
-            if self.wants(place):
+            if self.has_out(place):
                 self.set(Value("tensor", token(number_)), place)
         targets = ", ".join(map(token, made)) + ("," if len(made) == 1 else "")
         self.scope.stmts.append(Stmt([(0, f"{targets} = {code}")], tuple(made)))
 
     def set(self, value: Value, place: int = 0) -> None:
         """The output is ``value``."""
-        if self.wants(place):
+        if self.has_out(place):
             self.scope.values[self.node.outputs[place]] = value
 
     def same(self, place: int = 0, output: int = 0) -> None:

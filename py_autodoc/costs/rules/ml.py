@@ -63,7 +63,7 @@ def svm(v: NodeView) -> Cost:
     vectors = length(v, "support_vectors")
     kernel = {"LINEAR": 0, "POLY": 3, "SIGMOID": 3}.get(v.text_attr("kernel_type", "LINEAR"), 2)
     if "vectors_per_class" in v.node.attributes:
-        counts = v.ints_attr("vectors_per_class") or []
+        counts = v.ints_attr("vectors_per_class") or ()
         number = sum(counts)
     else:
         number = v.int_attr("n_supports", 0)
@@ -82,7 +82,7 @@ def comparisons(tree_ids: Sequence[int]) -> int:
 @cost(_ML, "TreeEnsembleClassifier", "TreeEnsembleRegressor")
 def tree_ensemble(v: NodeView) -> Cost:
     """N rows run down every tree (balanced trees assumed) and add one weight a tree."""
-    ids = v.ints_attr("nodes_treeids") or []
+    ids = v.ints_attr("nodes_treeids") or ()
     trees = len(set(ids))
     return Cost(0, rows(v) * (comparisons(ids) + trees))
 
@@ -90,7 +90,7 @@ def tree_ensemble(v: NodeView) -> Cost:
 @cost(_ML, "TreeEnsemble")
 def tree_ensemble_5(v: NodeView) -> Cost:
     """As above; version 5 stores inner nodes only, each tree from its root to the next."""
-    roots = sorted(v.ints_attr("tree_roots") or [])
+    roots = sorted(v.ints_attr("tree_roots") or ())
     inner = length(v, "nodes_featureids")
     sizes = [b - a for a, b in zip(roots, [*roots, inner][1:], strict=True)]
     depth = sum(max(size, 0).bit_length() for size in sizes)

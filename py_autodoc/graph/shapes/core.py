@@ -13,7 +13,8 @@ import numpy as np
 
 from py_autodoc.graph import expr
 from py_autodoc.graph.bounds import lower
-from py_autodoc.graph.model import ConstTensor, Diagnostic, Dim, Model, Node, Shape
+from py_autodoc.graph.model import Diagnostic, Dim, Model, Node, Shape
+from py_autodoc.graph.operators.node_reader import NodeReader
 from py_autodoc.graph.poly import Poly
 from py_autodoc.graph.values import MAX_RANK
 
@@ -116,26 +117,28 @@ def _no_runner(graph: int) -> None:
     raise RuntimeError("the engine is not running")
 
 
-class Op:
-    """One node under inference."""
+class Op(NodeReader):
+    """One node under inference. Values may hold symbols."""
 
-    __slots__ = ("attrs", "inputs", "node", "opset", "outputs", "state")
+    __slots__ = ("attrs", "opset", "state")
 
     def __init__(self, state: State, node: Node) -> None:
+        super().__init__(node)
         self.state = state
-        self.node = node
-        self.inputs = node.inputs
-        self.outputs = node.outputs
         self.attrs = node.attributes
         self.opset = node.opset or 999
 
-    def has(self, i: int) -> bool:
-        """True when input ``i`` is given."""
-        return i < len(self.inputs) and self.inputs[i] >= 0
+    def dtype_of(self, tensor: int) -> int:
+        """As inferred so far."""
+        return self.state.dtypes[tensor]
 
-    def has_out(self, i: int) -> bool:
-        """True when output ``i`` is asked for."""
-        return i < len(self.outputs) and self.outputs[i] >= 0
+    def value_of(self, tensor: int) -> Any:
+        """Its array, symbols possible; None when it is not followed."""
+        return self.state.values.get(tensor)
+
+    def malformed(self, message: str) -> Bad:
+        """A contradiction to the operator's definition."""
+        return Bad("bad-attribute", message)
 
     def shape(self, i: int) -> Shape | None:
         """Shape of input ``i``; None when absent or its rank is unknown."""
@@ -145,14 +148,6 @@ class Op:
         """Rank of input ``i``."""
         shape = self.shape(i)
         return None if shape is None else len(shape)
-
-    def dtype(self, i: int) -> int:
-        """Element type of input ``i``; 0 unknown."""
-        return self.state.dtypes[self.inputs[i]] if self.has(i) else 0
-
-    def value(self, i: int) -> Any:
-        """Value of input ``i`` (symbols possible), or None."""
-        return self.state.values.get(self.inputs[i]) if self.has(i) else None
 
     def ints_in(self, i: int) -> tuple[int, ...] | None:
         """Value of input ``i`` as plain integers, or None."""
@@ -172,36 +167,6 @@ class Op:
         if shape is not None and len(shape) == 1 and isinstance(shape[0], int) and shape[0] <= 64:
             return (None,) * shape[0]
         return None
-
-    def int_attr(self, name: str, default: int) -> int:
-        """An integer attribute. Raises: Bad when it has another type."""
-        value = self.attrs.get(name)
-        if value is None:
-            return default
-        if not isinstance(value, int):
-            raise Bad("bad-attribute", f"attribute {name} is not an integer")
-        return value
-
-    def ints_attr(self, name: str) -> tuple[int, ...] | None:
-        """A list of integers. Raises: Bad when it has another type."""
-        value = self.attrs.get(name)
-        if value is None:
-            return None
-        if isinstance(value, (str, bytes, ConstTensor)) or not hasattr(value, "__iter__"):
-            raise Bad("bad-attribute", f"attribute {name} is not a list of integers")
-        out = tuple(value)
-        if not all(isinstance(v, int) for v in out):
-            raise Bad("bad-attribute", f"attribute {name} is not a list of integers")
-        return out
-
-    def text_attr(self, name: str, default: str) -> str:
-        """A string attribute. Raises: Bad when it has another type."""
-        value = self.attrs.get(name)
-        if value is None:
-            return default
-        if not isinstance(value, str):
-            raise Bad("bad-attribute", f"attribute {name} is not a string")
-        return value
 
     def axis(self, rank: int, name: str = "axis", default: int = 0, extra: int = 0) -> int:
         """A checked, non-negative axis. Raises: Bad when it is out of range."""

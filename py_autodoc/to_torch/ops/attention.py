@@ -26,7 +26,7 @@ def attention(op: Op) -> None:
         named["precision"] = op.torch_dtype(op.attr("softmax_precision"))
     named["causal"] = bool(op.attr("is_causal", 0))
     named["mode"] = op.attr("qk_matmul_output_mode", 0) or None
-    if op.opset < 24 and (named.get("softcap") or (named["mode"] in (1, 2) and op.wants(3))):
+    if op.opset < 24 and (named.get("softcap") or (named["mode"] in (1, 2) and op.has_out(3))):
         raise NotCovered("the order of softcap and mask as before opset 24")
     outputs = len(op.node.outputs)
     code = op.call("onnx_attention", op.t(0), op.t(1), op.t(2), **named)

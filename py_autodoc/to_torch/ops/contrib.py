@@ -68,6 +68,6 @@ def _sum(op: Op, bias: int) -> str:
 
 
 def _others(op: Op, total: str) -> None:
-    if op.wants(1) or op.wants(2):
+    if op.has_out(1) or op.has_out(2):
         raise NotCovered("the mean and the deviation as results")
     op.out(total, 3)

@@ -116,13 +116,13 @@ def _collected(
 
 
 def _stack(op: Op, items: str, place: int) -> str:
-    shape = op.writer.source.types.shapes[op.node.outputs[place]] if op.wants(place) else None
+    shape = op.writer.source.types.shapes[op.node.outputs[place]] if op.has_out(place) else None
     known = [size if isinstance(size, int) else 0 for size in (shape or ())[1:]]
     return op.call(
         "onnx_stack",
         items,
         sequence(known),
-        op.torch_dtype(op.out_dtype(place) or 1) if op.wants(place) else "None",
+        op.torch_dtype(op.out_dtype(place) or 1) if op.has_out(place) else "None",
     )
 
 

@@ -267,7 +267,7 @@ def dropout(op: Op) -> None:
     """Nothing happens when a model runs."""
     if op.has(2) and not _false(op):
         raise NotCovered("training mode")
-    if op.wants(1):
+    if op.has_out(1):
         op.out(f"torch.ones_like({op.t(0)}, dtype=torch.bool)", 1)
     op.same()
 

@@ -23,7 +23,7 @@ def _all_constant(op: Op, places: range) -> bool:
 @rule("BatchNormalization")
 def batch(op: Op) -> None:
     """nn.BatchNorm2d with constant statistics."""
-    if op.attr("training_mode", 0) or any(op.wants(n) for n in range(1, len(op.node.outputs))):
+    if op.attr("training_mode", 0) or any(op.has_out(n) for n in range(1, len(op.node.outputs))):
         raise NotCovered("training mode")
     if op.opset < 7 and not op.attr("is_test", 0):
         raise NotCovered("training mode")
@@ -55,7 +55,7 @@ def layer(op: Op) -> None:
     if rank is None and axis >= 0:
         raise NotCovered("an axis from the front and a rank that is not known")
     count = -axis if axis < 0 else (rank or 0) - axis
-    more = op.wants(1) or op.wants(2)
+    more = op.has_out(1) or op.has_out(2)
     fixed = op.constant(1) is not None and (not op.has(2) or op.constant(2) is not None)
     if fixed and not more and len(op.dims(1)) == count and op.dtype(1) == op.dtype(0):
         shape = op.dims(1)
@@ -86,7 +86,7 @@ def rms(op: Op) -> None:
     axis, rank = op.attr("axis", -1), op.rank(0)
     if rank is None and axis >= 0:
         raise NotCovered("an axis from the front and a rank that is not known")
-    if any(op.wants(n) for n in range(1, len(op.node.outputs))):
+    if any(op.has_out(n) for n in range(1, len(op.node.outputs))):
         raise NotCovered("more results")
     count = -axis if axis < 0 else (rank or 0) - axis
     op.out(op.call("onnx_rms_norm", op.t(0), op.t(1), count, fl(op.attr("epsilon", 1e-5))))

@@ -41,7 +41,7 @@ def largest(op: Op) -> None:
     """``F.max_pool2d`` where its padding fits."""
     kernel, stride, dilation, pads, auto = _sizes(op)
     ceil, rank = bool(op.attr("ceil_mode", 0)), len(kernel)
-    if op.wants(1):
+    if op.has_out(1):
         if op.attr("storage_order", 0):
             raise NotCovered("indices column by column")
         helper = op.call(

@@ -96,7 +96,7 @@ def _module(op: Op, name: str, direction: str, directions: int) -> None:
     made = (y, h, c) if name == "LSTM" else (y, h)
     code = f"{token(y)}, {targets} = {layer}({op.t(0)}{state})"
     op.scope.stmts.append(Stmt([(0, code)], made))
-    if op.wants(0):
+    if op.has_out(0):
         if directions == 1:
             op.out(f"{token(y)}.unsqueeze(1)")
         else:
