@@ -7,7 +7,7 @@ quantized, converted or fused twin have all core operators in common.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -18,6 +18,7 @@ from py_autodoc.compare.meaning import PRODUCTS
 from py_autodoc.compare.merge import groups
 from py_autodoc.compare.pairing import pair
 from py_autodoc.compare.units import Contracted, contract
+from py_autodoc.compare.wiring import ends, rewired
 from py_autodoc.graph.collector import paused
 from py_autodoc.graph.model import TensorKind
 from py_autodoc.report.analysis import Analysis
@@ -127,7 +128,8 @@ def _align(
         keys,
     )
     handed = hand_over(sides, to)
-    made = [_pair(sides, group, handed) for group in groups(sides, to)]
+    wires = rewired(sides, to)
+    made = [_pair(sides, group, handed, wires) for group in groups(sides, to)]
     made += [Pair((a,), (b,), sides[0].node(a).op_type, ()) for a, b in handed]
     made.sort(key=lambda one: one.left)
     taken = [{n for one in made for n in (one.left, one.right)[side]} for side in (0, 1)]
@@ -146,9 +148,9 @@ def _align(
         matched=sum(other >= 0 for other in to),
         score_macs=score,
         score_nodes=nodes,
-        verdict=_verdict(nodes if score is None else score, lone, _paired(graphs, to)),
+        verdict=_verdict(nodes if score is None else score, any(lone) or bool(wires), _paired(graphs, to)),
         products_only=lone,
-        interface=interface(*sides),
+        interface=(*interface(*sides), *ends(sides, to)),
     )
 
 
@@ -156,6 +158,7 @@ def _pair(
     sides: tuple[Side, Side],
     group: tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[int, ...]],
     handed: Sequence[tuple[int, int]],
+    wires: Mapping[int, Detail],
 ) -> Pair:
     """A pair of core operators, or of several that one fused node does."""
     joined, left, right = group
@@ -164,6 +167,8 @@ def _pair(
     units = sides[0].graph.units, sides[1].graph.units
     for one, other in joined:
         details += changes(sides[0], units[0][one], sides[1], units[1][other])
+        if one in wires:
+            details.append(wires[one])
     if len(joined) > 1:
         details = _summed(sides, joined, details)
     cores = dict.fromkeys(units[0][one].core for one, _ in joined)
@@ -281,8 +286,11 @@ def _paired(graphs: Sequence[Contracted], to: list[int]) -> float:
     return 2 * sum(other >= 0 for other in to) / count if count else 1.0
 
 
-def _verdict(score: float, lone: tuple[int, int], paired: float) -> Verdict:
-    """By the score; what corresponds nearly everywhere is similar even where all its sizes are others."""
-    if score >= SAME and not any(lone):
+def _verdict(score: float, apart: bool, paired: float) -> Verdict:
+    """By the score; what corresponds nearly everywhere is similar even where all its sizes are others.
+
+    ``apart``: products without a counterpart, or wires between other operators.
+    """
+    if score >= SAME and not apart:
         return Verdict.SAME
     return Verdict.SIMILAR if score >= SIMILAR or paired >= _WIDENED else Verdict.DIFFERENT

@@ -31,6 +31,8 @@ class Change(IntFlag):
     """Fewer or more nodes do the same work."""
     MOVES = 64
     """Other reshapes and transposes around it."""
+    INPUTS = 128
+    """It reads what something else gives."""
 
 
 NAMES = {one: str(one.name).lower() for one in Change}

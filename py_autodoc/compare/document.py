@@ -79,8 +79,9 @@ class AlignmentInfo(Wire, frozen=True, kw_only=True):
     score_nodes: float
     """The same by core operators."""
     verdict: str
-    """``same architecture`` (0.98 or more, and no product with weights alone), ``similar architecture`` (0.5
-    or more, or 0.9 of the core operators correspond, of whatever sizes) or ``different architectures``."""
+    """``same architecture`` (0.98 or more, no product with weights alone, the same wires), ``similar
+    architecture`` (0.5 or more, or 0.9 of the core operators correspond, of whatever sizes) or ``different
+    architectures``."""
     core_operators: list[int]
     """Of the left and of the right model."""
     core_matched: int

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from py_autodoc.compare.changes import Change, Detail, Side
 from py_autodoc.graph.model import Shape, Tensor, TensorKind
 from py_autodoc.report.labels import dtype_name
@@ -10,22 +12,30 @@ from py_autodoc.units import shape as written
 
 
 def interface(left: Side, right: Side) -> tuple[Detail, ...]:
-    """What changed of inputs and outputs. By their place where there are as many, else by name."""
+    """What changed of inputs and outputs."""
     found: list[Detail] = []
     for kind in ("input", "output"):
-        first, second = _declared(left, kind), _declared(right, kind)
-        if len(first) == len(second):
-            pairs: list[tuple[Tensor | None, Tensor | None]] = list(zip(first, second, strict=True))
-        else:
-            named = {one.name: one for one in second}
-            pairs = [(one, named.pop(one.name, None)) for one in first]
-            pairs += [(None, one) for one in named.values()]
-        for one, other in pairs:
+        for one, other in paired(declared(left, kind), declared(right, kind)):
             found += _changed(kind, one, other)
     return tuple(found)
 
 
-def _declared(side: Side, kind: str) -> list[Tensor]:
+def paired(
+    first: Sequence[Tensor], second: Sequence[Tensor]
+) -> Iterator[tuple[Tensor | None, Tensor | None]]:
+    """Inputs, or outputs, of two models: by name, or by place where as many have other names."""
+    named = {one.name: one for one in second}
+    if len(first) == len(second) and any(one.name not in named for one in first):
+        yield from zip(first, second, strict=True)
+        return
+    for one in first:
+        yield one, named.pop(one.name, None)
+    for other in named.values():
+        yield None, other
+
+
+def declared(side: Side, kind: str) -> list[Tensor]:
+    """Inputs or outputs of the graph, weights left out."""
     graph, tensors = side.model.graphs[0], side.model.tensors
     ids = graph.inputs if kind == "input" else graph.outputs
     return [tensors[t] for t in ids if kind == "output" or tensors[t].kind == TensorKind.INPUT]

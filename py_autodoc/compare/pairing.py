@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Hashable, Sequence
 
 from py_autodoc.compare.labels import Around, Book, Labels, kinds, places, plain_labels
+from py_autodoc.compare.swaps import Swaps
 from py_autodoc.compare.units import Contracted
 
 _TRUST = 0.95
@@ -141,11 +142,15 @@ def pair(
         named = tuple(list(zip(keys, n, strict=True)) for keys, n in zip((first, second), some, strict=True))
         made.ties.append((named[0], named[1]))
     made.ties.append((first, second))
+    # Tools that convert a model keep its names, but neither its order nor all of its shapes.
+    plain = [list(zip(labels, n, strict=True)) for labels, n in zip(own, names, strict=True)]
+    made.ties.append((plain[0], plain[1]))
     if contents is not None:
         _by_content(made, own, contents)
     fore, back = [s.forward() for s in firm], [s.backward() for s in firm]
     made.by_label(*(list(zip(f, b, strict=True)) for f, b in zip(fore, back, strict=True)))
     if -1 not in made.to and -1 not in made.back:
+        Swaps(left, right, own, made.to).run()
         return made.to
     near = [side.near() for side in loose]
     # A weight of one name and size is the same one right beside a layer that is gone, too.
@@ -163,6 +168,7 @@ def pair(
     made.own = cores[0], cores[1]
     made.again()
     made.spread()
+    Swaps(left, right, own, made.to).run()
     return made.to
 
 

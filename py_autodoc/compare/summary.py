@@ -28,6 +28,7 @@ from py_autodoc.units import UNKNOWN, plural
 _NAMED = 3
 """Places that a change is told of by name."""
 _TITLES = (
+    (Change.INPUTS, "inputs"),
     (Change.OPERATOR, "operators"),
     (Change.ATTRIBUTES, "attributes"),
     (Change.SHAPES, "shapes"),
@@ -72,7 +73,7 @@ def relation(found: Alignment) -> str:
     kinds = Change(0)
     for pair in found.pairs:
         kinds |= pair.changes
-    if Change.OPERATOR in kinds or Change.ATTRIBUTES in kinds or Change.SHAPES in kinds:
+    if kinds & (Change.OPERATOR | Change.ATTRIBUTES | Change.SHAPES | Change.INPUTS):
         return ""
     if a[1] == "none" and b[1] != "none":
         return f"The second is the first, quantized: {b[0]} ({b[1]})."

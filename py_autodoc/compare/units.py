@@ -40,6 +40,8 @@ class Unit:
     """Units that it reads, by operand; below 0: ``-2 - leaf``."""
     weight: tuple[int, ...] = ()
     """Sizes of its stored matrix, sorted, without ones."""
+    slots: list[int] | None = None
+    """Which output of their nodes ``ins`` are, such as a half of a Split; None where that is not known."""
     out: int = NONE
     """Tensor that the core operator itself gives."""
     end: int = NONE
@@ -97,6 +99,8 @@ class _Contraction:
         """Recognised normalization → its unit."""
         self.path: dict[int, tuple[int, ...]] = {}
         """Tensor that an input of the graph was moved to → how."""
+        self.slot: dict[int, int] = {}
+        """Tensor → which output of its node it is, or is made from; missing: the first."""
 
     def run(self) -> Contracted:
         floats = self.floats
@@ -200,9 +204,13 @@ class _Contraction:
         core = "MatMul" if op == "Gemm" else op if op in _CLAMPS else _function(node, op) or op
         if op == "SimplifiedLayerNormalization":
             core = "RMSNormalization"
-        for _, graph in node.subgraphs:  # what a body gives is what its holder gives
-            data += [self._source(t) for t in self.floats.model.graphs[graph].outputs]
-        self._unit(core, node, data)
+        slots = self._slots(node, op)
+        # What a body gives is what its holder gives. Files keep the bodies in any order.
+        for _, graph in sorted(node.subgraphs):
+            results = self.floats.model.graphs[graph].outputs
+            data += [self._source(t) for t in results]
+            slots += [self.slot.get(t, 0) for t in results]
+        self._unit(core, node, data, slots)
 
     def _in_part(self, node: Node, name: str, number: int) -> None:
         """A node of a normalization or activation in several nodes."""
@@ -222,6 +230,7 @@ class _Contraction:
         inner = [d for d in data if d != unit and d not in made.ins]
         if name not in _FUNCTIONS:
             made.ins += inner
+            made.slots = None
             made.node = node.id
             made.out = node.outputs[0] if node.outputs else NONE
         self._take(made, node)
@@ -249,22 +258,27 @@ class _Contraction:
                 self.value[tensor] = base + step_at
                 self.units[base + step_at].out = tensor
 
-    def _unit(self, core: str, node: Node, data: list[int]) -> None:
+    def _unit(self, core: str, node: Node, data: list[int], slots: list[int] | None = None) -> None:
         out = node.outputs[0] if node.outputs else NONE
         at = len(self.units)
-        self.units.append(Unit(core, node.id, data, self._weight(core, node), out, out, [node.id]))
+        self.units.append(Unit(core, node.id, data, self._weight(core, node), slots, out, out, [node.id]))
         self.owner[node.id].append(at)
         if self.path:
             self.units[at].moved += [number for t in node.inputs for number in self.path.get(t, ())]
-        for tensor in node.outputs:
+        for place, tensor in enumerate(node.outputs):
             if tensor >= 0:
                 self.value[tensor] = at
+                if place:
+                    self.slot[tensor] = place
 
     def _hand_on(self, node: Node, value: int, serves: bool) -> None:
         """What a node gives comes from where its operand does."""
+        slot = next((self.slot[t] for t in node.inputs if t in self.slot), 0) if self.slot and serves else 0
         for tensor in node.outputs:
             if tensor >= 0:
                 self.value[tensor] = value
+                if slot:
+                    self.slot[tensor] = slot
         if value >= 0:
             self.owner[node.id].append(value)
             if serves:
@@ -299,6 +313,9 @@ class _Contraction:
 
     def _operands(self, node: Node, op: str) -> list[int]:
         return [self._source(t) for t in _data(node, op) if t >= 0 and not self.constant[t]]
+
+    def _slots(self, node: Node, op: str) -> list[int]:
+        return [self.slot.get(t, 0) for t in _data(node, op) if t >= 0 and not self.constant[t]]
 
     def _source(self, tensor: int) -> int:
         known = self.value.get(tensor)

@@ -10,11 +10,15 @@ export interface ILit {
   readonly edges: Uint8Array;
 }
 
+/** Whether a node's reading of a tensor counts; as a reader, `nodeCount` is the end of the model. */
+export type WireTest = (node: number, tensor: number) => boolean;
+
 class Lighter {
   constructor(
     private readonly _tree: IGroupTree,
     private readonly _scene: IScene,
-    private readonly _trace: ITrace
+    private readonly _trace: ITrace,
+    private readonly _on: WireTest = () => true
   ) {
     this.boxes = new Uint8Array(_scene.boxCount);
     this.edges = new Uint8Array(_scene.edgeCount);
@@ -56,7 +60,7 @@ class Lighter {
     }
     for (let k = reads.offsets[node]; k < reads.offsets[node + 1]; k++) {
       const tensor = reads.values[k];
-      if (!this._trace.tensors[tensor]) {
+      if (!this._trace.tensors[tensor] || !this._on(node, tensor)) {
         continue;
       }
       const place = nodePlace[node];
@@ -77,11 +81,21 @@ class Lighter {
     const { nodeOrder, outputsOf } = this._tree;
     if (this._trace.outputs) {
       for (const tensor of outputsOf.get(-1) ?? []) {
-        if (this._trace.tensors[tensor]) {
+        if (this._isEnd(tensor)) {
           this._last[tensor] = nodeOrder.length;
         }
       }
     }
+  }
+
+  /** Whether the tensor's way to a model output belongs to it. */
+  private _isEnd(tensor: number): boolean {
+    const { outputs, tensors } = this._trace;
+    return (
+      outputs &&
+      tensors[tensor] === 1 &&
+      this._on(this._tree.model.nodeCount, tensor)
+    );
   }
 
   /** False when it was known. */
@@ -112,7 +126,7 @@ class Lighter {
           ? this._isReadOutside(tensor, this._scene.boxParent[target])
           : into(this._scene.boxParent[target]);
       case BoxKind.Output:
-        return this._trace.outputs && this._trace.tensors[tensor] === 1;
+        return this._isEnd(tensor);
       case BoxKind.Stub:
         return this._last[tensor] >= 0;
       default:
@@ -175,4 +189,18 @@ class Lighter {
 /** Finds the boxes and wires of a scene that belong to a trace. Linear in nodes, reads and wires. */
 export function litOf(tree: IGroupTree, scene: IScene, trace: ITrace): ILit {
   return new Lighter(tree, scene, trace).run();
+}
+
+/** By edge of a scene: whether it stands for a wire that counts. Linear in nodes, reads and wires. */
+export function wiresLit(
+  tree: IGroupTree,
+  scene: IScene,
+  on: WireTest
+): Uint8Array {
+  const { nodeCount: count, tensorCount } = tree.model;
+  const trace: ITrace = {
+    ...{ nodes: new Uint8Array(count).fill(1), count, outputs: true },
+    tensors: new Uint8Array(tensorCount).fill(1)
+  };
+  return new Lighter(tree, scene, trace, on).run().edges;
 }

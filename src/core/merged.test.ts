@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { GraphPayload } from '../schema';
 import { Changes, type IAlignment } from './matchingGiven';
-import { merged } from './merged';
+import { merged, type IMerged } from './merged';
 import { inOrder } from './mergedOrder';
-import { decode } from './model';
+import { sceneWires, WIRE } from './mergedWires';
+import { decode, TENSOR_KIND } from './model';
 import { PayloadBuilder } from './testing/builder';
 import { Random } from './testing/random';
 import { buildTree } from './tree';
+import { createGraphView } from './view';
 
 /** A chain of these operators, `Block` scopes by their names. */
 function chain(
@@ -51,6 +53,39 @@ function wires(payload: GraphPayload): string[] {
   );
 }
 
+/** `from → to side` of what nodes read. */
+function sides({ payload, wire }: IMerged): string[] {
+  const { nodes, tensors } = payload;
+  const names = Object.keys(WIRE);
+  return nodes.name
+    .flatMap((name, node) =>
+      nodes.inputs
+        .slice(nodes.input_offsets[node], nodes.input_offsets[node + 1])
+        .filter(tensor => tensors.kind[tensor] !== TENSOR_KIND.initializer)
+        .map(tensor => {
+          const maker = tensors.producer[tensor];
+          const from = maker >= 0 ? nodes.name[maker] : tensors.name[tensor];
+          return `${from} → ${name} ${names[wire(node, tensor)]}`;
+        })
+    )
+    .sort();
+}
+
+/** Wires between pairs, as `pair pair`, each with its side. */
+function pairWires({ payload, alignment, wire }: IMerged): [string, number][] {
+  const { nodes, tensors } = payload;
+  return nodes.op.flatMap((_, node) =>
+    nodes.inputs
+      .slice(nodes.input_offsets[node], nodes.input_offsets[node + 1])
+      .filter(tensor => tensors.producer[tensor] >= 0)
+      .map((tensor): [string, number] => {
+        const from = alignment.left[tensors.producer[tensor]];
+        return [`${from} ${alignment.left[node]}`, wire(node, tensor)];
+      })
+      .filter(([key]) => !key.includes('-'))
+  );
+}
+
 describe('one graph of two models', () => {
   const a = chain(['Conv', 'Relu', 'Gemm'], ['one', 'one', 'two']);
   const b = chain(['Conv', 'Sin', 'Relu', 'Gemm'], ['p', 'new', 'p', 'q']);
@@ -83,6 +118,78 @@ describe('one graph of two models', () => {
     expect(types(made.payload)).toEqual(['Conv', 'Sin', 'Relu', 'Gemm']);
     expect([...made.side]).toEqual([0, 0, 0, 0]);
     expect(wires(made.payload)).toContain('Conv_0 → Relu_2');
+  });
+
+  test('wires of one model alone are known', () => {
+    const made = merged(a, b, alignment([0, 1, 2], [0, -1, 1, 2]), 'both');
+    expect(sides(made)).toEqual([
+      'Conv_0 → Relu_1 removed',
+      'Conv_0 → Sin_1 added',
+      'Relu_1 → Gemm_2 both',
+      'Sin_1 → Relu_1 added',
+      'x → Conv_0 both'
+    ]);
+    const back = merged(b, a, alignment([0, -1, 1, 2], [0, 1, 2]), 'both');
+    expect(sides(back)).toEqual([
+      'Conv_0 → Relu_2 added',
+      'Conv_0 → Sin_1 removed',
+      'Relu_2 → Gemm_3 both',
+      'Sin_1 → Relu_2 removed',
+      'x → Conv_0 both'
+    ]);
+  });
+
+  test('another source, a new input, a new output', () => {
+    const graph = (other: boolean): GraphPayload => {
+      const builder = new PayloadBuilder();
+      const x = builder.input('x');
+      const [one] = builder.add('Relu', [x]);
+      const [two] = builder.add('Exp', [one]);
+      const rest = other ? [two, builder.input('mask')] : [one, two];
+      const [sum] = builder.add('Concat', rest);
+      builder.output(sum);
+      if (other) {
+        builder.output(one);
+      }
+      return builder.finish();
+    };
+    const given = alignment([0, 1, 2], [0, 1, 2]);
+    const made = merged(graph(false), graph(true), given, 'both');
+    expect(sides(made)).toEqual([
+      'Exp_1 → Concat_2 both',
+      'Relu_0 → Concat_2 removed',
+      'Relu_0 → Exp_1 both',
+      'mask → Concat_2 added',
+      'x → Relu_0 both'
+    ]);
+    const { outputs } = made.payload.tensors;
+    const count = made.payload.nodes.op.length;
+    expect(outputs.map(one => made.wire(count, one))).toEqual([
+      WIRE.both,
+      WIRE.added
+    ]);
+    const back = merged(graph(true), graph(false), given, 'both');
+    expect(
+      back.payload.tensors.outputs.map(one => back.wire(count, one))
+    ).toEqual([WIRE.both, WIRE.removed]);
+    expect(sides(back)).toContain('mask → Concat_2 removed');
+  });
+
+  test('an edge of a scene has the side of its wires, in a group too', async () => {
+    const made = merged(a, b, alignment([0, 1, 2], [0, -1, 1, 2]), 'both');
+    const tree = buildTree(decode(made.payload));
+    const size = (): { w: number; h: number } => ({ w: 80, h: 30 });
+    const sizer = { node: size, group: size, pill: size, title: () => 60 };
+    const view = createGraphView(tree, sizer);
+    const seen = async (opened: number[]): Promise<number[]> => {
+      await view.restore(opened);
+      const found = sceneWires(tree, view.scene, made.wire);
+      expect(found.length).toBe(view.scene.edgeCount);
+      return [...new Set(found)].sort();
+    };
+    // Closed, a box hides the wire that was removed.
+    expect(await seen([])).toEqual([WIRE.both, WIRE.added]);
+    expect(await seen([0, 1, 2])).toEqual(Object.values(WIRE));
   });
 
   test('it has no costs, and the first model stays as it is', () => {
@@ -159,6 +266,19 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
     });
     const tree = buildTree(decode(made.payload));
     expect(tree.nodeOrder.length).toBe(nodes.op.length);
+    const all = a.nodes.op.map((_, node) => node);
+    const itself = sides(merged(a, a, alignment(all, all), 'both'));
+    expect(itself.filter(one => !one.endsWith('both'))).toEqual([]);
+    // A wire that one order of the two calls removed, the other calls added.
+    const back = merged(b, a, alignment(right, left), 'both');
+    const lone = (one: IMerged, side: number): number =>
+      new Set(
+        pairWires(one)
+          .filter(([, is]) => is === side)
+          .map(([key]) => key)
+      ).size;
+    expect(lone(made, WIRE.removed)).toBe(lone(back, WIRE.added));
+    expect(lone(made, WIRE.added)).toBe(lone(back, WIRE.removed));
   }
 );
 

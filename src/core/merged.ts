@@ -1,7 +1,7 @@
 /**
  * Two aligned models as one graph: all of the first, and what only the second has, wired to the counterparts
- * of what it is wired to there. Wires are those of both. It is drawn and folded like any model; it has no
- * costs, which would be those of neither.
+ * of what it is wired to there. Wires are those of both; which of them only one has is known. It is drawn and
+ * folded like any model; it has no costs, which would be those of neither.
  */
 
 import type { GraphPayload } from '../schema';
@@ -9,6 +9,7 @@ import type { IAlignment } from './matchingGiven';
 import { MergedScopes } from './mergedScopes';
 import { TENSOR_KIND } from './model';
 import { inOrder } from './mergedOrder';
+import { PairWires, shownInputs, WIRE, type WireSide } from './mergedWires';
 
 export interface IMerged {
   readonly payload: GraphPayload;
@@ -21,6 +22,8 @@ export interface IMerged {
   readonly tensor: Int32Array;
   /** The alignment by nodes of the merged graph, on both sides. */
   readonly alignment: IAlignment;
+  /** Of which model a node's reading of a tensor is; the node `nodes.op.length` are the model's outputs. */
+  wire(node: number, tensor: number): WireSide;
 }
 
 const NO_COSTS = 'Costs are shown where each model has its own picture.';
@@ -43,6 +46,11 @@ class Merger {
   private readonly _place: ReadonlyMap<number, number>;
   /** By node of the first: tensors that its counterpart reads besides. */
   private readonly _extra = new Map<number, number[]>();
+  /** By model input of the second, its counterpart. */
+  private readonly _inputOf: ReadonlyMap<number, number>;
+  private readonly _wires: readonly [PairWires, PairWires];
+  /** Results that only the second model gives. */
+  private readonly _newEnds = new Set<number>();
 
   constructor(
     private readonly _a: GraphPayload,
@@ -58,6 +66,18 @@ class Merger {
       return a >= 0 && b >= 0 ? [[a, b] as const] : [];
     });
     this._boxes = new MergedScopes(_a, _b, this._scopes, pairs);
+    this._inputOf = sameInputs(_a, _b);
+    const here = new Map(shownInputs(_a).map(tensor => [tensor, tensor]));
+    const there = new Map(
+      shownInputs(_b).map(tensor => [
+        tensor,
+        this._inputOf.get(tensor) ?? _a.tensors.name.length + tensor
+      ])
+    );
+    this._wires = [
+      new PairWires(_a, _given.left, here),
+      new PairWires(_b, _given.right, there)
+    ];
     this._only = _given.right.flatMap((pair, node) =>
       pair === -1 ? [node] : []
     );
@@ -181,7 +201,8 @@ class Merger {
           ? tensor
           : this._added[tensor - a.tensors.name.length]
       ),
-      alignment: this._alignment(order, at)
+      alignment: this._alignment(order, at),
+      wire: this._sides(order)
     };
   }
 
@@ -200,6 +221,27 @@ class Merger {
       right: column,
       main_left: main,
       main_right: main
+    };
+  }
+
+  private _sides(order: readonly number[]): IMerged['wire'] {
+    const { _a: a } = this;
+    const count = a.nodes.op.length;
+    const [here, there] = this._wires;
+    return (node, tensor) => {
+      const own = tensor < a.tensors.name.length;
+      if (node >= order.length) {
+        return this._newEnds.has(tensor)
+          ? WIRE.added
+          : here.isOnlyEnd(tensor, there)
+            ? WIRE.removed
+            : WIRE.both;
+      }
+      const one = order[node];
+      if (one >= count || !own || this._extra.get(one)?.includes(tensor)) {
+        return WIRE.added;
+      }
+      return here.isOnly(tensor, one, there) ? WIRE.removed : WIRE.both;
     };
   }
 
@@ -223,24 +265,21 @@ class Merger {
   /** Wires of the second model that lead into nodes that both have. */
   private _join(): void {
     const { _b: b, _given: given } = this;
-    const known = links(this._a, given.left);
+    const [known, there] = this._wires;
     given.right.forEach((pair, node) => {
       const into = given.main_left[pair] ?? NONE;
       if (pair < 0 || into < 0) {
         return;
       }
       for (const tensor of row(b, 'input', node)) {
-        const maker = tensor < 0 ? NONE : b.tensors.producer[tensor];
-        const from = maker < 0 ? -2 : given.right[maker];
-        const key = `${from} ${pair}`;
-        if (from === -1 || (from >= 0 && from !== pair && !known.has(key))) {
-          known.add(from === -1 ? `t${tensor} ${pair}` : key);
-          const extra = this._extra.get(into) ?? [];
-          const made = this._of(tensor);
-          this._extra.set(
-            into,
-            extra.includes(made) ? extra : [...extra, made]
-          );
+        if (tensor < 0 || !there.isOnly(tensor, node, known)) {
+          continue;
+        }
+        const made = this._of(tensor);
+        const read = row(this._a, 'input', into);
+        const extra = this._extra.get(into) ?? [];
+        if (made >= 0 && !read.includes(made) && !extra.includes(made)) {
+          this._extra.set(into, [...extra, made]);
         }
       }
     });
@@ -249,9 +288,10 @@ class Merger {
   /** Results that only the second model gives. */
   private _results(): void {
     for (const tensor of this._b.tensors.outputs) {
-      const maker = this._b.tensors.producer[tensor];
-      if (maker >= 0 && this._given.right[maker] === -1) {
-        const made = this._of(tensor);
+      const [known, there] = this._wires;
+      const made = there.isOnlyEnd(tensor, known) ? this._of(tensor) : NONE;
+      if (made >= 0 && !this._tensors.outputs.includes(made)) {
+        this._newEnds.add(made);
         this._tensors.outputs.push(made);
         this._graphs.outputs[0]?.push(made);
       }
@@ -274,7 +314,7 @@ class Merger {
   }
 
   private _counterpart(tensor: number): number {
-    const { _a: a, _b: b, _given: given } = this;
+    const { _b: b, _given: given } = this;
     const maker = b.tensors.producer[tensor];
     if (maker >= 0) {
       const pair = given.right[maker];
@@ -282,14 +322,7 @@ class Merger {
       const here = this._exits[0][pair] ?? [];
       return here[there] ?? here[0] ?? -1;
     }
-    const place = b.tensors.inputs.indexOf(tensor);
-    if (place < 0) {
-      return -1;
-    }
-    const name = b.tensors.name[tensor];
-    const named = a.tensors.inputs.find(one => a.tensors.name[one] === name);
-    const same = a.tensors.inputs.length === b.tensors.inputs.length;
-    return named ?? (same ? a.tensors.inputs[place] : -1);
+    return this._inputOf.get(tensor) ?? -1;
   }
 
   private _add(tensor: number): number {
@@ -414,15 +447,17 @@ function exits(payload: GraphPayload, column: readonly number[]): number[][] {
   );
 }
 
-/** Pairs between which a wire leads, as `from to`. */
-function links(payload: GraphPayload, column: readonly number[]): Set<string> {
-  const found = new Set<string>();
-  payload.nodes.op.forEach((_, node) => {
-    for (const tensor of row(payload, 'input', node)) {
-      const maker = tensor < 0 ? NONE : payload.tensors.producer[tensor];
-      if (maker >= 0 && column[maker] >= 0 && column[node] >= 0) {
-        found.add(`${column[maker]} ${column[node]}`);
-      }
+/** By model input of the second: that of the first of the same name, else of the same place among equally many. */
+function sameInputs(a: GraphPayload, b: GraphPayload): Map<number, number> {
+  const [here, there] = [a, b].map(one => one.tensors.inputs);
+  const byName = new Map(here.map(one => [a.tensors.name[one], one]));
+  const found = new Map<number, number>();
+  there.forEach((tensor, place) => {
+    const named = byName.get(b.tensors.name[tensor]);
+    const same = here.length === there.length ? here[place] : undefined;
+    const made = named ?? same;
+    if (made !== undefined) {
+      found.set(tensor, made);
     }
   });
   return found;

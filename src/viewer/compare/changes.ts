@@ -7,6 +7,7 @@ import { endTrace } from '../session/trace';
 import type { Session } from '../session/session';
 import type { ICompared } from './types';
 import { kindText } from './kinds';
+import { changeStates } from './states';
 
 /** Something that differs, and where it stands in the order of the first model. */
 interface IStop {
@@ -56,7 +57,7 @@ export class ChangeFollower {
     const { document, userValues } = store.get();
     if (changes && document && this._trees[side] !== document.tree) {
       this._trees[side] = document.tree;
-      setChanges(document.tree, {
+      const states = changeStates({
         second: side === 1,
         trans,
         state: entity => changes.state(side, entity),
@@ -66,6 +67,7 @@ export class ChangeFollower {
             .map(kind => kindText(kind, trans))
             .join(', ')
       });
+      setChanges(document.tree, states);
       store.set({ userValues: userValues + 1 });
     }
   }

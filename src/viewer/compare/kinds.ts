@@ -3,6 +3,7 @@ import type { ITranslate } from '../translate';
 /** A kind of change in a word. */
 export function kindText(kind: string, trans: ITranslate): string {
   const known: Readonly<Record<string, string>> = {
+    inputs: trans.__('other inputs'),
     operator: trans.__('operator'),
     attributes: trans.__('attributes'),
     shapes: trans.__('shapes'),

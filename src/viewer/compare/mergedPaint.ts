@@ -2,10 +2,12 @@
 
 import { Changes, type IChanges } from '../../core/matchingGiven';
 import type { IMerged } from '../../core/merged';
+import { sceneWires } from '../../core/mergedWires';
 import type { IGroupTree } from '../../core/tree';
 import { setChanges } from '../overlays/changes';
 import type { ITranslate } from '../translate';
 import { kindText } from './kinds';
+import { changeStates } from './states';
 
 const NEITHER = 0;
 export const REMOVED = 1;
@@ -47,15 +49,16 @@ export interface IMergedPaint {
 /** Gives the tree of a merged graph its changes, for the overlay that shows them. */
 export function paintMerged(
   tree: IGroupTree,
-  { alignment, side }: Pick<IMerged, 'alignment' | 'side'>,
+  { alignment, side, wire }: Pick<IMerged, 'alignment' | 'side' | 'wire'>,
   trans: ITranslate
 ): IMergedPaint {
   const changes = new Changes(alignment, [tree, tree]);
   const fate = fates(tree, changes, side);
   const added = (entity: number): boolean => fate[entity] === ADDED;
-  setChanges(tree, {
+  const states = changeStates({
     second: false,
     added,
+    wires: scene => sceneWires(tree, scene, wire),
     trans,
     state: entity => {
       const state = changes.state(0, entity);
@@ -67,6 +70,7 @@ export function paintMerged(
         .map(kind => kindText(kind, trans))
         .join(', ')
   });
+  setChanges(tree, states);
   return { changes, fate, added };
 }
 

@@ -1,6 +1,6 @@
 /** Primitives as pixels of a canvas. */
 import type { Paint } from '../graph/paint';
-import type { IShape, ITextStyle } from '../graph/primitives';
+import { dashesOf, type IShape, type ITextStyle } from '../graph/primitives';
 import type { IPalette } from '../graph/theme';
 import type { IPage } from './page';
 import { encodePng, TILE_HEIGHT, TILE_WIDTH } from './png';
@@ -80,7 +80,7 @@ class CanvasSink implements IPageSink {
     if (shape.stroke) {
       ctx.strokeStyle = this.color(shape.stroke);
       ctx.lineWidth = shape.width ?? 1;
-      ctx.setLineDash(shape.dash ? [4, 3] : []);
+      ctx.setLineDash([...dashesOf(shape)]);
       ctx.stroke(path);
     }
     ctx.globalAlpha = 1;

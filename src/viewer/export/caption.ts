@@ -104,6 +104,7 @@ export function pictureLegend(
 ): ILegend {
   const definition: IOverlayDefinition = OVERLAYS[id];
   const known = Number.isFinite(range.max);
+  const states = definition.states?.(tree);
   return {
     label: definition.label(trans, tree),
     about: definition.about?.(tree) ?? '',
@@ -117,9 +118,9 @@ export function pictureLegend(
         ? trans._n('%1 box unknown', '%1 boxes unknown', range.unknown)
         : '',
     color: rampOf(look.dark, definition.ramp).color,
-    states: definition.states?.looks(tree).map(({ place, sign, label }) => {
-      const color = definition.states!.color(place, look.dark);
-      return { color, text: textOn(color), sign, label };
+    states: states?.looks.map(({ place, sign, label, dash }) => {
+      const color = states.color(place, look.dark);
+      return { color, text: textOn(color), sign, label, dash };
     })
   };
 }

@@ -169,5 +169,13 @@ describe('a picture of two models as one graph', () => {
       expect(seen).toContain(state);
     }
     expect(seen.some(one => /MACs|Parameters|No value/.test(one))).toBe(false);
+    const dashes = [...root.querySelectorAll('path[stroke-dasharray]')].map(
+      path =>
+        `${path.getAttribute('stroke')} ${path.getAttribute('stroke-dasharray')}`
+    );
+    // The legend has one of each; what was removed had wires, and another leads around it.
+    for (const one of ['#3d5a1e 9 3 1.5 3', '#a03070 5 4']) {
+      expect(dashes.filter(dash => dash === one).length).toBeGreaterThan(1);
+    }
   });
 });

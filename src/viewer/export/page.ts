@@ -25,6 +25,8 @@ export interface ILegend {
     readonly text: string;
     readonly sign: string;
     readonly label: string;
+    /** Dashes of its wires, where they are not like the others. */
+    readonly dash?: readonly number[];
   }[];
 }
 
@@ -55,6 +57,9 @@ const RAMP_WIDTH = 190;
 const RAMP_HEIGHT = 9;
 const RAMP_STEPS = 32;
 const LEGEND_HEIGHT = 48;
+/** A wire beside the name of its state. */
+const WIRE_FROM = 110;
+const WIRE_TO = 158;
 /** Room for the caption beside the legend. */
 const WIDEST_TEXT = 620;
 /** From this width on the legend stands beside the caption. */
@@ -160,7 +165,7 @@ function drawLegend(
     fill: '--oad-text'
   });
   if (legend.states) {
-    legend.states.forEach(({ color, text, sign, label }, at) => {
+    legend.states.forEach(({ color, text, sign, label, dash }, at) => {
       const line = y + (at + 1) * LINE_HEIGHT;
       sink.rect(x, line + 2, 18, LINE_HEIGHT - 3, 3, { fill: color });
       sink.text(x + 9, line + LINE, sign, {
@@ -170,6 +175,10 @@ function drawLegend(
         anchor: 'middle'
       });
       sink.text(x + 24, line + LINE, label, quiet);
+      if (dash) {
+        const wire = `M${x + WIRE_FROM},${line + LINE - 4}H${x + WIRE_TO}`;
+        sink.path(wire, { stroke: color, width: 1.5, dash });
+      }
     });
     const below = y + (legend.states.length + 1) * LINE_HEIGHT + LINE;
     if (legend.about) {

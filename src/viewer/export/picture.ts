@@ -154,12 +154,13 @@ function panel(picture: IPicture, box: number, sink: IPageSink): void {
 }
 
 function wire(picture: IPicture, edge: number, sink: ISink): void {
-  const { scene } = picture.drawing;
-  const stroke = '--oad-edge';
+  const { scene, paint } = picture.drawing;
+  const look = paint.wire(edge);
+  const stroke = look?.color ?? '--oad-edge';
   const k = detailOf(picture.k);
   const width = wireWidth(scene.edgeWeight[edge], k);
   const line = edgePath(scene, edge) + returnMarks(scene, edge);
-  sink.path(line, { stroke, width });
+  sink.path(line, { stroke, width, dash: look?.dash });
   const spots = portSpots(scene, edge);
   for (let i = 0; i < spots.length; i += 2) {
     const [x, y] = [spots[i] - DOT / 2, spots[i + 1] - DOT / 2];

@@ -1,6 +1,6 @@
 /** Primitives as the text of a standalone SVG file: no script, no style sheet, nothing from outside. */
 import type { Paint } from '../graph/paint';
-import type { IShape, ITextStyle } from '../graph/primitives';
+import { dashesOf, type IShape, type ITextStyle } from '../graph/primitives';
 import type { TextMeasure } from '../graph/text';
 import { visible } from '../ui/text';
 import type { IPalette } from '../graph/theme';
@@ -131,7 +131,7 @@ export class SvgFile implements IPageSink {
       (fill ? part('fill', fill) : ' fill="none"') +
       (stroke ? part('stroke', stroke) : '') +
       (stroke && shape.width ? ` stroke-width="${num(shape.width)}"` : '') +
-      (shape.dash ? ' stroke-dasharray="4 3"' : '')
+      (shape.dash ? ` stroke-dasharray="${dashesOf(shape).join(' ')}"` : '')
     );
   }
 

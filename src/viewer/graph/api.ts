@@ -13,6 +13,13 @@ export interface ICamera {
   readonly k: number;
 }
 
+/** How a wire is drawn that is not like the others. */
+export interface IWireLook {
+  readonly color: string;
+  /** Dashes and gaps, in world units. */
+  readonly dash: readonly number[];
+}
+
 /** A number per entity painted on the graph. */
 export interface IOverlay {
   /** 0 … 1 along the ramp; exactly 0 = costs nothing (a quiet card); NaN = unknown (grey). */
@@ -27,6 +34,8 @@ export interface IOverlay {
   sign?(entity: number): string;
   /** Drawn as an outline only: it is not there any more. */
   ghost?(entity: number): boolean;
+  /** Of an edge of the scene; null = as all others. */
+  wire?(edge: number): IWireLook | null;
 }
 
 /** What cards show below the title, from zoom 0.8 up. Sizes depend on it: give the sizer the same. */

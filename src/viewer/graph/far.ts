@@ -1,7 +1,7 @@
 /** The picture from afar on a canvas: boxes by colour, wires in one stroke, titles of groups. */
 import type { ILit } from '../../core/lit';
 import { BoxKind } from '../../core/types';
-import type { ICamera } from './api';
+import type { ICamera, IWireLook } from './api';
 import {
   boxRect,
   intersects,
@@ -25,6 +25,9 @@ const STRAIGHT_BELOW = 5;
 
 /** Half the height of an arrowhead on a wire that runs back to the next row, in screen pixels. */
 const FAR_HEAD = 3;
+
+/** Screen pixels a unit of the dashes of a wire from afar. */
+const FAR_DASH = 0.6;
 
 /** What stands out from afar. */
 export interface IMarks {
@@ -102,7 +105,15 @@ export class FarLayer {
     if (crowded) {
       this.merged?.draw(ctx, camera.k, rect, palette);
     } else {
-      this.drawEdges(ctx, this.index.edgesIn(rect), camera.k, palette);
+      const looks = new Map<IWireLook | null, number[]>();
+      for (const edge of this.index.edgesIn(rect)) {
+        const look = this.drawing.paint.wire(edge);
+        looks.set(look, looks.get(look) ?? []);
+        looks.get(look)!.push(edge);
+      }
+      for (const [look, edges] of looks) {
+        this.drawEdges(ctx, edges, camera.k, palette, look?.color, look?.dash);
+      }
       this.drawBoxes(ctx, visible, camera.k, palette);
     }
     ctx.globalAlpha = 1;
@@ -164,10 +175,12 @@ export class FarLayer {
     edges: readonly number[],
     k: number,
     palette: IPalette,
-    color = '--oad-edge'
+    color = '--oad-edge',
+    dash: readonly number[] = []
   ): void {
     const { scene } = this.drawing!;
     const p = scene.edgePoints;
+    ctx.setLineDash(dash.map(part => (part * FAR_DASH) / k));
     ctx.strokeStyle = palette.color(color);
     ctx.lineWidth = Math.max(1.25, 0.8 / k);
     ctx.beginPath();
@@ -199,6 +212,7 @@ export class FarLayer {
       }
     }
     ctx.stroke();
+    ctx.setLineDash([]);
   }
 
   private drawBoxes(

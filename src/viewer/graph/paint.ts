@@ -5,7 +5,7 @@ import {
   type IScene,
   type ITree
 } from '../../core/types';
-import type { IOverlay } from './api';
+import type { IOverlay, IWireLook } from './api';
 
 export type Paint = string;
 
@@ -148,6 +148,11 @@ export class ScenePaint {
   /** What stands in a corner of a card; empty = nothing. */
   sign(box: number): string {
     return this.told(box, this.overlay?.sign) ?? '';
+  }
+
+  /** How an edge is drawn that is not like the others. */
+  wire(edge: number): IWireLook | null {
+    return this.overlay?.wire?.(edge) ?? null;
   }
 
   private told<T>(

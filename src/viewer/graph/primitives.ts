@@ -9,7 +9,13 @@ export interface IShape {
   readonly stroke?: Paint;
   readonly width?: number;
   readonly opacity?: number;
-  readonly dash?: boolean;
+  /** True: as an outline; else its pattern. */
+  readonly dash?: boolean | readonly number[];
+}
+
+/** Dashes and gaps of a shape; empty: it is drawn through. */
+export function dashesOf({ dash }: IShape): readonly number[] {
+  return dash === true ? [4, 3] : dash || [];
 }
 
 export interface ITextStyle {

@@ -1,6 +1,11 @@
 /** Primitives as SVG elements; colours stay CSS variables, so a theme change redraws nothing. */
 import type { Paint } from './paint';
-import type { IShape, ISink, ITextStyle } from './primitives';
+import {
+  dashesOf,
+  type IShape,
+  type ISink,
+  type ITextStyle
+} from './primitives';
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -75,7 +80,7 @@ export class SvgSink implements ISink {
       element.setAttribute('opacity', String(shape.opacity));
     }
     if (shape.dash) {
-      element.setAttribute('stroke-dasharray', '4 3');
+      element.setAttribute('stroke-dasharray', dashesOf(shape).join(' '));
     }
     this.parent.append(element);
   }

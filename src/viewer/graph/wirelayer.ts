@@ -40,8 +40,15 @@ export class WireLayer {
     this.texts = same ? this.texts : labelsOf(drawing, index);
     if (before?.scene !== drawing.scene) {
       this.clear();
-    } else if (!same) {
+      return;
+    }
+    if (!same) {
       this.relabel();
+    }
+    if (before.paint !== drawing.paint) {
+      for (const [edge, { line }] of this.drawn) {
+        this.colour(edge, line);
+      }
     }
   }
 
@@ -129,6 +136,17 @@ export class WireLayer {
     label?.classList.toggle('oad-lit', on);
   }
 
+  /** A wire that is not like the others has a colour and dashes of its own. */
+  private colour(
+    edge: number,
+    { style, firstElementChild }: SVGGElement
+  ): void {
+    const look = this.drawing!.paint.wire(edge);
+    const dash = look?.dash.join(' ') ?? '';
+    style.setProperty('--oad-edge', look?.color ?? '');
+    firstElementChild!.setAttribute('stroke-dasharray', dash);
+  }
+
   private makeLine(edge: number): SVGGElement {
     const { scene } = this.drawing!;
     const g = svgElement('g');
@@ -140,6 +158,7 @@ export class WireLayer {
       String(edgeWidth(scene.edgeWeight[edge]))
     );
     g.append(line);
+    this.colour(edge, g);
     const dots = portPath(scene, edge);
     if (dots) {
       const ports = svgElement('path');

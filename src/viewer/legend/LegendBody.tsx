@@ -23,12 +23,12 @@ export function LegendBody(): JSX.Element | null {
     return null;
   }
   const definition: IOverlayDefinition = OVERLAYS[overlay];
-  const { states } = definition;
+  const states = definition.states?.(tree);
   if (states) {
     return (
       <>
         <ul className="oad-Legend-states">
-          {states.looks(tree).map(({ place, sign, label }) => (
+          {states.looks.map(({ place, sign, label, dash }) => (
             <li key={place}>
               <i
                 aria-hidden="true"
@@ -40,12 +40,20 @@ export function LegendBody(): JSX.Element | null {
                 {sign}
               </i>
               {label}
+              {dash && (
+                <svg width="48" height="10" aria-hidden="true">
+                  <path
+                    d="M1,5h46"
+                    stroke={states.color(place, dark)}
+                    strokeWidth="1.5"
+                    strokeDasharray={dash.join(' ')}
+                  />
+                </svg>
+              )}
             </li>
           ))}
         </ul>
-        <div className="oad-Quiet oad-Legend-about">
-          {definition.about?.(tree)}
-        </div>
+        <div className="oad-Quiet oad-Legend-about">{states.about}</div>
       </>
     );
   }

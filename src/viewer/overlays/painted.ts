@@ -7,7 +7,7 @@ import { formatBytes, formatCount, formatSeconds } from '../../core/units';
 import type { IOverlay } from '../graph/api';
 import { lacksParts } from './metric';
 import { rampOf } from './ramp';
-import type { IOverlayDefinition, IRange } from './types';
+import type { IOverlayDefinition, IRange, IStates } from './types';
 
 export interface IPainted {
   readonly overlay: IOverlay;
@@ -39,8 +39,9 @@ export function paintedOverlay(
   tree: ITree,
   look: ILook
 ): IPainted {
-  if (definition.states) {
-    return paintedStates(definition, tree, look);
+  const states = definition.states?.(tree);
+  if (states) {
+    return paintedStates(states, scene, look);
   }
   const entities = visibleEntities(scene);
   const values = entities.map(entity => definition.value(tree, entity));
@@ -86,19 +87,19 @@ export function paintedOverlay(
 
 /** Colours of states: none of them depends on what else is visible. */
 function paintedStates(
-  definition: IOverlayDefinition,
-  tree: ITree,
+  states: IStates,
+  scene: IScene,
   { dark }: ILook
 ): IPainted {
-  const states = definition.states!;
   return {
     overlay: {
-      value: entity => definition.value(tree, entity),
+      value: entity => states.value(entity),
       color: place => states.color(place, dark),
       textColor: place => textOn(states.color(place, dark)),
-      text: entity => states.text(tree, entity),
-      sign: entity => states.sign(tree, entity),
-      ghost: entity => states.ghost(tree, entity)
+      text: entity => states.text(entity),
+      sign: entity => states.sign(entity),
+      ghost: entity => states.ghost(entity),
+      wire: states.wires?.(scene, dark)
     },
     range: {
       min: Number.NaN,
@@ -132,8 +133,9 @@ export function entityText(
   tree: ITree,
   entity: number
 ): string {
-  if (definition.states) {
-    return definition.states.text(tree, entity);
+  const states = definition.states?.(tree);
+  if (states) {
+    return states.text(entity);
   }
   const value = definition.value(tree, entity);
   const least = value >= 0 && lacksParts(tree, definition.id, entity);

@@ -1,5 +1,6 @@
-import type { ITree } from '../../core/types';
+import type { IScene, ITree } from '../../core/types';
 import type { RampId, Unit } from '../../schema/metrics';
+import type { IWireLook } from '../graph/api';
 import type { ITranslate } from '../translate';
 import type { IScale } from '../../core';
 
@@ -10,18 +11,27 @@ export interface IStateLook {
   /** Tells it without the colour. */
   readonly sign: string;
   readonly label: string;
+  /** Dashes of its wires, where they are not like the others. */
+  readonly dash?: readonly number[];
 }
 
-/** An overlay of states: each has its own colour and sign, and there is no scale. */
+/** States instead of numbers: each has its own colour and sign, and there is no scale. */
 export interface IStates {
-  looks(tree: ITree): readonly IStateLook[];
+  /** Whether the graph is that of two models. */
+  readonly merged: boolean;
+  readonly about: string;
+  readonly looks: readonly IStateLook[];
+  /** `place` of the state of a node or group. */
+  value(entity: number): number;
   color(place: number, dark: boolean): string;
   /** On the card. */
-  text(tree: ITree, entity: number): string;
+  text(entity: number): string;
   /** In the corner of the card; empty = none. */
-  sign(tree: ITree, entity: number): string;
+  sign(entity: number): string;
   /** Whether only an outline is drawn. */
-  ghost(tree: ITree, entity: number): boolean;
+  ghost(entity: number): boolean;
+  /** How the edges of a scene are drawn that are not like the others. */
+  wires?(scene: IScene, dark: boolean): (edge: number) => IWireLook | null;
 }
 
 /** A number per entity painted on the graph. */
@@ -37,7 +47,8 @@ export interface IOverlayDefinition<Id extends string = string> {
   readonly ramp?: RampId;
   /** False when parts do not add up to a whole; shares are then meaningless. Default true. */
   readonly additive?: boolean;
-  readonly states?: IStates;
+  /** Undefined where nothing is known of them. */
+  readonly states?: (tree: ITree) => IStates | undefined;
   /** Whether there is something to show; default always. */
   available?(tree: ITree): boolean;
   /** The number of a node or group, NaN when unknown. */

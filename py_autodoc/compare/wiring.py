@@ -1,0 +1,192 @@
+"""What counterparts read: whether it comes from counterparts on both sides.
+
+What only one model has is looked through: an operator put between two others changes no wire of theirs. Where
+something cannot be followed, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from py_autodoc.compare.changes import Change, Detail, Side
+from py_autodoc.compare.interface import declared, paired
+from py_autodoc.compare.meaning import COMMUTATIVE
+from py_autodoc.compare.units import Contracted, Unit
+from py_autodoc.report.labels import node_label
+
+_MOST = 256
+"""Sources of what is looked through; with more of them it may come from anywhere."""
+_ANY = -1
+"""A source that is not known: it may be any."""
+_NEW = -(2**30)
+"""Inputs of one model alone count down from here."""
+
+_Reach = frozenset[int]
+_Source = tuple[int, int]
+"""What ``Unit.ins`` holds, and which output of its node is read."""
+
+
+class _Wires:
+    """Units of one model by what they are in the right one: a unit, ``-2 - leaf``, ``_ANY``."""
+
+    def __init__(self, graph: Contracted, units: Sequence[int], leaves: Sequence[int]) -> None:
+        self.graph = graph
+        self._units = units
+        self._leaves = leaves
+        self._through: list[_Reach] = []
+        for at, unit in enumerate(graph.units):
+            reach: set[int] = set()
+            if units[at] < 0:
+                for source in unit.ins:
+                    # Units are in order but for cycles of bodies.
+                    reach |= self.reach(source) if source < at else {_ANY}
+            self._through.append(frozenset(reach) if len(reach) <= _MOST else frozenset({_ANY}))
+
+    def known(self, source: int) -> int | None:
+        """What the source of an operand is there; None for what only this model has."""
+        if source < 0:
+            return self._leaves[-2 - source]
+        found = self._units[source]
+        return found if found >= 0 else None
+
+    def reach(self, source: int) -> _Reach:
+        """What it comes from, looking through what only this model has."""
+        known = self.known(source)
+        return self._through[source] if known is None else frozenset({known})
+
+
+def rewired(sides: tuple[Side, Side], to: Sequence[int]) -> dict[int, Detail]:
+    """Left unit → what it reads that its counterpart does not, or the other way round."""
+    left, right = sides[0].graph, sides[1].graph
+    leaves = _leaves(sides)
+    here = _Wires(left, to, leaves[0])
+    paired_right = set(to)
+    there = _Wires(right, [at if at in paired_right else -1 for at in range(len(right.units))], leaves[1])
+    found: dict[int, Detail] = {}
+    for one, other in enumerate(to):
+        if other < 0:
+            continue
+        lost = _lost(sides, (here, there), left.units[one], right.units[other])
+        if lost is not None:
+            told = (_named(sides[0], lost[0]), _named(sides[1], lost[1]))
+            found[one] = Detail(Change.INPUTS, "reads", *told)
+    return found
+
+
+def ends(sides: tuple[Side, Side], to: Sequence[int]) -> list[Detail]:
+    """Outputs of the graph that are given by operators which are not counterparts."""
+    found = []
+    makers = [_makers(side) for side in sides]
+    back = {other: one for one, other in enumerate(to) if other >= 0}
+    for one, other in paired(declared(sides[0], "output"), declared(sides[1], "output")):
+        if one is None or other is None:
+            continue
+        first, second = makers[0].get(one.name), makers[1].get(other.name)
+        if first is None or second is None or to[first[0]] < 0 or second[0] not in back:
+            continue
+        if to[first[0]] == second[0] and (
+            first[1] == second[1]
+            or len({_operator(*pair) for pair in zip(sides, (first, second), strict=True)}) > 1
+        ):
+            continue
+        told = (_named(sides[0], [first]), _named(sides[1], [second]))
+        found.append(Detail(Change.INPUTS, f"output {one.name} from", *told))
+    return found
+
+
+def _operator(side: Side, source: _Source) -> str:
+    return side.operator(side.graph.units[source[0]])
+
+
+def _makers(side: Side) -> dict[str, _Source]:
+    """Output of the graph, by name → what gives it, where one operator alone does."""
+    found = {}
+    for tensor in side.model.graphs[0].outputs:
+        about = side.model.tensors[tensor]
+        owners = side.graph.owner[about.producer] if about.producer >= 0 else []
+        if len(owners) == 1:
+            found[about.name] = owners[0], side.node(about.producer).outputs.index(tensor)
+    return found
+
+
+def _lost(
+    sides: tuple[Side, Side], wires: tuple[_Wires, _Wires], one: Unit, other: Unit
+) -> tuple[list[_Source], list[_Source]] | None:
+    """Sources that a unit and its counterpart do not share; None: they read the same."""
+    known = [wires[0].known(source) for source in one.ins], [wires[1].known(source) for source in other.ins]
+    every = (*known[0], *known[1])
+    if _ANY in every:
+        return None
+    slots = one.slots, other.slots
+    if len(one.ins) == len(other.ins) and slots[0] is not None and slots[1] is not None and None not in every:
+        first = list(zip(known[0], slots[0], strict=True))
+        second = list(zip(known[1], slots[1], strict=True))
+        free = one.core in COMMUTATIVE or sides[0].operator(one) != sides[1].operator(other)
+        if first == second or (free and Counter(first) == Counter(second)):
+            return None
+        if Counter(first) == Counter(second):  # the same ones in another order
+            return list(zip(one.ins, slots[0], strict=True)), list(zip(other.ins, slots[1], strict=True))
+        # As often on both sides is no difference.
+        rest = Counter(first) - Counter(second), Counter(second) - Counter(first)
+        return _those(one.ins, first, rest[0]), _those(other.ins, second, rest[1])
+    reach = [
+        frozenset().union(*(wire.reach(source) for source in unit.ins))
+        for wire, unit in zip(wires, (one, other), strict=True)
+    ]
+    if _ANY in reach[0] or _ANY in reach[1]:
+        return None
+    lost = (
+        [(s, 0) for s, k in zip(one.ins, known[0], strict=True) if k is not None and k not in reach[1]],
+        [(s, 0) for s, k in zip(other.ins, known[1], strict=True) if k is not None and k not in reach[0]],
+    )
+    return lost if lost[0] or lost[1] else None
+
+
+def _those(
+    sources: list[int], keys: list[tuple[int | None, int]], rest: Counter[tuple[int | None, int]]
+) -> list[_Source]:
+    rest = rest.copy()
+    found = []
+    for source, key in zip(sources, keys, strict=True):
+        if rest[key] > 0:
+            rest[key] -= 1
+            found.append((source, key[1]))
+    return found
+
+
+def _leaves(sides: tuple[Side, Side]) -> tuple[list[int], list[int]]:
+    """By leaf of each side: the same number for counterparts."""
+    numbers: dict[tuple[str, int], int] = {}
+    found: list[list[int]] = []
+    inputs = [declared(side, "input") for side in sides]
+    twin = {b.name: a.name for a, b in paired(*inputs) if a is not None and b is not None}
+    places = {sides[0].model.tensors[t].name: at for at, t in enumerate(sides[0].model.graphs[0].inputs)}
+    for number, side in enumerate(sides):
+        made = []
+        for kind, place in side.graph.leaves:
+            if kind == "other":
+                made.append(_ANY)
+                continue
+            key = (kind, place)
+            if kind == "in" and number == 1:
+                name = side.model.tensors[side.model.graphs[0].inputs[place]].name
+                key = (kind, places[twin[name]] if name in twin else _NEW - place)
+            made.append(numbers.setdefault(key, -2 - len(numbers)))
+        found.append(made)
+    return found[0], found[1]
+
+
+def _named(side: Side, sources: Sequence[_Source]) -> str:
+    """The sources by the names of their nodes or inputs, one of several outputs by its number."""
+    names = []
+    for source, slot in sources:
+        if source >= 0:
+            node = side.node(side.graph.units[source].node)
+            which = f" output {slot}" if len(node.outputs) > 1 else ""
+            names.append(node_label(node) + which)
+        else:
+            kind, place = side.graph.leaves[-2 - source]
+            graph = side.model.graphs[0]
+            names.append(side.model.tensors[graph.inputs[place]].name if kind == "in" else "an outer value")
+    return ", ".join(names) or "–"

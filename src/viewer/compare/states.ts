@@ -1,0 +1,145 @@
+/** What became of each node in the other model of a comparison: a colour and a sign a state. */
+
+import type { ChangeState } from '../../core/matchingGiven';
+import type { IScene } from '../../core/types';
+import type { IStateLook, IStates } from '../overlays/types';
+import type { ITranslate } from '../translate';
+
+/** What a link tells of one of its models. */
+export interface IEntityChanges {
+  /** The second of the two: what only it has was added. */
+  readonly second: boolean;
+  /** Where both are one graph: whether only the second has it. What only the first has is drawn as a ghost. */
+  readonly added?: (entity: number) => boolean;
+  /** There, by edge of a scene: 1 = only the first has it, 2 = only the second. */
+  readonly wires?: (scene: IScene) => Uint8Array;
+  readonly trans: ITranslate;
+  state(entity: number): ChangeState;
+  /** In a word or two, what changed; empty where the state tells enough. */
+  about(entity: number): string;
+}
+
+/** Of what only the second has, where what only the first has stands in the same picture. */
+const ADDED = 0.875;
+
+/** Along the ramp: what is the same is quiet. */
+const PLACES: Readonly<Record<ChangeState, number>> = {
+  none: 0,
+  same: 0,
+  precision: 0.25,
+  fused: 0.5,
+  changed: 0.75,
+  only: 1
+};
+
+/** Colours that differ in lightness too, by place: light theme, dark theme. */
+const COLOURS: Readonly<Record<number, readonly [string, string]>> = {
+  0: ['#e8eaed', '#3c4043'],
+  2: ['#8cc4ec', '#2f77ab'],
+  4: ['#6fc3a6', '#1f7f62'],
+  6: ['#f0b429', '#b97f0c'],
+  7: ['#3d5a1e', '#a8d672'],
+  8: ['#a03070', '#d673ad']
+};
+
+/** Of wires that only one of the models has, as `IEntityChanges.wires` counts them; told apart without colour. */
+const WIRES = [
+  { place: 1, dash: [5, 4] },
+  { place: ADDED, dash: [9, 3, 1.5, 3] }
+] as const;
+
+function colour(place: number, dark: boolean): string {
+  return (COLOURS[Math.round(place * 8)] ?? COLOURS[0])[dark ? 1 : 0];
+}
+
+function isAdded(given: IEntityChanges, entity: number): boolean {
+  return given.added?.(entity) ?? given.second;
+}
+
+function sign(state: ChangeState, second: boolean): string {
+  return {
+    none: '',
+    same: '=',
+    precision: '◐',
+    fused: '⊕',
+    changed: '≠',
+    only: second ? '+' : '−'
+  }[state];
+}
+
+function stateLabel(
+  state: ChangeState,
+  second: boolean,
+  trans: ITranslate
+): string {
+  return {
+    none: '',
+    same: trans.__('same'),
+    precision: trans.__('other precision'),
+    fused: trans.__('fused'),
+    changed: trans.__('changed'),
+    only: second ? trans.__('added') : trans.__('removed')
+  }[state];
+}
+
+function looks({
+  second,
+  trans,
+  added
+}: IEntityChanges): readonly IStateLook[] {
+  const made = (['same', 'precision', 'fused', 'changed', 'only'] as const).map(
+    state => ({
+      place: PLACES[state],
+      sign: sign(state, second),
+      label: stateLabel(state, second, trans)
+    })
+  );
+  if (!added) {
+    return made;
+  }
+  const label = stateLabel('only', true, trans);
+  const all = [...made, { place: ADDED, sign: sign('only', true), label }];
+  return all.map(look => ({
+    ...look,
+    dash: WIRES.find(({ place }) => place === look.place)?.dash
+  }));
+}
+
+/** The states of one of the two models, or of both as one graph. */
+export function changeStates(given: IEntityChanges): IStates {
+  const { trans, added, wires } = given;
+  const shown = (entity: number): string =>
+    sign(given.state(entity), isAdded(given, entity));
+  return {
+    merged: added !== undefined,
+    about: trans.__('Values of weights are not compared.'),
+    looks: looks(given),
+    value: entity => {
+      const state = given.state(entity);
+      return state === 'only' && added?.(entity) ? ADDED : PLACES[state];
+    },
+    color: colour,
+    text: entity => {
+      const state = given.state(entity);
+      if (state === 'none') {
+        return '';
+      }
+      const second = isAdded(given, entity);
+      const about = given.about(entity) || stateLabel(state, second, trans);
+      return `${shown(entity)} ${about}`;
+    },
+    sign: entity => (given.state(entity) === 'same' ? '' : shown(entity)),
+    ghost: entity =>
+      added !== undefined && given.state(entity) === 'only' && !added(entity),
+    wires:
+      wires &&
+      ((scene, dark) => {
+        const sides = wires(scene);
+        const all = WIRES.map(({ place, dash }) => ({
+          color: colour(place, dark),
+          dash
+        }));
+        return edge => all[sides[edge] - 1] ?? null;
+      })
+  };
+}
